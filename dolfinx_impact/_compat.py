@@ -1,0 +1,37 @@
+"""Every question about the DOLFINx version (0.9 to 0.11), one named function each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dolfinx
+from dolfinx import mesh as dmesh
+
+VERSION = tuple(int(part) for part in dolfinx.__version__.split(".")[:2])
+_HAS_LINK_COUNT = VERSION >= (0, 10)  # branching line meshes keep their joints
+
+
+def cell_partitioner(ghosts: dmesh.GhostMode, links: int = 2) -> Any:
+    """A graph partitioner; ``links`` is the largest number of cells at a facet."""
+    if _HAS_LINK_COUNT:
+        return dmesh.create_cell_partitioner(ghosts, links)
+    return dmesh.create_cell_partitioner(ghosts)
+
+
+def model_to_mesh(model: Any, comm: Any, rank: int, gdim: int, partitioner: Any) -> tuple:
+    """``(mesh, cell_tags, facet_tags)`` of a gmsh model living on ``rank``."""
+    if VERSION >= (0, 10):
+        from dolfinx.io import gmsh as gmsh_io
+
+        data = gmsh_io.model_to_mesh(model, comm, rank, gdim=gdim, partitioner=partitioner)
+        return data.mesh, data.cell_tags, data.facet_tags
+    from dolfinx.io import gmshio
+
+    return gmshio.model_to_mesh(model, comm, rank, gdim=gdim, partitioner=partitioner)
+
+
+def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
+    """Cell to geometry-node map, shape (cells, nodes per cell)."""
+    if VERSION >= (0, 11):
+        return mesh.geometry.dofmaps[0]
+    return mesh.geometry.dofmap

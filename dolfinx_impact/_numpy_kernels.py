@@ -1,0 +1,26 @@
+"""Loops over all dofs in NumPy (see :mod:`dolfinx_impact.kernels`)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+COMPILED = False
+
+
+def drift(u: NDArray, v: NDArray, h: float) -> None:
+    """``u += h v``."""
+    u += h * v
+
+
+def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
+    """``v = v_before + w f`` with ``w = h / m``."""
+    np.multiply(w, f, out=v)
+    v += v_before
+
+
+def central_sums(m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray) -> NDArray:
+    """Sums for the energies of central differences: see the compiled version."""
+    kinetic = np.dot(m, (v0 + v1) ** 2) / 8
+    jump = np.dot(m, (v1 - v0) ** 2) / 8
+    return np.array([kinetic, jump, np.dot(v0, f), np.dot(v1, f), np.dot(u, f)])

@@ -1,0 +1,1 @@
+"""The papers' cases with verdicts: ``python -m dolfinx_impact.benchmark``."""

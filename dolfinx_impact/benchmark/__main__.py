@@ -1,0 +1,100 @@
+"""Command line: ``python -m dolfinx_impact.benchmark list | run | speed``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from mpi4py import MPI
+
+from ..complementarity import NotConverged
+from ..integrators import UnstableTimeStep
+from ..simulation import Interrupted
+from . import runner
+
+_BAD_INPUT, _FAILED = 2, 3
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        _complain(message)
+        raise SystemExit(_BAD_INPUT)
+
+    def print_help(self, file: object = None) -> None:
+        if MPI.COMM_WORLD.rank == 0:
+            super().print_help(file)  # type: ignore[arg-type]
+
+
+def _complain(message: object) -> None:
+    if MPI.COMM_WORLD.rank == 0:
+        print(f"error: {message}", file=sys.stderr, flush=True)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m dolfinx_impact.benchmark", description="The papers' cases, with verdicts.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    listing = commands.add_parser("list", help="the cases and schemes")
+    listing.add_argument("--json", action="store_true", help="with all parameters, for programs")
+    run = commands.add_parser("run", help="run a case with a scheme")
+    run.add_argument("case")
+    run.add_argument("scheme")
+    run.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter (see list)")
+    run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
+    run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
+    speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")
+    speed.add_argument("--case", default="impacting-bar")
+    speed.add_argument("--dofs", type=int, action="append", metavar="N", help="default: 100000 and 1000000")
+    return parser
+
+
+def _list(as_json: bool) -> None:
+    everything = runner.catalogue()
+    if MPI.COMM_WORLD.rank != 0:
+        return
+    if as_json:
+        print(json.dumps(everything, indent=1))
+        return
+    for name, case in everything["cases"].items():
+        print(f"{name}  ({', '.join(case['schemes'])})")
+        for parameter, about in case["parameters"].items():
+            print(f"    {parameter:<14} {about['default']!s:<12} {about['help']} [{about['unit']}]")
+    for name, scheme in everything["schemes"].items():
+        print(f"{name}: {scheme['paper']}, {scheme['equations']}")
+        for parameter, about in scheme["parameters"].items():
+            print(f"    {parameter:<14} {about['default']!s:<12} {about['help']} [{about['unit']}]")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command; returns the exit status of the contract."""
+    try:
+        given = _arguments().parse_args(arguments)
+        if given.command == "list":
+            _list(given.json)
+        elif given.command == "run":
+            runner.run(given.case, given.scheme, given.set, given.out, allow_unstable=given.allow_unstable)
+        else:
+            from . import speed
+
+            speed.measure(given.case, given.dofs or [100_000, 1_000_000])
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    except (ValueError, FileNotFoundError, ImportError) as error:
+        _complain(error)
+        return _BAD_INPUT
+    except Interrupted as stop:
+        _complain(f"{stop}: nothing was written")
+        return 128 + stop.number
+    except (UnstableTimeStep, NotConverged, RuntimeError) as error:
+        _complain(error)
+        return _FAILED
+    except OSError as error:
+        _complain(f"could not write: {error}")
+        return _FAILED
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""The bar against a wall: Carpenter et al. (1991), Di Stasio et al. (2019) case 4, in 1D and 3D.
+
+The bar lies along x with its contact end at x = 0 and flies towards -x; the wall stands at
+``x = -gap``. Displacements are recorded towards the wall.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import mesh, parallel
+from ..contact import Plane, RigidContact
+from ..exact import ImpactingBar
+from ..integrators import SCHEMES, Integrator, Option
+from ..laws import LinearElastic
+from ..output import Result, relative_residual
+from ..simulation import simulate
+from ..solid import Solid
+from .cases import COMMON, Case, ContactLog, Problem, Values, Verdict, phases
+
+PARAMETERS = {
+    "dimension": Option(1, "-", "line or solid", (1, 3)),
+    "elements": Option(50, "-", "elements along the bar"),
+    "lateral": Option(5, "-", "elements along each side of the section (3D)"),
+    "cell": Option("hexahedron", "-", "cells (3D)", ("hexahedron", "tetrahedron")),
+    "E": Option(2.1e11, "Pa", "Young's modulus"),
+    "rho": Option(7847.0, "kg/m3", "density"),
+    "nu": Option(None, "-", "Poisson's ratio (default 0 in 1D, 0.3 in 3D)"),
+    "length": Option(0.254, "m", "length of the bar"),
+    "area": Option(0.645e-3, "m2", "cross-section"),
+    "gap": Option(2e-4, "m", "distance to the wall at t = 0"),
+    "v0": Option(5.0, "m/s", "speed towards the wall"),
+    "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes"),
+    "courant": Option(0.7, "-", "time step over the critical one"),
+    **COMMON,
+    "t_end": Option(3e-4, "s", "end time"),
+}
+ORDER_ELEMENTS = (20, 40, 80, 160, 320, 640, 1280)
+
+
+def exact(p: Values) -> ImpactingBar:
+    """The 1D solution for the parameters of a run.
+
+    Raises:
+        ValueError: Values that describe no bar.
+    """
+    for name in ("E", "rho", "length", "area", "gap", "v0"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    return ImpactingBar(p["E"], p["rho"], p["length"], p["area"], p["gap"], p["v0"])
+
+
+def make_bar(p: Values) -> Solid:
+    """The finite element bar. Collective."""
+    if p["elements"] < 1 or p["lateral"] < 1:
+        raise ValueError(f"elements and lateral must be at least 1, not {p['elements']}, {p['lateral']}")
+    flat = p["dimension"] == 1
+    named = mesh.read(
+        mesh.package_mesh("bar.geo"),
+        gdim=p["dimension"],
+        parameters={
+            "dimension": p["dimension"], "length": p["length"], "side": math.sqrt(p["area"]),
+            "elements": p["elements"], "lateral": p["lateral"],
+            "tetrahedra": p["cell"] == "tetrahedron",
+        },
+    )  # fmt: skip
+    nu = p["nu"] if p["nu"] is not None else (0.0 if flat else 0.3)
+    law = LinearElastic(p["E"], nu)
+    return Solid(named, density=p["rho"], law=law, section=p["area"] if flat else 1.0)
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started. Collective."""
+    solution, bar = exact(p), make_bar(p)
+    dim = p["dimension"]
+    axis = np.eye(dim)[0]
+    wall = RigidContact(
+        bar, "contact", Plane(-p["gap"] * axis, axis), restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"], touching=p["touching"],
+    )  # fmt: skip
+    # On a line the critical step is known exactly: (L / N) / c.
+    cell_transit = p["length"] / p["elements"] / solution.wave_speed
+    critical = cell_transit if dim == 1 else bar.critical_time_step()
+    h = p["h"] if p["h"] is not None else p["courant"] * critical
+    options = {name: p[name] for name in SCHEMES[scheme].parameters if name not in ("mass", "touching")}
+    if SCHEMES[scheme].explicit:
+        options["allow_unstable"] = allow_unstable
+    else:
+        options["mass"] = p["mass"]
+    integrator = SCHEMES[scheme].make(bar, h, contact=wall, **options)
+    v0 = np.zeros(bar.size)
+    v0[::dim] = -p["v0"]
+    integrator.start(0.0, v0)
+    log = ContactLog(integrator)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        results = measure(result, log, integrator, p, critical)
+        return results, verdicts(scheme, results, bar, wall, integrator, p)
+
+    dofs = int(parallel.total(bar.comm, bar.owned))
+    return Problem(integrator, p["t_end"], wall.approach(), log, judge, dofs)
+
+
+def measure(
+    result: Result, log: ContactLog, integrator: Integrator, p: Values, critical: float
+) -> dict[str, Any]:
+    """The numbers of a run. Collective."""
+    times, impulses = log.read()
+    touching = impulses > 0
+    start_energy = result["kinetic"][0]
+    dim, system = p["dimension"], integrator.system
+    momentum = np.zeros(system.size)
+    system.mass_product(integrator.v_mean, getattr(integrator, "mass", "lumped"), momentum)
+    total = parallel.total(system.comm, float(np.sum(momentum[: system.owned : dim])))
+    return {
+        "balance_residual": relative_residual(result),
+        "critical_time_step": critical,
+        "h": integrator.dt,
+        "contact_start": float(times[touching][0]) if touching.any() else None,
+        "contact_end": float(times[touching][-1]) if touching.any() else None,
+        "contact_phases": phases(touching),
+        "first_impulse": float(impulses[touching][0]) if touching.any() else 0.0,
+        "impulse_sum": float(impulses.sum()),
+        "impulse_ratio": float(impulses.sum() / exact(p).impulse),
+        "energy_lost": float(-result["contact"][-1] / start_energy),
+        "penetration_max": float(max(0.0, -result["gap"].min())),
+        "rebound_velocity": total / integrator.system.total_mass,  # type: ignore[attr-defined]
+    }
+
+
+def verdicts(
+    scheme: str, results: dict[str, Any], bar: Solid, wall: RigidContact, integrator: Integrator, p: Values
+) -> list[Verdict]:
+    """What the papers say of the case, decided from the run. Collective."""
+    solution, e = exact(p), p["restitution"]
+    explicit = SCHEMES[scheme].explicit
+    found = [
+        Verdict.below("the energy balance closes", results["balance_residual"], 1e-12 if explicit else 1e-11),
+        Verdict.equal("the impulse is that of an elastic rebound, 2 m v0 (ratio)",
+                      results["impulse_ratio"], 1.0, 0.02),
+    ]  # fmt: skip
+    if results["contact_start"] is None:
+        return found
+    if explicit:
+        nodes = parallel.total(bar.comm, float(np.sum(bar.mass[wall.rows.dofs[:, 0]])))
+        momentum = (1 + e) * nodes * p["v0"]
+        found.append(Verdict.equal("the first impulse is the momentum of the contact nodes [N s]",
+                                   results["first_impulse"], momentum, 1e-12 * momentum))  # fmt: skip
+    if p["dimension"] == 1:
+        found += _line_verdicts(explicit, results, solution, p)
+        found += order_verdicts(scheme, integrator.dt / results["critical_time_step"], p)
+    return found
+
+
+def _line_verdicts(
+    explicit: bool, results: dict[str, Any], solution: ImpactingBar, p: Values
+) -> list[Verdict]:
+    """Verdicts that only hold where one node touches."""
+    duration = results["contact_end"] - results["contact_start"]
+    expected = solution.contact_end - solution.contact_start
+    found = [
+        Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0),
+        Verdict.equal("the bar leaves the wall 2 L / c after it touched [s]", duration, expected, 0.05 * expected),
+    ]
+    if explicit:
+        lost = (1 - p["restitution"] ** 2) / (2 * p["elements"])
+        found.append(Verdict.equal("the energy lost is the kinetic energy of the contact node, 1/(2N)",
+                                   results["energy_lost"], lost, 1e-9))  # fmt: skip
+    return found
+
+
+def errors(scheme: str, elements: int, courant: float, p: Values) -> tuple[float, float]:
+    """Relative errors of u and v_t at the contact node over [0, t_end], Fekak et al. (94). Collective."""
+    values = {**p, "elements": elements, "courant": courant, "h": None, "every": 1}
+    problem = make(scheme, values)
+    result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record, observers=[],
+                      progress=False)  # fmt: skip
+    solution = exact(p)
+    u, v = solution.displacement(0.0, result["t"]), solution.velocity(0.0, result["t"])
+    return _norm94(result["u"][:, 0], u), _norm94(result["v_t"][:, 0], v)
+
+
+def orders(scheme: str, courant: float, p: Values, elements: tuple[int, ...] = ORDER_ELEMENTS) -> NDArray:
+    """Fitted orders of convergence in (u, v_t) as mesh and step are refined together. Collective."""
+    found = np.array([errors(scheme, n, courant, p) for n in elements])
+    return -np.polyfit(np.log(elements), np.log(found), 1)[0]
+
+
+def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
+    """The orders of CD-Lagrange at the run's Courant number, a line mesh refined six times.
+
+    At courant 1 both are 1; below, the velocity oscillates after every jump, and its order is
+    about 1/2. (The half-step velocity does not converge at courant 1: its highest mode has
+    the frequency of the steps, and only the mean of two half steps is free of it.)
+    """
+    at_limit = abs(courant - 1) <= 1e-6
+    if not SCHEMES[scheme].explicit or not (courant < 1 or at_limit) or p["restitution"] > 0:
+        return []
+    u, v = orders(scheme, 1.0 if at_limit else courant, p)
+    name = f"in norm (94) at courant {courant:.3g}"
+    found = [Verdict.equal(f"order of the velocity at t {name}", v, 1.0 if at_limit else 0.5, 0.15)]
+    if at_limit:
+        found.append(Verdict.equal(f"order of the displacement {name}", u, 1.0, 0.15))
+    return found
+
+
+def _norm94(found: NDArray, true: NDArray) -> float:
+    return float(np.sum(np.abs(found - true)) / np.sum(np.abs(true)))
+
+
+IMPACTING_BAR = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make)

@@ -1,0 +1,207 @@
+"""Runs a case with a scheme and writes ``history.npz`` and ``summary.json``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from .. import __version__, parallel
+from ..integrators import SCHEMES, Option
+from ..output import Result, write_whole
+from ..simulation import simulate
+from .cases import Case, Verdict, cases
+
+
+def catalogue() -> dict[str, Any]:
+    """Cases and schemes with their parameters, as ``list --json`` prints them."""
+    return {
+        "cases": {
+            name: {
+                "parameters": _describe(case.parameters),
+                "schemes": list(case.schemes),
+                "amplifies_rounding": case.amplifies_rounding,
+            }
+            for name, case in cases().items()
+        },
+        "schemes": {
+            name: {
+                "paper": s.paper, "equations": s.equations, "order": s.order, "conserves": s.conserves,
+                "limit": s.limit, "parameters": _describe(s.parameters),
+            }
+            for name, s in SCHEMES.items()
+        },
+    }  # fmt: skip
+
+
+def _describe(options: Any) -> dict[str, Any]:
+    return {n: {"default": o.default, "unit": o.unit, "help": o.help} for n, o in options.items()}
+
+
+def find(case: str, scheme: str) -> Case:
+    """The case, when it exists and runs with the scheme.
+
+    Raises:
+        ValueError: Unknown names; the message lists those that exist.
+    """
+    known = cases()
+    if case not in known:
+        raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(known)}")
+    if scheme not in known[case].schemes:
+        raise ValueError(f"unknown scheme {scheme!r} for {case}; its schemes are: {', '.join(known[case].schemes)}")
+    return known[case]
+
+
+def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
+    """Values of all parameters from ``NAME=VALUE`` settings.
+
+    Raises:
+        ValueError: An unknown name, a value of the wrong kind, h and courant together.
+    """
+    options = {**case.parameters, **SCHEMES[scheme].parameters}
+    values = {name: option.default for name, option in options.items()}
+    given = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise ValueError(f"--set takes NAME=VALUE, not {setting!r}")
+        if name not in options:
+            raise ValueError(f"unknown parameter {name!r}; the parameters are: {', '.join(sorted(options))}")
+        given[name] = _convert(name, text, options[name])
+    if "h" in given and "courant" in given:
+        raise ValueError("give h or courant, not both")
+    values.update(given)
+    _check_common(values)
+    return values
+
+
+def _convert(name: str, text: str, option: Option) -> Any:
+    kind = type(option.default) if option.default is not None else float
+    try:
+        if kind is bool:
+            value: Any = {"true": True, "false": False}[text.lower()]
+        elif kind is int:
+            value = int(text)
+        else:
+            value = kind(text)
+    except (ValueError, KeyError):
+        words = {int: "a whole number", float: "a number", bool: "true or false"}
+        raise ValueError(f"{name} must be {words.get(kind, 'a word')}, not {text!r}") from None
+    if kind is float and not np.isfinite(value):
+        raise ValueError(f"{name} must be finite, not {text}")
+    if option.allowed and value not in option.allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(str, option.allowed))}, not {text}")
+    return value
+
+
+def _check_common(values: dict[str, Any]) -> None:
+    for name in ("h", "courant", "t_end"):
+        if values.get(name) is not None and not values[name] > 0:
+            raise ValueError(f"{name} must be positive, but is {values[name]}")
+    if values["every"] < 1:
+        raise ValueError(f"every must be at least 1, but is {values['every']}")
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the output folder and see that files can be written there. Collective.
+
+    Raises:
+        ValueError: When they cannot.
+    """
+    def check() -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / ".writable", lambda f: f.write(b""))
+            (folder / ".writable").unlink()
+        except OSError as error:
+            raise ValueError(f"cannot write in {str(folder)!r}: {error.strerror}") from None
+
+    parallel.on_root(MPI.COMM_WORLD, check)
+
+
+def run(
+    case: str, scheme: str, settings: list[str], folder: Path | None, *, allow_unstable: bool = False
+) -> dict[str, Any]:
+    """Run a case; write history and summary; return the summary. Collective.
+
+    Raises:
+        ValueError: Bad input; nothing was run.
+        RuntimeError: A run that failed; nothing was written.
+    """
+    chosen = find(case, scheme)
+    values = parse(chosen, scheme, settings)
+    folder = folder or Path("results") / case / scheme
+    prepare_folder(folder)
+    problem = chosen.make(scheme, values, allow_unstable)
+    result = simulate(
+        problem.integrator, t_end=problem.t_end, record=problem.record,
+        observers=problem.observers(), every=values["every"],
+    )  # fmt: skip
+    results, verdicts = problem.judge(result)
+    summary = _summary(case, scheme, values, result, results, verdicts, problem.dofs)
+    text = json.dumps(summary, indent=1, allow_nan=False).encode()
+    result.save(folder / "history.npz")
+    write_whole(folder / "summary.json", lambda f: f.write(text))
+    if MPI.COMM_WORLD.rank == 0:
+        _print(summary, result, folder)
+    return summary
+
+
+def _summary(
+    case: str, scheme: str, values: dict[str, Any], result: Result, results: dict[str, Any],
+    verdicts: list[Verdict], dofs: int,
+) -> dict[str, Any]:  # fmt: skip
+    return {
+        "case": case,
+        "scheme": scheme,
+        "parameters": values,
+        "results": results,
+        "verdicts": [asdict(v) for v in verdicts],
+        "balance": result.balance,
+        "steps": result.steps,
+        "dofs": dofs,
+        "seconds": result.seconds,
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything that may change a number."""
+    import dolfinx
+    from petsc4py import PETSc
+
+    return {
+        "package": __version__,
+        "commit": _commit(),
+        "dolfinx": dolfinx.__version__,
+        "petsc": ".".join(map(str, PETSc.Sys.getVersion())),
+        "numpy": np.__version__,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+
+
+def _commit() -> str:
+    here = Path(__file__).resolve().parent
+    command = ["git", "-c", "safe.directory=*", "-C", str(here), "rev-parse", "--short", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env={**os.environ})
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
+def _print(summary: dict[str, Any], result: Result, folder: Path) -> None:
+    print(f"{summary['case']} with {summary['scheme']}: {summary['dofs']} dofs, {result.summary()}")
+    for name, value in summary["results"].items():
+        print(f"  {name:<20} {value if not isinstance(value, float) else format(value, '.9g')}")
+    for v in summary["verdicts"]:
+        word = "reproduced    " if v["reproduced"] else "NOT reproduced"
+        print(f"  {word} {v['claim']}: {v['measured']:.6g} (expected {v['expected']:.6g} +- {v['tolerance']:.2g})")
+    print(f"written: {folder / 'history.npz'}, {folder / 'summary.json'}", flush=True)

@@ -1,0 +1,213 @@
+"""Contact: the gap g(u), the operator L = dg/du, and Newton's restitution.
+
+``g > 0`` is open, ``g < 0`` is penetration; the normal n points from the obstacle into
+the free side; the normal velocity is ``L v`` and an impulse ``r >= 0`` acts as ``+L^T r``.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, Sequence
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from . import parallel
+from .rows import Rows, coordinate_order
+from .solid import Solid
+from .system import System
+
+
+class Obstacle(Protocol):
+    """A rigid shape.
+
+    Attributes:
+        flat: Whether the normal is the same everywhere.
+    """
+
+    flat: bool
+
+    def gap(self, x: NDArray) -> NDArray:
+        """Signed distances of the points ``x``, shape (p, gdim) [m]; shape (p,) [m]."""
+
+    def normal(self, x: NDArray) -> NDArray:
+        """Unit normals into the free side at ``x``, shape (p, gdim)."""
+
+
+class Plane:
+    """A plane (a line in 2D, a point on a line).
+
+    Args:
+        point: A point of the plane [m].
+        normal: Direction into the free side; any length but zero.
+
+    Raises:
+        ValueError: When the shapes differ or the normal has no direction.
+    """
+
+    flat = True
+
+    def __init__(self, point: Sequence[float], normal: Sequence[float]) -> None:
+        self.point = np.array(point, dtype=np.float64)
+        direction = np.array(normal, dtype=np.float64)
+        size = np.linalg.norm(direction)
+        if self.point.ndim != 1 or self.point.shape != direction.shape:
+            raise ValueError(f"point {point} and normal {normal} must have one number a direction each")
+        if not (np.isfinite(size) and size > 0 and np.all(np.isfinite(self.point))):
+            raise ValueError(f"a plane needs a finite point and a normal with a direction, not {normal}")
+        self.direction = direction / size
+
+    def gap(self, x: NDArray) -> NDArray:
+        """Distances from the plane [m]."""
+        return (x - self.point) @ self.direction
+
+    def normal(self, x: NDArray) -> NDArray:
+        """The plane's normal at every point."""
+        if x.shape[1] != self.point.size:
+            raise ValueError(f"the plane has {self.point.size} directions, the body {x.shape[1]}")
+        return np.broadcast_to(self.direction, x.shape)
+
+
+class Contact:
+    """Unilateral contacts of a system: what every scheme needs of them.
+
+    Args:
+        comm: The ranks that share the contacts.
+        rows: L at the start; points are owned by the rank that owns their dofs.
+        restitution: Newton's coefficient e, 0 to 1.
+        gap_tolerance: A gap up to this [m] counts as closed.
+        touching: With False, a point is closed only when ``g < -gap_tolerance``.
+
+    Attributes:
+        rows: L at the last :meth:`evaluate`.
+        count: Number of points on this rank.
+        constant: Whether L never changes.
+
+    Raises:
+        ValueError: A restitution outside [0, 1], a negative tolerance, no point at all.
+    """
+
+    constant = True
+
+    def __init__(
+        self,
+        comm: MPI.Comm,
+        rows: Rows,
+        *,
+        restitution: float = 0.0,
+        gap_tolerance: float,
+        touching: bool = True,
+    ) -> None:
+        if not 0 <= restitution <= 1:
+            raise ValueError(f"restitution must lie in [0, 1], but is {restitution}")
+        if not (gap_tolerance >= 0 and np.isfinite(gap_tolerance)):
+            raise ValueError(f"gap_tolerance must be a length of at least 0 m, but is {gap_tolerance}")
+        self.comm, self.rows, self.restitution = comm, rows, float(restitution)
+        self.gap_tolerance, self.touching = float(gap_tolerance), bool(touching)
+        self.count = rows.count
+        self.total = int(parallel.total(comm, self.count))
+        if self.total == 0:
+            raise ValueError("the contact has no points: name facets that have nodes of the body")
+
+    def evaluate(self, u: NDArray) -> NDArray:
+        """Gap at the positions ``u``, shape (p,) [m]; brings :attr:`rows` up to date."""
+        raise NotImplementedError
+
+    def closed(self, gap: NDArray) -> NDArray[np.bool_]:
+        """Which points count as closed, shape (p,)."""
+        return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
+
+
+class Bound(Contact):
+    """A bound on one dof: ``u >= lower`` or ``u <= upper``.
+
+    Args:
+        system: The system.
+        dof: Local number of the dof.
+        lower: Smallest value allowed; or
+        upper: largest value allowed (give one of the two).
+        restitution: Newton's coefficient e, 0 to 1.
+        gap_tolerance: See :class:`Contact`; default 1e-12 times the system's length.
+        touching: See :class:`Contact`.
+
+    Raises:
+        ValueError: Not exactly one bound, or a dof that does not exist.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        dof: int,
+        *,
+        lower: float | None = None,
+        upper: float | None = None,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+    ) -> None:
+        if (lower is None) == (upper is None):
+            raise ValueError("give either lower= or upper=")
+        if not 0 <= dof < system.owned:
+            raise ValueError(f"dof must be one of the {system.owned} dofs 0, 1, ..., but is {dof}")
+        sign, self.value = (1.0, lower) if lower is not None else (-1.0, upper)
+        rows = Rows(np.array([[dof]]), np.array([[sign]]), np.array([[float(dof)]]))
+        tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
+        super().__init__(
+            system.comm, rows, restitution=restitution, gap_tolerance=tolerance, touching=touching
+        )
+
+    def evaluate(self, u: NDArray) -> NDArray:
+        """``u - lower`` or ``upper - u``, shape (1,)."""
+        return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)
+
+
+class RigidContact(Contact):
+    """The nodes of named facets against a rigid obstacle.
+
+    Args:
+        solid: The body.
+        facets: Name of the facets that may touch.
+        obstacle: The shape.
+        restitution: Newton's coefficient e of every node, 0 to 1.
+        gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
+        touching: See :class:`Contact`.
+
+    Raises:
+        ValueError: An unknown facet name (the message lists the names), facets without
+            nodes, an obstacle of another dimension, contact on held dofs.
+    """
+
+    def __init__(
+        self,
+        solid: Solid,
+        facets: str,
+        obstacle: Obstacle,
+        *,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+    ) -> None:
+        nodes, bs = solid.nodes(facets), solid.mesh.geometry.dim
+        self._x, self.obstacle = solid.x[nodes, :bs], obstacle
+        self.constant = obstacle.flat
+        dofs = nodes[:, None] * bs + np.arange(bs)
+        rows = Rows(dofs, np.array(obstacle.normal(self._x)), coordinate_order(solid.x[nodes], solid.length))
+        tolerance = 1e-12 * solid.length if gap_tolerance is None else gap_tolerance
+        super().__init__(
+            solid.comm, rows, restitution=restitution, gap_tolerance=tolerance, touching=touching
+        )
+        held = np.any(solid.held[dofs] & (rows.weights != 0.0))
+        if solid.comm.allreduce(bool(held)):
+            raise ValueError(f"contact on {facets!r} acts on dofs that are held: free them or leave them out")
+
+    def evaluate(self, u: NDArray) -> NDArray:
+        """Signed distances of the nodes at displacement ``u``, shape (p,) [m]."""
+        x = self._x + u[self.rows.dofs]
+        if not self.constant:
+            self.rows.weights[:] = self.obstacle.normal(x)
+        return self.obstacle.gap(x)
+
+    def approach(self) -> Rows:
+        """Rows that give the displacement of each point towards the obstacle [m]."""
+        rows = self.rows
+        return Rows(rows.dofs, -rows.weights, rows.order)

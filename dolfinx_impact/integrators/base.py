@@ -1,0 +1,134 @@
+"""What every scheme offers: ``start`` and ``step``, and the state between them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import parallel
+from ..contact import Contact
+from ..system import System
+
+if TYPE_CHECKING:
+    from ..energy import Balance
+
+
+class UnstableTimeStep(RuntimeError):
+    """The energy of a run exploded, or its values are no longer finite."""
+
+
+class Integrator:
+    """A scheme bound to a system, a step and a contact.
+
+    A scheme of your own derives from this class, writes :meth:`begin` and :meth:`advance`
+    and keeps ``u``, ``v`` and ``r``; everything else (loop, records, energies of the
+    trapezoidal form) then works.
+
+    Args:
+        system: The system.
+        dt: Time step [s], positive.
+        contact: The contact, or None.
+
+    Attributes:
+        t: Time of ``u`` [s].
+        n: Number of steps made.
+        u: Displacements at ``t``, shape (size,) [m]; owned entries first, ghosts not fresh.
+        v: Velocities at the scheme's own time :attr:`v_time`, shape (size,) [m/s].
+        r: Normal impulses of the last step, shape (points of this rank,) [N s].
+        beyond_limit: Whether ``dt`` is above the scheme's stability limit.
+
+    Raises:
+        ValueError: A step that is not positive.
+    """
+
+    #: ``v`` is at ``t + v_shift * dt``.
+    v_shift = 0.0
+
+    def __init__(self, system: System, dt: float, contact: Contact | None = None) -> None:
+        if not (dt > 0 and math.isfinite(dt)):
+            raise ValueError(f"the time step dt must be positive [s], but is {dt}")
+        self.system, self.dt, self.contact = system, float(dt), contact
+        self.t0, self.n, self.beyond_limit = 0.0, -1, False
+        self.u, self.v = np.zeros(system.size), np.zeros(system.size)
+        self.r = np.zeros(contact.count if contact else 0)
+
+    @property
+    def t(self) -> float:
+        """Time of ``u`` [s], free of the sum's rounding."""
+        return self.t0 + max(self.n, 0) * self.dt
+
+    @property
+    def v_time(self) -> float:
+        """Time of ``v`` [s]."""
+        return self.t + self.v_shift * self.dt
+
+    @property
+    def v_mean(self) -> NDArray:
+        """Velocities at ``t``, shape (size,) [m/s]."""
+        return self.v
+
+    def v_mean_at(self, dofs: NDArray) -> NDArray:
+        """Velocities at ``t`` of some dofs [m/s]."""
+        return self.v[dofs]
+
+    def gap(self) -> NDArray:
+        """Gap at ``u``, shape (points of this rank,) [m]."""
+        return self.contact.evaluate(self.u) if self.contact else np.zeros(0)
+
+    def start(self, u0: ArrayLike, v0: ArrayLike, t0: float = 0.0) -> None:
+        """Set the state at ``t0``. Collective.
+
+        Args:
+            u0: Displacements at ``t0`` [m], a number or one a dof, shape (size,) or (owned,).
+            v0: Velocities at ``t0`` [m/s], likewise.
+            t0: Time [s].
+
+        Raises:
+            ValueError: Shapes that do not fit, or values that are not finite.
+        """
+        self.t0, self.n = float(t0), 0
+        self.u[:], self.v[:] = self._field("u0", u0), self._field("v0", v0)
+        self.r[:] = 0.0
+        self.begin()
+
+    def step(self) -> None:
+        """Go from ``t`` to ``t + dt``. Collective.
+
+        Raises:
+            RuntimeError: Before :meth:`start`.
+        """
+        if self.n < 0:
+            raise RuntimeError("call start(u0, v0) before step()")
+        self.n += 1
+        self.advance()
+
+    def begin(self) -> None:
+        """Prepare the first step from ``u`` and ``v`` at ``t0``."""
+
+    def advance(self) -> None:
+        """Make one step; :attr:`t` is its end already."""
+        raise NotImplementedError(f"{type(self).__name__} has no advance(): it says what a step does")
+
+    def balance(self) -> "Balance":
+        """The energy balance that belongs to the scheme."""
+        from ..energy import TrapezoidalBalance
+
+        return TrapezoidalBalance(self)
+
+    def _field(self, name: str, value: ArrayLike) -> NDArray:
+        given, out = np.asarray(value, dtype=np.float64), np.zeros(self.system.size)
+        error = None
+        if given.ndim == 0 or given.size in (self.system.owned, self.system.size):
+            target = out[: given.size] if given.ndim else out
+            target[:] = given if given.ndim == 0 else given.ravel()
+        else:
+            error = ValueError(
+                f"{name} has {given.size} values, the system {self.system.owned} owned dofs on this rank"
+            )
+        if error is None and not np.all(np.isfinite(out)):
+            error = ValueError(f"{name} has values that are not finite")
+        parallel.agree(self.system.comm, error)
+        return out

@@ -1,0 +1,180 @@
+"""Time-stepping formulas. Each makes a free step and knows its response to impulses."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from ..energy import Balance, CentralDifferenceBalance, ThetaBalance
+from ..system import System
+from .base import Integrator
+from .enforcement import VelocityLevel
+from .response import FactorisedResponse, LumpedResponse
+
+#: An explicit step may exceed the critical one by the accuracy of the latter.
+STEP_ROUNDING = 1e-6
+
+
+class CentralDifferences(Integrator):
+    """Leapfrog form: ``u`` at t_n, ``v`` at t_{n+1/2}; lumped mass.
+
+    Fekak et al. (2017), Algorithm 2; Di Stasio et al. (2019), Algorithm 1::
+
+        u_{n+1}   = u_n + h v_{n+1/2}
+        v*        = v_{n+1/2} + h M^-1 F(t_{n+1}, u_{n+1}, v_{n+1/2})
+        v_{n+3/2} = v* + M^-1 L^T r
+
+    Start: ``v_{1/2} = v_0 + W/2``, ``W = h M^-1 F_0 + M^-1 L^T r_0``, and ``v_{-1/2} = v_0 - W/2``,
+    so that the mean of the half-step velocities is v_0.
+
+    Attributes:
+        v_before: The half-step velocity before ``t``, shape (size,) [m/s].
+        f: Forces at ``t``, shape (size,) [N].
+
+    Raises:
+        ValueError: A step above the critical one, unless ``allow_unstable``.
+    """
+
+    v_shift = 0.5
+
+    def __init__(
+        self, system: System, dt: float, enforcement: VelocityLevel, *, allow_unstable: bool = False
+    ) -> None:
+        super().__init__(system, dt, enforcement.contact)
+        critical = system.critical_time_step()
+        self.beyond_limit = dt > (1 + STEP_ROUNDING) * critical
+        if self.beyond_limit and not allow_unstable:
+            raise ValueError(
+                f"the time step {dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
+                "one, or say allow_unstable=True to see it explode"
+            )
+        self.v_before, self.f = np.zeros(system.size), np.zeros(system.size)
+        self._enforcement, self._loops = enforcement, kernels.load()
+        self._kick = dt * system.inverse_mass
+        if enforcement.contact is not None:
+            self._response = LumpedResponse(enforcement.contact, system.inverse_mass)
+            self._half_response = LumpedResponse(enforcement.contact, system.inverse_mass, 0.5)
+
+    @property
+    def v_mean(self) -> NDArray:
+        """Mean of the half-step velocities around ``t``, Fekak et al. (44b) [m/s]."""
+        return 0.5 * (self.v_before + self.v)
+
+    def v_mean_at(self, dofs: NDArray) -> NDArray:
+        """Mean of the half-step velocities of some dofs [m/s]."""
+        return 0.5 * (self.v_before[dofs] + self.v[dofs])
+
+    def begin(self) -> None:
+        """Half a kick from the forces and, where a gap is closed, half an impulse."""
+        n = self.system.owned
+        v0 = self.v.copy()
+        v0[:n][self.system.inverse_mass == 0.0] = 0.0
+        self.system.force(self.t, self.u, v0, self.f)
+        self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
+        self._enforcement.look(self.u)
+        if self.contact is not None:
+            self.r[:] = self._enforcement.impulses(self._half_response, self.v, None)
+            self._half_response.push(self.r, self.v)
+        np.subtract(2 * v0, self.v, out=self.v_before)
+
+    def advance(self) -> None:
+        """One step; the impulse found acts at its end, t_{n+1}."""
+        n, loops = self.system.owned, self._loops
+        loops.drift(self.u[:n], self.v[:n], self.dt)
+        self.system.force(self.t, self.u, self.v, self.f)
+        self._enforcement.look(self.u)
+        self.v_before, self.v = self.v, self.v_before
+        loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])
+        if self.contact is not None:
+            self.r[:] = self._enforcement.impulses(self._response, self.v, self.v_before)
+            self._response.push(self.r, self.v)
+
+    def balance(self) -> Balance:
+        """Fekak et al. (84)."""
+        return CentralDifferenceBalance(self)
+
+
+class ThetaMethod(Integrator):
+    """One-step method with weight theta on the end of the step, for linear systems::
+
+        M (v_{n+1} - v_n) = h [(1-theta) F_n + theta F_{n+1}] + L^T r
+        u_{n+1}           = u_n + h [(1-theta) v_n + theta v_{n+1}]
+
+    With ``dv = v_{n+1} - v_n`` and F = f - K u: ``(M + h^2 theta^2 K) dv = h f_theta - h K (u_n +
+    theta h v_n) + L^T r``. The matrix is factorised once.
+
+    Args:
+        system: A linear system.
+        dt: Time step [s].
+        enforcement: The contact law; its gap is looked at ``u_n + forecast h v_n``.
+        theta: Weight of the end of the step, in [0, 1].
+        forecast: Part of the step over which the gap is forecast, in [0, 1].
+        mass: ``"consistent"`` or ``"lumped"``.
+
+    Attributes:
+        u_before: Displacements before the step, shape (size,) [m].
+        v_before: Velocities before the step, shape (size,) [m/s].
+
+    Raises:
+        ValueError: theta or forecast outside their range, an unknown mass.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        dt: float,
+        enforcement: VelocityLevel,
+        *,
+        theta: float,
+        forecast: float,
+        mass: str,
+    ) -> None:
+        super().__init__(system, dt, enforcement.contact)
+        for name, value in (("theta", theta), ("forecast", forecast)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} must lie in [0, 1], but is {value}")
+        self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
+        self._solver = system.implicit_solver((theta * dt) ** 2, mass)
+        self._enforcement = enforcement
+        self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
+        self._at, self._f, self._dv, self._load, self._load_before = (
+            np.zeros(system.size) for _ in range(5)
+        )
+        if enforcement.contact is not None:
+            self._response = FactorisedResponse(enforcement.contact, self._solver, system.size)
+
+    def begin(self) -> None:
+        """Nothing but to still the held dofs: the first step is like all others."""
+        if hasattr(self.system, "held"):
+            self.v[: self.system.owned][self.system.held] = 0.0
+        self.u_before[:], self.v_before[:] = self.u, self.v
+        self.system.external(self.t, self.u, self.v, self._load_before)
+
+    def advance(self) -> None:
+        """One step; the impulse found is that of the step."""
+        h, theta = self.dt, self.theta
+        self.u_before[:], self.v_before[:] = self.u, self.v
+        if self.contact is not None:
+            self._enforcement.look(self.u + self.forecast * h * self.v)
+        np.add(self.u, theta * h * self.v, out=self._at)
+        self.system.force(self.t, self._at, self.v, self._f)
+        self._weigh_loads()
+        self._f *= h
+        self._solver.solve(self._f, self._dv)
+        self.v += self._dv
+        if self.contact is not None:
+            self.r[:] = self._enforcement.impulses(self._response, self.v, self.v_before)
+            self._response.push(self.r, self.v)
+        self.u += h * ((1 - theta) * self.v_before + theta * self.v)
+
+    def _weigh_loads(self) -> None:
+        """Put ``(1 - theta) f_n + theta f_{n+1}`` in the place of f_{n+1}."""
+        if not self.system.steady:
+            self.system.external(self.t, self._at, self.v, self._load)
+            self._f += (1 - self.theta) * (self._load_before - self._load)
+            self._load_before[:] = self._load
+
+    def balance(self) -> Balance:
+        """The theta method's own balance; at theta = 1/2 and e = 1 nothing is lost."""
+        return ThetaBalance(self)

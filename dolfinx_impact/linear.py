@@ -1,0 +1,60 @@
+"""Solves with a sparse symmetric matrix that is factorised once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+
+class FactorisedSolver:
+    """A direct solver: Cholesky by default (MUMPS on several ranks, CHOLMOD on one).
+
+    Other solvers through PETSc options with the prefix, for example
+    ``-impact_theta_ksp_type cg -impact_theta_ksp_rtol 1e-13 -impact_theta_pc_type gamg``.
+
+    Args:
+        matrix: PETSc matrix, symmetric positive definite, held dofs with a unit diagonal.
+        held: Owned dofs whose solution is zero.
+        prefix: Prefix of the PETSc options.
+    """
+
+    def __init__(self, matrix: Any, held: NDArray, *, prefix: str) -> None:
+        from petsc4py import PETSc
+
+        self._held, self.matrix = held, matrix
+        self._b, self._x = matrix.createVecs()
+        self._ksp = PETSc.KSP().create(matrix.comm)
+        self._ksp.setOptionsPrefix(prefix)
+        self._ksp.setOperators(matrix)
+        self._ksp.setType("preonly")
+        pc = self._ksp.getPC()
+        pc.setType("cholesky")
+        pc.setFactorSolverType(_direct_solver(matrix.comm.size))
+        self._ksp.setFromOptions()
+        self._ksp.setUp()
+
+    def solve(self, b: NDArray, out: NDArray) -> None:
+        """Write the solution for ``b`` (owned entries first) into ``out``. Collective.
+
+        Raises:
+            RuntimeError: When the solver did not converge.
+        """
+        n = self._b.getLocalSize()
+        self._b.array[:] = b[:n]
+        self._b.array[self._held] = 0.0
+        self._ksp.solve(self._b, self._x)
+        if self._ksp.getConvergedReason() < 0:
+            raise RuntimeError(
+                f"the linear solver stopped with PETSc reason {self._ksp.getConvergedReason()}: "
+                f"see the options -{self._ksp.getOptionsPrefix()}ksp_*"
+            )
+        out[:n] = self._x.array_r
+
+
+def _direct_solver(ranks: int) -> str:
+    from petsc4py import PETSc
+
+    if ranks > 1:
+        return "mumps"
+    return "cholmod" if PETSc.Sys.hasExternalPackage("suitesparse") else "petsc"

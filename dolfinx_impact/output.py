@@ -1,0 +1,112 @@
+"""The history of a run, and files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Iterator, Mapping
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+
+class Result(Mapping[str, NDArray]):
+    """Arrays of a run by name, the same on every rank.
+
+    ``t`` (n,) times; ``u`` (n, k) and ``v_t`` (n, k) displacements and velocities at ``t``;
+    ``t_v`` (n,), ``v`` (n, k) velocities at the scheme's own times; ``gap`` (n, p) at ``t``;
+    ``r`` (n, p) impulses that act at ``t_r = t`` (summed since the previous sample);
+    ``labels`` (k,), ``contact_labels`` (p,); and, unless switched off, the energies of
+    :mod:`dolfinx_impact.energy` and their ``residual``, each (n,). SI units.
+
+    Attributes:
+        balance: Whether the scheme has an energy balance that closes.
+        steps: Number of steps.
+        seconds: Wall-clock time of the loop [s].
+    """
+
+    def __init__(
+        self, arrays: Mapping[str, Any], *, balance: bool = True, steps: int = 0, seconds: float = 0.0
+    ) -> None:
+        self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
+        self.balance, self.steps, self.seconds = balance, steps, seconds
+
+    def __getitem__(self, name: str) -> NDArray:
+        try:
+            return self._arrays[name]
+        except KeyError:
+            raise KeyError(f"{name!r}; recorded are {sorted(self._arrays)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def save(self, path: str | Path) -> None:
+        """Write a ``.npz`` file, whole or not at all; rank 0 writes."""
+        meta = {"_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds}
+        write_whole(path, lambda f: np.savez(f, **self._arrays, **meta))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Result":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            FileNotFoundError: No such file.
+            ValueError: A file of another kind.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                arrays = dict(data)
+        except FileNotFoundError:
+            raise FileNotFoundError(f"there is no result {str(path)!r}") from None
+        except Exception as error:
+            raise ValueError(f"{str(path)!r} is no result of a run: {error}") from None
+        if "t" not in arrays:
+            raise ValueError(f"{str(path)!r} is no result of a run: it has no times t")
+        meta = {name: arrays.pop(f"_{name}", default) for name, default in
+                (("balance", True), ("steps", 0), ("seconds", 0.0))}  # fmt: skip
+        return cls(arrays, balance=bool(meta["balance"]), steps=int(meta["steps"]),
+                   seconds=float(meta["seconds"]))  # fmt: skip
+
+    def summary(self) -> str:
+        """One line that says what happened."""
+        line = f"{self.steps} steps to t = {self['t'][-1]:.6g} s in {self.seconds:.2f} s"
+        if "r" in self and self["r"].size:
+            hits = self["r"].sum(axis=1) > 0
+            first = f", contact from {self['t'][hits][0]:.6g} s" if hits.any() else ", no contact"
+            line += f"{first}, impulse {self['r'].sum():.6g} N s"
+        if "residual" in self:
+            name = "balance residual" if self.balance else "defect of the energy balance"
+            line += f", {name} {relative_residual(self):.1e} of the largest energy"
+        return line
+
+
+def relative_residual(result: Mapping[str, NDArray]) -> float:
+    """Largest residual of the balance over the largest energy of the run."""
+    largest = max(float(np.max(np.abs(result[name]))) for name in ("kinetic", "internal", "external"))
+    worst = float(np.max(np.abs(result["residual"])))
+    return worst / largest if largest > 0 else worst
+
+
+def write_whole(path: str | Path, write: Callable[[Any], None]) -> None:
+    """Call ``write`` on a temporary file and rename it to ``path``; on rank 0 of all processes."""
+    if MPI.COMM_WORLD.rank != 0:
+        return
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
