@@ -47,8 +47,10 @@ class Result(Mapping[str, NDArray]):
 
     def save(self, path: str | Path) -> None:
         """Write a ``.npz`` file, whole or not at all; rank 0 writes."""
-        meta = {"_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds}
-        write_whole(path, lambda f: np.savez(f, **self._arrays, **meta))
+        everything: dict[str, Any] = {
+            **self._arrays, "_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds,
+        }  # fmt: skip
+        write_whole(path, lambda f: np.savez(f, **everything))
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":

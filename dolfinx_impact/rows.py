@@ -24,9 +24,9 @@ class Rows:
         labels: One name a row; empty for none.
     """
 
-    dofs: NDArray[np.int32]
-    weights: NDArray[np.float64]
-    order: NDArray[np.float64]
+    dofs: NDArray
+    weights: NDArray
+    order: NDArray
     labels: Sequence[str] = ()
     distinct: bool = field(init=False)
 

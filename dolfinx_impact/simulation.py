@@ -7,11 +7,10 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence, Union
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from . import energy, parallel
 from .energy import Balance
@@ -19,7 +18,7 @@ from .integrators.base import Integrator, UnstableTimeStep
 from .output import Result
 from .rows import Rows
 
-Observer = Balance | Callable[[Integrator], None]
+Observer = Union[Balance, Callable[[Integrator], None]]
 
 _MOST_BYTES = 1_000_000_000
 #: A run is unstable when its energy exceeds so many times what it was ever given.
@@ -73,7 +72,7 @@ def simulate(
     if every < 1 or every != int(every):
         raise ValueError(f"every must be a whole number of steps from 1 on, but is {every}")
     steps = max(1, round((t_end - integrator.t) / integrator.dt))
-    chosen = [integrator.balance()] if observers is None else list(observers)
+    chosen: list[Observer] = [integrator.balance()] if observers is None else list(observers)
     recorder = Recorder(integrator, steps, int(every), record, _balance_of(chosen))
     begun = time.perf_counter()
     with _stop_signals() as caught, _bar(steps, progress) as bar:

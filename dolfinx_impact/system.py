@@ -24,8 +24,6 @@ class System(Protocol):
         comm: The ranks that share the system.
         owned: Number of dofs that this rank owns.
         size: Owned dofs and ghosts.
-        mass: Lumped masses of the owned dofs, shape (owned,) [kg].
-        inverse_mass: Their inverses, 0 at held dofs, shape (owned,) [1/kg].
         length: A length of the system [m], the scale of the default gap tolerance.
         has_loads: Whether :meth:`external` is ever different from zero.
         steady: Whether the loads do not depend on time.
@@ -34,11 +32,17 @@ class System(Protocol):
     comm: MPI.Comm
     owned: int
     size: int
-    mass: NDArray
-    inverse_mass: NDArray
     length: float
     has_loads: bool
     steady: bool
+
+    @property
+    def mass(self) -> NDArray:
+        """Lumped masses of the owned dofs, shape (owned,) [kg]."""
+
+    @property
+    def inverse_mass(self) -> NDArray:
+        """Their inverses, 0 at held dofs, shape (owned,) [1/kg]."""
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Write all smooth forces F(t, u, v) into ``out``, shape (size,) [N]. Collective."""
@@ -95,14 +99,13 @@ class PointMasses:
         labels: Sequence[str] | None = None,
         length: float = 1.0,
     ) -> None:
-        self.mass = np.atleast_1d(np.array(mass, dtype=np.float64))
-        if self.mass.ndim != 1 or not np.all(np.isfinite(self.mass) & (self.mass > 0)):
-            raise ValueError(f"mass must be positive numbers, one a dof, but is {mass}")
+        masses = np.atleast_1d(np.array(mass, dtype=np.float64))
+        if masses.ndim != 1 or not np.all(np.isfinite(masses) & (masses > 0)):
+            raise ValueError(f"mass must be positive numbers, one a dof, but is {mass!r}")
         if force is not None and not callable(force):
             raise TypeError(f"force must be callable as force(t, u, v, out), not {force!r}")
-        self.comm = MPI.COMM_SELF
-        self.owned = self.size = self.mass.size
-        self.inverse_mass = 1.0 / self.mass
+        self.comm, self.mass, self.inverse_mass = MPI.COMM_SELF, masses, 1.0 / masses
+        self.owned = self.size = masses.size
         self.length = float(length)
         self.labels = [f"x{i}" for i in range(self.size)] if labels is None else list(labels)
         if len(self.labels) != self.size:
@@ -152,7 +155,7 @@ class PointMasses:
     def rows(self) -> Rows:
         """One row a dof."""
         numbers = np.arange(self.size).reshape(-1, 1)
-        return Rows(numbers, np.ones((self.size, 1)), numbers, self.labels)
+        return Rows(numbers, np.ones((self.size, 1)), numbers.astype(np.float64), self.labels)
 
 
 class DenseSolver:

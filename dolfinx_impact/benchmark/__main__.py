@@ -34,14 +34,14 @@ def _complain(message: object) -> None:
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m dolfinx_impact.benchmark", description="The papers' cases, with verdicts.")
+    parser = _Parser(prog="python -m dolfinx_impact.benchmark", description="The cases, with verdicts.")
     commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="the cases and schemes")
     listing.add_argument("--json", action="store_true", help="with all parameters, for programs")
     run = commands.add_parser("run", help="run a case with a scheme")
     run.add_argument("case")
     run.add_argument("scheme")
-    run.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter (see list)")
+    run.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="see list")
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
     speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")

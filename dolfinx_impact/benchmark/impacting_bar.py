@@ -73,18 +73,23 @@ def make_bar(p: Values) -> Solid:
     return Solid(named, density=p["rho"], law=law, section=p["area"] if flat else 1.0)
 
 
-def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
-    """The case for one scheme, started. Collective."""
+def build(p: Values) -> tuple[Solid, RigidContact, float]:
+    """Bar, wall and critical time step. Collective."""
     solution, bar = exact(p), make_bar(p)
-    dim = p["dimension"]
-    axis = np.eye(dim)[0]
+    axis = np.eye(p["dimension"])[0]
     wall = RigidContact(
         bar, "contact", Plane(-p["gap"] * axis, axis), restitution=p["restitution"],
         gap_tolerance=p["gap_tolerance"], touching=p["touching"],
     )  # fmt: skip
     # On a line the critical step is known exactly: (L / N) / c.
     cell_transit = p["length"] / p["elements"] / solution.wave_speed
-    critical = cell_transit if dim == 1 else bar.critical_time_step()
+    return bar, wall, cell_transit if p["dimension"] == 1 else bar.critical_time_step()
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started. Collective."""
+    bar, wall, critical = build(p)
+    dim = p["dimension"]
     h = p["h"] if p["h"] is not None else p["courant"] * critical
     options = {name: p[name] for name in SCHEMES[scheme].parameters if name not in ("mass", "touching")}
     if SCHEMES[scheme].explicit:
@@ -164,8 +169,9 @@ def _line_verdicts(
     expected = solution.contact_end - solution.contact_start
     found = [
         Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0),
-        Verdict.equal("the bar leaves the wall 2 L / c after it touched [s]", duration, expected, 0.05 * expected),
-    ]
+        Verdict.equal("the bar leaves the wall 2 L / c after it touched [s]",
+                      duration, expected, 0.05 * expected),
+    ]  # fmt: skip
     if explicit:
         lost = (1 - p["restitution"] ** 2) / (2 * p["elements"])
         found.append(Verdict.equal("the energy lost is the kinetic energy of the contact node, 1/(2N)",

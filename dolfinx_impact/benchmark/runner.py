@@ -55,7 +55,8 @@ def find(case: str, scheme: str) -> Case:
     if case not in known:
         raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(known)}")
     if scheme not in known[case].schemes:
-        raise ValueError(f"unknown scheme {scheme!r} for {case}; its schemes are: {', '.join(known[case].schemes)}")
+        names = ", ".join(known[case].schemes)
+        raise ValueError(f"unknown scheme {scheme!r} for {case}; its schemes are: {names}")
     return known[case]
 
 
@@ -203,5 +204,6 @@ def _print(summary: dict[str, Any], result: Result, folder: Path) -> None:
         print(f"  {name:<20} {value if not isinstance(value, float) else format(value, '.9g')}")
     for v in summary["verdicts"]:
         word = "reproduced    " if v["reproduced"] else "NOT reproduced"
-        print(f"  {word} {v['claim']}: {v['measured']:.6g} (expected {v['expected']:.6g} +- {v['tolerance']:.2g})")
+        expected = f"expected {v['expected']:.6g} +- {v['tolerance']:.2g}"
+        print(f"  {word} {v['claim']}: {v['measured']:.6g} ({expected})")
     print(f"written: {folder / 'history.npz'}, {folder / 'summary.json'}", flush=True)

@@ -19,7 +19,7 @@ class VelocityLevel:
 
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact
-        self._closed = np.zeros(0, dtype=bool)
+        self._closed: NDArray = np.zeros(0, dtype=bool)
 
     def look(self, u: NDArray) -> None:
         """Evaluate gap and L at the positions ``u`` and decide what is closed."""

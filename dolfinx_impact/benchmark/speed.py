@@ -1,0 +1,169 @@
+"""What a step costs, as ratios within one run against the best alternative.
+
+The yardstick of an explicit step is the product with the best PETSc format for the same
+stiffness plus a fused vector update. Rounds of all candidates are interleaved; a ratio is
+that of the medians, and the spread over the rounds is printed with it.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+import numpy as np
+
+from .. import kernels, parallel
+from ..contact import RigidContact
+from ..integrators import CDLagrange, Integrator
+from ..integrators.formulas import CentralDifferences
+from ..simulation import Recorder
+from ..solid import Solid
+from .cases import Values
+from .impacting_bar import PARAMETERS, build
+
+ROUNDS = 7
+STEPS = 200
+_PRODUCTS = 20
+
+
+def measure(case: str, sizes: list[int]) -> dict[str, dict[str, float]]:
+    """Print and return the ratios of the bar's explicit step, per number of dofs. Collective.
+
+    Raises:
+        ValueError: A case without a speed measurement, or sizes that are no sizes.
+    """
+    if case != "impacting-bar":
+        raise ValueError(f"speed is measured for: impacting-bar; not for {case!r}")
+    if min(sizes) < 1000:
+        raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
+    return {str(size): _bar_ratios(size) for size in sizes}
+
+
+def _bar_ratios(size: int) -> dict[str, float]:
+    begun = time.perf_counter()
+    problem = _values(size)
+    bar, wall, critical = build(problem)
+    h = 0.7 * critical
+    plain, full = _started(bar, wall, h, problem), _started(bar, wall, h, problem)
+    free = _started(bar, None, h, problem)
+    dofs = int(parallel.total(bar.comm, bar.owned))
+    _say(bar, f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up "
+              f"{time.perf_counter() - begun:.1f} s, {ROUNDS} rounds of {STEPS} steps")  # fmt: skip
+    matrix, name, product = _best_product(bar)
+    x, y = matrix.createVecs()
+    update = _fused_update(bar)
+
+    def yardstick() -> None:
+        matrix.mult(x, y)
+        update()
+
+    recorded = _recorded_step(full)
+    seconds = _interleave(bar, {
+        "yardstick": yardstick, "step": plain.step, "step without contact": free.step,
+        "step, energies and recorder": recorded,
+    })  # fmt: skip
+    base = np.median(seconds["yardstick"])
+    _say(bar, f"  yardstick: {name} product and fused update, {base / dofs * 1e9:.2f} ns per dof "
+              f"(product alone {product / dofs * 1e9:.2f})")  # fmt: skip
+    ratios = {}
+    for what in ("step", "step, energies and recorder"):
+        ratios[what] = _ratio(bar, what, seconds[what], seconds["yardstick"])
+    contact = np.median(seconds["step"] - seconds["step without contact"]) / np.median(seconds["step"])
+    ratios["contact"] = float(contact)
+    _say(bar, f"  {'contact, part of the step':<44} {contact:5.3f}")
+    return ratios
+
+
+def _values(size: int) -> Values:
+    """A bar of about ``size`` dofs whose cells are the default ones, refined evenly."""
+    refine = (size / 3 / (50 * 36)) ** (1 / 3)
+    elements, lateral = max(2, round(50 * refine)), max(1, round(5 * refine + (refine - 1) / 2))
+    values = {name: option.default for name, option in PARAMETERS.items()}
+    return {**values, "dimension": 3, "elements": elements, "lateral": lateral}
+
+
+def _started(bar: Solid, wall: RigidContact | None, h: float, p: Values) -> CentralDifferences:
+    integrator = CDLagrange(bar, h, contact=wall)
+    v0 = np.zeros(bar.size)
+    v0[::3] = -p["v0"]
+    # The wall is touched from the start: contact is measured while it acts.
+    u0 = np.zeros(bar.size)
+    u0[::3] = -p["gap"]
+    integrator.start(u0, v0)
+    return integrator
+
+
+def _best_product(bar: Solid) -> tuple[Any, str, float]:
+    """The fastest PETSc format for the stiffness, its name, and the seconds of a product."""
+    block = bar.stiffness_matrix()
+    plain = block.convert("aij")
+    candidates = {"BAIJ": block, "SBAIJ": plain.copy().convert("sbaij"), "AIJ": plain}
+    x, y = block.createVecs()
+    x.setRandom()
+    seconds = {}
+    for name, matrix in candidates.items():
+        matrix.mult(x, y)
+        begun = time.perf_counter()
+        for _ in range(_PRODUCTS):
+            matrix.mult(x, y)
+        seconds[name] = bar.comm.bcast((time.perf_counter() - begun) / _PRODUCTS)
+    best = min(seconds, key=lambda name: seconds[name])
+    for name, matrix in candidates.items():
+        if name not in (best, "BAIJ"):
+            matrix.destroy()
+    return candidates[best], best, seconds[best]
+
+
+def _fused_update(bar: Solid) -> Callable[[], None]:
+    """``v += w f; u += h v`` in one compiled loop where numba is installed."""
+    u, v, f, w = (np.zeros(bar.owned) for _ in range(4))
+    loops = kernels.load()
+
+    def update() -> None:
+        loops.fused_update(u, v, f, w, 1e-9)
+
+    return update
+
+
+def _recorded_step(integrator: Integrator) -> Callable[[], None]:
+    """A step with the energy balance and the recorder of a run, each step sampled."""
+    balance = integrator.balance()
+    balance.start()
+    recorder = Recorder(integrator, ROUNDS * STEPS + STEPS, 1, None, balance)
+    recorder.sample(0)
+
+    def step() -> None:
+        integrator.step()
+        balance.step()
+        recorder.add_impulses()
+        recorder.sample(integrator.n)
+
+    return step
+
+
+def _interleave(bar: Solid, actions: dict[str, Callable[[], None]]) -> dict[str, np.ndarray]:
+    """Seconds per call of each action in every round; the first calls are not counted."""
+    for action in actions.values():
+        action()
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(ROUNDS):
+        for name, action in actions.items():
+            bar.comm.barrier()
+            begun = time.perf_counter()
+            for _ in range(STEPS):
+                action()
+            seconds[name].append((time.perf_counter() - begun) / STEPS)
+    return {name: np.array(values) for name, values in seconds.items()}
+
+
+def _ratio(bar: Solid, what: str, seconds: np.ndarray, base: np.ndarray) -> float:
+    ratio = float(np.median(seconds) / np.median(base))
+    spread = seconds / base
+    rounds = f"rounds {spread.min():.2f} to {spread.max():.2f}"
+    _say(bar, f"  {what + ' / yardstick':<44} {ratio:5.2f}  ({rounds})")
+    return ratio
+
+
+def _say(bar: Solid, line: str) -> None:
+    if bar.comm.rank == 0:
+        print(line, flush=True)
