@@ -148,13 +148,17 @@ class Solid:
     # -- PETSc objects for those who want them
 
     def mass_matrix(self, mass: str = "lumped") -> Any:
-        """The mass as a PETSc matrix, ``"lumped"`` (diagonal) or ``"consistent"``. Collective."""
+        """The mass as a PETSc matrix, ``"lumped"`` or ``"consistent"``. Collective."""
         if _known_mass(mass) == "consistent":
             return self._consistent[0]
         from petsc4py import PETSc
 
-        diagonal = PETSc.Vec().createWithArray(self.mass.copy(), comm=self.comm)
-        return PETSc.Mat().createDiagonal(diagonal)
+        # AIJ: PETSc's own diagonal type converts to other formats with garbage on several ranks.
+        size = ((self.owned, None), (self.owned, None))
+        first = self.space.dofmap.index_map.local_range[0] * self.space.dofmap.bs
+        columns = np.arange(first, first + self.owned, dtype=PETSc.IntType)
+        start = np.arange(self.owned + 1, dtype=PETSc.IntType)
+        return PETSc.Mat().createAIJ(size, csr=(start, columns, self.mass), comm=self.comm)
 
     def stiffness_matrix(self) -> Any:
         """K as a PETSc matrix in its fastest format, held dofs not eliminated. Collective."""

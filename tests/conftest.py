@@ -1,0 +1,112 @@
+"""What all tests share: repeatable examples, collective clean-up, and processes of their own."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import hypothesis
+import pytest
+from mpi4py import MPI
+
+import dolfinx_impact
+
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("repeatable")
+
+_PACKAGE = Path(dolfinx_impact.__file__).resolve().parents[1]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "serial: starts processes or is pointless in parallel; one rank only")
+    # gc.freeze below hides from hypothesis that its generator is referred to.
+    config.addinivalue_line("filterwarnings", "ignore:It looks like `register_random`")
+
+
+def pytest_collection_modifyitems(items):
+    if MPI.COMM_WORLD.size > 1:
+        for item in items:
+            if item.get_closest_marker("serial"):
+                item.add_marker(pytest.mark.skip(reason="runs on one rank only"))
+
+
+def pytest_collection_finish():
+    # What is imported by now stays: the collections after every test need not look at it.
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown():
+    # PETSc and MPI objects are destroyed collectively: no rank may collect them at a time of its own.
+    gc.collect()
+    MPI.COMM_WORLD.barrier()
+
+
+def _environment():
+    # Not the caller's own place in an MPI job, which a second mpirun would take for its own.
+    kept = {n: v for n, v in os.environ.items() if not n.startswith(("PMIX_", "OMPI_COMM_WORLD_"))}
+    kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
+    return kept
+
+
+def _end(process):
+    """End a process and all that it started; mpirun needs a chance to end its ranks itself."""
+    for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
+    return process.communicate()
+
+
+@pytest.fixture
+def spawn():
+    """``spawn(arguments, ranks=1, cwd=None)``: a running Python process, ended after the test."""
+    running = []
+
+    def start(arguments, ranks=1, cwd=None):
+        command = [sys.executable, *map(str, arguments)]
+        if ranks > 1:
+            command = ["mpirun", "-n", str(ranks), *command]
+        process = subprocess.Popen(
+            command, cwd=cwd, env=_environment(), text=True, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        running.append(process)
+        return process
+
+    yield start
+    for process in running:
+        if process.poll() is None:
+            _end(process)
+
+
+@pytest.fixture
+def launch(spawn):
+    """``launch(arguments, ranks=1, cwd=None, timeout=120)``: a Python process that has ended."""
+
+    def run(arguments, ranks=1, cwd=None, timeout=120):
+        process = spawn(arguments, ranks, cwd)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            out, err = _end(process)
+            pytest.fail(f"{arguments} on {ranks} ranks took more than {timeout} s:\n{out}\n{err}")
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
+def shared_path(tmp_path):
+    """A fresh folder, the same on all ranks."""
+    return MPI.COMM_WORLD.bcast(tmp_path)

@@ -1,0 +1,27 @@
+"""Every demo runs, serially and under mpirun, and prints the same numbers."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DEMOS = Path(__file__).parent.parent / "demos"
+#: A number that each demo prints: row of the table, values beside each other.
+CHECKED = {"impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0])}
+
+
+def test_every_demo_has_a_checked_number():
+    assert {path.name for path in DEMOS.glob("*.py")} == set(CHECKED)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("demo", CHECKED)
+def test_demo(demo, ranks, launch, tmp_path):
+    done = launch([str(DEMOS / demo), str(tmp_path)], ranks=ranks, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    row, expected = CHECKED[demo]
+    (line,) = re.findall(rf"^{re.escape(row)}\s+(.*)$", done.stdout, re.M)
+    assert [float(x) for x in line.split()] == pytest.approx(expected, rel=1e-5)
+    pictures = list(tmp_path.glob("*.png"))
+    assert len(pictures) == 2 and all(p.stat().st_size > 20_000 for p in pictures)

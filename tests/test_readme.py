@@ -1,0 +1,36 @@
+"""The README says what is so."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dolfinx_impact as di
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
+
+
+def test_ball_of_the_readme():
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    names: dict = {}
+    exec(compile(program, "README.md", "exec"), names)
+    run = names["run"]
+    # The first impact of the exact solution, and its height after it.
+    first = np.sqrt(2 / 9.81)
+    assert run["t"][np.flatnonzero(run["r"].sum(axis=1))[0]] == pytest.approx(first, abs=2e-3)
+    bounce = run["u"][(run["t"] > first) & (run["t"] < 2.5 * first), 0].max()
+    assert bounce == pytest.approx(0.8**2, abs=1e-2)
+    assert np.abs(run["residual"]).max() < 1e-12 * run["external"].max()
+    assert program.count("\n") <= 14
+
+
+def test_every_scheme_is_in_the_table():
+    for name in di.SCHEMES:
+        assert f"| `{name}` |" in README
+
+
+def test_versions_are_those_of_the_package():
+    project = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    assert f'version = "{di.__version__}"' in project
+    assert f"version = {{{di.__version__}}}" in README

@@ -1,0 +1,164 @@
+"""Solids against independent dense references, on any number of ranks."""
+
+import numpy as np
+import pytest
+import ufl
+from dolfinx import fem
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import kernels, mesh
+from dolfinx_impact.stiffness import StoredStiffness
+
+COMM = MPI.COMM_WORLD
+
+
+def bar(dimension=3, **options):
+    named = mesh.read(mesh.package_mesh("bar.geo"), gdim=dimension,
+                      parameters={"dimension": dimension, "elements": 5, "lateral": 2,
+                                  "tetrahedra": options.pop("tetrahedra", 0)})  # fmt: skip
+    return di.Solid(named, density=7847.0, law=di.LinearElastic(2.1e11, 0.3 if dimension > 1 else 0.0),
+                    section=0.645e-3 if dimension == 1 else 1.0, **options)  # fmt: skip
+
+
+def everywhere(local):
+    return np.concatenate(COMM.allgather(local))
+
+
+def dense(matrix):
+    matrix = matrix.convert("aij")
+    return np.vstack(COMM.allgather(matrix[slice(*matrix.getOwnershipRange()), :]))
+
+
+@pytest.mark.parametrize("dimension, tetrahedra", [(1, 0), (3, 0), (3, 1)])
+def test_force_is_that_of_the_stiffness_matrix(dimension, tetrahedra):
+    """The pairwise product, PETSc's product and the dense one agree; a translation gives none."""
+    solid = bar(dimension, tetrahedra=tetrahedra)
+    K = dense(solid.stiffness_matrix())
+    u = np.cos(7.0 * np.arange(solid.size) + COMM.rank)
+    f = np.zeros(solid.size)
+    solid.force(0.0, u, u, f)
+    expected = -K @ everywhere(u[: solid.owned])
+    assert np.abs(everywhere(f[: solid.owned]) - expected).max() < 1e-13 * np.abs(expected).max()
+    solid.force(0.0, np.full(solid.size, 3.0), u, f)
+    assert np.abs(everywhere(f[: solid.owned])).max() < 1e-13 * np.abs(K).max()
+    assert np.abs(K - K.T).max() < 1e-13 * np.abs(K).max()
+
+
+def test_both_products_agree(monkeypatch):
+    """Without compiled loops the product is PETSc's."""
+    solid = bar()
+    u = np.sin(3.0 * np.arange(solid.size))
+    fast, plain = np.zeros(solid.size), np.zeros(solid.size)
+    solid.stiffness.subtract_product(u, fast)
+    from dolfinx_impact import _numpy_kernels
+
+    monkeypatch.setattr(kernels, "load", lambda: _numpy_kernels)
+    stiffness = StoredStiffness(fem.form(solid._stiffness_form()), solid.space)
+    stiffness.subtract_product(u, plain)
+    n = solid.owned
+    assert np.abs(fast[:n] - plain[:n]).max(initial=0.0) < 1e-12 * np.abs(everywhere(plain[:n])).max()
+
+
+@pytest.mark.parametrize("dimension", [1, 3])
+def test_masses(dimension):
+    """Lumped masses are the row sums of the consistent ones and add up to the body's mass."""
+    solid = bar(dimension)
+    M = dense(solid.mass_matrix("consistent"))
+    assert everywhere(solid.mass) == pytest.approx(M.sum(axis=1), rel=1e-12)
+    assert dense(solid.mass_matrix("lumped")).diagonal() == pytest.approx(M.sum(axis=1), rel=1e-12)
+    assert solid.total_mass == pytest.approx(7847.0 * 0.645e-3 * 0.254, rel=1e-12)
+    assert everywhere(solid.mass).sum() == pytest.approx(dimension * solid.total_mass, rel=1e-12)
+    v, out = np.arange(float(solid.size)) + COMM.rank, np.zeros(solid.size)
+    solid.mass_product(v, "consistent", out)
+    assert everywhere(out[: solid.owned]) == pytest.approx(M @ everywhere(v[: solid.owned]), rel=1e-11)
+    with pytest.raises(ValueError, match="mass must be 'lumped' or 'consistent', not 'heavy'"):
+        solid.mass_matrix("heavy")
+
+
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+@pytest.mark.parametrize("fixed", [(), ("free",), {"free": (0, 2)}])
+def test_implicit_solver_against_a_dense_one(mass, fixed):
+    solid = bar(fixed=fixed)
+    factor = 1e-13
+    A = dense(solid.mass_matrix(mass)) + factor * dense(solid.stiffness_matrix())
+    held = everywhere(solid.held)
+    A[held], A[:, held] = 0.0, 0.0
+    A[held, held] = 1.0
+    b, x = np.sin(np.arange(solid.size) + COMM.rank), np.zeros(solid.size)
+    solid.implicit_solver(factor, mass).solve(b, x)
+    rhs = everywhere(b[: solid.owned])
+    rhs[held] = 0.0
+    true = np.linalg.solve(A, rhs)
+    assert np.abs(everywhere(x[: solid.owned]) - true).max() < 1e-11 * np.abs(true).max()
+    assert held.sum() == {0: 0, 1: 27, 2: 18}[len(fixed) if isinstance(fixed, tuple) else 2]
+
+
+def test_gravity_and_body_force_add_up_to_the_weight():
+    solid = bar(gravity=(0.0, 0.0, -9.81), body_force=(100.0, 0.0, 0.0))
+    out = np.zeros(solid.size)
+    solid.external(0.0, out, out, out)
+    total = everywhere(out[: solid.owned]).reshape(-1, 3).sum(axis=0)
+    volume = 0.645e-3 * 0.254
+    assert total == pytest.approx([100.0 * volume, 0.0, -9.81 * 7847.0 * volume], rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
+def test_held_dofs_stay_and_the_balance_closes(scheme):
+    """A cantilever under its weight: the clamped end does not move, energy is conserved."""
+    solid = bar(gravity=(0.0, 0.0, -9.81), fixed=("free",))
+    integrator = scheme(solid, 0.5 * solid.critical_time_step())
+    integrator.start(0.0, 1.0)
+    result = di.simulate(integrator, t_end=300 * integrator.dt, record=solid.rows(), progress=False)
+    assert not integrator.u[: solid.owned][solid.held].any()
+    assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"][0]
+    assert np.abs(result["internal_work"] - result["internal"]).max() < 1e-11 * result["kinetic"][0]
+
+
+def test_rigid_motion_of_a_free_body_is_exact():
+    """A free translation: no internal force, momentum and energy stay to round-off."""
+    solid = bar()
+    integrator = di.CDLagrange(solid, 0.9 * solid.critical_time_step())
+    integrator.start(0.0, 2.0)
+    result = di.simulate(integrator, t_end=500 * integrator.dt, record=solid.rows(), progress=False)
+    assert np.abs(result["v"] - 2.0).max() < 1e-13
+    assert result["internal"].max() < 1e-20 * result["kinetic"][0]
+
+
+def test_plane_strain_stiffness_of_a_square():
+    """Uniform strain on a DOLFINx mesh without names: energy is that of the law."""
+    square = dmesh.create_unit_square(COMM, 4, 3, dmesh.CellType.quadrilateral)
+    law = di.LinearElastic(10.0, 0.25)
+    solid = di.Solid(square, density=1.0, law=law, section=0.5)
+    u = np.zeros(solid.size)
+    u[::2] = 0.01 * solid.x[:, 0]
+    f = np.zeros(solid.size)
+    solid.force(0.0, u, u, f)
+    energy = COMM.allreduce(-0.5 * float(u[: solid.owned] @ f[: solid.owned]))
+    mu, lame = 4.0, 4.0
+    assert energy == pytest.approx(0.5 * (mu + lame / 2) * 1e-4, rel=1e-12)
+
+
+def test_law_of_the_line_and_of_uniaxial_strain():
+    line = dmesh.create_unit_interval(COMM, 3)
+    x = ufl.SpatialCoordinate(line)
+    u = ufl.as_vector([0.1 * x[0]])
+    density = di.LinearElastic(8.0).energy_density(u)
+    total = COMM.allreduce(fem.assemble_scalar(fem.form(density * ufl.dx)))
+    assert total == pytest.approx(8.0 * 0.01 / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("wrong, words", [
+    (lambda: bar(gravity=(0.0, 1.0)), "gravity must be 3 numbers"),
+    (lambda: bar(body_force=(0.0, 1.0, np.nan)), "body_force must be 3 numbers"),
+    (lambda: bar(fixed=("nowhere",)), r"no facets are named 'nowhere'.*\['contact', 'free', 'sides'\]"),
+    (lambda: bar(fixed={"free": (3,)}), "directions are 0 to 2, not 3"),
+    (lambda: di.LinearElastic(-1.0), "E must be positive"),
+    (lambda: di.LinearElastic(1.0, 0.5), "nu must lie in"),
+    (lambda: di.Solid(bar().named, density=-1.0, law=di.LinearElastic(1.0)), "density must be positive"),
+    (lambda: di.Solid(bar().named, density=1.0, section=0.0, law=di.LinearElastic(1.0)), "section must be"),
+])  # fmt: skip
+def test_bad_input(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        wrong()
