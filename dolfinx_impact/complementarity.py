@@ -101,9 +101,10 @@ def _on_active(S: NDArray, c: NDArray, active: NDArray) -> NDArray | None:
     if active.any():
         block = S[np.ix_(active, active)]
         try:
-            x[active] = linalg.solve(block, -c[active], assume_a="pos")
+            factor = linalg.cho_factor(block)
         except linalg.LinAlgError:
             return None
+        x[active] = linalg.cho_solve(factor, -c[active])
     return x
 
 

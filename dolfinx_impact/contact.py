@@ -6,10 +6,9 @@ the free side; the normal velocity is ``L v`` and an impulse ``r >= 0`` acts as 
 
 from __future__ import annotations
 
-from typing import Protocol, Sequence
+from typing import Any, Protocol, Sequence
 
 import numpy as np
-from mpi4py import MPI
 from numpy.typing import NDArray
 
 from . import parallel
@@ -72,10 +71,11 @@ class Contact:
     """Unilateral contacts of a system: what every scheme needs of them.
 
     Args:
-        comm: The ranks that share the contacts.
+        system: The system.
         rows: L at the start; points are owned by the rank that owns their dofs.
         restitution: Newton's coefficient e, 0 to 1.
-        gap_tolerance: A gap up to this [m] counts as closed.
+        gap_tolerance: A gap up to this [m] counts as closed; default 1e-12 times the
+            system's length.
         touching: With False, a point is closed only when ``g < -gap_tolerance``.
 
     Attributes:
@@ -91,21 +91,22 @@ class Contact:
 
     def __init__(
         self,
-        comm: MPI.Comm,
+        system: System,
         rows: Rows,
         *,
         restitution: float = 0.0,
-        gap_tolerance: float,
+        gap_tolerance: float | None = None,
         touching: bool = True,
     ) -> None:
         if not 0 <= restitution <= 1:
             raise ValueError(f"restitution must lie in [0, 1], but is {restitution}")
-        if not (gap_tolerance >= 0 and np.isfinite(gap_tolerance)):
+        tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
+        if not (tolerance >= 0 and np.isfinite(tolerance)):
             raise ValueError(f"gap_tolerance must be a length of at least 0 m, but is {gap_tolerance}")
-        self.comm, self.rows, self.restitution = comm, rows, float(restitution)
-        self.gap_tolerance, self.touching = float(gap_tolerance), bool(touching)
-        self.count = rows.count
-        self.total = int(parallel.total(comm, self.count))
+        self.system, self.comm, self.rows = system, system.comm, rows
+        self.restitution, self.touching = float(restitution), bool(touching)
+        self.gap_tolerance, self.count = float(tolerance), rows.count
+        self.total = int(parallel.total(self.comm, self.count))
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
 
@@ -116,6 +117,10 @@ class Contact:
     def closed(self, gap: NDArray) -> NDArray[np.bool_]:
         """Which points count as closed, shape (p,)."""
         return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
+
+    def matrix(self) -> Any:
+        """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
+        return self.rows.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
 
 
 class Bound(Contact):
@@ -149,11 +154,13 @@ class Bound(Contact):
             raise ValueError("give either lower= or upper=")
         if not 0 <= dof < system.owned:
             raise ValueError(f"dof must be one of the {system.owned} dofs 0, 1, ..., but is {dof}")
-        sign, self.value = (1.0, lower) if lower is not None else (-1.0, upper)
+        name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
+        if value is None or not np.isfinite(value):
+            raise ValueError(f"{name} must be a finite number, but is {value}")
+        self.value = float(value)
         rows = Rows(np.array([[dof]]), np.array([[sign]]), np.array([[float(dof)]]))
-        tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
         super().__init__(
-            system.comm, rows, restitution=restitution, gap_tolerance=tolerance, touching=touching
+            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
         )
 
     def evaluate(self, u: NDArray) -> NDArray:
@@ -192,19 +199,20 @@ class RigidContact(Contact):
         self.constant = obstacle.flat
         dofs = nodes[:, None] * bs + np.arange(bs)
         rows = Rows(dofs, np.array(obstacle.normal(self._x)), coordinate_order(solid.x[nodes], solid.length))
-        tolerance = 1e-12 * solid.length if gap_tolerance is None else gap_tolerance
         super().__init__(
-            solid.comm, rows, restitution=restitution, gap_tolerance=tolerance, touching=touching
+            solid, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
         )
+        self._gap0 = obstacle.gap(self._x)
         held = np.any(solid.held[dofs] & (rows.weights != 0.0))
         if solid.comm.allreduce(bool(held)):
             raise ValueError(f"contact on {facets!r} acts on dofs that are held: free them or leave them out")
 
     def evaluate(self, u: NDArray) -> NDArray:
         """Signed distances of the nodes at displacement ``u``, shape (p,) [m]."""
+        if self.constant:
+            return self._gap0 + self.rows(u)
         x = self._x + u[self.rows.dofs]
-        if not self.constant:
-            self.rows.weights[:] = self.obstacle.normal(x)
+        self.rows.weights[:] = self.obstacle.normal(x)
         return self.obstacle.gap(x)
 
     def approach(self) -> Rows:

@@ -7,6 +7,8 @@ import importlib.util
 import logging
 from types import ModuleType
 
+from mpi4py import MPI
+
 logger = logging.getLogger("dolfinx_impact")
 
 
@@ -16,7 +18,8 @@ def load() -> ModuleType:
     if importlib.util.find_spec("numba") is None:
         from . import _numpy_kernels as numpy_kernels
 
-        logger.warning("numba is not installed: same results, slower steps")
+        if MPI.COMM_WORLD.rank == 0:
+            logger.warning("numba is not installed: same results, slower steps")
         return numpy_kernels
     from . import _numba_kernels as numba_kernels
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 import numpy as np
 from dolfinx import mesh as dmesh
@@ -93,8 +93,12 @@ def _start_gmsh(comm: MPI.Comm) -> Any:
         import gmsh
     except ImportError as missing:
         raise ImportError("reading meshes needs gmsh: install the extra 'mesh'") from missing
+    if gmsh.isInitialized():
+        raise ValueError("gmsh is in use: pass gmsh.model, or call gmsh.finalize() before reading a file")
     gmsh.initialize(interruptible=False)
     gmsh.option.setNumber("General.Terminal", 0)
+    # An error thrown in the middle of a file leaves the parser unfit for the next one.
+    gmsh.option.setNumber("General.AbortOnError", 0)
     return gmsh
 
 
@@ -105,23 +109,30 @@ def _load(gmsh: Any, path: Path, parameters: dict[str, float]) -> None:
         raise ValueError(f"{str(path)!r}: a mesh is a .geo or .msh file")
     if parameters and path.suffix != ".geo":
         raise ValueError(f"{str(path)!r} is no .geo script and has no parameters")
-    gmsh.logger.start()
     _open(gmsh, path)
     if path.suffix == ".geo":
         _set_parameters(gmsh, path, parameters)
-        gmsh.model.mesh.generate(gmsh.model.getDimension())
-    problems = [line for line in gmsh.logger.get() if line.startswith("Error")]
-    gmsh.logger.stop()
-    if problems or not gmsh.model.mesh.getElements(gmsh.model.getDimension())[0]:
-        reason = problems[0] if problems else "it has no elements"
-        raise ValueError(f"{str(path)!r} gave no mesh: {reason}")
+        problem = _logged(gmsh, lambda: gmsh.model.mesh.generate(gmsh.model.getDimension()))
+        if problem:
+            raise ValueError(f"{str(path)!r} gave no mesh: {problem}")
+    if len(gmsh.model.mesh.getElements(max(0, gmsh.model.getDimension()))[0]) == 0:
+        raise ValueError(f"{str(path)!r} gave no mesh: it has no elements")
 
 
 def _open(gmsh: Any, path: Path) -> None:
-    try:
-        gmsh.open(str(path))
-    except Exception as error:
-        raise ValueError(f"{str(path)!r} is no mesh that gmsh can read: {error}") from None
+    gmsh.clear()
+    problem = _logged(gmsh, lambda: gmsh.open(str(path)))
+    if problem:
+        raise ValueError(f"{str(path)!r} is no mesh that gmsh can read: {problem}")
+
+
+def _logged(gmsh: Any, action: Callable[[], Any]) -> str:
+    """The first error that gmsh logs meanwhile, empty for none."""
+    gmsh.logger.start()
+    action()
+    problems = [line for line in gmsh.logger.get() if line.startswith("Error")]
+    gmsh.logger.stop()
+    return problems[0] if problems else ""
 
 
 def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None:
@@ -132,7 +143,6 @@ def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None
     if parameters:
         for name, value in parameters.items():
             gmsh.onelab.setNumber(_PREFIX + name, [float(value)])
-        gmsh.clear()
         _open(gmsh, path)
 
 

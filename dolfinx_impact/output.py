@@ -11,6 +11,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from . import parallel
+
 
 class Result(Mapping[str, NDArray]):
     """Arrays of a run by name, the same on every rank.
@@ -46,7 +48,7 @@ class Result(Mapping[str, NDArray]):
         return len(self._arrays)
 
     def save(self, path: str | Path) -> None:
-        """Write a ``.npz`` file, whole or not at all; rank 0 writes."""
+        """Write a ``.npz`` file, whole or not at all. Rank 0 writes; collective."""
         everything: dict[str, Any] = {
             **self._arrays, "_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds,
         }  # fmt: skip
@@ -95,10 +97,19 @@ def relative_residual(result: Mapping[str, NDArray]) -> float:
 
 
 def write_whole(path: str | Path, write: Callable[[Any], None]) -> None:
-    """Call ``write`` on a temporary file and rename it to ``path``; on rank 0 of all processes."""
-    if MPI.COMM_WORLD.rank != 0:
-        return
-    path = Path(path)
+    """Call ``write`` on a temporary file and rename it to ``path``. Rank 0 writes; collective.
+
+    Args:
+        path: The file; its folder exists.
+        write: Writes to an open binary file.
+
+    Raises:
+        OSError: On every rank, when the file cannot be written; an earlier one is intact.
+    """
+    parallel.on_root(MPI.COMM_WORLD, lambda: _write_whole(Path(path), write))
+
+
+def _write_whole(path: Path, write: Callable[[Any], None]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

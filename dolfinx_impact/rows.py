@@ -33,6 +33,7 @@ class Rows:
     def __post_init__(self) -> None:
         self.dofs = np.ascontiguousarray(self.dofs, dtype=np.int32)
         self.weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        self.order = np.ascontiguousarray(self.order, dtype=np.float64)
         self.distinct = np.unique(self.dofs).size == self.dofs.size
 
     @property
@@ -53,7 +54,7 @@ class Rows:
 
     def select(self, which: NDArray) -> "Rows":
         """The rows ``which`` (mask or numbers)."""
-        labels = [name for name, keep in zip(self.labels, np.asarray(which)) if keep]
+        labels = list(np.array(self.labels)[which]) if self.labels else ()
         return Rows(self.dofs[which], self.weights[which], self.order[which], labels)
 
     def sorting(self, comm: MPI.Comm) -> NDArray[np.intp]:

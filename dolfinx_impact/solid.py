@@ -185,6 +185,12 @@ class Solid:
         names = [f"u{'xyz'[i]}" for i in range(bs)] * picked.size
         return Rows(dofs, np.ones(dofs.shape), order, names)
 
+    def global_dofs(self) -> NDArray:
+        """Global number of each local dof, shape (size,)."""
+        index_map, bs = self.space.dofmap.index_map, self.space.dofmap.bs
+        nodes = index_map.local_to_global(np.arange(self.size // bs, dtype=np.int32))
+        return (nodes[:, None] * bs + np.arange(bs)).ravel()
+
     # -- assembly
 
     def _extent(self) -> float:

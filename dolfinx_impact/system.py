@@ -62,6 +62,9 @@ class System(Protocol):
     def rows(self) -> Rows:
         """What a run records when nothing else is asked for."""
 
+    def global_dofs(self) -> NDArray:
+        """Global number of each local dof, shape (size,)."""
+
 
 class PointMasses:
     """A small mechanical system given by its masses and a force.
@@ -156,6 +159,10 @@ class PointMasses:
         """One row a dof."""
         numbers = np.arange(self.size).reshape(-1, 1)
         return Rows(numbers, np.ones((self.size, 1)), numbers.astype(np.float64), self.labels)
+
+    def global_dofs(self) -> NDArray:
+        """Every rank has all dofs: the local numbers."""
+        return np.arange(self.size)
 
 
 class DenseSolver:

@@ -121,7 +121,7 @@ class Floors(di.Contact):
     """A floor at zero under every dof; remembers what was closed."""
 
     def __init__(self, system, e):
-        super().__init__(system.comm, system.rows(), restitution=e, gap_tolerance=1e-12)
+        super().__init__(system, system.rows(), restitution=e)
 
     def evaluate(self, u):
         return u.copy()

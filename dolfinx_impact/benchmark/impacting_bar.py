@@ -20,7 +20,7 @@ from ..laws import LinearElastic
 from ..output import Result, relative_residual
 from ..simulation import simulate
 from ..solid import Solid
-from .cases import COMMON, Case, ContactLog, Problem, Values, Verdict, phases
+from .case import COMMON, Case, ContactLog, Problem, Values, Verdict, phases
 
 PARAMETERS = {
     "dimension": Option(1, "-", "line or solid", (1, 3)),

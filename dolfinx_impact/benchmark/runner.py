@@ -17,7 +17,8 @@ from .. import __version__, parallel
 from ..integrators import SCHEMES, Option
 from ..output import Result, write_whole
 from ..simulation import simulate
-from .cases import Case, Verdict, cases
+from .case import Case, Verdict
+from .cases import CASES
 
 
 def catalogue() -> dict[str, Any]:
@@ -29,7 +30,7 @@ def catalogue() -> dict[str, Any]:
                 "schemes": list(case.schemes),
                 "amplifies_rounding": case.amplifies_rounding,
             }
-            for name, case in cases().items()
+            for name, case in CASES.items()
         },
         "schemes": {
             name: {
@@ -51,13 +52,12 @@ def find(case: str, scheme: str) -> Case:
     Raises:
         ValueError: Unknown names; the message lists those that exist.
     """
-    known = cases()
-    if case not in known:
-        raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(known)}")
-    if scheme not in known[case].schemes:
-        names = ", ".join(known[case].schemes)
+    if case not in CASES:
+        raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(CASES)}")
+    if scheme not in CASES[case].schemes:
+        names = ", ".join(CASES[case].schemes)
         raise ValueError(f"unknown scheme {scheme!r} for {case}; its schemes are: {names}")
-    return known[case]
+    return CASES[case]
 
 
 def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
@@ -116,15 +116,12 @@ def prepare_folder(folder: Path) -> None:
     Raises:
         ValueError: When they cannot.
     """
-    def check() -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / ".writable", lambda f: f.write(b""))
-            (folder / ".writable").unlink()
-        except OSError as error:
-            raise ValueError(f"cannot write in {str(folder)!r}: {error.strerror}") from None
-
-    parallel.on_root(MPI.COMM_WORLD, check)
+    try:
+        parallel.on_root(MPI.COMM_WORLD, lambda: folder.mkdir(parents=True, exist_ok=True))
+        write_whole(folder / ".writable", lambda f: f.write(b""))
+        parallel.on_root(MPI.COMM_WORLD, (folder / ".writable").unlink)
+    except OSError as error:
+        raise ValueError(f"cannot write in {str(folder)!r}: {error.strerror}") from None
 
 
 def run(

@@ -18,7 +18,7 @@ from ..integrators import CDLagrange, Integrator
 from ..integrators.formulas import CentralDifferences
 from ..simulation import Recorder
 from ..solid import Solid
-from .cases import Values
+from .case import Values
 from .impacting_bar import PARAMETERS, build
 
 ROUNDS = 7
@@ -76,8 +76,8 @@ def _bar_ratios(size: int) -> dict[str, float]:
 
 def _values(size: int) -> Values:
     """A bar of about ``size`` dofs whose cells are the default ones, refined evenly."""
-    refine = (size / 3 / (50 * 36)) ** (1 / 3)
-    elements, lateral = max(2, round(50 * refine)), max(1, round(5 * refine + (refine - 1) / 2))
+    lateral = max(1, round((size / 30) ** (1 / 3)) - 1)
+    elements = max(2, round(size / 3 / (lateral + 1) ** 2) - 1)
     values = {name: option.default for name, option in PARAMETERS.items()}
     return {**values, "dimension": 3, "elements": elements, "lateral": lateral}
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import parallel
 from ..contact import Contact
+from ..energy import Balance, TrapezoidalBalance
 from ..system import System
-
-if TYPE_CHECKING:
-    from ..energy import Balance
 
 
 class UnstableTimeStep(RuntimeError):
@@ -112,10 +108,8 @@ class Integrator:
         """Make one step; :attr:`t` is its end already."""
         raise NotImplementedError(f"{type(self).__name__} has no advance(): it says what a step does")
 
-    def balance(self) -> "Balance":
+    def balance(self) -> Balance:
         """The energy balance that belongs to the scheme."""
-        from ..energy import TrapezoidalBalance
-
         return TrapezoidalBalance(self)
 
     def _field(self, name: str, value: ArrayLike) -> NDArray:

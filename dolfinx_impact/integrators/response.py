@@ -38,6 +38,10 @@ class LumpedResponse:
     def __init__(self, contact: Contact, inverse_mass: NDArray, factor: float = 1.0) -> None:
         self._contact, self._factor = contact, factor
         self._inverse_mass = inverse_mass
+        rows = contact.rows
+        self._diagonal: NDArray | None = None
+        if contact.constant and rows.distinct:
+            self._diagonal = factor * np.sum(rows.weights**2 * inverse_mass[rows.dofs], axis=1)
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
         """Closed form where H is diagonal, else one small problem for this rank's points."""
@@ -48,6 +52,8 @@ class LumpedResponse:
 
     def delassus(self, closed: NDArray) -> NDArray:
         """H of the closed points: its diagonal where points share no dof [1/kg]."""
+        if self._diagonal is not None:
+            return self._diagonal[closed]
         rows = self._contact.rows
         dofs, weights = rows.dofs[closed], rows.weights[closed]
         if rows.distinct:

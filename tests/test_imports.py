@@ -1,0 +1,89 @@
+"""What an import costs, and what is the same without the optional packages."""
+
+import importlib.resources
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import dolfinx_impact
+from dolfinx_impact import Result
+
+OPTIONAL = ("gmsh", "pyvista", "matplotlib", "tqdm", "numba", "slepc4py")
+
+WITHOUT_NUMBA = """
+import importlib.util, sys
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name == "numba" else find(name, *more)
+sys.modules["numba"] = None
+"""
+RUN = """
+from dolfinx_impact import kernels
+from dolfinx_impact.benchmark.__main__ import main
+status = main(sys.argv[1:])
+print("compiled" if kernels.load().COMPILED else "numpy")
+raise SystemExit(status)
+"""
+
+
+@pytest.mark.serial
+def test_import_pulls_in_nothing_optional(launch, tmp_path):
+    # DOLFINx itself imports numba where it finds it.
+    code = (
+        "import dolfinx, json, sys; before = set(sys.modules); import dolfinx_impact;"
+        "print(json.dumps(sorted(set(sys.modules) - before)))"
+    )
+    done = launch(["-c", code], cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr == ""
+    loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
+    assert "dolfinx_impact" in loaded and not loaded & set(OPTIONAL)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+@pytest.mark.parametrize(
+    "size", [["elements=20"], ["dimension=3", "elements=8", "lateral=2"]], ids=["1D", "3D"]
+)
+def test_results_without_numba_are_the_same(scheme, size, launch, tmp_path):
+    pytest.importorskip("numba")
+    settings = [word for setting in [*size, "restitution=0.5"] for word in ("--set", setting)]
+    results = []
+    for kind, prelude in (("compiled", "import sys\n"), ("numpy", WITHOUT_NUMBA)):
+        words = ["run", "impacting-bar", scheme, *settings, "--out", kind]
+        done = launch(["-c", prelude + RUN, *words], cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == kind
+        missing = "numba is not installed: same results, slower steps\n"
+        assert done.stderr == (missing if kind == "numpy" else "")
+        results.append(Result.load(tmp_path / kind / "history.npz"))
+    compiled, plain = results
+    assert set(compiled) == set(plain)
+    largest = np.abs(compiled["kinetic"]).max()
+    for name, value in compiled.items():
+        if value.dtype.kind == "U":
+            assert np.array_equal(value, plain[name])
+        else:
+            scale = largest if name == "residual" else np.abs(value).max()
+            assert np.abs(plain[name] - value).max() <= 1e-12 * scale, name
+
+
+def test_types_are_shipped():
+    assert importlib.resources.files("dolfinx_impact").joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize("name", dolfinx_impact.__all__)
+def test_public_names_are_documented(name):
+    thing = getattr(dolfinx_impact, name)
+    if not (inspect.isclass(thing) or inspect.isroutine(thing)):
+        return
+    assert thing.__doc__ and len(thing.__doc__) > 20 and not thing.__doc__.startswith(f"{name}(")
+    for method, value in vars(thing).items() if inspect.isclass(thing) else ():
+        if not method.startswith("_") and (inspect.isroutine(value) or isinstance(value, property)):
+            assert inspect.getdoc(getattr(thing, method)), f"{name}.{method}"
+
+
+def test_public_names_exist_and_are_sorted():
+    public = dolfinx_impact.__all__
+    assert sorted(public) == sorted(set(public))
+    assert all(hasattr(dolfinx_impact, name) for name in public)

@@ -1,0 +1,230 @@
+"""Meshes from gmsh: names, sizes and masses on any number of ranks, and files that are refused everywhere."""
+
+import inspect
+
+import numpy as np
+import pytest
+import ufl
+from dolfinx import fem
+from mpi4py import MPI
+
+from dolfinx_impact import CDLagrange, LinearElastic, MoreauJean, NamedMesh, Plane, RigidContact, Solid
+from dolfinx_impact import mesh, parallel
+
+gmsh = pytest.importorskip("gmsh")
+WORLD = MPI.COMM_WORLD
+LENGTH, AREA = 0.254, 0.645e-3
+BAR = mesh.package_mesh("bar.geo")
+STEEL = {"density": 7847.0, "law": LinearElastic(2.1e11, 0.3)}
+
+
+def solid_bar(tetrahedra=0, **sizes):
+    sizes = {"elements": 4, "lateral": 2, **sizes}
+    return mesh.read(BAR, parameters={"dimension": 3, "tetrahedra": tetrahedra, **sizes})
+
+
+@pytest.fixture
+def written(shared_path):
+    """``written(name, text)``: a file that all ranks see."""
+
+    def write(name, text):
+        if WORLD.rank == 0:
+            (shared_path / name).write_text(text)
+        WORLD.barrier()
+        return shared_path / name
+
+    return write
+
+
+def dimensions(named):
+    return {name: dim for name, (dim, _) in named.names.items()}
+
+
+def vertices(named):
+    return named.mesh.topology.index_map(0).size_global
+
+
+def on_facets(named, name):
+    """Number of facets of all ranks: without ghosts each facet of the boundary is on one rank."""
+    return parallel.total(WORLD, len(named.facets(name)))
+
+
+def test_line():
+    named = mesh.read(BAR, gdim=1, parameters={"elements": 7, "length": 0.5})
+    assert dimensions(named) == {"contact": 0, "free": 0, "bar": 1}
+    assert (named.mesh.topology.dim, named.mesh.geometry.dim, vertices(named)) == (1, 1, 8)
+    assert on_facets(named, "contact") == on_facets(named, "free") == 1
+    x = parallel.gather_rows(WORLD, named.mesh.geometry.x[:, 0])
+    assert np.unique(np.round(x, 12)) == pytest.approx(np.linspace(0, 0.5, 8))
+
+
+@pytest.mark.parametrize("tetrahedra, split", [(0, 1), (1, 2)])
+def test_solid(tetrahedra, split):
+    named = solid_bar(tetrahedra)
+    assert dimensions(named) == {"contact": 2, "free": 2, "sides": 2, "bar": 3}
+    assert (named.mesh.topology.dim, named.mesh.geometry.dim, vertices(named)) == (3, 3, 5 * 9)
+    assert on_facets(named, "contact") == on_facets(named, "free") == 4 * split
+    assert on_facets(named, "sides") == 4 * 8 * split
+
+
+@pytest.mark.parametrize("name, x", [("contact", 0.0), ("free", LENGTH)])
+@pytest.mark.parametrize("tetrahedra", [0, 1])
+def test_named_facets_are_where_they_belong(name, x, tetrahedra):
+    bar = Solid(solid_bar(tetrahedra), **STEEL)
+    nodes = parallel.gather_rows(WORLD, bar.x[bar.nodes(name)])
+    assert len(nodes) == 9 and nodes[:, 0] == pytest.approx(np.full(9, x), abs=1e-12)
+
+
+@pytest.mark.parametrize("tetrahedra", [0, 1])
+def test_volume_and_mass(tetrahedra):
+    bar = Solid(solid_bar(tetrahedra), **STEEL)
+    one = fem.Constant(bar.mesh, 1.0)
+    volume = parallel.total(WORLD, fem.assemble_scalar(fem.form(one * ufl.dx)))
+    assert volume == pytest.approx(LENGTH * AREA, rel=1e-12)
+    assert bar.total_mass == pytest.approx(7847.0 * LENGTH * AREA, rel=1e-12)
+    assert parallel.total(WORLD, bar.mass.sum()) == pytest.approx(3 * bar.total_mass, rel=1e-12)
+    v, out = np.ones(bar.size), np.zeros(bar.size)
+    bar.mass_product(v, "consistent", out)
+    assert parallel.total(WORLD, out[: bar.owned].sum()) == pytest.approx(3 * bar.total_mass, rel=1e-12)
+
+
+def test_line_has_the_mass_of_its_section():
+    bar = Solid(mesh.read(BAR, gdim=1), section=AREA, **STEEL)
+    assert bar.total_mass == pytest.approx(7847.0 * LENGTH * AREA, rel=1e-12)
+    assert parallel.total(WORLD, bar.mass.sum()) == pytest.approx(bar.total_mass, rel=1e-12)
+
+
+# -- other sources
+
+
+@pytest.fixture
+def model():
+    """A gmsh model of the unit square with one name, on rank 0."""
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    if WORLD.rank == 0:
+        square = gmsh.model.occ.addRectangle(0, 0, 0, 1, 1)
+        gmsh.model.occ.synchronize()
+        gmsh.model.addPhysicalGroup(2, [square], name="plate")
+        gmsh.model.addPhysicalGroup(1, [1], name="foot")
+        gmsh.model.mesh.generate(2)
+    yield gmsh.model
+    gmsh.finalize()
+
+
+def test_model_and_the_file_written_from_it_are_the_same_mesh(model, shared_path):
+    path = shared_path / "square.msh"
+    direct = mesh.read(model, gdim=2)
+    if WORLD.rank == 0:
+        gmsh.write(str(path))
+    WORLD.barrier()
+    assert gmsh.isInitialized()
+    gmsh.finalize()
+    read = mesh.read(path, gdim=2)
+    gmsh.initialize(interruptible=False)  # what the fixture finalizes
+    assert direct.names == read.names and dimensions(read) == {"plate": 2, "foot": 1}
+    assert vertices(direct) == vertices(read)
+    assert on_facets(direct, "foot") == on_facets(read, "foot") > 0
+
+
+def test_plain_dolfinx_mesh_has_no_names():
+    bar = Solid(solid_bar().mesh, **STEEL)
+    with pytest.raises(ValueError, match="no facets are named 'contact' in the mesh; named are: none"):
+        bar.nodes("contact")
+
+
+# -- what is refused, on all ranks alike
+
+POINT_AND_LINE = "Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Line(1) = {1, 2};\n"
+
+
+@pytest.mark.parametrize(
+    "name, text, message",
+    [
+        ("empty.geo", "", "empty.geo' gave no mesh: it has no elements"),
+        ("empty.msh", "", "empty.msh' gave no mesh: it has no elements"),
+        ("nameless.geo", POINT_AND_LINE, "no physical group of cells"),
+        ("ends.geo", POINT_AND_LINE + 'Physical Point("end") = {1};\n', "no physical group of cells"),
+        ("mesh.stl", "solid\nendsolid\n", "a mesh is a .geo or .msh file"),
+    ],
+)
+def test_a_file_that_is_no_mesh_is_refused(name, text, message, written):
+    with pytest.raises(ValueError, match=message):
+        mesh.read(written(name, text), gdim=1)
+    assert not gmsh.isInitialized()
+
+
+def one_after_the_other(paths):
+    """Body of a script: reads meshes and says what came of each on every rank."""
+    from dolfinx_impact import mesh
+    from mpi4py import MPI
+
+    for path in paths:
+        try:
+            found = sorted(mesh.read(path, gdim=1).names)
+        except ValueError as error:
+            found = str(error)
+        every = MPI.COMM_WORLD.gather(found)
+        if every is not None:
+            assert all(each == found for each in every), every
+            print(found, flush=True)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("suffix", [".geo", ".msh"])
+def test_a_text_is_no_mesh_and_a_good_mesh_is_read_after_it(suffix, ranks, launch, tmp_path):
+    bad = tmp_path / f"text{suffix}"
+    bad.write_text("This is a letter, not a mesh.\n")
+    body = inspect.getsource(one_after_the_other)
+    call = f"one_after_the_other({[str(bad), str(BAR)]!r})"
+    done = launch(["-c", f"{body}\n{call}"], ranks=ranks, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr
+    refused, read = done.stdout.splitlines()
+    assert "is no mesh that gmsh can read: " in refused and bad.name in refused
+    assert read == "['bar', 'contact', 'free']"
+
+
+def test_a_file_that_does_not_exist_is_refused(shared_path):
+    with pytest.raises(FileNotFoundError, match=r"the mesh file '.*nowhere.geo' does not exist"):
+        mesh.read(shared_path / "nowhere.geo")
+    with pytest.raises(FileNotFoundError, match="the package has no mesh 'nowhere.geo'"):
+        mesh.package_mesh("nowhere.geo")
+
+
+def test_parameters_are_checked(written):
+    with pytest.raises(ValueError, match=r"bar.geo has no parameter 'width'; it has: \['dimension', 'ele"):
+        mesh.read(BAR, gdim=1, parameters={"width": 1.0})
+    with pytest.raises(ValueError, match="is no .geo script and has no parameters"):
+        mesh.read(written("any.msh", ""), parameters={"width": 1.0})
+
+
+def test_dimension_of_space_is_checked():
+    with pytest.raises(ValueError, match="gdim must be 1, 2 or 3, but is 4"):
+        mesh.read(BAR, gdim=4)
+
+
+def test_an_unknown_part_lists_the_known_ones():
+    named = solid_bar()
+    for name in ("bar", "foot"):
+        with pytest.raises(ValueError, match=rf"no facets are named '{name}'.*'contact', 'free', 'sides'"):
+            named.facets(name)
+    with pytest.raises(ValueError, match="named are: none"):
+        NamedMesh(named.mesh, None, None, {}).facets("contact")
+
+
+def test_facets_of_a_name_without_nodes_make_no_contact():
+    named = solid_bar()
+    none = NamedMesh(named.mesh, None, named.facet_tags, {**named.names, "nothing": (2, 99)})
+    with pytest.raises(ValueError, match="the contact has no points"):
+        RigidContact(Solid(none, **STEEL), "nothing", Plane([0, 0, 0], [1, 0, 0]))
+
+
+def test_quadratic_tetrahedra_cannot_be_lumped_but_integrated_implicitly():
+    bar = Solid(solid_bar(tetrahedra=1, elements=1, lateral=1), degree=2, **STEEL)
+    with pytest.raises(ValueError, match="row-sum lumping of .* gives masses down to -.* Use degree 1"):
+        CDLagrange(bar, 1e-9)
+    scheme = MoreauJean(bar, 1e-6)
+    scheme.start(0.0, 1.0)
+    scheme.step()
+    assert scheme.v[: bar.owned] == pytest.approx(np.ones(bar.owned))
