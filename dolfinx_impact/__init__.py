@@ -1,9 +1,17 @@
 """Nonsmooth impact dynamics for FEniCSx: bodies that hit things, integrated as published."""
 
 from .complementarity import NotConverged
-from .contact import Bound, Contact, Plane, RigidContact
+from .contact import Bound, Contact, ObstacleContact, Plane, RigidContact, Sphere
 from .energy import Balance
-from .integrators import SCHEMES, CDLagrange, Integrator, MoreauJean, UnstableTimeStep
+from .integrators import (
+    SCHEMES,
+    Carpenter,
+    CDLagrange,
+    Integrator,
+    MoreauJean,
+    PaoliSchatzman,
+    UnstableTimeStep,
+)
 from .laws import LinearElastic
 from .mesh import NamedMesh
 from .output import Result
@@ -18,6 +26,7 @@ __all__ = [
     "Balance",
     "Bound",
     "CDLagrange",
+    "Carpenter",
     "Contact",
     "Integrator",
     "Interrupted",
@@ -25,6 +34,8 @@ __all__ = [
     "MoreauJean",
     "NamedMesh",
     "NotConverged",
+    "ObstacleContact",
+    "PaoliSchatzman",
     "Plane",
     "PointMasses",
     "Result",
@@ -32,6 +43,7 @@ __all__ = [
     "Rows",
     "SCHEMES",
     "Solid",
+    "Sphere",
     "System",
     "UnstableTimeStep",
     "simulate",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Protocol, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import parallel
 from .rows import Rows, coordinate_order
@@ -67,6 +67,41 @@ class Plane:
         return np.broadcast_to(self.direction, x.shape)
 
 
+class Sphere:
+    """A sphere (a circle in 2D); bodies stay outside, or inside with ``inside=True``.
+
+    Args:
+        center: Its center [m].
+        radius: Its radius [m], positive.
+        inside: Whether the free side is the inside.
+
+    Raises:
+        ValueError: A radius that is not positive, a center that is not finite.
+    """
+
+    flat = False
+
+    def __init__(self, center: Sequence[float], radius: float, *, inside: bool = False) -> None:
+        self.center = np.array(center, dtype=np.float64)
+        if self.center.ndim != 1 or not np.all(np.isfinite(self.center)):
+            raise ValueError(f"a sphere needs a finite center, one number a direction, not {center}")
+        if not (radius > 0 and np.isfinite(radius)):
+            raise ValueError(f"the radius must be positive [m], but is {radius}")
+        self.radius, self._sign = float(radius), -1.0 if inside else 1.0
+
+    def gap(self, x: NDArray) -> NDArray:
+        """Distances from the surface [m]."""
+        return self._sign * (np.linalg.norm(x - self.center, axis=1) - self.radius)
+
+    def normal(self, x: NDArray) -> NDArray:
+        """Directions from (inside: towards) the center; at the center the first axis."""
+        if x.shape[1] != self.center.size:
+            raise ValueError(f"the sphere has {self.center.size} directions, the body {x.shape[1]}")
+        arm = x - self.center
+        arm[~arm.any(axis=1), 0] = 1.0
+        return self._sign * arm / np.linalg.norm(arm, axis=1)[:, None]
+
+
 class Contact:
     """Unilateral contacts of a system: what every scheme needs of them.
 
@@ -110,9 +145,13 @@ class Contact:
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
 
+    def gap(self, u: NDArray) -> NDArray:
+        """Gap at the positions ``u``, shape (p,) [m]."""
+        raise NotImplementedError
+
     def evaluate(self, u: NDArray) -> NDArray:
         """Gap at the positions ``u``, shape (p,) [m]; brings :attr:`rows` up to date."""
-        raise NotImplementedError
+        return self.gap(u)
 
     def closed(self, gap: NDArray) -> NDArray[np.bool_]:
         """Which points count as closed, shape (p,)."""
@@ -163,12 +202,65 @@ class Bound(Contact):
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
         )
 
-    def evaluate(self, u: NDArray) -> NDArray:
+    def gap(self, u: NDArray) -> NDArray:
         """``u - lower`` or ``upper - u``, shape (1,)."""
         return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)
 
 
-class RigidContact(Contact):
+class ObstacleContact(Contact):
+    """Points against a rigid obstacle.
+
+    Args:
+        system: The system.
+        dofs: Dofs of each point's directions, owned by this rank, shape (p, gdim).
+        obstacle: The shape.
+        x: Positions of the points at zero displacement, shape (p, gdim) [m]; by default zero,
+            where the dofs are positions themselves.
+        order: Keys that sort the points of all ranks, shape (p, m); by default x.
+        restitution: Newton's coefficient e of every point, 0 to 1.
+        gap_tolerance: See :class:`Contact`.
+        touching: See :class:`Contact`.
+
+    Raises:
+        ValueError: An obstacle of another dimension; see :class:`Contact`.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        dofs: ArrayLike,
+        obstacle: Obstacle,
+        *,
+        x: NDArray | None = None,
+        order: NDArray | None = None,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+    ) -> None:
+        numbers = np.asarray(dofs, dtype=np.int32)
+        self._x = np.zeros(numbers.shape) if x is None else x
+        self.obstacle, self.constant = obstacle, obstacle.flat
+        keys = numbers[:, :1].astype(np.float64) if order is None else order
+        rows = Rows(numbers, np.array(obstacle.normal(self._x.copy())), keys)
+        super().__init__(
+            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
+        )
+        self._gap0 = obstacle.gap(self._x)
+
+    def gap(self, u: NDArray) -> NDArray:
+        """Signed distances of the points at displacement ``u``, shape (p,) [m]."""
+        if self.constant:
+            return self._gap0 + self.rows(u)
+        return self.obstacle.gap(self._x + u[self.rows.dofs])
+
+    def evaluate(self, u: NDArray) -> NDArray:
+        """:meth:`gap`, and the normals at ``u`` in :attr:`rows`."""
+        if not self.constant:
+            self.rows.weights[:] = self.obstacle.normal(self._x + u[self.rows.dofs])
+        return self.gap(u)
+
+
+class RigidContact(ObstacleContact):
     """The nodes of named facets against a rigid obstacle.
 
     Args:
@@ -195,27 +287,17 @@ class RigidContact(Contact):
         touching: bool = True,
     ) -> None:
         nodes, bs = solid.nodes(facets), solid.mesh.geometry.dim
-        self._x, self.obstacle = solid.x[nodes, :bs], obstacle
-        self.constant = obstacle.flat
         dofs = nodes[:, None] * bs + np.arange(bs)
-        rows = Rows(dofs, np.array(obstacle.normal(self._x)), coordinate_order(solid.x[nodes], solid.length))
         super().__init__(
-            solid, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
-        )
-        self._gap0 = obstacle.gap(self._x)
-        held = np.any(solid.held[dofs] & (rows.weights != 0.0))
+            solid, dofs, obstacle, x=solid.x[nodes, :bs],
+            order=coordinate_order(solid.x[nodes], solid.length),
+            restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+        )  # fmt: skip
+        held = np.any(solid.held[dofs] & ((self.rows.weights != 0.0) | (not obstacle.flat)))
         if solid.comm.allreduce(bool(held)):
             raise ValueError(f"contact on {facets!r} acts on dofs that are held: free them or leave them out")
 
-    def evaluate(self, u: NDArray) -> NDArray:
-        """Signed distances of the nodes at displacement ``u``, shape (p,) [m]."""
-        if self.constant:
-            return self._gap0 + self.rows(u)
-        x = self._x + u[self.rows.dofs]
-        self.rows.weights[:] = self.obstacle.normal(x)
-        return self.obstacle.gap(x)
-
     def approach(self) -> Rows:
-        """Rows that give the displacement of each point towards the obstacle [m]."""
+        """Rows that give the displacement of each point towards the obstacle at the start [m]."""
         rows = self.rows
         return Rows(rows.dofs, -rows.weights, rows.order)

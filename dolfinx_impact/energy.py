@@ -6,7 +6,7 @@ Every balance reads ``kinetic + complementary + internal_work + dissipated - ext
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from . import kernels
 if TYPE_CHECKING:
     from .integrators.base import Integrator
     from .integrators.formulas import CentralDifferences, ThetaMethod
+    from .integrators.newton import NewtonTheta
 
 #: Terms in J; ``*_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated.
 TERMS = (
@@ -74,35 +75,39 @@ class CentralDifferenceBalance(Balance):
     def start(self) -> None:
         """Kinetic, complementary and internal energy at t_0."""
         self._loops = kernels.load()
-        self._loads = np.zeros(self.integrator.system.size)
-        self._powers = np.zeros(3)
+        self._part = np.zeros(self.integrator.system.size)
+        self._powers = np.zeros(4)
         self._read()
 
     def step(self) -> None:
         """Half of each work with the forces at t_n, half with those at t_{n+1}."""
         earlier = self._powers
-        later = self._read()
+        work = 0.5 * (earlier + self._read())
         h = self.integrator.dt
-        self.internal_work += h / 2 * (earlier[0] + later[0])
-        self.external += h / 2 * (earlier[1] + later[1])
-        self.contact += 0.5 * (earlier[2] + later[2])
+        self.internal_work += h * work[0]
+        self.external += h * work[1]
+        self.dissipated += h * work[2]
+        self.contact += work[3]
 
     def _read(self) -> NDArray:
-        """Energies at t; returns ``v_{n-1/2} . (F_int, F_ext, L^T r)``, keeps those of v_{n+1/2}."""
+        """Energies at t; ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``; keeps those of v_{n+1/2}."""
         s = self.integrator
         n, system = s.system.owned, s.system
         v0, v1, u = s.v_before[:n], s.v[:n], s.u[:n]
         kinetic, jump, before, after, at_u = self._loops.central_sums(system.mass, v0, v1, s.f[:n], u)
-        loads = np.zeros(3)
-        if system.has_loads:
-            system.external(s.t, s.u, s.v_before, self._loads)
-            load = self._loads[:n]
-            loads[:] = load @ v0, load @ v1, load @ u
+        loads = self._products(system.external, v0, v1, u) if system.has_loads else np.zeros(3)
+        damped = self._products(system.damping, v0, v1, u) if system.has_damping else np.zeros(3)
+        internal = loads - damped - np.array([before, after, at_u])
         self.kinetic, self.complementary = kinetic, -jump
-        self.internal = 0.5 * (loads[2] - at_u)
+        self.internal = 0.5 * internal[2] if system.linear else system.stored_energy(s.u, self._part)
         pushed = self._contact_powers()
-        self._powers = np.array([loads[1] - after, loads[1], pushed[1]])
-        return np.array([loads[0] - before, loads[0], pushed[0]])
+        self._powers = np.array([internal[1], loads[1], damped[1], pushed[1]])
+        return np.array([internal[0], loads[0], damped[0], pushed[0]])
+
+    def _products(self, part: Callable[..., None], *vectors: NDArray) -> NDArray:
+        s = self.integrator
+        part(s.t, s.u, s.v_before, self._part)
+        return np.array([self._part[: s.system.owned] @ x for x in vectors])
 
     def _contact_powers(self) -> tuple[float, float]:
         s = self.integrator
@@ -120,35 +125,45 @@ class OneStepBalance(Balance):
     def start(self) -> None:
         """Energies at t_0."""
         s = self.integrator
-        self._f, self._load, self._Mv = (np.zeros(s.system.size) for _ in range(3))
+        self._f, self._load, self._damp, self._Mv = (np.zeros(s.system.size) for _ in range(4))
         self._u, self._v = s.u.copy(), s.v_mean.copy()
-        self._f_int, self._f_ext = self._forces()
+        self._parts = self._forces(s.t, s.u, s.v_mean)
         self._energies()
 
     def step(self) -> None:
         """Mean of the internal forces; the other works as the scheme weighs them."""
-        s, n = self.integrator, self.integrator.system.owned
+        s, n, w = self.integrator, self.integrator.system.owned, self._weight()
         v = s.v_mean
         du, dv = (s.u - self._u)[:n], v - self._v
-        f_int, f_ext = self._forces()
-        w = self._weight()
-        self.internal_work += 0.5 * float(du @ (self._f_int + f_int))
-        self.external += float(du @ ((1 - w) * self._f_ext + w * f_ext))
+        before, after = self._parts, self._forces(s.t, s.u, v)
+        internal, external, damped = self._acting(before, after)
+        self.internal_work += float(du @ internal)
+        self.external += float(du @ external)
+        self.dissipated += float(du @ damped)
         if s.contact is not None and s.r.any():
             self.contact += float(s.r @ s.contact.rows((1 - w) * self._v + w * v))
         if w != 0.5:
-            self.dissipated += (w - 0.5) * (self._norm(dv) + float(du @ (f_int - self._f_int)))
-        self._u[:], self._v[:], self._f_int, self._f_ext = s.u, v, f_int, f_ext
+            self.dissipated += (w - 0.5) * (self._norm(dv) + float(du @ (after[0] - before[0])))
+        self._u[:], self._v[:], self._parts = s.u, v, after
         self._energies()
 
     def _weight(self) -> float:
         return 0.5
 
-    def _forces(self) -> tuple[NDArray, NDArray]:
-        s, n = self.integrator, self.integrator.system.owned
-        s.system.force(s.t, s.u, s.v_mean, self._f)
-        s.system.external(s.t, s.u, s.v_mean, self._load)
-        return self._load[:n] - self._f[:n], self._load[:n].copy()
+    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+        """Internal, external and damping forces whose work over the step is counted."""
+        w = self._weight()
+        mean = 0.5 * (before[0] + after[0])
+        return mean, (1 - w) * before[1] + w * after[1], (1 - w) * before[2] + w * after[2]
+
+    def _forces(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Internal, external and damping forces of the owned dofs."""
+        system, n = self.integrator.system, self.integrator.system.owned
+        system.force(t, u, v, self._f)
+        system.external(t, u, v, self._load)
+        system.damping(t, u, v, self._damp)
+        f, load, damp = self._f[:n], self._load[:n], self._damp[:n]
+        return load - f - damp, load.copy(), damp.copy()
 
     def _norm(self, v: NDArray) -> float:
         n = self.integrator.system.owned
@@ -156,24 +171,30 @@ class OneStepBalance(Balance):
         return float(v[:n] @ self._Mv[:n])
 
     def _energies(self) -> None:
-        n = self.integrator.system.owned
         self.kinetic = 0.5 * self._norm(self.integrator.v_mean)
-        self.internal = 0.5 * float(self.integrator.u[:n] @ self._f_int)
+        self.internal = self.integrator.system.stored_energy(self.integrator.u, self._parts[0])
 
 
 class ThetaBalance(OneStepBalance):
     """Theta method with a linear force and L fixed in the step: exact.
 
     ``E' - E = f_theta.(u' - u) + r.L v_theta - (theta - 1/2)(|v' - v|_M^2 + |u' - u|_K^2)``
-    with ``x_theta = theta x' + (1 - theta) x``; the last term is ``dissipated``.
+    with ``x_theta = theta x' + (1 - theta) x``; the last term is ``dissipated``. With other
+    forces ``|u' - u|_K^2`` is ``(u' - u).(F_int' - F_int)``, and the balance of works closes too.
     """
 
-    integrator: "ThetaMethod"
+    integrator: "ThetaMethod | NewtonTheta"
 
     def start(self) -> None:
         """Energies at t_0, with the scheme's mass."""
         self.mass = self.integrator.mass
         super().start()
+
+    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+        s = self.integrator
+        if getattr(s, "midpoint", False):
+            return self._forces(*s.force_point())  # type: ignore[union-attr]
+        return super()._acting(before, after)
 
     def _weight(self) -> float:
         return self.integrator.theta

@@ -76,7 +76,8 @@ class Solid:
         volume = fem.form(fem.Constant(self.mesh, self.density * self.section) * ufl.dx)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(volume))
         self._load = self._assemble_load(gravity, body_force)
-        self.has_loads, self.steady = self._load is not None, True
+        self.linear, self.steady = True, True
+        self.has_loads, self.has_damping = self._load is not None, False
 
     # -- what the schemes need
 
@@ -103,6 +104,14 @@ class Solid:
             out[:] = 0.0
         else:
             out[:] = self._load
+
+    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """No damping."""
+        out[:] = 0.0
+
+    def stored_energy(self, u: NDArray, internal: NDArray) -> float:
+        """This rank's share of ``u.K u / 2`` [J]."""
+        return 0.5 * float(u[: self.owned] @ internal[: self.owned])
 
     @functools.cached_property
     def stiffness(self) -> StoredStiffness:

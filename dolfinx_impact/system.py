@@ -7,6 +7,7 @@ from typing import Any, Callable, Protocol, Sequence, runtime_checkable
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
 
 from .rows import Rows
 
@@ -25,7 +26,9 @@ class System(Protocol):
         owned: Number of dofs that this rank owns.
         size: Owned dofs and ghosts.
         length: A length of the system [m], the scale of the default gap tolerance.
+        linear: Whether the forces are ``f(t) - K u``.
         has_loads: Whether :meth:`external` is ever different from zero.
+        has_damping: Whether :meth:`damping` is ever different from zero.
         steady: Whether the loads do not depend on time.
     """
 
@@ -33,7 +36,9 @@ class System(Protocol):
     owned: int
     size: int
     length: float
+    linear: bool
     has_loads: bool
+    has_damping: bool
     steady: bool
 
     @property
@@ -49,6 +54,12 @@ class System(Protocol):
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Write the loads alone (their work is ``external``), shape (size,) [N]."""
+
+    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """Write what damping takes from the forces (its work is ``dissipated``), shape (size,) [N]."""
+
+    def stored_energy(self, u: NDArray, internal: NDArray) -> float:
+        """This rank's share of the elastic energy [J] at ``u``, where the internal forces are known."""
 
     def critical_time_step(self) -> float:
         """Largest stable step of central differences [s]; inf where unknown. Collective."""
@@ -67,7 +78,7 @@ class System(Protocol):
 
 
 class PointMasses:
-    """A small mechanical system given by its masses and a force.
+    """A small mechanical system given by its masses and forces.
 
     It lives whole on every rank (each computes the same).
 
@@ -82,15 +93,19 @@ class PointMasses:
     Args:
         mass: Mass of each dof, a number or shape (k,) [kg].
         force: ``force(t, u, v, out)`` writes the loads into ``out``, shape (k,) [N]
-            (None: no load). Everything it does is counted as external work.
-        stiffness: Symmetric matrix K, shape (k, k) [N/m]: adds the internal force -K u,
-            whose energy is counted as internal. Also says to implicit schemes that
-            ``force`` does not depend on u or v.
+            (None: no load). All that it does is counted as external work.
+        stiffness: Symmetric matrix K, shape (k, k) [N/m]: adds the internal force -K u. It
+            also says that ``force`` depends on time only.
+        internal: ``internal(t, u, v, out)`` writes internal forces, which are subtracted [N].
+        energy: ``energy(u)``, their stored energy [J].
+        damping: ``damping(t, u, v, out)`` writes damping forces, which are subtracted [N].
         labels: Names of the dofs in results; ``x0, x1, ...`` by default.
         length: A length of the system [m], the scale of the default gap tolerance.
 
     Raises:
-        ValueError: A mass that is not positive, or shapes that do not fit.
+        ValueError: A mass that is not positive, shapes that do not fit, stiffness together
+            with other internal forces.
+        TypeError: A force that cannot be called.
     """
 
     def __init__(
@@ -99,28 +114,44 @@ class PointMasses:
         force: Force | None = None,
         *,
         stiffness: ArrayLike | None = None,
+        internal: Force | None = None,
+        energy: Callable[[NDArray], float] | None = None,
+        damping: Force | None = None,
         labels: Sequence[str] | None = None,
         length: float = 1.0,
     ) -> None:
         masses = np.atleast_1d(np.array(mass, dtype=np.float64))
         if masses.ndim != 1 or not np.all(np.isfinite(masses) & (masses > 0)):
             raise ValueError(f"mass must be positive numbers, one a dof, but is {mass!r}")
-        if force is not None and not callable(force):
-            raise TypeError(f"force must be callable as force(t, u, v, out), not {force!r}")
-        self.comm, self.mass, self.inverse_mass = MPI.COMM_SELF, masses, 1.0 / masses
+        for name, given in (("force", force), ("internal", internal), ("damping", damping)):
+            if given is not None and not callable(given):
+                raise TypeError(f"{name} must be callable as {name}(t, u, v, out), not {given!r}")
+        if stiffness is not None and (internal is not None or energy is not None):
+            raise ValueError("give either stiffness= or internal= with energy=")
+        self.comm: MPI.Comm = MPI.COMM_SELF
+        self.mass, self.inverse_mass = masses, 1.0 / masses
         self.owned = self.size = masses.size
         self.length = float(length)
         self.labels = [f"x{i}" for i in range(self.size)] if labels is None else list(labels)
         if len(self.labels) != self.size:
             raise ValueError(f"{len(self.labels)} labels for {self.size} dofs: give one each")
         self._load, self.has_loads, self.steady = force, force is not None, force is None
+        self._internal, self._energy = internal, energy
+        self._damping, self.has_damping = damping, damping is not None
         self.stiffness = None if stiffness is None else _symmetric(stiffness, self.size)
+        # Without a stiffness nothing is known of how the forces depend on u and v.
+        self.linear = damping is None and internal is None and not (stiffness is None and self.has_loads)
+        self._part = np.zeros(self.size)
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """Loads less K u."""
+        """Loads less internal forces and damping."""
         self.external(t, u, v, out)
         if self.stiffness is not None:
             out -= self.stiffness @ u
+        for part in (self._internal, self._damping):
+            if part is not None:
+                part(t, u, v, self._part)
+                out -= self._part
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """The force callable."""
@@ -128,6 +159,37 @@ class PointMasses:
             out[:] = 0.0
         else:
             self._load(t, u, v, out)
+
+    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """The damping callable."""
+        if self._damping is None:
+            out[:] = 0.0
+        else:
+            self._damping(t, u, v, out)
+
+    def stored_energy(self, u: NDArray, internal: NDArray) -> float:
+        """The energy callable, or ``u.K u / 2`` [J]."""
+        if self._energy is not None:
+            return float(self._energy(u))
+        return 0.5 * float(u @ internal) if self.stiffness is not None else 0.0
+
+    def tangents(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+        """``-dF/du`` [N/m] and ``-dF/dv`` [N s/m] by central differences, each shape (k, k)."""
+        stiffness = self._slopes(lambda y, out: self.force(t, y, v, out), u)
+        return stiffness, self._slopes(lambda y, out: self.force(t, u, y, out), v)
+
+    def _slopes(self, force: Callable[[NDArray, NDArray], None], x: NDArray) -> NDArray:
+        slopes = np.zeros((self.size, self.size))
+        up, down = np.zeros(self.size), np.zeros(self.size)
+        for k in range(self.size):
+            step = 1e-6 * max(self.length, abs(x[k]))
+            y = x.copy()
+            y[k] = x[k] + step
+            force(y, up)
+            y[k] = x[k] - step
+            force(y, down)
+            slopes[:, k] = (down - up) / (2 * step)
+        return slopes
 
     def critical_time_step(self) -> float:
         """``2 / omega_max`` of K [s]; inf without a stiffness."""
@@ -138,16 +200,7 @@ class PointMasses:
         return 2.0 / np.sqrt(largest) if largest > 0 else np.inf
 
     def implicit_solver(self, factor: float, mass: str) -> "DenseSolver":
-        """Dense factorisation of ``M + factor K``.
-
-        Raises:
-            ValueError: Without a stiffness, when the force may depend on u.
-        """
-        if self.stiffness is None and self._load is not None:
-            raise ValueError(
-                "an implicit scheme must know how the force depends on u: give PointMasses(..., "
-                "stiffness=K), zeros((k, k)) for a force that depends on time only"
-            )
+        """Dense factorisation of ``M + factor K``."""
         K = np.zeros((self.size, self.size)) if self.stiffness is None else self.stiffness
         return DenseSolver(np.diag(self.mass) + factor * K)
 
@@ -166,16 +219,14 @@ class PointMasses:
 
 
 class DenseSolver:
-    """Solves with a small symmetric positive definite matrix."""
+    """Solves with a small matrix."""
 
     def __init__(self, matrix: NDArray) -> None:
-        from scipy.linalg import cho_factor, cho_solve
-
-        self._factor, self._solve = cho_factor(matrix), cho_solve
+        self._factor = linalg.lu_factor(matrix)
 
     def solve(self, b: NDArray, out: NDArray) -> None:
         """Write the solution for ``b`` into ``out``, both shape (size,)."""
-        out[:] = self._solve(self._factor, b)
+        out[:] = linalg.lu_solve(self._factor, b)
 
 
 def _symmetric(matrix: ArrayLike, size: int) -> NDArray:

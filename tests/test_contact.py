@@ -236,7 +236,7 @@ class Levers(Contact):
         rows = Rows([[0, 1], [0, 1]], self.weights, [[0.0], [1.0]])
         super().__init__(system, rows, **options)
 
-    def evaluate(self, u):
+    def gap(self, u):
         return self.rows(u) + 0.2
 
 

@@ -123,7 +123,7 @@ class Floors(di.Contact):
     def __init__(self, system, e):
         super().__init__(system, system.rows(), restitution=e)
 
-    def evaluate(self, u):
+    def gap(self, u):
         return u.copy()
 
     def closed(self, gap):
@@ -196,7 +196,8 @@ def test_values_that_are_not_finite_stop_the_run():
     (lambda: di.CDLagrange(di.PointMasses(1.0), np.nan), ValueError, "dt must be positive"),
     (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, theta=1.5), ValueError, "theta must lie in"),
     (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, forecast=-1), ValueError, "forecast must lie in"),
-    (lambda: di.MoreauJean(di.PointMasses(1.0, weight), 0.1), ValueError, "give PointMasses.*stiffness"),
+    (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, force="end"), ValueError, "force must be 'trapezoid'"),
+    (lambda: di.PointMasses(1.0, stiffness=[[1.0]], internal=weight), ValueError, "either stiffness"),
     (lambda: di.CDLagrange(di.PointMasses(1.0), 0.1).step(), RuntimeError, "call start"),
     (lambda: di.simulate(di.CDLagrange(di.PointMasses(1.0), 0.1), t_end=1.0), RuntimeError, "call .*start"),
     (lambda: di.simulate(ball(), t_end=-1.0), ValueError, "t_end must come after the start"),

@@ -22,7 +22,6 @@ COMMON = {
     "t_end": Option(None, "s", "end time"),
     "every": Option(1, "steps", "steps between samples of the history"),
     "gap_tolerance": Option(1e-12, "m", "a gap up to this counts as closed"),
-    "touching": Option(True, "-", "closed when g <= tolerance; false: when g < -tolerance", (True, False)),
 }
 
 

@@ -72,7 +72,7 @@ class Integrator:
 
     def gap(self) -> NDArray:
         """Gap at ``u``, shape (points of this rank,) [m]."""
-        return self.contact.evaluate(self.u) if self.contact else np.zeros(0)
+        return self.contact.gap(self.u) if self.contact else np.zeros(0)
 
     def start(self, u0: ArrayLike, v0: ArrayLike, t0: float = 0.0) -> None:
         """Set the state at ``t0``. Collective.

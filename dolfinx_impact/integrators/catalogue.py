@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping
 
 from ..contact import Contact
-from ..system import System
+from ..system import PointMasses, System
 from .base import Integrator
-from .enforcement import VelocityLevel
+from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences, ThetaMethod
+from .newton import NewtonTheta
 
 
 def CDLagrange(
@@ -47,7 +48,8 @@ def MoreauJean(
     *,
     forecast: float = 0.5,
     mass: str = "consistent",
-) -> ThetaMethod:
+    force: str = "trapezoid",
+) -> ThetaMethod | NewtonTheta:
     """Moreau-Jean: theta method, contact at velocity level, coupled. Implicit.
 
     Jean, Comput. Methods Appl. Mech. Eng. 177 (1999); Di Stasio et al. (2019), Moreau-Jean's
@@ -57,22 +59,82 @@ def MoreauJean(
         where g(u_n + forecast h v_n) <= 0:  0 <= L (v_{n+1} + e v_n)  _|_  r >= 0
 
     with x_theta = (1 - theta) x_n + theta x_{n+1}; the contact operator is
-    ``L (M + h^2 theta^2 K)^-1 L^T``.
+    ``L (M + h^2 theta^2 K)^-1 L^T``. Linear systems are factorised once; point masses with
+    other forces take Newton iterations, contact inside them.
 
     Args:
-        system: A linear system.
+        system: The system.
         dt: Time step [s].
         theta: Weight of the end of the step, in [0, 1]; 1/2 conserves energy.
         contact: The contact, or None.
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``.
+        force: F_theta is the mean of the forces at both ends (``"trapezoid"``), or the force at
+            the mean state (``"midpoint"``); the same for linear systems under constant loads.
 
     Raises:
-        ValueError: A step that is not positive, theta or forecast outside [0, 1].
+        ValueError: A step that is not positive, theta or forecast outside [0, 1], an unknown
+            mass or force.
     """
-    return ThetaMethod(
-        system, dt, VelocityLevel(contact), theta=theta, forecast=forecast, mass=mass
-    )
+    for name, value in (("theta", theta), ("forecast", forecast)):
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} must lie in [0, 1], but is {value}")
+    if force not in ("trapezoid", "midpoint"):
+        raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
+    law, midpoint = VelocityLevel(contact), force == "midpoint"
+    if isinstance(system, PointMasses) and (not system.linear or (midpoint and not system.steady)):
+        return NewtonTheta(system, dt, law, theta=theta, forecast=forecast, midpoint=midpoint)
+    return ThetaMethod(system, dt, law, theta=theta, forecast=forecast, mass=mass)
+
+
+def PaoliSchatzman(
+    system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+) -> CentralDifferences:
+    """Paoli-Schatzman: central differences, contact at position level, lumped mass. Explicit.
+
+    Paoli and Schatzman, SIAM J. Numer. Anal. 40 (2002); Di Stasio et al. (2019), (20)-(24)::
+
+        M (u_{n+1} - 2 u_n + u_{n-1}) / h^2 = F_n + L^T lambda_n
+        0 <= g((u_{n+1} + e u_{n-1}) / (1 + e))  _|_  lambda_n >= 0
+
+    in the leapfrog form of :class:`CentralDifferences`; the impulse ``h lambda_n`` acts at t_n.
+
+    Args:
+        system: The system.
+        dt: Time step [s], at most ``system.critical_time_step()``.
+        contact: The contact, or None.
+        allow_unstable: Accept a step above the critical one.
+
+    Raises:
+        ValueError: A step that is not positive or above the critical one.
+    """
+    return CentralDifferences(system, dt, PositionLevel(contact), allow_unstable=allow_unstable)
+
+
+def Carpenter(
+    system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+) -> CentralDifferences:
+    """Carpenter's forward increment Lagrange multipliers: Paoli-Schatzman with e = 0. Explicit.
+
+    Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991); Di Stasio et al. (2019),
+    (14)-(18). No point penetrates at any step.
+
+    Args:
+        system: The system.
+        dt: Time step [s], at most ``system.critical_time_step()``.
+        contact: The contact, with restitution 0, or None.
+        allow_unstable: Accept a step above the critical one.
+
+    Raises:
+        ValueError: A contact with restitution; a step that is not positive or above the
+            critical one.
+    """
+    if contact is not None and contact.restitution > 0:
+        raise ValueError(
+            f"Carpenter's scheme has no restitution, but the contact has {contact.restitution}: "
+            "set it to 0, or take PaoliSchatzman"
+        )
+    return PaoliSchatzman(system, dt, contact, allow_unstable=allow_unstable)
 
 
 @dataclass(frozen=True)
@@ -87,7 +149,12 @@ class Option:
 
 @dataclass(frozen=True)
 class Scheme:
-    """An entry of the catalogue."""
+    """An entry of the catalogue.
+
+    Attributes:
+        explicit: Whether it makes its step without a linear system, from lumped masses.
+        contact: Where contact is enforced: ``"velocity"`` or ``"position"``.
+    """
 
     make: Callable[..., Integrator]
     paper: str
@@ -96,10 +163,15 @@ class Scheme:
     conserves: str
     limit: str
     explicit: bool
+    contact: str
     parameters: Mapping[str, Option] = field(default_factory=dict)
 
 
+_LUMPED = {"mass": Option("lumped", "-", "mass matrix", ("lumped",))}
 _MASS = Option("consistent", "-", "mass matrix", ("lumped", "consistent"))
+_TOUCHING = Option(
+    True, "-", "closed when g <= gap_tolerance; false: when g < -gap_tolerance", (True, False)
+)
 
 SCHEMES: Mapping[str, Scheme] = {
     "cd-lagrange": Scheme(
@@ -110,7 +182,30 @@ SCHEMES: Mapping[str, Scheme] = {
         "linear and angular momentum, the discrete energy (84)",
         "h <= 2 / omega_max",
         True,
-        {"mass": Option("lumped", "-", "mass matrix", ("lumped",))},
+        "velocity",
+        {**_LUMPED, "touching": _TOUCHING},
+    ),
+    "paoli-schatzman": Scheme(
+        PaoliSchatzman,
+        "Paoli, Schatzman, SIAM J. Numer. Anal. 40 (2002)",
+        "Di Stasio et al. (2019), (20)-(24); balance (84) of Fekak et al. (2017)",
+        "2 without impact, 1 with",
+        "the discrete energy (84) without contact; no penetration of (u_{n+1} + e u_{n-1})/(1 + e)",
+        "h <= 2 / omega_max",
+        True,
+        "position",
+        _LUMPED,
+    ),
+    "carpenter": Scheme(
+        Carpenter,
+        "Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991)",
+        "Di Stasio et al. (2019), (14)-(18); balance (84) of Fekak et al. (2017)",
+        "2 without impact, 1 with",
+        "the discrete energy (84) without contact; no penetration",
+        "h <= 2 / omega_max",
+        True,
+        "position",
+        _LUMPED,
     ),
     "moreau-jean": Scheme(
         MoreauJean,
@@ -120,10 +215,12 @@ SCHEMES: Mapping[str, Scheme] = {
         "energy of linear systems (theta = 1/2)",
         "none (theta >= 1/2)",
         False,
+        "velocity",
         {
             "theta": Option(0.5, "-", "weight of the end of the step, 0 to 1"),
             "forecast": Option(0.5, "-", "part of the step over which the gap is forecast, 0 to 1"),
             "mass": _MASS,
+            "touching": _TOUCHING,
         },
     ),
 }

@@ -1,12 +1,56 @@
-"""When a contact acts in a step, and what it demands of the velocity after it."""
+"""What a contact demands in a step: of the velocity after it, or of the position."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import parallel
+from ..complementarity import NotConverged
 from ..contact import Contact
 from .response import Response
+
+if TYPE_CHECKING:
+    from .formulas import CentralDifferences
+
+
+class FreeStep(Protocol):
+    """What velocity-level contact reads of a formula after its step without contact.
+
+    Attributes:
+        v: Velocities without contact at the end of the step [m/s].
+        v_before: Velocities before it [m/s].
+    """
+
+    v: Any
+    v_before: Any
+
+    def contact_position(self) -> NDArray:
+        """Where the gap is looked at [m]."""
+
+
+class Enforcement(Protocol):
+    """A contact law in discrete time.
+
+    Attributes:
+        contact: The contact, or None.
+        halves_first_impulse: Whether an impulse at the start acts by half on the first
+            half-step velocity of central differences.
+    """
+
+    contact: Contact | None
+    halves_first_impulse: bool
+
+    def impulses(self, s: "CentralDifferences", response: Response, *, first: bool = False) -> NDArray:
+        """Impulses of the step, shape (points of this rank,) [N s]. Collective.
+
+        Args:
+            s: The formula after its free step: ``s.v`` is the velocity without contact.
+            response: Its answer to impulses.
+            first: Whether this is the start, where no step lies behind.
+        """
 
 
 class VelocityLevel:
@@ -17,26 +61,71 @@ class VelocityLevel:
     forecast for the theta method.
     """
 
+    halves_first_impulse = True
+
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact
-        self._closed: NDArray = np.zeros(0, dtype=bool)
 
-    def look(self, u: NDArray) -> None:
-        """Evaluate gap and L at the positions ``u`` and decide what is closed."""
-        if self.contact is not None:
-            self._closed = self.contact.closed(self.contact.evaluate(u))
-
-    def impulses(self, response: Response, free: NDArray, before: NDArray | None) -> NDArray:
-        """Impulses of the step, shape (points of this rank,) [N s]. Collective.
-
-        Args:
-            response: The formula's answer to impulses.
-            free: Velocities without contact at the end of the step [m/s].
-            before: Velocities before it [m/s]; None at the start, where nothing rebounds.
-        """
+    def impulses(self, s: FreeStep, response: Response, *, first: bool = False) -> NDArray:
+        """See :class:`Enforcement`; at the start nothing rebounds."""
         if self.contact is None:
             return np.zeros(0)
-        b = self.contact.rows(free)
-        if before is not None and self.contact.restitution > 0.0:
-            b += self.contact.restitution * self.contact.rows(before)
-        return response.solve(self._closed, b)
+        closed = self.contact.closed(self.contact.evaluate(s.contact_position()))
+        b = self.contact.rows(s.v)
+        if not first and self.contact.restitution > 0.0:
+            b += self.contact.restitution * self.contact.rows(s.v_before)
+        return response.solve(closed, b)
+
+
+class PositionLevel:
+    """``0 <= g(c)  _|_  r >= 0`` at the weighted position ``c = (u_{n+1} + e u_{n-1}) / (1 + e)``.
+
+    Paoli and Schatzman, SIAM J. Numer. Anal. 40 (2002), in the form of Di Stasio et al. (2019),
+    (19)-(24); e = 0 is Carpenter et al. (1991), where ``g(u_{n+1}) >= 0`` exactly. L is that of the
+    position without contact, ``u* = u_n + h v*``. For central differences:
+    ``c = c* + h/(1+e) M^-1 L^T r``.
+
+    Raises:
+        NotConverged: When a curved gap is not closed to the contact's tolerance.
+    """
+
+    halves_first_impulse = False
+    _MOST = 50
+
+    def __init__(self, contact: Contact | None) -> None:
+        self.contact = contact
+
+    def impulses(self, s: "CentralDifferences", response: Response, *, first: bool = False) -> NDArray:
+        """See :class:`Enforcement`; at the start only where the free step would penetrate."""
+        contact = self.contact
+        if contact is None:
+            return np.zeros(0)
+        h, e = s.dt, contact.restitution
+        gap = contact.evaluate(s.u + h * s.v)
+        which = gap < 0 if first else np.ones(gap.size, dtype=bool)
+        free = (s.u + h * s.v + e * (s.u - h * s.v_before)) / (1 + e)
+        b = (1 + e) / h * contact.gap(free)
+        r = response.solve(which, b)
+        if contact.constant:
+            return r
+        return self._close_curved_gaps(s, response, which, free, r)
+
+    def _close_curved_gaps(
+        self, s: "CentralDifferences", response: Response, which: NDArray, free: NDArray, r: NDArray
+    ) -> NDArray:
+        """Repeat with the gap found at c, its slope frozen, until ``g(c)`` fits r."""
+        contact = self.contact
+        assert contact is not None
+        scale = s.dt / (1 + contact.restitution)
+        for _ in range(self._MOST):
+            change = np.zeros_like(free)
+            response.push(r, change)
+            gap = contact.gap(free + scale * change)
+            misfit = np.where(r > 0, np.abs(gap), -gap)[which]
+            if parallel.largest(contact.comm, misfit) <= contact.gap_tolerance:
+                return r
+            r = response.solve(which, gap / scale - contact.rows(change))
+        raise NotConverged(
+            f"the gap of a curved obstacle was not closed to {contact.gap_tolerance:g} m at t = {s.t:.6g} s: "
+            "take a smaller time step"
+        )

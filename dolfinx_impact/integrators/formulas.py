@@ -9,7 +9,7 @@ from .. import kernels
 from ..energy import Balance, CentralDifferenceBalance, ThetaBalance
 from ..system import System
 from .base import Integrator
-from .enforcement import VelocityLevel
+from .enforcement import Enforcement, VelocityLevel
 from .response import FactorisedResponse, LumpedResponse
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
@@ -26,7 +26,8 @@ class CentralDifferences(Integrator):
         v_{n+3/2} = v* + M^-1 L^T r
 
     Start: ``v_{1/2} = v_0 + W/2``, ``W = h M^-1 F_0 + M^-1 L^T r_0``, and ``v_{-1/2} = v_0 - W/2``,
-    so that the mean of the half-step velocities is v_0.
+    so that the mean of the half-step velocities is v_0 (an impulse at position level acts on
+    v_{1/2} whole).
 
     Attributes:
         v_before: The half-step velocity before ``t``, shape (size,) [m/s].
@@ -39,7 +40,7 @@ class CentralDifferences(Integrator):
     v_shift = 0.5
 
     def __init__(
-        self, system: System, dt: float, enforcement: VelocityLevel, *, allow_unstable: bool = False
+        self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
         critical = system.critical_time_step()
@@ -54,7 +55,6 @@ class CentralDifferences(Integrator):
         self._kick = dt * system.inverse_mass
         if enforcement.contact is not None:
             self._response = LumpedResponse(enforcement.contact, system.inverse_mass)
-            self._half_response = LumpedResponse(enforcement.contact, system.inverse_mass, 0.5)
 
     @property
     def v_mean(self) -> NDArray:
@@ -65,29 +65,35 @@ class CentralDifferences(Integrator):
         """Mean of the half-step velocities of some dofs [m/s]."""
         return 0.5 * (self.v_before[dofs] + self.v[dofs])
 
+    def contact_position(self) -> NDArray:
+        """Where velocity-level contact looks at the gap: u at ``t`` [m]."""
+        return self.u
+
     def begin(self) -> None:
-        """Half a kick from the forces and, where a gap is closed, half an impulse."""
-        n = self.system.owned
+        """Half a kick from the forces and, where contact acts already, an impulse."""
+        n, enforcement = self.system.owned, self._enforcement
         v0 = self.v.copy()
         v0[:n][self.system.inverse_mass == 0.0] = 0.0
         self.system.force(self.t, self.u, v0, self.f)
         self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
-        self._enforcement.look(self.u)
-        if self.contact is not None:
-            self.r[:] = self._enforcement.impulses(self._half_response, self.v, None)
-            self._half_response.push(self.r, self.v)
         np.subtract(2 * v0, self.v, out=self.v_before)
+        if self.contact is not None:
+            half = enforcement.halves_first_impulse
+            response = LumpedResponse(self.contact, self.system.inverse_mass, 0.5 if half else 1.0)
+            self.r[:] = enforcement.impulses(self, response, first=True)
+            response.push(self.r, self.v)
+            if half:
+                np.subtract(2 * v0, self.v, out=self.v_before)
 
     def advance(self) -> None:
         """One step; the impulse found acts at its end, t_{n+1}."""
         n, loops = self.system.owned, self._loops
         loops.drift(self.u[:n], self.v[:n], self.dt)
         self.system.force(self.t, self.u, self.v, self.f)
-        self._enforcement.look(self.u)
         self.v_before, self.v = self.v, self.v_before
         loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])
         if self.contact is not None:
-            self.r[:] = self._enforcement.impulses(self._response, self.v, self.v_before)
+            self.r[:] = self._enforcement.impulses(self, self._response)
             self._response.push(self.r, self.v)
 
     def balance(self) -> Balance:
@@ -117,7 +123,7 @@ class ThetaMethod(Integrator):
         v_before: Velocities before the step, shape (size,) [m/s].
 
     Raises:
-        ValueError: theta or forecast outside their range, an unknown mass.
+        ValueError: An unknown mass.
     """
 
     def __init__(
@@ -131,9 +137,6 @@ class ThetaMethod(Integrator):
         mass: str,
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
-        for name, value in (("theta", theta), ("forecast", forecast)):
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], but is {value}")
         self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
         self._solver = system.implicit_solver((theta * dt) ** 2, mass)
         self._enforcement = enforcement
@@ -155,8 +158,6 @@ class ThetaMethod(Integrator):
         """One step; the impulse found is that of the step."""
         h, theta = self.dt, self.theta
         self.u_before[:], self.v_before[:] = self.u, self.v
-        if self.contact is not None:
-            self._enforcement.look(self.u + self.forecast * h * self.v)
         np.add(self.u, theta * h * self.v, out=self._at)
         self.system.force(self.t, self._at, self.v, self._f)
         self._weigh_loads()
@@ -164,9 +165,13 @@ class ThetaMethod(Integrator):
         self._solver.solve(self._f, self._dv)
         self.v += self._dv
         if self.contact is not None:
-            self.r[:] = self._enforcement.impulses(self._response, self.v, self.v_before)
+            self.r[:] = self._enforcement.impulses(self, self._response)
             self._response.push(self.r, self.v)
         self.u += h * ((1 - theta) * self.v_before + theta * self.v)
+
+    def contact_position(self) -> NDArray:
+        """The forecast position ``u_n + forecast h v_n`` [m]."""
+        return self.u_before + self.forecast * self.dt * self.v_before
 
     def _weigh_loads(self) -> None:
         """Put ``(1 - theta) f_n + theta f_{n+1}`` in the place of f_{n+1}."""
