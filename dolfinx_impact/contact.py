@@ -163,11 +163,11 @@ class Contact:
 
 
 class Bound(Contact):
-    """A bound on one dof: ``u >= lower`` or ``u <= upper``.
+    """A bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
 
     Args:
         system: The system.
-        dof: Local number of the dof.
+        dof: Local number of the dof, or several, each a contact of its own.
         lower: Smallest value allowed; or
         upper: largest value allowed (give one of the two).
         restitution: Newton's coefficient e, 0 to 1.
@@ -181,7 +181,7 @@ class Bound(Contact):
     def __init__(
         self,
         system: System,
-        dof: int,
+        dof: int | Sequence[int],
         *,
         lower: float | None = None,
         upper: float | None = None,
@@ -191,19 +191,20 @@ class Bound(Contact):
     ) -> None:
         if (lower is None) == (upper is None):
             raise ValueError("give either lower= or upper=")
-        if not 0 <= dof < system.owned:
+        dofs = np.atleast_1d(np.asarray(dof)).reshape(-1, 1)
+        if not np.issubdtype(dofs.dtype, np.integer) or not np.all((dofs >= 0) & (dofs < system.owned)):
             raise ValueError(f"dof must be one of the {system.owned} dofs 0, 1, ..., but is {dof}")
         name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
         if value is None or not np.isfinite(value):
             raise ValueError(f"{name} must be a finite number, but is {value}")
         self.value = float(value)
-        rows = Rows(np.array([[dof]]), np.array([[sign]]), np.array([[float(dof)]]))
+        rows = Rows(dofs, np.full(dofs.shape, sign), dofs.astype(np.float64))
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
         )
 
     def gap(self, u: NDArray) -> NDArray:
-        """``u - lower`` or ``upper - u``, shape (1,)."""
+        """``u - lower`` or ``upper - u``, shape (p,)."""
         return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)
 
 
