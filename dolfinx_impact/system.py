@@ -99,8 +99,12 @@ class PointMasses:
         internal: ``internal(t, u, v, out)`` writes internal forces, which are subtracted [N].
         energy: ``energy(u)``, their stored energy [J].
         damping: ``damping(t, u, v, out)`` writes damping forces, which are subtracted [N].
+        held: Numbers of the dofs that do not move.
         labels: Names of the dofs in results; ``x0, x1, ...`` by default.
         length: A length of the system [m], the scale of the default gap tolerance.
+
+    Attributes:
+        held: Which dofs do not move, shape (k,).
 
     Raises:
         ValueError: A mass that is not positive, shapes that do not fit, stiffness together
@@ -117,6 +121,7 @@ class PointMasses:
         internal: Force | None = None,
         energy: Callable[[NDArray], float] | None = None,
         damping: Force | None = None,
+        held: Sequence[int] = (),
         labels: Sequence[str] | None = None,
         length: float = 1.0,
     ) -> None:
@@ -131,6 +136,10 @@ class PointMasses:
         self.comm: MPI.Comm = MPI.COMM_SELF
         self.mass, self.inverse_mass = masses, 1.0 / masses
         self.owned = self.size = masses.size
+        if not all(0 <= dof < self.size for dof in held):
+            raise ValueError(f"held must name dofs 0 to {self.size - 1}, not {list(held)}")
+        self.held = np.isin(np.arange(self.size), list(held))
+        self.inverse_mass[self.held] = 0.0
         self.length = float(length)
         self.labels = [f"x{i}" for i in range(self.size)] if labels is None else list(labels)
         if len(self.labels) != self.size:
@@ -202,7 +211,7 @@ class PointMasses:
     def implicit_solver(self, factor: float, mass: str) -> "DenseSolver":
         """Dense factorisation of ``M + factor K``."""
         K = np.zeros((self.size, self.size)) if self.stiffness is None else self.stiffness
-        return DenseSolver(np.diag(self.mass) + factor * K)
+        return DenseSolver(np.diag(self.mass) + factor * K, self.held)
 
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """``M v``; the mass is diagonal whatever is asked for."""
@@ -219,14 +228,16 @@ class PointMasses:
 
 
 class DenseSolver:
-    """Solves with a small matrix."""
+    """Solves with a small matrix; the solution is zero at held dofs."""
 
-    def __init__(self, matrix: NDArray) -> None:
-        self._factor = linalg.lu_factor(matrix)
+    def __init__(self, matrix: NDArray, held: NDArray) -> None:
+        self._free = ~held
+        self._factor = linalg.lu_factor(matrix[np.ix_(self._free, self._free)])
 
     def solve(self, b: NDArray, out: NDArray) -> None:
         """Write the solution for ``b`` into ``out``, both shape (size,)."""
-        out[:] = linalg.lu_solve(self._factor, b)
+        out[:] = 0.0
+        out[self._free] = linalg.lu_solve(self._factor, b[self._free])
 
 
 def _symmetric(matrix: ArrayLike, size: int) -> NDArray:

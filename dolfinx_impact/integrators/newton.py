@@ -77,6 +77,10 @@ class NewtonTheta(Integrator):
         weighted = (1 - theta) * self.v_before + theta * self.v
         return self.t - (1 - theta) * h, (1 - theta) * self.u_before + theta * u, weighted
 
+    def begin(self) -> None:
+        """Still the held dofs: the first step is like all others."""
+        self.v[self._system.held] = 0.0
+
     def advance(self) -> None:
         """One step; the impulse found is that of the step."""
         self.u_before[:], self.v_before[:] = self.u, self.v
@@ -104,7 +108,7 @@ class NewtonTheta(Integrator):
         acting = self._f if self.midpoint else (1 - theta) * self._f_before + theta * self._f
         stiffness, damping = self._system.tangents(*point)
         K = np.diag(m) + h * theta * damping + (h * theta) ** 2 * stiffness
-        response = DenseResponse(self.contact, K)
+        response = DenseResponse(self.contact, K, self._system.held)
         self.v -= response.solve_all(m * (self.v - self.v_before) - h * acting)
         if self.contact is not None:
             self.r[:] = self._enforcement.impulses(self, response)
@@ -118,8 +122,8 @@ class NewtonTheta(Integrator):
 class DenseResponse:
     """B = K^-1 with a small dense matrix; see :class:`~.response.Response`."""
 
-    def __init__(self, contact: Contact | None, K: NDArray) -> None:
-        self._contact, self._solver = contact, DenseSolver(K)
+    def __init__(self, contact: Contact | None, K: NDArray, held: NDArray) -> None:
+        self._contact, self._solver = contact, DenseSolver(K, held)
 
     def solve_all(self, b: NDArray) -> NDArray:
         """``K^-1 b``."""
