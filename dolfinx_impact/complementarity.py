@@ -52,8 +52,12 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
         NotConverged: When no method reaches the tolerance.
     """
     b = np.asarray(b, dtype=np.float64)
-    if b.size == 0 or H.ndim == 1:
-        return np.maximum(0.0, -b / H) if b.size else np.zeros(0)
+    if b.size == 0:
+        return np.zeros(0)
+    if not (np.all(np.isfinite(b)) and np.all(np.isfinite(H))):
+        raise NotConverged("the contact problem has values that are not finite: did the run explode?")
+    if H.ndim == 1:
+        return np.maximum(0.0, -b / H)
     scale = 1.0 / np.sqrt(np.diag(H))
     S, c = H * np.outer(scale, scale), b * scale
     reached = []

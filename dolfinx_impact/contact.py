@@ -112,6 +112,7 @@ class Contact:
         gap_tolerance: A gap up to this [m] counts as closed; default 1e-12 times the
             system's length.
         touching: With False, a point is closed only when ``g < -gap_tolerance``.
+        friction: Coulomb's coefficient mu.
 
     Attributes:
         rows: L at the last :meth:`evaluate`.
@@ -132,14 +133,18 @@ class Contact:
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
+        friction: float = 0.0,
     ) -> None:
         if not 0 <= restitution <= 1:
             raise ValueError(f"restitution must lie in [0, 1], but is {restitution}")
+        if not (friction >= 0 and np.isfinite(friction)):
+            raise ValueError(f"friction must be a coefficient of at least 0, but is {friction}")
         tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
         if not (tolerance >= 0 and np.isfinite(tolerance)):
             raise ValueError(f"gap_tolerance must be a length of at least 0 m, but is {gap_tolerance}")
         self.system, self.comm, self.rows = system, system.comm, rows
         self.restitution, self.touching = float(restitution), bool(touching)
+        self.friction = float(friction)
         self.gap_tolerance, self.count = float(tolerance), rows.count
         self.total = int(parallel.total(self.comm, self.count))
         if self.total == 0:
@@ -157,6 +162,14 @@ class Contact:
         """Which points count as closed, shape (p,)."""
         return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
 
+    def slip(self, v: NDArray) -> NDArray:
+        """Tangential velocities of the points, shape (p, gdim) [m/s].
+
+        Only where the columns of L are the directions of space, as for obstacles.
+        """
+        velocity = v[self.rows.dofs]
+        return velocity - self.rows(v)[:, None] * self.rows.weights
+
     def matrix(self) -> Any:
         """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
         return self.rows.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
@@ -167,7 +180,8 @@ class Bound(Contact):
 
     Args:
         system: The system.
-        dof: Local number of the dof, or several, each a contact of its own.
+        dof: Number of the dof, or of several, each a contact of its own. Where several ranks
+            share the system: a list of local numbers, empty on ranks that own none of them.
         lower: Smallest value allowed; or
         upper: largest value allowed (give one of the two).
         restitution: Newton's coefficient e, 0 to 1.
@@ -191,14 +205,19 @@ class Bound(Contact):
     ) -> None:
         if (lower is None) == (upper is None):
             raise ValueError("give either lower= or upper=")
-        dofs = np.atleast_1d(np.asarray(dof)).reshape(-1, 1)
-        if not np.issubdtype(dofs.dtype, np.integer) or not np.all((dofs >= 0) & (dofs < system.owned)):
-            raise ValueError(f"dof must be one of the {system.owned} dofs 0, 1, ..., but is {dof}")
+        dofs = np.array(dof, dtype=np.float64).reshape(-1, 1)
+        error = None
+        if not np.all((dofs >= 0) & (dofs < system.owned) & (dofs == np.floor(dofs))):
+            error = ValueError(f"dof must be one of the {system.owned} dofs 0, 1, ..., but is {dof}")
+        elif system.comm.size > 1 and np.ndim(dof) == 0:
+            error = ValueError("several ranks share the system: give a list of the dofs of this rank")
+        parallel.agree(system.comm, error)
         name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
         if value is None or not np.isfinite(value):
             raise ValueError(f"{name} must be a finite number, but is {value}")
         self.value = float(value)
-        rows = Rows(dofs, np.full(dofs.shape, sign), dofs.astype(np.float64))
+        number = system.global_dofs()[dofs.astype(np.intp)]
+        rows = Rows(dofs, np.full(dofs.shape, sign), number)
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
         )
@@ -221,6 +240,7 @@ class ObstacleContact(Contact):
         restitution: Newton's coefficient e of every point, 0 to 1.
         gap_tolerance: See :class:`Contact`.
         touching: See :class:`Contact`.
+        friction: Coulomb's coefficient mu, at least 0; none on a line.
 
     Raises:
         ValueError: An obstacle of another dimension; see :class:`Contact`.
@@ -237,6 +257,7 @@ class ObstacleContact(Contact):
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
+        friction: float = 0.0,
     ) -> None:
         numbers = np.asarray(dofs, dtype=np.int32)
         self._x = np.zeros(numbers.shape) if x is None else x
@@ -244,8 +265,9 @@ class ObstacleContact(Contact):
         keys = numbers[:, :1].astype(np.float64) if order is None else order
         rows = Rows(numbers, np.array(obstacle.normal(self._x.copy())), keys)
         super().__init__(
-            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
-        )
+            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+            friction=friction,
+        )  # fmt: skip
         self._gap0 = obstacle.gap(self._x)
 
     def gap(self, u: NDArray) -> NDArray:
@@ -271,6 +293,7 @@ class RigidContact(ObstacleContact):
         restitution: Newton's coefficient e of every node, 0 to 1.
         gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
         touching: See :class:`Contact`.
+        friction: Coulomb's coefficient mu, at least 0.
 
     Raises:
         ValueError: An unknown facet name (the message lists the names), facets without
@@ -286,13 +309,14 @@ class RigidContact(ObstacleContact):
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
+        friction: float = 0.0,
     ) -> None:
         nodes, bs = solid.nodes(facets), solid.mesh.geometry.dim
         dofs = nodes[:, None] * bs + np.arange(bs)
         super().__init__(
             solid, dofs, obstacle, x=solid.x[nodes, :bs],
             order=coordinate_order(solid.x[nodes], solid.length),
-            restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+            restitution=restitution, gap_tolerance=gap_tolerance, touching=touching, friction=friction,
         )  # fmt: skip
         held = np.any(solid.held[dofs] & ((self.rows.weights != 0.0) | (not obstacle.flat)))
         if solid.comm.allreduce(bool(held)):

@@ -99,28 +99,18 @@ class CentralDifferenceBalance(Balance):
         damped = self._products(system.damping, v0, v1, u) if system.has_damping else np.zeros(3)
         internal = loads - damped - np.array([before, after, at_u])
         self.kinetic, self.complementary = kinetic, -jump
-        self.internal = 0.5 * internal[2] if system.linear else system.stored_energy(s.u, self._part)
-        pushed = self._contact_powers()
-        self._powers = np.array([internal[1], loads[1], damped[1], pushed[1]])
-        return np.array([internal[0], loads[0], damped[0], pushed[0]])
+        self.internal = 0.5 * internal[2] if system.linear else system.stored_energy(s.u)
+        self._powers = np.array([internal[1], loads[1], damped[1], s.contact_work(s.v)])
+        return np.array([internal[0], loads[0], damped[0], s.contact_work(s.v_before)])
 
     def _products(self, part: Callable[..., None], *vectors: NDArray) -> NDArray:
         s = self.integrator
-        part(s.t, s.u, s.v_before, self._part)
+        part(s.t, s.u, s.v_force, self._part)
         return np.array([self._part[: s.system.owned] @ x for x in vectors])
-
-    def _contact_powers(self) -> tuple[float, float]:
-        s = self.integrator
-        if s.contact is None or not s.r.any():
-            return 0.0, 0.0
-        return float(s.r @ s.contact.rows(s.v_before)), float(s.r @ s.contact.rows(s.v))
 
 
 class OneStepBalance(Balance):
     """What the balances of one-step schemes share: both ends of the step at hand."""
-
-    #: Mass in the kinetic energy.
-    mass = "lumped"
 
     def start(self) -> None:
         """Energies at t_0."""
@@ -140,8 +130,7 @@ class OneStepBalance(Balance):
         self.internal_work += float(du @ internal)
         self.external += float(du @ external)
         self.dissipated += float(du @ damped)
-        if s.contact is not None and s.r.any():
-            self.contact += float(s.r @ s.contact.rows((1 - w) * self._v + w * v))
+        self.contact += s.contact_work((1 - w) * self._v + w * v)
         if w != 0.5:
             self.dissipated += (w - 0.5) * (self._norm(dv) + float(du @ (after[0] - before[0])))
         self._u[:], self._v[:], self._parts = s.u, v, after
@@ -167,12 +156,14 @@ class OneStepBalance(Balance):
 
     def _norm(self, v: NDArray) -> float:
         n = self.integrator.system.owned
-        self.integrator.system.mass_product(v, self.mass, self._Mv)
+        self.integrator.system.mass_product(v, self.integrator.mass, self._Mv)
         return float(v[:n] @ self._Mv[:n])
 
     def _energies(self) -> None:
         self.kinetic = 0.5 * self._norm(self.integrator.v_mean)
-        self.internal = self.integrator.system.stored_energy(self.integrator.u, self._parts[0])
+        n, system = self.integrator.system.owned, self.integrator.system
+        at_u = float(self.integrator.u[:n] @ self._parts[0])
+        self.internal = 0.5 * at_u if system.linear else system.stored_energy(self.integrator.u)
 
 
 class ThetaBalance(OneStepBalance):
@@ -184,11 +175,6 @@ class ThetaBalance(OneStepBalance):
     """
 
     integrator: "ThetaMethod | NewtonTheta"
-
-    def start(self) -> None:
-        """Energies at t_0, with the scheme's mass."""
-        self.mass = self.integrator.mass
-        super().start()
 
     def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
         s = self.integrator

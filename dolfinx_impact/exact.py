@@ -56,6 +56,16 @@ class ImpactingBar:
         """Contact force while the bar touches, ``rho c v0 A`` [N]."""
         return self.rho * self.wave_speed * self.v0 * self.area
 
+    def kinetic(self, t: ArrayLike) -> NDArray:
+        """Kinetic energy [J]: only what the wave has not reached moves."""
+        transit = self.length / self.wave_speed
+        s = np.clip(np.asarray(t, dtype=np.float64) - self.contact_start, 0.0, 2 * transit)
+        return self.impulse * self.v0 / 4 * np.abs(1 - s / transit)
+
+    def internal(self, t: ArrayLike) -> NDArray:
+        """Stored energy [J], what is missing from the kinetic one."""
+        return self.impulse * self.v0 / 4 - self.kinetic(t)
+
     def displacement(self, x: ArrayLike, t: ArrayLike) -> NDArray:
         """Displacement towards the wall [m] at the distance ``x`` [m] from the contact end."""
         transit = self.length / self.wave_speed

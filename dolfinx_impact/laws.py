@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import ufl
+from dolfinx import fem
 
 
 class Law(Protocol):
@@ -49,9 +50,11 @@ class LinearElastic:
 
     def energy_density(self, u: Any) -> Any:
         """``W(u)`` [J/m3] as a UFL expression."""
-        strain = ufl.sym(ufl.grad(u))
+        strain, domain = ufl.sym(ufl.grad(u)), ufl.domain.extract_unique_domain(u)
+        # Constants of the form, not numbers in it: another material compiles nothing.
+        E = fem.Constant(domain, float(self.E))
         if strain.ufl_shape == (1, 1):
-            return self.E * strain[0, 0] ** 2 / 2
-        mu = self.E / (2 * (1 + self.nu))
-        lame = self.E * self.nu / ((1 + self.nu) * (1 - 2 * self.nu))
+            return E * strain[0, 0] ** 2 / 2
+        mu = E / (2 * (1 + fem.Constant(domain, float(self.nu))))
+        lame = fem.Constant(domain, self.E * self.nu / ((1 + self.nu) * (1 - 2 * self.nu)))
         return mu * ufl.inner(strain, strain) + lame * ufl.tr(strain) ** 2 / 2

@@ -79,7 +79,13 @@ def read(
         raise ValueError(f"gdim must be 1, 2 or 3, but is {gdim}")
     if not isinstance(source, (str, Path)):
         return _distribute(source, comm, gdim)
-    gmsh = _start_gmsh(comm)
+    gmsh: Any = None
+    error: Exception | None = None
+    try:
+        gmsh = _start_gmsh()
+    except (ImportError, ValueError) as caught:
+        error = caught
+    parallel.agree(comm, error)
     try:
         parallel.on_root(comm, lambda: _load(gmsh, Path(source), dict(parameters or {})))
         return _distribute(gmsh.model, comm, gdim)
@@ -87,7 +93,7 @@ def read(
         gmsh.finalize()
 
 
-def _start_gmsh(comm: MPI.Comm) -> Any:
+def _start_gmsh() -> Any:
     """gmsh, initialised on every rank (rank 0 alone uses it), silent, our signal handlers kept."""
     try:
         import gmsh
@@ -115,8 +121,11 @@ def _load(gmsh: Any, path: Path, parameters: dict[str, float]) -> None:
         problem = _logged(gmsh, lambda: gmsh.model.mesh.generate(gmsh.model.getDimension()))
         if problem:
             raise ValueError(f"{str(path)!r} gave no mesh: {problem}")
-    if len(gmsh.model.mesh.getElements(max(0, gmsh.model.getDimension()))[0]) == 0:
+    kinds = gmsh.model.mesh.getElements(max(0, gmsh.model.getDimension()))[0]
+    if len(kinds) == 0:
         raise ValueError(f"{str(path)!r} gave no mesh: it has no elements")
+    if len(kinds) > 1:
+        raise ValueError(f"{str(path)!r} mixes cells of {len(kinds)} kinds: a mesh has one kind of cell")
 
 
 def _open(gmsh: Any, path: Path) -> None:

@@ -81,7 +81,7 @@ class Result(Mapping[str, NDArray]):
         line = f"{self.steps} steps to t = {self['t'][-1]:.6g} s in {self.seconds:.2f} s"
         if "r" in self and self["r"].size:
             hits = self["r"].sum(axis=1) > 0
-            first = f", contact from {self['t'][hits][0]:.6g} s" if hits.any() else ", no contact"
+            first = f", contact seen from {self['t'][hits][0]:.6g} s" if hits.any() else ", no contact"
             line += f"{first}, impulse {self['r'].sum():.6g} N s"
         if "residual" in self:
             name = "balance residual" if self.balance else "defect of the energy balance"

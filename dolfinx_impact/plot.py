@@ -10,6 +10,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from . import parallel
 from .integrators import Integrator
 from .output import Result
 from .solid import Solid
@@ -33,19 +34,24 @@ def history(
     """Displacement, velocity, impulse and energies of runs over time, as PNG or SVG.
 
     Displacement and velocity are means over the recorded columns; impulses are summed over
-    the contact points and cumulated. Rank 0 draws.
+    the contact points and cumulated. Rank 0 draws; collective.
 
     Args:
         path: File to write.
         runs: Results by the name that the legend shows.
-        exact: Functions of time for ``u`` [m], ``v`` [m/s] or ``impulse`` [N s].
+        exact: Functions of time for ``u`` [m], ``v`` [m/s], ``impulse`` [N s], ``kinetic`` or
+            ``internal`` [J].
         title: Title of the figure.
 
     Raises:
         ImportError: When matplotlib is missing (extra ``plot``).
     """
-    if MPI.COMM_WORLD.rank != 0:
-        return
+    parallel.on_root(MPI.COMM_WORLD, lambda: _history(path, runs, exact or {}, title))
+
+
+def _history(
+    path: str | Path, runs: Mapping[str, Result], exact: Mapping[str, Callable], title: str
+) -> None:
     plt = _matplotlib()
     figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), sharex=True, layout="constrained")
     curves = {
@@ -53,15 +59,19 @@ def history(
         "v": ("mean velocity [m/s]", 1.0, lambda r: r["v_t"].mean(axis=1)),
         "impulse": ("cumulated impulse [N s]", 1.0, lambda r: np.cumsum(r["r"].sum(axis=1))),
     }
+    t = np.linspace(0.0, max(run["t"][-1] for run in runs.values()), 2000)
     for ax, (key, (label, factor, curve)) in zip(axes.flat, curves.items()):
         for (name, run), style in zip(runs.items(), _STYLES):
             ax.plot(run["t"] * 1e6, factor * curve(run), label=name, lw=1.2, **style)
-        if exact and key in exact:
-            t = np.linspace(0.0, max(run["t"][-1] for run in runs.values()), 2000)
+        if key in exact:
             ax.plot(t * 1e6, factor * exact[key](t), label="exact (1D)", **_EXACT)
         ax.set_ylabel(label)
         ax.legend(frameon=False)
     _energies(axes[1, 1], runs)
+    for term in ("kinetic", "internal"):
+        if term in exact:
+            axes[1, 1].plot(t * 1e6, exact[term](t), label=f"{term}, exact (1D)", **_EXACT)
+    axes[1, 1].legend(frameon=False, fontsize=8)
     for ax in axes.flat:
         ax.grid(alpha=0.3)
     for ax in axes[1]:
@@ -76,7 +86,6 @@ def _energies(ax: Any, runs: Mapping[str, Result]) -> None:
         for term, width in (("kinetic", 1.3), ("internal", 0.7)):
             ax.plot(run["t"] * 1e6, run[term], label=f"{term}, {name}", lw=width, **style)
     ax.set_ylabel("energy [J]")
-    ax.legend(frameon=False, fontsize=8)
 
 
 class Snapshots:
@@ -123,30 +132,38 @@ def strip(
         RuntimeError: Without a display, where VTK would crash.
     """
     gathered = solid.comm.gather([_piece(solid, u, v, component) for _, u, v in snapshots.states])
-    if gathered is None:
-        return
+    times = [t for t, _, _ in snapshots.states]
+    parallel.on_root(
+        solid.comm, lambda: _strip(path, gathered or [], times, component, magnify, wall, title)
+    )
+
+
+def _strip(
+    path: str | Path, gathered: list, times: list[float], component: int, magnify: float,
+    wall: float | None, title: str,
+) -> None:  # fmt: skip
     pyvista = _pyvista()
-    plotter = pyvista.Plotter(off_screen=True, window_size=(1400, 160 + 110 * len(snapshots.states)))
+    plotter = pyvista.Plotter(off_screen=True, window_size=(1400, 160 + 110 * len(times)))
     points = np.vstack([rank[0][1] for rank in gathered])
     low, high = points.min(axis=0), points.max(axis=0)
-    height = 1.6 * (high[2] - low[2])
+    height, across = 1.6 * (high[2] - low[2]), float(np.linalg.norm(high - low))
     limit = max(np.abs(piece[2]).max(initial=0.0) for rank in gathered for piece in rank)
-    for row, (t, _, _) in enumerate(snapshots.states):
+    for row, t in enumerate(times):
         offset = np.array([0.0, 0.0, -row * height])
         for rank in gathered:
             _draw(plotter, pyvista, rank[row], offset, magnify, limit, "xyz"[component])
-        label = offset + [high[0] + 0.03 * solid.length, 0.0, 0.0]
+        label = offset + [high[0] + 0.03 * across, 0.0, 0.0]
         plotter.add_point_labels([label], [f"t = {t * 1e6:.0f} µs"], shape=None, font_size=22, bold=False,
                                  show_points=False, always_visible=True, text_color="black")  # fmt: skip
     if wall is not None:
-        low[2] -= height * (len(snapshots.states) - 1)
+        low[2] -= height * (len(times) - 1)
         _draw_wall(plotter, pyvista, wall * magnify, low, high)
-    plotter.add_text(f"{title} (displacements x {magnify:g}, {1e3 * solid.length:.0f} mm across)",
+    plotter.add_text(f"{title} (displacements x {magnify:g}, {1e3 * across:.0f} mm across)",
                      font_size=12, color="black")  # fmt: skip
     plotter.add_axes(color="black")
     plotter.camera_position = "xz"
     plotter.enable_parallel_projection()
-    plotter.camera.parallel_scale = 0.56 * height * (len(snapshots.states) + 1)
+    plotter.camera.parallel_scale = 0.56 * height * (len(times) + 1)
     plotter.screenshot(str(path))
     plotter.close()
 

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator, Sequence, Union
 
 import numpy as np
 from mpi4py import MPI
+from numpy.typing import NDArray
 
 from . import energy, parallel
 from .energy import Balance
@@ -21,6 +22,7 @@ from .rows import Rows
 Observer = Union[Balance, Callable[[Integrator], None]]
 
 _MOST_BYTES = 1_000_000_000
+_MOST_STEPS = 1e15
 #: A run is unstable when its energy exceeds so many times what it was ever given.
 _EXPLODED = 10.0
 
@@ -38,7 +40,8 @@ def simulate(
     *,
     t_end: float,
     record: Rows | None = None,
-    observers: Sequence[Observer] | None = None,
+    observers: Sequence[Observer] = (),
+    energies: bool = True,
     every: int = 1,
     progress: bool | None = None,
 ) -> Result:
@@ -49,8 +52,9 @@ def simulate(
         t_end: End time [s]; the run has ``max(1, round((t_end - t) / dt))`` steps.
         record: Which displacements to record; by default all dofs of point masses, and the
             contact points of a solid (their motion towards the obstacle).
-        observers: Energy balances and callables ``f(integrator)``, called after every step;
-            by default the balance of the scheme. An empty list switches energies off.
+        observers: Callables ``f(integrator)``, called after every step; an energy balance of
+            your own takes the place of the scheme's.
+        energies: Follow the energy balance of the scheme.
         every: Sample every so many steps (and the last one).
         progress: Show a progress bar; by default when the error stream is a terminal.
 
@@ -58,7 +62,8 @@ def simulate(
         The history, on every rank.
 
     Raises:
-        ValueError: An end before the start, ``every`` below 1, a history above 1 GB.
+        ValueError: An end before the start or beyond reach, ``every`` below 1, a history above
+            1 GB.
         UnstableTimeStep: A value is not finite; or, with a step above the critical one, the
             energy exceeds ten times what the body was given. (At the very limit the highest
             mode grows linearly, and a scheme may be run to see it blow up: neither stops.)
@@ -71,8 +76,13 @@ def simulate(
         raise ValueError(f"t_end must come after the start, t = {integrator.t} s, but is {t_end} s")
     if every < 1 or every != int(every):
         raise ValueError(f"every must be a whole number of steps from 1 on, but is {every}")
-    steps = max(1, round((t_end - integrator.t) / integrator.dt))
-    chosen: list[Observer] = [integrator.balance()] if observers is None else list(observers)
+    length = (t_end - integrator.t) / integrator.dt
+    if length > _MOST_STEPS:
+        raise ValueError(f"t_end = {t_end:g} s is {length:.1g} steps of {integrator.dt:g} s away: too many")
+    steps = max(1, round(length))
+    chosen: list[Observer] = list(observers)
+    if energies and _balance_of(chosen) is None:
+        chosen.insert(0, integrator.balance())
     recorder = Recorder(integrator, steps, int(every), record, _balance_of(chosen))
     begun = time.perf_counter()
     with _stop_signals() as caught, _bar(steps, progress) as bar:
@@ -135,13 +145,16 @@ class Recorder:
         self._t, self._t_v = np.zeros(samples), np.zeros(samples)
         self._u, self._v_t, self._v = (np.zeros((samples, k)) for _ in range(3))
         self._gap, self._r = np.zeros((samples, p)), np.zeros((samples, p))
+        self._r_t = np.zeros((samples, *integrator.r_t.shape))
         self._energies = np.zeros((samples, len(energy.TERMS)))
-        self._impulses = integrator.r.copy()
+        self._impulses, self._rubbed = integrator.r.copy(), integrator.r_t.copy()
         self._next = 0
 
     def add_impulses(self) -> None:
         """Add the impulses of the last step to those of the sample to come."""
         self._impulses += self._integrator.r
+        if self._rubbed.size:
+            self._rubbed += self._integrator.r_t
 
     def sample(self, step: int) -> None:
         """Keep the state after ``step`` steps."""
@@ -152,7 +165,8 @@ class Recorder:
         self._v[i] = self._rows(s.v)
         self._v_t[i] = np.einsum("pk,pk->p", weights, s.v_mean_at(dofs))
         self._gap[i], self._r[i] = s.gap(), self._impulses
-        self._impulses[:] = 0.0
+        self._r_t[i] = self._rubbed
+        self._impulses[:], self._rubbed[:] = 0.0, 0.0
         if self._balance is not None:
             self._energies[i] = self._balance.terms()
         self._next += 1
@@ -166,8 +180,11 @@ class Recorder:
             arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
         arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
         points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
-        for name, local in (("gap", self._gap), ("r", self._r)):
-            arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, points]
+        by_point: dict[str, NDArray] = {"gap": self._gap, "r": self._r}
+        if self._rubbed.ndim == 2:
+            by_point["r_t"] = self._r_t
+        for name, values in by_point.items():
+            arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
         arrays["contact_labels"] = np.array(contact.rows.sorted_labels(comm) if contact else [], dtype=str)
         if self._balance is not None:
             energies = comm.allreduce(self._energies, op=MPI.SUM)

@@ -62,9 +62,17 @@ class Solid:
         for name, value in (("density", density), ("section", section)):
             if not (value > 0 and math.isfinite(value)):
                 raise ValueError(f"{name} must be positive, but is {value}")
+        if not getattr(law, "linear", False):
+            raise ValueError(f"a Solid takes linear laws so far, but {law!r} does not say linear = True")
+        if degree < 1 or degree != int(degree):
+            raise ValueError(f"degree must be a whole number from 1 on, but is {degree}")
         self.named = mesh if isinstance(mesh, NamedMesh) else NamedMesh(mesh, None, None, {})
         self.mesh, self.comm, self.law = self.named.mesh, self.named.mesh.comm, law
         gdim = self.mesh.geometry.dim
+        if gdim != self.mesh.topology.dim:
+            raise ValueError(
+                f"a Solid fills its space, but its cells have dimension {self.mesh.topology.dim} of {gdim}"
+            )
         self.space = fem.functionspace(self.mesh, ("Lagrange", degree, (gdim,)))
         index_map = self.space.dofmap.index_map
         self.owned = index_map.size_local * gdim
@@ -72,11 +80,12 @@ class Solid:
         self.x = self.space.tabulate_dof_coordinates()
         self.section, self.density = float(section), float(density)
         self.length = self._extent()
-        self._bcs, self.held = self._hold(fixed)
-        volume = fem.form(fem.Constant(self.mesh, self.density * self.section) * ufl.dx)
+        self.held = self._hold(fixed)
+        self._rho, self._section = (fem.Constant(self.mesh, x) for x in (self.density, self.section))
+        volume = fem.form(self._rho * self._section * ufl.dx)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(volume))
         self._load = self._assemble_load(gravity, body_force)
-        self.linear, self.steady = True, True
+        self.linear = True
         self.has_loads, self.has_damping = self._load is not None, False
 
     # -- what the schemes need
@@ -84,7 +93,7 @@ class Solid:
     @functools.cached_property
     def mass(self) -> NDArray:
         """Row sums of the mass matrix at the owned dofs, shape (owned,) [kg]. Collective."""
-        return masses.row_sums(self.space, self.density * self.section)
+        return masses.row_sums(self.space, self._rho * self._section)
 
     @functools.cached_property
     def inverse_mass(self) -> NDArray:
@@ -109,9 +118,11 @@ class Solid:
         """No damping."""
         out[:] = 0.0
 
-    def stored_energy(self, u: NDArray, internal: NDArray) -> float:
-        """This rank's share of ``u.K u / 2`` [J]."""
-        return 0.5 * float(u[: self.owned] @ internal[: self.owned])
+    def stored_energy(self, u: NDArray) -> float:
+        """This rank's share of ``u.K u / 2`` [J]. Collective."""
+        product = np.zeros(self.size)
+        self.stiffness.subtract_product(u, product)
+        return -0.5 * float(u[: self.owned] @ product[: self.owned])
 
     @functools.cached_property
     def stiffness(self) -> StoredStiffness:
@@ -133,16 +144,25 @@ class Solid:
             self.stiffness.subtract_product(x, y)
             np.multiply(-root, y[: self.owned], out=out)
 
-        return 2.0 / math.sqrt(largest_eigenvalue(self.comm, apply, self._rough_field()))
+        if not self.comm.allreduce(bool(root.any())):
+            return math.inf
+        return 2.0 / math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
 
     def implicit_solver(self, factor: float, mass: str) -> FactorisedSolver:
         """Factorised ``M + factor K``, held dofs eliminated. Collective."""
-        matrix = self._petsc(factor * self._stiffness_form() + self._mass_form(mass), self._bcs)
-        if mass == "lumped":
+        matrix = self._assemble_petsc(self._stiffness_form())
+        matrix.scale(factor)
+        if _known_mass(mass) == "consistent":
+            matrix.axpy(1.0, self._consistent[0], matrix.Structure.SAME_NONZERO_PATTERN)
+        else:
             diagonal = matrix.getDiagonal()
-            diagonal.array[:] += np.where(self.held, 0.0, self.mass)
+            diagonal.array[:] += self.mass
             matrix.setDiagonal(diagonal)
-        return FactorisedSolver(matrix, np.flatnonzero(self.held), prefix="impact_theta_")
+        held = np.flatnonzero(self.held)
+        rows = self.global_dofs()[held].astype(matrix.getOwnershipRanges().dtype)
+        matrix.zeroRowsColumns(rows, diag=1.0)
+        matrix.setOption(matrix.Option.SPD, True)
+        return FactorisedSolver(matrix, held, prefix="impact_theta_")
 
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """Write ``M v`` into the owned entries of ``out``, shape (size,). Collective."""
@@ -208,13 +228,12 @@ class Solid:
         bottom = np.array([-parallel.largest(self.comm, -x[:, i]) for i in range(3)])
         return float(np.linalg.norm(top - bottom))
 
-    def _hold(self, fixed: Sequence[str] | Mapping[str, Sequence[int]]) -> tuple[list, NDArray]:
+    def _hold(self, fixed: Sequence[str] | Mapping[str, Sequence[int]]) -> NDArray:
         gdim, fdim = self.mesh.geometry.dim, self.mesh.topology.dim - 1
         if isinstance(fixed, str):
             fixed = (fixed,)
         every = range(gdim)
         held = np.zeros(self.owned, dtype=bool)
-        bcs = []
         for name in fixed:
             facets = self.named.facets(name)
             self.mesh.topology.create_connectivity(fdim, fdim + 1)
@@ -222,9 +241,8 @@ class Solid:
                 if i not in every:
                     raise ValueError(f"fixed[{name!r}]: directions are 0 to {gdim - 1}, not {i}")
                 dofs = fem.locate_dofs_topological(self.space.sub(i), fdim, facets)
-                bcs.append(fem.dirichletbc(0.0, dofs, self.space.sub(i)))
                 held[dofs[dofs < self.owned]] = True
-        return bcs, held
+        return held
 
     def _assemble_load(self, gravity: Any, body_force: Any) -> NDArray | None:
         gdim = self.mesh.geometry.dim
@@ -247,25 +265,20 @@ class Solid:
 
     def _stiffness_form(self) -> Any:
         u = fem.Function(self.space)
-        energy = self.section * self.law.energy_density(u) * ufl.dx
+        energy = self._section * self.law.energy_density(u) * ufl.dx
         return ufl.derivative(ufl.derivative(energy, u), u)
 
-    def _mass_form(self, mass: str) -> Any:
-        u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
-        density = self.density * self.section if _known_mass(mass) == "consistent" else 0.0
-        return fem.Constant(self.mesh, density) * ufl.inner(u, w) * ufl.dx
-
-    def _petsc(self, form: Any, bcs: list) -> Any:
+    def _assemble_petsc(self, form: Any) -> Any:
         from dolfinx.fem import petsc
 
-        matrix = petsc.assemble_matrix(fem.form(form), bcs=bcs)
+        matrix = petsc.assemble_matrix(fem.form(form))
         matrix.assemble()
-        matrix.setOption(matrix.Option.SPD, True)
         return matrix
 
     @functools.cached_property
     def _consistent(self) -> tuple[Any, Any, Any]:
-        matrix = self._petsc(self._mass_form("consistent"), [])
+        u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
+        matrix = self._assemble_petsc(self._rho * self._section * ufl.inner(u, w) * ufl.dx)
         return matrix, *matrix.createVecs()
 
     def _rough_field(self) -> NDArray:

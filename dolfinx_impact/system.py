@@ -26,10 +26,10 @@ class System(Protocol):
         owned: Number of dofs that this rank owns.
         size: Owned dofs and ghosts.
         length: A length of the system [m], the scale of the default gap tolerance.
-        linear: Whether the forces are ``f(t) - K u``.
+        linear: Whether the forces are ``f - K u`` with a constant f.
         has_loads: Whether :meth:`external` is ever different from zero.
         has_damping: Whether :meth:`damping` is ever different from zero.
-        steady: Whether the loads do not depend on time.
+        held: Which owned dofs do not move, shape (owned,).
     """
 
     comm: MPI.Comm
@@ -39,7 +39,7 @@ class System(Protocol):
     linear: bool
     has_loads: bool
     has_damping: bool
-    steady: bool
+    held: NDArray
 
     @property
     def mass(self) -> NDArray:
@@ -58,8 +58,8 @@ class System(Protocol):
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Write what damping takes from the forces (its work is ``dissipated``), shape (size,) [N]."""
 
-    def stored_energy(self, u: NDArray, internal: NDArray) -> float:
-        """This rank's share of the elastic energy [J] at ``u``, where the internal forces are known."""
+    def stored_energy(self, u: NDArray) -> float:
+        """This rank's share of the elastic energy at ``u`` [J]. Collective."""
 
     def critical_time_step(self) -> float:
         """Largest stable step of central differences [s]; inf where unknown. Collective."""
@@ -94,8 +94,7 @@ class PointMasses:
         mass: Mass of each dof, a number or shape (k,) [kg].
         force: ``force(t, u, v, out)`` writes the loads into ``out``, shape (k,) [N]
             (None: no load). All that it does is counted as external work.
-        stiffness: Symmetric matrix K, shape (k, k) [N/m]: adds the internal force -K u. It
-            also says that ``force`` depends on time only.
+        stiffness: Symmetric matrix K, shape (k, k) [N/m]: adds the internal force -K u.
         internal: ``internal(t, u, v, out)`` writes internal forces, which are subtracted [N].
         energy: ``energy(u)``, their stored energy [J].
         damping: ``damping(t, u, v, out)`` writes damping forces, which are subtracted [N].
@@ -144,12 +143,11 @@ class PointMasses:
         self.labels = [f"x{i}" for i in range(self.size)] if labels is None else list(labels)
         if len(self.labels) != self.size:
             raise ValueError(f"{len(self.labels)} labels for {self.size} dofs: give one each")
-        self._load, self.has_loads, self.steady = force, force is not None, force is None
+        self._load, self.has_loads = force, force is not None
         self._internal, self._energy = internal, energy
         self._damping, self.has_damping = damping, damping is not None
         self.stiffness = None if stiffness is None else _symmetric(stiffness, self.size)
-        # Without a stiffness nothing is known of how the forces depend on u and v.
-        self.linear = damping is None and internal is None and not (stiffness is None and self.has_loads)
+        self.linear = force is None and internal is None and damping is None
         self._part = np.zeros(self.size)
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
@@ -176,11 +174,11 @@ class PointMasses:
         else:
             self._damping(t, u, v, out)
 
-    def stored_energy(self, u: NDArray, internal: NDArray) -> float:
+    def stored_energy(self, u: NDArray) -> float:
         """The energy callable, or ``u.K u / 2`` [J]."""
         if self._energy is not None:
             return float(self._energy(u))
-        return 0.5 * float(u @ internal) if self.stiffness is not None else 0.0
+        return 0.5 * float(u @ self.stiffness @ u) if self.stiffness is not None else 0.0
 
     def tangents(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
         """``-dF/du`` [N/m] and ``-dF/dv`` [N s/m] by central differences, each shape (k, k)."""

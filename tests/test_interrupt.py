@@ -21,14 +21,14 @@ def endless_run():
 
     from dolfinx_impact.benchmark import __main__, case
 
-    log, seen = case.ContactLog.__call__, []
+    log, seen = case.RunLog.__call__, []
 
     def say(self, integrator):
         log(self, integrator)
         if not seen:
             seen.append(print(os.getpid(), flush=True))
 
-    case.ContactLog.__call__ = say
+    case.RunLog.__call__ = say
     settings = ["elements=400", "t_end=1", "every=10000"]
     words = [word for setting in settings for word in ("--set", setting)]
     raise SystemExit(__main__.main(["run", "impacting-bar", "cd-lagrange", *words, "--out", "out"]))

@@ -259,7 +259,7 @@ BAD = {
     "cell": (bar("cell=wedge"), ["cell must be one of hexahedron, tetrahedron, not wedge"]),
     "elements that are a word": (bar("elements=x"), ["elements must be a whole number, not 'x'"]),
     "half an element": (bar("elements=2.5"), ["elements must be a whole number, not '2.5'"]),
-    "no elements": (bar("elements=0"), ["elements", "at least 1", "0"]),
+    "no elements": (bar("elements=0"), ["elements", "1 to", "0"]),
     "infinite modulus": (bar("E=inf"), ["E must be finite"]),
     "no number": (bar("gap=nan"), ["gap must be finite"]),
     "Poisson's ratio": (bar("nu=0.5"), ["nu must lie in (-1, 0.5)", "0.5"]),
@@ -353,3 +353,53 @@ def test_a_job_of_three_ranks_fails_as_a_whole(launch, tmp_path):
     done = launch(arguments, ranks=3, cwd=tmp_path, timeout=60)
     assert done.returncode == 2 and done.stderr.count("error: ") == 1 and "Traceback" not in done.stderr
     assert files(tmp_path) == []
+
+
+def test_numbers_do_not_depend_on_what_is_sampled(shared_path):
+    """Results count every step; parameters in the summary are those of the run."""
+    found = []
+    for every in (1, 50):
+        out = shared_path / str(every)
+        settings = ["--set", "h=5e-7", f"every={every}"]
+        assert command_line.main(["run", "impacting-bar", "moreau-jean", *settings, "--out", str(out)]) == 0
+        WORLD.barrier()
+        found.append(json.loads((out / "summary.json").read_text()))
+        WORLD.barrier()
+    assert found[0]["results"] == pytest.approx(found[1]["results"], rel=1e-12)
+    parameters = found[0]["parameters"]
+    assert parameters["h"] == 5e-7 and parameters["nu"] == 0.0
+    assert parameters["courant"] == pytest.approx(5e-7 / 9.819873454717563e-07)
+
+
+def test_energy_lost_counts_what_the_formula_dissipates(shared_path):
+    arguments = ["run", "impacting-bar", "moreau-jean", "--set", "theta=1", "--out", str(shared_path / "out")]
+    assert command_line.main(arguments) == 0
+    WORLD.barrier()
+    results = json.loads((shared_path / "out" / "summary.json").read_text())["results"]
+    assert 0.2 < results["energy_lost"] < 0.25
+
+
+def test_bar_at_the_wall_from_the_start(shared_path):
+    """gap = 0: the start takes the impulse of H/2; with v0 = 0 nothing happens at all."""
+    for speed, pushed in ((5.0, True), (0.0, False)):
+        out = shared_path / str(speed)
+        settings = ["--set", "gap=0", f"v0={speed}"]
+        assert command_line.main(["run", "impacting-bar", "cd-lagrange", *settings, "--out", str(out)]) == 0
+        WORLD.barrier()
+        with np.load(out / "history.npz") as history:
+            assert (history["r"][0] > 0).all() == pushed
+            assert np.abs(history["residual"]).max() <= 1e-12 * max(history["kinetic"][0], 1e-30)
+
+
+@pytest.mark.parametrize("settings, status, words", [
+    (["theta=0.4"], 3, "more than 10 times"), (["t_end=1e308"], 2, "too many"),
+    (["elements=3000000000"], 2, "elements must be 1 to"),
+    (["dimension=3", "area=1e-20"], 2, "cannot be meshed"),
+])  # fmt: skip
+def test_extremes_are_one_clear_line(settings, status, words, shared_path, capfd):
+    arguments = ["run", "impacting-bar", "moreau-jean", "--set", *settings, "--out", str(shared_path / "out")]
+    assert command_line.main(arguments) == status
+    WORLD.barrier()
+    err = capfd.readouterr().err
+    if WORLD.rank == 0:
+        assert words in err and err.count("\n") == 1, err

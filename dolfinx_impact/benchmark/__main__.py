@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 from mpi4py import MPI
 
-from ..complementarity import NotConverged
-from ..integrators import UnstableTimeStep
 from ..simulation import Interrupted
 from . import runner
 
@@ -41,7 +41,7 @@ def _arguments() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a case with a scheme")
     run.add_argument("case")
     run.add_argument("scheme")
-    run.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="see list")
+    run.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE", help="see list")
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
     speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")
@@ -81,19 +81,37 @@ def main(arguments: list[str] | None = None) -> int:
             speed.measure(given.case, given.dofs or [100_000, 1_000_000])
     except SystemExit as stop:
         return int(stop.code or 0)
+    except (np.linalg.LinAlgError, RuntimeError) as error:  # unstable, not converged
+        _complain(error)
+        return _FAILED
     except (ValueError, FileNotFoundError, ImportError) as error:
         _complain(error)
         return _BAD_INPUT
-    except Interrupted as stop:
-        _complain(f"{stop}: nothing was written")
-        return 128 + stop.number
-    except (UnstableTimeStep, NotConverged, RuntimeError) as error:
-        _complain(error)
-        return _FAILED
     except OSError as error:
         _complain(f"could not write: {error}")
         return _FAILED
+    except KeyboardInterrupt as stop:
+        return _interrupted(stop)
+    except Exception as error:
+        # Perhaps on this rank only: the others must not wait for it.
+        print(f"error: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        return _end_all(_FAILED)
     return 0
+
+
+def _interrupted(stop: KeyboardInterrupt) -> int:
+    """Exit status; all ranks know of an interrupt in a run, but not of one during set-up."""
+    if isinstance(stop, Interrupted):
+        _complain(f"{stop}: nothing was written")
+        return 128 + stop.number
+    _complain("interrupted: nothing was written")
+    return _end_all(128 + signal.SIGINT)
+
+
+def _end_all(status: int) -> int:
+    if MPI.COMM_WORLD.size > 1:
+        MPI.COMM_WORLD.Abort(status)
+    return status
 
 
 if __name__ == "__main__":

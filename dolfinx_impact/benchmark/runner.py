@@ -136,20 +136,29 @@ def run(
     chosen = find(case, scheme)
     values = parse(chosen, scheme, settings)
     folder = folder or Path("results") / case / scheme
-    prepare_folder(folder)
     problem = chosen.make(scheme, values, allow_unstable)
+    prepare_folder(folder)
     result = simulate(
         problem.integrator, t_end=problem.t_end, record=problem.record,
         observers=problem.observers(), every=values["every"],
     )  # fmt: skip
     results, verdicts = problem.judge(result)
+    values.update(problem.effective)
     summary = _summary(case, scheme, values, result, results, verdicts, problem.dofs)
-    text = json.dumps(summary, indent=1, allow_nan=False).encode()
-    result.save(folder / "history.npz")
-    write_whole(folder / "summary.json", lambda f: f.write(text))
+    _write(folder, summary, result)
+    if problem.study is not None:
+        # The run is kept whatever becomes of the study.
+        summary["verdicts"] += [asdict(v) for v in problem.study()]
+        _write(folder, summary, result)
     if MPI.COMM_WORLD.rank == 0:
         _print(summary, result, folder)
     return summary
+
+
+def _write(folder: Path, summary: dict[str, Any], result: Result) -> None:
+    text = json.dumps(summary, indent=1, allow_nan=False).encode()
+    result.save(folder / "history.npz")
+    write_whole(folder / "summary.json", lambda f: f.write(text))
 
 
 def _summary(
@@ -198,7 +207,7 @@ def _commit() -> str:
 def _print(summary: dict[str, Any], result: Result, folder: Path) -> None:
     print(f"{summary['case']} with {summary['scheme']}: {summary['dofs']} dofs, {result.summary()}")
     for name, value in summary["results"].items():
-        print(f"  {name:<20} {value if not isinstance(value, float) else format(value, '.9g')}")
+        print(f"  {name:<20} {format(value, '.9g') if isinstance(value, float) else value}")
     for v in summary["verdicts"]:
         word = "reproduced    " if v["reproduced"] else "NOT reproduced"
         expected = f"expected {v['expected']:.6g} +- {v['tolerance']:.2g}"

@@ -34,6 +34,8 @@ class Integrator:
         u: Displacements at ``t``, shape (size,) [m]; owned entries first, ghosts not fresh.
         v: Velocities at the scheme's own time :attr:`v_time`, shape (size,) [m/s].
         r: Normal impulses of the last step, shape (points of this rank,) [N s].
+        r_t: Tangential impulses of the last step on the body, shape (points of this rank, gdim)
+            [N s]; without friction shape (0,).
         beyond_limit: Whether ``dt`` is above the scheme's stability limit.
 
     Raises:
@@ -42,6 +44,8 @@ class Integrator:
 
     #: ``v`` is at ``t + v_shift * dt``.
     v_shift = 0.0
+    #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
+    mass = "lumped"
 
     def __init__(self, system: System, dt: float, contact: Contact | None = None) -> None:
         if not (dt > 0 and math.isfinite(dt)):
@@ -50,6 +54,8 @@ class Integrator:
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self.r = np.zeros(contact.count if contact else 0)
+        rubs = contact is not None and contact.friction > 0
+        self.r_t = np.zeros(contact.rows.dofs.shape if contact and rubs else 0)
 
     @property
     def t(self) -> float:
@@ -85,9 +91,10 @@ class Integrator:
         Raises:
             ValueError: Shapes that do not fit, or values that are not finite.
         """
+        u, v = self._field("u0", u0), self._field("v0", v0)
         self.t0, self.n = float(t0), 0
-        self.u[:], self.v[:] = self._field("u0", u0), self._field("v0", v0)
-        self.r[:] = 0.0
+        self.u[:], self.v[:] = u, v
+        self.r[:], self.r_t[:] = 0.0, 0.0
         self.begin()
 
     def step(self) -> None:
@@ -100,6 +107,13 @@ class Integrator:
             raise RuntimeError("call start(u0, v0) before step()")
         self.n += 1
         self.advance()
+
+    def contact_work(self, v: NDArray) -> float:
+        """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J]."""
+        if self.contact is None or not self.r.any():
+            return 0.0
+        work = float(self.r @ self.contact.rows(v))
+        return work + float(np.sum(self.r_t * v[self.contact.rows.dofs])) if self.r_t.size else work
 
     def begin(self) -> None:
         """Prepare the first step from ``u`` and ``v`` at ``t0``."""

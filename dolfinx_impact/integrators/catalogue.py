@@ -76,13 +76,14 @@ def MoreauJean(
         ValueError: A step that is not positive, theta or forecast outside [0, 1], an unknown
             mass or force.
     """
+    _refuse_friction(contact, "Moreau-Jean's scheme")
     for name, value in (("theta", theta), ("forecast", forecast)):
         if not 0 <= value <= 1:
             raise ValueError(f"{name} must lie in [0, 1], but is {value}")
     if force not in ("trapezoid", "midpoint"):
         raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
     law, midpoint = VelocityLevel(contact), force == "midpoint"
-    if isinstance(system, PointMasses) and (not system.linear or (midpoint and not system.steady)):
+    if isinstance(system, PointMasses) and not system.linear:
         return NewtonTheta(system, dt, law, theta=theta, forecast=forecast, midpoint=midpoint)
     return ThetaMethod(system, dt, law, theta=theta, forecast=forecast, mass=mass)
 
@@ -108,6 +109,7 @@ def PaoliSchatzman(
     Raises:
         ValueError: A step that is not positive or above the critical one.
     """
+    _refuse_friction(contact, "contact at position level")
     return CentralDifferences(system, dt, PositionLevel(contact), allow_unstable=allow_unstable)
 
 
@@ -135,6 +137,14 @@ def Carpenter(
             "set it to 0, or take PaoliSchatzman"
         )
     return PaoliSchatzman(system, dt, contact, allow_unstable=allow_unstable)
+
+
+def _refuse_friction(contact: Contact | None, what: str) -> None:
+    if contact is not None and contact.friction > 0:
+        raise ValueError(
+            f"{what} knows no friction, but the contact has {contact.friction}: set it to 0, or take "
+            "CDLagrange"
+        )
 
 
 @dataclass(frozen=True)
@@ -165,6 +175,17 @@ class Scheme:
     explicit: bool
     contact: str
     parameters: Mapping[str, Option] = field(default_factory=dict)
+
+    def bind(
+        self, system: System, dt: float, contact: Contact | None, values: Mapping[str, Any],
+        *, allow_unstable: bool = False,
+    ) -> Integrator:  # fmt: skip
+        """The scheme with its parameters taken from ``values``, not started."""
+        options = {name: values[name] for name in self.parameters if name != "touching"}
+        if self.explicit:
+            del options["mass"]
+            options["allow_unstable"] = allow_unstable
+        return self.make(system, dt, contact=contact, **options)
 
 
 _LUMPED = {"mass": Option("lumped", "-", "mass matrix", ("lumped",))}
@@ -219,6 +240,7 @@ SCHEMES: Mapping[str, Scheme] = {
         {
             "theta": Option(0.5, "-", "weight of the end of the step, 0 to 1"),
             "forecast": Option(0.5, "-", "part of the step over which the gap is forecast, 0 to 1"),
+            "force": Option("trapezoid", "-", "mean of both ends or midpoint", ("trapezoid", "midpoint")),
             "mass": _MASS,
             "touching": _TOUCHING,
         },

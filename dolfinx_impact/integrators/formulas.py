@@ -32,6 +32,7 @@ class CentralDifferences(Integrator):
     Attributes:
         v_before: The half-step velocity before ``t``, shape (size,) [m/s].
         f: Forces at ``t``, shape (size,) [N].
+        v_force: The velocity that they were computed with, shape (size,) [m/s].
 
     Raises:
         ValueError: A step above the critical one, unless ``allow_unstable``.
@@ -48,9 +49,10 @@ class CentralDifferences(Integrator):
         if self.beyond_limit and not allow_unstable:
             raise ValueError(
                 f"the time step {dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
-                "one, or say allow_unstable=True to see it explode"
+                "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
             )
         self.v_before, self.f = np.zeros(system.size), np.zeros(system.size)
+        self.v_force = self.v_before
         self._enforcement, self._loops = enforcement, kernels.load()
         self._kick = dt * system.inverse_mass
         if enforcement.contact is not None:
@@ -73,15 +75,15 @@ class CentralDifferences(Integrator):
         """Half a kick from the forces and, where contact acts already, an impulse."""
         n, enforcement = self.system.owned, self._enforcement
         v0 = self.v.copy()
-        v0[:n][self.system.inverse_mass == 0.0] = 0.0
+        v0[:n][self.system.held] = 0.0
+        self.v_force = v0
         self.system.force(self.t, self.u, v0, self.f)
         self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
         np.subtract(2 * v0, self.v, out=self.v_before)
         if self.contact is not None:
             half = enforcement.halves_first_impulse
             response = LumpedResponse(self.contact, self.system.inverse_mass, 0.5 if half else 1.0)
-            self.r[:] = enforcement.impulses(self, response, first=True)
-            response.push(self.r, self.v)
+            self._resolve_contact(response, first=True)
             if half:
                 np.subtract(2 * v0, self.v, out=self.v_before)
 
@@ -90,11 +92,17 @@ class CentralDifferences(Integrator):
         n, loops = self.system.owned, self._loops
         loops.drift(self.u[:n], self.v[:n], self.dt)
         self.system.force(self.t, self.u, self.v, self.f)
+        self.v_force = self.v
         self.v_before, self.v = self.v, self.v_before
         loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])
         if self.contact is not None:
-            self.r[:] = self._enforcement.impulses(self, self._response)
-            self._response.push(self.r, self.v)
+            self._resolve_contact(self._response)
+
+    def _resolve_contact(self, response: LumpedResponse, first: bool = False) -> None:
+        self.r[:] = self._enforcement.impulses(self, response, first=first)
+        response.push(self.r, self.v)
+        if self.r_t.size:
+            self.r_t[:] = response.rub(self.r, self.v)
 
     def balance(self) -> Balance:
         """Fekak et al. (84)."""
@@ -102,13 +110,13 @@ class CentralDifferences(Integrator):
 
 
 class ThetaMethod(Integrator):
-    """One-step method with weight theta on the end of the step, for linear systems::
+    """One-step method with weight theta on the end of the step, for linear systems, F = f - K u::
 
         M (v_{n+1} - v_n) = h [(1-theta) F_n + theta F_{n+1}] + L^T r
         u_{n+1}           = u_n + h [(1-theta) v_n + theta v_{n+1}]
 
-    With ``dv = v_{n+1} - v_n`` and F = f - K u: ``(M + h^2 theta^2 K) dv = h f_theta - h K (u_n +
-    theta h v_n) + L^T r``. The matrix is factorised once.
+    With ``dv = v_{n+1} - v_n``: ``(M + h^2 theta^2 K) dv = h F(u_n + theta h v_n) + L^T r``. The
+    matrix is factorised once.
 
     Args:
         system: A linear system.
@@ -138,21 +146,18 @@ class ThetaMethod(Integrator):
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
         self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
+        self.beyond_limit = theta < 0.5
         self._solver = system.implicit_solver((theta * dt) ** 2, mass)
         self._enforcement = enforcement
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
-        self._at, self._f, self._dv, self._load, self._load_before = (
-            np.zeros(system.size) for _ in range(5)
-        )
+        self._at, self._f, self._dv = (np.zeros(system.size) for _ in range(3))
         if enforcement.contact is not None:
             self._response = FactorisedResponse(enforcement.contact, self._solver, system.size)
 
     def begin(self) -> None:
         """Nothing but to still the held dofs: the first step is like all others."""
-        if hasattr(self.system, "held"):
-            self.v[: self.system.owned][self.system.held] = 0.0
+        self.v[: self.system.owned][self.system.held] = 0.0
         self.u_before[:], self.v_before[:] = self.u, self.v
-        self.system.external(self.t, self.u, self.v, self._load_before)
 
     def advance(self) -> None:
         """One step; the impulse found is that of the step."""
@@ -160,7 +165,6 @@ class ThetaMethod(Integrator):
         self.u_before[:], self.v_before[:] = self.u, self.v
         np.add(self.u, theta * h * self.v, out=self._at)
         self.system.force(self.t, self._at, self.v, self._f)
-        self._weigh_loads()
         self._f *= h
         self._solver.solve(self._f, self._dv)
         self.v += self._dv
@@ -172,13 +176,6 @@ class ThetaMethod(Integrator):
     def contact_position(self) -> NDArray:
         """The forecast position ``u_n + forecast h v_n`` [m]."""
         return self.u_before + self.forecast * self.dt * self.v_before
-
-    def _weigh_loads(self) -> None:
-        """Put ``(1 - theta) f_n + theta f_{n+1}`` in the place of f_{n+1}."""
-        if not self.system.steady:
-            self.system.external(self.t, self._at, self.v, self._load)
-            self._f += (1 - self.theta) * (self._load_before - self._load)
-            self._load_before[:] = self._load
 
     def balance(self) -> Balance:
         """The theta method's own balance; at theta = 1/2 and e = 1 nothing is lost."""

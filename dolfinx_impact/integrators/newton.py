@@ -45,8 +45,6 @@ class NewtonTheta(Integrator):
         NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
     """
 
-    mass = "lumped"
-
     def __init__(
         self,
         system: PointMasses,
@@ -59,6 +57,7 @@ class NewtonTheta(Integrator):
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
         self.theta, self.forecast, self.midpoint = float(theta), float(forecast), midpoint
+        self.beyond_limit = theta < 0.5
         self._system, self._enforcement = system, enforcement
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
         self._f, self._f_before = np.zeros(system.size), np.zeros(system.size)

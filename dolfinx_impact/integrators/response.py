@@ -39,15 +39,31 @@ class LumpedResponse:
         self._contact, self._factor = contact, factor
         self._inverse_mass = inverse_mass
         rows = contact.rows
+        self._coupled = contact.comm.allreduce(not rows.distinct)
+        if contact.friction > 0:
+            m = inverse_mass[rows.dofs]
+            uneven = self._coupled or bool(np.any(np.abs(m - m[:, :1]) > 1e-12 * m[:, :1]))
+            if contact.comm.allreduce(uneven):
+                raise ValueError(
+                    "friction needs one mass for all directions of a point, and points that share no dof"
+                )
         self._diagonal: NDArray | None = None
         if contact.constant and rows.distinct:
             self._diagonal = factor * np.sum(rows.weights**2 * inverse_mass[rows.dofs], axis=1)
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
         """Closed form where H is diagonal, else one small problem for this rank's points."""
-        r = np.zeros(b.size)
+        r, error = np.zeros(b.size), None
         if closed.any():
-            r[closed] = complementarity.solve(self.delassus(closed), b[closed])
+            try:
+                r[closed] = complementarity.solve(self.delassus(closed), b[closed])
+            except complementarity.NotConverged as caught:
+                error = caught
+        if self._coupled:
+            parallel.agree(self._contact.comm, error)
+        elif error is not None:
+            # Not finite: left in r, so that all ranks see it at the end of the step.
+            r[closed] = np.nan
         return r
 
     def delassus(self, closed: NDArray) -> NDArray:
@@ -75,12 +91,36 @@ class LumpedResponse:
             else:
                 np.add.at(v, dofs, change)
 
+    def rub(self, r: NDArray, v: NDArray) -> NDArray:
+        """Coulomb impulses that stop the slip as far as ``|r_t| <= mu r`` allows; acts on ``v``.
+
+        With one mass for all directions of a point the normal impulse does not change its slip,
+        so that ``r_t`` is the projection of ``-m v_T`` on the disc of radius mu r, Di Stasio et
+        al. (2019), Algorithm 2.
+
+        Returns:
+            The impulses on the body, shape (p, gdim) [N s].
+        """
+        contact, dofs = self._contact, self._contact.rows.dofs
+        r_t = np.zeros(dofs.shape)
+        hit = np.flatnonzero(r)
+        if hit.size:
+            inverse = self._factor * self._inverse_mass[dofs[hit, :1]]
+            stop = -contact.slip(v)[hit] / inverse
+            size = np.linalg.norm(stop, axis=1)
+            limit = contact.friction * r[hit]
+            over = size > limit
+            stop[over] *= (limit[over] / size[over])[:, None]
+            r_t[hit] = stop
+            v[dofs[hit]] += inverse * stop
+        return r_t
+
 
 class FactorisedResponse:
     """B = A^-1 with a factorised matrix: H is full over the points of all ranks.
 
-    One solve a point makes H, once where L is constant, else for the closed points of the
-    step; only H is kept. Rank 0 solves the contact problem for all.
+    One solve makes the column of H of a point that closes, once where L is constant, else in
+    every step; only H is kept. Rank 0 solves the contact problem for all.
 
     Args:
         contact: The contact.
@@ -93,39 +133,42 @@ class FactorisedResponse:
         counts = contact.comm.allgather(contact.count)
         self._mine = slice(sum(counts[: contact.comm.rank]), sum(counts[: contact.comm.rank + 1]))
         self._rhs, self._x = np.zeros(size), np.zeros(size)
-        self._H: NDArray | None = None
+        self._columns: dict[int, NDArray] = {}
+        self._which: NDArray = np.zeros(0, dtype=np.intp)
+        self._H = np.zeros((0, 0))
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
         """The full problem, gathered and solved on rank 0."""
+        if not self._comm.allreduce(bool(closed.any())):
+            return np.zeros(b.size)
         every = parallel.gather_rows(self._comm, np.column_stack([closed, b]))
         which = np.flatnonzero(every[:, 0])
-        r = np.zeros(every.shape[0])
-        if which.size:
-            H = self._delassus(which)
-            r[which] = parallel.on_root(self._comm, lambda: complementarity.solve(H, every[which, 1]))
+        r, H = np.zeros(every.shape[0]), self._delassus(which)
+        r[which] = parallel.on_root(self._comm, lambda: complementarity.solve(H, every[which, 1]))
         return r[self._mine]
 
     def _delassus(self, which: NDArray) -> NDArray:
+        """H of the closed points; columns are kept as long as L does not change. Collective."""
         if not self._contact.constant:
-            return self._columns(which)[which]
-        if self._H is None:
-            H = self._columns(np.arange(self._contact.total))
-            self._H = (H + H.T) / 2
-        return self._H[np.ix_(which, which)]
+            self._columns.clear()
+        elif np.array_equal(which, self._which):
+            return self._H
+        for point in which:
+            if point not in self._columns:
+                self._columns[point] = self._column(int(point))
+        H = np.column_stack([self._columns[point][which] for point in which])
+        self._which, self._H = which, (H + H.T) / 2
+        return self._H
 
-    def _columns(self, which: NDArray) -> NDArray:
-        """Columns ``which`` of ``L A^-1 L^T``, shape (points of all ranks, columns) [1/kg]."""
-        local = np.zeros((self._contact.count, which.size))
+    def _column(self, point: int) -> NDArray:
+        """Column of ``L A^-1 L^T`` for one point of all ranks, shape (points of all ranks,) [1/kg]."""
         unit = np.zeros(self._contact.count)
-        for k, point in enumerate(which):
-            unit[:] = 0.0
-            if self._mine.start <= point < self._mine.stop:
-                unit[point - self._mine.start] = 1.0
-            self._rhs[:] = 0.0
-            self._contact.rows.add_transpose(unit, self._rhs)
-            self._solver.solve(self._rhs, self._x)
-            local[:, k] = self._contact.rows(self._x)
-        return parallel.gather_rows(self._comm, local)
+        if self._mine.start <= point < self._mine.stop:
+            unit[point - self._mine.start] = 1.0
+        self._rhs[:] = 0.0
+        self._contact.rows.add_transpose(unit, self._rhs)
+        self._solver.solve(self._rhs, self._x)
+        return parallel.gather_rows(self._comm, self._contact.rows(self._x))
 
     def push(self, r: NDArray, v: NDArray) -> None:
         """``v += A^-1 L^T r``: one solve when any impulse acts."""
