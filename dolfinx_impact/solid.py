@@ -197,9 +197,12 @@ class Solid:
 
     def nodes(self, name: str) -> NDArray[np.int32]:
         """Owned nodes on the facets named ``name``, empty on ranks without any. Collective."""
+        return self._nodes_on(self.named.facets(name))
+
+    def _nodes_on(self, facets: NDArray) -> NDArray[np.int32]:
         fdim = self.mesh.topology.dim - 1
         self.mesh.topology.create_connectivity(fdim, fdim + 1)
-        found = fem.locate_dofs_topological(self.space, fdim, self.named.facets(name))
+        found = fem.locate_dofs_topological(self.space, fdim, facets)
         return found[found < self.space.dofmap.index_map.size_local]
 
     def rows(self, nodes: NDArray | None = None) -> Rows:
@@ -229,19 +232,17 @@ class Solid:
         return float(np.linalg.norm(top - bottom))
 
     def _hold(self, fixed: Sequence[str] | Mapping[str, Sequence[int]]) -> NDArray:
-        gdim, fdim = self.mesh.geometry.dim, self.mesh.topology.dim - 1
+        gdim = self.mesh.geometry.dim
         if isinstance(fixed, str):
             fixed = (fixed,)
         every = range(gdim)
         held = np.zeros(self.owned, dtype=bool)
         for name in fixed:
-            facets = self.named.facets(name)
-            self.mesh.topology.create_connectivity(fdim, fdim + 1)
+            nodes = self._nodes_on(self.named.facets(name))
             for i in fixed[name] if isinstance(fixed, Mapping) else every:
                 if i not in every:
                     raise ValueError(f"fixed[{name!r}]: directions are 0 to {gdim - 1}, not {i}")
-                dofs = fem.locate_dofs_topological(self.space.sub(i), fdim, facets)
-                held[dofs[dofs < self.owned]] = True
+                held[nodes * gdim + i] = True
         return held
 
     def _assemble_load(self, gravity: Any, body_force: Any) -> NDArray | None:

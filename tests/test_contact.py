@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 from dolfinx_impact import (
-    Bound, CDLagrange, Contact, LinearElastic, Plane, PointMasses, RigidContact, Rows, Solid, mesh, parallel,
+    Bound, CDLagrange, Contact, LinearElastic, NotConverged, Plane, PointMasses, RigidContact, Rows, Solid,
+    complementarity, mesh, parallel,
 )  # fmt: skip
 
 WORLD = MPI.COMM_WORLD
@@ -345,3 +346,47 @@ def test_contact_on_held_dofs_is_refused_across_its_normal_allowed(make_bar):
     with pytest.raises(ValueError, match="contact on 'contact' acts on dofs that are held"):
         RigidContact(make_bar(fixed=["contact"]), "contact", WALL)
     assert RigidContact(make_bar(fixed={"contact": [1, 2]}), "contact", WALL).total == 9
+
+
+def free_bar():
+    named = mesh.read(mesh.package_mesh("bar.geo"), parameters={"dimension": 3, "elements": 4, "lateral": 2})
+    return Solid(named, density=7847.0, law=LinearElastic(2.1e11, 0.3))
+
+
+def test_a_bound_where_ranks_share_the_system():
+    """A list of this rank's dofs; a plain number would mean a dof of every rank."""
+    bar = free_bar()
+    first = [0] if WORLD.rank == 0 else []
+    contact = Bound(bar, first, lower=-1.0)
+    assert contact.total == 1
+    if WORLD.size > 1:
+        with pytest.raises(ValueError, match="give a list of the dofs of this rank"):
+            Bound(bar, 0, lower=-1.0)
+    with pytest.raises(ValueError, match="dof must be one of"):
+        Bound(bar, [10**6] if WORLD.rank == 0 else [], lower=-1.0)
+
+
+class Pair(Contact):
+    """Two points on the first dof of every rank: their problem is small, full, and local."""
+
+    def __init__(self, system):
+        rows = Rows(np.zeros((2, 1)), np.array([[1.0], [1.0]]), np.zeros((2, 1)))
+        super().__init__(system, rows)
+
+    def gap(self, u):
+        return np.full(2, -1.0)
+
+
+def test_a_contact_that_fails_on_one_rank_ends_the_run_on_all(monkeypatch):
+    bar = free_bar()
+    integrator = CDLagrange(bar, 0.5 * bar.critical_time_step(), Pair(bar))
+    integrator.start(0.0, 0.0)
+
+    def fail(H, b):
+        if WORLD.rank == 0:
+            raise NotConverged("not here")
+        return np.zeros(b.size)
+
+    monkeypatch.setattr(complementarity, "solve", fail)
+    with pytest.raises(NotConverged, match="not here"):
+        integrator.step()

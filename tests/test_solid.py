@@ -1,5 +1,6 @@
 """Solids against independent dense references, on any number of ranks."""
 
+import dolfinx
 import numpy as np
 import pytest
 import ufl
@@ -162,3 +163,58 @@ def test_law_of_the_line_and_of_uniaxial_strain():
 def test_bad_input(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
+
+
+class Nonlinear:
+    linear = False
+
+    def energy_density(self, u):
+        return ufl.inner(u, u) ** 2
+
+
+def line_in_the_plane():
+    import basix.ufl
+
+    element = basix.ufl.element("Lagrange", "interval", 1, shape=(2,))
+    cells, x = np.array([[0, 1], [1, 2]]), np.array([[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]])
+    if COMM.rank > 0:
+        cells, x = cells[:0], x[:0]
+    return dmesh.create_mesh(COMM, cells=cells, x=x, e=element)
+
+
+@pytest.mark.parametrize("wrong, words", [
+    (lambda: di.Solid(bar().named, density=1.0, law=Nonlinear()), "linear laws so far"),
+    (lambda: di.Solid(line_in_the_plane(), density=1.0, law=di.LinearElastic(1.0)), "dimension 1 of 2"),
+    (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=0), "degree must be"),
+    (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=1.5), "degree must be"),
+])  # fmt: skip
+def test_what_a_solid_cannot_be_yet(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        wrong()
+
+
+def test_body_that_is_held_everywhere_has_no_critical_step():
+    named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters={"dimension": 1, "elements": 1})
+    solid = di.Solid(named, density=1.0, law=di.LinearElastic(1.0), fixed=("contact", "free"))
+    assert solid.critical_time_step() == np.inf
+
+
+def test_another_step_or_material_compiles_nothing(monkeypatch):
+    """h, E, nu and density are constants of the forms, not numbers in them."""
+    forms = []
+    compiler = dolfinx.jit.ffcx_jit
+
+    def note(comm, form, **options):
+        forms.append(form.signature() if isinstance(form, ufl.Form) else "element")
+        return compiler(comm, form, **options)
+
+    monkeypatch.setattr(dolfinx.jit, "ffcx_jit", note)
+    found = []
+    for E, factor in ((1.0, 1e-13), (2.5, 3e-13)):
+        named = bar().named
+        forms.clear()
+        solid = di.Solid(named, density=3.0 * E, law=di.LinearElastic(E, 0.1 * E))
+        solid.implicit_solver(factor, "consistent")
+        solid.critical_time_step()
+        found.append(set(forms))
+    assert found[0] == found[1] and len(found[0]) >= 3
