@@ -5,10 +5,13 @@ from .contact import Bound, Contact, ObstacleContact, Plane, RigidContact, Spher
 from .energy import Balance
 from .integrators import (
     SCHEMES,
+    AcaryBonnefon,
     Carpenter,
+    CarpenterImplicit,
     CDLagrange,
     Integrator,
     MoreauJean,
+    MoreauJeanDecoupled,
     PaoliSchatzman,
     UnstableTimeStep,
 )
@@ -23,15 +26,18 @@ from .system import PointMasses, System
 __version__ = "0.1.0"
 
 __all__ = [
+    "AcaryBonnefon",
     "Balance",
     "Bound",
     "CDLagrange",
     "Carpenter",
+    "CarpenterImplicit",
     "Contact",
     "Integrator",
     "Interrupted",
     "LinearElastic",
     "MoreauJean",
+    "MoreauJeanDecoupled",
     "NamedMesh",
     "NotConverged",
     "ObstacleContact",

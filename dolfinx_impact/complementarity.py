@@ -41,7 +41,8 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
 
     Args:
         H: Delassus operator, shape (p, p), symmetric with a positive diagonal; or its
-            diagonal alone, shape (p,), which has a closed form [1/kg].
+            diagonal alone, shape (p,), which has a closed form [1/kg]. Not symmetric it may be
+            where all its principal minors are positive.
         b: Free velocities, shape (p,) [m/s].
         tolerance: Largest accepted :func:`residual`.
 
@@ -94,7 +95,7 @@ def _least_squares(S: NDArray, c: NDArray) -> NDArray | None:
     try:
         factor = linalg.cholesky(S)
         x, _ = optimize.nnls(factor, -linalg.solve_triangular(factor, c, trans="T"))
-    except (linalg.LinAlgError, RuntimeError):
+    except (np.linalg.LinAlgError, RuntimeError):
         return None
     exact = _on_active(S, c, x > 0.0)
     return x if exact is None or np.any(exact < 0.0) else exact
@@ -105,10 +106,12 @@ def _on_active(S: NDArray, c: NDArray, active: NDArray) -> NDArray | None:
     if active.any():
         block = S[np.ix_(active, active)]
         try:
-            factor = linalg.cho_factor(block)
-        except linalg.LinAlgError:
+            if np.array_equal(block, block.T):
+                x[active] = linalg.cho_solve(linalg.cho_factor(block), -c[active])
+            else:
+                x[active] = np.linalg.solve(block, -c[active])
+        except np.linalg.LinAlgError:
             return None
-        x[active] = linalg.cho_solve(factor, -c[active])
     return x
 
 

@@ -146,6 +146,7 @@ class Recorder:
         self._u, self._v_t, self._v = (np.zeros((samples, k)) for _ in range(3))
         self._gap, self._r = np.zeros((samples, p)), np.zeros((samples, p))
         self._r_t = np.zeros((samples, *integrator.r_t.shape))
+        self._further = {name: np.zeros((samples, p)) for name in integrator.point_records}
         self._energies = np.zeros((samples, len(energy.TERMS)))
         self._impulses, self._rubbed = integrator.r.copy(), integrator.r_t.copy()
         self._next = 0
@@ -167,6 +168,8 @@ class Recorder:
         self._gap[i], self._r[i] = s.gap(), self._impulses
         self._r_t[i] = self._rubbed
         self._impulses[:], self._rubbed[:] = 0.0, 0.0
+        for name, values in self._further.items():
+            values[i] = getattr(s, name)
         if self._balance is not None:
             self._energies[i] = self._balance.terms()
         self._next += 1
@@ -180,7 +183,7 @@ class Recorder:
             arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
         arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
         points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
-        by_point: dict[str, NDArray] = {"gap": self._gap, "r": self._r}
+        by_point: dict[str, NDArray] = {"gap": self._gap, "r": self._r, **self._further}
         if self._rubbed.ndim == 2:
             by_point["r_t"] = self._r_t
         for name, values in by_point.items():

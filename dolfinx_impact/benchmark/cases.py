@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Mapping
 
 from .case import Case
+from .discrete_arch import DISCRETE_ARCH
 from .impacting_bar import IMPACTING_BAR
 
-CASES: Mapping[str, Case] = {"impacting-bar": IMPACTING_BAR}
+CASES: Mapping[str, Case] = {"impacting-bar": IMPACTING_BAR, "discrete-arch": DISCRETE_ARCH}

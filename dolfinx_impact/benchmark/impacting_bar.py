@@ -111,7 +111,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
         results = measure(result, log, integrator, p, critical)
-        return results, verdicts(scheme, results, bar, wall, p)
+        return results, verdicts(scheme, results, wall, integrator, p)
 
     effective = {"h": h, "nu": poisson(p), "courant": h / critical if p["h"] is not None else p["courant"]}
     return Problem(
@@ -131,8 +131,8 @@ def measure(
     momentum = np.zeros(system.size)
     system.mass_product(integrator.v_mean, integrator.mass, momentum)
     along = parallel.total(system.comm, float(np.sum(momentum[: system.owned : p["dimension"]])))
-    start = result["kinetic"][0]
-    lost = float(result["dissipated"][-1] - result["contact"][-1])
+    kept = float(sum(result[name][-1] for name in ("kinetic", "complementary", "internal")))
+    had = float(sum(result[name][0] for name in ("kinetic", "complementary", "internal")))
     return {
         "balance_residual": log.relative_residual(),
         "critical_time_step": critical,
@@ -143,28 +143,30 @@ def measure(
         "first_impulse": log.first_impulse,
         "impulse_sum": log.impulse_sum,
         "impulse_ratio": log.impulse_sum / impulse if impulse > 0 else None,
-        "energy_lost": lost / start if start > 0 else 0.0,
+        "energy_lost": 1 - kept / had if had > 0 else 0.0,
         "penetration_max": log.deepest,
         "rebound_velocity": along / system.total_mass,  # type: ignore[attr-defined]
     }
 
 
 def verdicts(
-    scheme: str, results: dict[str, Any], bar: Solid, wall: RigidContact, p: Values
+    scheme: str, results: dict[str, Any], wall: RigidContact, integrator: Integrator, p: Values
 ) -> list[Verdict]:
     """What the papers say of the case, decided from the run. Collective."""
     solution, e = exact(p), p["restitution"]
     explicit = SCHEMES[scheme].explicit
     node_alone = explicit and SCHEMES[scheme].contact == "velocity"
-    found = [
-        Verdict.below("the energy balance closes", results["balance_residual"], 1e-12 if explicit else 1e-11),
-    ]
+    found = []
+    if integrator.balance().closes:
+        limit = 1e-12 if explicit else 1e-11
+        found.append(Verdict.below("the energy balance closes", results["balance_residual"], limit))
     if p["v0"] == 0 or p["t_end"] < 1.2 * solution.contact_end or results["contact_start"] is None:
         return found  # the rest is about a whole impact
     found.append(Verdict.equal("the impulse is that of an elastic rebound, 2 m v0 (ratio)",
                                results["impulse_ratio"], 1.0, 0.02))  # fmt: skip
     if node_alone and p["gap"] > p["gap_tolerance"]:
-        nodes = parallel.total(bar.comm, float(np.sum(bar.mass[wall.rows.dofs[:, 0]])))
+        masses = integrator.system.mass[wall.rows.dofs[:, 0]]
+        nodes = parallel.total(wall.comm, float(np.sum(masses)))
         momentum = (1 + e) * nodes * p["v0"]
         found.append(Verdict.equal("the first impulse is the momentum of the contact nodes [N s]",
                                    results["first_impulse"], momentum, 1e-12 * momentum))  # fmt: skip
@@ -233,4 +235,4 @@ def _norm94(found: NDArray, true: NDArray) -> float:
     return float(np.sum(np.abs(found - true)) / np.sum(np.abs(true)))
 
 
-IMPACTING_BAR = Case(PARAMETERS, ("cd-lagrange", "moreau-jean", "paoli-schatzman", "carpenter"), make)
+IMPACTING_BAR = Case(PARAMETERS, tuple(SCHEMES), make)

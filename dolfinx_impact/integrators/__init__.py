@@ -1,17 +1,31 @@
 """Time integrators: a scheme bound to a system, a step and a contact."""
 
 from .base import Integrator, UnstableTimeStep
-from .catalogue import SCHEMES, Carpenter, CDLagrange, MoreauJean, Option, PaoliSchatzman, Scheme
+from .catalogue import (
+    SCHEMES,
+    AcaryBonnefon,
+    Carpenter,
+    CarpenterImplicit,
+    CDLagrange,
+    MoreauJean,
+    MoreauJeanDecoupled,
+    Option,
+    PaoliSchatzman,
+    Scheme,
+)
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences, ThetaMethod
 from .newton import NewtonTheta
 
 __all__ = [
+    "AcaryBonnefon",
     "CDLagrange",
     "Carpenter",
+    "CarpenterImplicit",
     "CentralDifferences",
     "Integrator",
     "MoreauJean",
+    "MoreauJeanDecoupled",
     "NewtonTheta",
     "Option",
     "PaoliSchatzman",

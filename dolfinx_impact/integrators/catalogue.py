@@ -11,8 +11,10 @@ from typing import Any, Callable, Mapping
 from ..contact import Contact
 from ..system import PointMasses, System
 from .base import Integrator
+from .combined import Combined
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences, ThetaMethod
+from .newmark import Newmark
 from .newton import NewtonTheta
 
 
@@ -76,16 +78,55 @@ def MoreauJean(
         ValueError: A step that is not positive, theta or forecast outside [0, 1], an unknown
             mass or force.
     """
+    return _theta(system, dt, theta, contact, forecast, mass, force, coupled=True)
+
+
+def _theta(
+    system: System, dt: float, theta: float, contact: Contact | None, forecast: float, mass: str,
+    force: str, coupled: bool,
+) -> ThetaMethod | NewtonTheta:  # fmt: skip
+    """Moreau-Jean: the factorised step where the system is linear, Newton elsewhere."""
     _refuse_friction(contact, "Moreau-Jean's scheme")
     for name, value in (("theta", theta), ("forecast", forecast)):
         if not 0 <= value <= 1:
             raise ValueError(f"{name} must lie in [0, 1], but is {value}")
     if force not in ("trapezoid", "midpoint"):
         raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
-    law, midpoint = VelocityLevel(contact), force == "midpoint"
+    law, weights = VelocityLevel(contact), {"theta": theta, "forecast": forecast}
     if isinstance(system, PointMasses) and not system.linear:
-        return NewtonTheta(system, dt, law, theta=theta, forecast=forecast, midpoint=midpoint)
-    return ThetaMethod(system, dt, law, theta=theta, forecast=forecast, mass=mass)
+        return NewtonTheta(system, dt, law, **weights, midpoint=force == "midpoint", coupled=coupled)
+    return ThetaMethod(system, dt, law, **weights, mass=mass, coupled=coupled)
+
+
+def MoreauJeanDecoupled(
+    system: System,
+    dt: float,
+    theta: float = 0.5,
+    contact: Contact | None = None,
+    *,
+    forecast: float = 0.5,
+    mass: str = "consistent",
+    force: str = "trapezoid",
+) -> ThetaMethod | NewtonTheta:
+    """Moreau-Jean with the impulse found after a step without contact: :func:`MoreauJean` otherwise.
+
+    ``r = max(0, -L (v_free + e v_n) / H)`` with ``H = L M^-1 L^T``, and ``v_{n+1} = v_free + M^-1 L^T r``.
+    It has no energy balance of its own, and with large rotations it loses the angular momentum that
+    Di Stasio et al. (2019), Fig. 16, report.
+
+    Args:
+        system: The system.
+        dt: Time step [s].
+        theta: Weight of the end of the step, in [0, 1].
+        contact: The contact, or None.
+        forecast: Part of the step over which the gap is forecast, in [0, 1].
+        mass: ``"consistent"`` or ``"lumped"``.
+        force: See :func:`MoreauJean`.
+
+    Raises:
+        ValueError: See :func:`MoreauJean`.
+    """
+    return _theta(system, dt, theta, contact, forecast, mass, force, coupled=False)
 
 
 def PaoliSchatzman(
@@ -137,6 +178,51 @@ def Carpenter(
             "set it to 0, or take PaoliSchatzman"
         )
     return PaoliSchatzman(system, dt, contact, allow_unstable=allow_unstable)
+
+
+def CarpenterImplicit(
+    system: System, dt: float, contact: Contact | None = None, *, mass: str = "consistent"
+) -> Newmark:
+    """Carpenter's implicit scheme: Newmark (1/4, 1/2), contact at position level. Implicit.
+
+    Carpenter, Taylor, Katona (1991); Di Stasio et al. (2019), Fig. 3. The reaction stays in the
+    acceleration of the next step, which makes impacts unstable.
+
+    Args:
+        system: A linear system.
+        dt: Time step [s].
+        contact: The contact, flat and with restitution 0, or None.
+        mass: ``"consistent"`` or ``"lumped"``.
+
+    Raises:
+        ValueError: A system that is not linear, a contact with restitution or friction.
+    """
+    return Newmark(system, dt, contact, beta=0.25, gamma=0.5, mass=mass)
+
+
+def AcaryBonnefon(
+    system: System,
+    dt: float,
+    contact: Contact | None = None,
+    *,
+    forecast: float = 0.5,
+    mass: str = "consistent",
+) -> Combined:
+    """The combined scheme: Newton's law and no penetration at once. Implicit.
+
+    Acary and Bonnefon, ENOC (2011), (6), theta = 1/2; see :class:`Combined`.
+
+    Args:
+        system: A linear system.
+        dt: Time step [s].
+        contact: The contact, flat and without friction, or None.
+        forecast: Part of the step over which the gap is forecast, in [0, 1]; 1/2 or 1.
+        mass: ``"consistent"`` or ``"lumped"``.
+
+    Raises:
+        ValueError: A system that is not linear, a contact that does not fit.
+    """
+    return Combined(system, dt, contact, forecast=forecast, mass=mass)
 
 
 def _refuse_friction(contact: Contact | None, what: str) -> None:
@@ -194,6 +280,14 @@ _TOUCHING = Option(
     True, "-", "closed when g <= gap_tolerance; false: when g < -gap_tolerance", (True, False)
 )
 
+_THETA = {
+    "theta": Option(0.5, "-", "weight of the end of the step, 0 to 1"),
+    "forecast": Option(0.5, "-", "part of the step over which the gap is forecast, 0 to 1"),
+    "force": Option("trapezoid", "-", "mean of both ends or midpoint", ("trapezoid", "midpoint")),
+    "mass": _MASS,
+    "touching": _TOUCHING,
+}
+
 SCHEMES: Mapping[str, Scheme] = {
     "cd-lagrange": Scheme(
         CDLagrange,
@@ -237,12 +331,39 @@ SCHEMES: Mapping[str, Scheme] = {
         "none (theta >= 1/2)",
         False,
         "velocity",
-        {
-            "theta": Option(0.5, "-", "weight of the end of the step, 0 to 1"),
-            "forecast": Option(0.5, "-", "part of the step over which the gap is forecast, 0 to 1"),
-            "force": Option("trapezoid", "-", "mean of both ends or midpoint", ("trapezoid", "midpoint")),
-            "mass": _MASS,
-            "touching": _TOUCHING,
-        },
+        _THETA,
+    ),
+    "moreau-jean-decoupled": Scheme(
+        MoreauJeanDecoupled,
+        "Di Stasio et al., Comput. Part. Mech. (2019), as its Fig. 16 was computed",
+        "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))",
+        "2 without impact (theta = 1/2), 1 with",
+        "nothing with contact",
+        "none (theta >= 1/2)",
+        False,
+        "velocity",
+        _THETA,
+    ),
+    "carpenter-implicit": Scheme(
+        CarpenterImplicit,
+        "Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991)",
+        "Newmark (1/4, 1/2) with 0 <= g(u_{n+1}) _|_ lambda_{n+1} >= 0",
+        "2 without impact",
+        "energy of linear systems without contact; no penetration",
+        "impacts are unstable at any h",
+        False,
+        "position",
+        {"mass": _MASS},
+    ),
+    "combined": Scheme(
+        AcaryBonnefon,
+        "Acary, Bonnefon, ENOC (2011)",
+        "(6), theta = 1/2",
+        "2 without impact, 1 with",
+        "Newton's law and no penetration at once; energy without contact",
+        "none",
+        False,
+        "position and velocity",
+        {"forecast": _THETA["forecast"], "mass": _MASS, "touching": _TOUCHING},
     ),
 }

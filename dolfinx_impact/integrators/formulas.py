@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..energy import Balance, CentralDifferenceBalance, ThetaBalance
+from ..energy import Balance, CentralDifferenceBalance, ThetaBalance, TrapezoidalBalance
 from ..system import System
 from .base import Integrator
 from .enforcement import Enforcement, VelocityLevel
@@ -125,6 +125,8 @@ class ThetaMethod(Integrator):
         theta: Weight of the end of the step, in [0, 1].
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``.
+        coupled: Whether the forces of the step answer to the impulse. If not, the step is made
+            without contact, and the impulse changes the velocity through M alone.
 
     Attributes:
         u_before: Displacements before the step, shape (size,) [m].
@@ -143,16 +145,18 @@ class ThetaMethod(Integrator):
         theta: float,
         forecast: float,
         mass: str,
+        coupled: bool = True,
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
         self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
         self.beyond_limit = theta < 0.5
         self._solver = system.implicit_solver((theta * dt) ** 2, mass)
-        self._enforcement = enforcement
+        self._enforcement, self._coupled = enforcement, coupled
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
         self._at, self._f, self._dv = (np.zeros(system.size) for _ in range(3))
         if enforcement.contact is not None:
-            self._response = FactorisedResponse(enforcement.contact, self._solver, system.size)
+            solver = self._solver if coupled else system.implicit_solver(0.0, mass)
+            self._response = FactorisedResponse(enforcement.contact, solver, system.size)
 
     def begin(self) -> None:
         """Nothing but to still the held dofs: the first step is like all others."""
@@ -179,4 +183,4 @@ class ThetaMethod(Integrator):
 
     def balance(self) -> Balance:
         """The theta method's own balance; at theta = 1/2 and e = 1 nothing is lost."""
-        return ThetaBalance(self)
+        return ThetaBalance(self) if self._coupled else TrapezoidalBalance(self)

@@ -1,0 +1,394 @@
+"""A chain of bars and torsion springs on an arc: Di Stasio et al. (2019), the discrete arch.
+
+Its energy is defined in UFL on an interval mesh from gmsh::
+
+    V = sum over bars k (l - l0)^2 / 2  +  sum over internal nodes kappa (a - a0)^2 / 2
+
+with the signed angle ``a`` between successive bars; 0 marks the unloaded arch. Time steps
+use the same energy written as a loop (:func:`chain_force`); tangents come from the UFL form.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import numpy as np
+import ufl
+from dolfinx import fem
+from mpi4py import MPI
+from numpy.typing import ArrayLike, NDArray
+
+from . import kernels, mesh
+from .complementarity import NotConverged
+from .system import PointMasses
+
+#: A rank waits this long for another one that compiles the same form [s].
+_JIT = {"timeout": 120}
+_MOST = 300
+
+
+def chain_force(
+    x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray, out: NDArray
+) -> None:
+    """Gradient of :func:`chain_energy`; a loop that numba can compile.
+
+    Args:
+        x: Positions x0, y0, x1, y1, ... of the nodes, shape (2 n,) [m].
+        k: Stiffness of a bar [N/m].
+        kappa: Stiffness of a torsion spring [N m].
+        length: Lengths of the unloaded bars, shape (n - 1,) [m].
+        angle: Angles of the unloaded chain at its internal nodes, shape (n - 2,) [rad].
+        out: Receives the internal force, shape (2 n,) [N].
+    """
+    out[:] = 0.0
+    ax = ay = a2 = 0.0
+    for i in range(length.size):
+        bx, by = x[2 * i + 2] - x[2 * i], x[2 * i + 3] - x[2 * i + 1]
+        b2 = bx * bx + by * by
+        l = math.sqrt(b2)  # noqa: E741
+        pull = k * (l - length[i]) / l
+        px, py = pull * bx, pull * by
+        if i > 0:
+            torque = kappa * (math.atan2(ax * by - ay * bx, ax * bx + ay * by) - angle[i - 1])
+            # The angle of a bar turns by (-by, bx)/|b|^2 times the motion of its end.
+            px -= torque * by / b2
+            py += torque * bx / b2
+            qx, qy = torque * ay / a2, -torque * ax / a2
+            out[2 * i - 2] -= qx
+            out[2 * i - 1] -= qy
+            out[2 * i] += qx
+            out[2 * i + 1] += qy
+        out[2 * i] -= px
+        out[2 * i + 1] -= py
+        out[2 * i + 2] += px
+        out[2 * i + 3] += py
+        ax, ay, a2 = bx, by, b2
+
+
+def chain_energy(x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray) -> float:
+    """Stored energy [J] at the positions ``x``; arguments as :func:`chain_force`."""
+    energy = ax = ay = 0.0
+    for i in range(length.size):
+        bx, by = x[2 * i + 2] - x[2 * i], x[2 * i + 3] - x[2 * i + 1]
+        energy += 0.5 * k * (math.sqrt(bx * bx + by * by) - length[i]) ** 2
+        if i > 0:
+            turn = math.atan2(ax * by - ay * bx, ax * bx + ay * by) - angle[i - 1]
+            energy += 0.5 * kappa * turn**2
+        ax, ay = bx, by
+    return energy
+
+
+def load_factor(t: float, ramp: float, release: float) -> float:
+    """Part of the load that acts at ``t``: linear over 0..ramp, then 1, nothing from ``release`` on."""
+    if t >= release or t <= 0.0:
+        return 0.0
+    return t / ramp if t < ramp else 1.0
+
+
+@functools.cache
+def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """The loop compiled by numba where it is installed, else itself."""
+    if not kernels.load().COMPILED:
+        return loop
+    import numba
+
+    return numba.njit(cache=True, error_model="numpy")(loop)
+
+
+class ChainForms:
+    """The chain's energy in UFL, its force and its tangent (one PETSc matrix, made once).
+
+    Args:
+        space: Vector Lagrange space of degree 1 on a line mesh in the plane, whole on this rank.
+        order: Number of each node in the space, nodes in the order of the chain.
+        k: Stiffness of a bar [N/m].
+        kappa: Stiffness of a torsion spring [N m].
+    """
+
+    def __init__(self, space: fem.FunctionSpace, order: NDArray, k: float, kappa: float) -> None:
+        domain = space.mesh
+        self._dofs = (2 * order[:, None] + np.arange(2)).ravel().astype(np.int32)
+        self._x = fem.Function(space)
+        energy = _energy(self._x, fem.Constant(domain, float(k)), fem.Constant(domain, float(kappa)))
+        force = ufl.derivative(energy, self._x)
+        self._energy, self._force, self._tangent = (
+            fem.form(f, jit_options=_JIT) for f in (energy, force, ufl.derivative(force, self._x))
+        )
+        self._vector = fem.assemble_vector(self._force)
+        self._matrix: Any = None
+
+    def energy(self, x: NDArray) -> float:
+        """Stored energy [J] at the positions ``x``, shape (2 n,) in the order of the chain [m]."""
+        self._x.x.array[self._dofs] = x
+        return float(np.real(fem.assemble_scalar(self._energy)))
+
+    def force(self, x: NDArray) -> NDArray:
+        """Internal force, shape (2 n,) [N]."""
+        self._x.x.array[self._dofs] = x
+        self._vector.array[:] = 0.0
+        fem.assemble_vector(self._vector.array, self._force)
+        return self._vector.array[self._dofs]
+
+    def tangent(self, x: NDArray) -> NDArray:
+        """Derivative of the internal force, shape (2 n, 2 n) [N/m]."""
+        from dolfinx.fem import petsc
+
+        if self._matrix is None:
+            self._matrix = petsc.create_matrix(self._tangent)
+            self._matrix.setOptionsPrefix("impact_chain_")
+        self._x.x.array[self._dofs] = x
+        self._matrix.zeroEntries()
+        petsc.assemble_matrix(self._matrix, self._tangent)
+        self._matrix.assemble()
+        return np.asarray(self._matrix.getValues(self._dofs, self._dofs))
+
+
+def _energy(x: fem.Function, k: fem.Constant, kappa: fem.Constant) -> Any:
+    """Bars over the cells, torsion springs over the internal vertices."""
+    domain = x.function_space.mesh
+    length, outward = ufl.CellVolume(domain), ufl.FacetNormal(domain)
+    stretch = ufl.sqrt(ufl.inner(ufl.grad(x), ufl.grad(x)))
+
+    def angle(position: Any) -> Any:
+        # Both bars point away from the vertex, so that the direction of the cells does not matter;
+        # which side is '+' only changes the sign of the angle and of its initial value.
+        a, b = (ufl.dot(ufl.grad(position), outward)(side) for side in "+-")
+        return ufl.atan2(a[1] * b[0] - a[0] * b[1], -ufl.dot(a, b))
+
+    turn = angle(x) - angle(ufl.SpatialCoordinate(domain))
+    return k / 2 * length * (stretch - 1) ** 2 * ufl.dx + kappa / 2 * turn**2 * ufl.dS
+
+
+class Chain(PointMasses):
+    """Equal bars on a circular arc, torsion springs between them, both ends held.
+
+    Dofs are **positions** x0, y0, x1, y1, ... of the nodes from left to right, supports
+    included; the supports lie on y = 0. The chain lives whole on every rank.
+
+    Args:
+        radius: Radius R of the arc [m].
+        opening: Total angle of the arc [rad], below 2 pi.
+        bars: Number of bars, odd (there are two middle nodes), at least 3.
+        k: Stiffness of a bar [N/m].
+        kappa: Stiffness of a torsion spring [N m], may be 0.
+        mass: Mass of every node [kg].
+        load: Force downwards on each of the two middle nodes [N].
+        ramp: Time over which the load grows linearly [s].
+        release: Time at which it is removed at once [s].
+        damping: mu of the damping force ``mu M v`` [1/s].
+
+    Attributes:
+        rest: Positions of the unloaded arch, shape (2 (bars + 1),) [m].
+        middle: Numbers of the two middle nodes.
+        forms: The UFL definition: energy, force, tangent.
+
+    Raises:
+        ValueError: A number that makes no such chain.
+        ImportError: When gmsh is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        radius: float = 1.0,
+        opening: float = math.pi / 4,
+        bars: int = 11,
+        k: float = 1.0,
+        kappa: float = 1e-4,
+        mass: float = 1.0,
+        load: float = 0.0,
+        ramp: float = 100.0,
+        release: float = 400.0,
+        damping: float = 0.0,
+    ) -> None:
+        _check_shape(radius, opening, bars)
+        _check(True, k=k, mass=mass)
+        _check(False, kappa=kappa, ramp=ramp, release=release, damping=damping)
+        if not math.isfinite(load):
+            raise ValueError(f"load must be a finite number, but is {load}")
+        space, nodes, held = _arc(float(radius), float(opening), int(bars))
+        self.k, self.kappa, self.mu = float(k), float(kappa), float(damping)
+        self.load, self.ramp, self.release = float(load), float(ramp), float(release)
+        self.forms = ChainForms(space, nodes, k, kappa)
+        self.rest: NDArray = space.tabulate_dof_coordinates()[nodes, :2].ravel().copy()
+        self.middle = (bars // 2, bars // 2 + 1)
+        self._lengths, self._angles = _lengths_and_angles(self.rest)
+        self._loop, self._sum = compiled(chain_force), compiled(chain_energy)
+        super().__init__(
+            np.full(self.rest.size, float(mass)), self._pull if load else None, internal=self._resist,
+            energy=self.energy, damping=self._drag if damping else None,
+            held=[2 * node + i for node in held for i in (0, 1)],
+            labels=[f"{axis}{node}" for node in range(bars + 1) for axis in "xy"], length=radius,
+        )  # fmt: skip
+
+    @property
+    def heights(self) -> NDArray[np.int64]:
+        """Dofs of the heights y of the internal nodes 1, 2, ..., shape (bars - 1,)."""
+        return np.arange(3, self.size - 2, 2)
+
+    def energy(self, x: NDArray) -> float:
+        """The loop's stored energy at the positions ``x`` [J]."""
+        return float(self._sum(x, self.k, self.kappa, self._lengths, self._angles))
+
+    def internal_force(self, x: NDArray) -> NDArray:
+        """The loop's internal force at the positions ``x``, shape (size,) [N]."""
+        out = np.zeros(self.size)
+        self._resist(0.0, x, x, out)
+        return out
+
+    def tangents(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+        """``-dF/du`` [N/m] from the UFL form and ``-dF/dv = mu M`` [N s/m]."""
+        return self.forms.tangent(u), np.diag(self.mu * self.mass)
+
+    def critical_time_step(self) -> float:
+        """Limit of central differences with lagged damping, at the unloaded arch [s].
+
+        ``(omega h)^2 + 2 mu h < 4`` for the highest frequency omega.
+        """
+        root = np.sqrt(self.inverse_mass)
+        square = float(np.linalg.eigvalsh(self.forms.tangent(self.rest) * np.outer(root, root))[-1])
+        return (math.sqrt(self.mu**2 + 4 * square) - self.mu) / square
+
+    def _pull(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        out[:] = 0.0
+        for node in self.middle:
+            out[2 * node + 1] = -self.load * load_factor(t, self.ramp, self.release)
+
+    def _resist(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        self._loop(u, self.k, self.kappa, self._lengths, self._angles, out)
+
+    def _drag(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        np.multiply(self.mu * self.mass, v, out=out)
+
+
+def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, NDArray, list[int]]:
+    """The space of positions, its nodes in the order of the chain, the places of the supports in it."""
+    parameters = {"R": radius, "opening": opening, "bars": bars}
+    named = mesh.read(mesh.package_mesh("arch.geo"), gdim=2, parameters=parameters, comm=MPI.COMM_SELF)
+    space = fem.functionspace(named.mesh, ("Lagrange", 1, (2,)))
+    x = space.tabulate_dof_coordinates()
+    # Seen from the center of the arc; its height is that of the supports less R cos(opening / 2).
+    order = np.argsort(np.arctan2(x[:, 0], x[:, 1] + radius * math.cos(opening / 2)))
+    named.mesh.topology.create_connectivity(0, 1)
+    supports = fem.locate_dofs_topological(space, 0, named.facets("supports"))
+    return space, order, [int(place) for place in np.flatnonzero(np.isin(order, supports))]
+
+
+def _lengths_and_angles(x: NDArray) -> tuple[NDArray, NDArray]:
+    bars = np.diff(x.reshape(-1, 2), axis=0)
+    a, b = bars[:-1], bars[1:]
+    turn = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], np.einsum("ni,ni->n", a, b))
+    return np.hypot(*bars.T), turn
+
+
+def _check_shape(radius: float, opening: float, bars: int) -> None:
+    _check(True, radius=radius)
+    if not 0 < opening < 2 * math.pi:
+        raise ValueError(f"opening must lie between 0 and 2 pi, but is {opening}")
+    if bars != int(bars) or bars < 3 or bars % 2 == 0:
+        raise ValueError(f"bars must be an odd number of at least 3, but is {bars}")
+
+
+def _check(positive: bool, **numbers: float) -> None:
+    for name, value in numbers.items():
+        if not (math.isfinite(value) and (value > 0 if positive else value >= 0)):
+            kind = "positive" if positive else "at least 0"
+            raise ValueError(f"{name} must be {kind}, but is {value}")
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A minimum of the chain's energy above a floor.
+
+    Attributes:
+        positions: Positions of the nodes, shape (2 n,) [m].
+        forces: Contact forces of the internal nodes 1, 2, ..., at least 0, shape (n - 2,) [N].
+        active: Numbers of the nodes that press on the floor.
+        residual: Largest unbalanced force [N].
+    """
+
+    positions: NDArray
+    forces: NDArray
+    active: tuple[int, ...]
+    residual: float
+
+
+def static_equilibrium(
+    chain: Chain, floor: ArrayLike, start: NDArray, *, tolerance: float = 1e-12
+) -> Equilibrium:
+    """Minimise the chain's energy, without load, over ``y_i >= floor`` at the internal nodes.
+
+    Projected Newton method with the tangent of the UFL form (Bertsekas, SIAM J. Control Optim.
+    20 (1982)): descends from ``start`` to the minimum of its region; saddle points are left.
+
+    Args:
+        chain: The chain.
+        floor: Lowest height allowed, one number or one a node, shape (bars - 1,) [m].
+        start: Positions to start from, shape (size,) [m].
+        tolerance: Accepted unbalanced force over k times the length of a bar.
+
+    Raises:
+        ValueError: A floor or start of another shape, or not finite.
+        NotConverged: No minimum was found.
+    """
+    lower = np.full(chain.size, -np.inf)
+    lower[chain.heights] = _finite("floor", floor, chain.heights.size)
+    x = np.maximum(_finite("start", start, chain.size), lower)
+    x[chain.held] = chain.rest[chain.held]
+    length = float(np.hypot(*(chain.rest[2:4] - chain.rest[:2])))
+    accepted, last = tolerance * chain.k * length, np.inf
+    for _ in range(_MOST):
+        force = chain.internal_force(x)
+        free, worst = _unbalanced(chain, x, force, lower)
+        step, minimum = _descent(chain.forms.tangent(x)[np.ix_(free, free)], force[free], worst <= accepted)
+        if minimum and worst <= accepted and worst > last / 2:
+            pressing = ~free & ~chain.held
+            forces = np.where(pressing, force, 0.0)[chain.heights]
+            return Equilibrium(x, forces, tuple(int(i) + 1 for i in np.flatnonzero(forces)), worst)
+        whole = np.zeros(chain.size)
+        whole[free] = step * min(1.0, length / 2 / max(np.max(np.abs(step), initial=0.0), 1e-300))
+        x, last = _search(chain, x, whole, lower, worst, length), worst
+    raise NotConverged(f"no static equilibrium in {_MOST} steps: a force of {worst:.3g} N is unbalanced")
+
+
+def _finite(name: str, values: ArrayLike, size: int) -> NDArray:
+    given = np.asarray(values, dtype=np.float64)
+    if given.shape not in ((), (size,)) or not np.all(np.isfinite(given)):
+        raise ValueError(f"{name} must be finite, one number or shape ({size},), but is {values!r}")
+    return np.broadcast_to(given, (size,))
+
+
+def _unbalanced(chain: Chain, x: NDArray, force: NDArray, lower: NDArray) -> tuple[NDArray, float]:
+    """Which dofs may move, and the largest force on them."""
+    free = ~chain.held & ~((x <= lower) & (force > 0))
+    return free, float(np.max(np.abs(force[free]), initial=0.0))
+
+
+def _descent(tangent: NDArray, force: NDArray, balanced: bool) -> tuple[NDArray, bool]:
+    """Newton's step with all curvatures made positive; whether all are (if not, down from a saddle)."""
+    curvature, modes = np.linalg.eigh(tangent)
+    rounding = 1e-12 * curvature[-1]
+    minimum = bool(curvature[0] > -rounding)
+    if balanced and not minimum:
+        return modes[:, 0], False
+    return -modes @ ((modes.T @ force) / np.maximum(np.abs(curvature), rounding)), minimum
+
+
+def _search(
+    chain: Chain, x: NDArray, step: NDArray, lower: NDArray, worst: float, length: float
+) -> NDArray:
+    """The longest halved step, cut off at the floor, that lowers the energy or the unbalanced force."""
+    energy, force = chain.energy(x), chain.internal_force(x)
+    rounding = 1e-14 * chain.k * length**2
+    for halvings in range(40):
+        trial = np.maximum(x + 0.5**halvings * step, lower)
+        change = chain.energy(trial) - energy
+        if change < min(0.0, 1e-4 * float(force @ (trial - x))) - rounding:
+            return trial
+        if change <= rounding:
+            if _unbalanced(chain, trial, chain.internal_force(trial), lower)[1] < worst / 2:
+                return trial
+    return x

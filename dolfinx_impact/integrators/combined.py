@@ -1,0 +1,182 @@
+"""Position and velocity together: Acary and Bonnefon's combined scheme."""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import complementarity, parallel
+from ..contact import Contact
+from ..energy import Balance, TrapezoidalBalance
+from ..system import System
+from .base import Integrator
+
+
+class Combined(Integrator):
+    """Newton's law for the velocity and no penetration, both at the end of the step, linear systems.
+
+    Acary and Bonnefon, ENOC (2011), (6), with theta = 1/2::
+
+        M (v' - v) = h/2 [F(u) + F(u')] + L^T P
+        u' = u + h/2 (v + v') + L^T tau
+        0 <= g(u')  _|_  tau >= 0                    at every point
+        0 <= L (v' + e v)  _|_  P >= 0               where g(u + forecast h v) <= tolerance
+
+    P [N s] is the impulse, tau [m] moves the point onto the obstacle. With ``A = M + h^2/4 K``:
+    ``v' = v_free + A^-1 L^T P - (2/h) (1 - A^-1 M) L^T tau`` and ``u' = u_free + h/2 A^-1 L^T P +
+    A^-1 M L^T tau``.
+
+    Args:
+        system: A linear system; each contact touches one mass.
+        dt: Time step [s].
+        contact: The contact, its gap linear in u, or None.
+        forecast: Part of the step over which the gap is forecast, in [0, 1].
+        mass: ``"consistent"`` or ``"lumped"``.
+
+    Attributes:
+        tau: The corrections of the last step, shape (points of this rank,) [m].
+
+    Raises:
+        ValueError: A system that is not linear, a curved obstacle, friction, a forecast
+            outside [0, 1].
+        NotConverged: (by ``step``) when P and tau are not found.
+    """
+
+    point_records = ("tau",)
+    _MOST = 200
+
+    def __init__(
+        self, system: System, dt: float, contact: Contact | None, *, forecast: float, mass: str
+    ) -> None:
+        super().__init__(system, dt, contact)
+        if not system.linear:
+            raise ValueError("the combined scheme takes linear systems: give the forces by a stiffness")
+        if contact is not None and (contact.friction > 0 or not contact.constant):
+            raise ValueError("the combined scheme has no friction, and a flat obstacle")
+        if not 0 <= forecast <= 1:
+            raise ValueError(f"forecast must lie in [0, 1], but is {forecast}")
+        self.forecast, self.mass = float(forecast), mass
+        self._solver = system.implicit_solver(dt**2 / 4, mass)
+        self.tau = np.zeros(contact.count if contact else 0)
+        self._f, self._dv = np.zeros(system.size), np.zeros(system.size)
+        self._b, self._x = np.zeros(system.size), np.zeros(system.size)
+        if contact is not None:
+            self._points = _Points(contact)
+            pushed = self._columns(self._push)
+            self._pushed = (pushed + pushed.T) / 2
+            self._moved = self._columns(self._move)
+
+    def begin(self) -> None:
+        """Still the held dofs: the first step is like all others."""
+        self.v[: self.system.owned][self.system.held] = 0.0
+        self.tau[:] = 0.0
+
+    def advance(self) -> None:
+        """One step; P is the impulse of the step."""
+        h, contact = self.dt, self.contact
+        before = self.v.copy()
+        forecast = self.u + self.forecast * h * self.v
+        closed = contact.closed(contact.evaluate(forecast)) if contact is not None else None
+        self.system.force(self.t, self.u + h / 2 * self.v, self.v, self._f)
+        self._f *= h
+        self._solver.solve(self._f, self._dv)
+        self.v += self._dv
+        self.u += h / 2 * (before + self.v)
+        if contact is not None and closed is not None:
+            law: NDArray = contact.rows(self.v) + contact.restitution * contact.rows(before)
+            P, tau = self._solve(closed, law, contact.gap(self.u))
+            self.r[:], self.tau[:] = self._points.mine(P), self._points.mine(tau)
+            self._apply()
+
+    def _solve(self, closed: NDArray, law: NDArray, gap: NDArray) -> tuple[NDArray, NDArray]:
+        """P and tau of all points: each problem in turn, until neither changes. Collective."""
+        every = parallel.gather_rows(self._points.comm, np.column_stack([closed, law, gap]))
+        where = np.flatnonzero(every[:, 0])
+        P: NDArray = np.zeros(len(every))
+        tau: NDArray = np.zeros(len(every))
+        slope, scale = -2 / self.dt, self.dt / 2
+        away = self._points.own - self._moved  # L (1 - A^-1 M) L^T
+        # What rounding may change: of the step's own motion, and of the impulse that stops it.
+        speed = float(np.max(np.abs(every[:, 1]), initial=0.0))
+        length = float(np.max(np.abs(every[:, 2]), initial=0.0)) + self.dt * speed
+        impulse = (speed + length / self.dt) / float(np.min(np.diag(self._pushed)))
+        for _ in range(self._MOST):
+            old_P, old_tau = P, tau
+            tau = complementarity.solve(self._moved, every[:, 2] + scale * self._pushed @ P)
+            P = np.zeros(len(every))
+            if where.size:
+                w = every[where, 1] + slope * away[where] @ tau
+                P[where] = complementarity.solve(self._pushed[np.ix_(where, where)], w)
+            if _settled(P, old_P, impulse) and _settled(tau, old_tau, length):
+                return P, tau
+        raise complementarity.NotConverged(
+            f"impulses and corrections at t = {self.t:.6g} s did not settle in {self._MOST} rounds: take a "
+            "smaller time step"
+        )
+
+    def _apply(self) -> None:
+        """Let P and tau of this rank's points act on v and u. Collective."""
+        h = self.dt
+        assert self.contact is not None
+        if self._points.comm.allreduce(bool(self.r.any())):
+            self._push(self.r)
+            self.v += self._x
+            self.u += h / 2 * self._x
+        if self._points.comm.allreduce(bool(self.tau.any())):
+            self._move(self.tau)
+            moved = np.zeros_like(self._x)
+            self.contact.rows.add_transpose(self.tau, moved)
+            self.u += self._x
+            self.v -= 2 / h * (moved - self._x)
+
+    def _push(self, P: NDArray) -> None:
+        """``x = A^-1 L^T P``."""
+        self._spread(P, self._b)
+        self._solver.solve(self._b, self._x)
+
+    def _move(self, tau: NDArray) -> None:
+        """``x = A^-1 M L^T tau``."""
+        spread = np.zeros_like(self._b)
+        self._spread(tau, spread)
+        self.system.mass_product(spread, self.mass, self._b)
+        self._solver.solve(self._b, self._x)
+
+    def _spread(self, r: NDArray, out: NDArray) -> None:
+        assert self.contact is not None
+        out[:] = 0.0
+        self.contact.rows.add_transpose(r, out)
+
+    def _columns(self, act: Callable[[NDArray], None]) -> NDArray:
+        """``L x`` for a unit at each point of all ranks, shape (points, points). Collective."""
+        assert self.contact is not None
+        found = []
+        for unit in np.eye(self.contact.total):
+            act(self._points.mine(unit))
+            found.append(parallel.gather_rows(self._points.comm, self.contact.rows(self._x)))
+        return np.array(found).T
+
+    def balance(self) -> Balance:
+        """None of its own: tau feeds energy, which the residual shows."""
+        return TrapezoidalBalance(self)
+
+
+class _Points:
+    """The points of all ranks in rank order, and which of them are of this rank."""
+
+    def __init__(self, contact: Contact) -> None:
+        self.comm = contact.comm
+        counts = self.comm.allgather(contact.count)
+        self._mine = slice(sum(counts[: self.comm.rank]), sum(counts[: self.comm.rank + 1]))
+        size = parallel.gather_rows(self.comm, np.sum(contact.rows.weights**2, axis=1))
+        self.own = np.diag(size)
+
+    def mine(self, values: NDArray) -> NDArray:
+        """This rank's part."""
+        return values[self._mine]
+
+
+def _settled(new: NDArray, old: NDArray, scale: float) -> bool:
+    size = max(scale, float(np.max(np.abs(new), initial=0.0)))
+    return float(np.max(np.abs(new - old), initial=0.0)) <= 1e-14 * size
