@@ -94,6 +94,7 @@ class PointMasses:
         mass: Mass of each dof, a number or shape (k,) [kg].
         force: ``force(t, u, v, out)`` writes the loads into ``out``, shape (k,) [N]
             (None: no load). All that it does is counted as external work.
+        load: Constant loads, shape (k,) [N], external too; they leave the system linear.
         stiffness: Symmetric matrix K, shape (k, k) [N/m]: adds the internal force -K u.
         internal: ``internal(t, u, v, out)`` writes internal forces, which are subtracted [N].
         energy: ``energy(u)``, their stored energy [J].
@@ -116,6 +117,7 @@ class PointMasses:
         mass: ArrayLike,
         force: Force | None = None,
         *,
+        load: ArrayLike | None = None,
         stiffness: ArrayLike | None = None,
         internal: Force | None = None,
         energy: Callable[[NDArray], float] | None = None,
@@ -143,7 +145,10 @@ class PointMasses:
         self.labels = [f"x{i}" for i in range(self.size)] if labels is None else list(labels)
         if len(self.labels) != self.size:
             raise ValueError(f"{len(self.labels)} labels for {self.size} dofs: give one each")
-        self._load, self.has_loads = force, force is not None
+        self._constant = np.zeros(self.size) if load is None else np.array(load, dtype=np.float64)
+        if self._constant.shape != (self.size,) or not np.all(np.isfinite(self._constant)):
+            raise ValueError(f"load must be {self.size} numbers, one a dof, but is {load!r}")
+        self._force, self.has_loads = force, force is not None or load is not None
         self._internal, self._energy = internal, energy
         self._damping, self.has_damping = damping, damping is not None
         self.stiffness = None if stiffness is None else _symmetric(stiffness, self.size)
@@ -161,11 +166,12 @@ class PointMasses:
                 out -= self._part
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """The force callable."""
-        if self._load is None:
-            out[:] = 0.0
+        """The force callable and the constant loads."""
+        if self._force is None:
+            out[:] = self._constant
         else:
-            self._load(t, u, v, out)
+            self._force(t, u, v, out)
+            out += self._constant
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """The damping callable."""

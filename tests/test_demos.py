@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 DEMOS = Path(__file__).parent.parent / "demos"
-#: A number that each demo prints: row of the table, values beside each other.
-CHECKED = {"impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0])}
+#: What each demo prints in one row, and how many pictures it draws.
+CHECKED = {
+    "impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0], 2),
+    "by_hand.py": ("impulse by hand [N s]", [12.739151143040532], 1),
+}
 
 
 def test_every_demo_has_a_checked_number():
@@ -20,8 +23,8 @@ def test_every_demo_has_a_checked_number():
 def test_demo(demo, ranks, launch, tmp_path):
     done = launch([str(DEMOS / demo), str(tmp_path)], ranks=ranks, timeout=180)
     assert done.returncode == 0, done.stdout + done.stderr
-    row, expected = CHECKED[demo]
+    row, expected, count = CHECKED[demo]
     (line,) = re.findall(rf"^{re.escape(row)}\s+(.*)$", done.stdout, re.M)
     assert [float(x) for x in line.split()] == pytest.approx(expected, rel=1e-5)
     pictures = list(tmp_path.glob("*.png"))
-    assert len(pictures) == 2 and all(p.stat().st_size > 20_000 for p in pictures)
+    assert len(pictures) == count and all(p.stat().st_size > 20_000 for p in pictures)

@@ -13,10 +13,11 @@ from typing import Any, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..chain import Chain, Equilibrium, static_equilibrium
+from ..chain import Chain
 from ..contact import Bound
 from ..integrators import SCHEMES, Integrator, Option
 from ..output import Result
+from ..statics import Equilibrium, static_equilibrium
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict
 
 PARAMETERS = {
