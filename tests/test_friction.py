@@ -80,7 +80,6 @@ def test_solid_sliding_along_a_wall():
 
 @pytest.mark.parametrize("wrong, words", [
     (lambda c: c(-0.1), "friction must be a coefficient of at least 0, but is -0.1"),
-    (lambda c: di.MoreauJean(c(0.1).system, 0.1, contact=c(0.1)), "Moreau-Jean.*friction.*CDLagrange"),
     (lambda c: di.PaoliSchatzman(c(0.1).system, 0.1, c(0.1)), "position level.*friction.*CDLagrange"),
 ])  # fmt: skip
 def test_what_has_no_friction_says_so(wrong, words):

@@ -243,7 +243,7 @@ def theta_bar(*pairs):
 
 BAD = {
     "unknown case": (["run", "impacting-car", "cd-lagrange"], ["case 'impacting-car'", "impacting-bar"]),
-    "unknown scheme": (["run", "impacting-bar", "newmark"], ["scheme 'newmark'", "cd-lagrange, moreau-jean"]),
+    "unknown scheme": (["run", "impacting-bar", "newmark"], ["scheme 'newmark'", "cd-lagrange, paoli"]),
     "no scheme": (["run", "impacting-bar"], ["required: scheme"]),
     "unknown parameter": (bar("elemnts=5"), ["unknown parameter 'elemnts'", "dimension, elements"]),
     "parameter of another scheme": (bar("theta=0.5"), ["unknown parameter 'theta'"]),

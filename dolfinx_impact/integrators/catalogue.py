@@ -61,7 +61,8 @@ def MoreauJean(
         where g(u_n + forecast h v_n) <= 0:  0 <= L (v_{n+1} + e v_n)  _|_  r >= 0
 
     with x_theta = (1 - theta) x_n + theta x_{n+1}; the contact operator is
-    ``L (M + h^2 theta^2 K)^-1 L^T``. Linear systems are factorised once; point masses with
+    ``L (M + h^2 theta^2 K)^-1 L^T``; with friction normal and tangential impulses are found together,
+    Coulomb's law on v_{n+1}. Linear systems are factorised once; point masses with
     other forces take Newton iterations, contact inside them.
 
     Args:
@@ -86,7 +87,6 @@ def _theta(
     force: str, coupled: bool,
 ) -> ThetaMethod | NewtonTheta:  # fmt: skip
     """Moreau-Jean: the factorised step where the system is linear, Newton elsewhere."""
-    _refuse_friction(contact, "Moreau-Jean's scheme")
     for name, value in (("theta", theta), ("forecast", forecast)):
         if not 0 <= value <= 1:
             raise ValueError(f"{name} must lie in [0, 1], but is {value}")
@@ -229,7 +229,7 @@ def _refuse_friction(contact: Contact | None, what: str) -> None:
     if contact is not None and contact.friction > 0:
         raise ValueError(
             f"{what} knows no friction, but the contact has {contact.friction}: set it to 0, or take "
-            "CDLagrange"
+            "CDLagrange or MoreauJean"
         )
 
 

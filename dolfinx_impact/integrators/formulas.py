@@ -10,7 +10,7 @@ from ..energy import Balance, CentralDifferenceBalance, ThetaBalance, Trapezoida
 from ..system import System
 from .base import Integrator
 from .enforcement import Enforcement, VelocityLevel
-from .response import FactorisedResponse, LumpedResponse
+from .response import CoulombResponse, FactorisedResponse, LumpedResponse
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
@@ -116,7 +116,8 @@ class ThetaMethod(Integrator):
         u_{n+1}           = u_n + h [(1-theta) v_n + theta v_{n+1}]
 
     With ``dv = v_{n+1} - v_n``: ``(M + h^2 theta^2 K) dv = h F(u_n + theta h v_n) + L^T r``. The
-    matrix is factorised once.
+    matrix is factorised once. With friction normal and tangential impulses are found together, the
+    tangential law on v_{n+1}.
 
     Args:
         system: A linear system.
@@ -156,7 +157,11 @@ class ThetaMethod(Integrator):
         self._at, self._f, self._dv = (np.zeros(system.size) for _ in range(3))
         if enforcement.contact is not None:
             solver = self._solver if coupled else system.implicit_solver(0.0, mass)
-            self._response = FactorisedResponse(enforcement.contact, solver, system.size)
+            self._response = (
+                CoulombResponse(self, solver)
+                if enforcement.contact.friction > 0
+                else FactorisedResponse(enforcement.contact, solver, system.size)
+            )
 
     def begin(self) -> None:
         """Nothing but to still the held dofs: the first step is like all others."""
@@ -167,7 +172,8 @@ class ThetaMethod(Integrator):
         """One step; the impulse found is that of the step."""
         h, theta = self.dt, self.theta
         self.u_before[:], self.v_before[:] = self.u, self.v
-        np.add(self.u, theta * h * self.v, out=self._at)
+        np.multiply(self.v, theta * h, out=self._at)
+        self._at += self.u
         self.system.force(self.t, self._at, self.v, self._f)
         self._f *= h
         self._solver.solve(self._f, self._dv)
@@ -175,11 +181,15 @@ class ThetaMethod(Integrator):
         if self.contact is not None:
             self.r[:] = self._enforcement.impulses(self, self._response)
             self._response.push(self.r, self.v)
-        self.u += h * ((1 - theta) * self.v_before + theta * self.v)
+        for weight, v in ((1 - theta, self.v_before), (theta, self.v)):
+            np.multiply(v, weight * h, out=self._dv)
+            self.u += self._dv
 
     def contact_position(self) -> NDArray:
-        """The forecast position ``u_n + forecast h v_n`` [m]."""
-        return self.u_before + self.forecast * self.dt * self.v_before
+        """The forecast position ``u_n + forecast h v_n`` [m], kept until the next call."""
+        np.multiply(self.v_before, self.forecast * self.dt, out=self._at)
+        self._at += self.u_before
+        return self._at
 
     def balance(self) -> Balance:
         """The theta method's own balance; at theta = 1/2 and e = 1 nothing is lost."""

@@ -11,7 +11,7 @@ from ..energy import Balance, ThetaBalance, TrapezoidalBalance
 from ..system import DenseSolver, PointMasses
 from .base import Integrator
 from .enforcement import VelocityLevel
-from .response import LumpedResponse
+from .response import CoulombResponse, LumpedResponse, Response
 
 _MOST = 60
 _TOLERANCE = 1e-12
@@ -27,7 +27,9 @@ class NewtonTheta(Integrator):
 
     F_theta is the weighted mean of the forces at both ends, or, with ``midpoint``, the force at
     the weighted mean of the states. In every Newton iteration the impulses belong to its final
-    velocity: ``H = L K^-1 L^T`` with ``K = M - h theta dF/dv - h^2 theta^2 dF/du``.
+    velocity: ``H = L K^-1 L^T`` with ``K = M - h theta dF/dv - h^2 theta^2 dF/du``. With friction
+    ``L = [L_N; L_T]``: normal and tangential impulses are found together, the tangential law
+    on v_{n+1}, Di Stasio et al. (2019), (42).
 
     Args:
         system: Point masses.
@@ -109,6 +111,8 @@ class NewtonTheta(Integrator):
             response = LumpedResponse(self.contact, self._system.inverse_mass)
             self.r[:] = self._enforcement.impulses(self, response)
             response.push(self.r, self.v)
+            if self.r_t.size:
+                self.r_t[:] = response.rub(self.r, self.v)
         self.u += self.dt * ((1 - self.theta) * self.v_before + self.theta * self.v)
 
     def _iterate(self) -> None:
@@ -119,9 +123,12 @@ class NewtonTheta(Integrator):
         acting = self._f if self.midpoint else (1 - theta) * self._f_before + theta * self._f
         stiffness, damping = self._system.tangents(*point)
         K = np.diag(m) + h * theta * damping + (h * theta) ** 2 * stiffness
-        response = DenseResponse(self.contact, K, self._system.held)
-        self.v -= response.solve_all(m * (self.v - self.v_before) - h * acting)
+        dense = DenseResponse(self.contact, K, self._system.held)
+        self.v -= dense.solve_all(m * (self.v - self.v_before) - h * acting)
         if self.contact is not None and self._coupled:
+            response: Response = dense
+            if self.contact.friction > 0:
+                response = CoulombResponse(self, dense.solver, symmetric=False)
             self.r[:] = self._enforcement.impulses(self, response)
             response.push(self.r, self.v)
 
@@ -134,12 +141,12 @@ class DenseResponse:
     """B = K^-1 with a small dense matrix; see :class:`~.response.Response`."""
 
     def __init__(self, contact: Contact | None, K: NDArray, held: NDArray) -> None:
-        self._contact, self._solver = contact, DenseSolver(K, held)
+        self._contact, self.solver = contact, DenseSolver(K, held)
 
     def solve_all(self, b: NDArray) -> NDArray:
         """``K^-1 b``."""
         out = np.zeros_like(b)
-        self._solver.solve(b, out)
+        self.solver.solve(b, out)
         return out
 
     def push(self, r: NDArray, v: NDArray) -> None:

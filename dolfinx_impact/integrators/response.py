@@ -7,8 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import complementarity, parallel
+from .. import complementarity, cones, parallel
 from ..contact import Contact
+from .base import Integrator
 
 
 class Response(Protocol):
@@ -126,16 +127,18 @@ class FactorisedResponse:
         contact: The contact.
         solver: Solves with A.
         size: Owned dofs and ghosts.
+        symmetric: Whether A is symmetric, so that the rounding in H may be made so.
     """
 
-    def __init__(self, contact: Contact, solver: Any, size: int) -> None:
+    def __init__(self, contact: Contact, solver: Any, size: int, *, symmetric: bool = True) -> None:
         self._contact, self._solver, self._comm = contact, solver, contact.comm
+        self._symmetric, self._directions = symmetric, 1
         counts = contact.comm.allgather(contact.count)
         self._mine = slice(sum(counts[: contact.comm.rank]), sum(counts[: contact.comm.rank + 1]))
         self._rhs, self._x = np.zeros(size), np.zeros(size)
         self._columns: dict[int, NDArray] = {}
         self._which: NDArray = np.zeros(0, dtype=np.intp)
-        self._H = np.zeros((0, 0))
+        self._H: NDArray = np.zeros((0, 0))
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
         """The full problem, gathered and solved on rank 0."""
@@ -156,8 +159,9 @@ class FactorisedResponse:
         for point in which:
             if point not in self._columns:
                 self._columns[point] = self._column(int(point))
-        H = np.column_stack([self._columns[point][which] for point in which])
-        self._which, self._H = which, (H + H.T) / 2
+        d = self._directions
+        H: NDArray = np.hstack([self._columns[point][which].reshape(-1, d) for point in which])
+        self._which, self._H = which, (H + H.T) / 2 if self._symmetric else H
         return self._H
 
     def _column(self, point: int) -> NDArray:
@@ -175,5 +179,80 @@ class FactorisedResponse:
         if self._comm.allreduce(bool(np.any(r))):
             self._rhs[:] = 0.0
             self._contact.rows.add_transpose(r, self._rhs)
+            self._solver.solve(self._rhs, self._x)
+            v += self._x
+
+
+class CoulombResponse(FactorisedResponse):
+    """Normal and tangential impulses found together: ``H = [L_N; L_T] A^-1 [L_N; L_T]^T``.
+
+    ``solve`` returns the normal impulses, as everywhere, and leaves the tangential ones in the
+    integrator's ``r_t``; ``push`` lets both act. The tangential law is on the velocity after the
+    step, Di Stasio et al. (2019), (42), the normal one as it is asked for.
+
+    Args:
+        integrator: What steps; its contact has friction, its ``v`` is the velocity without contact
+            when ``solve`` is called.
+        solver: Solves with A.
+        symmetric: Whether A is symmetric.
+
+    Raises:
+        ValueError: Points with held dofs. Collective.
+    """
+
+    def __init__(self, integrator: Integrator, solver: Any, *, symmetric: bool = True) -> None:
+        assert integrator.contact is not None
+        super().__init__(integrator.contact, solver, integrator.system.size, symmetric=symmetric)
+        self._integrator, self._bases = integrator, np.zeros((0, 0, 0))
+        self._directions = self._contact.rows.dofs.shape[1]
+        held = bool(np.any(integrator.system.held[self._contact.rows.dofs]))
+        if self._comm.allreduce(held):
+            raise ValueError("friction needs points whose dofs are all free: hold none of them")
+
+    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
+        """The full problem of all components, gathered and solved on rank 0."""
+        s, contact = self._integrator, self._contact
+        s.r_t[:] = 0.0
+        if not self._comm.allreduce(bool(closed.any())):
+            return np.zeros(b.size)
+        rows = contact.rows
+        self._bases = np.concatenate([rows.weights[:, None, :], cones.tangents(rows.weights)], axis=1)
+        free = self._components(s.v)
+        free[:, 0] = b
+        every = parallel.gather_rows(self._comm, np.column_stack([closed, free]))
+        which = np.flatnonzero(every[:, 0])
+        H, d = self._delassus(which), self._directions
+        found = np.zeros((every.shape[0], d))
+        solved = parallel.on_root(
+            self._comm, lambda: cones.solve(H, every[which, 1:].ravel(), contact.friction, d)
+        )
+        found[which] = solved.reshape(-1, d)
+        mine = found[self._mine]
+        s.r_t[:] = np.einsum("pj,pjk->pk", mine[:, 1:], self._bases[:, 1:])
+        return mine[:, 0].copy()
+
+    def _components(self, x: NDArray) -> NDArray:
+        """Normal and tangential components of ``x`` at the points of this rank, shape (p, d)."""
+        return np.einsum("pjk,pk->pj", self._bases, x[self._contact.rows.dofs])
+
+    def _column(self, point: int) -> NDArray:
+        """Columns of H for one point of all ranks, shape (points of all ranks, d, d) [1/kg]."""
+        columns = []
+        for direction in range(self._directions):
+            self._rhs[:] = 0.0
+            if self._mine.start <= point < self._mine.stop:
+                mine = point - self._mine.start
+                self._rhs[self._contact.rows.dofs[mine]] = self._bases[mine, direction]
+            self._solver.solve(self._rhs, self._x)
+            columns.append(parallel.gather_rows(self._comm, self._components(self._x)))
+        return np.stack(columns, axis=2)
+
+    def push(self, r: NDArray, v: NDArray) -> None:
+        """``v += A^-1 (L_N^T r + L_T^T r_T)``: one solve when any impulse acts."""
+        if self._comm.allreduce(bool(np.any(r))):
+            rows = self._contact.rows
+            self._rhs[:] = 0.0
+            rows.add_transpose(r, self._rhs)
+            np.add.at(self._rhs, rows.dofs, self._integrator.r_t)
             self._solver.solve(self._rhs, self._x)
             v += self._x

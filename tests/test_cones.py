@@ -1,0 +1,192 @@
+"""Normal and frictional impulses together: Coulomb's law, enumeration, and the implicit schemes."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import NotConverged, complementarity, cones, mesh
+
+seeds = st.integers(0, 2**32 - 1)
+coefficients = st.one_of(st.just(0.0), st.floats(1e-3, 1.5))
+
+
+def random_problem(seed, p, d, scale=1.0):
+    rng = np.random.default_rng(seed)
+    G = rng.normal(size=(p * d, p * d + 2))
+    return scale * (G @ G.T + 0.3 * np.eye(p * d)), rng.normal(size=p * d)
+
+
+@settings(max_examples=150)
+@given(seed=seeds, p=st.integers(1, 5), d=st.sampled_from([2, 3]), mu=coefficients,
+       scale=st.sampled_from([1e-9, 1.0, 1e7]))  # fmt: skip
+def test_coulomb_s_law_holds_at_every_point(seed, p, d, mu, scale):
+    H, b = random_problem(seed, p, d, scale)
+    r = cones.solve(H, b, mu, d)
+    assert cones.residual(H, b, r, mu, d) < 1e-13
+    w, impulses = (H @ r + b).reshape(p, d), r.reshape(p, d) * scale
+    r_n, r_t, w_n, w_t = impulses[:, 0], impulses[:, 1:], w[:, 0], w[:, 1:]
+    assert np.all(r_n >= 0) and np.all(w_n > -1e-11) and np.all(np.minimum(r_n, w_n) < 1e-11)
+    size, slip = np.linalg.norm(r_t, axis=1), np.linalg.norm(w_t, axis=1)
+    assert np.all(size <= mu * r_n + 1e-11)
+    slides = slip > 1e-10
+    assert size[slides] == pytest.approx(mu * r_n[slides], abs=1e-10)
+    # Rubbing goes straight against the slip, and so takes energy.
+    along = np.sum(r_t * w_t, axis=1)
+    assert along == pytest.approx(-size * slip, abs=1e-10) and np.all(along < 1e-11)
+
+
+@settings(max_examples=40)
+@given(seed=seeds, p=st.integers(1, 5), d=st.sampled_from([1, 2, 3]))
+def test_without_friction_it_is_the_complementarity_problem(seed, p, d):
+    H, b = random_problem(seed, p, d)
+    r = cones.solve(H, b, 0.0, d).reshape(p, d)
+    assert r[:, 0] == pytest.approx(complementarity.solve(H[::d, ::d], b[::d]), abs=1e-13)
+    assert not r[:, 1:].any()
+    # A coefficient that goes to zero leads there.
+    assert cones.solve(H, b, 1e-12, d) == pytest.approx(r.ravel(), abs=1e-9)
+
+
+def enumerate_states(H, b, mu):
+    """All solutions in 2D: every point open, sticking, or sliding one way or the other."""
+    p, found = b.size // 2, []
+    for states in itertools.product(("open", "stick", mu, -mu), repeat=p):
+        A, rhs = np.zeros_like(H), np.zeros_like(b)
+        for k, state in enumerate(states):
+            n, t = 2 * k, 2 * k + 1
+            A[n], rhs[n] = (np.eye(b.size)[n], 0.0) if state == "open" else (H[n], -b[n])
+            if state == "open":
+                A[t, t] = 1.0
+            elif state == "stick":
+                A[t], rhs[t] = H[t], -b[t]
+            else:
+                A[t, t], A[t, n] = 1.0, -state
+        if np.linalg.cond(A) < 1e12:
+            r = np.linalg.solve(A, rhs)
+            if cones.residual(H, b, r, mu, 2) < 1e-11:
+                found.append(r)
+    return found
+
+
+@settings(max_examples=80)
+@given(seed=seeds, p=st.integers(1, 3), mu=st.floats(1e-3, 1.5))
+def test_agrees_with_the_enumeration_of_all_states(seed, p, mu):
+    H, b = random_problem(seed, p, 2)
+    r, solutions = cones.solve(H, b, mu, 2), enumerate_states(H, b, mu)
+    assert solutions
+    assert min(np.abs(r - other).max() for other in solutions) < 1e-10
+
+
+@given(seed=seeds, mu=st.floats(0.01, 2.0))
+def test_a_free_mass_in_space_is_stopped_by_projection(seed, mu):
+    """H = 1/m: the impulse that stops the slip, cut off at mu r, Di Stasio et al., Algorithm 2."""
+    b = np.random.default_rng(seed).normal(size=3)
+    r_n, stop = max(0.0, -2.0 * b[0]), -2.0 * b[1:]
+    stop *= min(1.0, mu * r_n / np.linalg.norm(stop))
+    assert cones.solve(0.5 * np.eye(3), b, mu, 3) == pytest.approx([r_n, *stop], abs=1e-14)
+
+
+@given(seed=seeds, p=st.integers(1, 4), mu=st.floats(0.01, 0.3), angle=st.floats(0.0, 6.3))
+def test_the_choice_of_tangents_does_not_matter(seed, p, mu, angle):
+    H, b = random_problem(seed, p, 3)
+    H += 20 * np.eye(3 * p)  # one solution only
+    turn = np.eye(3)
+    turn[1:, 1:] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+    Q = np.kron(np.eye(p), turn)
+    turned = cones.solve(Q @ H @ Q.T, Q @ b, mu, 3)
+    assert turned == pytest.approx(Q @ cones.solve(H, b, mu, 3), abs=1e-12)
+
+
+def test_two_walls_on_one_node():
+    """More impulses than dofs: H is singular, the velocity is unique."""
+    L = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [-1.0, 0.0]])
+    H, v = L @ L.T, np.array([-1.0, -2.0])
+    r = cones.solve(H, L @ v, 0.3, 2)
+    assert L @ (v + L.T @ r) == pytest.approx(0.0, abs=1e-12)
+
+
+@given(seed=seeds, d=st.sampled_from([2, 3]), nearly=st.sampled_from([0.0, 1e-8, 1.0]))
+def test_tangents_complete_the_normal(seed, d, nearly):
+    rng = np.random.default_rng(seed)
+    n = nearly * rng.normal(size=(4, d)) - np.eye(d)[-1]
+    n /= np.linalg.norm(n, axis=1)[:, None]
+    bases = np.concatenate([n[:, None], cones.tangents(n)], axis=1)
+    assert bases @ bases.transpose(0, 2, 1) == pytest.approx(np.broadcast_to(np.eye(d), (4, d, d)), abs=1e-14)
+
+
+def test_no_answer_is_said():
+    H = np.array([[1.0, 0.0, 3.0, 0.0], [0.0, 1.0, 0.0, 0.0], [-3.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    with pytest.raises(NotConverged, match="2 points was not solved: residual .* above -1"):
+        cones.solve(H, -np.ones(4), 0.2, 2, tolerance=-1.0)
+    with pytest.raises(NotConverged, match="not finite"):
+        cones.solve(H, np.full(4, np.nan), 0.2, 2)
+    assert cones.solve(np.zeros((0, 0)), np.zeros(0), 0.2, 2).size == 0
+
+
+def sliding(system, scheme=di.MoreauJean, mu=0.3, e=0.4):
+    dimension = system.size
+    floor = di.ObstacleContact(system, [range(dimension)], di.Plane([-0.05] + [0] * (dimension - 1),
+                               np.eye(dimension)[0]), restitution=e, friction=mu)  # fmt: skip
+    integrator = scheme(system, 0.05, 0.6, floor)
+    integrator.start([0.1] + [0.0] * (dimension - 1), [-1.0, 2.0, 0.7][:dimension])
+    return di.simulate(integrator, t_end=5.0, progress=False)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_newton_and_the_factorised_step_rub_alike(dimension):
+    """A linear system given by its stiffness, and by a callable of the same force."""
+    A = np.array([[40.0, -15.0, 3.0], [-15.0, 20.0, 1.0], [3.0, 1.0, 9.0]])[:dimension, :dimension]
+    masses = [1.0, 3.0, 2.0][:dimension]
+    runs = [sliding(di.PointMasses(masses, stiffness=A)),
+            sliding(di.PointMasses(masses, internal=lambda t, u, v, out: np.copyto(out, A @ u)))]  # fmt: skip
+    for run in runs:
+        assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
+        size = np.linalg.norm(run["r_t"][:, 0], axis=1)
+        assert np.all(size <= 0.3 * run["r"][:, 0] + 1e-14) and np.any(size > 0.01)
+        work = np.sum(run["r_t"][:, 0] * run["v"], axis=1)
+        assert np.all(work <= 1e-14) and np.any(work < -1e-3)
+    for key in ("u", "v", "r", "r_t", "contact", "dissipated"):
+        assert runs[0][key] == pytest.approx(runs[1][key], abs=1e-11)
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_the_decoupled_step_rubs_like_a_free_mass(linear):
+    """Without springs nothing couples: both variants and the law by hand are the same."""
+    forces = {} if linear else {"internal": lambda t, u, v, out: out.fill(0.0)}
+    coupled, decoupled = (sliding(di.PointMasses([2.0, 2.0], **forces), scheme)
+                          for scheme in (di.MoreauJean, di.MoreauJeanDecoupled))  # fmt: skip
+    assert coupled["v"][-1] == pytest.approx([0.4, 2.0 - 0.3 * 1.4], abs=1e-13)
+    assert decoupled["v"][-1] == pytest.approx(coupled["v"][-1], abs=1e-13)
+    assert decoupled["r_t"].sum(axis=(0, 1)) == pytest.approx([0.0, -2.0 * 0.3 * 1.4], abs=1e-13)
+
+
+def test_implicit_solid_sliding_along_a_wall():
+    """A bar thrown aslant: impulse is momentum change in both directions; the balance closes."""
+    named = mesh.read(mesh.package_mesh("bar.geo"),
+                      parameters={"dimension": 3, "elements": 6, "lateral": 2})  # fmt: skip
+    bar = di.Solid(named, density=7847.0, law=di.LinearElastic(2.1e11, 0.3))
+    wall = di.RigidContact(bar, "contact", di.Plane((-1e-5, 0, 0), (1, 0, 0)), friction=0.2)
+    integrator = di.MoreauJean(bar, 4e-6, contact=wall)
+    v0 = np.zeros(bar.size)
+    v0[::3], v0[1::3] = -5.0, 2.0
+    integrator.start(0.0, v0)
+    result = di.simulate(integrator, t_end=1.5e-4, progress=False)
+    momentum = np.zeros(bar.size)
+    bar.mass_product(integrator.v, "consistent", momentum)
+    sums = [MPI.COMM_WORLD.allreduce(float(np.sum(momentum[: bar.owned][i::3]))) for i in range(3)]
+    assert sums[0] == pytest.approx(result["r"].sum() - 5.0 * bar.total_mass, abs=1e-10)
+    assert sums[1] == pytest.approx(result["r_t"][..., 1].sum() + 2.0 * bar.total_mass, abs=1e-10)
+    assert result["r_t"][..., 1].sum() < -0.1
+    assert np.all(np.linalg.norm(result["r_t"], axis=2) <= 0.2 * result["r"] * (1 + 1e-9) + 1e-12)
+    assert np.abs(result["residual"]).max() < 1e-11 * result["kinetic"][0]
+
+
+def test_held_points_do_not_rub():
+    system = di.PointMasses([1.0, 1.0], held=[1])
+    floor = di.ObstacleContact(system, [[0, 1]], di.Plane((0.0, 0.0), (1.0, 0.0)), friction=0.1)
+    with pytest.raises(ValueError, match="friction needs points whose dofs are all free"):
+        di.MoreauJean(system, 0.1, contact=floor)
