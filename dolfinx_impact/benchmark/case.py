@@ -80,12 +80,21 @@ class Problem:
 
 @dataclass(frozen=True)
 class Case:
-    """An entry of the benchmark."""
+    """An entry of the benchmark.
+
+    Attributes:
+        parameters: What it understands.
+        schemes: Names of the schemes it runs with.
+        make: Makes it ready for a scheme.
+        amplifies_rounding: Whether long runs differ in whole cycles where roundings differ.
+        defaults: Scheme parameters whose default is another one here.
+    """
 
     parameters: Mapping[str, Option]
     schemes: tuple[str, ...]
     make: Callable[[str, Values, bool], Problem]
     amplifies_rounding: bool = False
+    defaults: Values = field(default_factory=dict)
 
 
 class RunLog:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Mapping
 
+from .bouncing_ball import BOUNCING_BALL
 from .case import Case
 from .discrete_arch import DISCRETE_ARCH
 from .impacting_bar import IMPACTING_BAR
 from .rotating_spring import ROTATING_SPRING
+from .van_der_pol import VAN_DER_POL
 
 CASES: Mapping[str, Case] = {
+    "bouncing-ball": BOUNCING_BALL,
+    "van-der-pol": VAN_DER_POL,
     "rotating-spring": ROTATING_SPRING,
     "impacting-bar": IMPACTING_BAR,
     "discrete-arch": DISCRETE_ARCH,

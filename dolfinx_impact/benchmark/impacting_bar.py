@@ -235,4 +235,5 @@ def _norm94(found: NDArray, true: NDArray) -> float:
     return float(np.sum(np.abs(found - true)) / np.sum(np.abs(true)))
 
 
-IMPACTING_BAR = Case(PARAMETERS, tuple(SCHEMES), make)
+_NAMES = tuple(name for name in SCHEMES if name != "cd-lagrange-implicit")
+IMPACTING_BAR = Case(PARAMETERS, _NAMES, make)

@@ -67,7 +67,7 @@ def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
         ValueError: An unknown name, a value of the wrong kind, h and courant together.
     """
     options = {**case.parameters, **SCHEMES[scheme].parameters}
-    values = {name: option.default for name, option in options.items()}
+    values = {name: case.defaults.get(name, option.default) for name, option in options.items()}
     given = {}
     for setting in settings:
         name, equals, text = setting.partition("=")

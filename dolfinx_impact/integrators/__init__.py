@@ -7,6 +7,7 @@ from .catalogue import (
     Carpenter,
     CarpenterImplicit,
     CDLagrange,
+    CDLagrangeImplicit,
     MoreauJean,
     MoreauJeanDecoupled,
     Option,
@@ -20,6 +21,7 @@ from .newton import NewtonTheta
 __all__ = [
     "AcaryBonnefon",
     "CDLagrange",
+    "CDLagrangeImplicit",
     "Carpenter",
     "CarpenterImplicit",
     "CentralDifferences",

@@ -14,6 +14,7 @@ from .base import Integrator
 from .combined import Combined
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences, ThetaMethod
+from .implicit_velocity import ImplicitVelocity
 from .newmark import Newmark
 from .newton import NewtonTheta
 
@@ -40,6 +41,33 @@ def CDLagrange(
         ValueError: A step that is not positive or above the critical one.
     """
     return CentralDifferences(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
+
+
+def CDLagrangeImplicit(
+    system: PointMasses, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+) -> ImplicitVelocity:
+    """CD-Lagrange with velocity-dependent forces at the mean velocity. Implicit in the velocity.
+
+    Di Stasio et al. (2019), 'CD-Lagrange Implicit', the equation after (38)::
+
+        u_{n+1} = u_n + h v_{n+1/2}
+        M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, (v_{n+1/2} + v_{n+3/2})/2) + L^T r
+        where g(u_{n+1}) <= 0:  0 <= L (v_{n+3/2} + e v_{n+1/2})  _|_  r >= 0
+
+    Newton's method on the velocity, contact inside; :func:`CDLagrange` where no force depends on v.
+
+    Args:
+        system: Point masses.
+        dt: Time step [s], at most ``system.critical_time_step()``.
+        contact: The contact, without friction, or None.
+        allow_unstable: Accept a step above the critical one.
+
+    Raises:
+        ValueError: A system that is not one of point masses, friction, a step that is not positive
+            or above the critical one.
+    """
+    _refuse_friction(contact, "CD-Lagrange implicit")
+    return ImplicitVelocity(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
 
 
 def MoreauJean(
@@ -293,6 +321,17 @@ SCHEMES: Mapping[str, Scheme] = {
         CDLagrange,
         "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)",
         "(47), Algorithm 2; balance (84)",
+        "2 without impact, 1 with",
+        "linear and angular momentum, the discrete energy (84)",
+        "h <= 2 / omega_max",
+        True,
+        "velocity",
+        {**_LUMPED, "touching": _TOUCHING},
+    ),
+    "cd-lagrange-implicit": Scheme(
+        CDLagrangeImplicit,
+        "Di Stasio et al., Comput. Part. Mech. (2019)",
+        "CD-Lagrange Implicit, the equation after (38); balance (84) of Fekak et al. (2017)",
         "2 without impact, 1 with",
         "linear and angular momentum, the discrete energy (84)",
         "h <= 2 / omega_max",

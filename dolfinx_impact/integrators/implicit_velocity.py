@@ -1,0 +1,87 @@
+"""Central differences with velocity-dependent forces at the mean velocity of the step they act in."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import complementarity
+from ..system import PointMasses
+from .enforcement import VelocityLevel
+from .formulas import CentralDifferences
+from .newton import DenseResponse
+
+_MOST = 60
+_TOLERANCE = 1e-12
+_ROUNDING = 1e-15
+
+
+class ImplicitVelocity(CentralDifferences):
+    """Leapfrog whose forces see the mean of the half-step velocities around their time.
+
+    Di Stasio et al. (2019), 'CD-Lagrange Implicit', the equation after (38)::
+
+        u_{n+1} = u_n + h v_{n+1/2}
+        M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, (v_{n+1/2} + v_{n+3/2})/2) + L^T r
+
+    with contact at velocity level. In every Newton iteration the impulses belong to its final
+    velocity: ``H = L K^-1 L^T`` with ``K = M - h/2 dF/dv``. The start is that of
+    :class:`~.formulas.CentralDifferences`, its forces taken with v_0. Second order without contact
+    whatever the forces; where they do not depend on v it is CD-Lagrange.
+
+    Args:
+        system: Point masses.
+        dt: Time step [s].
+        enforcement: The contact law, without friction.
+        allow_unstable: Accept a step above the critical one.
+
+    Attributes:
+        iterations: Newton iterations of the last step.
+
+    Raises:
+        ValueError: A system that is not one of point masses; see
+            :class:`~.formulas.CentralDifferences`.
+        NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
+    """
+
+    def __init__(
+        self, system: PointMasses, dt: float, enforcement: VelocityLevel, *, allow_unstable: bool = False
+    ) -> None:
+        if not isinstance(system, PointMasses):
+            raise ValueError(
+                f"forces at the mean velocity take PointMasses, not a {type(system).__name__}: take "
+                "CDLagrange"
+            )
+        super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
+        self._system, self._mean = system, np.zeros(system.size)
+        self.iterations = 0
+
+    def advance(self) -> None:
+        """One step; the impulse found acts at its end, t_{n+1}."""
+        self._loops.drift(self.u, self.v, self.dt)
+        self.v_before[:] = self.v
+        self.v_force = self._mean
+        for self.iterations in range(1, _MOST + 1):
+            guess = self.v.copy()
+            self._iterate()
+            # A resting mass has no velocity of its own: its scale is what the forces would add.
+            kicks = np.abs(self._kick * self.f)
+            size = float(np.max(np.abs(self.v) + np.abs(self.v_before) + kicks))
+            change = float(np.max(np.abs(self.v - guess)))
+            if change <= _ROUNDING * size or (self.iterations > 8 and change <= _TOLERANCE * size):
+                return
+        raise complementarity.NotConverged(
+            f"Newton did not find the velocity at t = {self.t:.6g} s: the last of {_MOST} corrections "
+            f"is {change:.3g} m/s; take a smaller time step"
+        )
+
+    def _iterate(self) -> None:
+        """Replace v by the solution of the step linearised there, contact included."""
+        h, system = self.dt, self._system
+        np.copyto(self._mean, 0.5 * (self.v_before + self.v))
+        system.force(self.t, self.u, self._mean, self.f)
+        _, damping = system.tangents(self.t, self.u, self._mean)
+        response = DenseResponse(self.contact, np.diag(system.mass) + h / 2 * damping, system.held)
+        self.v -= response.solve_all(system.mass * (self.v - self.v_before) - h * self.f)
+        if self.contact is not None:
+            self.r[:] = self._enforcement.impulses(self, response)
+            response.push(self.r, self.v)
