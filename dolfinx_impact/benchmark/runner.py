@@ -17,7 +17,7 @@ from .. import __version__, parallel
 from ..integrators import SCHEMES, Option
 from ..output import Result, write_whole
 from ..simulation import simulate
-from .case import Case, Verdict
+from .case import Case, Problem, Verdict
 from .cases import CASES
 
 
@@ -144,7 +144,7 @@ def run(
     )  # fmt: skip
     results, verdicts = problem.judge(result)
     values.update(problem.effective)
-    summary = _summary(case, scheme, values, result, results, verdicts, problem.dofs)
+    summary = _summary(case, scheme, values, result, results, verdicts, problem)
     _write(folder, summary, result)
     if problem.study is not None:
         # The run is kept whatever becomes of the study.
@@ -163,8 +163,9 @@ def _write(folder: Path, summary: dict[str, Any], result: Result) -> None:
 
 def _summary(
     case: str, scheme: str, values: dict[str, Any], result: Result, results: dict[str, Any],
-    verdicts: list[Verdict], dofs: int,
+    verdicts: list[Verdict], problem: Problem,
 ) -> dict[str, Any]:  # fmt: skip
+    shared = problem.integrator.system.comm.size
     return {
         "case": case,
         "scheme": scheme,
@@ -173,7 +174,9 @@ def _summary(
         "verdicts": [asdict(v) for v in verdicts],
         "balance": result.balance,
         "steps": result.steps,
-        "dofs": dofs,
+        "dofs": problem.dofs,
+        "ranks": MPI.COMM_WORLD.size,
+        "distributed": shared == MPI.COMM_WORLD.size,
         "seconds": result.seconds,
         "versions": versions(),
     }
@@ -205,7 +208,8 @@ def _commit() -> str:
 
 
 def _print(summary: dict[str, Any], result: Result, folder: Path) -> None:
-    print(f"{summary['case']} with {summary['scheme']}: {summary['dofs']} dofs, {result.summary()}")
+    size = f"{summary['dofs']} dofs" + ("" if summary["distributed"] else " whole on every rank")
+    print(f"{summary['case']} with {summary['scheme']}: {size}, {result.summary()}")
     for name, value in summary["results"].items():
         print(f"  {name:<20} {format(value, '.9g') if isinstance(value, float) else value}")
     for v in summary["verdicts"]:
