@@ -377,14 +377,11 @@ def test_energy_lost_counts_what_the_formula_dissipates(shared_path):
     WORLD.barrier()
     summary = json.loads((shared_path / "out" / "summary.json").read_text())
     assert 0.2 < summary["results"]["energy_lost"] < 0.25
-    assert summary["ranks"] == WORLD.size and summary["distributed"]
 
 
 def test_summary_says_what_is_whole_on_every_rank(shared_path, capfd):
     assert command_line.main(["run", "bouncing-ball", "cd-lagrange", "--out", str(shared_path / "out")]) == 0
     WORLD.barrier()
-    summary = json.loads((shared_path / "out" / "summary.json").read_text())
-    assert summary["distributed"] == (WORLD.size == 1)
     said = capfd.readouterr().out
     if WORLD.rank == 0:
         assert ("whole on every rank" in said) == (WORLD.size > 1)

@@ -151,7 +151,7 @@ def run(
         summary["verdicts"] += [asdict(v) for v in problem.study()]
         _write(folder, summary, result)
     if MPI.COMM_WORLD.rank == 0:
-        _print(summary, result, folder)
+        _print(summary, result, problem, folder)
     return summary
 
 
@@ -165,7 +165,6 @@ def _summary(
     case: str, scheme: str, values: dict[str, Any], result: Result, results: dict[str, Any],
     verdicts: list[Verdict], problem: Problem,
 ) -> dict[str, Any]:  # fmt: skip
-    shared = problem.integrator.system.comm.size
     return {
         "case": case,
         "scheme": scheme,
@@ -175,8 +174,6 @@ def _summary(
         "balance": result.balance,
         "steps": result.steps,
         "dofs": problem.dofs,
-        "ranks": MPI.COMM_WORLD.size,
-        "distributed": shared == MPI.COMM_WORLD.size,
         "seconds": result.seconds,
         "versions": versions(),
     }
@@ -207,8 +204,9 @@ def _commit() -> str:
     return done.stdout.strip() if done.returncode == 0 else "unknown"
 
 
-def _print(summary: dict[str, Any], result: Result, folder: Path) -> None:
-    size = f"{summary['dofs']} dofs" + ("" if summary["distributed"] else " whole on every rank")
+def _print(summary: dict[str, Any], result: Result, problem: Problem, folder: Path) -> None:
+    whole = problem.integrator.system.comm.size < MPI.COMM_WORLD.size
+    size = f"{problem.dofs} dofs" + (" whole on every rank" if whole else "")
     print(f"{summary['case']} with {summary['scheme']}: {size}, {result.summary()}")
     for name, value in summary["results"].items():
         print(f"  {name:<20} {format(value, '.9g') if isinstance(value, float) else value}")
