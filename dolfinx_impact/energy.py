@@ -172,15 +172,25 @@ class ThetaBalance(OneStepBalance):
     ``E' - E = f_theta.(u' - u) + r.L v_theta - (theta - 1/2)(|v' - v|_M^2 + |u' - u|_K^2)``
     with ``x_theta = theta x' + (1 - theta) x``; the last term is ``dissipated``. With other
     forces ``|u' - u|_K^2`` is ``(u' - u).(F_int' - F_int)``, and the balance of works closes too.
+
+    Args:
+        integrator: The scheme.
+        closes: Whether the impulse is part of the step; if not, the residual is the defect.
     """
 
     integrator: "ThetaMethod | NewtonTheta"
 
+    def __init__(self, integrator: "ThetaMethod | NewtonTheta", *, closes: bool = True) -> None:
+        super().__init__(integrator)
+        self.closes = closes
+
     def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
         s = self.integrator
-        if getattr(s, "midpoint", False):
-            return self._forces(*s.force_point())  # type: ignore[union-attr]
-        return super()._acting(before, after)
+        if not getattr(s, "midpoint", False):
+            return super()._acting(before, after)
+        # The force at the weighted state, less what counts as dissipated: at theta = 1/2 nothing.
+        internal, external, damped = self._forces(*s.force_point())  # type: ignore[union-attr]
+        return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
 
     def _weight(self) -> float:
         return self.integrator.theta

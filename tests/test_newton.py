@@ -86,8 +86,7 @@ def test_order_and_balance_of_works(force, theta):
         integrator.start([0.8, 0.0], [1.0, 2.0])
         result = di.simulate(integrator, t_end=1.0, progress=False)
         errors.append(np.abs(integrator.u - true).max())
-        if theta == 0.5 or force == "trapezoid":
-            assert np.abs(result["residual"]).max() < 1e-12
+        assert np.abs(result["residual"]).max() < 1e-12
         assert result["dissipated"][-1] > 0.1
     assert np.log2(errors[0] / errors[1]) == pytest.approx(2 if theta == 0.5 else 1, abs=0.2)
 

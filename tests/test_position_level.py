@@ -83,6 +83,30 @@ def test_ball_inside_a_circle(scheme):
     assert np.linalg.norm(momentum) <= result["r"].sum() + 1e-12
 
 
+@pytest.mark.parametrize("tolerance", [0.0, 1e-6])
+def test_curved_gaps_are_closed_as_far_as_rounding_allows(tolerance):
+    """What counts as closed is a matter of the velocity level; the position level has no tolerance."""
+    runs = []
+    for gap_tolerance in (None, tolerance):
+        ball = di.PointMasses([1.0, 1.0])
+        wall = di.ObstacleContact(ball, [[0, 1]], di.Sphere((0.0, 0.0), 1.4, inside=True),
+                                  gap_tolerance=gap_tolerance)  # fmt: skip
+        integrator = di.Carpenter(ball, 0.02, wall)
+        integrator.start([0.8, 0.0], [1.0, 2.0])
+        runs.append(di.simulate(integrator, t_end=5.0, progress=False))
+    assert np.array_equal(runs[0]["u"], runs[1]["u"]) and runs[0]["gap"].min() > -1e-15
+
+
+def test_velocity_at_the_start_is_the_given_one():
+    """Also where an impulse acts at once: a ball thrown at the ground that it lies on."""
+    for scheme in (di.PaoliSchatzman, di.CDLagrange):
+        ball = di.PointMasses(1.0, weight)
+        integrator = scheme(ball, 1e-2, di.Bound(ball, 0, lower=0.0, restitution=0.5))
+        integrator.start(0.0, -1.0)
+        result = di.simulate(integrator, t_end=0.1, progress=False)
+        assert result["v_t"][0, 0] == -1.0 and result["r"][0, 0] > 0
+
+
 def test_carpenter_refuses_restitution():
     ball = di.PointMasses(1.0)
     with pytest.raises(ValueError, match="Carpenter's scheme has no restitution, but the contact has 0.5"):

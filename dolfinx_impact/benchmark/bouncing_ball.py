@@ -22,6 +22,7 @@ PARAMETERS = {
     "v0": Option(0.0, "m/s", "velocity upwards at t = 0"),
     "restitution": Option(0.8, "-", "Newton's coefficient of the ground"),
     **COMMON,
+    "courant": Option(None, "-", "refused: the ball has no critical step, give h"),
     "h": Option(1e-2, "s", "time step"),
     "t_end": Option(5.0, "s", "end time"),
 }
@@ -51,6 +52,8 @@ def build(p: Values) -> tuple[PointMasses, Bound]:
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started."""
+    if p["courant"] is not None:
+        raise ValueError("a ball without a spring has no critical time step: give h, not courant")
     ball, ground = build(p)
     integrator = SCHEMES[scheme].bind(ball, p["h"], ground, p, allow_unstable=allow_unstable)
     integrator.start(p["z0"], p["v0"])
@@ -113,7 +116,7 @@ class BallLog(RunLog):
             self._land()
 
     def _land(self) -> None:
-        if self._top is not None:
+        if self._top is not None and self._top > 0:
             self.heights.append(self._top)
         self._top, self._hit = None, True
 

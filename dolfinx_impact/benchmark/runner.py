@@ -26,7 +26,7 @@ def catalogue() -> dict[str, Any]:
     return {
         "cases": {
             name: {
-                "parameters": _describe(case.parameters),
+                "parameters": _describe(case.parameters) | _overridden(case),
                 "schemes": list(case.schemes),
                 "amplifies_rounding": case.amplifies_rounding,
             }
@@ -44,6 +44,14 @@ def catalogue() -> dict[str, Any]:
 
 def _describe(options: Any) -> dict[str, Any]:
     return {n: {"default": o.default, "unit": o.unit, "help": o.help} for n, o in options.items()}
+
+
+def _overridden(case: Case) -> dict[str, Any]:
+    """Parameters of schemes whose default is another one in this case."""
+    return {
+        name: {"default": value, "unit": "-", "help": "parameter of a scheme, with this case's default"}
+        for name, value in case.defaults.items()
+    }
 
 
 def find(case: str, scheme: str) -> Case:
@@ -85,6 +93,8 @@ def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
 
 def _convert(name: str, text: str, option: Option) -> Any:
     kind = type(option.default) if option.default is not None else float
+    if text.lower() in option.words:
+        return text.lower()
     try:
         if kind is bool:
             value: Any = {"true": True, "false": False}[text.lower()]

@@ -263,12 +263,18 @@ def _refuse_friction(contact: Contact | None, what: str) -> None:
 
 @dataclass(frozen=True)
 class Option:
-    """A parameter of a scheme or a case: default, unit, meaning, and what is allowed."""
+    """A parameter of a scheme or a case: default, unit, meaning, and what is allowed.
+
+    Attributes:
+        allowed: The values there are, empty for any.
+        words: Words that may stand for a number.
+    """
 
     default: Any
     unit: str
     help: str
     allowed: tuple = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..energy import Balance, CentralDifferenceBalance, ThetaBalance, TrapezoidalBalance
+from ..energy import Balance, CentralDifferenceBalance, ThetaBalance
 from ..system import System
 from .base import Integrator
 from .enforcement import Enforcement, VelocityLevel
@@ -60,11 +60,15 @@ class CentralDifferences(Integrator):
 
     @property
     def v_mean(self) -> NDArray:
-        """Mean of the half-step velocities around ``t``, Fekak et al. (44b) [m/s]."""
+        """Mean of the half-step velocities around ``t``, Fekak et al. (44b); v_0 at the start [m/s]."""
+        if self.n == 0:
+            return self.v_force
         return 0.5 * (self.v_before + self.v)
 
     def v_mean_at(self, dofs: NDArray) -> NDArray:
         """Mean of the half-step velocities of some dofs [m/s]."""
+        if self.n == 0:
+            return self.v_force[dofs]
         return 0.5 * (self.v_before[dofs] + self.v[dofs])
 
     def contact_position(self) -> NDArray:
@@ -193,4 +197,4 @@ class ThetaMethod(Integrator):
 
     def balance(self) -> Balance:
         """The theta method's own balance; at theta = 1/2 and e = 1 nothing is lost."""
-        return ThetaBalance(self) if self._coupled else TrapezoidalBalance(self)
+        return ThetaBalance(self, closes=self._coupled)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from .. import complementarity
 from ..contact import Contact
-from ..energy import Balance, ThetaBalance, TrapezoidalBalance
+from ..energy import Balance, ThetaBalance
 from ..system import DenseSolver, PointMasses
 from .base import Integrator
 from .enforcement import VelocityLevel
@@ -134,7 +134,7 @@ class NewtonTheta(Integrator):
 
     def balance(self) -> Balance:
         """The balance of works of the theta method: exact for any force."""
-        return ThetaBalance(self) if self._coupled else TrapezoidalBalance(self)
+        return ThetaBalance(self, closes=self._coupled)
 
 
 class DenseResponse:
