@@ -6,17 +6,12 @@ Every balance reads ``kinetic + complementary + internal_work + dissipated - ext
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Callable
+from typing import Any, Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import kernels
-
-if TYPE_CHECKING:
-    from .integrators.base import Integrator
-    from .integrators.formulas import CentralDifferences, ThetaMethod
-    from .integrators.newton import NewtonTheta
 
 #: Terms in J; ``*_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated.
 TERMS = (
@@ -46,7 +41,7 @@ class Balance:
 
     closes = True
 
-    def __init__(self, integrator: "Integrator") -> None:
+    def __init__(self, integrator: Any) -> None:
         self.integrator = integrator
         self.kinetic = self.complementary = self.internal = 0.0
         self.internal_work = self.external = self.contact = 0.0
@@ -69,8 +64,6 @@ class CentralDifferenceBalance(Balance):
     kinetic (86) with the mean velocity (44b), complementary (87), external (88), internal
     work (89), contact (90).
     """
-
-    integrator: "CentralDifferences"
 
     def start(self) -> None:
         """Kinetic, complementary and internal energy at t_0."""
@@ -178,9 +171,7 @@ class ThetaBalance(OneStepBalance):
         closes: Whether the impulse is part of the step; if not, the residual is the defect.
     """
 
-    integrator: "ThetaMethod | NewtonTheta"
-
-    def __init__(self, integrator: "ThetaMethod | NewtonTheta", *, closes: bool = True) -> None:
+    def __init__(self, integrator: Any, *, closes: bool = True) -> None:
         super().__init__(integrator)
         self.closes = closes
 
@@ -189,7 +180,7 @@ class ThetaBalance(OneStepBalance):
         if not getattr(s, "midpoint", False):
             return super()._acting(before, after)
         # The force at the weighted state, less what counts as dissipated: at theta = 1/2 nothing.
-        internal, external, damped = self._forces(*s.force_point())  # type: ignore[union-attr]
+        internal, external, damped = self._forces(*s.force_point())
         return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
 
     def _weight(self) -> float:

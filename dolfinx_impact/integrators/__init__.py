@@ -1,8 +1,11 @@
 """Time integrators: a scheme bound to a system, a step and a contact."""
 
 from .base import Integrator, UnstableTimeStep
-from .catalogue import (
-    SCHEMES,
+from .catalogue import SCHEMES, Option, Scheme
+from .enforcement import PositionLevel, VelocityLevel
+from .formulas import CentralDifferences, ThetaMethod
+from .newton import NewtonTheta
+from .schemes import (
     AcaryBonnefon,
     Carpenter,
     CarpenterImplicit,
@@ -10,13 +13,8 @@ from .catalogue import (
     CDLagrangeImplicit,
     MoreauJean,
     MoreauJeanDecoupled,
-    Option,
     PaoliSchatzman,
-    Scheme,
 )
-from .enforcement import PositionLevel, VelocityLevel
-from .formulas import CentralDifferences, ThetaMethod
-from .newton import NewtonTheta
 
 __all__ = [
     "AcaryBonnefon",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,6 @@ from .. import parallel
 from ..complementarity import NotConverged
 from ..contact import Contact
 from .response import Response
-
-if TYPE_CHECKING:
-    from .formulas import CentralDifferences
 
 
 class FreeStep(Protocol):
@@ -31,6 +28,24 @@ class FreeStep(Protocol):
         """Where the gap is looked at [m]."""
 
 
+class Leapfrog(FreeStep, Protocol):
+    """What position-level contact reads of central differences after their step without contact.
+
+    Attributes:
+        system: The system.
+        u: Displacements at ``t`` [m].
+        t: Time [s].
+        dt: Time step [s].
+    """
+
+    system: Any
+    u: Any
+    dt: float
+
+    @property
+    def t(self) -> float: ...
+
+
 class Enforcement(Protocol):
     """A contact law in discrete time.
 
@@ -43,7 +58,7 @@ class Enforcement(Protocol):
     contact: Contact | None
     halves_first_impulse: bool
 
-    def impulses(self, s: "CentralDifferences", response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Leapfrog, response: Response, *, first: bool = False) -> NDArray:
         """Impulses of the step, shape (points of this rank,) [N s]. Collective.
 
         Args:
@@ -96,7 +111,7 @@ class PositionLevel:
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact
 
-    def impulses(self, s: "CentralDifferences", response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Leapfrog, response: Response, *, first: bool = False) -> NDArray:
         """See :class:`Enforcement`; at the start only where the free step would penetrate."""
         contact = self.contact
         if contact is None:
@@ -112,7 +127,7 @@ class PositionLevel:
         return self._close_curved_gaps(s, response, which, free, r)
 
     def _close_curved_gaps(
-        self, s: "CentralDifferences", response: Response, which: NDArray, free: NDArray, r: NDArray
+        self, s: Leapfrog, response: Response, which: NDArray, free: NDArray, r: NDArray
     ) -> NDArray:
         """Repeat with the gap found at c, its slope frozen, until ``g(c)`` fits r."""
         contact = self.contact
