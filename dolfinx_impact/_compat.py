@@ -28,10 +28,3 @@ def model_to_mesh(model: Any, comm: Any, rank: int, gdim: int, partitioner: Any)
     from dolfinx.io import gmshio
 
     return gmshio.model_to_mesh(model, comm, rank, gdim=gdim, partitioner=partitioner)
-
-
-def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
-    """Cell to geometry-node map, shape (cells, nodes per cell)."""
-    if VERSION >= (0, 11):
-        return mesh.geometry.dofmaps[0]
-    return mesh.geometry.dofmap

@@ -28,7 +28,14 @@ _EXPLODED = 10.0
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM, seen by all ranks at the same step."""
+    """Ctrl-C or SIGTERM, seen by all ranks at the same step.
+
+    Attributes:
+        number: The signal.
+        left: What became of the files.
+    """
+
+    left = "nothing was written"
 
     def __init__(self, number: int) -> None:
         super().__init__(f"interrupted by {signal.Signals(number).name}")

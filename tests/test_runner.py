@@ -2,13 +2,15 @@
 
 import inspect
 import json
+import signal
 
 import numpy as np
 import pytest
 from mpi4py import MPI
 
-from dolfinx_impact import Result
+from dolfinx_impact import Interrupted, Result
 from dolfinx_impact.benchmark import __main__ as command_line
+from dolfinx_impact.benchmark import impacting_bar
 
 WORLD = MPI.COMM_WORLD
 RUN = ["run", "impacting-bar", "cd-lagrange"]
@@ -411,3 +413,17 @@ def test_extremes_are_one_clear_line(settings, status, words, shared_path, capfd
     err = capfd.readouterr().err
     if WORLD.rank == 0:
         assert words in err and err.count("\n") == 1, err
+
+
+def test_an_interrupted_study_leaves_the_run(shared_path, monkeypatch, capfd):
+    """Ctrl-C in the order study, after the run itself: its files are there, and the line says so."""
+    def stop(*_):
+        raise Interrupted(signal.SIGINT)
+
+    monkeypatch.setattr(impacting_bar, "order_verdicts", stop)
+    out = shared_path / "out"
+    assert command_line.main(["run", "impacting-bar", "cd-lagrange", "--out", str(out)]) == 130
+    WORLD.barrier()
+    assert "verdicts" in json.loads((out / "summary.json").read_text()) and Result.load(out / "history.npz")
+    if WORLD.rank == 0:
+        assert "interrupted by SIGINT: the run is written, without the verdicts" in capfd.readouterr().err

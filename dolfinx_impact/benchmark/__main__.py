@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _interrupted(stop: KeyboardInterrupt) -> int:
     """Exit status; all ranks know of an interrupt in a run, but not of one during set-up."""
     if isinstance(stop, Interrupted):
-        _complain(f"{stop}: nothing was written")
+        _complain(f"{stop}: {stop.left}")
         return 128 + stop.number
     _complain("interrupted: nothing was written")
     return _end_all(128 + signal.SIGINT)

@@ -16,7 +16,7 @@ from mpi4py import MPI
 from .. import __version__, parallel
 from ..integrators import SCHEMES, Option
 from ..output import Result, write_whole
-from ..simulation import simulate
+from ..simulation import Interrupted, simulate
 from .case import Case, Problem, Verdict
 from .cases import CASES
 
@@ -158,7 +158,11 @@ def run(
     _write(folder, summary, result)
     if problem.study is not None:
         # The run is kept whatever becomes of the study.
-        summary["verdicts"] += [asdict(v) for v in problem.study()]
+        try:
+            summary["verdicts"] += [asdict(v) for v in problem.study()]
+        except Interrupted as stop:
+            stop.left = "the run is written, without the verdicts of its study"
+            raise
         _write(folder, summary, result)
     if MPI.COMM_WORLD.rank == 0:
         _print(summary, result, problem, folder)
