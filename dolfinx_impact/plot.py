@@ -22,6 +22,33 @@ _STYLES = (
     {"color": "#3a8a3f", "ls": "-."},
 )
 _EXACT = {"color": "0.35", "ls": ":", "lw": 2.2}
+#: Schemes by colour, line and marker, so that no two look alike in grey.
+_SCHEMES: dict[str, dict[str, Any]] = {
+    "cd-lagrange": {"color": "#0b559f", "ls": "-", "marker": "o"},
+    "moreau-jean": {"color": "#d1711a", "ls": "--", "marker": "s"},
+    "cd-lagrange-implicit": {"color": "#3a8a3f", "ls": "-.", "marker": "^"},
+    "moreau-jean-decoupled": {"color": "#e8a56b", "ls": (0, (6, 1, 1, 1, 1, 1)), "marker": "D"},
+    "paoli-schatzman": {"color": "#8a2f7d", "ls": (0, (5, 1)), "marker": "v"},
+    "carpenter": {"color": "#444444", "ls": (0, (3, 1, 1, 1)), "marker": "P"},
+    "carpenter-implicit": {"color": "#b03030", "ls": (0, (1, 1)), "marker": "X"},
+    "combined": {"color": "#1b9aaa", "ls": (0, (8, 2)), "marker": "*"},
+}
+_OTHER: dict[str, Any] = {"color": "#111111", "ls": (0, (2, 2)), "marker": "d"}
+
+
+def style(scheme: str, *, every: float = 0.1) -> dict[str, Any]:
+    """Keywords of ``Axes.plot`` for a scheme of the catalogue, ``"exact"`` or any other name.
+
+    Args:
+        scheme: Its name.
+        every: Distance of the markers as a part of the axes' diagonal; 0 for no markers.
+    """
+    if scheme == "exact":
+        return dict(_EXACT)
+    look: dict[str, Any] = {"lw": 1.2, "ms": 4.5, "mfc": "white", **_SCHEMES.get(scheme, _OTHER)}
+    if every > 0:
+        return {**look, "markevery": every}
+    return {name: value for name, value in look.items() if name not in ("marker", "ms", "mfc")}
 
 
 def history(

@@ -14,6 +14,7 @@ import pytest
 from mpi4py import MPI
 
 import dolfinx_impact
+from dolfinx_impact.benchmark.runs import Runs
 
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("repeatable")
@@ -110,3 +111,9 @@ def launch(spawn):
 def shared_path(tmp_path):
     """A fresh folder, the same on all ranks."""
     return MPI.COMM_WORLD.bcast(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory):
+    """Runs that the tests of claims and figures share."""
+    return Runs(tmp_path_factory.mktemp("runs"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..contact import Bound
 from ..exact import BouncingBall
-from ..integrators import SCHEMES, Integrator, Option
+from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
 from ..system import PointMasses
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict
@@ -55,7 +55,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     if p["courant"] is not None:
         raise ValueError("a ball without a spring has no critical time step: give h, not courant")
     ball, ground = build(p)
-    integrator = SCHEMES[scheme].bind(ball, p["h"], ground, p, allow_unstable=allow_unstable)
+    integrator = find_scheme(scheme).bind(ball, p["h"], ground, p, allow_unstable=allow_unstable)
     integrator.start(p["z0"], p["v0"])
     log = BallLog(integrator, p)
 
@@ -143,7 +143,7 @@ def verdicts(
     scheme: str, results: dict[str, Any], log: BallLog, result: Result, p: Values
 ) -> list[Verdict]:
     """What the papers say of the scheme, decided from the run."""
-    ball, kind, e = exact(p), SCHEMES[scheme].contact, p["restitution"]
+    ball, kind, e = exact(p), find_scheme(scheme).contact, p["restitution"]
     found = []
     if result.balance:
         found.append(Verdict.below("the energy balance closes", results["balance_residual"], 1e-12))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..chain import Chain
 from ..contact import Bound
-from ..integrators import SCHEMES, CentralDifferences, Integrator, Option
+from ..integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme
 from ..output import Result
 from ..statics import Equilibrium, static_equilibrium
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict
@@ -76,7 +76,7 @@ def start(scheme: str, p: Values, allow_unstable: bool = False) -> tuple[Chain, 
     """The arch and a scheme that holds it at rest, unloaded, at t = 0."""
     chain, floor = build(p)
     h = p["h"] if p.get("courant") is None else p["courant"] * chain.critical_time_step()
-    integrator = SCHEMES[scheme].bind(chain, h, floor, p, allow_unstable=allow_unstable)
+    integrator = find_scheme(scheme).bind(chain, h, floor, p, allow_unstable=allow_unstable)
     integrator.start(chain.rest, 0.0)
     return chain, integrator
 
@@ -177,7 +177,7 @@ def verdicts(
     active, ratio = results["active_nodes"], results["contact_impulse_ratio"]
     found = [
         Verdict.below("the energy balance closes", results["balance_residual"],
-                      1e-12 if SCHEMES[scheme].explicit else 1e-11),
+                      1e-12 if find_scheme(scheme).explicit else 1e-11),
         _below_supports("a static equilibrium on the floor exists: height of its middle [m]",
                         _middle(chain, snapped.positions), bool(snapped.active), p),
         _below_supports("the arch has snapped and rests on the floor: height of its middle [m]",
@@ -215,7 +215,7 @@ def scaling_verdicts(scheme: str, p: Values) -> list[Verdict]:
 
     The variants change the defaults, whatever the run at hand had; a run without contact is none.
     """
-    if not SCHEMES[scheme].explicit:
+    if not find_scheme(scheme).explicit:
         return []  # the same nodes, at the price of Newton in nine long runs
     if any(p[name] != PARAMETERS[name].default for name in ("R", "k", "kappa", "opening", "floor")):
         return []

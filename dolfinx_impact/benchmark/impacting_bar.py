@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import mesh, parallel
 from ..contact import Plane, RigidContact
 from ..exact import ImpactingBar
-from ..integrators import SCHEMES, Integrator, Option
+from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..laws import LinearElastic
 from ..output import Result
 from ..simulation import simulate
@@ -103,7 +103,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
     bar, wall, critical = build(p)
     h = p["h"] if p["h"] is not None else p["courant"] * critical
-    integrator = SCHEMES[scheme].bind(bar, h, wall, p, allow_unstable=allow_unstable)
+    integrator = find_scheme(scheme).bind(bar, h, wall, p, allow_unstable=allow_unstable)
     v0 = np.zeros(bar.size)
     v0[:: p["dimension"]] = -p["v0"]
     integrator.start(0.0, v0)
@@ -154,8 +154,8 @@ def verdicts(
 ) -> list[Verdict]:
     """What the papers say of the case, decided from the run. Collective."""
     solution, e = exact(p), p["restitution"]
-    explicit = SCHEMES[scheme].explicit
-    node_alone = explicit and SCHEMES[scheme].contact == "velocity"
+    explicit = find_scheme(scheme).explicit
+    node_alone = explicit and find_scheme(scheme).contact == "velocity"
     found = []
     if integrator.balance().closes:
         limit = 1e-12 if explicit else 1e-11

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contact import ObstacleContact, Sphere
-from ..integrators import SCHEMES, Integrator, Option
+from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
 from ..system import PointMasses
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict
@@ -90,8 +90,8 @@ def start(scheme: str, p: Values, allow_unstable: bool = False) -> Integrator:
     )  # fmt: skip
     critical = critical_step(p)
     h = p["h"] if p.get("courant") is None else p["courant"] * critical
-    integrator = SCHEMES[scheme].bind(system, h, wall, p, allow_unstable=allow_unstable)
-    if SCHEMES[scheme].explicit and h > (1 + 1e-6) * critical:
+    integrator = find_scheme(scheme).bind(system, h, wall, p, allow_unstable=allow_unstable)
+    if find_scheme(scheme).explicit and h > (1 + 1e-6) * critical:
         if not allow_unstable:
             raise ValueError(f"the time step {h:.6g} s is above the critical one, {critical:.6g} s: lower it")
         integrator.beyond_limit = True
@@ -198,7 +198,7 @@ def verdicts(scheme: str, results: dict[str, Any], p: Values, *, closes: bool) -
     """
     found = []
     if closes:
-        limit = 1e-12 if SCHEMES[scheme].explicit else 1e-11
+        limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
         found.append(Verdict.below("the energy balance closes", results["balance_residual"], limit))
     found.append(Verdict.below("the mass stays inside the wall but for the way of one step [m]",
                                results["penetration_max"], results["step_length"]))  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import __version__, parallel
-from ..integrators import SCHEMES, Option
+from ..integrators import SCHEMES, Option, find_scheme
 from ..output import Result, write_whole
 from ..simulation import Interrupted, simulate
 from .case import Case, Problem, Verdict
@@ -62,10 +62,17 @@ def find(case: str, scheme: str) -> Case:
     """
     if case not in CASES:
         raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(CASES)}")
-    if scheme not in CASES[case].schemes:
+    if ":" in scheme:
+        find_scheme(scheme)
+    elif scheme not in CASES[case].schemes:
         names = ", ".join(CASES[case].schemes)
         raise ValueError(f"unknown scheme {scheme!r} for {case}; its schemes are: {names}")
     return CASES[case]
+
+
+def options_of(case: Case, scheme: str) -> dict[str, Option]:
+    """The parameters of a case with a scheme."""
+    return {**case.parameters, **find_scheme(scheme).parameters}
 
 
 def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
@@ -74,7 +81,7 @@ def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
     Raises:
         ValueError: An unknown name, a value of the wrong kind, h and courant together.
     """
-    options = {**case.parameters, **SCHEMES[scheme].parameters}
+    options = options_of(case, scheme)
     values = {name: case.defaults.get(name, option.default) for name, option in options.items()}
     given = {}
     for setting in settings:
@@ -145,16 +152,10 @@ def run(
     """
     chosen = find(case, scheme)
     values = parse(chosen, scheme, settings)
-    folder = folder or Path("results") / case / scheme
+    folder = folder or Path("results") / case / scheme.replace(":", ".")
     problem = chosen.make(scheme, values, allow_unstable)
     prepare_folder(folder)
-    result = simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record,
-        observers=problem.observers(), every=values["every"],
-    )  # fmt: skip
-    results, verdicts = problem.judge(result)
-    values.update(problem.effective)
-    summary = _summary(case, scheme, values, result, results, verdicts, problem)
+    summary, result = perform(case, scheme, values, problem)
     _write(folder, summary, result)
     if problem.study is not None:
         # The run is kept whatever becomes of the study.
@@ -167,6 +168,23 @@ def run(
     if MPI.COMM_WORLD.rank == 0:
         _print(summary, result, problem, folder)
     return summary
+
+
+def perform(
+    case: str, scheme: str, values: dict[str, Any], problem: Problem, *, progress: bool | None = None
+) -> tuple[dict[str, Any], Result]:
+    """Run what was made ready; its summary and its history. Collective.
+
+    Raises:
+        RuntimeError: A run that failed.
+    """
+    result = simulate(
+        problem.integrator, t_end=problem.t_end, record=problem.record,
+        observers=problem.observers(), every=values["every"], progress=progress,
+    )  # fmt: skip
+    results, verdicts = problem.judge(result)
+    values.update(problem.effective)
+    return _summary(case, scheme, values, result, results, verdicts, problem), result
 
 
 def _write(folder: Path, summary: dict[str, Any], result: Result) -> None:

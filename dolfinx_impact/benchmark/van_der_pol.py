@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contact import Bound
-from ..integrators import SCHEMES, Integrator, Option
+from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
 from ..system import PointMasses
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict
@@ -95,7 +95,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     oscillator, wall = build(p)
     critical = oscillator.critical_time_step()
     h = p["h"] if p.get("courant") is None else p["courant"] * critical
-    integrator = SCHEMES[scheme].bind(oscillator, h, wall, p, allow_unstable=allow_unstable)
+    integrator = find_scheme(scheme).bind(oscillator, h, wall, p, allow_unstable=allow_unstable)
     integrator.start(p["x0"], p["v0"])
     log = CycleLog(integrator)
 

@@ -5,6 +5,7 @@ from .catalogue import SCHEMES, Option, Scheme
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences, ThetaMethod
 from .newton import NewtonTheta
+from .own import find_scheme
 from .schemes import (
     AcaryBonnefon,
     Carpenter,
@@ -35,4 +36,5 @@ __all__ = [
     "ThetaMethod",
     "UnstableTimeStep",
     "VelocityLevel",
+    "find_scheme",
 ]

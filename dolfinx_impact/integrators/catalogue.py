@@ -42,7 +42,8 @@ class Scheme:
 
     Attributes:
         explicit: Whether it makes its step without a linear system, from lumped masses.
-        contact: Where contact is enforced: ``"velocity"`` or ``"position"``.
+        contact: Where contact is enforced: ``"velocity"`` or ``"position"``; ``"own"`` for a class of
+            the user's, of which nothing is claimed.
     """
 
     make: Callable[..., Integrator]
@@ -62,7 +63,7 @@ class Scheme:
         """The scheme with its parameters taken from ``values``, not started."""
         options = {name: values[name] for name in self.parameters if name != "touching"}
         if self.explicit:
-            del options["mass"]
+            options.pop("mass", None)
             options["allow_unstable"] = allow_unstable
         return self.make(system, dt, contact=contact, **options)
 

@@ -1,0 +1,121 @@
+"""Runs that claims and figures share: each is made once, whichever process asks for it first."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Collection, Iterator, Mapping
+
+from ..output import Result
+from . import runner
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that has ended.
+
+    Attributes:
+        history: Its samples.
+        summary: Its ``summary.json``.
+    """
+
+    history: Result
+    summary: Mapping[str, Any]
+
+    @property
+    def results(self) -> Mapping[str, Any]:
+        """The numbers of the run, ``results`` of the summary."""
+        return self.summary["results"]
+
+    def __getitem__(self, name: str) -> Any:
+        """An array of the history."""
+        return self.history[name]
+
+
+class FailedRun(RuntimeError):
+    """A run that did not start or reach its end, or gave values that are not finite."""
+
+
+class NotChosen(LookupError):
+    """A run with a scheme that was left out."""
+
+
+class Runs:
+    """Makes runs of the benchmark when they are asked for, and keeps them.
+
+    Args:
+        folder: Where runs are kept; several processes may share it.
+        instead: Schemes that take the place of others, by name (``module:Class`` for a class).
+        only: The schemes that may run; all of them by default.
+    """
+
+    def __init__(
+        self, folder: str | Path, instead: Mapping[str, str] | None = None,
+        only: Collection[str] | None = None,
+    ) -> None:  # fmt: skip
+        self.folder, self._instead, self._only = Path(folder), dict(instead or {}), only
+
+    def instead(self, schemes: Mapping[str, str]) -> "Runs":
+        """The same, with schemes replaced by others."""
+        return Runs(self.folder, {**self._instead, **schemes}, self._only)
+
+    def scheme(self, name: str) -> str:
+        """The scheme that stands for ``name``."""
+        return self._instead.get(name, name)
+
+    def __call__(self, case: str, scheme: str, **settings: Any) -> Run:
+        """The run of a case with a scheme and these parameters, the others at their defaults.
+
+        Settings that the scheme does not understand are left out where it stands for another one.
+
+        Raises:
+            ValueError: A parameter that does not exist, or a value of the wrong kind.
+            FailedRun: The run failed; or the scheme does not run the case.
+            NotChosen: The scheme was left out.
+        """
+        name = self.scheme(scheme)
+        if self._only is not None and scheme not in self._only:
+            raise NotChosen(f"it takes runs with {scheme}, which was left out")
+        try:
+            chosen = runner.find(case, name)
+        except ValueError as error:
+            raise FailedRun(str(error)) from None
+        if name != scheme:
+            known = runner.options_of(chosen, name)
+            settings = {key: value for key, value in settings.items() if key in known}
+        values = runner.parse(chosen, name, [f"{key}={value}" for key, value in settings.items()])
+        text = json.dumps([case, name, values], sort_keys=True)
+        place = self.folder / hashlib.sha256(text.encode()).hexdigest()[:24]
+        with _locked(place):
+            if not (place / "summary.json").exists():
+                _make(case, name, values, place)
+        summary = json.loads((place / "summary.json").read_text())
+        if "failed" in summary:
+            raise FailedRun(summary["failed"])
+        return Run(Result.load(place / "history.npz"), summary)
+
+
+def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:
+    """Run and keep; a failure is kept too, so that it is not repeated."""
+    try:
+        problem = runner.find(case, scheme).make(scheme, values, False)
+        summary, history = runner.perform(case, scheme, values, problem, progress=False)
+        text = json.dumps(summary, allow_nan=False)
+        history.save(place / "history.npz")
+    except Exception as error:
+        # Whatever a scheme of the user's does: the others go on.
+        text = json.dumps({"failed": f"{type(error).__name__}: {error}"})
+    (place / "summary.json").write_text(text)
+
+
+@contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    """One process at a time makes a run."""
+    place.mkdir(parents=True, exist_ok=True)
+    with open(place / "lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
