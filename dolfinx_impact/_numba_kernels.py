@@ -6,7 +6,6 @@ import functools
 from typing import Callable
 
 import numba
-import numpy as np
 from numpy.typing import NDArray
 
 COMPILED = True
@@ -36,11 +35,13 @@ def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> No
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def central_sums(m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray) -> NDArray:
+def central_sums(
+    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray
+) -> tuple[float, float, float, float, float]:
     """One pass for the energies of central differences (v0, v1 half a step around f, u).
 
     Returns:
-        ``[m (v0+v1)^2/8, m (v1-v0)^2/8, v0.f, v1.f, u.f]``, sums over the entries.
+        ``m (v0+v1)^2/8, m (v1-v0)^2/8, v0.f, v1.f, u.f``, sums over the entries.
     """
     kinetic = jump = before = after = stored = 0.0
     for i in range(m.size):
@@ -49,7 +50,7 @@ def central_sums(m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray) -
         before += v0[i] * f[i]
         after += v1[i] * f[i]
         stored += u[i] * f[i]
-    return np.array([kinetic / 8, jump / 8, before, after, stored])
+    return kinetic / 8, jump / 8, before, after, stored
 
 
 @functools.cache

@@ -10,7 +10,6 @@ use the same energy written as a loop (:func:`chain_force`); tangents come from 
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any, Callable
 
@@ -83,16 +82,6 @@ def load_factor(t: float, ramp: float, release: float) -> float:
     if t >= release or t <= 0.0:
         return 0.0
     return t / ramp if t < ramp else 1.0
-
-
-@functools.cache
-def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """The loop compiled by numba where it is installed, else itself."""
-    if not kernels.load().COMPILED:
-        return loop
-    import numba
-
-    return numba.njit(cache=True, error_model="numpy")(loop)
 
 
 class ChainForms:
@@ -213,10 +202,9 @@ class Chain(PointMasses):
         self.rest: NDArray = space.tabulate_dof_coordinates()[nodes, :2].ravel().copy()
         self.middle = (bars // 2, bars // 2 + 1)
         self._lengths, self._angles = _lengths_and_angles(self.rest)
-        self._loop, self._sum = compiled(chain_force), compiled(chain_energy)
         super().__init__(
-            np.full(self.rest.size, float(mass)), self._pull if load else None, internal=self._resist,
-            energy=self.energy, damping=self._drag if damping else None,
+            np.full(self.rest.size, float(mass)), self._pull() if load else None, internal=self._resist(),
+            energy=self._stored(), damping=self._drag(float(mass)) if damping else None,
             held=[2 * node + i for node in held for i in (0, 1)],
             labels=[f"{axis}{node}" for node in range(bars + 1) for axis in "xy"], length=radius,
         )  # fmt: skip
@@ -228,12 +216,13 @@ class Chain(PointMasses):
 
     def energy(self, x: NDArray) -> float:
         """The loop's stored energy at the positions ``x`` [J]."""
-        return float(self._sum(x, self.k, self.kappa, self._lengths, self._angles))
+        return self.stored_energy(x)
 
     def internal_force(self, x: NDArray) -> NDArray:
         """The loop's internal force at the positions ``x``, shape (size,) [N]."""
         out = np.zeros(self.size)
-        self._resist(0.0, x, x, out)
+        assert self._internal is not None
+        self._internal(0.0, x, x, out)
         return out
 
     def tangents(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
@@ -249,16 +238,42 @@ class Chain(PointMasses):
         square = float(np.linalg.eigvalsh(self.forms.tangent(self.rest) * np.outer(root, root))[-1])
         return (math.sqrt(self.mu**2 + 4 * square) - self.mu) / square
 
-    def _pull(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        out[:] = 0.0
-        for node in self.middle:
-            out[2 * node + 1] = -self.load * load_factor(t, self.ramp, self.release)
+    # -- forces that compiled loops can call
 
-    def _resist(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        self._loop(u, self.k, self.kappa, self._lengths, self._angles, out)
+    def _pull(self) -> Callable[..., None]:
+        load, ramp, release = self.load, self.ramp, self.release
+        left, right = (2 * node + 1 for node in self.middle)
 
-    def _drag(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        np.multiply(self.mu * self.mass, v, out=out)
+        def pull(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            out[:] = 0.0
+            out[left] = out[right] = -load * load_factor(t, ramp, release)
+
+        return kernels.jit(pull, load_factor)
+
+    def _resist(self) -> Callable[..., None]:
+        k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
+
+        def resist(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            chain_force(u, k, kappa, lengths, angles, out)
+
+        return kernels.jit(resist, chain_force)
+
+    def _stored(self) -> Callable[[NDArray], float]:
+        k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
+
+        def stored(u: NDArray) -> float:
+            return chain_energy(u, k, kappa, lengths, angles)
+
+        return kernels.jit(stored, chain_energy)
+
+    def _drag(self, mass: float) -> Callable[..., None]:
+        strength = self.mu * mass
+
+        def drag(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            for i in range(v.size):
+                out[i] = strength * v[i]
+
+        return kernels.jit(drag)
 
 
 def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, NDArray, list[int]]:

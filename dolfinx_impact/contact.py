@@ -6,12 +6,13 @@ the free side; the normal velocity is ``L v`` and an impulse ``r >= 0`` acts as 
 
 from __future__ import annotations
 
-from typing import Any, Protocol, Sequence
+import math
+from typing import Any, Callable, Protocol, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import parallel
+from . import kernels, parallel
 from .rows import Rows, coordinate_order
 from .solid import Solid
 from .system import System
@@ -100,6 +101,24 @@ class Sphere:
         arm = x - self.center
         arm[~arm.any(axis=1), 0] = 1.0
         return self._sign * arm / np.linalg.norm(arm, axis=1)[:, None]
+
+    def compiled(self) -> Callable[[NDArray, NDArray], float]:
+        """Gap and normal of one point for compiled loops: ``surface(x, normal)`` returns the gap [m]."""
+        center, radius, sign = self.center, self.radius, self._sign
+
+        def surface(x: NDArray, normal: NDArray) -> float:
+            square = 0.0
+            for i in range(x.size):
+                normal[i] = x[i] - center[i]
+                square += normal[i] * normal[i]
+            size = math.sqrt(square)
+            if size == 0.0:
+                normal[0] = 1.0
+            for i in range(x.size):
+                normal[i] = sign * normal[i] / (size if size > 0.0 else 1.0)
+            return sign * (size - radius)
+
+        return kernels.jit(surface)
 
 
 class Contact:

@@ -7,24 +7,34 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Sequence, Union
+from typing import Any, Callable, Iterator, Protocol, Sequence, Union
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from . import energy, parallel
 from .energy import Balance
 from .integrators.base import Integrator, UnstableTimeStep
+from .integrators.block import Block, NotCompiled
 from .output import Result
 from .rows import Rows
+from .steps import Recorder, Steps
 
-Observer = Union[Balance, Callable[[Integrator], None]]
 
-_MOST_BYTES = 1_000_000_000
+class Follower(Protocol):
+    """What wants the rows of all steps, many at a time."""
+
+    def follow(self, steps: Steps) -> None:
+        """Look at consecutive steps; the first call has the start alone. Collective."""
+
+
+Observer = Union[Balance, Follower, Callable[[Integrator], None]]
+
 _MOST_STEPS = 1e15
 #: A run is unstable when its energy exceeds so many times what it was ever given.
 _EXPLODED = 10.0
+#: A compiled loop is worth loading for runs of so many steps or more, of so many dofs or fewer.
+_WORTH = 2000, 20_000
 
 
 class Interrupted(KeyboardInterrupt):
@@ -51,6 +61,7 @@ def simulate(
     energies: bool = True,
     every: int = 1,
     progress: bool | None = None,
+    compiled: bool | None = None,
 ) -> Result:
     """Run a started integrator to ``t_end`` and return its history. Collective.
 
@@ -59,24 +70,47 @@ def simulate(
         t_end: End time [s]; the run has ``max(1, round((t_end - t) / dt))`` steps.
         record: Which displacements to record; by default all dofs of point masses, and the
             contact points of a solid (their motion towards the obstacle).
-        observers: Callables ``f(integrator)``, called after every step; an energy balance of
-            your own takes the place of the scheme's.
+        observers: Callables ``f(integrator)``, called after every step; objects with
+            ``follow(steps)``, which are given the recorded rows of all steps, many at a time
+            (:class:`.Steps`, the start first); an energy balance of your own takes the place of the
+            scheme's.
         energies: Follow the energy balance of the scheme.
         every: Sample every so many steps (and the last one).
         progress: Show a progress bar; by default when the error stream is a terminal.
+        compiled: Whether many steps run in one compiled loop, with the same results; by default where
+            that is possible and the run is long.
 
     Returns:
         The history, on every rank.
 
     Raises:
         ValueError: An end before the start or beyond reach, ``every`` below 1, a history above
-            1 GB.
+            1 GB; ``compiled=True`` where no loop can be compiled (the message says why).
         UnstableTimeStep: A value is not finite; or, with a step above the critical one, the
             energy exceeds ten times what the body was given. (At the very limit the highest
             mode grows linearly, and a scheme may be run to see it blow up: neither stops.)
         Interrupted: Ctrl-C or SIGTERM.
         RuntimeError: When the integrator was not started.
     """
+    steps = _number_of_steps(integrator, t_end, every)
+    balance = next((o for o in observers if isinstance(o, Balance)), None)
+    if balance is None and energies:
+        balance = integrator.balance()
+    rows = _default_rows(integrator) if record is None else record
+    callables = [o for o in observers if not isinstance(o, Balance) and not hasattr(o, "follow")]
+    recorder = Recorder(integrator, steps, int(every), rows, balance)
+    block = _compiled_block(integrator, rows, balance, callables, steps, compiled)
+    begun = time.perf_counter()
+    with _stop_signals() as caught, _bar(steps, progress) as bar:
+        run = _Run(integrator, rows, balance, callables, caught, bar)
+        followers = [recorder, *(o for o in observers if hasattr(o, "follow"))]
+        for part in run.parts(steps, block):
+            for follower in followers:
+                follower.follow(part)  # type: ignore[union-attr]
+    return recorder.result(time.perf_counter() - begun)
+
+
+def _number_of_steps(integrator: Integrator, t_end: float, every: float) -> int:
     if integrator.n < 0:
         raise RuntimeError("call integrator.start(u0, v0) before simulate()")
     if not t_end > integrator.t or not np.isfinite(t_end):
@@ -86,131 +120,70 @@ def simulate(
     length = (t_end - integrator.t) / integrator.dt
     if length > _MOST_STEPS:
         raise ValueError(f"t_end = {t_end:g} s is {length:.1g} steps of {integrator.dt:g} s away: too many")
-    steps = max(1, round(length))
-    chosen: list[Observer] = list(observers)
-    if energies and _balance_of(chosen) is None:
-        chosen.insert(0, integrator.balance())
-    recorder = Recorder(integrator, steps, int(every), record, _balance_of(chosen))
-    begun = time.perf_counter()
-    with _stop_signals() as caught, _bar(steps, progress) as bar:
-        _run(integrator, steps, chosen, recorder, caught, bar)
-    return recorder.result(time.perf_counter() - begun)
+    return max(1, round(length))
 
 
-def _run(
-    integrator: Integrator,
-    steps: int,
-    observers: list[Observer],
-    recorder: "Recorder",
-    caught: list[int],
-    bar: Callable[[], None],
-) -> None:
-    balances = [o for o in observers if isinstance(o, Balance)]
-    others = [o for o in observers if not isinstance(o, Balance)]
-    for balance in balances:
-        balance.start()
-    guard = _Guard(integrator, balances[0] if balances else None)
-    recorder.sample(0)
-    for i in range(1, steps + 1):
-        integrator.step()
-        for balance in balances:
-            balance.step()
-        for observer in others:
-            observer(integrator)
-        recorder.add_impulses()
-        sampled = i % recorder.every == 0 or i == steps
-        guard.check(caught, sampled)
-        if sampled:
-            recorder.sample(i)
-        bar()
+def _compiled_block(
+    integrator: Integrator, rows: Rows, balance: Balance | None, callables: list, steps: int,
+    compiled: bool | None,
+) -> Block | None:  # fmt: skip
+    """What makes many steps at once, where it is wanted and possible."""
+    if compiled is False or (compiled is None and not _WORTH[0] <= steps):
+        return None
+    try:
+        if callables:
+            raise NotCompiled(f"{callables[0]!r} must be called after every step")
+        if compiled is None and integrator.system.size > _WORTH[1]:
+            return None
+        return Block(integrator, rows, balance)
+    except NotCompiled as reason:
+        if compiled:
+            raise ValueError(f"no compiled loop for this run: {reason}") from None
+        return None
 
 
-class Recorder:
-    """Allocates the history once, fills this rank's part, gathers it at the end.
-
-    Args:
-        integrator: The integrator, started.
-        steps: Number of steps of the run.
-        every: Steps between samples.
-        record: What to record of ``u`` and ``v``.
-        balance: The energy balance, or None.
-
-    Raises:
-        ValueError: A history above 1 GB. Collective.
-    """
+class _Run:
+    """Makes steps and hands them on in parts."""
 
     def __init__(
-        self, integrator: Integrator, steps: int, every: int, record: Rows | None, balance: Balance | None
-    ) -> None:
-        self.every, self._steps = every, steps
-        self._integrator, self._balance = integrator, balance
-        self._comm = integrator.system.comm
-        self._rows = _default_rows(integrator) if record is None else record
-        samples = 1 + steps // every + (steps % every != 0)
-        self._refuse_large(samples, self._rows.count, integrator.r.size)
-        k, p = self._rows.count, integrator.r.size
-        self._t, self._t_v = np.zeros(samples), np.zeros(samples)
-        self._u, self._v_t, self._v = (np.zeros((samples, k)) for _ in range(3))
-        self._gap, self._r = np.zeros((samples, p)), np.zeros((samples, p))
-        self._r_t = np.zeros((samples, *integrator.r_t.shape))
-        self._further = {name: np.zeros((samples, p)) for name in integrator.point_records}
-        self._energies = np.zeros((samples, len(energy.TERMS)))
-        self._impulses, self._rubbed = integrator.r.copy(), integrator.r_t.copy()
-        self._next = 0
+        self, integrator: Integrator, rows: Rows, balance: Balance | None,
+        callables: list[Callable[[Integrator], None]], caught: list[int], bar: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        self._integrator, self._balance, self._callables = integrator, balance, callables
+        self._caught, self._bar = caught, bar
+        self._part = Steps(integrator, rows, balance)
 
-    def add_impulses(self) -> None:
-        """Add the impulses of the last step to those of the sample to come."""
-        self._impulses += self._integrator.r
-        if self._rubbed.size:
-            self._rubbed += self._integrator.r_t
-
-    def sample(self, step: int) -> None:
-        """Keep the state after ``step`` steps."""
-        i, s = self._next, self._integrator
-        self._t[i], self._t_v[i] = s.t, s.v_time
-        dofs, weights = self._rows.dofs, self._rows.weights
-        self._u[i] = self._rows(s.u)
-        self._v[i] = self._rows(s.v)
-        self._v_t[i] = np.einsum("pk,pk->p", weights, s.v_mean_at(dofs))
-        self._gap[i], self._r[i] = s.gap(), self._impulses
-        self._r_t[i] = self._rubbed
-        self._impulses[:], self._rubbed[:] = 0.0, 0.0
-        for name, values in self._further.items():
-            values[i] = getattr(s, name)
+    def parts(self, steps: int, block: Block | None) -> Iterator[Steps]:
+        """The start, then all steps; every part is overwritten by the next."""
+        part, done = self._part, 0
         if self._balance is not None:
-            self._energies[i] = self._balance.terms()
-        self._next += 1
+            self._balance.start()
+        self._guard = _Guard(self._integrator, self._balance)
+        part.append()
+        yield part
+        while done < steps:
+            part.count = 0
+            wanted = min(part.capacity, steps - done)
+            if block is not None:
+                block.fill(part, wanted)
+                self._guard.check_part(self._caught, part)
+                self._bar(part.count)
+            else:
+                self._step_by_step(wanted)
+            done += part.count
+            yield part
 
-    def result(self, seconds: float) -> Result:
-        """The history of all ranks, rows in order. Collective."""
-        contact, comm = self._integrator.contact, self._comm
-        order = self._rows.sorting(comm)
-        arrays: dict[str, Any] = {"t": self._t, "t_v": self._t_v, "t_r": self._t}
-        for name, local in (("u", self._u), ("v_t", self._v_t), ("v", self._v)):
-            arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
-        arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
-        points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
-        by_point: dict[str, NDArray] = {"gap": self._gap, "r": self._r, **self._further}
-        if self._rubbed.ndim == 2:
-            by_point["r_t"] = self._r_t
-        for name, values in by_point.items():
-            arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
-        arrays["contact_labels"] = np.array(contact.rows.sorted_labels(comm) if contact else [], dtype=str)
-        if self._balance is not None:
-            energies = comm.allreduce(self._energies, op=MPI.SUM)
-            arrays.update(zip(energy.TERMS, energies.T))
-            arrays["residual"] = energy.residual(arrays)
-        closes = self._balance is not None and self._balance.closes
-        return Result(arrays, balance=closes, steps=self._steps, seconds=seconds)
-
-    def _refuse_large(self, samples: int, k: int, p: int) -> None:
-        per_sample = 8 * parallel.total(self._comm, 3 * k + 2 * p) + 8 * (2 + len(energy.TERMS))
-        if samples * per_sample > _MOST_BYTES:
-            fits = int(np.ceil(self._steps / max(1.0, _MOST_BYTES / per_sample - 2)))
-            raise ValueError(
-                f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
-                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self.every)} steps"
-            )
+    def _step_by_step(self, wanted: int) -> None:
+        s, balance, part = self._integrator, self._balance, self._part
+        for _ in range(wanted):
+            s.step()
+            if balance is not None:
+                balance.step()
+            for observer in self._callables:
+                observer(s)
+            part.append()
+            self._guard.check(self._caught, part.count == wanted)
+            self._bar(1)
 
 
 class _Guard:
@@ -224,32 +197,51 @@ class _Guard:
         start = balance.kinetic + balance.internal if balance else 0.0
         self._start = self._given = parallel.total(self._comm, start)
 
-    def check(self, caught: list[int], sampled: bool) -> None:
-        """Raise on all ranks when any has a reason. Collective."""
+    def check(self, caught: list[int], thorough: bool) -> None:
+        """Raise on all ranks when any has a reason after the last step. Collective."""
         balance, local, s = self._balance, self._local, self._integrator
         local[2], local[3] = signal.SIGINT in caught, signal.SIGTERM in caught
         if balance is not None:
             local[0] = balance.kinetic + self._internal + balance.internal_work
             local[1] = balance.external
-        elif sampled:
+        elif thorough:
             local[0] = np.sum(np.abs(s.v[: s.system.owned]))
         if self._comm.size > 1:
             self._comm.Allreduce(local, self._sum)
             local = self._sum
-        if local[2] or local[3]:
-            raise Interrupted(signal.SIGINT if local[2] else signal.SIGTERM)
-        if not np.isfinite(local[0]):
-            raise UnstableTimeStep(f"a value is no longer finite at t = {s.t:.6g} s (step {s.n})")
-        self._given = max(self._given, self._start + local[1])
-        if s.beyond_limit and balance is not None and local[0] > _EXPLODED * self._given:
+        self._stop(local[2], local[3])
+        self._judge(local[0], local[1], s.t, s.n)
+
+    def check_part(self, caught: list[int], part: Steps) -> None:
+        """The same after many steps of one rank."""
+        self._stop(signal.SIGINT in caught, signal.SIGTERM in caught)
+        if self._balance is None:
+            speeds = float(np.sum(np.abs(self._integrator.v)))
+            return self._judge(speeds, 0.0, self._integrator.t, self._integrator.n)
+        names, n = energy.TERMS, part.count
+        kinetic, work, external = (
+            part.energies[:n, names.index(name)] for name in ("kinetic", "internal_work", "external")
+        )
+        if not self._integrator.beyond_limit and np.isfinite(kinetic[-1] + work[-1]):
+            return  # what is no number once stays none
+        for i in range(n):
+            total = kinetic[i] + self._internal + work[i]
+            self._judge(total, external[i], part.t[i], self._integrator.n - n + i + 1)
+
+    def _stop(self, interrupted: float, ended: float) -> None:
+        if interrupted or ended:
+            raise Interrupted(signal.SIGINT if interrupted else signal.SIGTERM)
+
+    def _judge(self, total: float, external: float, t: float, step: int) -> None:
+        if not np.isfinite(total):
+            raise UnstableTimeStep(f"a value is no longer finite at t = {t:.6g} s (step {step})")
+        self._given = max(self._given, self._start + external)
+        exploded = self._balance is not None and total > _EXPLODED * self._given
+        if self._integrator.beyond_limit and exploded:
             raise UnstableTimeStep(
-                f"at t = {s.t:.6g} s (step {s.n}) the energy is {local[0]:.3g} J, more than {_EXPLODED:g} "
+                f"at t = {t:.6g} s (step {step}) the energy is {total:.3g} J, more than {_EXPLODED:g} "
                 f"times the {self._given:.3g} J that the system was given: take a smaller time step"
             )
-
-
-def _balance_of(observers: Sequence[Observer]) -> Balance | None:
-    return next((o for o in observers if isinstance(o, Balance)), None)
 
 
 def _default_rows(integrator: Integrator) -> Rows:
@@ -280,16 +272,16 @@ def _stop_signals() -> Iterator[list[int]]:
 
 
 @contextmanager
-def _bar(steps: int, progress: bool | None) -> Iterator[Callable[[], None]]:
+def _bar(steps: int, progress: bool | None) -> Iterator[Callable[[int], None]]:
     """A progress bar on rank 0; nothing where tqdm is missing or nobody looks."""
     shown = sys.stderr.isatty() if progress is None else progress
     if not shown or MPI.COMM_WORLD.rank != 0:
-        yield lambda: None
+        yield lambda steps: None
         return
     try:
         from tqdm import tqdm
     except ImportError:
-        yield lambda: None
+        yield lambda steps: None
         return
     with tqdm(total=steps, unit=" steps", delay=0.5, mininterval=0.3, miniters=1) as bar:
-        yield lambda: bar.update() and None
+        yield lambda steps: bar.update(steps) and None

@@ -19,6 +19,7 @@ from .linear import FactorisedSolver
 from .mesh import NamedMesh
 from .rows import Rows, coordinate_order
 from .stiffness import StoredStiffness, largest_eigenvalue
+from .system import Compiled
 
 
 class Solid:
@@ -106,6 +107,14 @@ class Solid:
         """Loads less K u, shape (size,) [N]; only the owned entries mean something. Collective."""
         self.external(t, u, v, out)
         self.stiffness.subtract_product(u, out)
+
+    def compiled(self) -> Compiled | None:
+        """The stored stiffness for compiled loops; None on several ranks, or without pairs."""
+        pairs = self.stiffness.pairs
+        if self.comm.size > 1 or pairs is None:
+            return None
+        load = np.zeros(self.size) if self._load is None else self._load
+        return Compiled(None, None, None, None, load, pairs=pairs, block=self.mesh.geometry.dim)
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Gravity and body force, shape (size,) [N]."""

@@ -24,6 +24,9 @@ class StoredStiffness:
     Args:
         form: Compiled bilinear form, symmetric.
         space: Its function space.
+
+    Attributes:
+        pairs: Starts, columns and values of the blocks of -K right of the diagonal, or None.
     """
 
     def __init__(self, form: Any, space: fem.FunctionSpace) -> None:
@@ -31,8 +34,8 @@ class StoredStiffness:
         self._bs = space.dofmap.bs
         self._owned = space.dofmap.index_map.size_local * self._bs
         self._petsc: Any = None
-        self._pairs = self._upper_pairs() if kernels.load().COMPILED else None
-        if self._pairs is None:
+        self.pairs = self._upper_pairs() if kernels.load().COMPILED else None
+        if self.pairs is None:
             matrix = self.petsc()
             self._x, self._y = matrix.createVecs()
 
@@ -49,7 +52,7 @@ class StoredStiffness:
 
     def subtract_product(self, u: NDArray, out: NDArray) -> None:
         """``out -= K u`` on the owned entries; ghosts of ``u`` need not be fresh. Collective."""
-        if self._pairs is not None:
+        if self.pairs is not None:
             self._add_pairs(u, out)
             return
         self._x.array[:] = u[: self._owned]
@@ -59,13 +62,13 @@ class StoredStiffness:
     def _add_pairs(self, u: NDArray, out: NDArray) -> None:
         product = kernels.load().pair_product(self._bs)
         if self._space.mesh.comm.size == 1:
-            product(*self._pairs, u, out)
+            product(*self.pairs, u, out)
             return
         # Rows at a cut reach nodes that the space itself has no ghosts of.
         self._reach.array[: self._owned] = u[: self._owned]
         self._reach.scatter_forward()
         self._sums[:] = 0.0
-        product(*self._pairs, self._reach.array, self._sums)
+        product(*self.pairs, self._reach.array, self._sums)
         out[: self._owned] += self._sums[: self._owned]
 
     def _upper_pairs(self) -> tuple[NDArray, NDArray, NDArray] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Callable, Protocol, Sequence, runtime_checkable
 
 import numpy as np
@@ -9,9 +10,35 @@ from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from . import kernels
 from .rows import Rows
 
 Force = Callable[[float, NDArray, NDArray, NDArray], None]
+
+
+@dataclass
+class Compiled:
+    """The forces of a system by kinds that compiled loops know.
+
+    Attributes:
+        external, internal, damping: Compiled force callables, or None; see :class:`PointMasses`.
+        energy: Compiled stored energy of ``internal``, or None where the forces come from matrices.
+        load: Constant loads, shape (size,) [N].
+        stiffness: Dense K, shape (size, size) [N/m], or (0, 0).
+        pairs: Starts, columns and values of the blocks of -K right of the diagonal; empty for none.
+        block: Size of those blocks, 0 for none.
+    """
+
+    external: Force | None
+    internal: Force | None
+    damping: Force | None
+    energy: Callable[[NDArray], float] | None
+    load: NDArray
+    stiffness: NDArray = field(default_factory=lambda: np.zeros((0, 0)))
+    pairs: tuple[NDArray, NDArray, NDArray] = field(
+        default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+    )
+    block: int = 0
 
 
 @runtime_checkable
@@ -164,6 +191,14 @@ class PointMasses:
             if part is not None:
                 part(t, u, v, self._part)
                 out -= self._part
+
+    def compiled(self) -> Compiled | None:
+        """The forces for compiled loops; None when one of them is not compiled by numba."""
+        parts = (self._force, self._internal, self._damping, self._energy)
+        if any(part is not None and not kernels.is_compiled(part) for part in parts):
+            return None
+        K = np.zeros((0, 0)) if self.stiffness is None else self.stiffness
+        return Compiled(*parts, load=self._constant, stiffness=K)
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """The force callable and the constant loads."""

@@ -118,7 +118,7 @@ def test_a_run_that_leaves_the_cycle_fails_its_verdict():
     integrator = di.CDLagrange(system, 1e-2)
     integrator.start(1.0, 1.0)
     log = case.CycleLog(integrator)
-    result = di.simulate(integrator, t_end=60.0, observers=[log.balance, log], progress=False)
+    result = di.simulate(integrator, t_end=60.0, observers=[log], progress=False)
     found = case.verdicts(case.measure(log, integrator), log, None, result, p)
     assert [v.reproduced for v in found] == [True, False]
 

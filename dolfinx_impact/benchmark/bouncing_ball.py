@@ -8,12 +8,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
 from ..contact import Bound
 from ..exact import BouncingBall
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
+from ..steps import Steps
 from ..system import PointMasses
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict
+from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass"),
@@ -82,43 +87,64 @@ class BallLog(RunLog):
     """
 
     def __init__(self, integrator: Integrator, p: Values) -> None:
-        self.heights: list[float] = []
-        self.rest_time: float | None = integrator.t
-        self.rebound_defect = self.energy = 0.0
-        self._e, self._m, self._gravity = p["restitution"], p["m"], p["gravity"]
-        self._top: float | None = None
-        self._z, self._v = -math.inf, float(integrator.v[0])
-        self._hit = False
         super().__init__(integrator)
+        self.heights: list[float] = []
+        self._flights = kernels.jit(_follow_flights)
+        self._numbers = np.array([p["restitution"], p["m"], p["gravity"]])
+        #: z and v of the step before, top of the flight, hit, resting since, defect, energy.
+        self._state = np.array([-np.inf, np.nan, np.nan, 0.0, np.nan, 0.0, 0.0])
+        self._tops = np.zeros(0)
 
-    def __call__(self, integrator: Integrator) -> None:
-        """Note the last step."""
-        super().__call__(integrator)
-        z, v, v_t = float(integrator.u[0]), float(integrator.v[0]), float(integrator.v_mean[0])
-        if integrator.r[0] > 0:
-            self._land()
-            if integrator.n > 0:
-                self.rebound_defect = max(self.rebound_defect, abs(v + self._e * self._v))
-        elif self._hit:
-            self._top = z if self._top is None else max(self._top, z)
-        if self._hit:
-            self.energy = max(self.energy, self._m * (0.5 * v_t**2 + self._gravity * z))
-        if abs(v_t) >= RESTING:
-            self.rest_time = None
-        elif self.rest_time is None:
-            self.rest_time = integrator.t
-        self._z, self._v = z, v
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        n = steps.count
+        if self._tops.size < n:
+            self._tops = np.zeros(n)
+        count = self._flights(
+            steps.t[:n], steps.u[:n, 0], steps.v[:n, 0], steps.v_t[:n, 0], steps.r[:n, 0],
+            self._numbers, self._state, self._tops,
+        )  # fmt: skip
+        self.heights += [float(top) for top in self._tops[:count]]
 
     def close(self) -> None:
         """Bring the numbers up to the last step; a flight past its top counts."""
         super().close()
-        if self._top is not None and self._z < self._top:
-            self._land()
+        z, _, top, _, resting, self.rebound_defect, self.energy = map(float, self._state)
+        self.rest_time = None if np.isnan(resting) else resting
+        if top > 0 and z < top:
+            self.heights.append(top)
+            self._state[2] = np.nan
 
-    def _land(self) -> None:
-        if self._top is not None and self._top > 0:
-            self.heights.append(self._top)
-        self._top, self._hit = None, True
+
+def _follow_flights(
+    t: NDArray, z: NDArray, v: NDArray, v_t: NDArray, r: NDArray, numbers: NDArray, state: NDArray,
+    tops: NDArray,
+) -> int:  # fmt: skip
+    """Follow the flights; the heights of those that end go into ``tops``, their number is returned."""
+    e, m, gravity = numbers
+    last, v_before, top, hit, resting, defect, energy = state
+    count = 0
+    for i in range(z.size):
+        if r[i] > 0.0:
+            if top > 0.0:
+                tops[count] = top
+                count += 1
+            top, hit = np.nan, 1.0
+            if v_before == v_before:
+                defect = max(defect, abs(v[i] + e * v_before))
+        elif hit > 0.0:
+            top = max(top, z[i]) if top == top else z[i]
+        if hit > 0.0:
+            energy = max(energy, m * (0.5 * v_t[i] ** 2 + gravity * z[i]))
+        if abs(v_t[i]) >= RESTING:
+            resting = np.nan
+        elif resting != resting:
+            resting = t[i]
+        last, v_before = z[i], v[i]
+    state[0], state[1], state[2], state[3] = last, v_before, top, hit
+    state[4], state[5], state[6] = resting, defect, energy
+    return count
 
 
 def measure(log: BallLog, integrator: Integrator) -> dict[str, Any]:
@@ -146,7 +172,7 @@ def verdicts(
     ball, kind, e = exact(p), find_scheme(scheme).contact, p["restitution"]
     found = []
     if result.balance:
-        found.append(Verdict.below("the energy balance closes", results["balance_residual"], 1e-12))
+        found.append(balance_verdict(results["balance_residual"], 1e-12, result.steps))
     if log.contact_start is None:
         return found
     if "velocity" in kind:

@@ -18,7 +18,8 @@ from ..contact import Bound
 from ..integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme
 from ..output import Result
 from ..statics import Equilibrium, static_equilibrium
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict
+from ..steps import Steps
+from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "R": Option(1.0, "m", "radius of the arch"),
@@ -144,10 +145,10 @@ class ArchLog(RunLog):
 
     fastest = 0.0
 
-    def __call__(self, integrator: Integrator) -> None:
-        """Note the last step."""
-        super().__call__(integrator)
-        self.fastest = max(self.fastest, -float(np.min(integrator.v[1::2])))
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        self.fastest = max(self.fastest, -float(np.min(steps.v[: steps.count, 1::2])))
 
 
 def measure(log: ArchLog, chain: Chain, integrator: Integrator, still: Equilibrium) -> dict[str, Any]:
@@ -176,8 +177,8 @@ def verdicts(
     snapped = snapped_equilibrium(chain, p["floor"])
     active, ratio = results["active_nodes"], results["contact_impulse_ratio"]
     found = [
-        Verdict.below("the energy balance closes", results["balance_residual"],
-                      1e-12 if find_scheme(scheme).explicit else 1e-11),
+        balance_verdict(results["balance_residual"], 1e-12 if find_scheme(scheme).explicit else 1e-11,
+                        integrator.n),
         _below_supports("a static equilibrium on the floor exists: height of its middle [m]",
                         _middle(chain, snapped.positions), bool(snapped.active), p),
         _below_supports("the arch has snapped and rests on the floor: height of its middle [m]",

@@ -20,7 +20,7 @@ from ..laws import LinearElastic
 from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict
+from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "dimension": Option(1, "-", "line or solid", (1, 3)),
@@ -159,7 +159,7 @@ def verdicts(
     found = []
     if integrator.balance().closes:
         limit = 1e-12 if explicit else 1e-11
-        found.append(Verdict.below("the energy balance closes", results["balance_residual"], limit))
+        found.append(balance_verdict(results["balance_residual"], limit, integrator.n))
     if p["v0"] == 0 or p["t_end"] < 1.2 * solution.contact_end or results["contact_start"] is None:
         return found  # the rest is about a whole impact
     found.append(Verdict.equal("the impulse is that of an elastic rebound, 2 m v0 (ratio)",

@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import kernels
 from ..contact import ObstacleContact, Sphere
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
+from ..steps import Steps
 from ..system import PointMasses
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict
+from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass"),
@@ -64,12 +66,16 @@ def spring(p: Values) -> PointMasses:
 
     def internal(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         size = math.hypot(u[0], u[1])
-        out[:] = k * (1.0 - l0 / size if size > 0 else 0.0) * u
+        pull = k * (1.0 - l0 / size if size > 0 else 0.0)
+        out[0], out[1] = pull * u[0], pull * u[1]
 
     def energy(u: NDArray) -> float:
         return 0.5 * k * (math.hypot(u[0], u[1]) - l0) ** 2
 
-    return PointMasses([p["m"]] * 2, internal=internal, energy=energy, labels=["x", "y"], length=p["radius"])
+    return PointMasses(
+        [p["m"]] * 2, internal=kernels.jit(internal), energy=kernels.jit(energy), labels=["x", "y"],
+        length=p["radius"],
+    )  # fmt: skip
 
 
 def critical_step(p: Values) -> float:
@@ -118,36 +124,40 @@ class SpinLog(RunLog):
     """
 
     def __init__(self, integrator: Integrator, settled: float) -> None:
-        self._f, self._settled = np.zeros(2), settled
-        self._kept: list[float] = []
-        self._late: float | None = None
+        super().__init__(integrator)
+        self._integrator, self._f, self._settled = integrator, np.zeros(2), settled
+        self._start = self._before = self._late = np.nan
         self.first = self.last = self.drift = self.kept_drift = 0.0
         self.largest_gain, self.late_drift, self.fastest = 0.0, 0.0, 0.0
-        super().__init__(integrator)
 
-    def __call__(self, integrator: Integrator) -> None:
-        """Note the last step."""
-        super().__call__(integrator)
-        s, mass = integrator, float(integrator.system.mass[0])
-        self.last = mass * cross(s.u, s.v_mean)
-        kept = self.last + mass * self._correction(s)
-        if not self._kept:
-            self.first, self._kept = self.last, [kept, kept]
-        self.drift = max(self.drift, abs(self.last - self.first))
-        self.kept_drift = max(self.kept_drift, abs(kept - self._kept[0]))
-        self.largest_gain = max(self.largest_gain, abs(kept) - abs(self._kept[1]))
-        self._kept[1] = kept
-        self.fastest = max(self.fastest, float(np.hypot(*s.v)))
-        if s.t >= self._settled:
-            self._late = kept if self._late is None else self._late
-            self.late_drift = max(self.late_drift, abs(kept - self._late))
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        n, mass = steps.count, float(self._integrator.system.mass[0])
+        x, v, v_t = steps.u[:n], steps.v[:n], steps.v_t[:n]
+        momentum = mass * (x[:, 0] * v_t[:, 1] - x[:, 1] * v_t[:, 0])
+        kept = momentum + mass * self._correction(steps)
+        if np.isnan(self._start):
+            self.first, self._start, self._before = momentum[0], kept[0], kept[0]
+        self.last = float(momentum[-1])
+        self.drift = max(self.drift, float(np.max(np.abs(momentum - self.first))))
+        self.kept_drift = max(self.kept_drift, float(np.max(np.abs(kept - self._start))))
+        gains = np.diff(np.abs(kept), prepend=abs(self._before))
+        self.largest_gain, self._before = max(self.largest_gain, float(np.max(gains))), kept[-1]
+        self.fastest = max(self.fastest, float(np.max(np.hypot(v[:, 0], v[:, 1]))))
+        late = kept[steps.t[:n] >= self._settled]
+        if late.size:
+            self._late = late[0] if np.isnan(self._late) else self._late
+            self.late_drift = max(self.late_drift, float(np.max(np.abs(late - self._late))))
 
-    def _correction(self, s: Integrator) -> float:
+    def _correction(self, steps: Steps) -> NDArray:
         """``(h^2/4) v ^ a`` where a step without contact is the trapezoidal rule, else 0."""
-        if getattr(s, "theta", None) != 0.5 or getattr(s, "midpoint", False):
-            return 0.0
-        s.system.force(s.t, s.u, s.v, self._f)
-        return s.dt**2 / 4 * cross(s.v, self._f * s.system.inverse_mass)
+        s, out = self._integrator, np.zeros(steps.count)
+        if getattr(s, "theta", None) == 0.5 and not getattr(s, "midpoint", False):
+            for i in range(steps.count):
+                s.system.force(steps.t[i], steps.u[i], steps.v[i], self._f)
+                out[i] = s.dt**2 / 4 * cross(steps.v[i], self._f * s.system.inverse_mass)
+        return out
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -199,7 +209,7 @@ def verdicts(scheme: str, results: dict[str, Any], p: Values, *, closes: bool) -
     found = []
     if closes:
         limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
-        found.append(Verdict.below("the energy balance closes", results["balance_residual"], limit))
+        found.append(balance_verdict(results["balance_residual"], limit, round(p["t_end"] / results["h"])))
     found.append(Verdict.below("the mass stays inside the wall but for the way of one step [m]",
                                results["penetration_max"], results["step_length"]))  # fmt: skip
     return found + (_rubbing(results, p) if p["friction"] > 0 else _frictionless(scheme, results, p))

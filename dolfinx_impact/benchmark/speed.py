@@ -1,6 +1,6 @@
 """What a step costs, as ratios within one run against the best alternative.
 
-The yardstick of an explicit step is the product with the best PETSc format for the same
+The yardstick of an explicit step of a solid is the product with the best PETSc format for the same
 stiffness plus a fused vector update. Rounds of all candidates are interleaved; a ratio is
 that of the medians, and the spread over the rounds is printed with it.
 """
@@ -11,13 +11,16 @@ import time
 from typing import Any, Callable
 
 import numpy as np
+from mpi4py import MPI
 
 from .. import kernels, parallel
 from ..contact import RigidContact
 from ..integrators import CDLagrange, Integrator
 from ..integrators.formulas import CentralDifferences
-from ..simulation import Recorder
+from ..rows import Rows
 from ..solid import Solid
+from ..steps import Recorder, Steps
+from . import speed_small
 from .case import Values
 from .impacting_bar import PARAMETERS, build
 
@@ -26,17 +29,28 @@ STEPS = 200
 _PRODUCTS = 20
 
 
-def measure(case: str, sizes: list[int]) -> dict[str, dict[str, float]]:
-    """Print and return the ratios of the bar's explicit step, per number of dofs. Collective.
+def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
+    """Print and return the ratios of the explicit step. Collective.
+
+    Args:
+        case: Small systems against petsc4py calls (one rank), by case; the bar also as a solid of
+            ``sizes`` dofs. By default all of them.
+        sizes: Numbers of dofs of the solid bar.
 
     Raises:
         ValueError: A case without a speed measurement, or sizes that are no sizes.
     """
-    if case != "impacting-bar":
-        raise ValueError(f"speed is measured for: impacting-bar; not for {case!r}")
+    if case is not None and case not in speed_small.CASES:
+        raise ValueError(f"speed is measured for: {', '.join(speed_small.CASES)}; not for {case!r}")
     if min(sizes) < 1000:
         raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
-    return {str(size): _bar_ratios(size) for size in sizes}
+    found = {}
+    if MPI.COMM_WORLD.size == 1:
+        for name in (case,) if case else speed_small.CASES:
+            found[name] = speed_small.measure(name)
+    if case in (None, "impacting-bar"):
+        found |= {str(size): _bar_ratios(size) for size in sizes}
+    return found
 
 
 def _bar_ratios(size: int) -> dict[str, float]:
@@ -57,7 +71,7 @@ def _bar_ratios(size: int) -> dict[str, float]:
         matrix.mult(x, y)
         update()
 
-    recorded = _recorded_step(full)
+    recorded = _recorded_step(full, wall.approach())
     seconds = _interleave(bar, {
         "yardstick": yardstick, "step": plain.step, "step without contact": free.step,
         "step, energies and recorder": recorded,
@@ -125,18 +139,21 @@ def _fused_update(bar: Solid) -> Callable[[], None]:
     return update
 
 
-def _recorded_step(integrator: Integrator) -> Callable[[], None]:
+def _recorded_step(integrator: Integrator, rows: Rows) -> Callable[[], None]:
     """A step with the energy balance and the recorder of a run, each step sampled."""
     balance = integrator.balance()
     balance.start()
-    recorder = Recorder(integrator, ROUNDS * STEPS + STEPS, 1, None, balance)
-    recorder.sample(0)
+    recorder = Recorder(integrator, ROUNDS * STEPS + STEPS, 1, rows, balance)
+    part = Steps(integrator, rows, balance)
+    part.append()
 
     def step() -> None:
         integrator.step()
         balance.step()
-        recorder.add_impulses()
-        recorder.sample(integrator.n)
+        part.append()
+        if part.count == part.capacity:
+            recorder.follow(part)
+            part.count = 0
 
     return step
 

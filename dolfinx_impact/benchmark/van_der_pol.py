@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import kernels
 from ..contact import Bound
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
+from ..steps import Steps
 from ..system import PointMasses
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict
+from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "xi": Option(5.0, "-", "weight of the nonlinear term"),
@@ -79,7 +81,7 @@ def build(p: Values) -> tuple[PointMasses, Bound | None]:
         out[0] = -strength * (1.0 - inverse * u[0] * u[0]) * v[0]
 
     oscillator = PointMasses(
-        1.0, stiffness=[[p["omega0"] ** 2]], damping=damping, labels=["x"], length=p["X0"]
+        1.0, stiffness=[[p["omega0"] ** 2]], damping=kernels.jit(damping), labels=["x"], length=p["X0"]
     )
     wall = wall_position(p)
     if wall is None:
@@ -113,30 +115,40 @@ class CycleLog(RunLog):
     Attributes:
         crossings: Times at which cycles begin, x interpolated linearly [s].
         amplitudes: Largest ``|x|`` of each complete cycle [m].
-        largest_jump: Largest change of the velocity over a step with an impulse [m/s].
-        fastest: Largest speed [m/s].
     """
 
     def __init__(self, integrator: Integrator) -> None:
+        super().__init__(integrator)
         self.crossings: list[float] = []
         self.amplitudes: list[float] = []
-        self.largest_jump = self.fastest = self._reach = 0.0
-        self._x, self._v = float(integrator.u[0]), float(integrator.v[0])
-        super().__init__(integrator)
+        self._cycles, self._h = kernels.jit(_follow_cycles), integrator.dt
+        #: x and v of the step before (x is none at first), largest |x| of the cycle, jump, speed.
+        self._state = np.array([np.nan, 0.0, 0.0, 0.0, 0.0])
+        self._found = np.zeros((0, 2))
 
-    def __call__(self, integrator: Integrator) -> None:
-        """Note the last step."""
-        super().__call__(integrator)
-        x, v = float(integrator.u[0]), float(integrator.v[0])
-        if self._x < 0.0 <= x:
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        n = steps.count
+        if len(self._found) < n:
+            self._found = np.zeros((n, 2))
+        r = steps.r[:n, 0] if steps.r.shape[1] else np.zeros(n)
+        x, v = steps.u[:n, 0], steps.v[:n, 0]
+        count = self._cycles(steps.t[:n], self._h, x, v, r, self._state, self._found)
+        for crossing, reach in self._found[:count]:
             if self.crossings:
-                self.amplitudes.append(self._reach)
-            self.crossings.append(integrator.t - integrator.dt * x / (x - self._x))
-            self._reach = 0.0
-        if integrator.r.any():
-            self.largest_jump = max(self.largest_jump, abs(v - self._v))
-        self._reach, self.fastest = max(self._reach, abs(x)), max(self.fastest, abs(v))
-        self._x, self._v = x, v
+                self.amplitudes.append(float(reach))
+            self.crossings.append(float(crossing))
+
+    @property
+    def largest_jump(self) -> float:
+        """Largest change of the velocity over a step with an impulse [m/s]."""
+        return float(self._state[3])
+
+    @property
+    def fastest(self) -> float:
+        """Largest speed [m/s]."""
+        return float(self._state[4])
 
     def late(self, t_end: float) -> int:
         """Number of the first cycle of the second half of a run to ``t_end``."""
@@ -148,6 +160,26 @@ class CycleLog(RunLog):
             return None
         first = min(self.late(t_end), len(self.crossings) - 2)
         return (self.crossings[-1] - self.crossings[first]) / (len(self.crossings) - 1 - first)
+
+
+def _follow_cycles(
+    t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDArray, found: NDArray
+) -> int:
+    """Follow the cycles; rows (time, largest |x| before it) of ``found``, whose number is returned."""
+    before, v_before, reach, jump, fastest = state
+    count = 0
+    for i in range(x.size):
+        if before < 0.0 <= x[i]:
+            found[count, 0] = t[i] - h * x[i] / (x[i] - before)
+            found[count, 1] = reach
+            reach = 0.0
+            count += 1
+        if r[i] != 0.0 and before == before:
+            jump = max(jump, abs(v[i] - v_before))
+        reach, fastest = max(reach, abs(x[i])), max(fastest, abs(v[i]))
+        before, v_before = x[i], v[i]
+    state[0], state[1], state[2], state[3], state[4] = before, v_before, reach, jump, fastest
+    return count
 
 
 def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
@@ -171,7 +203,7 @@ def verdicts(
     """What the paper says of the case, decided from the run."""
     found = []
     if result.balance:
-        found.append(Verdict.below("the energy balance closes", results["balance_residual"], 1e-11))
+        found.append(balance_verdict(results["balance_residual"], 1e-11, result.steps))
     if p["t_end"] >= LONG and wall is not None:
         many = Verdict.equal("the limit cycle lasts for more than forty cycles", results["cycles"],
                              MANY_CYCLES, 0)

@@ -1,0 +1,326 @@
+"""The compiled loop of :mod:`.block`: the step of :class:`.CentralDifferences` in numba's words.
+
+Di Stasio et al. (2019), Algorithms 1 and 2 for contact and friction at velocity level, (20)-(24) for flat
+obstacles at position level; energies as in Fekak et al. (2017), (84)-(90).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Callable, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from .._numba_kernels import drift, pair_product
+
+_pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
+_jit = numba.njit(cache=True, error_model="numpy", inline="always")
+
+
+class State(NamedTuple):
+    """Arrays of the integrator, which the loop advances."""
+
+    u: NDArray
+    v: NDArray
+    v_before: NDArray
+    f: NDArray
+
+
+class Model(NamedTuple):
+    """The system; the last three are scratch for loads, internal forces and damping."""
+
+    mass: NDArray
+    inverse_mass: NDArray
+    kick: NDArray
+    constant: NDArray
+    stiffness: NDArray
+    start: NDArray
+    column: NDArray
+    blocks: NDArray
+    block: int
+    has_loads: bool
+    has_damping: bool
+    linear: bool
+    calls_external: bool
+    calls_internal: bool
+    calls_damping: bool
+    calls_energy: bool
+    load: NDArray
+    part: NDArray
+    damped: NDArray
+
+
+class Points(NamedTuple):
+    """The contact: L by dofs and weights, positions and gaps at u = 0, the diagonal of H where flat."""
+
+    dofs: NDArray
+    weights: NDArray
+    x: NDArray
+    offset: NDArray
+    diagonal: NDArray
+    at_position: bool
+    restitution: float
+    tolerance: float
+    friction: float
+    touching: bool
+    flat: bool
+
+
+class Recorded(NamedTuple):
+    """Rows that are recorded."""
+
+    dofs: NDArray
+    weights: NDArray
+
+
+class Table(NamedTuple):
+    """Where the states after the steps go."""
+
+    t: NDArray
+    t_v: NDArray
+    u: NDArray
+    v_t: NDArray
+    v: NDArray
+    gap: NDArray
+    r: NDArray
+    r_t: NDArray
+    energies: NDArray
+
+
+@_jit
+def nothing(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    """A force that is not there."""
+    out[:] = 0.0
+
+
+@_jit
+def no_energy(u: NDArray) -> float:
+    """The energy of no force."""
+    return 0.0
+
+
+@_jit
+def no_surface(x: NDArray, normal: NDArray) -> float:
+    """The gap of no obstacle."""
+    return 0.0
+
+
+def compiled_for(*arrays: Any) -> Callable[..., None]:
+    """The loop for arguments like these; functions are called through pointers."""
+    return _compiled(*(numba.typeof(each) for each in arrays))
+
+
+@functools.cache
+def _compiled(*arrays: Any) -> Callable[..., None]:
+    vector = types.float64[::1]
+    force = types.FunctionType(types.void(types.float64, vector, vector, vector))
+    energy = types.FunctionType(types.float64(vector))
+    surface = types.FunctionType(types.float64(vector, vector))
+    data = [types.int64, types.int64, types.float64, types.float64, types.boolean, *arrays]
+    signature = types.void(*data, force, force, force, energy, surface)
+    return numba.njit(signature, cache=True, error_model="numpy")(_advance)
+
+
+@_jit
+def _row(dofs: NDArray, weights: NDArray, k: int, x: NDArray) -> float:
+    total = 0.0
+    for j in range(dofs.shape[1]):
+        total += weights[k, j] * x[dofs[k, j]]
+    return total
+
+
+@_jit
+def _curved_gap(
+    dofs: NDArray, weights: NDArray, k: int, x0: NDArray, u: NDArray, x: NDArray, normal: NDArray,
+    surface: Callable,
+) -> float:  # fmt: skip
+    """Gap of a point at ``u``; its normal goes into L."""
+    for j in range(x.size):
+        x[j] = x0[k, j] + u[dofs[k, j]]
+    gap = surface(x, normal)
+    for j in range(x.size):
+        weights[k, j] = normal[j]
+    return gap
+
+
+@_jit
+def _free_gap(
+    dofs: NDArray, weights: NDArray, k: int, h: float, e: float, u: NDArray, v: NDArray, v_before: NDArray
+) -> float:
+    """``L c`` at the position ``c = (u* + e u_{n-1}) / (1 + e)`` of (19) without contact."""
+    free = 0.0
+    for j in range(dofs.shape[1]):
+        i = dofs[k, j]
+        free += weights[k, j] * ((u[i] + h * v[i] + e * (u[i] - h * v_before[i])) / (1.0 + e))
+    return free
+
+
+@_jit
+def _law(dofs: NDArray, weights: NDArray, k: int, e: float, v: NDArray, v_before: NDArray) -> float:
+    """``L (v* + e v_before)`` of Newton's law, (8)."""
+    b = _row(dofs, weights, k, v)
+    return b + e * _row(dofs, weights, k, v_before) if e > 0.0 else b
+
+
+@_jit
+def _inertia(dofs: NDArray, weights: NDArray, k: int, inverse_mass: NDArray) -> float:
+    """Diagonal entry of H."""
+    H = 0.0
+    for j in range(dofs.shape[1]):
+        H += weights[k, j] * weights[k, j] * inverse_mass[dofs[k, j]]
+    return H
+
+
+@_jit
+def _rub(
+    dofs: NDArray, weights: NDArray, k: int, limit: float, v: NDArray, inverse_mass: NDArray, i: int,
+    r_t: NDArray,
+) -> None:  # fmt: skip
+    """Coulomb's law of one point, Algorithm 2: stop the slip as far as ``|r_t| <= limit`` allows."""
+    size, normal = 0.0, _row(dofs, weights, k, v)
+    inverse = inverse_mass[dofs[k, 0]]
+    for j in range(dofs.shape[1]):
+        r_t[i, k, j] = -(v[dofs[k, j]] - normal * weights[k, j]) / inverse
+        size += r_t[i, k, j] * r_t[i, k, j]
+    size = math.sqrt(size)
+    for j in range(dofs.shape[1]):
+        if size > limit:
+            r_t[i, k, j] *= limit / size
+        v[dofs[k, j]] += inverse * r_t[i, k, j]
+
+
+@_jit
+def _contact_work(
+    dofs: NDArray, weights: NDArray, i: int, r: NDArray, r_t: NDArray, v: NDArray
+) -> float:
+    """``r.L v + r_t.v`` of step i."""
+    work = 0.0
+    for k in range(r.shape[1]):
+        if r[i, k] != 0.0:
+            work += r[i, k] * _row(dofs, weights, k, v)
+            for j in range(r_t.shape[2]):
+                work += r_t[i, k, j] * v[dofs[k, j]]
+    return work
+
+
+def _advance(  # type: ignore[no-untyped-def]
+    steps, n, t0, h, follows, s, m, c, recorded, table, terms, powers,
+    external, internal, damping, energy, surface,
+):  # fmt: skip
+    # Fields of the tuples are read once: each reading counts references, which costs as much as a step.
+    u, v, v_before, f = s
+    (mass, inverse_mass, kicks, constant, K, start, column, blocks, block, has_loads, has_damping, linear,
+     calls_external, calls_internal, calls_damping, calls_energy, load, part, damped) = m  # fmt: skip
+    (dofs, weights, x0, offset, diagonal, at_position, e, tolerance, friction, touching, flat) = c
+    picked, factors = recorded
+    times, v_times, us, v_ts, vs, gaps, r, r_t, energies = table
+    size, points, width, rows = u.size, r.shape[1], dofs.shape[1], picked.shape[0]
+    x, normal = np.zeros(width), np.zeros(width)
+    _, _, stored, work, external_work, contact_work, dissipated, _ = terms
+    power, external_power, damping_power, contact_power = powers
+    rubs, dense = r_t.shape[1] > 0, K.size > 0
+    for i in range(steps):
+        t = t0 + (n + i + 1) * h
+        drift(u, v, h)
+        # -- forces, summed as PointMasses.force and Solid.force do
+        if calls_external:
+            external(t, u, v, load)
+            for j in range(size):
+                load[j] += constant[j]
+        if dense:
+            for j in range(size):
+                part[j] = 0.0
+                for k in range(size):
+                    part[j] += K[j, k] * u[k]
+        elif calls_internal:
+            internal(t, u, v, part)
+        if calls_damping:
+            damping(t, u, v, damped)
+        for j in range(size):
+            f[j] = load[j] - part[j]
+        if block == 1:
+            _pairs_1(start, column, blocks, u, f)
+        elif block == 2:
+            _pairs_2(start, column, blocks, u, f)
+        elif block == 3:
+            _pairs_3(start, column, blocks, u, f)
+        for j in range(size):
+            if calls_damping:
+                f[j] -= damped[j]
+            v_before[j] = v[j]
+            v[j] = v_before[j] + kicks[j] * f[j]
+        # -- contact, all impulses from the velocity without it
+        for k in range(points):
+            if flat:
+                gap = offset[k] + _row(dofs, weights, k, u)
+            else:
+                gap = _curved_gap(dofs, weights, k, x0, u, x, normal, surface)
+            gaps[i, k], r[i, k] = gap, 0.0
+            if at_position:
+                b = (1.0 + e) / h * (offset[k] + _free_gap(dofs, weights, k, h, e, u, v, v_before))
+            elif gap <= tolerance if touching else gap < -tolerance:
+                b = _law(dofs, weights, k, e, v, v_before)
+            else:
+                continue
+            impulse = -b / (diagonal[k] if flat else _inertia(dofs, weights, k, inverse_mass))
+            if not impulse <= 0.0:  # also what is not a number
+                r[i, k] = impulse
+        for k in range(points):
+            if rubs:
+                for j in range(width):
+                    r_t[i, k, j] = 0.0
+            if r[i, k] != 0.0:
+                for j in range(width):
+                    v[dofs[k, j]] += weights[k, j] * r[i, k] * inverse_mass[dofs[k, j]]
+                if rubs:
+                    _rub(dofs, weights, k, friction * r[i, k], v, inverse_mass, i, r_t)
+        # -- energies
+        if follows:
+            kinetic = jump = a0 = a1 = a2 = l0 = l1 = l2 = d0 = d1 = d2 = 0.0
+            for j in range(size):
+                v0, v1 = v_before[j], v[j]
+                kinetic += mass[j] * (v0 + v1) ** 2
+                jump += mass[j] * (v1 - v0) ** 2
+                a0 += v0 * f[j]
+                a1 += v1 * f[j]
+                a2 += u[j] * f[j]
+                if has_loads:
+                    l0 += v0 * load[j]
+                    l1 += v1 * load[j]
+                    l2 += u[j] * load[j]
+                if has_damping:
+                    d0 += v0 * damped[j]
+                    d1 += v1 * damped[j]
+                    d2 += u[j] * damped[j]
+            if linear:
+                stored = 0.5 * (l2 - d2 - a2)
+            elif calls_energy:
+                stored = energy(u)
+            elif dense:
+                stored = 0.0
+                for j in range(size):
+                    stored += 0.5 * u[j] * part[j]
+            work += 0.5 * h * (power + (l0 - d0 - a0))
+            external_work += 0.5 * h * (external_power + l0)
+            dissipated += 0.5 * h * (damping_power + d0)
+            contact_work += 0.5 * (contact_power + _contact_work(dofs, weights, i, r, r_t, v_before))
+            power, external_power, damping_power = l1 - d1 - a1, l1, d1
+            contact_power = _contact_work(dofs, weights, i, r, r_t, v)
+            energies[i, 0], energies[i, 1], energies[i, 2] = kinetic / 8, -jump / 8, stored
+            energies[i, 3], energies[i, 4], energies[i, 5] = work, external_work, contact_work
+            energies[i, 6], energies[i, 7] = dissipated, 0.0
+        # -- what is recorded
+        times[i], v_times[i] = t, t + 0.5 * h
+        for k in range(rows):
+            us[i, k] = _row(picked, factors, k, u)
+            vs[i, k] = _row(picked, factors, k, v)
+            mean = 0.0
+            for j in range(picked.shape[1]):
+                dof = picked[k, j]
+                mean += factors[k, j] * (0.5 * (v_before[dof] + v[dof]))
+            v_ts[i, k] = mean
+    powers[:] = np.array([power, external_power, damping_power, contact_power])

@@ -1,0 +1,159 @@
+"""Consecutive steps of a run as arrays: what histories are cut from and logs are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from . import energy, parallel
+from .energy import Balance
+from .output import Result
+from .rows import Rows
+
+_MOST_BYTES = 1_000_000_000
+
+#: The steps that are kept together take about so many numbers.
+_NUMBERS = 400_000
+_MOST = 16_384
+
+
+class Steps:
+    """States after consecutive steps, this rank's part; the arrays are those of a history.
+
+    Args:
+        integrator: The integrator.
+        rows: What to record of ``u`` and ``v``.
+        balance: The energy balance, or None.
+        capacity: How many states there is room for; by default as many as fit a few megabytes.
+
+    Attributes:
+        count: Number of states kept; entries of the arrays behind it mean nothing.
+        t, t_v: Times of ``u`` and of ``v``, shape (capacity,) [s].
+        u, v_t, v: Displacements and velocities at ``t``, velocities at ``t_v``, shape (capacity, k).
+        gap, r: Gaps and impulses at ``t``, shape (capacity, p) [m], [N s].
+        r_t: Tangential impulses, shape (capacity, p, gdim), without friction (capacity, 0) [N s].
+        energies: Columns :data:`.energy.TERMS`, shape (capacity, 8) [J].
+        further: The scheme's own :attr:`~.Integrator.point_records`, shape (capacity, p) each.
+    """
+
+    def __init__(
+        self, integrator: Any, rows: Rows, balance: Balance | None, capacity: int | None = None
+    ) -> None:
+        self.integrator, self.rows, self.balance = integrator, rows, balance
+        k, p = rows.count, integrator.r.size
+        width = 2 + 3 * k + (2 + len(integrator.point_records)) * p + integrator.r_t.size + len(energy.TERMS)
+        n = min(_MOST, max(1, _NUMBERS // width)) if capacity is None else capacity
+        self.capacity, self.count = n, 0
+        self.t, self.t_v = np.zeros(n), np.zeros(n)
+        self.u, self.v_t, self.v = (np.zeros((n, k)) for _ in range(3))
+        self.gap, self.r = np.zeros((n, p)), np.zeros((n, p))
+        self.r_t = np.zeros((n, *integrator.r_t.shape))
+        self.energies = np.zeros((n, len(energy.TERMS)))
+        self.further = {name: np.zeros((n, p)) for name in integrator.point_records}
+
+    def append(self) -> None:
+        """Keep the state of the integrator."""
+        i, s = self.count, self.integrator
+        self.t[i], self.t_v[i] = s.t, s.v_time
+        self.u[i], self.v[i] = self.rows(s.u), self.rows(s.v)
+        self.v_t[i] = np.einsum("pk,pk->p", self.rows.weights, s.v_mean_at(self.rows.dofs))
+        self.gap[i], self.r[i], self.r_t[i] = s.gap(), s.r, s.r_t
+        for name, values in self.further.items():
+            values[i] = getattr(s, name)
+        if self.balance is not None:
+            self.energies[i] = self.balance.terms()
+        self.count += 1
+
+    def arrays(self) -> dict[str, NDArray]:
+        """The arrays by name, room for more states included."""
+        names = ("t", "t_v", "u", "v_t", "v", "gap", "r", "r_t", "energies")
+        return {**{name: getattr(self, name) for name in names}, **self.further}
+
+
+class Recorder:
+    """Allocates the history once, fills this rank's part, gathers it at the end.
+
+    Args:
+        integrator: The integrator, started.
+        steps: Number of steps of the run.
+        every: Steps between samples.
+        rows: What to record of ``u`` and ``v``.
+        balance: The energy balance, or None.
+
+    Raises:
+        ValueError: A history above 1 GB. Collective.
+    """
+
+    def __init__(
+        self, integrator: Any, steps: int, every: int, rows: Rows, balance: Balance | None
+    ) -> None:
+        self._every, self._steps, self._seen = every, steps, 0
+        self._integrator, self._balance, self._rows = integrator, balance, rows
+        self._comm = integrator.system.comm
+        samples = 1 + steps // every + (steps % every != 0)
+        self._refuse_large(samples, rows.count, integrator.r.size)
+        self._history = Steps(integrator, rows, balance, samples)
+        self._impulses, self._rubbed = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
+
+    def follow(self, part: Steps) -> None:
+        """Take the samples from consecutive steps; impulses between two samples are summed."""
+        first, last = self._seen, self._seen + part.count
+        self._seen, history, arrays = last, self._history, part.arrays()
+        numbers: NDArray = np.arange(-(-first // self._every) * self._every, last, self._every)
+        if last > self._steps and self._steps % self._every:
+            numbers = np.append(numbers, self._steps)
+        where, target = numbers - first, slice(history.count, history.count + numbers.size)
+        for name, values in history.arrays().items():
+            if name not in ("r", "r_t"):
+                values[target] = arrays[name][where]
+        for kept, now, rest in (
+            (history.r, part.r, self._impulses), (history.r_t, part.r_t, self._rubbed),
+        ):  # fmt: skip
+            _sum_between(now[: part.count], where, rest, kept[target])
+        history.count += numbers.size
+
+    def result(self, seconds: float) -> Result:
+        """The history of all ranks, rows in order. Collective."""
+        contact, comm, history = self._integrator.contact, self._comm, self._history
+        order = self._rows.sorting(comm)
+        arrays: dict[str, Any] = {"t": history.t, "t_v": history.t_v, "t_r": history.t}
+        for name, local in (("u", history.u), ("v_t", history.v_t), ("v", history.v)):
+            arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
+        arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
+        points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
+        by_point: dict[str, NDArray] = {"gap": history.gap, "r": history.r, **history.further}
+        if self._rubbed.ndim == 2:
+            by_point["r_t"] = history.r_t
+        for name, values in by_point.items():
+            arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
+        arrays["contact_labels"] = np.array(contact.rows.sorted_labels(comm) if contact else [], dtype=str)
+        if self._balance is not None:
+            energies = comm.allreduce(history.energies, op=MPI.SUM)
+            arrays.update(zip(energy.TERMS, energies.T))
+            arrays["residual"] = energy.residual(arrays)
+        closes = self._balance is not None and self._balance.closes
+        return Result(arrays, balance=closes, steps=self._steps, seconds=seconds)
+
+    def _refuse_large(self, samples: int, k: int, p: int) -> None:
+        per_sample = 8 * parallel.total(self._comm, 3 * k + 2 * p) + 8 * (2 + len(energy.TERMS))
+        if samples * per_sample > _MOST_BYTES:
+            fits = int(np.ceil(self._steps / max(1.0, _MOST_BYTES / per_sample - 2)))
+            raise ValueError(
+                f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
+                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every)} steps"
+            )
+
+
+def _sum_between(values: NDArray, where: NDArray, rest: NDArray, out: NDArray) -> None:
+    """Sums of the rows up to each of ``where``, with the ``rest`` of earlier parts, which is replaced."""
+    after = 0
+    if where.size:
+        after = int(where[-1]) + 1
+        begins = np.concatenate([[0], where[:-1] + 1])
+        out[:] = np.add.reduceat(values[:after], begins, axis=0) if values.size else 0.0
+        out[0] += rest
+        rest[...] = 0.0
+    rest += values[after:].sum(axis=0)
