@@ -16,6 +16,7 @@ def make(scheme, **changes):
 
 
 @pytest.mark.parametrize("changes", [
+    {"courant": 1.5},
     {}, {"mass": "lumped"}, {"restitution": 0.8}, {"forecast": 1.0}, SOLID, {**SOLID, "mass": "lumped"},
 ])  # fmt: skip
 def test_both_laws_hold_at_once(changes):
