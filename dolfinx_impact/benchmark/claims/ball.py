@@ -1,0 +1,330 @@
+"""What the papers say of the bouncing ball, decided by runs.
+
+Here section 'Bouncing ball' of Di Stasio et al. (2019) and what its concluding remarks say of it.
+Unless a claim says otherwise, the ball of 1 kg falls from 1 m and h = 0.01 s.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Callable, Sequence
+
+import numpy as np
+
+from ...contact import Contact
+from ...integrators.newmark import Newmark
+from ...system import System
+from .. import bouncing_ball
+from ..runs import Run, Runs
+from . import ball_combined, ball_figures, ball_schemes
+from .ball_figures import (
+    CASE, FLIGHT, GRAVITY, HEIGHTS, SMOOTH_STEPS, STEP, STEPS, VELOCITY_LEVEL, drop_heights, exact, fitted,
+    smooth_errors,
+)  # fmt: skip
+from .ball_schemes import (
+    ELASTIC, EPS, LOSSY, PLASTIC, SPEED, also, carpenter_energy, depth, farthest, flight, order_tolerance,
+    with_impact,
+)  # fmt: skip
+from .claim import DI_STASIO, Claim, Finding
+
+#: A step at which impacts are found close to their times [s].
+FINE = 1e-3
+#: How late the impacts of a flight can be found, in steps: one step, and the way back out of the
+#: ground at e times the speed.
+LATE = (1 + LOSSY) / LOSSY
+
+
+class DampedNewmark(Newmark):
+    """Newmark's method with gamma = 0.6 and the beta that goes with it, (gamma + 1/2)^2 / 4."""
+
+    def __init__(self, system: System, dt: float, contact: Contact | None = None) -> None:
+        super().__init__(system, dt, contact, beta=0.3025, gamma=0.6, mass="lumped")
+
+
+def rise(run: Run, z0: float) -> float:
+    """How much higher than the drop the ball gets, as a part of the drop; 0 without a bounce."""
+    return max([*run.results["heights"], z0]) / z0 - 1
+
+
+def impact_times(run: Run, count: int) -> np.ndarray:
+    """Times of the first impulses of the first contact phases [s]."""
+    closed = run["r"][:, 0] > 0
+    return run["t"][1:][closed[1:] & ~closed[:-1]][:count]
+
+
+def carpenter_exact(runs: Runs) -> Finding:
+    """Up to the impact 46 sums of velocities of up to 4.5 m/s and positions are rounded."""
+    run = runs(CASE, "carpenter", restitution=PLASTIC)
+    away = float(np.abs(run["u"][:, 0] - exact(PLASTIC).position(run["t"])).max())
+    why = "largest distance [m] of the explicit scheme from the exact position over 5 s: only rounding"
+    return Finding.below(away, 1e-13, why)
+
+
+def carpenter_implicit(runs: Runs) -> Finding:
+    run = runs(CASE, "carpenter-implicit", restitution=PLASTIC)
+    energy, top = float(run.results["energy_after_impact"]), float(run["u"][46:, 0].max())
+    why = (f"largest energy [J] after the impact, above the {GRAVITY:g} J of the drop, where none is due: "
+           "the reaction that stops the ball within a step acts again in the next; the ball is thrown up to "
+           f"{top:.2f} m")  # fmt: skip
+    return Finding.above(energy, GRAVITY * (1 + 1e-12), why)
+
+
+def other_newmark(runs: Runs) -> Finding:
+    run = runs(CASE, f"{__name__}:DampedNewmark", restitution=PLASTIC)
+    energy = float(run.results["energy_after_impact"])
+    why = ("largest energy [J] after the impact of Newmark's method with gamma = 0.6, beta = 0.3025 and the "
+           f"contact at position level, above the {GRAVITY:g} J of the drop: the reaction stays in the "
+           "acceleration of the next step whatever the damping")  # fmt: skip
+    return Finding.above(energy, GRAVITY * (1 + 1e-12), why)
+
+
+def carpenter_plastic(runs: Runs) -> Finding:
+    run = runs(CASE, "carpenter", restitution=PLASTIC)
+    after = run["t"] > exact(PLASTIC).first_impact
+    top = float(run["u"][after, 0].max())
+    why = "largest height [m] after the impact: the explicit scheme puts the ball on the ground, and it stays"
+    return Finding.below(top, 1e-13, why)
+
+
+def paoli_height(runs: Runs) -> Finding:
+    run = runs(CASE, "paoli-schatzman", restitution=ELASTIC)
+    bounces = run.results["heights"]
+    several = ", ".join(f"{height:.4f}" for height in bounces)
+    why = (f"largest height [m] of a bounce at e = 1, above the 1 m of the drop; sometimes: {several} m. The "
+           "mirrored position of one step before is imposed, and not the velocity")  # fmt: skip
+    return Finding.above(max(bounces, default=0.0), 1 + 1e-12, why)
+
+
+def paoli_step(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS[:4]) -> Finding:
+    """The worst impact lifts the ball by a part of h v."""
+    worst = []
+    for h in steps:
+        several = ((runs(CASE, "paoli-schatzman", restitution=ELASTIC, z0=z0, h=h, t_end=2), z0)
+                   for z0 in drop_heights(heights))  # fmt: skip
+        rises = [rise(run, z0) for run, z0 in several]
+        worst.append(max(rises))
+    why = (f"order in h of the largest rise over {heights} drop heights: {worst[0]:.1%} of the height at h = "
+           f"{steps[0]:g} s, {worst[-1]:.2%} at {steps[-1]:g} s; from {sum(gain < 1e-9 for gain in rises)} "
+           "of them there is none at that step")  # fmt: skip
+    return Finding.equal(fitted(steps, worst), 1.0, order_tolerance(heights, steps), why)
+
+
+def same_height(runs: Runs, scheme: str, t_end: float = 1000.0) -> Finding:
+    run = runs(CASE, scheme, restitution=ELASTIC, t_end=t_end, every=1000)
+    bounces = np.array(run.results["heights"] or [0.0])
+    why = (f"largest difference [m] between the drop and the height of a bounce, {len(bounces)} bounces in "
+           f"{t_end:g} s: what rounding adds up to in the sums")  # fmt: skip
+    return Finding.below(float(np.abs(bounces - 1).max()), 1e-11, why)
+
+
+def penetrates_elastic(runs: Runs) -> Finding:
+    depths = {name: depth(runs(CASE, name, restitution=ELASTIC)) for name in VELOCITY_LEVEL}
+    why = (f"smaller of the largest depths [m] at e = 1: {_list(depths)}. Moreau-Jean leaves the ball where "
+           "it is in the step of the impact, above the ground, as this impact comes before the middle of the "
+           "step; from other heights it penetrates")  # fmt: skip
+    return Finding.above(min(depths.values()), 1e-12, why)
+
+
+def _list(values: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4g}" for name, value in values.items())
+
+
+def contact_work(runs: Runs, restitutions: Sequence[float]) -> Finding:
+    """Work of the contact against the sum of ``(1 - e) v r / 2``, wherever no impulse acts."""
+    worst, largest = 0.0, -np.inf
+    for e in restitutions:
+        run = runs(CASE, "cd-lagrange", restitution=e)
+        r, v, work = run["r"][:, 0], run["v"][:, 0], run["contact"]
+        free = np.flatnonzero(r == 0)
+        expected = np.cumsum(0.5 * (1 - e) * np.concatenate([[0.0], v[:-1]]) * r)
+        worst = max(worst, float(np.abs(work - expected)[free].max()))
+        largest = max(largest, float(np.diff(work[free]).max()))
+    names = ", ".join(f"{e:g}" for e in restitutions)
+    why = ("largest difference [J] of the work of the contact of CD-Lagrange, energy balance of Fekak et "
+           f"al. (2017), from the sum of (1 - e) v r / 2 over the impulses, e = {names}; the largest work "
+           f"between two times without impulse is {largest:.1e} J")  # fmt: skip
+    # Some twenty impacts of 20 J at most, each a product of rounded numbers.
+    limit = 20 * EPS * SPEED**2
+    return also(Finding.below(worst, limit, why), largest <= limit)
+
+
+def impacts_of_formula(runs: Runs, count: int = 5) -> Finding:
+    true = exact(LOSSY).impact_time(np.arange(1, count + 1))
+    worst = 0.0
+    for name in VELOCITY_LEVEL:
+        found = impact_times(runs(CASE, name, restitution=LOSSY, h=FINE), count)
+        found = np.concatenate([found, np.zeros(count - len(found))])
+        worst = max(worst, float(np.abs(found - true).max()))
+    why = (f"largest distance [s] of the first {count} impacts of CD-Lagrange and Moreau-Jean from the "
+           f"formula, e = 0.8, h = {FINE:g} s; each may be found a step late and shift the next by (1 + e)/e "
+           "steps")  # fmt: skip
+    return Finding.below(worst, count * FINE * LATE, why)
+
+
+def intervals(runs: Runs, count: int = 6) -> Finding:
+    ratios: list[float] = []
+    for name in VELOCITY_LEVEL:
+        times = np.diff(impact_times(runs(CASE, name, restitution=LOSSY, h=FINE), count))
+        ratios += list(times[1:] / times[:-1])
+    last = float(np.diff(exact(LOSSY).impact_time([count - 1, count]))[0])
+    why = (f"ratio of successive times between impacts that is farthest from e = 0.8, first {count} impacts "
+           f"of CD-Lagrange and Moreau-Jean, h = {FINE:g} s; a time may be off by (1 + e)/e "
+           "steps")  # fmt: skip
+    return Finding.equal(farthest(ratios or [1.0], LOSSY), LOSSY, (1 + LOSSY) * FINE * LATE / last, why)
+
+
+def stops(runs: Runs, schemes: Sequence[str], h: float) -> Finding:
+    """Rest against the accumulation point, within what a velocity-level scheme may be early or late."""
+    ball, rests = exact(LOSSY), {}
+    for name in schemes:
+        run = runs(CASE, name, restitution=LOSSY, h=h)
+        rests[name] = float(run.results["rest_time"] or run["t"][-1])
+    tolerance = bouncing_ball.rest_tolerance(ball, h)
+    why = (f"time [s] from which the speed stays below {bouncing_ball.RESTING:g} m/s, e = 0.8, h = {h:g} s: "
+           f"{_list(rests)}; exact {ball.t_final:.4f}. Each impact may be found a step late, until the "
+           "flights are shorter than a step")  # fmt: skip
+    return Finding.equal(farthest(list(rests.values()), ball.t_final), ball.t_final, tolerance, why)
+
+
+def no_stability_limit(runs: Runs) -> Finding:
+    steps = (STEP, 3 * STEP, 10 * STEP)
+    energies = [float(runs(CASE, name, restitution=PLASTIC, h=h).results["energy_after_impact"])
+                for name in VELOCITY_LEVEL for h in steps]  # fmt: skip
+    why = ("largest energy [J] of CD-Lagrange and Moreau-Jean after the impact, at most that of the drop, e "
+           f"= 0, h up to {steps[-1]:g} s: without a spring no step is too large. Carpenter's implicit "
+           "scheme is unstable at the impact all the same")  # fmt: skip
+    return Finding.below(max(energies), GRAVITY * (1 + 1e-12), why)
+
+
+def visible(runs: Runs) -> Finding:
+    depths = {name: depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL}
+    why = f"smaller of the residual depths [m] at e = 0, above 1 % of the drop: {_list(depths)}"
+    return Finding.above(min(depths.values()), 0.01, why)
+
+
+def larger(runs: Runs) -> Finding:
+    one, other = (depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL)
+    why = f"depth of CD-Lagrange, {one:.4f} m, less that of Moreau-Jean, {other:.4f} m, e = 0, drop from 1 m"
+    return Finding.above(one - other, 0.0, why)
+
+
+def detection(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    """From the impact to the instant at which the gap is looked at: 0 to h."""
+    worst = 0.0
+    for z0 in drop_heights(heights, STEP):
+        true = exact(PLASTIC, z0).first_impact
+        for name, back in zip(VELOCITY_LEVEL, (0.0, STEP / 2)):
+            found = runs(CASE, name, restitution=PLASTIC, z0=z0, t_end=0.6).results["contact_start"]
+            late = (0.0 if found is None else found) - back - true
+            worst = max(worst, -late, late - STEP)
+    why = ("largest time [s] by which an impact lies outside the step that ends where the scheme looks at "
+           f"the gap, t_(n+1) for CD-Lagrange and t_(n+1/2) for Moreau-Jean, {heights} drop heights; the "
+           "straight forecast of Moreau-Jean is g h^2/8 too high")  # fmt: skip
+    return Finding.below(worst, GRAVITY * STEP**2 / 8 / (0.9 * SPEED), why)
+
+
+def lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    wrong, lower = 0, 0
+    for z0 in drop_heights(heights, STEP):
+        several = (runs(CASE, name, restitution=PLASTIC, z0=z0, t_end=0.6) for name in VELOCITY_LEVEL)
+        one, other = (depth(run) for run in several)
+        before = (exact(PLASTIC, z0).first_impact / STEP) % 1 < 0.5
+        lower += other < one
+        wrong += (other < one) != before
+    why = (f"drop heights of {heights} for which Moreau-Jean is less deep though the impact comes after the "
+           f"middle of the step, or deeper though it comes before; it is less deep for {lower}, by "
+           "about h v / 2")  # fmt: skip
+    return Finding.below(float(wrong), 0.0, why)
+
+
+def smooth_rounding(runs: Runs, steps: Sequence[float] = SMOOTH_STEPS) -> Finding:
+    """n sums of positions of 1 m, and of velocities that grow to g t."""
+    worst = {name: max(smooth_errors(runs, name, steps)) for name in VELOCITY_LEVEL}
+    limit = FLIGHT / min(steps) * EPS * (1 + GRAVITY * FLIGHT**2 / 2)
+    why = (f"largest norm (35) of the position before the first impact, h from {steps[0]:g} to {steps[-1]:g} "
+           f"s: {_list(worst)}. It grows with the number of sums: no order can be read off it, but a "
+           "first-order scheme would be off by h / 0.2 s")  # fmt: skip
+    return Finding.below(max(worst.values()), limit, why)
+
+
+def velocity_energy(runs: Runs) -> Finding:
+    """Energy at the top of the bounces, all of it height."""
+    off = {}
+    for name in (*VELOCITY_LEVEL, "paoli-schatzman"):
+        bounces = runs(CASE, name, restitution=ELASTIC).results["heights"] or [0.0]
+        off[name] = max(abs(height - 1) for height in bounces)
+    position = off.pop("paoli-schatzman")
+    why = (f"largest error of the energy after an impact at e = 1, over that of the drop: {_list(off)}, "
+           f"against {position:.3g} for Paoli-Schatzman. At e = 0 the position is the better place: "
+           "Carpenter's explicit scheme follows the exact solution, and both others stay in the "
+           "ground")  # fmt: skip
+    return also(Finding.below(max(off.values()), 1e-13, why), position > 1e-3)
+
+
+def _claim(where: str, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:
+    return Claim(name, CASE, DI_STASIO, where, claim, judge)
+
+
+def _figure(number: int, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:
+    return _claim(f"Bouncing ball; Figure {number}", name, claim, judge)
+
+
+_section = partial(_claim, "Bouncing ball")
+_orders = [partial(with_impact, schemes=(name,)) for name in VELOCITY_LEVEL]
+_smooth_flight = partial(flight, restitution=LOSSY, t_end=FLIGHT)
+
+_DI_STASIO: tuple[Claim, ...] = (
+    _section("distasio-ball-intervals", "for e < 1 the time between two impacts decreases", intervals),
+    _section("distasio-ball-impact-times", "the impacts come at the times of the formula",
+             impacts_of_formula),
+    _section("distasio-ball-stopping-time", "the ball stops at t_final",
+             partial(stops, schemes=VELOCITY_LEVEL, h=FINE)),
+    _section("distasio-ball-no-limit", "there are no stability issues at a large step", no_stability_limit),
+    _figure(3, "distasio-fig03-carpenter", "Carpenter's explicit scheme follows the exact solution at e = 0",
+            carpenter_exact),
+    _figure(3, "distasio-fig03-implicit", "Carpenter's implicit scheme is unstable at the impact",
+            carpenter_implicit),
+    _section("distasio-ball-newmark", "other implicit Newmark schemes at position level behave like it",
+             other_newmark),
+    _section("distasio-ball-carpenter-plastic", "the position-level condition restricts Carpenter to e = 0",
+             carpenter_plastic),
+    _figure(4, "distasio-fig04-height",
+            "Paoli-Schatzman sometimes bounces higher than the drop at e = 1: the impact injects energy",
+            paoli_height),
+    _section("distasio-ball-carpenter-energy",
+             "like Paoli-Schatzman, Carpenter's scheme is not satisfying in energy", carpenter_energy),
+    _section("distasio-ball-paoli-step", "this gain of Paoli-Schatzman decreases with the time step",
+             paoli_step),
+    _figure(5, "distasio-fig05-cd-lagrange", "CD-Lagrange always reaches the same height at e = 1",
+            partial(same_height, scheme="cd-lagrange")),
+    _figure(5, "distasio-fig05-moreau-jean", "Moreau-Jean always reaches the same height at e = 1",
+            partial(same_height, scheme="moreau-jean")),
+    _figure(5, "distasio-fig05-penetration", "at e = 1 both schemes penetrate at the impact",
+            penetrates_elastic),
+    _section("distasio-ball-work-elastic", "the work of the contact of CD-Lagrange is null for e = 1",
+             partial(contact_work, restitutions=(ELASTIC,))),
+    _section("distasio-ball-work-lossy",
+             "for e < 1 the work of the contact is (1 - e) v r / 2, never positive",
+             partial(contact_work, restitutions=(0.5, LOSSY))),
+    _figure(6, "distasio-fig06-cd-lagrange", "CD-Lagrange passes Zeno's paradox at e = 0.8",
+            partial(stops, schemes=("cd-lagrange",), h=STEP)),
+    _figure(6, "distasio-fig06-moreau-jean", "Moreau-Jean passes Zeno's paradox at e = 0.8",
+            partial(stops, schemes=("moreau-jean",), h=STEP)),
+    _figure(7, "distasio-fig07-visible", "at e = 0 the residual penetration is clearly visible", visible),
+    _figure(7, "distasio-fig07-larger", "at this step it is larger for CD-Lagrange", larger),
+    _section("distasio-ball-detection", "Moreau-Jean finds the impact at t_(n+1/2), CD-Lagrange at t_(n+1)",
+             detection),
+    _section("distasio-ball-lower", "Moreau-Jean penetrates less only if the impact comes before t_(n+1/2)",
+             lower_before_half),
+    _figure(8, "distasio-fig08-rounding", "before the first impact the error is of the order of rounding",
+            smooth_rounding),
+    _figure(8, "distasio-fig08-order", "both schemes are of second order in the smooth part", _smooth_flight),
+    _figure(9, "distasio-fig09-cd-lagrange", "CD-Lagrange is of first order with impacts", _orders[0]),
+    _figure(9, "distasio-fig09-moreau-jean", "Moreau-Jean is of first order with impacts", _orders[1]),
+    _claim("Bouncing ball; Concluding remarks", "distasio-ball-velocity",
+           "only at velocity level the impact is consistent in energy, which suits impacts better than the "
+           "position level", velocity_energy),
+)  # fmt: skip
+
+CLAIMS: tuple[Claim, ...] = _DI_STASIO + ball_schemes.CLAIMS + ball_combined.CLAIMS
+FIGURES = ball_figures.FIGURES
