@@ -16,8 +16,8 @@ from .rows import Rows
 _MOST_BYTES = 1_000_000_000
 
 #: The steps that are kept together take about so many numbers.
-_NUMBERS = 400_000
-_MOST = 16_384
+_NUMBERS = 500_000
+_MOST = 32_768
 
 
 class Steps:
