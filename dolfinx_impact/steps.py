@@ -37,6 +37,8 @@ class Steps:
         r_t: Tangential impulses, shape (capacity, p, gdim), without friction (capacity, 0) [N s].
         energies: Columns :data:`.energy.TERMS`, shape (capacity, 8) [J].
         further: The scheme's own :attr:`~.Integrator.point_records`, shape (capacity, p) each.
+        table: All of them side by side, one row a state; the arrays are views of it.
+        first: Number of the first column of each.
     """
 
     def __init__(
@@ -44,15 +46,23 @@ class Steps:
     ) -> None:
         self.integrator, self.rows, self.balance = integrator, rows, balance
         k, p = rows.count, integrator.r.size
-        width = 2 + 3 * k + (2 + len(integrator.point_records)) * p + integrator.r_t.size + len(energy.TERMS)
-        n = min(_MOST, max(1, _NUMBERS // width)) if capacity is None else capacity
+        widths = {
+            "t": 1, "t_v": 1, "u": k, "v_t": k, "v": k, "gap": p, "r": p, "r_t": integrator.r_t.size,
+            "energies": len(energy.TERMS), **{name: p for name in integrator.point_records},
+        }  # fmt: skip
+        ends = np.cumsum(list(widths.values()))
+        self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
+        n = min(_MOST, max(1, _NUMBERS // int(ends[-1]))) if capacity is None else capacity
         self.capacity, self.count = n, 0
-        self.t, self.t_v = np.zeros(n), np.zeros(n)
-        self.u, self.v_t, self.v = (np.zeros((n, k)) for _ in range(3))
-        self.gap, self.r = np.zeros((n, p)), np.zeros((n, p))
-        self.r_t = np.zeros((n, *integrator.r_t.shape))
-        self.energies = np.zeros((n, len(energy.TERMS)))
-        self.further = {name: np.zeros((n, p)) for name in integrator.point_records}
+        # One row a step: what a compiled loop writes lies together.
+        self.table = np.zeros((n, int(ends[-1])))
+        self._columns = {name: self.table[:, end - widths[name] : end] for name, end in zip(widths, ends)}
+        self.t, self.t_v = self._columns["t"][:, 0], self._columns["t_v"][:, 0]
+        self.u, self.v_t, self.v = (self._columns[name] for name in ("u", "v_t", "v"))
+        self.gap, self.r = self._columns["gap"], self._columns["r"]
+        self.r_t = self._columns["r_t"].reshape(n, *integrator.r_t.shape)
+        self.energies = self._columns["energies"]
+        self.further = {name: self._columns[name] for name in integrator.point_records}
 
     def append(self) -> None:
         """Keep the state of the integrator."""
@@ -66,11 +76,6 @@ class Steps:
         if self.balance is not None:
             self.energies[i] = self.balance.terms()
         self.count += 1
-
-    def arrays(self) -> dict[str, NDArray]:
-        """The arrays by name, room for more states included."""
-        names = ("t", "t_v", "u", "v_t", "v", "gap", "r", "r_t", "energies")
-        return {**{name: getattr(self, name) for name in names}, **self.further}
 
 
 class Recorder:
@@ -101,14 +106,12 @@ class Recorder:
     def follow(self, part: Steps) -> None:
         """Take the samples from consecutive steps; impulses between two samples are summed."""
         first, last = self._seen, self._seen + part.count
-        self._seen, history, arrays = last, self._history, part.arrays()
+        self._seen, history = last, self._history
         numbers: NDArray = np.arange(-(-first // self._every) * self._every, last, self._every)
         if last > self._steps and self._steps % self._every:
             numbers = np.append(numbers, self._steps)
         where, target = numbers - first, slice(history.count, history.count + numbers.size)
-        for name, values in history.arrays().items():
-            if name not in ("r", "r_t"):
-                values[target] = arrays[name][where]
+        history.table[target] = part.table[where]
         for kept, now, rest in (
             (history.r, part.r, self._impulses), (history.r_t, part.r_t, self._rubbed),
         ):  # fmt: skip
@@ -119,7 +122,7 @@ class Recorder:
         """The history of all ranks, rows in order. Collective."""
         contact, comm, history = self._integrator.contact, self._comm, self._history
         order = self._rows.sorting(comm)
-        arrays: dict[str, Any] = {"t": history.t, "t_v": history.t_v, "t_r": history.t}
+        arrays: dict[str, Any] = {"t": history.t.copy(), "t_v": history.t_v.copy(), "t_r": history.t.copy()}
         for name, local in (("u", history.u), ("v_t", history.v_t), ("v", history.v)):
             arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
         arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)

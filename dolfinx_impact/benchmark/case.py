@@ -120,8 +120,9 @@ class RunLog:
 
     def __init__(self, integrator: Integrator) -> None:
         self._comm = integrator.system.comm
-        self._touch, self._gap = kernels.jit(_touch), np.inf
+        self._touch, self._depth = kernels.jit(_touch), kernels.jit(_smallest)
         self._balance = kernels.jit(_worst_residual)
+        self._gap = np.inf
         #: Touching, phases, start, first impulse, end, sum of impulses.
         self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
         #: Stored energy at the start, largest residual, largest energy.
@@ -137,8 +138,7 @@ class RunLog:
             energies = self._comm.allreduce(energies, op=MPI.SUM)
         self._touch(steps.t[:n], impulses, self._contact)
         self._balance(energies, self._energies)
-        if steps.gap.size:
-            self._gap = min(self._gap, float(steps.gap[:n].min()))
+        self._gap = self._depth(steps.gap[:n], self._gap)
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""
@@ -165,6 +165,15 @@ def _touch(t: NDArray, impulses: NDArray, state: NDArray) -> None:
             state[4] = t[i]
             state[5] += impulses[i]
         state[0] = 1.0 if impulses[i] > 0.0 else 0.0
+
+
+def _smallest(gap: NDArray, least: float) -> float:
+    """The smaller of ``least`` and all gaps."""
+    for i in range(gap.shape[0]):
+        for k in range(gap.shape[1]):
+            if gap[i, k] < least:
+                least = gap[i, k]
+    return least
 
 
 def _worst_residual(terms: NDArray, state: NDArray) -> None:

@@ -77,18 +77,17 @@ class Recorded(NamedTuple):
     weights: NDArray
 
 
-class Table(NamedTuple):
-    """Where the states after the steps go."""
+class Columns(NamedTuple):
+    """First columns of what goes into the table, one row a step; ``directions`` is 0 without friction."""
 
-    t: NDArray
-    t_v: NDArray
-    u: NDArray
-    v_t: NDArray
-    v: NDArray
-    gap: NDArray
-    r: NDArray
-    r_t: NDArray
-    energies: NDArray
+    u: int
+    v_t: int
+    v: int
+    gap: int
+    r: int
+    r_t: int
+    energies: int
+    directions: int
 
 
 @_jit
@@ -178,37 +177,40 @@ def _inertia(dofs: NDArray, weights: NDArray, k: int, inverse_mass: NDArray) -> 
 @_jit
 def _rub(
     dofs: NDArray, weights: NDArray, k: int, limit: float, v: NDArray, inverse_mass: NDArray, i: int,
-    r_t: NDArray,
+    table: NDArray, at: int,
 ) -> None:  # fmt: skip
-    """Coulomb's law of one point, Algorithm 2: stop the slip as far as ``|r_t| <= limit`` allows."""
+    """Coulomb's law of one point, Algorithm 2: stop the slip as far as ``|r_t| <= limit`` allows.
+
+    r_t goes into row i of the table from column ``at`` on.
+    """
     size, normal = 0.0, _row(dofs, weights, k, v)
     inverse = inverse_mass[dofs[k, 0]]
     for j in range(dofs.shape[1]):
-        r_t[i, k, j] = -(v[dofs[k, j]] - normal * weights[k, j]) / inverse
-        size += r_t[i, k, j] * r_t[i, k, j]
+        table[i, at + j] = -(v[dofs[k, j]] - normal * weights[k, j]) / inverse
+        size += table[i, at + j] * table[i, at + j]
     size = math.sqrt(size)
     for j in range(dofs.shape[1]):
         if size > limit:
-            r_t[i, k, j] *= limit / size
-        v[dofs[k, j]] += inverse * r_t[i, k, j]
+            table[i, at + j] *= limit / size
+        v[dofs[k, j]] += inverse * table[i, at + j]
 
 
 @_jit
 def _contact_work(
-    dofs: NDArray, weights: NDArray, i: int, r: NDArray, r_t: NDArray, v: NDArray
+    dofs: NDArray, weights: NDArray, i: int, table: NDArray, r: int, r_t: int, directions: int, v: NDArray
 ) -> float:
-    """``r.L v + r_t.v`` of step i."""
+    """``r.L v + r_t.v`` of step i; r and r_t are columns of the table."""
     work = 0.0
-    for k in range(r.shape[1]):
-        if r[i, k] != 0.0:
-            work += r[i, k] * _row(dofs, weights, k, v)
-            for j in range(r_t.shape[2]):
-                work += r_t[i, k, j] * v[dofs[k, j]]
+    for k in range(dofs.shape[0]):
+        if table[i, r + k] != 0.0:
+            work += table[i, r + k] * _row(dofs, weights, k, v)
+            for j in range(directions):
+                work += table[i, r_t + k * directions + j] * v[dofs[k, j]]
     return work
 
 
 def _advance(  # type: ignore[no-untyped-def]
-    steps, n, t0, h, follows, s, m, c, recorded, table, terms, powers,
+    steps, n, t0, h, follows, s, m, c, recorded, table, columns, terms, powers,
     external, internal, damping, energy, surface,
 ):  # fmt: skip
     # Fields of the tuples are read once: each reading counts references, which costs as much as a step.
@@ -217,12 +219,12 @@ def _advance(  # type: ignore[no-untyped-def]
      calls_external, calls_internal, calls_damping, calls_energy, load, part, damped) = m  # fmt: skip
     (dofs, weights, x0, offset, diagonal, at_position, e, tolerance, friction, touching, flat) = c
     picked, factors = recorded
-    times, v_times, us, v_ts, vs, gaps, r, r_t, energies = table
-    size, points, width, rows = u.size, r.shape[1], dofs.shape[1], picked.shape[0]
+    at_u, at_v_t, at_v, at_gap, at_r, at_r_t, at_energies, directions = columns
+    size, points, width, rows = u.size, dofs.shape[0], dofs.shape[1], picked.shape[0]
     x, normal = np.zeros(width), np.zeros(width)
     _, _, stored, work, external_work, contact_work, dissipated, _ = terms
     power, external_power, damping_power, contact_power = powers
-    rubs, dense = r_t.shape[1] > 0, K.size > 0
+    dense = K.size > 0
     for i in range(steps):
         t = t0 + (n + i + 1) * h
         drift(u, v, h)
@@ -259,7 +261,7 @@ def _advance(  # type: ignore[no-untyped-def]
                 gap = offset[k] + _row(dofs, weights, k, u)
             else:
                 gap = _curved_gap(dofs, weights, k, x0, u, x, normal, surface)
-            gaps[i, k], r[i, k] = gap, 0.0
+            table[i, at_gap + k], table[i, at_r + k] = gap, 0.0
             if at_position:
                 b = (1.0 + e) / h * (offset[k] + _free_gap(dofs, weights, k, h, e, u, v, v_before))
             elif gap <= tolerance if touching else gap < -tolerance:
@@ -268,16 +270,16 @@ def _advance(  # type: ignore[no-untyped-def]
                 continue
             impulse = -b / (diagonal[k] if flat else _inertia(dofs, weights, k, inverse_mass))
             if not impulse <= 0.0:  # also what is not a number
-                r[i, k] = impulse
+                table[i, at_r + k] = impulse
         for k in range(points):
-            if rubs:
+            at, impulse = at_r_t + k * directions, table[i, at_r + k]
+            for j in range(directions):
+                table[i, at + j] = 0.0
+            if impulse != 0.0:
                 for j in range(width):
-                    r_t[i, k, j] = 0.0
-            if r[i, k] != 0.0:
-                for j in range(width):
-                    v[dofs[k, j]] += weights[k, j] * r[i, k] * inverse_mass[dofs[k, j]]
-                if rubs:
-                    _rub(dofs, weights, k, friction * r[i, k], v, inverse_mass, i, r_t)
+                    v[dofs[k, j]] += weights[k, j] * impulse * inverse_mass[dofs[k, j]]
+                if directions:
+                    _rub(dofs, weights, k, friction * impulse, v, inverse_mass, i, table, at)
         # -- energies
         if follows:
             kinetic = jump = a0 = a1 = a2 = l0 = l1 = l2 = d0 = d1 = d2 = 0.0
@@ -307,20 +309,22 @@ def _advance(  # type: ignore[no-untyped-def]
             work += 0.5 * h * (power + (l0 - d0 - a0))
             external_work += 0.5 * h * (external_power + l0)
             dissipated += 0.5 * h * (damping_power + d0)
-            contact_work += 0.5 * (contact_power + _contact_work(dofs, weights, i, r, r_t, v_before))
+            done = _contact_work(dofs, weights, i, table, at_r, at_r_t, directions, v_before)
+            contact_work += 0.5 * (contact_power + done)
             power, external_power, damping_power = l1 - d1 - a1, l1, d1
-            contact_power = _contact_work(dofs, weights, i, r, r_t, v)
-            energies[i, 0], energies[i, 1], energies[i, 2] = kinetic / 8, -jump / 8, stored
-            energies[i, 3], energies[i, 4], energies[i, 5] = work, external_work, contact_work
-            energies[i, 6], energies[i, 7] = dissipated, 0.0
+            contact_power = _contact_work(dofs, weights, i, table, at_r, at_r_t, directions, v)
+            e0 = at_energies
+            table[i, e0], table[i, e0 + 1], table[i, e0 + 2] = kinetic / 8, -jump / 8, stored
+            table[i, e0 + 3], table[i, e0 + 4], table[i, e0 + 5] = work, external_work, contact_work
+            table[i, e0 + 6] = dissipated
         # -- what is recorded
-        times[i], v_times[i] = t, t + 0.5 * h
+        table[i, 0], table[i, 1] = t, t + 0.5 * h
         for k in range(rows):
-            us[i, k] = _row(picked, factors, k, u)
-            vs[i, k] = _row(picked, factors, k, v)
+            table[i, at_u + k] = _row(picked, factors, k, u)
+            table[i, at_v + k] = _row(picked, factors, k, v)
             mean = 0.0
             for j in range(picked.shape[1]):
                 dof = picked[k, j]
                 mean += factors[k, j] * (0.5 * (v_before[dof] + v[dof]))
-            v_ts[i, k] = mean
+            table[i, at_v_t + k] = mean
     powers[:] = np.array([power, external_power, damping_power, contact_power])

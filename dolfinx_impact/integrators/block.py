@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import energy, kernels
 from ..contact import Contact, ObstacleContact
@@ -69,13 +68,14 @@ class Block:
         """Make ``steps`` steps and keep the state after each in ``part``, from its beginning on."""
         s, balance = self._integrator, self._balance
         state = self._loop.State(s.u, s.v, s.v_before, s.f)
-        table = self._loop.Table(
-            part.t, part.t_v, part.u, part.v_t, part.v, part.gap, part.r, _three(part.r_t), part.energies
+        at, directions = part.first, part.r_t.shape[2] if part.r_t.ndim == 3 else 0
+        columns = self._loop.Columns(
+            at["u"], at["v_t"], at["v"], at["gap"], at["r"], at["r_t"], at["energies"], directions
         )
         terms, powers = np.zeros(len(energy.TERMS)), np.zeros(4)
         if balance is not None:
             terms[:], powers[:] = balance.terms(), balance._powers
-        arrays = (state, self._model, self._contact, self._rows, table, terms, powers)
+        arrays = (state, self._model, self._contact, self._rows, part.table, columns, terms, powers)
         if self._advance is None:
             self._advance = self._loop.compiled_for(*arrays)
         self._advance(steps, s.n, s.t0, s.dt, balance is not None, *arrays, *self._functions)
@@ -120,8 +120,3 @@ def _surface(contact: Contact) -> Callable:
     if not isinstance(contact, ObstacleContact) or not hasattr(obstacle, "compiled"):
         raise NotCompiled(f"{type(obstacle or contact).__name__} offers no compiled gap")
     return obstacle.compiled()
-
-
-def _three(r_t: NDArray) -> NDArray:
-    """Three dimensions also where there is no friction."""
-    return r_t if r_t.ndim == 3 else r_t.reshape(len(r_t), 0, 0)
