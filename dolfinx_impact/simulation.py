@@ -101,7 +101,7 @@ def simulate(
     recorder = Recorder(integrator, steps, int(every), rows, balance)
     block = _compiled_block(integrator, rows, balance, callables, steps, compiled)
     begun = time.perf_counter()
-    with _stop_signals() as caught, _bar(steps, progress) as bar:
+    with stop_signals() as caught, _bar(steps, progress) as bar:
         run = _Run(integrator, rows, balance, callables, caught, bar)
         followers = [recorder, *(o for o in observers if hasattr(o, "follow"))]
         for part in run.parts(steps, block):
@@ -250,7 +250,7 @@ def _default_rows(integrator: Integrator) -> Rows:
 
 
 @contextmanager
-def _stop_signals() -> Iterator[list[int]]:
+def stop_signals() -> Iterator[list[int]]:
     """Signals caught meanwhile; the first is only noted, a second one kills."""
     caught: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM)

@@ -10,6 +10,7 @@ DEMOS = Path(__file__).parent.parent / "demos"
 CHECKED = {
     "impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0], 2),
     "by_hand.py": ("impulse by hand [N s]", [12.739151143040532], 1),
+    "own_scheme.py": ("oscillation after release / v0", [0.157522, 0.084488], 1),
 }
 
 

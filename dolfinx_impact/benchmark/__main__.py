@@ -1,4 +1,4 @@
-"""Command line: ``python -m dolfinx_impact.benchmark list | run | speed``."""
+"""Command line: ``python -m dolfinx_impact.benchmark list | run | report | speed``."""
 
 from __future__ import annotations
 
@@ -44,10 +44,22 @@ def _arguments() -> argparse.ArgumentParser:
     run.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE", help="see list")
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
+    report = commands.add_parser("report", help="all cases with all schemes, every claim decided")
+    report.add_argument("--cases", type=_names, metavar="A,B", help="default: all")
+    report.add_argument(
+        "--schemes", type=_names, metavar="C,module:Class",
+        help="names leave out the others of the catalogue, classes of your own come beside them",
+    )  # fmt: skip
+    report.add_argument("--out", type=Path, metavar="DIR", help="default: results/report")
+    report.add_argument("--jobs", type=int, metavar="N", help="processes; default: usable cores")
     speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")
-    speed.add_argument("--case", default="impacting-bar")
+    speed.add_argument("--case", help="default: all that are measured")
     speed.add_argument("--dofs", type=int, action="append", metavar="N", help="default: 100000 and 1000000")
     return parser
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
 
 
 def _list(as_json: bool) -> None:
@@ -75,6 +87,10 @@ def main(arguments: list[str] | None = None) -> int:
             _list(given.json)
         elif given.command == "run":
             runner.run(given.case, given.scheme, given.set, given.out, allow_unstable=given.allow_unstable)
+        elif given.command == "report":
+            from . import report
+
+            report.write(given.cases, given.schemes, given.out, jobs=given.jobs)
         else:
             from . import speed
 

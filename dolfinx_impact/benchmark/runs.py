@@ -50,7 +50,7 @@ class Runs:
     Args:
         folder: Where runs are kept; several processes may share it.
         instead: Schemes that take the place of others, by name (``module:Class`` for a class).
-        only: The schemes that may run; all of them by default.
+        only: The schemes of the catalogue that may run; all of them by default.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Runs:
             NotChosen: The scheme was left out.
         """
         name = self.scheme(scheme)
-        if self._only is not None and scheme not in self._only:
+        if self._only is not None and ":" not in scheme and scheme not in self._only:
             raise NotChosen(f"it takes runs with {scheme}, which was left out")
         try:
             chosen = runner.find(case, name)

@@ -1,5 +1,12 @@
 """What the papers say of every case, decided by runs; and their figures, drawn again."""
 
+from . import arch, ball, bar, oscillator, spring
 from .claim import Claim, Figure, Finding
 
-__all__ = ["Claim", "Figure", "Finding"]
+__all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Finding"]
+
+_MODULES = (ball, oscillator, spring, bar, arch)
+#: All claims, case by case.
+CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
+#: All figures, case by case.
+FIGURES: tuple[Figure, ...] = tuple(figure for module in _MODULES for figure in module.FIGURES)

@@ -1,0 +1,241 @@
+"""The report as a page to read or print, and as text for the terminal."""
+
+from __future__ import annotations
+
+import base64
+import html as markup
+import textwrap
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterable, Mapping
+
+#: A larger drawing is shown as an image of points: thousands of markers make slow pages.
+_MOST_BYTES = 400_000
+_WORDS = {True: "reproduced", False: "not reproduced", None: "undecided"}
+_ANSWERS = {True: "yes", False: "no", None: "-"}
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.45 "Liberation Sans", Arial, sans-serif; color: #111; background: #fff;
+       max-width: 75em; margin: 2em auto; padding: 0 1.5em; }
+h1 { font-size: 1.7em; } h2 { font-size: 1.35em; margin-top: 2em; border-bottom: 2px solid #111; }
+h3 { font-size: 1.1em; }
+table { border-collapse: collapse; width: 100%; margin: 0.6em 0 1.4em; font-size: 0.87em; }
+th, td { border-bottom: 1px solid #bbb; padding: 0.3em 0.5em; text-align: left; vertical-align: top; }
+th { border-bottom: 2px solid #111; } thead { display: table-header-group; }
+td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+td.id { font-family: monospace; font-size: 0.92em; overflow-wrap: anywhere; }
+.v { white-space: nowrap; padding: 0.05em 0.4em; border: 1px solid #111; display: inline-block; }
+.v.false { background: #111; color: #fff; font-weight: bold; }
+.v.null { border-style: dashed; color: #444; }
+figure { margin: 1em 0 1.6em; break-inside: avoid; } figure img { max-width: 100%; }
+figcaption { font-size: 0.9em; } p.small, .why { font-size: 0.9em; color: #333; }
+nav a { margin-right: 1em; }
+@page { size: A4 landscape; margin: 12mm; }
+@media print { body { font-size: 10pt; max-width: none; margin: 0; } tr { break-inside: avoid; }
+               h2 { break-before: page; } nav { display: none; } a { color: inherit; }
+               .v.false { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+"""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of the report.
+
+    Attributes:
+        left_out: Why it was not drawn, or None.
+    """
+
+    id: str
+    case: str
+    paper: str
+    where: str
+    title: str
+    left_out: str | None
+
+
+def number(value: Any) -> str:
+    """A number with four digits, or a dash."""
+    return "-" if value is None else format(value, ".4g")
+
+
+def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
+    """How many are reproduced, not reproduced, undecided."""
+    found = Counter(claim["reproduced"] for claim in claims)
+    return found[True], found[False], found[None]
+
+
+# -- the page
+
+
+def html(
+    report: Mapping[str, Any], drawn: list[Drawn], folder: Path, case_of: Mapping[str, str]
+) -> str:  # fmt: skip
+    """A page that refers to nothing outside itself.
+
+    Args:
+        report: What ``report.json`` holds.
+        drawn: The figures.
+        folder: Where their files are.
+        case_of: The case of each claim by id; those without one are about the user's own schemes.
+    """
+    cases = list(report["cases"])
+    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
+    links = "".join(f'<a href="#{_text(case)}">{_text(case)}</a>' for case in [*cases, "schemes"])
+    parts = [
+        "<h1>Impact benchmark: what the papers say, and what runs show</h1>",
+        f"<p class=small>{_text(versions)}</p><nav>{links}</nav>",
+        _overview(report, case_of),
+    ]
+    for case in cases:
+        claims = [c for c in report["claims"] if case_of.get(c["id"]) == case]
+        parts += [f"<h2 id={_text(case)}>{_text(case)}</h2>", _claims(claims)]
+        parts += [_figure(each, folder) for each in drawn if each.case == case]
+        parts += ["<h3>Runs at the default parameters</h3>", _runs(report["cases"][case])]
+    parts += ["<h2 id=schemes>Properties of the schemes</h2>", _properties(report["schemes"])]
+    own = [c for c in report["claims"] if c["id"] not in case_of]
+    if own:
+        parts += ["<h3>Schemes of your own</h3>", _claims(own)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Impact benchmark</title>'
+        f"<style>{_STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
+    )
+
+
+def _text(value: Any) -> str:
+    return markup.escape(str(value))
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Cells are markup, each a ``<td>`` or what one holds."""
+    top = "".join(f"<th>{_text(name)}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>\n{body}</tbody></table>"
+
+
+def _cell(content: str) -> str:
+    return content if content.startswith("<td") else f"<td>{content}</td>"
+
+
+def _n(value: Any) -> str:
+    return f"<td class=n>{number(value)}</td>"
+
+
+def _verdict(reproduced: bool | None, words: Mapping[bool | None, str] = _WORDS) -> str:
+    kind = {True: "true", False: "false", None: "null"}[reproduced]
+    return f'<span class="v {kind}">{words[reproduced]}</span>'
+
+
+def _overview(report: Mapping[str, Any], case_of: Mapping[str, str]) -> str:
+    rows = []
+    for case in report["cases"]:
+        found = count(c for c in report["claims"] if case_of.get(c["id"]) == case)
+        failed = sum("failed" in run for run in report["cases"][case].values())
+        rows.append([_text(case), *map(_n, found), _n(len(report["cases"][case])), _n(failed)])
+    return _table(["case", "reproduced", "not reproduced", "undecided", "runs", "failed runs"], rows)
+
+
+def _claims(claims: list[Mapping[str, Any]]) -> str:
+    if not claims:
+        return "<p>No claims.</p>"
+    rows = [
+        [
+            f"<td class=id>{_text(c['id'])}</td>", f"{_text(c['paper'])}, {_text(c['where'])}",
+            _text(c["claim"]), _n(c["measured"]), _n(c["expected"]), _n(c["tolerance"]),
+            _verdict(c["reproduced"]), f'<td class="why">{_text(c["why"])}</td>',
+        ]
+        for c in claims
+    ]  # fmt: skip
+    return _table(["", "source", "claim", "measured", "expected", "tolerance", "verdict", "why"], rows)
+
+
+def _figure(figure: Drawn, folder: Path) -> str:
+    caption = f"<b>{_text(figure.where)}</b> {_text(figure.title)} ({_text(figure.paper)})"
+    if figure.left_out is not None:
+        return f"<p class=small>{caption}: not drawn, {_text(figure.left_out)}</p>"
+    file, kind = folder / f"{figure.id}.svg", "svg+xml"
+    if file.stat().st_size > _MOST_BYTES:
+        file, kind = folder / f"{figure.id}.png", "png"
+    data = base64.b64encode(file.read_bytes()).decode()
+    return (
+        f'<figure><img alt="{_text(figure.title)}" src="data:image/{kind};base64,{data}">'
+        f"<figcaption>{caption}</figcaption></figure>"
+    )
+
+
+def _runs(runs: Mapping[str, Any]) -> str:
+    rows = []
+    for scheme, run in runs.items():
+        if "failed" in run:
+            rows.append([_text(scheme), "<td></td>", "", "", f"<b>failed:</b> {_text(run['failed'])}"])
+            continue
+        results = "; ".join(f"{_text(n)} {_text(_short(v))}" for n, v in run["results"].items())
+        balance = "closes" if run["balance"] else "has a defect"
+        residual = number(run["results"].get("balance_residual"))
+        rows.append([_text(scheme), _n(run["steps"]), _n(run["seconds"]), f"{balance}, {residual}", results])
+    return _table(["scheme", "steps", "seconds", "energy balance", "results"], rows)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list) and len(value) > 6:
+        return f"[{', '.join(map(_short, value[:5]))}, ... {len(value)} values]"
+    return f"[{', '.join(map(_short, value))}]" if isinstance(value, list) else str(value)
+
+
+def _properties(schemes: Mapping[str, list[Mapping[str, Any]]]) -> str:
+    asked = next(iter(schemes.values()), [])
+    if not asked:
+        return "<p>None is shown by these cases.</p>"
+    rows = [
+        [_text(scheme), *(_verdict(r["reproduced"], _ANSWERS) + f" {number(r['measured'])}" for r in found)]
+        for scheme, found in schemes.items()
+    ]
+    notes = "".join(
+        f"<li><b>{_text(row['name'])}</b> ({_text(row['case'])}, [{_text(row['unit'])}]): "
+        f"{_text(row['criterion'])}</li>"
+        for row in asked
+    )
+    dash = "<p class=small>A dash: the scheme does not run the case, or its run failed.</p>"
+    return _table(["scheme", *(row["name"] for row in asked)], rows) + f"<ul>{notes}</ul>{dash}"
+
+
+# -- the terminal
+
+
+def text(report: Mapping[str, Any], case_of: Mapping[str, str]) -> str:
+    """What is reproduced and what not, failed runs, and the properties of the schemes."""
+    lines = [f"{'case':<20}{'reproduced':>12}{'not':>6}{'undecided':>11}"]
+    for case in report["cases"]:
+        yes, no, open_ = count(c for c in report["claims"] if case_of.get(c["id"]) == case)
+        lines.append(f"{case:<20}{yes:>12}{no:>6}{open_:>11}")
+    for case, runs in report["cases"].items():
+        lines += [
+            _line(f"failed: {case} with {scheme}: {run['failed']}")
+            for scheme, run in runs.items()
+            if "failed" in run
+        ]
+    for claim in report["claims"]:
+        if claim["reproduced"] is False and claim["id"] in case_of:
+            lines.append(_line(f"NOT reproduced: {claim['id']}: {claim['why']}"))
+    return "\n".join(lines + _property_lines(report["schemes"]))
+
+
+def _line(words: str) -> str:
+    return textwrap.shorten(words, 160, placeholder=" ...")
+
+
+def _property_lines(schemes: Mapping[str, list[Mapping[str, Any]]]) -> list[str]:
+    asked = next(iter(schemes.values()), [])
+    if not asked:
+        return []
+    width = max(map(len, schemes)) + 2
+    lines = ["", f"{'scheme':<{width}}" + "".join(f"{row['name']:>18}" for row in asked)]
+    for scheme, found in schemes.items():
+        cells = (f"{_ANSWERS[row['reproduced']]} {number(row['measured'])}" for row in found)
+        cells = (("-" if cell == "- -" else cell) for cell in cells)
+        lines.append(f"{scheme:<{width}}" + "".join(f"{cell:>18}" for cell in cells))
+    lines += [f"{row['name']} [{row['unit']}]: {row['criterion']}" for row in asked]
+    return lines
