@@ -96,7 +96,7 @@ SCHEMES: Mapping[str, Scheme] = {
     ),
     "cd-lagrange-implicit": Scheme(
         CDLagrangeImplicit,
-        "Di Stasio et al., Comput. Part. Mech. (2019)",
+        "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)",
         "CD-Lagrange Implicit, the equation after (38); balance (84) of Fekak et al. (2017)",
         "2 without impact, 1 with",
         "linear and angular momentum, the discrete energy (84)",
@@ -140,7 +140,7 @@ SCHEMES: Mapping[str, Scheme] = {
     ),
     "moreau-jean-decoupled": Scheme(
         MoreauJeanDecoupled,
-        "Di Stasio et al., Comput. Part. Mech. (2019), as its Fig. 16 was computed",
+        "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), as its Fig. 16 was computed",
         "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))",
         "2 without impact (theta = 1/2), 1 with",
         "nothing with contact",

@@ -17,7 +17,7 @@ def CDLagrange(
 ) -> CentralDifferences:
     """CD-Lagrange: central differences, contact at velocity level, lumped mass. Explicit.
 
-    Fekak et al., Comput. Mech. 60 (2017), (47); Di Stasio et al., Comput. Part. Mech. (2019),
+    Fekak et al., Comput. Mech. 60 (2017), (47); Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019),
     Algorithm 1::
 
         u_{n+1} = u_n + h v_{n+1/2}

@@ -72,8 +72,8 @@ def _draw_combined(runs: Runs, figure: Any) -> None:
     ]  # fmt: skip
     curves: dict[str, Callable[[Run], NDArray]] = {
         "gap [µm]": lambda run: 1e6 * run["gap"], "tau [µm]": lambda run: 1e6 * tau(run),
-        "velocity of the contact node [m/s]": lambda run: run["v"],
-        "impulse at the contact node [N s]": lambda run: run["r"],
+        "velocity of the node [m/s]": lambda run: run["v"],
+        "impulse at the node [N s]": lambda run: run["r"],
     }  # fmt: skip
     t = np.linspace(0, 2e-4, 4001)
     axes = figure.subplots(2, 2).flat
