@@ -33,8 +33,10 @@ Observer = Union[Balance, Follower, Callable[[Integrator], None]]
 _MOST_STEPS = 1e15
 #: A run is unstable when its energy exceeds so many times what it was ever given.
 _EXPLODED = 10.0
-#: A compiled loop is worth loading for runs of so many steps or more, of so many dofs or fewer.
-_WORTH = 2000, 20_000
+#: A compiled loop is worth loading for runs of so many steps or more,
+_MANY_STEPS = 2000
+#: of so many dofs or fewer.
+_FEW_DOFS = 20_000
 
 
 class Interrupted(KeyboardInterrupt):
@@ -128,12 +130,12 @@ def _compiled_block(
     compiled: bool | None,
 ) -> Block | None:  # fmt: skip
     """What makes many steps at once, where it is wanted and possible."""
-    if compiled is False or (compiled is None and not _WORTH[0] <= steps):
+    if compiled is False or (compiled is None and steps < _MANY_STEPS):
         return None
     try:
         if callables:
             raise NotCompiled(f"{callables[0]!r} must be called after every step")
-        if compiled is None and integrator.system.size > _WORTH[1]:
+        if compiled is None and integrator.system.size > _FEW_DOFS:
             return None
         return Block(integrator, rows, balance)
     except NotCompiled as reason:

@@ -109,9 +109,13 @@ class Solid:
         self.stiffness.subtract_product(u, out)
 
     def compiled(self) -> Compiled | None:
-        """The stored stiffness for compiled loops; None on several ranks, or without pairs."""
+        """The stored stiffness for compiled loops; None on several ranks, or without pairs.
+
+        Also None where a class of its own computes its forces in another way.
+        """
         pairs = self.stiffness.pairs
-        if self.comm.size > 1 or pairs is None:
+        own = any(getattr(type(self), name) is not getattr(Solid, name) for name in ("force", "external"))
+        if self.comm.size > 1 or pairs is None or own:
             return None
         load = np.zeros(self.size) if self._load is None else self._load
         return Compiled(None, None, None, None, load, pairs=pairs, block=self.mesh.geometry.dim)

@@ -27,7 +27,8 @@ class Steps:
         integrator: The integrator.
         rows: What to record of ``u`` and ``v``.
         balance: The energy balance, or None.
-        capacity: How many states there is room for; by default as many as fit a few megabytes.
+        capacity: How many states there is room for; by default as many as fit a few megabytes, the
+            same number on all ranks (then collective).
 
     Attributes:
         count: Number of states kept; entries of the arrays behind it mean nothing.
@@ -52,7 +53,10 @@ class Steps:
         }  # fmt: skip
         ends = np.cumsum(list(widths.values()))
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
-        n = min(_MOST, max(1, _NUMBERS // int(ends[-1]))) if capacity is None else capacity
+        n = capacity
+        if n is None:  # the same on all ranks, since they hand their steps on together
+            widest = integrator.system.comm.allreduce(int(ends[-1]), op=MPI.MAX)
+            n = min(_MOST, max(1, _NUMBERS // widest))
         self.capacity, self.count = n, 0
         # One row a step: what a compiled loop writes lies together.
         self.table = np.zeros((n, int(ends[-1])))

@@ -16,6 +16,9 @@ from .rows import Rows
 Force = Callable[[float, NDArray, NDArray, NDArray], None]
 
 
+_FORCES = ("force", "external", "damping", "stored_energy")
+
+
 @dataclass
 class Compiled:
     """The forces of a system by kinds that compiled loops know.
@@ -193,9 +196,14 @@ class PointMasses:
                 out -= self._part
 
     def compiled(self) -> Compiled | None:
-        """The forces for compiled loops; None when one of them is not compiled by numba."""
+        """The forces for compiled loops; None when one of them is not compiled by numba.
+
+        Also None where a class of its own computes its forces in another way.
+        """
         parts = (self._force, self._internal, self._damping, self._energy)
         if any(part is not None and not kernels.is_compiled(part) for part in parts):
+            return None
+        if any(getattr(type(self), name) is not getattr(PointMasses, name) for name in _FORCES):
             return None
         K = np.zeros((0, 0)) if self.stiffness is None else self.stiffness
         return Compiled(*parts, load=self._constant, stiffness=K)

@@ -149,10 +149,12 @@ def in_python(t, u, v, out):
 
 
 REFUSED = {
-    "Python force": (lambda: started(system=di.PointMasses(1.0, in_python)), (), "not compiled"),
+    "Python force": (lambda: started(system=di.PointMasses(1.0, in_python)), (), "not of a compiled kind"),
     "implicit": (lambda: started(di.MoreauJean), (), "ThetaMethod makes its steps one by one"),
     "own scheme": (lambda: started(Own), (), "Own makes its steps one by one"),
     "observer": (started, (lambda integrator: None,), "called after every step"),
+    "own force": (lambda: started(system=Heavy(1.0)), (), "not of a compiled kind"),
+    "own gap": (lambda: started(contact=lambda s: Rising(s, 0, lower=0.0)), (), "Rising decides for itself"),
     "shared dofs": (
         lambda: started(contact=lambda s: di.Bound(s, [0, 0], lower=0.0)), (), "points .* share dofs",
     ),
@@ -164,6 +166,16 @@ REFUSED = {
         (), "Bowl offers no compiled gap",
     ),
 }  # fmt: skip
+
+
+class Heavy(di.PointMasses):
+    def force(self, t, u, v, out):
+        out[:] = -9.81
+
+
+class Rising(di.Bound):
+    def gap(self, u):
+        return super().gap(u) - 0.1
 
 
 class Bowl:

@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import energy, kernels
-from ..contact import Contact, ObstacleContact
+from ..contact import Bound, Contact, ObstacleContact
 from ..energy import Balance, CentralDifferenceBalance
 from ..rows import Rows
 from ..steps import Steps
@@ -44,7 +44,7 @@ class Block:
             raise NotCompiled(f"{type(balance).__name__} follows its steps one by one")
         forces = getattr(integrator.system, "compiled", lambda: None)()
         if forces is None:
-            raise NotCompiled("a force of the system is not compiled, or several ranks share it")
+            raise NotCompiled("a force of the system is not of a compiled kind, or several ranks share it")
         from . import _block_loop as loop
 
         self._integrator, self._balance, system = integrator, balance, integrator.system
@@ -99,7 +99,8 @@ def _contact(integrator: CentralDifferences, loop: Any) -> tuple[Any, Callable |
         raise NotCompiled(f"{type(law).__name__} is no contact law of the compiled loop")
     if not rows.distinct:
         raise NotCompiled("points of the contact share dofs")
-    if type(contact).closed is not Contact.closed:
+    known = type(contact).gap in (Bound.gap, ObstacleContact.gap)
+    if not known or type(contact).closed is not Contact.closed:
         raise NotCompiled(f"{type(contact).__name__} decides for itself which points are closed")
     surface = None
     if not contact.constant:
