@@ -36,6 +36,21 @@ class Run:
         return self.history[name]
 
 
+#: Longest text of an error that is kept.
+_LONGEST = 500
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line that any file can hold, whatever it is; the code may be the user's."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "an error that cannot be printed"
+    line = " ".join(f"{type(error).__name__}: {text[: 4 * _LONGEST]}".split())
+    line = line.encode("utf-8", "backslashreplace").decode()
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+
+
 class FailedRun(RuntimeError):
     """A run that did not start or reach its end, or gave values that are not finite."""
 
@@ -106,9 +121,9 @@ def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:
         summary, history = runner.perform(case, scheme, values, problem, progress=False)
         text = json.dumps(summary, allow_nan=False)
         history.save(place / "history.npz")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # Whatever a scheme of the user's does: the others go on.
-        text = json.dumps({"failed": f"{type(error).__name__}: {error}"})
+        text = json.dumps({"failed": describe(error)})
     (place / "summary.json").write_text(text)
 
 
