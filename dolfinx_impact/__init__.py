@@ -1,5 +1,12 @@
 """Nonsmooth impact dynamics for FEniCSx: bodies that hit things, integrated as published."""
 
+import signal as _signal
+import sys as _sys
+
+if _sys.argv[:1] == ["-m"]:
+    # Python is still looking for a command of ours: until that has started Ctrl-C just ends it.
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 from .complementarity import NotConverged
 from .contact import Bound, Contact, ObstacleContact, Plane, RigidContact, Sphere
 from .energy import Balance

@@ -16,6 +16,7 @@ from . import energy, parallel
 from .energy import Balance
 from .integrators.base import Integrator, UnstableTimeStep
 from .integrators.block import Block, NotCompiled
+from .integrators.own import as_integrator
 from .output import Result
 from .rows import Rows
 from .steps import Recorder, Steps
@@ -68,7 +69,8 @@ def simulate(
     """Run a started integrator to ``t_end`` and return its history. Collective.
 
     Args:
-        integrator: A scheme after its ``start``.
+        integrator: A scheme after its ``start``: an :class:`.Integrator`, or any object with ``system``,
+            ``dt``, ``contact``, ``t``, ``u``, ``v``, ``r`` and ``step``.
         t_end: End time [s]; the run has ``max(1, round((t_end - t) / dt))`` steps.
         record: Which displacements to record; by default all dofs of point masses, and the
             contact points of a solid (their motion towards the obstacle).
@@ -94,6 +96,7 @@ def simulate(
         Interrupted: Ctrl-C or SIGTERM.
         RuntimeError: When the integrator was not started.
     """
+    integrator = as_integrator(integrator)
     steps = _number_of_steps(integrator, t_end, every)
     balance = next((o for o in observers if isinstance(o, Balance)), None)
     if balance is None and energies:
@@ -134,7 +137,7 @@ def _compiled_block(
         return None
     try:
         if callables:
-            raise NotCompiled(f"{callables[0]!r} must be called after every step")
+            raise NotCompiled("an observer must be called after every step")
         if compiled is None and integrator.system.size > _FEW_DOFS:
             return None
         return Block(integrator, rows, balance)
@@ -207,7 +210,10 @@ class _Guard:
             local[0] = balance.kinetic + self._internal + balance.internal_work
             local[1] = balance.external
         elif thorough:
-            local[0] = np.sum(np.abs(s.v[: s.system.owned]))
+            n = s.system.owned
+            local[0] = np.sum(np.abs(s.v[:n])) + np.sum(np.abs(s.u[:n]))
+        # Nothing, unless an impulse is no number.
+        local[0] += 0.0 * (np.sum(s.r) + np.sum(s.r_t))
         if self._comm.size > 1:
             self._comm.Allreduce(local, self._sum)
             local = self._sum
@@ -218,7 +224,7 @@ class _Guard:
         """The same after many steps of one rank."""
         self._stop(signal.SIGINT in caught, signal.SIGTERM in caught)
         if self._balance is None:
-            speeds = float(np.sum(np.abs(self._integrator.v)))
+            speeds = float(np.sum(np.abs(self._integrator.v)) + np.sum(np.abs(self._integrator.u)))
             return self._judge(speeds, 0.0, self._integrator.t, self._integrator.n)
         names, n = energy.TERMS, part.count
         kinetic, work, external = (

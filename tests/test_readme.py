@@ -12,7 +12,7 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
 def test_ball_of_the_readme():
-    (program,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    program, _ = re.findall(r"```python\n(.*?)```", README, re.S)
     names: dict = {}
     exec(compile(program, "README.md", "exec"), names)
     run = names["run"]
@@ -23,6 +23,17 @@ def test_ball_of_the_readme():
     assert bounce == pytest.approx(0.8**2, abs=1e-2)
     assert np.abs(run["residual"]).max() < 1e-12 * run["external"].max()
     assert program.count("\n") <= 14
+
+
+def test_scheme_of_the_readme():
+    _, program = re.findall(r"```python\n(.*?)```", README, re.S)
+    names: dict = {}
+    exec(compile(program, "README.md", "exec"), names)
+    spring = di.PointMasses(1.0, stiffness=[[4.0]])
+    scheme = names["FreeFlight"](spring, 1e-3)
+    scheme.start(1.0, 0.0)
+    run = di.simulate(scheme, t_end=10.0)
+    assert np.abs(run["u"][:, 0] - np.cos(2 * run["t"])).max() < 2e-3
 
 
 def test_every_scheme_is_in_the_table():

@@ -30,7 +30,8 @@ class _Parser(argparse.ArgumentParser):
 
 def _complain(message: object) -> None:
     if MPI.COMM_WORLD.rank == 0:
-        print(f"error: {message}", file=sys.stderr, flush=True)
+        text = str(message).encode("utf-8", "backslashreplace").decode()
+        print(f"error: {text}", file=sys.stderr, flush=True)
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -83,9 +84,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit status of the contract."""
     try:
         given = _arguments().parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    try:
         if given.command == "list":
             _list(given.json)
         elif given.command == "run":
+            if given.out is not None and not given.out.name:
+                raise ValueError("--out needs the name of a folder")
             runner.run(given.case, given.scheme, given.set, given.out, allow_unstable=given.allow_unstable)
         elif given.command == "report":
             from . import report
@@ -95,8 +101,9 @@ def main(arguments: list[str] | None = None) -> int:
             from . import speed
 
             speed.measure(given.case, given.dofs or [100_000, 1_000_000])
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    except SystemExit as stop:  # code of the user's
+        print(f"error: the scheme ended the program: sys.exit({stop.code!r})", file=sys.stderr, flush=True)
+        return _end_all(_FAILED)
     except (np.linalg.LinAlgError, RuntimeError) as error:  # unstable, not converged
         _complain(error)
         return _FAILED
@@ -110,7 +117,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _interrupted(stop)
     except Exception as error:
         # Perhaps on this rank only: the others must not wait for it.
-        print(f"error: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        print(f"error: {runner.describe(error)}", file=sys.stderr, flush=True)
         return _end_all(_FAILED)
     return 0
 
@@ -131,4 +138,5 @@ def _end_all(status: int) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.exit(main())

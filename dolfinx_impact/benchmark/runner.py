@@ -21,6 +21,21 @@ from .case import Case, Problem, Verdict
 from .cases import CASES
 
 
+#: Longest text of an error that is kept.
+_LONGEST = 500
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line that any file can hold, whatever it is; the code may be the user's."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "an error that cannot be printed"
+    line = " ".join(f"{type(error).__name__}: {text[: 4 * _LONGEST]}".split())
+    line = line.encode("utf-8", "backslashreplace").decode()
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
+
+
 def catalogue() -> dict[str, Any]:
     """Cases and schemes with their parameters, as ``list --json`` prints them."""
     return {
@@ -66,7 +81,10 @@ def find(case: str, scheme: str) -> Case:
         find_scheme(scheme)
     elif scheme not in CASES[case].schemes:
         names = ", ".join(CASES[case].schemes)
-        raise ValueError(f"unknown scheme {scheme!r} for {case}; its schemes are: {names}")
+        raise ValueError(
+            f"unknown scheme {scheme!r} for {case}; its schemes are: {names}, and a class of your own as "
+            "module:Class"
+        )
     return CASES[case]
 
 
@@ -178,10 +196,18 @@ def perform(
     Raises:
         RuntimeError: A run that failed.
     """
-    result = simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record,
-        observers=problem.observers(), every=values["every"], progress=progress,
-    )  # fmt: skip
+    try:
+        result = simulate(
+            problem.integrator, t_end=problem.t_end, record=problem.record,
+            observers=problem.observers(), every=values["every"], progress=progress,
+        )  # fmt: skip
+    except (RuntimeError, MemoryError):
+        raise
+    except Exception as error:
+        if ":" not in scheme:
+            raise
+        # A class of the user's: not bad input of the command.
+        raise RuntimeError(f"{scheme} failed: {describe(error)}") from error
     results, verdicts = problem.judge(result)
     values.update(problem.effective)
     return _summary(case, scheme, values, result, results, verdicts, problem), result

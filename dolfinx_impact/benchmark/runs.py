@@ -12,6 +12,7 @@ from typing import Any, Collection, Iterator, Mapping
 
 from ..output import Result
 from . import runner
+from .runner import describe
 
 
 @dataclass(frozen=True)
@@ -34,21 +35,6 @@ class Run:
     def __getitem__(self, name: str) -> Any:
         """An array of the history."""
         return self.history[name]
-
-
-#: Longest text of an error that is kept.
-_LONGEST = 500
-
-
-def describe(error: BaseException) -> str:
-    """An error in one line that any file can hold, whatever it is; the code may be the user's."""
-    try:
-        text = str(error)
-    except Exception:
-        text = "an error that cannot be printed"
-    line = " ".join(f"{type(error).__name__}: {text[: 4 * _LONGEST]}".split())
-    line = line.encode("utf-8", "backslashreplace").decode()
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 3] + "..."
 
 
 class FailedRun(RuntimeError):

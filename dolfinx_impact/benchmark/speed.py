@@ -44,6 +44,8 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         raise ValueError(f"speed is measured for: {', '.join(speed_small.CASES)}; not for {case!r}")
     if min(sizes) < 1000:
         raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
+    if case not in (None, "impacting-bar") and MPI.COMM_WORLD.size > 1:
+        raise ValueError(f"{case} is measured on one rank, not on {MPI.COMM_WORLD.size}")
     found = {}
     if MPI.COMM_WORLD.size == 1:
         for name in (case,) if case else speed_small.CASES:

@@ -43,8 +43,10 @@ class Block:
         if balance is not None and type(balance) is not CentralDifferenceBalance:
             raise NotCompiled(f"{type(balance).__name__} follows its steps one by one")
         forces = getattr(integrator.system, "compiled", lambda: None)()
+        if integrator.system.comm.size > 1:
+            raise NotCompiled("several ranks share the system")
         if forces is None:
-            raise NotCompiled("a force of the system is not of a compiled kind, or several ranks share it")
+            raise NotCompiled("a force of the system is not of a compiled kind: compile it with numba.njit")
         from . import _block_loop as loop
 
         self._integrator, self._balance, system = integrator, balance, integrator.system
