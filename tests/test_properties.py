@@ -81,6 +81,17 @@ SHORTER = {
 }
 
 
+def within(bound, finding):
+    """What the words of a bound say of a finding."""
+    measured, expected, tolerance = abs(finding.measured), finding.expected, finding.tolerance
+    return {
+        "at most {tolerance}": measured <= tolerance,
+        "off by at most {tolerance}": measured <= tolerance,
+        "at least {expected} - {tolerance}": finding.measured >= expected - tolerance,
+        "{expected} +- {tolerance}": abs(finding.measured - expected) <= tolerance,
+    }[bound]
+
+
 def test_every_property_has_its_pair():
     assert set(PAIRS) == {p.id for p in PROPERTIES}
 
@@ -95,6 +106,7 @@ def test_property(prop, runs, monkeypatch):
         finding = measure(runs, scheme)
         assert finding.reproduced is expected, f"{scheme}: {finding}"
         assert finding.why and None not in (finding.measured, finding.expected, finding.tolerance)
+        assert finding.reproduced is within(prop.bound, finding)
     # The name of one and the class of the other: runs with schemes in the place of others.
     assert measure(runs.instead({having: lacking}), having).reproduced is False
 

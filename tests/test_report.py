@@ -1,9 +1,12 @@
 """The report: what it holds, what it refuses, and that it leaves nothing behind."""
 
+import io
 import json
 import os
 import re
 import signal
+import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 from mpi4py import MPI
 
 from dolfinx_impact import Integrator
-from dolfinx_impact.benchmark import page, report
+from dolfinx_impact.benchmark import folders, page, report, terminal
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Claim, Figure, Finding
@@ -43,12 +46,17 @@ class Exits(Integrator):
     def advance(self):
         sys.exit("enough")
 
+class Odd(Integrator):
+    def advance(self):
+        raise ValueError("a file \\udcff\\n" + 1000 * "x")
+
 class Slow(Integrator):
     def advance(self):
         with open(f"pid-{os.getpid()}", "w"):
             pass
         time.sleep(0.05 if self.n < 3 else 60)
 """
+MINE = ("mine:Good", "mine:GivesNaN", "mine:Exits", "mine:Odd")
 COMMAND = ["-m", "dolfinx_impact.benchmark", "report"]
 
 
@@ -74,9 +82,8 @@ def refuse(constant):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A report on the ball with a scheme and three of the user's, as the command line makes it."""
+    """A report on the ball with a scheme and four of the user's, as the command line makes it."""
     import subprocess
-    import sys
 
     from conftest import _environment
 
@@ -84,7 +91,7 @@ def made(tmp_path_factory):
         pytest.skip("runs on one rank only")
     folder = tmp_path_factory.mktemp("report")
     (folder / "mine.py").write_text(OWN)
-    schemes = "carpenter,mine:Good,mine:GivesNaN,mine:Exits"
+    schemes = ",".join(["carpenter", *MINE])
     done = subprocess.run(
         [sys.executable, *COMMAND, "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "2"],
         cwd=folder, env=_environment(), text=True, capture_output=True, timeout=120,
@@ -114,13 +121,13 @@ def test_json_has_the_keys_of_the_contract(found):
 @pytest.mark.serial
 def test_every_scheme_has_its_run_or_the_reason(found):
     runs = found["cases"]["bouncing-ball"]
-    own = ["mine:Good", "mine:GivesNaN", "mine:Exits"]
-    assert list(found["cases"]) == ["bouncing-ball"] and list(runs) == ["carpenter", *own]
+    assert list(found["cases"]) == ["bouncing-ball"] and list(runs) == ["carpenter", *MINE]
     assert runs["carpenter"]["parameters"]["restitution"] == 0  # it has none
     assert runs["mine:Good"]["parameters"]["restitution"] == 0.8
     assert runs["mine:Good"]["results"]["heights"]
     assert "no longer finite" in runs["mine:GivesNaN"]["failed"]
-    assert runs["mine:Exits"] == {"failed": "SystemExit: enough"}
+    assert list(runs["mine:Exits"]) == ["failed"] and "SystemExit: enough" in runs["mine:Exits"]["failed"]
+    assert "ValueError: a file \\udcff x" in runs["mine:Odd"]["failed"]
 
 
 @pytest.mark.serial
@@ -138,11 +145,11 @@ def test_properties_of_all_schemes_and_claims_on_the_users(found):
     for rows in found["schemes"].values():
         assert [row["id"] for row in rows] == asked
     own = {c["id"]: c for c in found["claims"] if c["id"].startswith("own-")}
-    assert set(own) == {f"own-{k}-{p}" for k in ("Good", "GivesNaN", "Exits") for p in asked}
-    assert own["own-Good-impact-energy"]["reproduced"] is True
-    assert own["own-Good-impact-energy"]["paper"] == "mine:Good"
-    assert own["own-GivesNaN-impact-energy"]["reproduced"] is None
-    assert "no longer finite" in own["own-GivesNaN-impact-energy"]["why"]
+    assert set(own) == {f"own-{scheme}-{p}" for scheme in MINE for p in asked}
+    assert own["own-mine:Good-impact-energy"]["reproduced"] is True
+    assert own["own-mine:Good-impact-energy"]["paper"] == "mine:Good"
+    assert own["own-mine:GivesNaN-impact-energy"]["reproduced"] is None
+    assert "no longer finite" in own["own-mine:GivesNaN-impact-energy"]["why"]
     assert all(row["reproduced"] for row in found["schemes"]["mine:Good"])
 
 
@@ -152,12 +159,25 @@ def test_terminal_has_the_counts_the_failures_and_the_place(made, found):
     claims = [c for c in found["claims"] if not c["id"].startswith("own-")]
     counts = [sum(c["reproduced"] is kind for c in claims) for kind in (True, False, None)]
     assert re.search(r"^bouncing-ball\s+{}\s+{}\s+{}$".format(*counts), out, re.M)
-    assert "failed: bouncing-ball with mine:Exits: SystemExit: enough" in out
-    assert re.search(r"^mine:Good\s+yes ", out, re.M)
-    assert "report.html" in out.splitlines()[-1]
+    assert re.search(r"^failed: bouncing-ball with mine:Exits: .*SystemExit: enough$", out, re.M)
+    assert re.search(r"^energy at impact +(-|(yes|no) \S+) +yes \S+ +- +- +-$", out, re.M)
+    drawn = len(list(made[0].glob("*.svg")))
+    beside = f", figures beside them: {drawn}" if drawn else ""
+    last = out.splitlines()[-1]
+    assert last == f"written: results/report/report.html, results/report/report.json{beside}"
     assert "a word of the user's" not in out and "Traceback" not in err
     last = re.findall(r"report: (\d+) of (\d+) tasks", err)[-1]
     assert last[0] == last[1]
+
+
+@pytest.mark.serial
+def test_page_and_terminal_say_how_much_a_property_may_be_off(made):
+    html = (made[0] / "report.html").read_text()
+    for text in (html, made[1].stdout):
+        words = " ".join(text.split())
+        assert "(largest relative deviation over 10 s); at most 0.0001226" in words  # g h^2/8 of 1 m
+        assert "norm (35); at least 1 - 0.1" in words
+    assert "<td>None" not in html and " None;" not in html
 
 
 @pytest.mark.serial
@@ -199,6 +219,177 @@ def test_a_figure_is_drawn_and_embedded_or_its_absence_explained(tmp_path):
     html = page.html(made, both, tmp_path, {})
     assert html.count("<img") == 1 and "data:image/svg+xml;base64," in html
     assert "x &lt; y" in html and "A &amp; B" in html and "not drawn, it takes runs" in html
+
+
+# -- the terminal
+
+
+def invented(schemes):
+    """A report with long reasons, whose schemes have all properties but those of the arch."""
+    bounds = [(1e-4, 0.0, 2.5e-4), (-6.786e-3, 0.0, 0.025), (2.001, 2.0, 0.1)]
+    rows = {
+        scheme: [
+            {"id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
+             "bound": p.bound, **dict(zip(("measured", "expected", "tolerance"), bounds[i % 3])),
+             "reproduced": True, "why": "it is so"} if p.case != "discrete-arch" else
+            {"id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
+             "bound": p.bound, **report.as_row(Finding.undecided("it does not run the arch"))}
+            for i, p in enumerate(PROPERTIES)
+        ]
+        for scheme in schemes
+    }  # fmt: skip
+    claims = [
+        {"id": "distasio-fig05-height", "reproduced": False, "why": "the reason is " + 60 * "this one "},
+        {"id": "distasio-fig06-word", "reproduced": False, "why": 300 * "w"},
+        {"id": "distasio-fig07-yes", "reproduced": True, "why": "so it is"},
+    ]
+    cases = {"bouncing-ball": {scheme: {"failed": "ValueError: \udcff " + 100 * "ab "} for scheme in schemes}}
+    return {"versions": {}, "cases": cases, "claims": claims, "schemes": rows}
+
+
+CASE_OF = {f"distasio-fig0{i}": "bouncing-ball" for i in ("5-height", "6-word", "7-yes")}
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("schemes", [
+    ("carpenter",),
+    ("cd-lagrange", "mypackage.subpackage.schemes_of_mine:ASchemeWithALongName"),
+    (*SCHEMES, "mypackage.subpackage.schemes_of_mine:ASchemeWithALongName"),
+])  # fmt: skip
+def test_the_summary_is_as_wide_as_the_terminal(schemes, columns):
+    lines = terminal.summary(invented(schemes), CASE_OF, columns).splitlines()
+    assert max(map(len, lines)) <= columns
+    assert re.fullmatch(r"bouncing-ball +1 +2 +0", lines[1])
+    (begin,) = (i for i, line in enumerate(lines) if line.startswith("NOT reproduced: distasio-fig05"))
+    assert lines[begin + 1].startswith("    ") and "this one ..." in " ".join(" ".join(lines).split())
+    assert sum(line.strip(" .").endswith("wwww") for line in lines) >= 2  # a word too long for a line
+    # The number of verdicts, and dashes for the arch alone.
+    assert sum(len(re.findall(r" yes \S+", line)) for line in lines) == len(schemes) * (len(PROPERTIES) - 1)
+    assert "-: the scheme does not run the case, or its run failed" in lines
+    assert any(line.startswith("angular momentum: the angular momentum is kept") for line in lines)
+    assert "off by at most 0.025" in " ".join(" ".join(lines).split())
+
+
+def test_few_schemes_are_columns_and_many_are_rows():
+    few = terminal.summary(invented(["cd-lagrange", "combined"]), CASE_OF, 80).splitlines()
+    assert re.search(r"^property +cd-lagrange +combined$", "\n".join(few), re.M)
+    many = terminal.summary(invented(SCHEMES), CASE_OF, 80).splitlines()
+    heads = [line for line in many if line.startswith("scheme ")]
+    assert len(heads) == 3 and "energy at impact" in heads[0] and "mass scaling" in heads[2]
+    none = terminal.summary({**invented(SCHEMES), "schemes": {}}, {}, 80)
+    assert "property" not in none and "NOT" not in none
+
+
+def test_bounds_that_differ_are_a_range():
+    row = {"criterion": "it is small", "bound": "at most {tolerance}", "expected": 0.0}
+    schemes = {str(x): [{**row, "tolerance": x}] for x in (0.2, None, 0.1)}
+    assert [words for _, words in page.criteria(schemes)] == ["it is small; at most 0.1 to 0.2"]
+    assert [words for _, words in page.criteria({"none": schemes["None"]})] == ["it is small"]
+    assert list(page.criteria({})) == []
+
+
+def test_what_the_terminal_cannot_show_is_written_out(monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    terminal.say("caf\u00e9 \udcff")
+    assert raw.getvalue() == b"caf\\xe9 \\udcff\n"
+
+
+@pytest.mark.parametrize("bar", [False, True])
+def test_silence_is_explained_at_growing_intervals(bar, monkeypatch, capsys):
+    now, spoken = 0.0, []
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    if bar:
+        pytest.importorskip("tqdm")
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    tasks = [("run", "bouncing-ball", "mine:Hang"), ("claim", "distasio-fig05")]
+    with terminal.Progress(100, True) as shown:
+        for second in range(400):
+            now = float(second)
+            shown.look([(tasks[0], now + 15), (tasks[1], now)])
+            if "still at" in (err := capsys.readouterr().err):
+                spoken.append(second)
+                line = f"report: still at: run bouncing-ball with mine:Hang ({second + 15} s); "
+                assert line + f"claim distasio-fig05 ({second} s)\n" in err
+        shown.one_more()
+        now += 59
+        shown.look([(tasks[0], now)])
+    assert spoken == [60, 120, 240] and "still" not in capsys.readouterr().err
+    with terminal.Progress(100, False) as shown:
+        now += 1000
+        shown.look([(tasks[0], now)])
+        for _ in range(100):
+            shown.one_more()
+    assert capsys.readouterr().err == ""
+
+
+# -- rows and files
+
+
+def test_page_shows_a_dash_for_what_a_run_does_not_know(tmp_path):
+    run = {"results": {"rest_time": None, "list": [None, 1]}, "steps": 1, "seconds": 0.1, "balance": True}
+    made = {"versions": {}, "cases": {"bouncing-ball": {"carpenter": run}}, "claims": [], "schemes": {}}
+    html = page.html(made, [], tmp_path, {})
+    assert "rest_time -; list [-, 1]" in html and "None<" not in html
+
+
+def test_two_classes_of_one_name_have_rows_of_their_own():
+    own = ("one.place:Same", "another:Same")
+    choice = report.Choice(("bouncing-ball",), (), own, ("impact-energy",))
+    found = {task: {"failed": "so it is"} for lane in choice.lanes() for task in lane}
+    ids = [c["id"] for c in report.assemble(choice, found)["claims"] if c["id"].startswith("own-")]
+    assert ids == [f"own-{scheme}-impact-energy" for scheme in own]
+
+
+def test_a_task_that_fails_oddly_is_told_in_one_line(tmp_path, monkeypatch):
+    class Unspeakable(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def judge(runs):
+        raise Unspeakable if runs.folder == tmp_path / "a" else OSError("\udcff\n" + 1000 * "x")
+
+    monkeypatch.setattr(report, "CLAIMS", [Claim("odd", "bouncing-ball", "", "", "", judge)])
+    for name in "ab":
+        settings = {"runs": str(tmp_path / name), "only": None, "figures": str(tmp_path)}
+        words = report.performer(settings)(("claim", "odd"))["failed"]
+        assert words.encode() and len(words) <= 500 and "\n" not in words
+        assert words.startswith(("Unspeakable: ", "OSError: \\udcff x"))
+
+
+def test_publishing_replaces_the_figures_of_an_earlier_report(tmp_path):
+    old, new = FIGURES[0].id, FIGURES[1].id
+    for name in ("figures", "out"):
+        (tmp_path / name).mkdir()
+    for name in (f"{old}.png", f"{old}.svg", f"{old}.txt", "mine.png", f"{new}.png"):
+        (tmp_path / "out" / name).write_text("old")
+    for ending in ("png", "svg"):
+        (tmp_path / "figures" / f"{new}.{ending}").write_text("new")
+    number = folders.publish({"why": "\udcff"}, "<p>\udcff", tmp_path / "figures", tmp_path / "out")
+    files = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
+    assert number == 1 and json.loads(files.pop("report.json")) == {"why": "\udcff"}
+    assert files == {
+        f"{old}.txt": "old", "mine.png": "old", f"{new}.png": "new", f"{new}.svg": "new",
+        "report.html": "<p>\\udcff",
+    }  # fmt: skip
+
+
+def test_folders_of_dead_processes_are_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    host, nobody = os.uname().nodename, 2**22 + 1  # above the largest process number
+    dead = f"dolfinx_impact-{host}-{nobody}-abc"
+    others = (
+        f"dolfinx_impact-{host}-{os.getppid()}-abc", f"dolfinx_impact-another{host}-{nobody}-abc",
+        f"dolfinx_impact-{host}-x-abc", "dolfinx_impact-elsewhere", f"of-{host}-{nobody}-abc",
+    )  # fmt: skip
+    for name in (dead, *others):
+        (tmp_path / name / "runs").mkdir(parents=True)
+    link = tmp_path / f"dolfinx_impact-{host}-{nobody}-link"
+    link.symlink_to(tmp_path / others[0])
+    with folders.temporary() as first, folders.temporary() as second:
+        assert {p.name for p in tmp_path.iterdir()} == {*others, link.name, first.name, second.name}
+    assert {p.name for p in tmp_path.iterdir()} == {*others, link.name}
+    assert all((tmp_path / name / "runs").is_dir() for name in others)
 
 
 def test_a_verdict_of_what_is_not_finite_is_none():
@@ -254,6 +445,8 @@ def maker(place):
     def do(task):
         if task[0] == "die":
             os._exit(7)
+        if task[0] == "wait":
+            time.sleep(1.5)
         print("not an answer")
         return [place, *task, os.environ["OMP_NUM_THREADS"], os.getpid()]
 
@@ -270,6 +463,19 @@ def test_a_task_that_ends_its_process_costs_that_task_only(tmp_path):
         assert answer == {"ended": 7} if task[0] == "die" else answer[:3] == ["here", *task, "1"]
     assert len({answer[-1] for task, answer in answers.items() if task[0] != "die"}) >= 2
     assert not any(alive(answer[-1]) for task, answer in answers.items() if task[0] != "die")
+
+
+@pytest.mark.serial
+def test_a_task_without_an_end_is_named(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(terminal, "_QUIET", 0.5)
+    with (
+        Workers(1, "test_report:maker", "here", tmp_path, os.sched_getaffinity(0)) as workers,
+        terminal.Progress(1, True) as shown,
+    ):
+        assert workers.running() == []
+        for _ in workers.do([[("wait", "here", "mine:Hang")]], lambda: shown.look(workers.running())):
+            assert workers.running() == []
+    assert re.match(r"report: still at: wait here with mine:Hang \(\d s\)\n", capfd.readouterr().err)
 
 
 @pytest.mark.parametrize("words, message", [
@@ -293,6 +499,27 @@ def test_bad_input_ends_before_anything_runs(words, message, shared_path, monkey
     if MPI.COMM_WORLD.rank == 0:
         assert err.startswith("error: ") and err.count("\n") == 1 and message in err
     assert [f.name for f in shared_path.iterdir()] == ["file"]
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused(shared_path):
+    (shared_path / "report.json").mkdir(exist_ok=True)
+    with pytest.raises(ValueError, match="report.json there is a folder"):
+        report.write(["bouncing-ball"], ["carpenter"], shared_path)
+    assert [f.name for f in shared_path.iterdir()] == ["report.json"]
+
+
+@pytest.mark.parametrize("folder", ["", Path("")])
+def test_a_folder_without_a_name_is_refused(folder):
+    with pytest.raises(ValueError, match="a folder with a name"):
+        report.write(["bouncing-ball"], ["carpenter"], folder)
+
+
+def test_there_are_no_more_processes_than_cores_can_use(capfd):
+    assert [report._processes(jobs, 2) for jobs in (None, 1, 8)] == [2, 1, 8]
+    assert capfd.readouterr().err == ""
+    assert report._processes(1000, 2) == 8
+    if MPI.COMM_WORLD.rank == 0:
+        assert capfd.readouterr().err == "report: 8 processes, 4 for each core, instead of 1000\n"
 
 
 # -- signals, ranks
@@ -351,6 +578,11 @@ def test_workers_do_not_outlive_a_report_that_is_killed(spawn, tmp_path, monkeyp
     process.kill()
     process.communicate(timeout=SOON)
     assert wait_for(lambda: not any(map(alive, workers)))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    assert left(tmp_path)
+    with folders.temporary():
+        assert len(left(tmp_path)) == 1
+    assert left(tmp_path) == []
 
 
 @pytest.mark.serial

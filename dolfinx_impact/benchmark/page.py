@@ -1,19 +1,19 @@
-"""The report as a page to read or print, and as text for the terminal."""
+"""The report as a page to read or print."""
 
 from __future__ import annotations
 
 import base64
 import html as markup
-import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable, Mapping
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 #: A larger drawing is shown as an image of points: thousands of markers make slow pages.
 _MOST_BYTES = 400_000
 _WORDS = {True: "reproduced", False: "not reproduced", None: "undecided"}
-_ANSWERS = {True: "yes", False: "no", None: "-"}
+ANSWERS = {True: "yes", False: "no", None: "-"}
+NO_ANSWER = "the scheme does not run the case, or its run failed"
 
 _STYLE = """
 :root { color-scheme: light; }
@@ -64,6 +64,23 @@ def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
     """How many are reproduced, not reproduced, undecided."""
     found = Counter(claim["reproduced"] for claim in claims)
     return found[True], found[False], found[None]
+
+
+def criteria(
+    schemes: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Each property that the schemes were asked for: its row for one of them, the criterion for all."""
+    for rows in zip(*schemes.values()):
+        words, found = rows[0]["criterion"], [row for row in rows if row["tolerance"] is not None]
+        if found:
+            spans = {name: _span([row[name] for row in found]) for name in ("expected", "tolerance")}
+            words += "; " + rows[0]["bound"].format(**spans)
+        yield rows[0], words
+
+
+def _span(values: Sequence[float]) -> str:
+    """A number, or the smallest and the largest of several that differ."""
+    return " to ".join(dict.fromkeys(number(value) for value in (min(values), max(values))))
 
 
 # -- the page
@@ -178,7 +195,7 @@ def _runs(runs: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, float):
+    if value is None or isinstance(value, float):
         return number(value)
     if isinstance(value, list) and len(value) > 6:
         return f"[{', '.join(map(_short, value[:5]))}, ... {len(value)} values]"
@@ -186,56 +203,19 @@ def _short(value: Any) -> str:
 
 
 def _properties(schemes: Mapping[str, list[Mapping[str, Any]]]) -> str:
-    asked = next(iter(schemes.values()), [])
+    asked = list(criteria(schemes))
     if not asked:
         return "<p>None is shown by these cases.</p>"
-    rows = [
-        [_text(scheme), *(_verdict(r["reproduced"], _ANSWERS) + f" {number(r['measured'])}" for r in found)]
-        for scheme, found in schemes.items()
-    ]
+    rows = [[_text(scheme), *map(_answer, found)] for scheme, found in schemes.items()]
     notes = "".join(
         f"<li><b>{_text(row['name'])}</b> ({_text(row['case'])}, [{_text(row['unit'])}]): "
-        f"{_text(row['criterion'])}</li>"
-        for row in asked
+        f"{_text(criterion)}</li>"
+        for row, criterion in asked
     )
-    dash = "<p class=small>A dash: the scheme does not run the case, or its run failed.</p>"
-    return _table(["scheme", *(row["name"] for row in asked)], rows) + f"<ul>{notes}</ul>{dash}"
+    dash = f"<p class=small>A dash: {NO_ANSWER}.</p>"
+    return _table(["scheme", *(row["name"] for row, _ in asked)], rows) + f"<ul>{notes}</ul>{dash}"
 
 
-# -- the terminal
-
-
-def text(report: Mapping[str, Any], case_of: Mapping[str, str]) -> str:
-    """What is reproduced and what not, failed runs, and the properties of the schemes."""
-    lines = [f"{'case':<20}{'reproduced':>12}{'not':>6}{'undecided':>11}"]
-    for case in report["cases"]:
-        yes, no, open_ = count(c for c in report["claims"] if case_of.get(c["id"]) == case)
-        lines.append(f"{case:<20}{yes:>12}{no:>6}{open_:>11}")
-    for case, runs in report["cases"].items():
-        lines += [
-            _line(f"failed: {case} with {scheme}: {run['failed']}")
-            for scheme, run in runs.items()
-            if "failed" in run
-        ]
-    for claim in report["claims"]:
-        if claim["reproduced"] is False and claim["id"] in case_of:
-            lines.append(_line(f"NOT reproduced: {claim['id']}: {claim['why']}"))
-    return "\n".join(lines + _property_lines(report["schemes"]))
-
-
-def _line(words: str) -> str:
-    return textwrap.shorten(words, 160, placeholder=" ...")
-
-
-def _property_lines(schemes: Mapping[str, list[Mapping[str, Any]]]) -> list[str]:
-    asked = next(iter(schemes.values()), [])
-    if not asked:
-        return []
-    width = max(map(len, schemes)) + 2
-    lines = ["", f"{'scheme':<{width}}" + "".join(f"{row['name']:>18}" for row in asked)]
-    for scheme, found in schemes.items():
-        cells = (f"{_ANSWERS[row['reproduced']]} {number(row['measured'])}" for row in found)
-        cells = (("-" if cell == "- -" else cell) for cell in cells)
-        lines.append(f"{scheme:<{width}}" + "".join(f"{cell:>18}" for cell in cells))
-    lines += [f"{row['name']} [{row['unit']}]: {row['criterion']}" for row in asked]
-    return lines
+def _answer(row: Mapping[str, Any]) -> str:
+    measured = "" if row["reproduced"] is None else f" {number(row['measured'])}"
+    return _verdict(row["reproduced"], ANSWERS) + measured

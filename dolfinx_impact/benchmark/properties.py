@@ -34,6 +34,7 @@ class Property:
         unit: Of what is measured.
         case: The case whose runs show it.
         criterion: What is asked for.
+        bound: The same in numbers, with ``{expected}`` and ``{tolerance}`` of the findings.
         measure: Measures it of the scheme with the given name.
     """
 
@@ -42,6 +43,7 @@ class Property:
     unit: str
     case: str
     criterion: str
+    bound: str
     measure: Callable[[Runs, str], Finding]
 
     def decide(self, runs: Runs, scheme: str) -> Finding:
@@ -241,24 +243,35 @@ def mass_scaling(runs: Runs, scheme: str, masses: tuple[float, ...] = (1.0, 2.0)
     return finding if same else Finding(worst, 0.0, depth, False, why)
 
 
+_AT_MOST, _AT_LEAST = "at most {tolerance}", "at least {expected} - {tolerance}"
+_CHANGE = "off by at most {tolerance}"
+
 PROPERTIES: tuple[Property, ...] = (
     Property("impact-energy", "energy at impact", "-", "bouncing-ball",
-             "elastic rebounds reach the drop height (largest relative deviation over 10 s)", impact_energy),
+             "elastic rebounds reach the drop height (largest relative deviation over 10 s)",
+             _AT_MOST, impact_energy),
     Property("long-run-energy", "long-run energy", "-", "rotating-spring",
-             "the energy is kept over 100 s of elastic impacts (relative change)", long_energy),
+             "the energy is kept over 100 s of elastic impacts (relative change)",
+             _CHANGE, long_energy),
     Property("angular-momentum", "angular momentum", "-", "rotating-spring",
-             "the angular momentum is kept over 100 s without friction (relative change)", angular_momentum),
+             "the angular momentum is kept over 100 s without friction (relative change)",
+             _CHANGE, angular_momentum),
     Property("smooth-order", "order, smooth", "-", "rotating-spring",
-             "second order in the position without impact, norm (35)", smooth_order),
+             "second order in the position without impact, norm (35)",
+             _AT_LEAST, smooth_order),
     Property("damped-order", "order, damped", "-", "van-der-pol",
-             "second order where the force depends on the velocity, norm (35)", damped_order),
+             "second order where the force depends on the velocity, norm (35)",
+             _AT_LEAST, damped_order),
     Property("impact-order", "order, impact", "-", "bouncing-ball",
-             "first order over an impact, mean of 20 drop heights, norm (35)", impact_order),
+             "first order over an impact, mean of 20 drop heights, norm (35)",
+             _AT_LEAST, impact_order),
     Property("oscillation", "oscillation", "-", "impacting-bar",
              "the oscillation of the released contact node decays (deviation, last over first quarter)",
-             oscillation),
+             _AT_MOST, oscillation),
     Property("accumulation", "accumulation", "s", "bouncing-ball",
-             "the ball rests from the accumulation point of its impacts on", accumulation),
+             "the ball rests from the accumulation point of its impacts on",
+             "{expected} +- {tolerance}", accumulation),
     Property("mass-scaling", "mass scaling", "m", "discrete-arch",
-             "the arch ends on the same nodes and in statics with twice the mass (distance)", mass_scaling),
+             "the arch ends on the same nodes and in statics with twice the mass (distance)",
+             _AT_MOST, mass_scaling),
 )  # fmt: skip

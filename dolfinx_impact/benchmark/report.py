@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
 import sys
-import tempfile
-import time
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 from mpi4py import MPI
 
 from .. import plot
 from ..integrators import SCHEMES, find_scheme
-from . import page, runner
+from . import folders, page, runner, terminal
 from .cases import CASES
 from .claims import CLAIMS, FIGURES, Finding
 from .properties import PROPERTIES
-from .runs import FailedRun, NotChosen, Runs
+from .runs import FailedRun, NotChosen, Runs, describe
 from .workers import Task, Workers, usable_cores, while_others_sleep
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
 _LONGEST_FIRST = ("van-der-pol", "rotating-spring", "bouncing-ball", "discrete-arch", "impacting-bar")
 #: Width and height of a figure, and height of one of its rows [inch].
 _SHEET, _ROW = (8.0, 5.0), 2.3
+#: More processes for a core do not make a report any faster.
+_MOST_PER_CORE = 4
 #: They run cases with restitution without it.
 _WITHOUT_RESTITUTION = ("carpenter", "carpenter-implicit")
 
@@ -124,7 +121,7 @@ def write(
         schemes: Names from the catalogue, which leave out the others of it, and classes of the user as
             ``module:Class``, beside them; the whole catalogue where none of it is named.
         folder: Where to; ``results/report`` by default.
-        jobs: Number of processes; the number of usable cores by default.
+        jobs: Number of processes, at most four for a core; the number of usable cores by default.
         properties: Ids of properties that the schemes are asked for; those of the chosen cases by default.
         progress: Show how far it is.
 
@@ -138,24 +135,41 @@ def write(
     """
     choice = choose(cases, schemes, properties)
     cores = usable_cores()
-    if jobs is not None and jobs < 1:
-        raise ValueError(f"the number of jobs must be at least 1, but is {jobs}")
-    folder = Path(folder or Path("results") / "report")
-    runner.prepare_folder(folder)
+    count = _processes(jobs, len(cores))
+    folder = Path("results") / "report" if folder is None else Path(folder)
+    folders.prepare(folder)
+    case_of = {c.id: c.case for c in CLAIMS}
 
-    def work(poll: Callable[[], None]) -> dict[str, Any]:
-        with tempfile.TemporaryDirectory(prefix="dolfinx_impact-", ignore_cleanup_errors=True) as name:
-            place = Path(name)
-            found = _perform(choice, place, jobs or len(cores), cores, poll, progress)
+    def work(poll: Callable[[], None]) -> tuple[dict[str, Any], int]:
+        with folders.temporary() as place:
+            found = _perform(choice, place, count, cores, poll, progress)
             report = assemble(choice, found)
-            _publish(report, _drawn(choice, found), place, folder)
-        return report
+            html = page.html(report, _drawn(choice, found), place / "figures", case_of)
+            return report, folders.publish(report, html, place / "figures", folder)
 
-    report = while_others_sleep(work)
+    report, figures = while_others_sleep(work)
     if MPI.COMM_WORLD.rank == 0:
-        print(page.text(report, {c.id: c.case for c in CLAIMS}))
-        print(f"written: {folder / 'report.html'}, {folder / 'report.json'}, figures beside them", flush=True)
+        columns = shutil.get_terminal_size((100, 24)).columns
+        beside = f", figures beside them: {figures}" if figures else ""
+        terminal.say(terminal.summary(report, case_of, columns))
+        terminal.say(f"written: {folder / 'report.html'}, {folder / 'report.json'}{beside}")
     return report
+
+
+def _processes(jobs: int | None, cores: int) -> int:
+    """The number of processes.
+
+    Raises:
+        ValueError: Less than one.
+    """
+    if jobs is None:
+        return cores
+    if jobs < 1:
+        raise ValueError(f"the number of jobs must be at least 1, but is {jobs}")
+    most = _MOST_PER_CORE * cores
+    if jobs > most and MPI.COMM_WORLD.rank == 0:
+        print(f"report: {most} processes, {_MOST_PER_CORE} for each core, instead of {jobs}", file=sys.stderr)
+    return min(jobs, most)
 
 
 # -- tasks, as workers do them
@@ -182,7 +196,7 @@ def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
             return {"failed": str(missing)}
         except BaseException as error:
             # Whatever code of the user's does: the report goes on.
-            return {"failed": f"{type(error).__name__}: {error}"}
+            return {"failed": describe(error)}
 
     return do
 
@@ -233,13 +247,18 @@ def _perform(
     found: dict[Task, Any] = {}
     with (
         Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores) as workers,
-        _progress(sum(map(len, lanes)), progress) as one_more,
+        terminal.Progress(sum(map(len, lanes)), progress) as shown,
     ):
-        for task, answer in workers.do(lanes, poll):
+
+        def look() -> None:
+            poll()
+            shown.look(workers.running())
+
+        for task, answer in workers.do(lanes, look):
             if "ended" in answer:
                 answer = {"failed": f"its process ended with status {answer['ended']}"}
             found[task] = answer
-            one_more()
+            shown.one_more()
     return found
 
 
@@ -258,7 +277,7 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
         schemes[scheme] = [
             {
                 "id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
-                **_verdict(found["property", p.id, scheme]),
+                "bound": p.bound, **_verdict(found["property", p.id, scheme]),
             }
             for p in PROPERTIES
             if p.id in choice.properties
@@ -266,7 +285,7 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     for scheme in choice.own:
         claims += [
             {
-                "id": f"own-{scheme.partition(':')[2]}-{row['id']}", "paper": scheme, "where": row["name"],
+                "id": f"own-{scheme}-{row['id']}", "paper": scheme, "where": row["name"],
                 "claim": row["criterion"], **{name: row[name] for name in _VERDICT},
             }
             for row in schemes[scheme]
@@ -288,46 +307,3 @@ def _drawn(choice: Choice, found: dict[Task, Any]) -> list[page.Drawn]:
         for f in FIGURES
         if f.case in choice.cases
     ]
-
-
-def _publish(report: dict[str, Any], drawn: list[page.Drawn], place: Path, folder: Path) -> None:
-    """Write everything beside its place, then rename it into place."""
-    text = json.dumps(report, indent=1, allow_nan=False)
-    html = page.html(report, drawn, place / "figures", {c.id: c.case for c in CLAIMS})
-    staging = Path(tempfile.mkdtemp(dir=folder, prefix=".report-"))
-    try:
-        for file in (place / "figures").iterdir():
-            shutil.copy(file, staging)
-        (staging / "report.json").write_text(text)
-        (staging / "report.html").write_text(html)
-        for file in sorted(staging.iterdir()):
-            os.replace(file, folder / file.name)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-@contextmanager
-def _progress(total: int, shown: bool) -> Iterator[Callable[[], None]]:
-    """A bar on a terminal (with tqdm), else a line every tenth."""
-    if not shown:
-        yield lambda: None
-        return
-    if sys.stderr.isatty():
-        try:
-            from tqdm import tqdm
-        except ImportError:
-            pass
-        else:
-            with tqdm(total=total, unit=" tasks", desc="report", mininterval=0.3) as bar:
-                yield lambda: bar.update() and None
-            return
-    done, begun = 0, time.perf_counter()
-
-    def one_more() -> None:
-        nonlocal done
-        done += 1
-        if 10 * done // total > 10 * (done - 1) // total:
-            seconds = time.perf_counter() - begun
-            print(f"report: {done} of {total} tasks, {seconds:.0f} s", file=sys.stderr, flush=True)
-
-    yield one_more

@@ -52,6 +52,7 @@ class Workers:
         self._hello = {"maker": maker, "argument": argument, "cores": list(cores)}
         self._count, self._folder = count, folder
         self._running: dict[int, subprocess.Popen] = {}
+        self._doing: dict[int, tuple[Task, float]] = {}
 
     def __enter__(self) -> "Workers":
         return self
@@ -76,23 +77,27 @@ class Workers:
             The task and its answer; that of a task that ended its process is ``{"ended": status}``.
         """
         schedule = Schedule(lanes)
-        doing: dict[int, Task] = {}
         with selectors.DefaultSelector() as selector:
             for place in range(min(self._count, schedule.left)):
-                self._hand_out(place, schedule, doing, selector)
-            while doing:
+                self._hand_out(place, schedule, selector)
+            while self._doing:
                 poll()
                 for key, _ in selector.select(_PATIENCE):
                     place = key.data
                     line = self._running[place].stdout.readline()  # type: ignore[union-attr]
-                    task = doing.pop(place)
+                    task, _ = self._doing.pop(place)
                     if not line.endswith(b"\n"):
                         selector.unregister(key.fileobj)
                     answer = json.loads(line) if line.endswith(b"\n") else {"ended": self._bury(place)}
-                    self._hand_out(place, schedule, doing, selector)
+                    self._hand_out(place, schedule, selector)
                     yield task, answer
 
-    def _hand_out(self, place: int, schedule: "Schedule", doing: dict[int, Task], selector: Any) -> None:
+    def running(self) -> list[tuple[Task, float]]:
+        """The tasks that are being done, and for how many seconds."""
+        now = time.perf_counter()
+        return [(task, now - begun) for task, begun in self._doing.values()]
+
+    def _hand_out(self, place: int, schedule: "Schedule", selector: Any) -> None:
         task = schedule.next(place)
         if task is None:
             return
@@ -103,7 +108,7 @@ class Workers:
             _send(self._running[place].stdin, task)
         except BrokenPipeError:
             pass  # it has ended, as its silence will tell
-        doing[place] = task
+        self._doing[place] = task, time.perf_counter()
 
     def _start(self) -> subprocess.Popen:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
