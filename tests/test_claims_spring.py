@@ -79,12 +79,6 @@ class Weak(Explicit):
     friction = 0.1
 
 
-class Sticking(Explicit):
-    """Any friction stops the slip."""
-
-    friction = 1e6
-
-
 class Elastic(Smooth):
     """Takes nothing, neither along the wall nor across."""
 
@@ -97,6 +91,54 @@ class Rattling(Explicit):
     def __init__(self, system, dt, contact=None):
         self.restitution = min(1.0, 9 * dt)
         super().__init__(system, dt, contact)
+
+
+class Subcycled(Explicit):
+    """Twenty small steps in one: much more accurate, with a critical step twenty times as long."""
+
+    explicit = False
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, contact)
+        self._inner = CentralDifferences(system, dt / 20, VelocityLevel(contact))
+
+    def begin(self):
+        self._inner.start(self.u, self.v)
+        self._take()
+
+    def advance(self):
+        self.r[:], self.r_t[:] = 0.0, 0.0
+        for _ in range(20):
+            self._inner.step()
+            self.r += self._inner.r
+        self._take()
+
+    def _take(self):
+        self.u[:], self.v[:], self.v_before[:] = self._inner.u, self._inner.v, self._inner.v_before
+
+
+class Soft(VelocityLevel):
+    """A wall that yields, so that contact lasts for a time of its own."""
+
+    def impulses(self, s, response, *, first=False):
+        return s.dt * 30.0 * np.maximum(0.0, -self.contact.evaluate(s.u))
+
+
+class Yielding(Explicit):
+    law = Soft
+
+
+class Searching(VelocityLevel):
+    """Goes through the contact again and again where there is friction."""
+
+    def impulses(self, s, response, *, first=False):
+        for _ in range(10 if self.contact.friction > 0 else 1):
+            r = super().impulses(s, response, first=first)
+        return r
+
+
+class Iterating(Explicit):
+    law = Searching
 
 
 class OneSolve(NewtonTheta):
@@ -120,10 +162,12 @@ def own(kind, *schemes):
 
 BOTH = (spring_runs.CD, spring_runs.MJ)
 BROKEN = {
-    "distasio-spring-critical": {spring_runs.CD: spring_runs.MJ},
+    "distasio-spring-critical": own(Subcycled),
     "distasio-spring-newton": own(OneSolve, spring_runs.MJ),
     "distasio-spring-inside": own(NoContact),
+    "distasio-fig15-large": own(InTime, spring_runs.MJ),
     "distasio-fig15-penetration-cd": own(InTime),
+    "distasio-fig15-penetration-decoupled": {spring_runs.DECOUPLED: spring_runs.CD},
     "distasio-fig15-penetration-mj": {spring_runs.MJ: spring_runs.CD},
     "distasio-fig15-large-step": own(NoContact),
     "distasio-fig16-central-impulse": own(OffCentre),
@@ -133,30 +177,43 @@ BROKEN = {
     "distasio-fig16-convergence": {spring_runs.MJ: spring_runs.CD},
     "distasio-fig16-exact": {spring_runs.CD: spring_runs.MJ},
     "distasio-spring-long": {spring_runs.MJ: spring_runs.DECOUPLED},
+    "distasio-spring-long-decoupled": {spring_runs.DECOUPLED: spring_runs.MJ},
+    "distasio-spring-symplectic": {spring_runs.CD: spring_runs.MJ},
     "distasio-fig18-tangential": {spring_runs.MJ: spring_runs.DECOUPLED},
     "distasio-fig17-tangent": own(NoContact),
     "distasio-fig18-final": own(Smooth, spring_runs.MJ),
-    "distasio-fig18-phases": own(Rattling, *BOTH),
+    "distasio-fig18-phases": own(Yielding, *BOTH),
+    "distasio-fig18-phases-count": own(Rattling, *BOTH),
     "distasio-fig18-oscillates": {spring_runs.MJ: spring_runs.CD},
-    "distasio-spring-complexity": own(Sticking),
+    "distasio-spring-complexity": own(Iterating),
     "csma-spring-exact": own(OffCentre),
-    "csma-spring-loss": {spring_runs.DECOUPLED: spring_runs.CD},
+    "csma-spring-loss": {spring_runs.MJ: spring_runs.DECOUPLED},
+    "csma-spring-loss-decoupled": {spring_runs.DECOUPLED: spring_runs.CD},
+    "csma-spring-symplectic": {spring_runs.MJ: spring_runs.CD},
     "csma-spring-no-contact": own(Elastic, spring_runs.MJ),
     "csma-spring-dissipative": own(Elastic),
     "csma-spring-impacts": own(NoContact),
     "csma-spring-mean": {spring_runs.MJ: spring_runs.CD},
-    "csma-spring-error": {spring_runs.DECOUPLED: spring_runs.MJ},
+    "csma-spring-error": {spring_runs.MJ: spring_runs.DECOUPLED},
+    "csma-spring-error-decoupled": {spring_runs.DECOUPLED: spring_runs.MJ},
+    "csma-spring-better": own(Subcycled, spring_runs.MJ),
     "csma-spring-friction": own(Weak),
 }
 #: Those that the runs do not bear out.
 NOT_REPRODUCED = {
     "distasio-fig15-penetration-mj",
+    "distasio-fig15-penetration-decoupled",
     "distasio-fig16-loss",
     "distasio-spring-long",
-    "distasio-fig18-phases",
+    "distasio-fig18-phases-count",
+    "csma-spring-loss",
+    "csma-spring-error",
 }
 #: Coarser references than those of the report.
-COARSER = {"distasio-fig18-final": 2e-3, "distasio-fig18-phases": 2e-3, "csma-spring-impacts": 2e-4}
+COARSER = {
+    "distasio-fig18-final": 2e-3, "distasio-fig18-phases": 5e-3, "distasio-fig18-phases-count": 2e-3,
+    "csma-spring-impacts": 2e-4, "csma-spring-better": 1e-3,
+}  # fmt: skip
 
 
 def shortened(claim):
@@ -168,7 +225,7 @@ def shortened(claim):
 
 def test_every_claim_has_a_scheme_that_turns_it():
     ids = [claim.id for claim in spring.CLAIMS]
-    assert len(ids) == len(set(ids)) == 27 and set(BROKEN) == set(ids) and NOT_REPRODUCED < set(ids)
+    assert len(ids) == len(set(ids)) == 36 and set(BROKEN) == set(ids) and NOT_REPRODUCED < set(ids)
     assert {claim.case for claim in spring.CLAIMS} == {spring_runs.CASE}
 
 

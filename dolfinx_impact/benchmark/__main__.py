@@ -52,7 +52,9 @@ def _arguments() -> argparse.ArgumentParser:
         help="names leave out the others of the catalogue, classes of your own come beside them",
     )  # fmt: skip
     report.add_argument("--out", type=Path, metavar="DIR", help="default: results/report")
-    report.add_argument("--jobs", type=int, metavar="N", help="processes, at most four for a core; default: usable cores")
+    report.add_argument(
+        "--jobs", type=int, metavar="N", help="processes, at most four a core; default: usable cores"
+    )
     speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")
     speed.add_argument("--case", help="default: all that are measured")
     speed.add_argument("--dofs", type=int, action="append", metavar="N", help="default: 100000 and 1000000")

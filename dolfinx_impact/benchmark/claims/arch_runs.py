@@ -9,6 +9,7 @@ from ...chain import Chain
 from ...statics import Equilibrium, static_equilibrium
 from .. import discrete_arch as case
 from ..runs import Run, Runs
+from .claim import Finding
 
 CASE = "discrete-arch"
 CD, MJ = "cd-lagrange", "moreau-jean"
@@ -59,3 +60,21 @@ def frozen(run: Run) -> Equilibrium:
 def remaining(run: Run) -> float:
     """Largest distance that a node still has to go, at its depth, to rest [m]."""
     return case.distance(run["u"][-1], frozen(run).positions)
+
+
+def since(run: Run) -> int:
+    """Sample after the release from which on the ratio of inertia to contact is small, or the last one."""
+    after = run["t"][1:] > run.summary["parameters"]["release"]
+    large = np.flatnonzero(after & (np.abs(inertia(run)) >= case.SMALL_RATIO * contact(run)))
+    first = int(large[-1]) + 2 if large.size else int(np.argmax(after)) + 1
+    return min(first, len(run["t"]) - 1)
+
+
+def touching_nodes(run: Run) -> str:
+    """Those that press at the end, in words."""
+    return f"nodes {', '.join(map(str, run.results['active_nodes'])) or 'none'}"
+
+
+def refused(finding: Finding, why: str) -> Finding:
+    """The finding as not reproduced, with a further reason."""
+    return Finding(finding.measured, finding.expected, finding.tolerance, False, finding.why + why)

@@ -225,7 +225,7 @@ def _bounces(ax: Any, several: dict[str, tuple[Run, dict]], ball: BouncingBall) 
 
 
 def _distasio(number: int, title: str, draw: Any) -> Figure:
-    return Figure(f"distasio-fig{number:02}", CASE, DI_STASIO, f"Figure {number}", title, draw)
+    return Figure(f"distasio-fig{number:02}", CASE, DI_STASIO, f"Fig. {number}", title, draw)
 
 
 FIGURES: tuple[Figure, ...] = (

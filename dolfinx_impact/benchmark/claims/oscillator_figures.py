@@ -13,20 +13,8 @@ from ..convergence import order
 from ..runs import Runs
 from .claim import DI_STASIO, Figure
 from .oscillator_runs import (
-    BOTH,
-    CASE,
-    CD,
-    MJ,
-    OMEGA,
-    SCHEMES,
-    WALL,
-    Extent,
-    errors,
-    exact,
-    limit_cycle,
-    long_run,
-    short_run,
-)
+    BOTH, CASE, CD, MJ, OMEGA, SCHEMES, WALL, Extent, errors, exact, limit_cycle, long_run, short_run,
+)  # fmt: skip
 
 
 def _positions(extent: Extent, runs: Runs, figure: Any) -> None:
@@ -95,6 +83,6 @@ def figures(extent: Extent) -> tuple[Figure, ...]:
          partial(_convergence, extent, wall=True)),
     )  # fmt: skip
     return tuple(
-        Figure(f"distasio-fig{number}", CASE, DI_STASIO, f"Figure {number}", title, draw)
+        Figure(f"distasio-fig{number}", CASE, DI_STASIO, f"Fig. {number}", title, draw)
         for number, title, draw in table
     )

@@ -20,6 +20,7 @@ from ...integrators import find_scheme
 from .. import runner, van_der_pol
 from ..convergence import at_times, norm35
 from ..runs import Run, Runs
+from .effort import effort
 
 CASE = "van-der-pol"
 CD, MJ, IMPLICIT = SCHEMES = "cd-lagrange", "moreau-jean", "cd-lagrange-implicit"
@@ -207,20 +208,4 @@ def evaluations(extent: Extent, runs: Runs, scheme: str) -> float:
     oscillator, wall = van_der_pol.build(values)
     integrator = find_scheme(name).bind(oscillator, values["h"], wall, values)
     integrator.start(values["x0"], values["v0"])
-    steps, count = round(2.5 / values["h"]), [0]
-    force, tangents = oscillator.force, oscillator.tangents
-
-    def counted(*state: Any) -> None:
-        count[0] += 1
-        force(*state)
-
-    def uncounted(*state: Any) -> Any:
-        before, result = count[0], tangents(*state)
-        count[0] = before
-        return result
-
-    setattr(oscillator, "force", counted)
-    setattr(oscillator, "tangents", uncounted)
-    for _ in range(steps):
-        integrator.step()
-    return count[0] / steps
+    return float(effort(integrator, round(2.5 / values["h"])).forces.mean())

@@ -1,6 +1,7 @@
 """The rotating spring: what Di Stasio et al. (2019) and their CSMA paper say of it, and Figs. 15 to 18.
 
-Without friction, and of the case itself; what rubs is in :mod:`.spring_friction`.
+Without friction, and of the case itself; what rubs is in :mod:`.spring_friction`, what symplectic
+schemes are in :mod:`.spring_symplectic`.
 """
 
 from __future__ import annotations
@@ -16,21 +17,14 @@ from ..runs import FailedRun, Runs
 from .claim import CSMA, DI_STASIO, Claim, Finding
 from .spring_figures import FIGURES
 from .spring_friction import (
-    judge_coulomb,
-    judge_dissipative,
-    judge_final,
-    judge_mean,
-    judge_no_contact,
-    judge_phases,
-    judge_same_algorithm,
-    judge_tangent,
-    judge_tangential,
-    judge_visible_impacts,
-)
+    judge_complexity, judge_contact_time, judge_coulomb, judge_dissipative, judge_final, judge_mean,
+    judge_no_contact, judge_phases, judge_tangent, judge_tangential, judge_visible_impacts,
+)  # fmt: skip
 from .spring_runs import (
     CASE, CD, DECOUPLED, MJ, ROUNDING, RUBS, VISIBLE, cross, force, impact_depths, impacts, mass, momentum,
     swing,
 )  # fmt: skip
+from .spring_symplectic import judge_better, judge_not_symplectic, judge_symplectic
 
 __all__ = ["CLAIMS", "FIGURES"]
 
@@ -38,16 +32,25 @@ __all__ = ["CLAIMS", "FIGURES"]
 # Figure 15: position without friction
 
 
-def judge_penetration(runs: Runs, scheme: str) -> Finding:
+def judge_deep(runs: Runs) -> Finding:
+    made = {scheme: runs(CASE, scheme, t_end=5) for scheme in (CD, MJ)}
+    deepest = {scheme: float(impact_depths(run).max(initial=0.0)) for scheme, run in made.items()}
+    return Finding.above(
+        min(deepest.values()), VISIBLE * made[MJ].summary["parameters"]["radius"],
+        "Deepest penetration of an impact in 5 s [m], the smaller one of CD-Lagrange "
+        f"({deepest[CD]:.3g}) and Moreau-Jean ({deepest[MJ]:.3g}), against a hundredth of the radius.",
+    )  # fmt: skip
+
+
+def judge_penetration(runs: Runs, scheme: str, why: str) -> Finding:
     run = runs(CASE, scheme, t_end=5)
     depths, limit = impact_depths(run), VISIBLE * run.summary["parameters"]["radius"]
     smallest = float(depths.min()) if depths.size else 0.0
     return Finding.above(
         smallest, limit,
-        f"smallest depth of an impact in 5 s [m]; the {np.sum(depths > limit)} of {depths.size} impacts that "
-        f"are deeper than a hundredth of the radius reach {max(0.0, depths.max(initial=0)):.3g} m. "
-        "CD-Lagrange looks at the new position, behind the wall; Moreau-Jean at a forecast over half a step, "
-        "so that it turns the mass in front of the wall (negative depth) as often as behind it",
+        f"Smallest depth of an impact in 5 s [m], negative before the wall; {np.sum(depths > limit)} of "
+        f"{depths.size} are deeper than a hundredth of the radius, up to {depths.max(initial=0):.3g} m. "
+        + why + ".",
     )  # fmt: skip
 
 
@@ -55,9 +58,9 @@ def judge_large_step(runs: Runs) -> Finding:
     deep, shallow = (runs(CASE, CD, h=h).results["penetration_max"] for h in (0.1, 0.01))
     return Finding.above(
         deep / shallow if shallow > 0 else 0.0, math.sqrt(10),
-        f"largest penetration at h = 0.1 s ({deep:.3g} m) over that at h = 0.01 s ({shallow:.3g} m): of "
+        f"Largest penetration at h = 0.1 s ({deep:.3g} m) over that at h = 0.01 s ({shallow:.3g} m): of "
         "order h, as the mass is found behind the wall after up to one whole step; sqrt(10) would be half an "
-        "order",
+        "order.",
     )  # fmt: skip
 
 
@@ -66,8 +69,8 @@ def judge_inside(runs: Runs) -> Finding:
     part = max(one["penetration_max"] / one["step_length"] for one in found)
     return Finding.below(
         part, 1.0,
-        "largest penetration over 100 s as a part of the way of one step h |v|, both schemes, with and "
-        "without friction: contact is found at the first step that ends behind the wall",
+        "Largest penetration over 100 s as a part of the way of one step h |v|, both schemes, with and "
+        "without friction: contact is found at the first step that ends behind the wall.",
     )  # fmt: skip
 
 
@@ -80,10 +83,10 @@ def judge_central_impulse(runs: Runs) -> Finding:
     change = np.abs(np.diff(L))[hits - 1].max(initial=0.0) / abs(L[0])
     finding = Finding.below(
         change, ROUNDING,
-        f"largest relative change of x ^ m v by one of {hits.size} impulses: they point to the centre, along "
-        "x",
+        f"Largest relative change of x ^ m v by one of {hits.size} impulses: they point to the centre, along "
+        "x.",
     )
-    return finding if hits.size else Finding.above(0, 0, "there was no impulse")
+    return finding if hits.size else Finding.above(0, 0, "There was no impulse.")
 
 
 def judge_oscillates(runs: Runs, late: bool = False) -> Finding:
@@ -94,8 +97,8 @@ def judge_oscillates(runs: Runs, late: bool = False) -> Finding:
     predicted = p["h"] ** 2 / 4 * np.ptp(cross(run["v"][: len(L)], force(run))[last]) / abs(L[0])
     return Finding.above(
         size, ROUNDING,
-        f"swing of x ^ m v relative to its initial value: the trapezoidal rule keeps x ^ m v + (h^2/4) v ^ F "
-        f"instead, whose last term swings by {predicted:.3g}; CD-Lagrange stays below {ROUNDING:g}",
+        f"Swing of x ^ m v relative to its initial value: the trapezoidal rule keeps x ^ m v + (h^2/4) v ^ F "
+        f"instead, whose last term swings by {predicted:.3g}; CD-Lagrange stays below {ROUNDING:g}.",
     )  # fmt: skip
 
 
@@ -104,7 +107,7 @@ def judge_loss(runs: Runs, scheme: str, why: str) -> Finding:
     invariant = f"; x ^ m v + (h^2/4) v ^ F changes by {found['invariant_drift']:.2g}"
     return Finding.above(
         found["momentum_loss"], 0.1,
-        f"relative loss over 100 s, largest difference {found['momentum_drift']:.3g}{invariant}: {why}",
+        f"Relative loss over 100 s, largest difference {found['momentum_drift']:.3g}{invariant}: {why}.",
     )  # fmt: skip
 
 
@@ -113,8 +116,8 @@ def judge_convergence(runs: Runs, steps: tuple[float, ...] = (0.1, 0.05, 0.025))
     listed = ", ".join(f"{drift:.2g} at h = {h:g} s" for h, drift in zip(steps, drifts))
     return Finding.equal(
         convergence.order(steps, np.maximum(drifts, 1e-300)), 2, 0.2,
-        f"order in h of the largest relative change of x ^ m v over 100 s ({listed}): it is not kept at any "
-        "step, and tends to be as h^2, the size of (h^2/4) v ^ a",
+        f"Order in h of the largest relative change of x ^ m v over 100 s ({listed}): it is not kept at any "
+        "step, and tends to be as h^2, the size of (h^2/4) v ^ a.",
     )  # fmt: skip
 
 
@@ -124,8 +127,8 @@ def judge_exact(runs: Runs, analytic: bool = False) -> Finding:
     true = p["m"] * (p["x0"] * p["vy0"] - p["y0"] * p["vx0"]) if analytic else L[0]
     return Finding.below(
         np.abs(L - true).max() / abs(true), ROUNDING,
-        f"largest relative change of x ^ m v over {len(L) - 1} steps with {run.results['contact_phases']} "
-        "impacts: the force and the impulse at t_n both point along u_n",
+        f"Largest relative change of x ^ m v over {len(L) - 1} steps with {run.results['contact_phases']} "
+        "impacts: the force and the impulse at t_n both point along u_n.",
     )  # fmt: skip
 
 
@@ -135,26 +138,37 @@ def judge_long_error(runs: Runs, scheme: str) -> Finding:
     early, whole = float(drift[run["t"] <= 10].max()), float(drift.max())
     return Finding.above(
         whole / early if early > 0 else 0.0, 2.0,
-        f"largest relative error of the momentum over 100 s ({whole:.3g}) over that of the first 10 s "
+        f"Largest relative error of the momentum over 100 s ({whole:.3g}) over that of the first 10 s "
         f"({early:.3g}): the coupled scheme keeps x ^ m v + (h^2/4) v ^ F, so that its error is bounded; "
-        "the decoupled one loses some in every impact",
+        "the decoupled one loses some in every impact.",
     )  # fmt: skip
 
 
 # The case itself
 
 
-def judge_critical(runs: Runs, factors: tuple[int, ...] = (1, 2, 4, 8)) -> Finding:
-    for factor in factors:
-        try:
-            runs(CASE, CD, h=0.1 * factor, t_end=20)
-        except FailedRun as failed:
-            return Finding(
-                factor, 10.0, 0.0, 1 < factor <= 10,
-                f"the step 0.1 s times this is too large for CD-Lagrange ({failed}), half of it is not: the "
-                "step of the paper and the critical one are of the same order of magnitude",
-            )  # fmt: skip
-    return Finding(factors[-1], 10.0, 0.0, False, "no multiple of the step that was tried is too large")
+def judge_critical(runs: Runs, halvings: int = 8) -> Finding:
+    courant = runs(CASE, CD, t_end=20).summary["parameters"]["courant"]
+    low, high = 1.0, 10.0
+    if _runs(runs, high):
+        return Finding(high, 10.0, 0.0, False, "Ten times the step is not too large.")
+    for _ in range(halvings):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if _runs(runs, middle) else (low, middle)
+    return Finding(
+        high, 10.0, 0.0, 1 < high <= 10,
+        f"Multiple of the step 0.1 s from which on CD-Lagrange refuses it; 2 sqrt(m/k) is {1 / courant:.3g} "
+        "steps: both are of the same order of magnitude.",
+    )  # fmt: skip
+
+
+def _runs(runs: Runs, factor: float) -> bool:
+    """Whether CD-Lagrange runs with a multiple of the step."""
+    try:
+        runs(CASE, CD, h=0.1 * factor, t_end=20)
+    except FailedRun:
+        return False
+    return True
 
 
 def judge_newton(runs: Runs) -> Finding:
@@ -170,13 +184,14 @@ def judge_newton(runs: Runs) -> Finding:
     left = h / 2 * np.abs(np.diff(F, axis=0) - tangent)[free].max() / scale
     return Finding.below(
         np.abs(push)[free].max() / scale, ROUNDING,
-        f"largest unbalanced momentum of a step without contact, relative, of Moreau-Jean with Newton's "
+        f"Largest unbalanced momentum of a step without contact, relative, of Moreau-Jean with Newton's "
         f"method; a single linear solve about x_n would leave up to {left:.2g}: the spring's force is not "
-        "linear in x",
+        "linear in x.",
     )  # fmt: skip
 
 
-def _claim(id: str, paper: str, where: str, claim: str, judge: Any, **options: Any) -> Claim:
+def _claim(id: str, where: str, claim: str, judge: Any, **options: Any) -> Claim:
+    paper = CSMA if id.startswith("csma") else DI_STASIO
     return Claim(id, CASE, paper, where, claim, partial(judge, **options) if options else judge)
 
 
@@ -185,72 +200,102 @@ _FREE = (
     "the impulse is found after a step without contact, with H = L M^-1 L^T, along a normal that is not that "
     "of the position it acts at, as CSMA (2019) prints it; the coupled scheme loses none"
 )
-_SECTION = "section Rotating spring"
-_2_3 = "section 2.3"
+_BEHIND = "CD-Lagrange looks at the new position, which is behind the wall"
+_FORECAST = (
+    "The forecast over half a step closes the contact as often before the wall as behind it; coupled and "
+    "decoupled do the same"
+)
+_SECTION, _2_3 = "Rotating spring", "Sect. 2.3"
 
 CLAIMS: tuple[Claim, ...] = (
-    _claim("distasio-spring-critical", DI_STASIO, _SECTION,
+    _claim("distasio-spring-critical", _SECTION,
            "The step 0.1 s is of the order of the critical one.", judge_critical),
-    _claim("distasio-spring-newton", DI_STASIO, _SECTION,
+    _claim("distasio-spring-newton", _SECTION,
            "Large rotations make the case nonlinear: implicit schemes need Newton's method.", judge_newton),
-    _claim("distasio-spring-inside", DI_STASIO, f"{_SECTION}, Figs. 15, 17",
+    _claim("distasio-spring-inside", "Figs. 15, 17",
            "The wall holds the mass inside, but for a residual penetration.", judge_inside),
-    _claim("distasio-fig15-penetration-cd", DI_STASIO, "Fig. 15",
-           "CD-Lagrange penetrates visibly at each impact.", judge_penetration, scheme=CD),
-    _claim("distasio-fig15-penetration-mj", DI_STASIO, "Fig. 15",
-           "Moreau-Jean penetrates visibly at each impact.", judge_penetration, scheme=MJ),
-    _claim("distasio-fig15-large-step", DI_STASIO, "Fig. 15",
+    _claim("distasio-fig15-large", "Fig. 15",
+           "Both schemes penetrate the wall by much.", judge_deep),
+    _claim("distasio-fig15-penetration-cd", "Fig. 15",
+           "CD-Lagrange penetrates by much at each impact.", judge_penetration, scheme=CD, why=_BEHIND),
+    _claim("distasio-fig15-penetration-mj", "Fig. 15",
+           "Moreau-Jean penetrates by much at each impact (the coupled scheme).",
+           judge_penetration, scheme=MJ, why=_FORECAST),
+    _claim("distasio-fig15-penetration-decoupled", "Fig. 15",
+           "Moreau-Jean penetrates by much at each impact (the decoupled variant).",
+           judge_penetration, scheme=DECOUPLED, why=_FORECAST),
+    _claim("distasio-fig15-large-step", "Fig. 15",
            "The penetration comes from the large time step.", judge_large_step),
-    _claim("distasio-fig16-central-impulse", DI_STASIO, "Fig. 16",
+    _claim("distasio-fig16-central-impulse", "Fig. 16",
            "Without friction the impulse is parallel to the position and leaves the angular momentum alone.",
            judge_central_impulse),
-    _claim("distasio-fig16-oscillates", DI_STASIO, "Fig. 16",
+    _claim("distasio-fig16-oscillates", "Fig. 16",
            "The angular momentum of Moreau-Jean oscillates.", judge_oscillates),
-    _claim("distasio-fig16-loss", DI_STASIO, "Fig. 16",
+    _claim("distasio-fig16-loss", "Fig. 16",
            "The angular momentum of Moreau-Jean loses more than 10 % over 100 s (the coupled scheme).",
            judge_loss, scheme=MJ, why=_COUPLED),
-    _claim("distasio-fig16-loss-decoupled", DI_STASIO, "Fig. 16",
+    _claim("distasio-fig16-loss-decoupled", "Fig. 16",
            "The angular momentum of Moreau-Jean loses more than 10 % over 100 s (the decoupled variant).",
            judge_loss, scheme=DECOUPLED, why=_FREE),
-    _claim("distasio-fig16-convergence", DI_STASIO, "Fig. 16",
+    _claim("distasio-fig16-convergence", "Fig. 16",
            "Moreau-Jean conserves the angular momentum at convergence only.", judge_convergence),
-    _claim("distasio-fig16-exact", DI_STASIO, "Fig. 16",
+    _claim("distasio-fig16-exact", "Fig. 16",
            "CD-Lagrange conserves the angular momentum exactly.", judge_exact),
-    _claim("distasio-spring-long", DI_STASIO, f"{_SECTION}, last paragraph",
-           "The error of Moreau-Jean's angular momentum can become large in long simulations.",
-           judge_long_error, scheme=MJ),
-    _claim("distasio-fig18-tangential", DI_STASIO, "Fig. 18",
+    _claim("distasio-spring-long", _SECTION,
+           "The error of Moreau-Jean's angular momentum can become large in long simulations (the coupled "
+           "scheme).", judge_long_error, scheme=MJ),
+    _claim("distasio-spring-long-decoupled", _SECTION,
+           "The error of Moreau-Jean's angular momentum can become large in long simulations (the decoupled "
+           "variant).", judge_long_error, scheme=DECOUPLED),
+    _claim("distasio-spring-symplectic", "Time integration schemes",
+           "CD-Lagrange is symplectic.", judge_symplectic),
+    _claim("distasio-fig18-tangential", "Fig. 18",
            "With friction each impact decreases the angular momentum by the tangential force.",
            judge_tangential),
-    _claim("distasio-fig17-tangent", DI_STASIO, "Figs. 17, 18",
+    _claim("distasio-fig17-tangent", "Figs. 17, 18",
            "The mass ends in an orbit tangent to the wall.", judge_tangent),
-    _claim("distasio-fig18-final", DI_STASIO, "Fig. 18",
+    _claim("distasio-fig18-final", "Fig. 18",
            "Both schemes end with a smaller angular momentum than the refined solution.", judge_final),
-    _claim("distasio-fig18-phases", DI_STASIO, "Fig. 18",
-           "Both schemes have more phases of contact than the refined solution.", judge_phases),
-    _claim("distasio-fig18-oscillates", DI_STASIO, "Fig. 18",
+    _claim("distasio-fig18-phases", "Fig. 18",
+           "Both schemes have more contact than the refined solution (taken as: time in contact).",
+           judge_contact_time),
+    _claim("distasio-fig18-phases-count", "Fig. 18",
+           "Both schemes have more contact than the refined solution (taken as: the number of phases).",
+           judge_phases),
+    _claim("distasio-fig18-oscillates", "Fig. 18",
            "In its tangent state Moreau-Jean's angular momentum still oscillates.",
            judge_oscillates, late=True),
-    _claim("distasio-spring-complexity", DI_STASIO, f"{_SECTION}, Algorithm 2, last paragraph",
-           "Friction makes the algorithm no more complex: mu = 0 is the frictionless one.",
-           judge_same_algorithm),
-    _claim("csma-spring-exact", CSMA, f"{_2_3}, Fig. 4",
+    _claim("distasio-spring-complexity", _SECTION,
+           "Friction makes the algorithms no more complex.", judge_complexity),
+    _claim("csma-spring-exact", f"{_2_3}, Fig. 4",
            "CD-Lagrange conserves the angular momentum at its analytical value.",
            judge_exact, analytic=True),
-    _claim("csma-spring-loss", CSMA, f"{_2_3}, Fig. 4",
+    _claim("csma-spring-loss", f"{_2_3}, Fig. 4",
+           "Moreau-Jean loses more than 10 % of the angular momentum over 100 s (the coupled scheme).",
+           judge_loss, scheme=MJ, why=_COUPLED),
+    _claim("csma-spring-loss-decoupled", f"{_2_3}, Fig. 4",
            "Moreau-Jean loses more than 10 % of the angular momentum over 100 s (as printed there, with "
            "H = L M^-1 L^T).", judge_loss, scheme=DECOUPLED, why=_FREE),
-    _claim("csma-spring-no-contact", CSMA, f"{_2_3}, Fig. 5",
+    _claim("csma-spring-symplectic", _2_3,
+           "A scheme that does not keep the discrete angular momentum is not symplectic.",
+           judge_not_symplectic),
+    _claim("csma-spring-no-contact", f"{_2_3}, Fig. 5",
            "The system goes to a state in which it no longer comes into contact.", judge_no_contact),
-    _claim("csma-spring-dissipative", CSMA, f"{_2_3}, Fig. 5",
+    _claim("csma-spring-dissipative", f"{_2_3}, Fig. 5",
            "With friction contact dissipates, and lowers the angular momentum.", judge_dissipative),
-    _claim("csma-spring-impacts", CSMA, f"{_2_3}, Fig. 5",
+    _claim("csma-spring-impacts", f"{_2_3}, Fig. 5",
            "Both solutions at h = 0.1 s show more impacts than the refined one.", judge_visible_impacts),
-    _claim("csma-spring-mean", CSMA, f"{_2_3}, Fig. 5",
+    _claim("csma-spring-mean", f"{_2_3}, Fig. 5",
            "In the tangent state Moreau-Jean's angular momentum oscillates about a mean value.", judge_mean),
-    _claim("csma-spring-error", CSMA, f"{_2_3}, last paragraph",
+    _claim("csma-spring-error", _2_3,
+           "Not conserving the angular momentum can cause a large error (the coupled scheme).",
+           judge_long_error, scheme=MJ),
+    _claim("csma-spring-error-decoupled", _2_3,
            "Not conserving the angular momentum can cause a large error (the decoupled variant).",
            judge_long_error, scheme=DECOUPLED),
-    _claim("csma-spring-friction", CSMA, f"{_2_3}, last paragraph",
+    _claim("csma-spring-better", "Sect. 3",
+           "For large rotations with impact a symplectic scheme such as CD-Lagrange gives better results.",
+           judge_better),
+    _claim("csma-spring-friction", _2_3,
            "Both schemes go from sliding without to sliding with friction simply.", judge_coulomb),
 )  # fmt: skip
