@@ -7,6 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .exact_signorini import SignoriniBar
+
+__all__ = ["BouncingBall", "ImpactingBar", "SignoriniBar"]
+
 
 @dataclass(frozen=True)
 class ImpactingBar:

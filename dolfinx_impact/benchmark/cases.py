@@ -9,6 +9,7 @@ from .case import Case
 from .discrete_arch import DISCRETE_ARCH
 from .impacting_bar import IMPACTING_BAR
 from .rotating_spring import ROTATING_SPRING
+from .signorini import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .van_der_pol import VAN_DER_POL
 
 CASES: Mapping[str, Case] = {
@@ -17,4 +18,6 @@ CASES: Mapping[str, Case] = {
     "rotating-spring": ROTATING_SPRING,
     "impacting-bar": IMPACTING_BAR,
     "discrete-arch": DISCRETE_ARCH,
+    "signorini-impact": SIGNORINI_IMPACT,
+    "signorini-bounces": SIGNORINI_BOUNCES,
 }
