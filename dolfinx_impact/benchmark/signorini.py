@@ -148,7 +148,7 @@ class SignoriniLog(RunLog):
         inside = t >= self._exact.contact_start + left - 1e-6 * self._h
         inside &= t <= self._exact.contact_end - left + 1e-6 * self._h
         # Some schemes have the force of a step in a balance within it.
-        acts = t[inside] + getattr(self._integrator, "r_shift", 0.0) * self._h
+        acts = t[inside] + self._integrator.r_shift * self._h
         self._window.append(np.array([r[inside] / self._h, self._exact.force(acts)]))
 
     def _follow_energy(self, t: NDArray, kept: NDArray) -> None:

@@ -44,6 +44,8 @@ class Integrator:
 
     #: ``v`` is at ``t + v_shift * dt``.
     v_shift = 0.0
+    #: The impulse of a step stands in the balance of forces at ``t + r_shift * dt``.
+    r_shift = 0.0
     #: Names of further attributes of shape (points of this rank,) that a run records.
     point_records: tuple[str, ...] = ()
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.

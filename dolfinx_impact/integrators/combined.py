@@ -45,6 +45,7 @@ class Combined(Integrator):
     """
 
     point_records = ("tau",)
+    r_shift = -0.5
 
     def __init__(
         self, system: System, dt: float, contact: Contact | None, *, forecast: float, mass: str

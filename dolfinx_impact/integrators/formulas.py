@@ -154,7 +154,7 @@ class ThetaMethod(Integrator):
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
         self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
-        self.beyond_limit = theta < 0.5
+        self.beyond_limit, self.r_shift = theta < 0.5, theta - 1.0
         self._solver = system.implicit_solver((theta * dt) ** 2, mass)
         self._enforcement, self._coupled = enforcement, coupled
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)

@@ -63,7 +63,7 @@ class NewtonTheta(Integrator):
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
         self.theta, self.forecast, self.midpoint = float(theta), float(forecast), midpoint
-        self.beyond_limit = theta < 0.5
+        self.beyond_limit, self.r_shift = theta < 0.5, theta - 1.0
         self._system, self._enforcement, self._coupled = system, enforcement, coupled
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
         self._f, self._f_before = np.zeros(system.size), np.zeros(system.size)
