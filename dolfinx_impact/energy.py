@@ -123,11 +123,15 @@ class OneStepBalance(Balance):
         self.internal_work += float(du @ internal)
         self.external += float(du @ external)
         self.dissipated += float(du @ damped)
-        self.contact += s.contact_work((1 - w) * self._v + w * v)
+        self.contact += self._contact_work()
         if w != 0.5:
             self.dissipated += (w - 0.5) * (self._norm(dv) + float(du @ (after[0] - before[0])))
         self._u[:], self._v[:], self._parts = s.u, v, after
         self._energies()
+
+    def _contact_work(self) -> float:
+        w = self._weight()
+        return self.integrator.contact_work((1 - w) * self._v + w * self.integrator.v_mean)
 
     def _weight(self) -> float:
         return 0.5
@@ -191,3 +195,35 @@ class TrapezoidalBalance(OneStepBalance):
     """For schemes without a balance of their own: trapezoidal works; the residual is their defect."""
 
     closes = False
+
+
+class NewmarkBalance(OneStepBalance):
+    """The trapezoidal rule with contact at the end of the step: Doyen, Ern and Piperno (2011), (14), (56).
+
+    ``E' - E = (r' + r)/2 . (g' - g) / h`` for impulses r; with dissipative contact ``r' . (g' - g) / h``.
+    With other constants than (0, 1/4, 1/2), or corrections of the state, the residual is the defect.
+
+    Args:
+        integrator: The scheme.
+        closes: Whether nothing but the formula changes the state.
+    """
+
+    def __init__(self, integrator: Any, *, closes: bool = True) -> None:
+        super().__init__(integrator)
+        constants = (integrator.alpha, integrator.beta, integrator.gamma)
+        self.closes = closes and constants == (0.0, 0.25, 0.5)
+        self._r = np.zeros_like(integrator.r)
+
+    def start(self) -> None:
+        """Energies and impulses at t_0."""
+        super().start()
+        self._r[:] = self.integrator.r
+
+    def _contact_work(self) -> float:
+        s = self.integrator
+        if s.contact is None:
+            return 0.0
+        r = s.r if s.dissipative else 0.5 * (self._r + s.r)
+        work = float(r @ s.contact.rows(s.u - s.u_before)) / s.dt
+        self._r[:] = s.r
+        return work

@@ -142,13 +142,20 @@ class Solid:
         """The stored stiffness. Collective when first asked for."""
         return StoredStiffness(fem.form(self._stiffness_form()), self.space)
 
-    def critical_time_step(self) -> float:
-        """``2 / omega_max`` of the lumped model [s], to 1e-6 or better. Collective."""
-        return self._critical
+    def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
+        """``2 / omega_max`` of the lumped model [s], to 1e-6 or better. Collective.
+
+        Args:
+            inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
+        """
+        return self._critical if inverse_mass is None else self._critical_of(inverse_mass)
 
     @functools.cached_property
     def _critical(self) -> float:
-        root = np.sqrt(self.inverse_mass)
+        return self._critical_of(self.inverse_mass)
+
+    def _critical_of(self, inverse_mass: NDArray) -> float:
+        root = np.sqrt(inverse_mass)
         x, y = np.zeros(self.size), np.zeros(self.size)
 
         def apply(q: NDArray, out: NDArray) -> None:
@@ -161,21 +168,40 @@ class Solid:
             return math.inf
         return 2.0 / math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
 
-    def implicit_solver(self, factor: float, mass: str) -> FactorisedSolver:
-        """Factorised ``M + factor K``, held dofs eliminated. Collective."""
+    def implicit_solver(
+        self, factor: float, mass: str, massless: NDArray | None = None
+    ) -> FactorisedSolver:
+        """Factorised ``M + factor K``, held dofs eliminated. Collective.
+
+        Args:
+            factor: Of the stiffness [s2].
+            mass: ``"consistent"`` or ``"lumped"``.
+            massless: Owned dofs whose rows and columns of M count as zero; without stiffness the solution
+                is zero there.
+        """
         matrix = self._assemble_petsc(self._stiffness_form())
         matrix.scale(factor)
-        if _known_mass(mass) == "consistent":
-            matrix.axpy(1.0, self._consistent[0], matrix.Structure.SAME_NONZERO_PATTERN)
-        else:
-            diagonal = matrix.getDiagonal()
-            diagonal.array[:] += self.mass
-            matrix.setDiagonal(diagonal)
-        held = np.flatnonzero(self.held)
-        rows = self.global_dofs()[held].astype(matrix.getOwnershipRanges().dtype)
-        matrix.zeroRowsColumns(rows, diag=1.0)
+        none = np.zeros(0, dtype=np.intp)
+        without = none if massless is None else massless
+        matrix.axpy(1.0, self._mass_copy(mass, without), matrix.Structure.SAME_NONZERO_PATTERN)
+        held = np.union1d(np.flatnonzero(self.held), without if factor == 0.0 else none).astype(np.intp)
+        matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
         matrix.setOption(matrix.Option.SPD, True)
         return FactorisedSolver(matrix, held, prefix="impact_theta_")
+
+    def _mass_copy(self, mass: str, massless: NDArray) -> Any:
+        """The mass in the pattern of the stiffness, rows and columns of ``massless`` zero. Collective."""
+        copy = self._consistent[0].copy()
+        if _known_mass(mass) == "lumped":
+            copy.zeroEntries()
+            diagonal = copy.getDiagonal()
+            diagonal.array[:] = self.mass
+            copy.setDiagonal(diagonal)
+        copy.zeroRowsColumns(self._petsc_rows(copy, massless), diag=0.0)
+        return copy
+
+    def _petsc_rows(self, matrix: Any, dofs: NDArray) -> NDArray:
+        return self.global_dofs()[dofs].astype(matrix.getOwnershipRanges().dtype)
 
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """Write ``M v`` into the owned entries of ``out``, shape (size,). Collective."""

@@ -247,18 +247,27 @@ class PointMasses:
             slopes[:, k] = (down - up) / (2 * step)
         return slopes
 
-    def critical_time_step(self) -> float:
-        """``2 / omega_max`` of K [s]; inf without a stiffness."""
+    def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
+        """``2 / omega_max`` of K [s]; inf without a stiffness. With other inverse masses, if given."""
         if self.stiffness is None:
             return np.inf
-        root = np.sqrt(self.inverse_mass)
+        root = np.sqrt(self.inverse_mass if inverse_mass is None else inverse_mass)
         largest = np.linalg.eigvalsh(self.stiffness * np.outer(root, root))[-1]
         return 2.0 / np.sqrt(largest) if largest > 0 else np.inf
 
-    def implicit_solver(self, factor: float, mass: str) -> "DenseSolver":
-        """Dense factorisation of ``M + factor K``."""
+    def implicit_solver(
+        self, factor: float, mass: str, massless: NDArray | None = None
+    ) -> "DenseSolver":
+        """Dense factorisation of ``M + factor K``; the mass of the dofs ``massless`` counts as zero.
+
+        Without stiffness the solution is zero there.
+        """
         K = np.zeros((self.size, self.size)) if self.stiffness is None else self.stiffness
-        return DenseSolver(np.diag(self.mass) + factor * K, self.held)
+        masses, held = self.mass.copy(), self.held.copy()
+        if massless is not None:
+            masses[massless] = 0.0
+            held[massless] |= factor == 0.0
+        return DenseSolver(np.diag(masses) + factor * K, held)
 
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """``M v``; the mass is diagonal whatever is asked for."""

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from .. import kernels
 from ..contact import Bound
 from ..exact import BouncingBall
-from ..integrators import SCHEMES, Integrator, Option, find_scheme
+from ..integrators import Integrator, Option, find_scheme
 from ..output import Result
 from ..steps import Steps
 from ..system import PointMasses
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass"),
@@ -251,4 +251,4 @@ def _above(claim: str, measured: float, limit: float) -> Verdict:
     return verdict
 
 
-BOUNCING_BALL = Case(PARAMETERS, tuple(SCHEMES), make)
+BOUNCING_BALL = Case(PARAMETERS, NAMED, make)

@@ -10,7 +10,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..integrators import Integrator, Option
+from ..integrators import SCHEMES, Integrator, Option
 from ..output import Result
 from ..rows import Rows
 from ..simulation import Observer
@@ -19,6 +19,8 @@ from ..steps import Steps
 #: Parameters of a run by name.
 Values = Mapping[str, Any]
 
+#: Schemes of the cases of Di Stasio et al. (2019): those that go by a name.
+NAMED = tuple(name for name in SCHEMES if not name.startswith("dep-"))
 #: What every case understands besides its own parameters.
 COMMON = {
     "h": Option(None, "s", "time step; the other way to give it is courant"),

@@ -19,7 +19,7 @@ from ..integrators import SCHEMES, CentralDifferences, Integrator, Option, find_
 from ..output import Result
 from ..statics import Equilibrium, static_equilibrium
 from ..steps import Steps
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "R": Option(1.0, "m", "radius of the arch"),
@@ -41,7 +41,9 @@ PARAMETERS = {
 }
 #: Schemes with contact at velocity level that need no linear system, and the paper's implicit one.
 SCHEME_NAMES = tuple(
-    name for name, s in SCHEMES.items() if s.contact == "velocity" and (s.explicit or name == "moreau-jean")
+    name
+    for name in NAMED
+    if SCHEMES[name].contact == "velocity" and (SCHEMES[name].explicit or name == "moreau-jean")
 )
 #: What must not change the nodes in contact at the end ("numerical artefacts").
 VARIANTS: tuple[dict[str, float], ...] = (

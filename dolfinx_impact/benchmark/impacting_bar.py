@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from .. import mesh, parallel
 from ..contact import Plane, RigidContact
 from ..exact import ImpactingBar
-from ..integrators import SCHEMES, Integrator, Option, find_scheme
+from ..integrators import Integrator, Option, find_scheme
 from ..laws import LinearElastic
 from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "dimension": Option(1, "-", "line or solid", (1, 3)),
@@ -235,5 +235,5 @@ def _norm94(found: NDArray, true: NDArray) -> float:
     return float(np.sum(np.abs(found - true)) / np.sum(np.abs(true)))
 
 
-_NAMES = tuple(name for name in SCHEMES if name != "cd-lagrange-implicit")
+_NAMES = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
 IMPACTING_BAR = Case(PARAMETERS, _NAMES, make)

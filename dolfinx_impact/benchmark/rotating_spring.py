@@ -24,7 +24,7 @@ from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
 from ..steps import Steps
 from ..system import PointMasses
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass"),
@@ -43,7 +43,7 @@ PARAMETERS = {
     "t_end": Option(100.0, "s", "end time"),
 }
 #: Contact at velocity level, or central differences: the other schemes need linear systems.
-SCHEME_NAMES = tuple(name for name, s in SCHEMES.items() if s.contact == "velocity" or s.explicit)
+SCHEME_NAMES = tuple(name for name in NAMED if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
 #: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
 LAST = 0.8
 

@@ -1,11 +1,12 @@
 """Time integrators: a scheme bound to a system, a step and a contact."""
 
 from .base import Integrator, UnstableTimeStep
-from .catalogue import SCHEMES, Option, Scheme
+from .catalogue import SCHEMES
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences, ThetaMethod
 from .newton import NewtonTheta
 from .own import find_scheme
+from .scheme import Option, Scheme
 from .schemes import (
     AcaryBonnefon,
     Carpenter,

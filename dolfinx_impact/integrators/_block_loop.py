@@ -263,7 +263,7 @@ def _advance(  # type: ignore[no-untyped-def]
                 gap = _curved_gap(dofs, weights, k, x0, u, x, normal, surface)
             table[i, at_gap + k], table[i, at_r + k] = gap, 0.0
             if at_position:
-                b = (1.0 + e) / h * (offset[k] + _free_gap(dofs, weights, k, h, e, u, v, v_before))
+                b = (offset[k] + _free_gap(dofs, weights, k, h, e, u, v, v_before)) / (h / (1.0 + e))
             elif gap <= tolerance if touching else gap < -tolerance:
                 b = _law(dofs, weights, k, e, v, v_before)
             else:

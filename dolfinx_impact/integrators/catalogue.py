@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Mapping
 
-from ..contact import Contact
-from ..system import System
-from .base import Integrator
+from . import doyen2011
+from .scheme import Option, Scheme
 from .schemes import (
     AcaryBonnefon,
     Carpenter,
@@ -18,54 +16,6 @@ from .schemes import (
     MoreauJeanDecoupled,
     PaoliSchatzman,
 )
-
-
-@dataclass(frozen=True)
-class Option:
-    """A parameter of a scheme or a case: default, unit, meaning, and what is allowed.
-
-    Attributes:
-        allowed: The values there are, empty for any.
-        words: Words that may stand for a number.
-    """
-
-    default: Any
-    unit: str
-    help: str
-    allowed: tuple = ()
-    words: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """An entry of the catalogue.
-
-    Attributes:
-        explicit: Whether it makes its step without a linear system, from lumped masses.
-        contact: Where contact is enforced: ``"velocity"`` or ``"position"``; ``"own"`` for a class of
-            the user's, of which nothing is claimed.
-    """
-
-    make: Callable[..., Integrator]
-    paper: str
-    equations: str
-    order: str
-    conserves: str
-    limit: str
-    explicit: bool
-    contact: str
-    parameters: Mapping[str, Option] = field(default_factory=dict)
-
-    def bind(
-        self, system: System, dt: float, contact: Contact | None, values: Mapping[str, Any],
-        *, allow_unstable: bool = False,
-    ) -> Integrator:  # fmt: skip
-        """The scheme with its parameters taken from ``values``, not started."""
-        options = {name: values[name] for name in self.parameters if name != "touching"}
-        if self.explicit:
-            options.pop("mass", None)
-            options["allow_unstable"] = allow_unstable
-        return self.make(system, dt, contact=contact, **options)
 
 
 _LUMPED = {"mass": Option("lumped", "-", "mass matrix", ("lumped",))}
@@ -171,4 +121,5 @@ SCHEMES: Mapping[str, Scheme] = {
         "position and velocity",
         {"forecast": _THETA["forecast"], "mass": _MASS, "touching": _TOUCHING},
     ),
+    **doyen2011.SCHEMES,
 }

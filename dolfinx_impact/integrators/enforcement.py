@@ -28,22 +28,29 @@ class FreeStep(Protocol):
         """Where the gap is looked at [m]."""
 
 
-class Leapfrog(FreeStep, Protocol):
-    """What position-level contact reads of central differences after their step without contact.
+class FreeEnd(FreeStep, Protocol):
+    """What position-level contact reads of a formula after its step without contact.
 
     Attributes:
         system: The system.
-        u: Displacements at ``t`` [m].
-        t: Time [s].
         dt: Time step [s].
     """
 
     system: Any
-    u: Any
     dt: float
 
     @property
     def t(self) -> float: ...
+
+    def end_position(self) -> NDArray:
+        """Position without contact at the end of the step [m], where L is looked at."""
+
+    def constrained(self, e: float) -> tuple[NDArray, float]:
+        """The position that must not penetrate, without contact [m], and how far it follows ``B L^T r`` [s].
+
+        Args:
+            e: Newton's coefficient, which weighs positions of the steps before.
+        """
 
 
 class Enforcement(Protocol):
@@ -58,7 +65,7 @@ class Enforcement(Protocol):
     contact: Contact | None
     halves_first_impulse: bool
 
-    def impulses(self, s: Leapfrog, response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Any, response: Response, *, first: bool = False) -> NDArray:
         """Impulses of the step, shape (points of this rank,) [N s]. Collective.
 
         Args:
@@ -97,8 +104,8 @@ class PositionLevel:
 
     Paoli and Schatzman, SIAM J. Numer. Anal. 40 (2002), in the form of Di Stasio et al. (2019),
     (19)-(24); e = 0 is Carpenter et al. (1991), where ``g(u_{n+1}) >= 0`` exactly. L is that of the
-    position without contact, ``u* = u_n + h v*``. For central differences:
-    ``c = c* + h/(1+e) M^-1 L^T r``.
+    position without contact, for central differences ``u* = u_n + h v*`` and
+    ``c = c* + h/(1+e) M^-1 L^T r``; for one-step formulas, which know no e here, ``c = u_{n+1}``.
 
     Raises:
         NotConverged: When a curved gap is not closed to 1e-12 of the system's length.
@@ -111,33 +118,30 @@ class PositionLevel:
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact
 
-    def impulses(self, s: Leapfrog, response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: FreeEnd, response: Response, *, first: bool = False) -> NDArray:
         """See :class:`Enforcement`; at the start only where the free step would penetrate."""
         contact = self.contact
         if contact is None:
             return np.zeros(0)
-        h, e = s.dt, contact.restitution
-        gap = contact.evaluate(s.u + h * s.v)
+        gap = contact.evaluate(s.end_position())
         which = gap < 0 if first else np.ones(gap.size, dtype=bool)
-        free = (s.u + h * s.v + e * (s.u - h * s.v_before)) / (1 + e)
-        b = (1 + e) / h * contact.gap(free)
-        r = response.solve(which, b)
+        free, reach = s.constrained(contact.restitution)
+        r = response.solve(which, contact.gap(free) / reach)
         if contact.constant:
             return r
-        return self._close_curved_gaps(s, response, which, free, r)
+        return self._close_curved_gaps(s, response, which, free, reach, r)
 
     def _close_curved_gaps(
-        self, s: Leapfrog, response: Response, which: NDArray, free: NDArray, r: NDArray
+        self, s: FreeEnd, response: Response, which: NDArray, free: NDArray, reach: float, r: NDArray
     ) -> NDArray:
         """Repeat with the gap found at c, its slope frozen, until ``g(c)`` fits r."""
         contact = self.contact
         assert contact is not None
-        scale = s.dt / (1 + contact.restitution)
         best, smallest = r, np.inf
         for _ in range(self._MOST):
             change = np.zeros_like(free)
             response.push(r, change)
-            gap = contact.gap(free + scale * change)
+            gap = contact.gap(free + reach * change)
             misfit = parallel.largest(contact.comm, np.where(r > 0, np.abs(gap), -gap)[which])
             if misfit >= smallest and smallest <= self._CLOSED * s.system.length:
                 return best  # as far as rounding lets it close
@@ -145,7 +149,7 @@ class PositionLevel:
                 best, smallest = r, misfit
             if misfit <= 0.0:
                 return best
-            r = response.solve(which, gap / scale - contact.rows(change))
+            r = response.solve(which, gap / reach - contact.rows(change))
         if smallest <= self._CLOSED * s.system.length:
             return best
         raise NotConverged(

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
+from ..contact import Contact
 from ..energy import Balance, CentralDifferenceBalance, ThetaBalance
 from ..system import System
 from .base import Integrator
@@ -75,6 +76,15 @@ class CentralDifferences(Integrator):
         """Where velocity-level contact looks at the gap: u at ``t`` [m]."""
         return self.u
 
+    def end_position(self) -> NDArray:
+        """``u* = u_n + h v*``, one step later [m]."""
+        return self.u + self.dt * self.v
+
+    def constrained(self, e: float) -> tuple[NDArray, float]:
+        """``(u* + e u_{n-1}) / (1 + e)``, Di Stasio et al. (2019), (19), and ``h / (1 + e)``."""
+        weighted = (self.u + self.dt * self.v + e * (self.u - self.dt * self.v_before)) / (1 + e)
+        return weighted, self.dt / (1 + e)
+
     def begin(self) -> None:
         """Half a kick from the forces and, where contact acts already, an impulse."""
         n, enforcement = self.system.owned, self._enforcement
@@ -109,8 +119,18 @@ class CentralDifferences(Integrator):
             self.r_t[:] = response.rub(self.r, self.v)
 
     def balance(self) -> Balance:
-        """Fekak et al. (84)."""
-        return CentralDifferenceBalance(self)
+        """Fekak et al. (84), or what the contact law makes of it."""
+        kind: type[Balance] = getattr(self._enforcement, "balance", CentralDifferenceBalance)
+        return kind(self)
+
+
+def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
+    """Raise a ValueError for a contact with either."""
+    if contact.restitution > 0 or contact.friction > 0:
+        raise ValueError(
+            f"{what} has no restitution and no friction; here e = {contact.restitution}, "
+            f"mu = {contact.friction}: set them to 0"
+        )
 
 
 class ThetaMethod(Integrator):
@@ -126,7 +146,8 @@ class ThetaMethod(Integrator):
     Args:
         system: A linear system.
         dt: Time step [s].
-        enforcement: The contact law; its gap is looked at ``u_n + forecast h v_n``.
+        enforcement: The contact law; at velocity level its gap is looked at ``u_n + forecast h v_n``,
+            else at ``u_{n+1}``.
         theta: Weight of the end of the step, in [0, 1].
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``.
@@ -145,14 +166,18 @@ class ThetaMethod(Integrator):
         self,
         system: System,
         dt: float,
-        enforcement: VelocityLevel,
+        enforcement: Enforcement,
         *,
         theta: float,
-        forecast: float,
+        forecast: float = 0.5,
         mass: str,
         coupled: bool = True,
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
+        if enforcement.contact is not None and not isinstance(enforcement, VelocityLevel):
+            refuse_restitution_and_friction(enforcement.contact, "contact at the end of a one-step formula")
+            if theta == 0:
+                raise ValueError("contact at the end of the step needs theta above 0: nothing moves it there")
         self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
         self.beyond_limit, self.r_shift = theta < 0.5, theta - 1.0
         self._solver = system.implicit_solver((theta * dt) ** 2, mass)
@@ -194,6 +219,14 @@ class ThetaMethod(Integrator):
         np.multiply(self.v_before, self.forecast * self.dt, out=self._at)
         self._at += self.u_before
         return self._at
+
+    def end_position(self) -> NDArray:
+        """``u_{n+1}`` without contact [m]."""
+        return self.u_before + self.dt * ((1 - self.theta) * self.v_before + self.theta * self.v)
+
+    def constrained(self, e: float) -> tuple[NDArray, float]:
+        """``u_{n+1}`` without contact, and ``theta h``."""
+        return self.end_position(), self.theta * self.dt
 
     def balance(self) -> Balance:
         """The theta method's own balance; at theta = 1/2 and e = 1 nothing is lost."""

@@ -1,87 +1,179 @@
-"""Newmark's method with contact at position level, the reaction kept in the acceleration."""
+"""The HHT-Newmark family with contact at the end of the step."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contact import Contact
+from .. import parallel
+from ..energy import Balance, NewmarkBalance, TrapezoidalBalance
+from ..massless import MasslessContact
 from ..system import System
 from .base import Integrator
-from .response import FactorisedResponse
+from .enforcement import Enforcement
+from .formulas import refuse_restitution_and_friction
+from .response import FactorisedResponse, LumpedResponse
 
 
 class Newmark(Integrator):
-    """Newmark's method for linear systems, ``0 <= g(u_{n+1})  _|_  lambda_{n+1} >= 0``::
+    """Newmark's method with Hilber, Hughes and Taylor's alpha, for linear systems::
 
-        M a_{n+1} = F(t_{n+1}, u_{n+1}) + L^T lambda_{n+1}
-        u_{n+1}   = u_n + h v_n + h^2 [(1/2 - beta) a_n + beta a_{n+1}]
-        v_{n+1}   = v_n + h [(1 - gamma) a_n + gamma a_{n+1}]
+        M a' = F((1+alpha) u' - alpha u) + L^T lambda',        F(x) = f - K x
+        u'   = u + h v + h^2 [(1/2 - beta) a + beta a']
+        v'   = v + h [(1 - gamma) a + gamma a']
 
-    With ``A = M + beta h^2 K`` the free acceleration is ``A^-1 F(u_p)`` at the predicted position u_p,
-    and the gap answers to the force through ``beta h^2 L A^-1 L^T``. The impulse ``r = h lambda`` is
-    that of the step.
+    Doyen, Ern and Piperno (2011), 2.1 and 4.1. With ``A = M + (1+alpha) beta h^2 K`` the position
+    answers to an impulse ``r = h lambda'`` by ``beta h A^-1 L^T r``. Options give their variants:
+
+    - ``dissipative`` (4.5): the reaction has an acceleration of its own, ``M a_con = L^T lambda'``, that
+      moves u' by ``h^2 a_con / 2`` and v' by ``h a_con`` and is not carried to the next step.
+    - ``projected`` (4.6): ``u + h v`` of the position is first moved out of the obstacle, nearest in the
+      norm of the lumped mass.
+    - ``reset`` (4.3): the normal velocity and acceleration of points that push are put to zero.
 
     Args:
         system: A linear system.
         dt: Time step [s].
-        contact: The contact, its gap linear in u, without restitution and friction; or None.
-        beta: Newmark's beta, above 0.
-        gamma: Newmark's gamma.
+        enforcement: A law for the gap at the end of the step; contact flat, without restitution
+            and friction.
+        alpha: In [-1/3, 0].
+        beta: Above 0.
+        gamma: Above 0.
         mass: ``"consistent"`` or ``"lumped"``.
+        dissipative: See above; with alpha = 0.
+        projected: See above; with ``dissipative`` and the lumped mass.
+        reset: See above.
+        trapezoid: Follow the trapezoidal balance and its defect, not the scheme's own.
 
     Attributes:
-        a: Accelerations at ``t``, the reaction included, shape (size,) [m/s2].
+        a: Accelerations at ``t``, shape (size,) [m/s2]; with the reaction unless ``dissipative``.
+        u_before: Displacements before the step, shape (size,) [m].
+        v_before: Velocities before the step, shape (size,) [m/s].
 
     Raises:
         ValueError: A system that is not linear, a contact that does not fit, bad constants.
     """
 
+    #: A point pushes where its impulse is above this part of the largest momentum of a point so far.
+    _PUSHES = 1e-6
+
     def __init__(
-        self, system: System, dt: float, contact: Contact | None, *, beta: float, gamma: float, mass: str
+        self, system: System, dt: float, enforcement: Enforcement, *, alpha: float = 0.0, beta: float,
+        gamma: float, mass: str, dissipative: bool = False, projected: bool = False, reset: bool = False,
+        trapezoid: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(system, dt, enforcement.contact)
+        self._check(alpha, beta, gamma, mass, dissipative, projected)
+        self.alpha, self.beta, self.gamma, self.mass = float(alpha), float(beta), float(gamma), mass
+        self.dissipative, self._enforcement, self._reset = dissipative, enforcement, reset
+        self._own_balance, self._closes = not trapezoid, not (projected or reset)
+        self._solver = system.implicit_solver((1 + alpha) * beta * dt**2, mass)
+        self._mass_solver = system.implicit_solver(0.0, mass)
+        self.a, self.u_before, self.v_before = (np.zeros(system.size) for _ in range(3))
+        self._f, self._change, self._largest = np.zeros(system.size), np.zeros(system.size), 0.0
+        if enforcement.contact is not None:
+            self._response = FactorisedResponse(enforcement.contact, self._solver, system.size)
+            self._free = FactorisedResponse(enforcement.contact, self._mass_solver, system.size)
+            lumped = LumpedResponse(enforcement.contact, system.inverse_mass) if projected else None
+            self._projection = lumped
+
+    def _check(
+        self, alpha: float, beta: float, gamma: float, mass: str, dissipative: bool, projected: bool
     ) -> None:
-        super().__init__(system, dt, contact)
-        if not system.linear:
+        if not self.system.linear:
             raise ValueError("Newmark's method takes linear systems: give the forces by a stiffness")
+        if not -1 / 3 - 1e-15 <= alpha <= 0:
+            raise ValueError(f"alpha must lie in [-1/3, 0], but is {alpha}")
         if not (beta > 0 and gamma > 0):
             raise ValueError(f"beta and gamma must be positive, but are {beta} and {gamma}")
-        if contact is not None and (contact.restitution > 0 or contact.friction > 0 or not contact.constant):
-            raise ValueError(
-                "contact at the position of Newmark's method has no restitution and no friction, and a "
-                f"flat obstacle; here e = {contact.restitution}, mu = {contact.friction}"
-            )
-        self.beta, self.gamma, self.mass = float(beta), float(gamma), mass
-        self._solver = system.implicit_solver(beta * dt**2, mass)
-        self._mass_solver = system.implicit_solver(0.0, mass)
-        self.a, self._f = np.zeros(system.size), np.zeros(system.size)
-        if contact is not None:
-            self._response = FactorisedResponse(contact, self._solver, system.size)
+        if dissipative and alpha != 0:
+            raise ValueError(f"with dissipative contact alpha must be 0, but is {alpha}")
+        if projected and mass != "lumped":
+            raise ValueError(f"the projected predictor takes the lumped mass, not {mass!r}")
+        if self.contact is not None:
+            refuse_restitution_and_friction(self.contact, "contact at the position of Newmark's method")
+            if not self.contact.constant:
+                raise ValueError("contact at the position of Newmark's method takes a flat obstacle")
 
     def begin(self) -> None:
-        """``M a_0 = F(t_0, u_0)``: a gap closed at the start has no reaction yet."""
+        """``M a_0 = F(t_0, u_0)``: a gap closed at the start has no reaction yet.
+
+        Massless contact dofs start at their static position, at rest.
+        """
         self.v[: self.system.owned][self.system.held] = 0.0
+        if isinstance(self.system, MasslessContact):
+            self.system.settle(self.u)
+            self.v[self.system.massless] = 0.0
+            self.r[:] = self.dt * self.system.reaction
+        self.u_before[:], self.v_before[:], self._largest = self.u, self.v, 0.0
         self.system.force(self.t, self.u, self.v, self._f)
         self._mass_solver.solve(self._f, self.a)
 
     def advance(self) -> None:
-        """One step; lambda acts at its end and stays in ``a``."""
-        h, beta, gamma = self.dt, self.beta, self.gamma
-        self.u += h * self.v + h**2 * (0.5 - beta) * self.a
+        """One step; lambda acts at its end."""
+        h, alpha, beta, gamma = self.dt, self.alpha, self.beta, self.gamma
+        self.u_before[:], self.v_before[:] = self.u, self.v
+        self.u += h * self.v
+        if self.contact is not None and self._projection is not None:
+            self._project()
+        self.u += h**2 * (0.5 - beta) * self.a
         self.v += h * (1 - gamma) * self.a
-        self.system.force(self.t, self.u, self.v, self._f)
+        self.system.force(self.t, (1 + alpha) * self.u - alpha * self.u_before, self.v, self._f)
         self._solver.solve(self._f, self.a)
         self.u += beta * h**2 * self.a
         if self.contact is not None:
-            self._close_gaps()
+            self.r[:] = self._enforcement.impulses(self, self._response)
+            self._react()
         self.v += gamma * h * self.a
+        if self._reset and self.contact is not None:
+            self._still()
+        if isinstance(self.system, MasslessContact):
+            # What the formula gives there means nothing, and would grow.
+            at = self.system.massless
+            self.v[at], self.a[at] = (self.u[at] - self.u_before[at]) / h, 0.0
 
-    def _close_gaps(self) -> None:
+    def end_position(self) -> NDArray:
+        """``u_{n+1}`` without contact [m]."""
+        return self.u
+
+    def constrained(self, e: float) -> tuple[NDArray, float]:
+        """``u_{n+1}`` without contact, and by how much it follows ``A^-1 L^T r``."""
+        return self.u, self.dt / 2 if self.dissipative else self.beta * self.dt
+
+    def _react(self) -> None:
+        """Let the impulse act on u' and a', and on v' where the reaction has its own acceleration."""
+        h = self.dt
+        moved, pushed = np.zeros_like(self.a), np.zeros_like(self.a)
+        self._response.push(self.r, moved)
+        if not self.dissipative:
+            self.a += moved / h
+            self.u += self.beta * h * moved
+            return
+        self._free.push(self.r, pushed)
+        self.u += h / 2 * moved
+        self.a += (moved - pushed) / (2 * self.beta * h)
+        self.v += pushed
+
+    def _project(self) -> None:
+        """The predictor moved to the nearest admissible position, (61)-(62)."""
+        assert self.contact is not None and self._projection is not None
+        gap = self.contact.evaluate(self.u)
+        length = self._projection.solve(np.ones(gap.size, dtype=bool), gap)
+        self._projection.push(length, self.u)
+
+    def _still(self) -> None:
+        """No normal velocity and acceleration where a point pushes, 4.3."""
         assert self.contact is not None
-        weight = self.beta * self.dt**2
-        every = np.ones(self.contact.count, dtype=bool)
-        force = self._response.solve(every, self.contact.evaluate(self.u) / weight)
-        change: NDArray = np.zeros_like(self.a)
-        self._response.push(force, change)
-        self.a += change
-        self.u += weight * change
-        self.r[:] = self.dt * force
+        rows = self.contact.rows
+        momenta = np.sum(rows.weights**2 * self.system.mass[rows.dofs], axis=1) * np.abs(rows(self.v_before))
+        self._largest = max(self._largest, parallel.largest(self.system.comm, momenta))
+        pushes = self.r > self._PUSHES * self._largest
+        size = np.sum(rows.weights**2, axis=1)
+        for x in (self.v, self.a):
+            rows.add_transpose(np.where(pushes, -rows(x) / size, 0.0), x)
+
+    def balance(self) -> Balance:
+        """Doyen, Ern and Piperno (2011): ``E' - E = (r' + r)/2 . dg``; with dissipative contact r' . dg."""
+        if not self._own_balance:
+            return TrapezoidalBalance(self)
+        return NewmarkBalance(self, closes=self._closes)

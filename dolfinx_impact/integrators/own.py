@@ -14,7 +14,8 @@ import numpy as np
 from ..contact import Contact
 from ..system import System
 from .base import Integrator
-from .catalogue import SCHEMES, Scheme
+from .catalogue import SCHEMES
+from .scheme import Scheme
 
 
 def find_scheme(name: str) -> Scheme:

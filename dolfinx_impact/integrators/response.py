@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Callable, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,12 +142,22 @@ class FactorisedResponse:
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
         """The full problem, gathered and solved on rank 0."""
+        return self.solve_by(complementarity.solve, closed, b)
+
+    def solve_by(self, law: Callable[..., NDArray], closed: NDArray, *values: NDArray) -> NDArray:
+        """Impulses by any law of the closed points: ``law(H, *values)`` on rank 0. Collective.
+
+        Args:
+            law: Takes H and the values of the closed points of all ranks.
+            closed: Which points of this rank are closed, shape (p,).
+            values: Numbers of the points of this rank, shape (p,) each.
+        """
         if not self._comm.allreduce(bool(closed.any())):
-            return np.zeros(b.size)
-        every = parallel.gather_rows(self._comm, np.column_stack([closed, b]))
+            return np.zeros(closed.size)
+        every = parallel.gather_rows(self._comm, np.column_stack([closed, *values]))
         which = np.flatnonzero(every[:, 0])
         r, H = np.zeros(every.shape[0]), self._delassus(which)
-        r[which] = parallel.on_root(self._comm, lambda: complementarity.solve(H, every[which, 1]))
+        r[which] = parallel.on_root(self._comm, lambda: law(H, *every[which, 1:].T))
         return r[self._mine]
 
     def _delassus(self, which: NDArray) -> NDArray:

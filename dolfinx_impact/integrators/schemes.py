@@ -218,7 +218,7 @@ def CarpenterImplicit(
     Raises:
         ValueError: A system that is not linear, a contact with restitution or friction.
     """
-    return Newmark(system, dt, contact, beta=0.25, gamma=0.5, mass=mass)
+    return Newmark(system, dt, PositionLevel(contact), beta=0.25, gamma=0.5, mass=mass, trapezoid=True)
 
 
 def AcaryBonnefon(

@@ -12,6 +12,7 @@ from typing import Callable, Sequence
 import numpy as np
 
 from ...contact import Contact
+from ...integrators import PositionLevel
 from ...integrators.newmark import Newmark
 from ...system import System
 from ..runs import Run, Runs
@@ -30,7 +31,7 @@ class DampedNewmark(Newmark):
     """Newmark's method with gamma = 0.6 and the beta that goes with it, (gamma + 1/2)^2 / 4."""
 
     def __init__(self, system: System, dt: float, contact: Contact | None = None) -> None:
-        super().__init__(system, dt, contact, beta=0.3025, gamma=0.6, mass="lumped")
+        super().__init__(system, dt, PositionLevel(contact), beta=0.3025, gamma=0.6, mass="lumped")
 
 
 def rise(run: Run, z0: float) -> float:

@@ -1,0 +1,138 @@
+"""Contact forces that grow with the penetration: Doyen, Ern and Piperno (2011), section 5.
+
+``R(g) = max(-g, 0) / eps`` [N] with eps in m/N; the impulse of a step is h times the force.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import complementarity
+from ..contact import Contact
+from .enforcement import FreeEnd
+from .formulas import refuse_restitution_and_friction
+from .response import Response
+
+_SWEEPS = 10_000
+_ROUNDING = 1e-15
+
+
+class Penalty:
+    """What the penalty laws share.
+
+    Args:
+        contact: The contact, without restitution and friction, or None.
+        eps: Compliance of a point [m/N], positive.
+
+    Raises:
+        ValueError: A compliance that is not positive, restitution, friction.
+    """
+
+    halves_first_impulse = True
+
+    def __init__(self, contact: Contact | None, eps: float = 1e-4) -> None:
+        if not (eps > 0 and np.isfinite(eps)):
+            raise ValueError(f"eps must be a positive compliance [m/N], but is {eps}")
+        if contact is not None:
+            refuse_restitution_and_friction(contact, "contact by penalty")
+        self.contact, self.eps = contact, float(eps)
+
+
+class ExplicitPenalty(Penalty):
+    """``r = h R(g(u_n))``: the force at the position that the formula has, 5.3."""
+
+    def impulses(self, s: Any, response: Response, *, first: bool = False) -> NDArray:
+        """See :class:`~.enforcement.Enforcement`."""
+        if self.contact is None:
+            return np.zeros(0)
+        gap = self.contact.evaluate(s.contact_position())
+        return s.dt / self.eps * np.maximum(-gap, 0.0)
+
+
+class ImplicitPenalty(Penalty):
+    """``r = h R(g(u_{n+1}))``, 5.1: the problem of contact at position level, softened by eps.
+
+    ``0 <= r  _|_  H r + (eps / (h s)) r + g_free / s >= 0`` where the gap follows ``H r`` by s.
+    """
+
+    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
+        """See :class:`~.enforcement.Enforcement`."""
+        if self.contact is None:
+            return np.zeros(0)
+        self.contact.evaluate(s.end_position())
+        free, reach = s.constrained(0.0)
+        gap = self.contact.gap(free)
+        softness = self.eps / (s.dt * reach)
+
+        def law(H: NDArray, b: NDArray) -> NDArray:
+            return complementarity.solve(H + softness * np.eye(len(H)), b)
+
+        return response.solve_by(law, np.ones(gap.size, dtype=bool), gap / reach)
+
+
+class EnergyConservingPenalty(Penalty):
+    """``r = -h (V(g') - V(g)) / (g' - g)`` with ``V = min(g, 0)^2 / (2 eps)``, 5.2: V is paid back whole."""
+
+    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
+        """See :class:`~.enforcement.Enforcement`."""
+        contact, h, eps = self.contact, s.dt, self.eps
+        if contact is None:
+            return np.zeros(0)
+        before = contact.gap(s.u_before)  # type: ignore[attr-defined]
+        free, reach = s.constrained(0.0)
+
+        def law(H: NDArray, free: NDArray, before: NDArray) -> NDArray:
+            return h * _mean_forces(reach * h * H, free, before, eps)
+
+        every = np.ones(before.size, dtype=bool)
+        return response.solve_by(law, every, contact.gap(free), before)
+
+
+def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDArray:
+    """Forces with ``g' = free + D R`` and R the mean force of each point between g and g'.
+
+    Nonlinear Gauss-Seidel, each point solved in closed form (the problem is that of a convex energy).
+
+    Raises:
+        NotConverged: When it does not settle.
+    """
+    R = np.zeros(free.size)
+    for _ in range(_SWEEPS):
+        largest = 0.0
+        for i in range(R.size):
+            alone = free[i] + D[i] @ R - D[i, i] * R[i]
+            new = _mean_force(before[i], _end_gap(before[i], alone, D[i, i] / (2 * eps)), eps)
+            largest, R[i] = max(largest, abs(new - R[i])), new
+        if R.size == 1 or largest <= _ROUNDING * np.max(R, initial=0.0):
+            return R
+    raise complementarity.NotConverged(
+        f"the forces of {R.size} points of an energy-conserving penalty did not settle in {_SWEEPS} sweeps: "
+        "take a smaller time step or a larger eps"
+    )
+
+
+def _end_gap(g: float, f: float, q: float) -> float:
+    """The gap g' of one point after the gap g, f without contact, ``q = D / (2 eps)``: the four cases."""
+    if g >= 0.0:
+        if f >= 0.0:
+            return f
+        # (1 + q) x^2 - (f + g) x + f g = 0: the negative root, without cancellation where f + g > 0
+        root = np.sqrt((f - g) ** 2 - 4 * q * f * g)
+        if f + g > 0.0:
+            return 2 * f * g / (f + g + root)
+        return float((f + g - root) / (2 * (1 + q)))
+    inside = (f - q * g) / (1 + q)
+    return inside if inside < 0.0 else float((f + g + np.sqrt((f - g) ** 2 + 4 * q * g * g)) / 2)
+
+
+def _mean_force(g: float, x: float, eps: float) -> float:
+    """``-(V(x) - V(g)) / (x - g)``, its limit R(g) where both are one."""
+    if g < 0.0 and x < 0.0:
+        return -(g + x) / (2 * eps)
+    if g >= 0.0 and x >= 0.0:
+        return 0.0
+    low, high = min(g, x), max(g, x)
+    return low * low / (2 * eps * (high - low))

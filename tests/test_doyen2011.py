@@ -1,0 +1,337 @@
+"""The discretizations of Doyen, Ern and Piperno: balances, identities, references, many nodes, bad input."""
+
+import json
+
+import numpy as np
+import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.integrators import SCHEMES
+
+DEP = [name for name, scheme in SCHEMES.items() if name.startswith("dep-") and scheme.contact != "none"]
+#: They amplify the rounding of the gap.
+ROUGH = {"dep-4.1"}
+#: Without a balance of their own.
+OPEN = {"dep-4.3", "dep-4.6"}
+
+
+def run(case, scheme, **changes):
+    values = runner.parse(CASES[case], scheme, [f"{name}={value}" for name, value in changes.items()])
+    problem = CASES[case].make(scheme, values, False)
+    result = di.simulate(
+        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
+        progress=False,
+    )  # fmt: skip
+    return result, problem.judge(result)[0]
+
+
+def test_all_eighteen_are_there():
+    numbers = [name for name in SCHEMES if name.startswith("dep-")]
+    sections = {2: 3, 4: 8, 5: 3, 6: 2, 7: 2}
+    assert numbers == [f"dep-{s}.{i}" for s, count in sections.items() for i in range(1, count + 1)]
+
+
+@pytest.mark.parametrize("case, t_end", [("signorini-impact", 2.0), ("signorini-bounces", 2.0)])
+@pytest.mark.parametrize("scheme", DEP)
+def test_balances_close_at_every_step(scheme, case, t_end):
+    result, results = run(case, scheme, t_end=t_end)
+    assert result.balance == (scheme not in OPEN)
+    if result.balance:
+        assert results["balance_residual"] < (1e-12 if SCHEMES[scheme].explicit else 1e-11)
+    scale = max(result["internal"].max(), result["kinetic"].max())
+    np.testing.assert_allclose(result["internal_work"], result["internal"] - result["internal"][0], rtol=0,
+                               atol=1e-11 * scale)  # fmt: skip
+    assert result["r"].max() > 0
+
+
+@pytest.mark.parametrize("scheme", [n for n in DEP if SCHEMES[n].contact == "position"])
+def test_position_level_is_complementary(scheme):
+    result, _ = run("signorini-bounces", scheme, t_end=2.0)
+    r, gap = result["r"][:, 0], result["gap"][:, 0]
+    # The impulse of central differences at t_n closes the gap of t_{n+1}; that of 7.2 that of t_n.
+    late = 1 if SCHEMES[scheme].explicit and scheme != "dep-7.2" else 0
+    assert r.min() >= 0 and gap.min() > -1e-12
+    assert np.abs(gap[late:][r[: len(r) - late] > 1e-9 * r.max()]).max() < 1e-12
+
+
+IDENTITIES = [
+    ("dep-4.4", {}, "dep-4.5", {}),
+    ("dep-4.7", {}, "dep-4.8", {}),
+    ("dep-4.7", {}, "carpenter", {}),
+    ("dep-4.7", {}, "paoli-schatzman", {}),
+    ("dep-4.1", {}, "carpenter-implicit", {}),
+    ("dep-6.1", {}, "moreau-jean",
+     {"theta": 0.5, "restitution": 1, "forecast": 0, "touching": "false", "gap_tolerance": 1e-9}),
+    ("dep-6.2", {}, "cd-lagrange", {"restitution": 0, "touching": "false", "gap_tolerance": 1e-9}),
+    ("dep-4.2", {"theta": 0.5}, "dep-4.4", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case, tolerance", [("signorini-impact", 1e-10), ("signorini-bounces", 1e-8)])
+@pytest.mark.parametrize("one, settings, other, others", IDENTITIES)
+def test_identities(one, settings, other, others, case, tolerance):
+    if {one, other} & ROUGH and case == "signorini-bounces":
+        settings, others = {**settings, "t_end": 2.0}, {**others, "t_end": 2.0}
+    a, b = run(case, one, **settings)[0], run(case, other, **others)[0]
+    assert np.abs(a["u"] - b["u"]).max() < tolerance * 5.0
+    assert np.abs(a["r"] - b["r"]).max() < 1e-6 * a["r"].max()
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("scheme", [name for name in DEP if name not in ROUGH])
+def test_a_touch_of_rounding_changes_nothing(scheme):
+    numbers = []
+    for shift in (-1e-11, 0.0, 1e-11):
+        _, results = run("signorini-impact", scheme, h0=5.0 + shift)
+        numbers.append({k: v for k, v in results.items() if isinstance(v, float) and k != "balance_residual"})
+    for other in (numbers[0], numbers[2]):
+        for name, value in numbers[1].items():
+            assert other[name] == pytest.approx(value, rel=1e-6, abs=1e-6), name
+
+
+# -- an independent dense reference
+
+
+def dense_bar(n=10, E=900.0, length=10.0, g=10.0):
+    l = length / n  # noqa: E741
+    K, M, lumped = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1)), np.zeros(n + 1)
+    for i in range(n):
+        at = np.ix_([i, i + 1], [i, i + 1])
+        K[at] += E / l * np.array([[1, -1], [-1, 1]])
+        M[at] += l / 6 * np.array([[2, 1], [1, 2]])
+        lumped[i : i + 2] += l / 2
+    return M, np.diag(lumped), K, -g * lumped
+
+
+def reference_hht(steps, h, alpha, penalty=0.0, massless=False):
+    M, _, K, F = dense_bar()
+    if massless:
+        M = M.copy()
+        M[0, :] = M[:, 0] = 0.0
+    beta, gamma = (1 - alpha) ** 2 / 4, 0.5 - alpha
+    A = M + (1 + alpha) * beta * h**2 * K
+    u, v, a = np.full(11, 5.0), np.zeros(11), np.zeros(11)
+    if massless:
+        u[0] = (F[0] - K[0, 1:] @ u[1:]) / K[0, 0]
+        a[1:] = np.linalg.solve(M[1:, 1:], (F - K @ u)[1:])
+    else:
+        a = np.linalg.solve(M, F - K @ u)
+    found = []
+    for _ in range(steps):
+        up = u + h * v + h**2 * (0.5 - beta) * a
+        column = np.linalg.solve(A, np.eye(11)[0])
+        a_free = np.linalg.solve(A, F - K @ ((1 + alpha) * up - alpha * u))
+        D = beta * h**2 * column[0] + penalty
+        r = max(0.0, -(up[0] + beta * h**2 * a_free[0]) / D)
+        new = a_free + column * r
+        u = up + beta * h**2 * new
+        v = v + h * ((1 - gamma) * a + gamma * new)
+        a = new
+        found.append((u[0], h * r))
+    return np.array(found)
+
+
+def reference_semi_explicit(steps, h):
+    _, M, K, F = dense_bar()
+    m, k = np.diag(M)[1:], K[1:, 1:]
+
+    def settle(w):
+        load = F[0] - K[0, 1:] @ w
+        r = max(0.0, -load)  # the contact dof alone: K_cc u_c = load + r >= 0
+        return (load + r) / K[0, 0], r
+
+    w = np.full(10, 5.0)
+    c, r = settle(w)
+    v = h / 2 * (F[1:] - k @ w - K[1:, 0] * c) / m
+    found = []
+    for _ in range(steps):
+        w = w + h * v
+        c, r = settle(w)
+        v = v + h * (F[1:] - k @ w - K[1:, 0] * c) / m
+        found.append((c, h * r))
+    return np.array(found)
+
+
+def reference_conserving_penalty(steps, h, eps):
+    from scipy.optimize import brentq
+
+    M, _, K, F = dense_bar()
+    A = M + h**2 / 4 * K
+    u, v = np.full(11, 5.0), np.zeros(11)
+    column = np.linalg.solve(A, np.eye(11)[0])
+
+    def V(g):
+        return min(g, 0.0) ** 2 / (2 * eps)
+
+    found = []
+    for _ in range(steps):
+        free = v + np.linalg.solve(A, h * (F - K @ (u + h / 2 * v)))
+        f, D = u[0] + h / 2 * (v[0] + free[0]), h**2 / 2 * column[0]
+
+        def miss(x, f=f, D=D, g=u[0]):
+            mean = -(V(x) - V(g)) / (x - g) if abs(x - g) > 1e-14 else max(-g, 0) / eps
+            return x - f - D * mean
+
+        x = brentq(miss, f - 1.0, max(f, u[0]) + 10.0, xtol=1e-15)
+        R = (x - f) / D
+        after = free + h * R * column
+        u, v = u + h / 2 * (v + after), after
+        found.append((u[0], h * R))
+    return np.array(found)
+
+
+REFERENCES = [
+    ("dep-4.1", {"t_end": 1.1}, lambda n: reference_hht(n, 0.005, 0.0)),
+    ("dep-4.1", {"alpha": -0.2}, lambda n: reference_hht(n, 0.005, -0.2)),
+    ("dep-5.1", {"eps": 1e-3}, lambda n: reference_hht(n, 0.005, 0.0, penalty=1e-3)),
+    ("dep-7.1", {}, lambda n: reference_hht(n, 0.005, 0.0, massless=True)),
+    ("dep-7.1", {"alpha": -0.1}, lambda n: reference_hht(n, 0.005, -0.1, massless=True)),
+    ("dep-7.2", {}, lambda n: reference_semi_explicit(n, 0.0025)),
+    ("dep-5.2", {"eps": 1e-3}, lambda n: reference_conserving_penalty(n, 0.005, 1e-3)),
+]
+
+
+@pytest.mark.parametrize("scheme, settings, reference", REFERENCES)
+def test_dense_reference(scheme, settings, reference):
+    result, _ = run("signorini-bounces", scheme, **{"elements": 10, "t_end": 2.0, **settings})
+    true = reference(len(result["t"]) - 1)
+    assert true[:, 1].max() > 0
+    np.testing.assert_allclose(result["u"][1:, 0], true[:, 0], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(result["r"][1:, 0], true[:, 1], rtol=0, atol=1e-7 * true[:, 1].max())
+
+
+# -- many nodes in two dimensions
+
+
+def block(angle, scheme, steps, e=0.0, touching=True):
+    """A block of 20 x 10 elements, turned by an angle, dropped onto the ground."""
+    square = dmesh.create_rectangle(MPI.COMM_WORLD, [[0, 0], [2, 1]], [20, 10], dmesh.CellType.quadrilateral)
+    c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
+    square.geometry.x[:, :2] = square.geometry.x[:, :2] @ np.array([[c, s], [-s, c]])
+    tdim = square.topology.dim
+    square.topology.create_connectivity(tdim - 1, tdim)
+    bottom = dmesh.locate_entities_boundary(
+        square, tdim - 1, lambda x: np.isclose(-s * x[0] + c * x[1], 0.0, atol=1e-9))
+    tags = dmesh.meshtags(square, tdim - 1, np.sort(bottom), np.ones(len(bottom), dtype=np.int32))
+    named = di.NamedMesh(square, None, tags, {"bottom": (1, 1)})
+    body = di.Solid(named, density=1.0, law=di.LinearElastic(900.0, 0.3))
+    ground = di.RigidContact(body, "bottom", di.Plane((0.0, -0.01), (0.0, 1.0)), restitution=e,
+                             touching=touching, gap_tolerance=1e-9)  # fmt: skip
+    h = 0.5 * body.critical_time_step()
+    integrator = SCHEMES[scheme].bind(body, h, ground, {n: o.default for n, o in
+                                                        SCHEMES[scheme].parameters.items()})  # fmt: skip
+    v0 = np.zeros(body.size)
+    v0[1::2] = -1.0
+    integrator.start(0.0, v0)
+    return body, ground, integrator, di.simulate(integrator, t_end=steps * h, progress=False)
+
+
+BLOCKS = [
+    "dep-4.1", "dep-4.4", "dep-4.6", "dep-4.7", "dep-5.2", "dep-6.1", "dep-7.1", "dep-7.2", "moreau-jean",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("angle", [0.0, 5.0])
+@pytest.mark.parametrize("scheme", BLOCKS)
+def test_a_block_lands(scheme, angle):
+    e = 1.0 if scheme == "dep-6.1" else 0.0
+    body, _, integrator, result = block(angle, scheme, 150, e=e, touching=scheme != "dep-6.1")
+    had = result["kinetic"][0]
+    assert result["r"].max() > 0
+    if scheme not in OPEN:
+        assert np.abs(result["residual"]).max() < 1e-10 * had
+    if SCHEMES[scheme].contact == "position":
+        assert result["gap"].min() > -1e-11 and result["r"].min() >= 0
+        late = 1 if SCHEMES[scheme].explicit and scheme != "dep-7.2" else 0
+        r, gap = result["r"][: len(result["r"]) - late], result["gap"][late:]
+        assert np.abs(r * gap).max() < 1e-9 * r.max() * 0.01
+    if scheme in ("dep-4.4", "dep-4.6", "dep-4.7"):
+        energy = result["kinetic"] + result["internal"] + result["complementary"]
+        assert energy.max() < had * (1 + 1e-3)
+    assert np.isfinite(result["u"]).all()
+
+
+PROGRAM = """
+import sys
+import numpy as np
+from mpi4py import MPI
+from test_doyen2011 import BLOCKS, block
+found = {}
+for scheme in BLOCKS:
+    e = 1.0 if scheme == "dep-6.1" else 0.0
+    run = block(5.0, scheme, 60, e=e, touching=scheme != "dep-6.1")[3]
+    for name in ("u", "gap", "r", "kinetic", "contact"):
+        found[f"{scheme} {name}"] = run[name]
+if MPI.COMM_WORLD.rank == 0:
+    np.savez(sys.argv[1], **found)
+"""
+
+
+@pytest.mark.serial
+def test_blocks_agree_on_ranks(launch, tmp_path):
+    from pathlib import Path
+
+    program = tmp_path / "program.py"
+    program.write_text(f"import sys; sys.path.insert(0, {json.dumps(str(Path(__file__).parent))})" + PROGRAM)
+    histories = []
+    for ranks in (1, 2, 3):
+        done = launch([str(program), str(tmp_path / f"{ranks}.npz")], ranks=ranks, timeout=240)
+        assert done.returncode == 0, done.stdout + done.stderr
+        histories.append(np.load(tmp_path / f"{ranks}.npz"))
+    for other in histories[1:]:
+        for key in histories[0]:
+            of = "kinetic" if key.endswith("contact") else key.split()[1]
+            scale = np.abs(histories[0][f"{key.split()[0]} {of}"]).max()
+            tolerance = 1e-6 if key.split()[0] in ROUGH else 1e-10
+            assert np.abs(histories[0][key] - other[key]).max() <= tolerance * scale, key
+
+
+# -- bad input
+
+
+def spring():
+    system = di.PointMasses([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 1.0]])
+    return system, di.Bound(system, 0, lower=0.0)
+
+
+@pytest.mark.parametrize("scheme, settings, reason", [
+    ("dep-5.1", {"eps": 0.0}, "eps must be a positive compliance"),
+    ("dep-5.3", {"eps": -1.0}, "eps must be a positive compliance"),
+    ("dep-4.2", {"theta": 1.5}, r"theta must lie in \[0, 1\]"),
+    ("dep-4.2", {"theta": 0.0}, "theta above 0"),
+    ("dep-4.1", {"alpha": -0.4}, r"alpha must lie in \[-1/3, 0\]"),
+    ("dep-4.1", {"alpha": 0.1}, r"alpha must lie in \[-1/3, 0\]"),
+    ("dep-4.1", {"beta": 0.0}, "beta and gamma must be positive"),
+    ("dep-4.6", {"mass": "consistent"}, "lumped mass, not 'consistent'"),
+])  # fmt: skip
+def test_bad_numbers(scheme, settings, reason):
+    with pytest.raises(ValueError, match=reason):
+        SCHEMES[scheme].make(spring()[0], 0.01, contact=spring()[1], **settings)
+
+
+def test_bad_contacts():
+    system, floor = spring()
+    for scheme in ("dep-7.1", "dep-7.2"):
+        with pytest.raises(ValueError, match="there is no contact"):
+            SCHEMES[scheme].make(system, 0.01)
+    with pytest.raises(ValueError, match="without contact"):
+        SCHEMES["dep-2.1"].make(system, 0.01, contact=floor)
+    plane = di.PointMasses([1.0, 1.0], stiffness=np.eye(2))
+    rough = di.ObstacleContact(plane, [[0, 1]], di.Plane((0, -1), (0, 1)), friction=0.3)
+    for scheme in ("dep-4.1", "dep-4.4", "dep-5.1", "dep-7.1"):
+        with pytest.raises(ValueError, match="no restitution and no friction"):
+            SCHEMES[scheme].make(plane, 0.01, contact=rough)
+    oblique = di.ObstacleContact(plane, [[0, 1]], di.Plane((0, -1), (1, 1)))
+    with pytest.raises(ValueError, match="across a coordinate direction"):
+        SCHEMES["dep-7.1"].make(plane, 0.01, contact=oblique)
+
+
+def test_explicit_formulas_have_the_lumped_mass_alone():
+    with pytest.raises(ValueError, match="mass must be one of lumped"):
+        runner.parse(CASES["signorini-impact"], "dep-4.7", ["mass=consistent"])
+    with pytest.raises(ValueError, match="restitution must be one of 0.0"):
+        runner.parse(CASES["signorini-impact"], "dep-4.1", ["restitution=0.5"])
