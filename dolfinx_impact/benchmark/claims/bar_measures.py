@@ -26,7 +26,9 @@ SIZES = f"{MESHES[0]} to {MESHES[-1]} elements"
 FORECASTS = (0.5, 1.0)
 #: Where within a step the bar reaches the wall is an accident: the wall is moved by these parts of a step.
 PARTS = (0.0, 0.25, 0.5, 0.75)
+PLACES = "four places of the impact in its step"
 
+COURANT = impacting_bar.PARAMETERS["courant"].default
 BAR = impacting_bar.exact({name: option.default for name, option in impacting_bar.PARAMETERS.items()})
 TRANSIT = BAR.length / BAR.wave_speed
 ENERGY = BAR.impulse * BAR.v0 / 4
@@ -77,14 +79,24 @@ def on_meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
     return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
 
 
+def hits(
+    runs: Runs, scheme: str, elements: int = 50, courant: float = COURANT, **settings: Any
+) -> list[Run]:  # fmt: skip
+    """Runs that reach the wall at different parts of a step."""
+    step = courant * BAR.length / elements / BAR.wave_speed
+    gaps = [BAR.gap - part * step * BAR.v0 for part in PARTS]
+    return [runs(CASE, scheme, elements=elements, courant=courant, gap=gap, **settings) for gap in gaps]
+
+
 def steps_of(found: Sequence[Run]) -> list[float]:
     return [run.results["h"] for run in found]
 
 
 def error(run: Run, name: str, times: NDArray | None = None) -> float:
-    """Norm (35) of ``u`` or ``v_t`` of the contact node against the exact solution."""
+    """Norm (35) of ``u`` or ``v_t`` of the contact node against the exact solution with the run's gap."""
     t = run["t"] if times is None else times
-    true = BAR.displacement(0.0, t) if name == "u" else BAR.velocity(0.0, t)
+    bar = replace(BAR, gap=run.summary["parameters"]["gap"])
+    true = bar.displacement(0.0, t) if name == "u" else bar.velocity(0.0, t)
     return norm35(at_times(run["t"], run[name], t), true)
 
 
@@ -113,6 +125,12 @@ def ringing(run: Run) -> tuple[float, float]:
 def impulse_ripple(run: Run, mask: NDArray) -> float:
     """RMS deviation of the impulses from their mean, over the exact force x h."""
     return float(np.std(run["r"][mask])) / (BAR.force * run.results["h"])
+
+
+def impulse_span(run: Run) -> float:
+    """Peak to peak of the impulses over the exact force x h, from two steps to L/c after the exact impact."""
+    h, since = run.results["h"], run["t"] - BAR.contact_start
+    return float(np.ptp(run["r"][(since > 2 * h) & (since < TRANSIT)])) / (BAR.force * h)
 
 
 def vibrating(run: Run) -> float:
