@@ -35,6 +35,7 @@ def test_all_eighteen_are_there():
     assert numbers == [f"dep-{s}.{i}" for s, count in sections.items() for i in range(1, count + 1)]
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("case, t_end", [("signorini-impact", 2.0), ("signorini-bounces", 2.0)])
 @pytest.mark.parametrize("scheme", DEP)
 def test_balances_close_at_every_step(scheme, case, t_end):
@@ -48,6 +49,7 @@ def test_balances_close_at_every_step(scheme, case, t_end):
     assert result["r"].max() > 0
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [n for n in DEP if SCHEMES[n].contact == "position"])
 def test_position_level_is_complementary(scheme):
     result, _ = run("signorini-bounces", scheme, t_end=2.0)
@@ -71,6 +73,7 @@ IDENTITIES = [
 ]  # fmt: skip
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("case, tolerance", [("signorini-impact", 1e-10), ("signorini-bounces", 1e-8)])
 @pytest.mark.parametrize("one, settings, other, others", IDENTITIES)
 def test_identities(one, settings, other, others, case, tolerance):
@@ -195,6 +198,7 @@ REFERENCES = [
 ]
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("scheme, settings, reference", REFERENCES)
 def test_dense_reference(scheme, settings, reference):
     result, _ = run("signorini-bounces", scheme, **{"elements": 10, "t_end": 2.0, **settings})
