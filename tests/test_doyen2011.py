@@ -259,6 +259,28 @@ def test_a_block_lands(scheme, angle):
     assert np.isfinite(result["u"]).all()
 
 
+def pressure_ripple(result):
+    """Mean second difference of the nodes' impulses over their mean, while the block touches."""
+    r = result["r"]
+    touching = np.flatnonzero(r.sum(axis=1) > 0)
+    inside = r[touching[0] + 3 : touching[-1] - 3]
+    return np.abs(np.diff(inside, 2, axis=0)).mean() / inside.mean()
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("angle", [0.0, 5.0])
+def test_modified_mass_keeps_its_promise(angle):
+    """Hardly any energy lost or gained, and no oscillation of the pressure, in two dimensions too."""
+    drift, ripple = {}, {}
+    for scheme in ("cd-lagrange", "dep-4.1", "dep-7.1", "dep-7.2"):
+        result = block(angle, scheme, 220)[3]
+        energy = result["kinetic"] + result["internal"] + result["complementary"]
+        drift[scheme], ripple[scheme] = abs(energy[-1] / energy[0] - 1), pressure_ripple(result)
+    for scheme in ("dep-7.1", "dep-7.2"):
+        assert drift[scheme] < 0.1 * drift["cd-lagrange"]
+        assert ripple[scheme] < ripple["cd-lagrange"] and ripple[scheme] < 0.02 * ripple["dep-4.1"]
+
+
 PROGRAM = """
 import sys
 import numpy as np
