@@ -10,7 +10,7 @@ from dolfinx_impact.benchmark.claims import bar
 from dolfinx_impact.benchmark.claims.bar import TchamwaWielgosz
 from dolfinx_impact.benchmark.claims.bar_measures import BAR
 from dolfinx_impact.integrators.combined import Combined
-from dolfinx_impact.integrators.enforcement import VelocityLevel
+from dolfinx_impact.integrators.enforcement import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.formulas import CentralDifferences, ThetaMethod
 from dolfinx_impact.integrators.newmark import Newmark
 
@@ -131,8 +131,8 @@ class PositionOnly(Newmark):
     """Newmark's scheme, which knows no penetration but no impact law."""
 
     def __init__(self, system, dt, contact=None):
-        contact = other_restitution(contact, lambda e: 0.0)
-        super().__init__(system, dt, contact, beta=0.25, gamma=0.5, mass="consistent")
+        law = PositionLevel(other_restitution(contact, lambda e: 0.0))
+        super().__init__(system, dt, law, beta=0.25, gamma=0.5, mass="consistent")
 
 
 class Overcorrected(OneForecast):
