@@ -83,6 +83,33 @@ def _span(values: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(number(value) for value in (min(values), max(values))))
 
 
+#: Heads of the classification with the keys of their cells; unknown to a scheme where there is None.
+_CLASSIFICATION = {
+    "force std [N]": "force_std", "largest [N]": "force_max_deviation", "m_i v_i/h [N]": "force_predicted",
+    "oscillation": "oscillation", "energy, 1 period": "energy_change_1",
+    "energy, 4 periods": "energy_change_4", "energy": "energy", "largest Courant": "courant",
+    "predicted": "courant_predicted", "force error": "force_error",
+    "displacement error": "displacement_error", "changes class with phase": "changes",
+}  # fmt: skip
+
+
+def classification(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Head and cells of the classification in words; a row that failed has the reason in its last cell."""
+    return list(_CLASSIFICATION), [[_class(row, key) for key in _CLASSIFICATION.values()] for row in rows]
+
+
+def _class(row: Mapping[str, Any], key: str) -> str:
+    value = row.get(key)
+    if "failed" in row or value is None:
+        return "failed" if "failed" in row and key == "changes" else "-"
+    if key == "changes":
+        return ", ".join(value) or "no"
+    if key == "oscillation" or key == "energy":
+        return " to ".join(value)
+    ends = value if isinstance(value, list) else [value]
+    return " to ".join(dict.fromkeys(format(end, ".3g") for end in ends))
+
+
 # -- the page
 
 
@@ -99,7 +126,9 @@ def html(
     """
     cases = list(report["cases"])
     versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
-    links = "".join(f'<a href="#{_text(case)}">{_text(case)}</a>' for case in [*cases, "schemes"])
+    classified = report.get("classification")
+    places = [*cases, *(["classification"] if classified else []), "schemes"]
+    links = "".join(f'<a href="#{_text(place)}">{_text(place)}</a>' for place in places)
     parts = [
         "<h1>Impact benchmark: what the papers say, and what runs show</h1>",
         f"<p class=small>{_text(versions)}</p><nav>{links}</nav>",
@@ -110,6 +139,8 @@ def html(
         parts += [f"<h2 id={_text(case)}>{_text(case)}</h2>", _claims(claims)]
         parts += [_figure(each, folder) for each in drawn if each.case == case]
         parts += ["<h3>Runs at the default parameters</h3>", _runs(report["cases"][case])]
+    if classified:
+        parts += ["<h2 id=classification>Classification of the schemes</h2>", _classified(classified)]
     parts += ["<h2 id=schemes>Properties of the schemes</h2>", _properties(report["schemes"])]
     own = [c for c in report["claims"] if c["id"] not in case_of]
     if own:
@@ -200,6 +231,15 @@ def _short(value: Any) -> str:
     if isinstance(value, list) and len(value) > 6:
         return f"[{', '.join(map(_short, value[:5]))}, ... {len(value)} values]"
     return f"[{', '.join(map(_short, value))}]" if isinstance(value, list) else str(value)
+
+
+def _classified(classified: Mapping[str, Any]) -> str:
+    rows = classified["rows"]
+    head, cells = classification(rows)
+    lines = [[_text(row["name"]), *map(_text, found)] for row, found in zip(rows, cells)]
+    failed = [f"{row['name']}: failed: {row['failed']}" for row in rows if "failed" in row]
+    notes = "".join(f"<li>{_text(words)}</li>" for words in [*classified["criteria"], *failed])
+    return _table(["scheme", *head], lines) + f"<ul>{notes}</ul>"
 
 
 def _properties(schemes: Mapping[str, list[Mapping[str, Any]]]) -> str:

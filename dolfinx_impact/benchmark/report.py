@@ -13,7 +13,7 @@ from mpi4py import MPI
 
 from .. import plot
 from ..integrators import SCHEMES, find_scheme
-from . import folders, page, runner, terminal
+from . import classification, folders, page, runner, terminal
 from .cases import CASES
 from .claims import CLAIMS, FIGURES, Finding
 from .properties import PROPERTIES
@@ -54,6 +54,16 @@ class Choice:
             for scheme in (*(s for s in self.schemes if s in CASES[case].schemes), *self.own)
         ]
 
+    def asked(self) -> tuple[str, ...]:
+        """The schemes that are asked for the properties: those that run a case of theirs, and own ones."""
+        cases = {p.case for p in PROPERTIES if p.id in self.properties}
+        return (*(s for s in self.schemes if any(s in CASES[case].schemes for case in cases)), *self.own)
+
+    def classified(self) -> list[str]:
+        """The rows of the classification by name; none unless all of its cases are chosen."""
+        whole = set(classification.CASES) <= set(self.cases)
+        return [row.name for row in classification.rows((*self.schemes, *self.own))] if whole else []
+
     def lanes(self) -> list[list[Task]]:
         """All tasks, those of a case after each other."""
         lanes: dict[str, list[Task]] = {
@@ -67,7 +77,9 @@ class Choice:
                 lanes[figure.case].append(("figure", figure.id))
         for prop in PROPERTIES:
             if prop.id in self.properties:
-                lanes[prop.case] += [("property", prop.id, scheme) for scheme in (*self.own, *self.schemes)]
+                lanes[prop.case] += [("property", prop.id, scheme) for scheme in self.asked()]
+        for name in self.classified():
+            lanes[classification.BOUNCES].append(("classification", name))
         for case, scheme in self.runs():
             lanes[case].append(("run", case, scheme))
         return [lane for lane in lanes.values() if lane]
@@ -184,6 +196,7 @@ def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
     kinds: dict[str, Callable[..., Any]] = {
         "claim": lambda name: as_row(claims[name].decide(runs)),
         "property": lambda name, scheme: as_row(properties[name].decide(runs, scheme)),
+        "classification": lambda name: classification.classify(runs, classification.Row.named(name)),
         "figure": lambda name: _draw(figures[name], runs, folder),
         "run": lambda case, scheme: _default_run(runs, case, scheme),
     }
@@ -273,7 +286,7 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
         if c.case in choice.cases
     ]
     schemes: dict[str, list[dict[str, Any]]] = {}
-    for scheme in (*choice.schemes, *choice.own):
+    for scheme in choice.asked():
         schemes[scheme] = [
             {
                 "id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
@@ -290,7 +303,11 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
             }
             for row in schemes[scheme]
         ]  # fmt: skip
-    return {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
+    report = {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
+    rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
+    if rows:
+        report["classification"] = {"criteria": classification.criteria(), "rows": rows}
+    return report
 
 
 _VERDICT = ("measured", "expected", "tolerance", "reproduced", "why")

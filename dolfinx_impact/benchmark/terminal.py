@@ -7,7 +7,7 @@ import textwrap
 import time
 from typing import Any, Iterable, Mapping, Sequence
 
-from .page import ANSWERS, NO_ANSWER, count, criteria, number
+from .page import ANSWERS, NO_ANSWER, classification, count, criteria, number
 from .workers import Task
 
 #: After so many seconds without an answer it is said what is being done.
@@ -82,7 +82,7 @@ def say(words: str) -> None:
 
 
 def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -> str:
-    """What is reproduced and what not, failed runs, and the properties of the schemes.
+    """What is reproduced and what not, failed runs, classes and properties of the schemes.
 
     Args:
         report: What ``report.json`` holds.
@@ -103,6 +103,8 @@ def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -
     for claim in report["claims"]:
         if claim["reproduced"] is False and claim["id"] in case_of:
             lines += _wrapped(f"NOT reproduced: {claim['id']}: {claim['why']}", width)
+    if "classification" in report:
+        lines += _classified(report["classification"], width)
     return "\n".join(lines + _properties(report["schemes"], width))
 
 
@@ -117,6 +119,17 @@ def _cut(words: str) -> str:
         return words
     kept = words[: _MOST - 4]
     return kept[: max(kept.rfind(" "), _MOST * 3 // 4)].rstrip() + " ..."
+
+
+def _classified(classified: Mapping[str, Any], width: int) -> list[str]:
+    """The classification with what its cells are."""
+    rows = classified["rows"]
+    names = [_tail(row["name"], max(width // 3, len("dep-5.3 eps=0.001"))) for row in rows]
+    blocks = _blocks("scheme", names, *classification(rows), width)
+    notes = [*classified["criteria"]]
+    notes += [f"failed: {row['name']}: {row['failed']}" for row in rows if "failed" in row]
+    below = [line for note in notes for line in _wrapped(note, width)]
+    return [line for block in blocks for line in ("", *block)] + ["", *below]
 
 
 def _properties(schemes: Mapping[str, Sequence[Mapping[str, Any]]], width: int) -> list[str]:
