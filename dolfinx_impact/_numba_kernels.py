@@ -13,6 +13,13 @@ _jit = numba.njit(cache=True, error_model="numpy")
 
 
 @_jit
+def copy(x: NDArray, out: NDArray) -> None:
+    """``out = x``."""
+    for i in range(x.size):
+        out[i] = x[i]
+
+
+@_jit
 def drift(u: NDArray, v: NDArray, h: float) -> None:
     """``u += h v``."""
     for i in range(u.size):

@@ -15,9 +15,11 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from .._numba_kernels import drift, pair_product
+from .._numba_kernels import copy, drift, kick, pair_product
 
 _pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
+#: Up to so many dofs a loop in place is faster than a call of a vectorised one.
+_FEW = 8
 _jit = numba.njit(cache=True, error_model="numpy", inline="always")
 
 
@@ -242,19 +244,27 @@ def _advance(  # type: ignore[no-untyped-def]
             internal(t, u, v, part)
         if calls_damping:
             damping(t, u, v, damped)
-        for j in range(size):
-            f[j] = load[j] - part[j]
+        if block > 0:
+            copy(load, f)
+        else:
+            for j in range(size):
+                f[j] = load[j] - part[j]
         if block == 1:
             _pairs_1(start, column, blocks, u, f)
         elif block == 2:
             _pairs_2(start, column, blocks, u, f)
         elif block == 3:
             _pairs_3(start, column, blocks, u, f)
-        for j in range(size):
-            if calls_damping:
+        if calls_damping:
+            for j in range(size):
                 f[j] -= damped[j]
-            v_before[j] = v[j]
-            v[j] = v_before[j] + kicks[j] * f[j]
+        if size > _FEW:
+            copy(v, v_before)
+            kick(v_before, f, kicks, v)
+        else:
+            for j in range(size):
+                v_before[j] = v[j]
+                v[j] = v_before[j] + kicks[j] * f[j]
         # -- contact, all impulses from the velocity without it
         for k in range(points):
             if flat:
