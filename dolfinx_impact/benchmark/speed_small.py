@@ -50,10 +50,10 @@ def _ready(case: str) -> tuple[System, Contact, tuple[Any, Any], float, Rows]:
     Ball and bar lie on the ground under their weight: contact is measured while it acts.
     """
     if case == "impacting-bar":
-        p = {**_defaults(signorini.SIGNORINI_BOUNCES.parameters), "elements": 50}
-        bar, ground = signorini.build(p)
+        p: Values = {**_defaults(signorini.SIGNORINI_BOUNCES.parameters), "elements": 50}
+        bar, floor = signorini.build(p)
         transit = p["length"] / p["elements"] / signorini.exact(p).wave_speed
-        return bar, ground, (0.0, 0.0), 0.7 * transit, bar.rows(bar.nodes("contact"))
+        return bar, floor, (0.0, 0.0), 0.7 * transit, bar.rows(bar.nodes("contact"))
     if case == "bouncing-ball":
         p = {**_defaults(bouncing_ball.PARAMETERS), "z0": 0.0}
         ball, ground = bouncing_ball.build(p)
