@@ -187,7 +187,66 @@ def reference_conserving_penalty(steps, h, eps):
     return np.array(found)
 
 
+def reference_theta(steps, h, theta):
+    M, _, K, F = dense_bar()
+    A = M + theta**2 * h**2 * K
+    column = np.linalg.solve(A, np.eye(11)[0])
+    u, v, found = np.full(11, 5.0), np.zeros(11), []
+    for _ in range(steps):
+        free = v + np.linalg.solve(A, h * (F - K @ (u + theta * h * v)))
+        r = max(0.0, -(u + h * (theta * free + (1 - theta) * v))[0] / (theta * h * column[0]))
+        after = free + column * r
+        u, v = u + h * (theta * after + (1 - theta) * v), after
+        found.append((u[0], r))
+    return np.array(found)
+
+
+def reference_dissipative(steps, h, projected):
+    """4.5 with the consistent mass, 4.6 with the lumped one: accelerations apart from the reaction's."""
+    M, lumped, K, F = dense_bar()
+    inverse = np.linalg.inv(lumped if projected else M)
+    u, v, e, found = np.full(11, 5.0), np.zeros(11), np.eye(11)[0], []
+    a = inverse @ (F - K @ u)
+    A = np.eye(11) + h**2 / 4 * inverse @ K
+    column = np.linalg.solve(A, h**2 / 2 * inverse @ e)
+    for _ in range(steps):
+        p = u + h * v
+        if projected:
+            p = p + inverse @ e * max(0.0, -p[0] / inverse[0, 0])
+        free = np.linalg.solve(A, p + h**2 / 4 * (a + inverse @ F))
+        force = max(0.0, -free[0] / column[0])
+        u = free + column * force
+        after = inverse @ (F - K @ u)
+        v, a = v + h * ((a + after) / 2 + inverse @ e * force), after
+        found.append((u[0], h * force))
+    return np.array(found)
+
+
+def reference_reset(steps, h):
+    M, _, K, F = dense_bar()
+    A = M + h**2 / 4 * K
+    column = np.linalg.solve(A, np.eye(11)[0])
+    u, v, found = np.full(11, 5.0), np.zeros(11), []
+    a = np.linalg.solve(M, F - K @ u)
+    for _ in range(steps):
+        up = u + h * v + h**2 / 4 * a
+        free = np.linalg.solve(A, F - K @ up)
+        force = max(0.0, -(up[0] + h**2 / 4 * free[0]) / (h**2 / 4 * column[0]))
+        after = free + column * force
+        u, v, a = up + h**2 / 4 * after, v + h / 2 * (a + after), after
+        if force > 1e-4:
+            v[0] = a[0] = 0.0
+        found.append((u[0], h * force))
+    return np.array(found)
+
+
 REFERENCES = [
+    ("dep-4.2", {}, lambda n: reference_theta(n, 0.005, 0.6)),
+    ("dep-4.2", {"theta": 1.0}, lambda n: reference_theta(n, 0.005, 1.0)),
+    ("dep-4.3", {}, lambda n: reference_reset(n, 0.005)),
+    ("dep-4.4", {}, lambda n: reference_theta(n, 0.005, 0.5)),
+    ("dep-4.5", {}, lambda n: reference_dissipative(n, 0.005, False)),
+    ("dep-4.6", {}, lambda n: reference_dissipative(n, 0.005, True)),
     ("dep-4.1", {"t_end": 1.1}, lambda n: reference_hht(n, 0.005, 0.0)),
     ("dep-4.1", {"alpha": -0.2}, lambda n: reference_hht(n, 0.005, -0.2)),
     ("dep-5.1", {"eps": 1e-3}, lambda n: reference_hht(n, 0.005, 0.0, penalty=1e-3)),
