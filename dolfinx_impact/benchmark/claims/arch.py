@@ -35,6 +35,7 @@ ENDS = 10**6
 
 
 def judge_independent(runs: Runs) -> Finding:
+    """Decides ``distasio-arch-independent``."""
     reference = runs(CASE, CD, every=ENDS)
     others = [runs(CASE, CD, every=ENDS, **variant) for variant in case.VARIANTS]
     nodes = reference.results["active_nodes"]
@@ -50,6 +51,7 @@ def judge_independent(runs: Runs) -> Finding:
 
 
 def judge_static(runs: Runs, t_end: float = 1200) -> Finding:
+    """Decides ``distasio-arch-static``."""
     run = runs(CASE, CD, t_end=t_end)
     found = run.results
     finding = Finding.below(
@@ -65,6 +67,7 @@ def judge_static(runs: Runs, t_end: float = 1200) -> Finding:
 def judge_order(
     runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9
 ) -> Finding:  # fmt: skip
+    """Decides ``distasio-arch-order``."""
     means = []
     for h in steps:
         octave = [h * 0.5 ** (place / places) for place in range(places)]
@@ -82,6 +85,7 @@ def judge_order(
 
 
 def judge_frozen(runs: Runs) -> Finding:
+    """Decides ``distasio-arch-forces``."""
     run = runs(CASE, CD, t_end=1200)
     still = frozen(run)
     force = run["r"][-1] / run.results["h"]
@@ -94,6 +98,7 @@ def judge_frozen(runs: Runs) -> Finding:
 
 
 def judge_snaps(runs: Runs) -> Finding:
+    """Decides ``distasio-fig24-snaps``."""
     run = runs(CASE, CD)
     floor = run.summary["parameters"]["floor"]
     lowest = float(heights(run)[-1].min())
@@ -106,6 +111,7 @@ def judge_snaps(runs: Runs) -> Finding:
 
 
 def judge_printed(runs: Runs, loads: tuple[float, ...] = (1e-3, 1e-2)) -> Finding:
+    """Decides ``distasio-arch-printed``."""
     found = [runs(CASE, CD, kappa=PRINTED_KAPPA, load=load, every=ENDS) for load in loads]
     run = found[-1]
     snapped = bool(run.results["active_nodes"]) and run.results["middle_height"] < 0
@@ -127,6 +133,7 @@ def judge_printed(runs: Runs, loads: tuple[float, ...] = (1e-3, 1e-2)) -> Findin
 
 
 def judge_multiple(runs: Runs) -> Finding:
+    """Decides ``distasio-arch-multiple``."""
     run = runs(CASE, CD)
     pressed = run["r"] > 0
     hit = (pressed[1:] & ~pressed[:-1]).sum(axis=1)
@@ -138,6 +145,7 @@ def judge_multiple(runs: Runs) -> Finding:
 
 
 def judge_diagonal(runs: Runs, t_end: float = 900) -> Finding:
+    """Decides ``distasio-arch-diagonal``."""
     run = runs(CASE, CD, t_end=t_end)
     chain, h, m = arch(run), run.results["h"], run.summary["parameters"]["m"]
     free, f = np.zeros((len(run["t"]) - 1, run["r"].shape[1])), np.zeros(chain.size)
@@ -155,6 +163,7 @@ def judge_diagonal(runs: Runs, t_end: float = 900) -> Finding:
 
 
 def judge_sign(runs: Runs) -> Finding:
+    """Decides ``distasio-arch-sign``."""
     run = runs(CASE, CD)
     gaps, acts = run["gap"], run["r"] > 0
     p = run.summary["parameters"]
@@ -169,6 +178,7 @@ def judge_sign(runs: Runs) -> Finding:
 
 
 def judge_temporary(runs: Runs, small: float = 1e-4) -> Finding:
+    """Decides ``distasio-arch-temporary``."""
     run, weak = runs(CASE, CD), runs(CASE, CD, load=small, every=ENDS)
     t, release = run["t"], run.summary["parameters"]["release"]
     held = float(heights(run)[t < release][-1].mean())
@@ -186,6 +196,7 @@ def judge_temporary(runs: Runs, small: float = 1e-4) -> Finding:
 
 
 def judge_suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | None = None) -> Finding:
+    """Decides ``distasio-suitable-implicit``."""
     cases = ("bouncing-ball", "van-der-pol", "rotating-spring", "impacting-bar", CASE)
     steps, failures = [], []
     for name in cases:

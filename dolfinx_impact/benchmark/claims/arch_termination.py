@@ -18,6 +18,7 @@ ROUNDING = 1e-12
 
 
 def judge_ratio(runs: Runs) -> Finding:
+    """Decides ``distasio-fig25-ratio``."""
     run = runs(CASE, CD)
     found = run.results["contact_impulse_ratio"]
     if found is None:
@@ -31,6 +32,7 @@ def judge_ratio(runs: Runs) -> Finding:
 
 
 def judge_stop(runs: Runs) -> Finding:
+    """Decides ``distasio-fig25-stop``."""
     run = runs(CASE, CD, stop_ratio=case.SMALL_RATIO)
     found, end = run.results, run.summary["parameters"]["t_end"]
     finding = Finding.below(
@@ -44,6 +46,7 @@ def judge_stop(runs: Runs) -> Finding:
 
 
 def judge_velocity(runs: Runs, dampings: tuple[float, float] = (0.2, 0.5)) -> Finding:
+    """Decides ``distasio-arch-velocity``."""
     found = [stopped_run(runs, mu) for mu in dampings]
     speeds = [float(np.hypot(*run["v"][-2].reshape(-1, 2).T).max()) for run in found]
     expected = dampings[1] / dampings[0]
@@ -57,6 +60,7 @@ def judge_velocity(runs: Runs, dampings: tuple[float, float] = (0.2, 0.5)) -> Fi
 
 
 def judge_criterion(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) -> Finding:
+    """Decides ``distasio-arch-criterion``."""
     parts = []
     for mu in dampings:
         run = runs(CASE, CD, damping=mu, t_end=3000)
@@ -71,6 +75,7 @@ def judge_criterion(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) -> Findi
 
 
 def judge_criterion_first(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) -> Finding:
+    """Decides ``distasio-arch-criterion-first``."""
     parts = [remaining(run) / depth(run) for run in (stopped_run(runs, mu) for mu in dampings)]
     listed = ", ".join(f"{part:.1g} at {mu:g} 1/s" for mu, part in zip(dampings, parts))
     return Finding.below(
@@ -82,6 +87,7 @@ def judge_criterion_first(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) ->
 
 
 def judge_viscous(runs: Runs) -> Finding:
+    """Decides ``distasio-arch-viscous``."""
     damped, free = runs(CASE, CD), runs(CASE, CD, damping=0.0)
     parts = [run.results["static_distance"] / depth(run) for run in (damped, free)]
     left = [float(run["kinetic"][-1] / run["kinetic"].max()) for run in (damped, free)]
@@ -94,6 +100,7 @@ def judge_viscous(runs: Runs) -> Finding:
 
 
 def judge_cheap(runs: Runs, h: float = 0.6) -> Finding:
+    """Decides ``distasio-arch-cheap``."""
     found = [runs(CASE, scheme, h=h, stop_ratio=case.SMALL_RATIO) for scheme in (CD, MJ)]
     counts = []
     for scheme, run in zip((CD, MJ), found):
@@ -111,6 +118,7 @@ def judge_cheap(runs: Runs, h: float = 0.6) -> Finding:
 
 
 def judge_scaling(runs: Runs) -> Finding:
+    """Decides ``distasio-arch-scaling``."""
     light, heavy = ({"m": 0.25, "h": 0.3}, {"m": 4, "h": 1.2})
     found = [runs(CASE, CD, stop_ratio=case.SMALL_RATIO, **values) for values in (light, heavy)]
     steps = [run.summary["steps"] for run in found]

@@ -48,6 +48,7 @@ def carpenter_exact(runs: Runs) -> Finding:
 
 
 def carpenter_implicit(runs: Runs) -> Finding:
+    """Decides ``distasio-fig03-implicit``."""
     run = runs(CASE, "carpenter-implicit", restitution=PLASTIC)
     energy, top = float(run.results["energy_after_impact"]), float(run["u"][46:, 0].max())
     why = (f"largest energy [J] after the impact, above the {GRAVITY:g} J of the drop, where none is due: "
@@ -57,6 +58,7 @@ def carpenter_implicit(runs: Runs) -> Finding:
 
 
 def other_newmark(runs: Runs) -> Finding:
+    """Decides ``distasio-ball-newmark``."""
     run = runs(CASE, f"{__name__}:DampedNewmark", restitution=PLASTIC)
     energy = float(run.results["energy_after_impact"])
     why = ("largest energy [J] after the impact of Newmark's method with gamma = 0.6, beta = 0.3025 and the "
@@ -76,6 +78,7 @@ def carpenter_plastic(runs: Runs) -> Finding:
 
 
 def paoli_height(runs: Runs) -> Finding:
+    """Decides ``distasio-fig04-height``."""
     run = runs(CASE, "paoli-schatzman", restitution=ELASTIC)
     bounces = run.results["heights"]
     several = ", ".join(f"{height:.4f}" for height in bounces)
@@ -99,6 +102,7 @@ def paoli_step(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEP
 
 
 def same_height(runs: Runs, scheme: str, t_end: float = 1000.0) -> Finding:
+    """Decides ``distasio-fig05-cd-lagrange``, ``distasio-fig05-moreau-jean``."""
     run = runs(CASE, scheme, restitution=ELASTIC, t_end=t_end, every=1000)
     bounces = np.array(run.results["heights"] or [0.0])
     why = (f"largest difference [m] between the drop and the height of a bounce, {len(bounces)} bounces in "
@@ -119,6 +123,7 @@ def penetrates(runs: Runs, heights: int = HEIGHTS) -> Finding:
 
 
 def penetrates_from_one(runs: Runs) -> Finding:
+    """Decides ``distasio-fig05-penetration-one``."""
     depths = {name: depth(runs(CASE, name, restitution=ELASTIC)) for name in VELOCITY_LEVEL}
     why = (f"smaller of the largest depths [m] at e = 1, drop from 1 m: {listed(depths)}. Here the impact "
            "comes before the middle of the step: Moreau-Jean forecasts it, and the ball ends the step above "
@@ -146,6 +151,7 @@ def contact_work(runs: Runs, restitutions: Sequence[float]) -> Finding:
 
 
 def no_stability_limit(runs: Runs) -> Finding:
+    """Decides ``distasio-ball-no-limit``."""
     steps = (STEP, 3 * STEP, 10 * STEP)
     energies = [float(runs(CASE, name, restitution=PLASTIC, h=h).results["energy_after_impact"])
                 for name in VELOCITY_LEVEL for h in steps]  # fmt: skip
@@ -156,12 +162,14 @@ def no_stability_limit(runs: Runs) -> Finding:
 
 
 def visible(runs: Runs) -> Finding:
+    """Decides ``distasio-fig07-visible``."""
     depths = {name: depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL}
     why = f"smaller of the residual depths [m] at e = 0, above 1 % of the drop: {listed(depths)}"
     return Finding.above(min(depths.values()), 0.01, why)
 
 
 def larger(runs: Runs) -> Finding:
+    """Decides ``distasio-fig07-larger``."""
     one, other = (depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL)
     why = f"depth of CD-Lagrange, {one:.4f} m, less that of Moreau-Jean, {other:.4f} m, e = 0, drop from 1 m"
     return Finding.above(one - other, 0.0, why)
@@ -183,6 +191,7 @@ def detection(runs: Runs, heights: int = HEIGHTS) -> Finding:
 
 
 def lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    """Decides ``distasio-ball-lower``."""
     wrong, lower = 0, 0
     for z0 in drop_heights(heights, STEP):
         several = (runs(CASE, name, restitution=PLASTIC, z0=z0, t_end=0.6) for name in VELOCITY_LEVEL)

@@ -55,6 +55,7 @@ def position(runs: Runs, heights: int = HEIGHTS) -> Finding:
 
 
 def law(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    """Decides ``acary-ball-law``."""
     several = _both(runs, heights)
     struck = all(run.results["impacts"] > 0 for run in several)
     why = (f"largest |v+ + e v-| [m/s] of a step with an impulse, {heights} drop heights, e = 0 and 0.8, "
@@ -78,6 +79,7 @@ def _taus(
 def tau_order(
     runs: Runs, forecast: float, heights: int = HEIGHTS, steps: Sequence[float] = _STEPS
 ) -> Finding:
+    """Decides ``acary-ball-tau-half``, ``acary-ball-tau-one``."""
     largest, _ = _taus(runs, forecast, heights, steps)
     why = (f"order in h of the largest tau of a run, mean of {heights} drop heights with e = 0 and 0.8, "
            f"forecast {forecast:g}: {1e3 * largest[0]:.2f} mm at h = {steps[0]:g} s, {1e3 * largest[-1]:.2f} "
@@ -86,6 +88,7 @@ def tau_order(
 
 
 def viability(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = _STEPS) -> Finding:
+    """Decides ``acary-ball-viability``."""
     totals = [_taus(runs, forecast, heights, steps)[1] for forecast in FORECASTS]
     orders = [fitted(steps, total) for total in totals]
     why = ("order in h, farther from 1 of both forecasts, of the sum of all tau up to 2 s, mean of "
@@ -114,6 +117,7 @@ def equivalent(
 
 
 def drift(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    """Decides ``acary-ball-moreau-drift``."""
     several = [runs(CASE, "moreau-jean", restitution=e, z0=z0, t_end=1) for e in (PLASTIC, LOSSY)
                for z0 in drop_heights(heights)]  # fmt: skip
     kept = max(law_defect(run) for run in several)
@@ -125,6 +129,7 @@ def drift(runs: Runs, heights: int = HEIGHTS) -> Finding:
 
 
 def schatzman_position(runs: Runs, restitution: float) -> Finding:
+    """Decides ``acary-ball-schatzman-position-e0``, ``acary-ball-schatzman-position-e08``."""
     run = runs(CASE, "paoli-schatzman", restitution=restitution)
     why = f"largest depth [m] of Schatzman-Paoli at e = {restitution:g}: "
     if restitution == PLASTIC:
@@ -136,6 +141,7 @@ def schatzman_position(runs: Runs, restitution: float) -> Finding:
 
 
 def schatzman_constraint(runs: Runs) -> Finding:
+    """Decides ``acary-ball-schatzman-constraint``."""
     lowest = {}
     for e in (PLASTIC, LOSSY, ELASTIC):
         u = runs(CASE, "paoli-schatzman", restitution=e)["u"][:, 0]
@@ -147,6 +153,7 @@ def schatzman_constraint(runs: Runs) -> Finding:
 
 
 def schatzman_law(runs: Runs) -> Finding:
+    """Decides ``acary-ball-schatzman-law``."""
     worst = {e: law_defect(runs(CASE, "paoli-schatzman", restitution=e)) for e in (PLASTIC, LOSSY, ELASTIC)}
     why = ("smallest over e = 0, 0.8, 1 of the largest |v+ + e v-| [m/s] of a step of Schatzman-Paoli with "
            f"an impulse: {worst[PLASTIC]:.2f}, {worst[LOSSY]:.2f}, {worst[ELASTIC]:.2f} m/s")  # fmt: skip
@@ -154,6 +161,7 @@ def schatzman_law(runs: Runs) -> Finding:
 
 
 def schatzman_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    """Decides ``acary-ball-schatzman-steps``."""
     lengths, three, two = paoli_phases(runs, heights)
     mean = max(three, default=0.0)
     why = (f"largest |v_(n+3/2) + e v_(n-1/2)| [m/s] over two closed steps in a row ({mean:.1e} for the mean "
@@ -204,6 +212,7 @@ def stable(runs: Runs, heights: int = 3, t_end: float = 100.0) -> Finding:
 
 
 def forecast_matters(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    """Decides ``acary-ball-forecast``."""
     half, one = (_gain(runs, forecast, heights) for forecast in FORECASTS)
     # An impact of any phase in the second half of a step: tau is up to h v / 2.
     bound = STEP * SPEED / 2
@@ -236,6 +245,7 @@ def plastic_rest(runs: Runs, heights: int = HEIGHTS) -> Finding:
 
 
 def lasting_contact(runs: Runs, forecast: float) -> Finding:
+    """Decides ``acary-ball-rest-half``, ``acary-ball-rest-one``."""
     ball = exact(LOSSY)
     since = ball.t_final + bouncing_ball.rest_tolerance(ball, STEP)
     speeds = [_late_speed(runs(CASE, "combined", restitution=LOSSY, forecast=forecast, h=h), since)

@@ -71,6 +71,7 @@ def carpenter_position(runs: Runs) -> Finding:
 
 
 def carpenter_is_paoli(runs: Runs) -> Finding:
+    """Decides ``distasio-ball-carpenter-is-paoli``."""
     one, other = (runs(CASE, name, restitution=PLASTIC)["u"] for name in ("carpenter", "paoli-schatzman"))
     why = "largest difference of the positions [m] at e = 0, where the factor of u_{n-1} in (19) vanishes"
     return Finding.below(float(np.abs(one - other).max()), 4 * EPS, why)
@@ -108,6 +109,7 @@ def paoli_three_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
 
 
 def paoli_assumption(runs: Runs, heights: int = HEIGHTS) -> Finding:
+    """Decides ``distasio-ball-paoli-assumption``."""
     lengths, _, _ = paoli_phases(runs, heights)
     short = sum(length < 3 for length in lengths)
     why = (f"part of the {len(lengths)} first and second impacts that are closed for fewer than three steps, "
@@ -183,6 +185,7 @@ def position_only_plastic(runs: Runs) -> Finding:
 
 
 def injection(runs: Runs) -> Finding:
+    """Decides ``csma-ball-injection``."""
     run = runs(CASE, "paoli-schatzman", restitution=ELASTIC)
     energy = float(run.results["energy_after_impact"])
     bounces = ", ".join(f"{height:.4f}" for height in run.results["heights"])

@@ -78,6 +78,7 @@ def impact_times(run: Run, count: int) -> np.ndarray:
 
 
 def impacts_of_formula(runs: Runs, count: int = 5) -> Finding:
+    """Decides ``distasio-ball-impact-times``."""
     true = exact(LOSSY).impact_time(np.arange(1, count + 1))
     worst = 0.0
     for name in VELOCITY_LEVEL:
@@ -91,6 +92,7 @@ def impacts_of_formula(runs: Runs, count: int = 5) -> Finding:
 
 
 def intervals(runs: Runs, count: int = 6) -> Finding:
+    """Decides ``distasio-ball-intervals``."""
     ratios: list[float] = []
     for name in VELOCITY_LEVEL:
         times = np.diff(impact_times(runs(CASE, name, restitution=LOSSY, h=FINE), count))

@@ -30,6 +30,7 @@ _FREE: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 
 def is_of_order(runs: Runs, scheme: str, expected: float, settings: dict[str, Any]) -> Finding:
+    """Decides ``doyen-2.1-trapezoidal-order``, ``doyen-2.1-hht-order`` and their like."""
     counts, errors, steps = (40, 80, 160), [], []
     for n in counts:
         # Mode 8 for 0.9 of its period of the continuous bar, 0.9 (2 L / 8) / c.
@@ -45,6 +46,7 @@ def is_of_order(runs: Runs, scheme: str, expected: float, settings: dict[str, An
 
 
 def stays_bounded(runs: Runs, scheme: str, settings: dict[str, Any]) -> Finding:
+    """Decides ``doyen-2.1-trapezoidal-stable``, ``doyen-2.1-hht-stable`` and their like."""
     flights = {nu: fly(runs, scheme, None, nu, 100, **settings) for nu in (1.5, 15.0, 150.0)}
     grown = max(float(f.energy[50:].max() / f.energy[0]) for f in flights.values())
     why = (

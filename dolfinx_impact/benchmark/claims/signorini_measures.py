@@ -230,6 +230,7 @@ def largest_courant(runs: Runs, scheme: str, height: float) -> float:
 
 
 def oscillates(runs: Runs, scheme: str) -> Finding:
+    """Decides ``doyen-4.1-force``, ``doyen-4.4-force``."""
     found = ripple(phases(runs, scheme))
     why = (
         f"RMS oscillation of the contact force over the exact one, mean of {PLACES} ({found.min():.2f} to "
@@ -239,6 +240,7 @@ def oscillates(runs: Runs, scheme: str) -> Finding:
 
 
 def is_quiet(runs: Runs, scheme: str, settings: dict[str, Any] | None = None) -> Finding:
+    """Decides ``doyen-4.1-hht-damped``, ``doyen-4.2-damped-0.6`` and their like."""
     found, newmark = ripple(phases(runs, scheme, **(settings or {}))), ripple(phases(runs, "dep-4.1"))
     why = (
         f"RMS oscillation of the contact force over the exact one, largest of {PLACES}; limit: a tenth of "
@@ -248,6 +250,7 @@ def is_quiet(runs: Runs, scheme: str, settings: dict[str, Any] | None = None) ->
 
 
 def poor(runs: Runs, scheme: str) -> Finding:
+    """Decides ``doyen-4.6-long-time``, ``doyen-4.4-long-time`` and their like."""
     found, good = bounces(runs, scheme), late_error(bounces(runs, "dep-7.2")[0])
     changes = of(found, "energy_change_4")
     why = (
@@ -261,6 +264,7 @@ def poor(runs: Runs, scheme: str) -> Finding:
 def poor_energy(
     runs: Runs, scheme: str, growing: bool = False, places: int = 2, **settings: Any
 ) -> Finding:  # fmt: skip
+    """Decides ``doyen-4.1-energy``, ``doyen-4.1-hht-energy`` and their like."""
     changes = of(bounces(runs, scheme, places, **settings), "energy_change_4")
     why = (
         f"energy gained or lost in four periods over the initial one, mean of {places} run(s) whose impacts "
@@ -271,12 +275,14 @@ def poor_energy(
 
 
 def balance_holds(runs: Runs, scheme: str, **form: bool) -> Finding:
+    """Decides ``doyen-4.1-balance``, ``doyen-4.4-balance`` and their like."""
     found = [*phases(runs, scheme), runs(BOUNCES, scheme, t_end=4.0)]
     why = f"largest defect in a step over the largest energy, {PLACES}, and bounces; limit: rounding"
     return Finding.below(max(balance_miss(run, **form) for run in found), 1e-11, why)
 
 
 def stability(runs: Runs, height: float, scheme: str) -> Finding:
+    """Decides ``doyen-2.3-central-stable``, ``doyen-4.7-stable``."""
     found = largest_courant(runs, scheme, height)
     why = (
         "largest Courant number with bounded velocities after 250 steps, bisected to 0.004; tolerance: "

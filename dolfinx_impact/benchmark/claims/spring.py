@@ -33,6 +33,7 @@ __all__ = ["CLAIMS", "FIGURES"]
 
 
 def judge_deep(runs: Runs) -> Finding:
+    """Decides ``distasio-fig15-large``."""
     made = {scheme: runs(CASE, scheme, t_end=5) for scheme in (CD, MJ)}
     deepest = {scheme: float(impact_depths(run).max(initial=0.0)) for scheme, run in made.items()}
     return Finding.above(
@@ -43,6 +44,7 @@ def judge_deep(runs: Runs) -> Finding:
 
 
 def judge_penetration(runs: Runs, scheme: str, why: str) -> Finding:
+    """Decides ``distasio-fig15-penetration-cd``, ``distasio-fig15-penetration-mj`` and their like."""
     run = runs(CASE, scheme, t_end=5)
     depths, limit = impact_depths(run), VISIBLE * run.summary["parameters"]["radius"]
     smallest = float(depths.min()) if depths.size else 0.0
@@ -55,6 +57,7 @@ def judge_penetration(runs: Runs, scheme: str, why: str) -> Finding:
 
 
 def judge_large_step(runs: Runs) -> Finding:
+    """Decides ``distasio-fig15-large-step``."""
     deep, shallow = (runs(CASE, CD, h=h).results["penetration_max"] for h in (0.1, 0.01))
     return Finding.above(
         deep / shallow if shallow > 0 else 0.0, math.sqrt(10),
@@ -65,6 +68,7 @@ def judge_large_step(runs: Runs) -> Finding:
 
 
 def judge_inside(runs: Runs) -> Finding:
+    """Decides ``distasio-spring-inside``."""
     found = [runs(CASE, s, **law).results for s in (CD, MJ) for law in ({}, RUBS)]
     part = max(one["penetration_max"] / one["step_length"] for one in found)
     return Finding.below(
@@ -78,6 +82,7 @@ def judge_inside(runs: Runs) -> Finding:
 
 
 def judge_central_impulse(runs: Runs) -> Finding:
+    """Decides ``distasio-fig16-central-impulse``."""
     run = runs(CASE, CD)
     L, hits = momentum(run), impacts(run)
     change = np.abs(np.diff(L))[hits - 1].max(initial=0.0) / abs(L[0])
@@ -90,6 +95,7 @@ def judge_central_impulse(runs: Runs) -> Finding:
 
 
 def judge_oscillates(runs: Runs, late: bool = False) -> Finding:
+    """Decides ``distasio-fig16-oscillates``, ``distasio-fig18-oscillates``."""
     run = runs(CASE, MJ, **(RUBS if late else {}))
     last = run["t"] >= (0.8 * run["t"][-1] if late else 0)
     L, p = momentum(run), run.summary["parameters"]
@@ -103,6 +109,7 @@ def judge_oscillates(runs: Runs, late: bool = False) -> Finding:
 
 
 def judge_loss(runs: Runs, scheme: str, why: str) -> Finding:
+    """Decides ``distasio-fig16-loss``, ``distasio-fig16-loss-decoupled`` and their like."""
     found = runs(CASE, scheme).results
     invariant = f"; x ^ m v + (h^2/4) v ^ F changes by {found['invariant_drift']:.2g}"
     return Finding.above(
@@ -112,6 +119,7 @@ def judge_loss(runs: Runs, scheme: str, why: str) -> Finding:
 
 
 def judge_convergence(runs: Runs, steps: tuple[float, ...] = (0.1, 0.05, 0.025)) -> Finding:
+    """Decides ``distasio-fig16-convergence``."""
     drifts = [runs(CASE, MJ, h=h).results["momentum_drift"] for h in steps]
     listed = ", ".join(f"{drift:.2g} at h = {h:g} s" for h, drift in zip(steps, drifts))
     return Finding.equal(
@@ -122,6 +130,7 @@ def judge_convergence(runs: Runs, steps: tuple[float, ...] = (0.1, 0.05, 0.025))
 
 
 def judge_exact(runs: Runs, analytic: bool = False) -> Finding:
+    """Decides ``distasio-fig16-exact``, ``csma-spring-exact``."""
     run = runs(CASE, CD)
     L, p = momentum(run), run.summary["parameters"]
     true = p["m"] * (p["x0"] * p["vy0"] - p["y0"] * p["vx0"]) if analytic else L[0]
@@ -133,6 +142,7 @@ def judge_exact(runs: Runs, analytic: bool = False) -> Finding:
 
 
 def judge_long_error(runs: Runs, scheme: str) -> Finding:
+    """Decides ``distasio-spring-long``, ``distasio-spring-long-decoupled`` and their like."""
     run = runs(CASE, scheme)
     drift = np.abs(momentum(run) - momentum(run)[0]) / abs(momentum(run)[0])
     early, whole = float(drift[run["t"] <= 10].max()), float(drift.max())
@@ -148,6 +158,7 @@ def judge_long_error(runs: Runs, scheme: str) -> Finding:
 
 
 def judge_critical(runs: Runs, halvings: int = 8) -> Finding:
+    """Decides ``distasio-spring-critical``."""
     courant = runs(CASE, CD, t_end=20).summary["parameters"]["courant"]
     low, high = 1.0, 10.0
     if _runs(runs, high):
@@ -172,6 +183,7 @@ def _runs(runs: Runs, factor: float) -> bool:
 
 
 def judge_newton(runs: Runs) -> Finding:
+    """Decides ``distasio-spring-newton``."""
     run = runs(CASE, MJ)
     h, m, free = run.results["h"], mass(run), run["r"][1:, 0] == 0
     u, v, F, p = run["u"], run["v"][: len(run["t"])], force(run), run.summary["parameters"]

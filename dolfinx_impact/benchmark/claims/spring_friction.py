@@ -26,6 +26,7 @@ from .spring_runs import (
 
 
 def judge_tangential(runs: Runs) -> Finding:
+    """Decides ``distasio-fig18-tangential``."""
     worst, gains, hits = 0.0, 0, 0
     for scheme in (CD, MJ):
         run = runs(CASE, scheme, **RUBS)
@@ -42,6 +43,7 @@ def judge_tangential(runs: Runs) -> Finding:
 
 
 def judge_tangent(runs: Runs) -> Finding:
+    """Decides ``distasio-fig17-tangent``."""
     worst, pressed = 0.0, 0
     for scheme in (CD, MJ):
         run = runs(CASE, scheme, **RUBS)
@@ -59,6 +61,7 @@ def judge_tangent(runs: Runs) -> Finding:
 
 
 def judge_no_contact(runs: Runs) -> Finding:
+    """Decides ``csma-spring-no-contact``."""
     found = [runs(CASE, scheme, **RUBS) for scheme in (CD, MJ)]
     late = sum(int(np.sum(run["r"][run["t"] >= 80] > 0)) for run in found)
     ends = " and ".join(f"{run.results['contact_end'] or 0:.3g}" for run in found)
@@ -68,6 +71,7 @@ def judge_no_contact(runs: Runs) -> Finding:
 
 
 def judge_final(runs: Runs, h: float = FINE_LONG) -> Finding:
+    """Decides ``distasio-fig18-final``."""
     central, theta = (runs(CASE, scheme, **RUBS) for scheme in (CD, MJ))
     fine = refined(runs, h, 0.1, **RUBS)
     ends = [float(momentum(run)[run["t"] >= 80].mean()) for run in (central, theta)]
@@ -81,6 +85,7 @@ def judge_final(runs: Runs, h: float = FINE_LONG) -> Finding:
 
 
 def judge_contact_time(runs: Runs, h: float = 1e-3) -> Finding:
+    """Decides ``distasio-fig18-phases``."""
     made = [runs(CASE, scheme, **RUBS) for scheme in (CD, MJ)] + [runs(CASE, CD, h=h, **RUBS)]
     central, theta, fine = (impacts(run).size * run.results["h"] for run in made)
     return Finding.above(
@@ -92,6 +97,7 @@ def judge_contact_time(runs: Runs, h: float = 1e-3) -> Finding:
 
 
 def judge_phases(runs: Runs, h: float = FINE_LONG) -> Finding:
+    """Decides ``distasio-fig18-phases-count``."""
     counts = [runs(CASE, scheme, **RUBS).results["contact_phases"] for scheme in (CD, MJ)]
     fine = refined(runs, h, 0.1, **RUBS).results["contact_phases"]
     return Finding.above(
@@ -103,6 +109,7 @@ def judge_phases(runs: Runs, h: float = FINE_LONG) -> Finding:
 
 
 def judge_visible_impacts(runs: Runs, h: float = FINE) -> Finding:
+    """Decides ``csma-spring-impacts``."""
     found = [rubbing_losses(runs(CASE, scheme, t_end=5, **RUBS)) for scheme in (CD, MJ)]
     fine = rubbing_losses(refined(runs, h, 0.01, t_end=5, **RUBS))
     counts, few = [int(np.sum(losses > VISIBLE)) for losses in found], fine[fine <= VISIBLE]
@@ -115,6 +122,7 @@ def judge_visible_impacts(runs: Runs, h: float = FINE) -> Finding:
 
 
 def judge_mean(runs: Runs) -> Finding:
+    """Decides ``csma-spring-mean``."""
     run = runs(CASE, MJ, **RUBS)
     L = momentum(run)
     first, second = (L[(run["t"] >= a) & (run["t"] < a + 10)] for a in (80, 90))
@@ -127,6 +135,7 @@ def judge_mean(runs: Runs) -> Finding:
 
 
 def judge_dissipative(runs: Runs) -> Finding:
+    """Decides ``csma-spring-dissipative``."""
     taken = []
     for scheme in (CD, MJ):
         run = runs(CASE, scheme, **RUBS)
@@ -141,6 +150,7 @@ def judge_dissipative(runs: Runs) -> Finding:
 
 
 def judge_coulomb(runs: Runs) -> Finding:
+    """Decides ``csma-spring-friction``."""
     worst, hits = 0.0, 0
     for scheme in (CD, MJ):
         run = runs(CASE, scheme, **RUBS)
@@ -159,6 +169,7 @@ def judge_coulomb(runs: Runs) -> Finding:
 
 
 def judge_complexity(runs: Runs, steps: int = 200) -> Finding:
+    """Decides ``distasio-spring-complexity``."""
     found = {s: [_operations(runs, s, mu, steps) for mu in (0.0, RUBS["friction"])] for s in (CD, MJ)}
     listed = "; ".join(f"{s}: {rough:.4g} with, {smooth:.4g} without" for s, (smooth, rough) in found.items())
     return Finding.below(

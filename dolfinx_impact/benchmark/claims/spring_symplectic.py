@@ -22,6 +22,7 @@ LIMIT = 1e-8
 
 
 def judge_symplectic(runs: Runs) -> Finding:
+    """Decides ``distasio-spring-symplectic``."""
     return Finding.below(
         defect(runs, CD), LIMIT,
         "Largest entry of DF^T J DF - J for a step F without contact in (u_n, v_{n+1/2}), by differences "
@@ -30,6 +31,7 @@ def judge_symplectic(runs: Runs) -> Finding:
 
 
 def judge_not_symplectic(runs: Runs) -> Finding:
+    """Decides ``csma-spring-symplectic``."""
     drift, size = runs(CASE, MJ).results["momentum_drift"], defect(runs, MJ)
     return Finding.above(
         size if drift > ROUNDING else 0.0, LIMIT,
@@ -39,6 +41,7 @@ def judge_not_symplectic(runs: Runs) -> Finding:
 
 
 def judge_better(runs: Runs, starts: int = 9, h: float = 1e-4) -> Finding:
+    """Decides ``csma-spring-better``."""
     ratios, listed = [], []
     for law, name in (({}, "without"), (RUBS, "with")):
         errors = np.mean([_errors(runs, float(vy0), h, law) for vy0 in np.linspace(1.9, 2.1, starts)], axis=0)
