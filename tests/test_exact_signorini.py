@@ -45,6 +45,7 @@ def points(bar, n=400, margin=1e-2):
     away = [np.abs((y / bar.length + 1) % 2 - 1) for y in (x + reach * since, x - reach * since)]
     events = np.abs((since / bar.transit + 1) % 2 - 1)
     keep = np.min([*away, events, x / bar.length, 1 - x / bar.length], axis=0) > 2 * margin
+    keep &= t < span(bar) - 2 * margin * bar.transit  # a difference must not reach beyond what is known
     return x[keep], t[keep]
 
 
