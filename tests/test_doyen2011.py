@@ -270,7 +270,7 @@ def test_dense_reference(scheme, settings, reference):
 # -- many nodes in two dimensions
 
 
-def block(angle, scheme, steps, e=0.0, touching=True):
+def block(angle, scheme, steps, e=0.0, touching=True, **settings):
     """A block of 20 x 10 elements, turned by an angle, dropped onto the ground."""
     square = dmesh.create_rectangle(MPI.COMM_WORLD, [[0, 0], [2, 1]], [20, 10], dmesh.CellType.quadrilateral)
     c, s = np.cos(np.radians(angle)), np.sin(np.radians(angle))
@@ -285,8 +285,8 @@ def block(angle, scheme, steps, e=0.0, touching=True):
     ground = di.RigidContact(body, "bottom", di.Plane((0.0, -0.01), (0.0, 1.0)), restitution=e,
                              touching=touching, gap_tolerance=1e-9)  # fmt: skip
     h = 0.5 * body.critical_time_step()
-    integrator = SCHEMES[scheme].bind(body, h, ground, {n: o.default for n, o in
-                                                        SCHEMES[scheme].parameters.items()})  # fmt: skip
+    values = {**{n: o.default for n, o in SCHEMES[scheme].parameters.items()}, **settings}
+    integrator = SCHEMES[scheme].bind(body, h, ground, values)
     v0 = np.zeros(body.size)
     v0[1::2] = -1.0
     integrator.start(0.0, v0)
@@ -413,6 +413,18 @@ def test_bad_contacts():
     oblique = di.ObstacleContact(plane, [[0, 1]], di.Plane((0, -1), (1, 1)))
     with pytest.raises(ValueError, match="across a coordinate direction"):
         SCHEMES["dep-7.1"].make(plane, 0.01, contact=oblique)
+
+
+def test_a_penalty_too_stiff_for_the_step_is_seen_to_explode():
+    with pytest.raises(di.UnstableTimeStep, match="take a smaller time step"):
+        run("signorini-bounces", "dep-5.3", eps=1e-7)
+
+
+def test_stiff_penalties_of_many_points_are_solved():
+    """Ten times the stiffness of what lies behind a node: Gauss-Seidel alone would not settle."""
+    result = block(5.0, "dep-5.2", 150, eps=1e-6)[3]
+    energy = result["kinetic"] + result["internal"] - result["contact"]
+    assert result["r"].max() > 0 and np.ptp(energy) < 1e-11 * energy[0]
 
 
 def test_explicit_formulas_have_the_lumped_mass_alone():

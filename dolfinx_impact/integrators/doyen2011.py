@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Mapping
 
+import numpy as np
+
+from .. import parallel
 from ..contact import Contact
 from ..massless import MasslessContact, StaticContact, StaticLevel
 from ..system import System
@@ -56,9 +60,22 @@ def central(law: Callable[..., Any]) -> Make:
         system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False,
         **options: Any,
     ) -> Integrator:  # fmt: skip
-        return CentralDifferences(system, dt, law(contact, **options), allow_unstable=allow_unstable)
+        made = CentralDifferences(system, dt, law(contact, **options), allow_unstable=allow_unstable)
+        if contact is not None and "eps" in options:
+            made.beyond_limit |= dt > _penalty_limit(system, contact, options["eps"])
+        return made
 
     return make
+
+
+def _penalty_limit(system: System, contact: Contact, eps: float) -> float:
+    """A step that is stable for sure with the penalty's stiffness: ``omega^2 <= omega_K^2 + H / eps`` [s].
+
+    Above it a run is watched, and stopped should its energy explode.
+    """
+    rows = contact.rows
+    H = parallel.largest(system.comm, np.sum(rows.weights**2 * system.inverse_mass[rows.dofs], axis=1))
+    return 2.0 / math.sqrt((2.0 / system.critical_time_step()) ** 2 + H / eps)
 
 
 def semi_explicit(
