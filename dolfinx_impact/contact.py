@@ -136,6 +136,8 @@ class Contact:
     Attributes:
         rows: L at the last :meth:`evaluate`.
         count: Number of points on this rank.
+        total: Number of points of all ranks.
+        mine: Place of this rank's points among those of all ranks, in rank order.
         constant: Whether L never changes.
 
     Raises:
@@ -165,7 +167,9 @@ class Contact:
         self.restitution, self.touching = float(restitution), bool(touching)
         self.friction = float(friction)
         self.gap_tolerance, self.count = float(tolerance), rows.count
-        self.total = int(parallel.total(self.comm, self.count))
+        counts = self.comm.allgather(self.count)
+        self.total, before = sum(counts), sum(counts[: self.comm.rank])
+        self.mine = slice(before, before + self.count)
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
 

@@ -58,9 +58,6 @@ class MasslessContact:
         self._v, self._f = np.zeros(system.size), np.zeros(system.size)
         self._sign = np.sum(rows.weights, axis=1)
         self._offset = contact.gap(np.zeros(system.size))
-        counts = contact.comm.allgather(contact.count)
-        before = sum(counts[: contact.comm.rank])
-        self._mine = slice(before, before + contact.count)
         self._compliance = self._inverse_stiffness()
 
     def __getattr__(self, name: str) -> Any:
@@ -91,8 +88,8 @@ class MasslessContact:
             return r, H @ (loads + r)
 
         r, moved = parallel.on_root(comm, solve)
-        self.reaction[:] = r[self._mine]
-        u[self.massless] = self._sign * moved[self._mine]
+        self.reaction[:] = r[self.contact.mine]
+        u[self.massless] = self._sign * moved[self.contact.mine]
 
     def _inverse_stiffness(self) -> NDArray:
         """``K_cc^-1`` over the points of all ranks, along their normals [m/N]. Collective."""
@@ -100,7 +97,7 @@ class MasslessContact:
         free, columns = self._at_contact(rest), []
         for unit in np.eye(self.contact.total):
             pushed = np.zeros(self.base.size)
-            pushed[self.massless] = self._sign * unit[self._mine]
+            pushed[self.massless] = self._sign * unit[self.contact.mine]
             columns.append(free - self._at_contact(pushed))
         K = np.array(columns).T
         return parallel.on_root(comm, lambda: np.asarray(linalg.inv((K + K.T) / 2)))

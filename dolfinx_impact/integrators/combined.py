@@ -164,8 +164,7 @@ class _Points:
 
     def __init__(self, contact: Contact) -> None:
         self.comm = contact.comm
-        counts = self.comm.allgather(contact.count)
-        self._mine = slice(sum(counts[: self.comm.rank]), sum(counts[: self.comm.rank + 1]))
+        self._mine = contact.mine
         size = parallel.gather_rows(self.comm, np.sum(contact.rows.weights**2, axis=1))
         self.own = np.diag(size)
 

@@ -133,8 +133,7 @@ class FactorisedResponse:
     def __init__(self, contact: Contact, solver: Any, size: int, *, symmetric: bool = True) -> None:
         self._contact, self._solver, self._comm = contact, solver, contact.comm
         self._symmetric, self._directions = symmetric, 1
-        counts = contact.comm.allgather(contact.count)
-        self._mine = slice(sum(counts[: contact.comm.rank]), sum(counts[: contact.comm.rank + 1]))
+        self._mine = contact.mine
         self._rhs, self._x = np.zeros(size), np.zeros(size)
         self._columns: dict[int, NDArray] = {}
         self._which: NDArray = np.zeros(0, dtype=np.intp)

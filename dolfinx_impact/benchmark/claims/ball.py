@@ -21,10 +21,10 @@ from .ball_figures import (
     CASE, GRAVITY, HEIGHTS, STEP, STEPS, VELOCITY_LEVEL, drop_heights, exact, fitted,
 )  # fmt: skip
 from .ball_schemes import (
-    ELASTIC, EPS, LAW, LOSSY, PLASTIC, SPEED, also, carpenter_asked, carpenter_energy, depth, listed,
+    ELASTIC, EPS, LAW, LOSSY, PLASTIC, SPEED, carpenter_asked, carpenter_energy, depth, listed,
     order_tolerance, with_impact,
 )  # fmt: skip
-from .claim import DI_STASIO, Claim, Finding
+from .claim import DI_STASIO, Claim, Finding, also
 
 
 class DampedNewmark(Newmark):
@@ -147,7 +147,7 @@ def contact_work(runs: Runs, restitutions: Sequence[float]) -> Finding:
            f"between two times without impulse is {largest:.1e} J")  # fmt: skip
     # Some twenty impacts of 20 J at most, each a product of rounded numbers.
     limit = 20 * EPS * SPEED**2
-    return also(Finding.below(worst, limit, why), largest <= limit)
+    return also(largest <= limit, Finding.below(worst, limit, why))
 
 
 def no_stability_limit(runs: Runs) -> Finding:
@@ -216,7 +216,7 @@ def velocity_energy(runs: Runs) -> Finding:
            f"against {position:.3g} for Paoli-Schatzman. At e = 0 the position is the better place: "
            "Carpenter's explicit scheme follows the exact solution, and both others stay in the "
            "ground")  # fmt: skip
-    return also(Finding.below(max(off.values()), 1e-13, why), position > 1e-3)
+    return also(position > 1e-3, Finding.below(max(off.values()), 1e-13, why))
 
 
 def _claim(where: str, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:

@@ -14,10 +14,10 @@ from .. import bouncing_ball
 from ..runs import FailedRun, Run, Runs
 from .ball_figures import CASE, FORECASTS, GRAVITY, HEIGHTS, STEP, STEPS, drop_heights, exact, fitted
 from .ball_schemes import (
-    ELASTIC, EPS, LAW, LOSSY, PLASTIC, SPEED, also, depth, farthest, law_defect, order_tolerance,
+    ELASTIC, EPS, LAW, LOSSY, PLASTIC, SPEED, depth, farthest, law_defect, order_tolerance,
     paoli_phases,
 )  # fmt: skip
-from .claim import ACARY, Claim, Finding
+from .claim import ACARY, Claim, Finding, also
 
 _STEPS = STEPS[:4]
 
@@ -61,7 +61,7 @@ def law(runs: Runs, heights: int = HEIGHTS) -> Finding:
     why = (f"largest |v+ + e v-| [m/s] of a step with an impulse, {heights} drop heights, e = 0 and 0.8, "
            "forecasts 1/2 and 1: the law is imposed in the step itself, together with the "
            "position")  # fmt: skip
-    return also(Finding.below(max(law_defect(run) for run in several), LAW, why), struck)
+    return also(struck, Finding.below(max(law_defect(run) for run in several), LAW, why))
 
 
 def _taus(
@@ -125,7 +125,7 @@ def drift(runs: Runs, heights: int = HEIGHTS) -> Finding:
     why = (f"largest depth [m] of Moreau-Jean, {heights} drop heights, e = 0 and 0.8, while |v+ + e v-| is "
            f"{kept:.1e} m/s at most; {sum(value > 0 for value in deepest)} of {len(deepest)} runs "
            "penetrate")  # fmt: skip
-    return also(Finding.above(max(deepest), 1e-12, why), kept <= LAW)
+    return also(kept <= LAW, Finding.above(max(deepest), 1e-12, why))
 
 
 def schatzman_position(runs: Runs, restitution: float) -> Finding:
@@ -137,7 +137,7 @@ def schatzman_position(runs: Runs, restitution: float) -> Finding:
     else:
         why += ("what it keeps out of the ground is (u_(n+1) + e u_(n-1))/(1 + e), and u_(n-1) above the "
                 "ground lets u_(n+1) below it")  # fmt: skip
-    return also(Finding.below(depth(run), 4 * EPS, why), run.results["impacts"] > 0)
+    return also(run.results["impacts"] > 0, Finding.below(depth(run), 4 * EPS, why))
 
 
 def schatzman_constraint(runs: Runs) -> Finding:
@@ -167,7 +167,7 @@ def schatzman_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
     why = (f"largest |v_(n+3/2) + e v_(n-1/2)| [m/s] over two closed steps in a row ({mean:.1e} for the mean "
            f"velocities over three), e = 0.5, 0.8, 1, {heights} drop heights; each of the {len(lengths)} "
            f"first and second impacts lasts {min(lengths, default=0)} steps or more")  # fmt: skip
-    return also(Finding.below(max(mean, *two), 8 * EPS / STEP, why), min(lengths, default=0) >= 2)
+    return also(min(lengths, default=0) >= 2, Finding.below(max(mean, *two), 8 * EPS / STEP, why))
 
 
 def _gain(runs: Runs, forecast: float, heights: int) -> float:

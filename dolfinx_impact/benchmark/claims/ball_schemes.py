@@ -6,7 +6,6 @@ paper. Unless a claim says otherwise, the ball of 1 kg falls from 1 m and h = 0.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Callable, Sequence
 
@@ -16,7 +15,7 @@ from ..runs import FailedRun, Run, Runs
 from .ball_figures import (
     CASE, GRAVITY, HEIGHTS, STEP, STEPS, VELOCITY_LEVEL, drop_heights, errors, exact, fitted,
 )  # fmt: skip
-from .claim import CSMA, DI_STASIO, Claim, Finding
+from .claim import CSMA, DI_STASIO, Claim, Finding, also
 
 EPS = float(np.finfo(np.float64).eps)
 #: The speed of the first impact from 1 m [m/s].
@@ -24,11 +23,6 @@ SPEED = exact(0.0).impact_speed
 #: Newton's law of an impact holds when it is off by no more than the rounding of its speeds [m/s].
 LAW = 1e-14 * SPEED
 ELASTIC, LOSSY, PLASTIC = 1.0, 0.8, 0.0
-
-
-def also(finding: Finding, condition: bool) -> Finding:
-    """The same, reproduced only if the condition holds too."""
-    return replace(finding, reproduced=bool(finding.reproduced and condition))
 
 
 def farthest(values: Sequence[float], expected: float) -> float:
@@ -67,7 +61,7 @@ def carpenter_position(runs: Runs) -> Finding:
     run = runs(CASE, "carpenter", restitution=PLASTIC)
     why = ("deepest position [m] of the explicit scheme, e = 0: the multiplier is found for g(u_(n+1)) = 0, "
            "and what is left is the rounding of one sum")  # fmt: skip
-    return also(Finding.below(depth(run), 4 * EPS, why), run.results["impacts"] > 0)
+    return also(run.results["impacts"] > 0, Finding.below(depth(run), 4 * EPS, why))
 
 
 def carpenter_is_paoli(runs: Runs) -> Finding:
@@ -105,7 +99,7 @@ def paoli_three_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
     why = (f"largest |v_(n+1) + e v_(n-1)| [m/s] of the {len(three)} times that three steps in a row are "
            f"closed, e = 0.5, 0.8, 1, {heights} drop heights; with the half-step velocities it holds over "
            f"two closed steps ({max(two, default=0.0):.1e})")  # fmt: skip
-    return also(Finding.below(max(three, default=0.0), 8 * EPS / STEP, why), len(three) > 0)
+    return also(len(three) > 0, Finding.below(max(three, default=0.0), 8 * EPS / STEP, why))
 
 
 def paoli_assumption(runs: Runs, heights: int = HEIGHTS) -> Finding:
@@ -124,7 +118,7 @@ def newton(runs: Runs) -> Finding:
     position = found.pop("paoli-schatzman")
     why = ("largest |v+ + e v-| [m/s] of a step of CD-Lagrange and Moreau-Jean with an impulse, e = 1, 0.8, "
            f"0; Paoli-Schatzman, at position level, is off by {position:.3g}")  # fmt: skip
-    return also(Finding.below(max(found.values()), LAW, why), position > LAW)
+    return also(position > LAW, Finding.below(max(found.values()), LAW, why))
 
 
 def penetration_order(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS) -> Finding:
@@ -169,7 +163,7 @@ def relaxed(runs: Runs) -> Finding:
     why = ("smallest violation [m] of the constraint that a family leaves out, e = 0: depth of CD-Lagrange "
            "and Moreau-Jean, h |v+ + e v-| of Carpenter and Paoli-Schatzman; the one imposed is violated by "
            f"{max(kept):.1e} at most")  # fmt: skip
-    return also(Finding.above(min(broken), 1e-12, why), max(kept) <= 4 * EPS)
+    return also(max(kept) <= 4 * EPS, Finding.above(min(broken), 1e-12, why))
 
 
 def position_only_plastic(runs: Runs) -> Finding:
@@ -181,7 +175,7 @@ def position_only_plastic(runs: Runs) -> Finding:
         away[e] = float(np.abs(run["u"][:, 0] - exact(e).position(t)).max())
     why = ("largest distance [m] of Paoli-Schatzman from the exact position at e = 0; for e = 0.8 it is "
            f"{away[LOSSY]:.3g}, for e = 1 {away[ELASTIC]:.3g}")  # fmt: skip
-    return also(Finding.below(away[PLASTIC], 1e-13, why), min(away[LOSSY], away[ELASTIC]) > 1e-3)
+    return also(min(away[LOSSY], away[ELASTIC]) > 1e-3, Finding.below(away[PLASTIC], 1e-13, why))
 
 
 def injection(runs: Runs) -> Finding:

@@ -18,8 +18,8 @@ from ...system import System
 from .. import bouncing_ball
 from ..runs import Run, Runs
 from .ball_figures import CASE, GRAVITY, STEP, VELOCITY_LEVEL, exact
-from .ball_schemes import EPS, LOSSY, also, farthest, listed
-from .claim import CSMA, DI_STASIO, Claim, Finding
+from .ball_schemes import EPS, LOSSY, farthest, listed
+from .claim import CSMA, DI_STASIO, Claim, Finding, also
 
 #: A step at which impacts are found close to their times [s].
 FINE = 1e-3
@@ -131,7 +131,7 @@ def falling_bounces(runs: Runs, h: float = FINE) -> Finding:
     why = (f"ratio of successive bounce heights farthest from e^2 = 0.64, first {count} bounces, h = {h:g} "
            f"s, CD-Lagrange and Moreau-Jean; they rest from {rests[0]:.3f} and {rests[1]:.3f} s on (exact "
            f"{ball.t_final:.3f} s)")  # fmt: skip
-    return also(Finding.equal(farthest(ratios or [0.0], LOSSY**2), LOSSY**2, tolerance, why), max(rests) < 5)
+    return also(max(rests) < 5, Finding.equal(farthest(ratios or [0.0], LOSSY**2), LOSSY**2, tolerance, why))
 
 
 def time_stepping(runs: Runs) -> Finding:
@@ -154,7 +154,7 @@ def never_passes(runs: Runs) -> Finding:
            f"rounding; after {impacts} impacts the steps no longer add to the time. As many equal steps of "
            f"CD-Lagrange and Moreau-Jean reach {min(equal):g} s")  # fmt: skip
     tolerance = steps * EPS * ball.t_final
-    return also(Finding.equal(float(run["t"][-1]), ball.t_final, tolerance, why), min(equal) > ball.t_final)
+    return also(min(equal) > ball.t_final, Finding.equal(float(run["t"][-1]), ball.t_final, tolerance, why))
 
 
 def vanishing_step(runs: Runs) -> Finding:

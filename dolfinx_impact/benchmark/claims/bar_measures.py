@@ -70,12 +70,8 @@ class Register(list[Claim]):
         return enter
 
 
-def also(condition: bool, finding: Finding) -> Finding:
-    """The finding, reproduced only under a further condition."""
-    return replace(finding, reproduced=bool(finding.reproduced and condition))
-
-
 def on_meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
+    """Runs on refined meshes."""
     return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
 
 
@@ -89,6 +85,7 @@ def hits(
 
 
 def steps_of(found: Sequence[Run]) -> list[float]:
+    """Their time steps [s]."""
     return [run.results["h"] for run in found]
 
 
@@ -139,9 +136,11 @@ def vibrating(run: Run) -> float:
 
 
 def highest_energy(run: Run) -> float:
+    """Largest energy of a run over the initial one."""
     energy = run["kinetic"] + run["complementary"] + run["internal"]
     return float(np.max(energy) / energy[0])
 
 
 def listed(found: dict[str, float]) -> str:
+    """Numbers with their names, for a `why`."""
     return ", ".join(f"{value:.3g} with {name}" for name, value in found.items())

@@ -10,10 +10,10 @@ import numpy as np
 from ..convergence import at_times, norm35, order
 from ..runs import Run, Runs
 from .bar_measures import (
-    BAR, BOTH, CASE, ENERGY, MESHES, PLACES, Register, SIZES, also, error, highest_energy, hits, listed,
+    BAR, BOTH, CASE, ENERGY, MESHES, PLACES, Register, SIZES, error, highest_energy, hits, listed,
     on_meshes, position_ripple, steps_of, vibrating,
 )  # fmt: skip
-from .claim import CSMA, Claim, Finding
+from .claim import CSMA, Claim, Finding, also
 
 _says = Register()
 _TEXT = "Impacting bar"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 from ..runs import FailedRun, NotChosen, Runs
@@ -50,6 +50,11 @@ class Finding:
     def undecided(cls, why: str) -> "Finding":
         """Nothing that runs can decide, or a run that failed."""
         return cls(None, None, None, None, why)
+
+
+def also(condition: bool, finding: Finding) -> Finding:
+    """The finding, reproduced only under a further condition."""
+    return replace(finding, reproduced=bool(finding.reproduced and condition))
 
 
 @dataclass(frozen=True)

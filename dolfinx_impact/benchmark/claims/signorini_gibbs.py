@@ -10,9 +10,9 @@ import numpy as np
 from ..convergence import order
 from ..runs import Runs
 from ..signorini import IMPLICIT_STEP
-from .claim import Claim, Finding
+from .claim import Claim, Finding, also
 from .signorini_phases import (
-    BAR, JUMP, PLACES, Register, also, chosen, impacts, numbers, oscillation, overshoots, ripples, span,
+    BAR, JUMP, PLACES, Register, chosen, impacts, numbers, oscillation, overshoots, ripples, span,
     stress,
 )  # fmt: skip
 

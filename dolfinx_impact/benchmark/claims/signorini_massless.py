@@ -10,9 +10,9 @@ from ..convergence import order
 from ..runs import Runs
 from ..signorini import IMPLICIT_STEP
 from . import signorini_phases as phases
-from .claim import Claim, Finding
+from .claim import Claim, Finding, also
 from .signorini_phases import (
-    BOUNCES, ENERGY, FEW_PLACES, PLACES, ROUNDING, Register, also, bounces, impacts, kept, linear_limit,
+    BOUNCES, ENERGY, FEW_PLACES, PLACES, ROUNDING, Register, bounces, impacts, kept, linear_limit,
     numbers, oscillation, span,
 )  # fmt: skip
 

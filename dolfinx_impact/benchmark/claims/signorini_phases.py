@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any, Callable, Sequence, TypeVar
 
@@ -49,6 +48,7 @@ class Register(list[Claim]):
 
 
 def step_of(runs: Runs, scheme: str) -> float:
+    """Time step of the cases for the scheme [s]."""
     return EXPLICIT_STEP if find_scheme(runs.scheme(scheme)).explicit else IMPLICIT_STEP
 
 
@@ -75,15 +75,13 @@ def bounces(runs: Runs, scheme: str) -> list[Run]:
 
 
 def numbers(found: Sequence[Run], name: str) -> NDArray:
+    """A result of several runs."""
     return np.array([run.results[name] for run in found], dtype=float)
 
 
 def span(values: NDArray) -> str:
+    """Their range, for a `why`."""
     return f"{values.min():.3g} to {values.max():.3g}"
-
-
-def also(condition: bool, finding: Finding) -> Finding:
-    return replace(finding, reproduced=bool(finding.reproduced and condition))
 
 
 def oscillation(runs: Runs, scheme: str, **settings: Any) -> NDArray:
