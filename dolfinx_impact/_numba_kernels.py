@@ -60,6 +60,27 @@ def central_sums(
     return kinetic / 8, jump / 8, before, after, stored
 
 
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
+    """``v0.f, v1.f, u.f``."""
+    before = after = stored = 0.0
+    for i in range(f.size):
+        before += v0[i] * f[i]
+        after += v1[i] * f[i]
+        stored += u[i] * f[i]
+    return before, after, stored
+
+
+@_jit
+def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
+    """``f -= K u`` with K in sparse rows."""
+    for i in range(start.size - 1):
+        a = f[i]
+        for k in range(start[i], start[i + 1]):
+            a -= K[k] * u[column[k]]
+        f[i] = a
+
+
 @functools.cache
 def pair_product(size: int) -> Callable[..., None]:
     """``f += sum over pairs A_ij (u_j - u_i)`` for symmetric matrices of ``size`` blocks.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 COMPILED = False
 
@@ -32,3 +33,15 @@ def central_sums(
     kinetic = np.dot(m, (v0 + v1) ** 2) / 8
     jump = np.dot(m, (v1 - v0) ** 2) / 8
     return kinetic, jump, np.dot(v0, f), np.dot(v1, f), np.dot(u, f)
+
+
+def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
+    """``v0.f, v1.f, u.f``."""
+    n = f.size
+    return np.dot(v0[:n], f), np.dot(v1[:n], f), np.dot(u[:n], f)
+
+
+def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
+    """``f -= K u`` with K in sparse rows."""
+    n = start.size - 1
+    f[:n] -= sparse.csr_matrix((K, column, start), shape=(n, u.size)) @ u

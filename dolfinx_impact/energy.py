@@ -93,8 +93,13 @@ class CentralDifferenceBalance(Balance):
         internal = loads - damped - np.array([before, after, at_u])
         self.kinetic, self.complementary = kinetic, -jump
         self.internal = 0.5 * internal[2] if system.linear else system.stored_energy(s.u)
-        self._powers = np.array([internal[1], loads[1], damped[1], s.contact_work(s.v)])
-        return np.array([internal[0], loads[0], damped[0], s.contact_work(s.v_before)])
+        given = loads[:2]
+        if system.moved.any:
+            # Their work is that of whoever moves them, (92).
+            at, forces = system.moved.dofs, s.reactions()
+            given = given + np.array([forces @ v0[at], forces @ v1[at]])
+        self._powers = np.array([internal[1], given[1], damped[1], s.contact_work(s.v)])
+        return np.array([internal[0], given[0], damped[0], s.contact_work(s.v_before)])
 
     def _products(self, part: Callable[..., None], *vectors: NDArray) -> NDArray:
         s = self.integrator

@@ -125,7 +125,14 @@ def _number_of_steps(integrator: Integrator, t_end: float, every: float) -> int:
     length = (t_end - integrator.t) / integrator.dt
     if length > _MOST_STEPS:
         raise ValueError(f"t_end = {t_end:g} s is {length:.1g} steps of {integrator.dt:g} s away: too many")
-    return max(1, round(length))
+    steps = max(1, round(length))
+    needed, until = integrator.t + steps * integrator.dt + integrator.look_ahead, integrator.system.until
+    if needed > until * (1 + 1e-9):
+        raise ValueError(
+            f"the run needs its loads and motions to t = {needed:.9g} s, but knows them to {until:.9g} s only: "
+            "give a longer record, or an earlier t_end"
+        )
+    return steps
 
 
 def _compiled_block(

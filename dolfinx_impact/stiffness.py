@@ -8,18 +8,21 @@ import numpy as np
 from dolfinx import fem, la
 from mpi4py import MPI
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import eigh_tridiagonal
 
 from . import kernels, parallel
 
 _ZERO_SUM = 1e-11  # of the largest block entry
+_ZERO = 1e-15  # of the diagonal entries of row and column
 
 
 class StoredStiffness:
     """Product with a stored symmetric matrix over a blocked Lagrange space.
 
     With numba, and rows that sum to zero, only the blocks right of the diagonal are kept
-    and ``K u`` is summed over pairs of nodes; otherwise PETSc's product is used.
+    and ``K u`` is summed over pairs of nodes; other matrices are kept as sparse rows on one rank, and by
+    PETSc on several.
 
     Args:
         form: Compiled bilinear form, symmetric.
@@ -27,6 +30,7 @@ class StoredStiffness:
 
     Attributes:
         pairs: Starts, columns and values of the blocks of -K right of the diagonal, or None.
+        csr: Starts, columns and values of the rows of K, without its zeros, or None.
     """
 
     def __init__(self, form: Any, space: fem.FunctionSpace) -> None:
@@ -35,9 +39,22 @@ class StoredStiffness:
         self._owned = space.dofmap.index_map.size_local * self._bs
         self._petsc: Any = None
         self.pairs = self._upper_pairs() if kernels.load().COMPILED else None
-        if self.pairs is None:
-            matrix = self.petsc()
-            self._x, self._y = matrix.createVecs()
+        self.csr: tuple[NDArray, NDArray, NDArray] | None = None
+        if self.pairs is None and space.mesh.comm.size == 1:
+            matrix = self.scipy()
+            self.csr = matrix.indptr, matrix.indices, matrix.data
+        elif self.pairs is None:
+            self._x, self._y = self.petsc().createVecs()
+
+    def scipy(self) -> sparse.csr_matrix:
+        """K on one rank, without what is zero up to rounding."""
+        assembled = fem.assemble_matrix(self._form).to_scipy().tocoo()
+        scale = np.sqrt(np.maximum(assembled.diagonal(), 0.0))
+        kept = np.abs(assembled.data) > _ZERO * scale[assembled.row] * scale[assembled.col]
+        entries = assembled.data[kept], (assembled.row[kept], assembled.col[kept])
+        matrix = sparse.csr_matrix(entries, assembled.shape)
+        matrix.sort_indices()
+        return matrix
 
     def petsc(self) -> Any:
         """K as a PETSc matrix: BAIJ for vector problems, AIJ on a line. Collective."""
@@ -54,6 +71,9 @@ class StoredStiffness:
         """``out -= K u`` on the owned entries; ghosts of ``u`` need not be fresh. Collective."""
         if self.pairs is not None:
             self._add_pairs(u, out)
+            return
+        if self.csr is not None:
+            kernels.load().subtract_rows(*self.csr, u, out)
             return
         self._x.array[:] = u[: self._owned]
         self._petsc.mult(self._x, self._y)
@@ -86,7 +106,7 @@ class StoredStiffness:
             return None
         self._reach = la.vector(matrix.index_map(1), bs)
         self._sums = np.zeros_like(self._reach.array)
-        upper = column > rows
+        upper = (column > rows) & blocks.any(axis=(1, 2))  # where the body has no cells there is nothing
         counts = np.bincount(rows[upper], minlength=nodes)
         begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         # The force is -K u = sum_j (-K_ij)(u_j - u_i).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Callable, Protocol, Sequence, runtime_checkable
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from . import kernels
+from .loads import Motion
 from .rows import Rows
 
 Force = Callable[[float, NDArray, NDArray, NDArray], None]
@@ -30,6 +32,10 @@ class Compiled:
         stiffness: Dense K, shape (size, size) [N/m], or (0, 0).
         pairs: Starts, columns and values of the blocks of -K right of the diagonal; empty for none.
         block: Size of those blocks, 0 for none.
+        csr: Starts, columns and values of the rows of K; empty for none.
+        patterns: Loads that follow signals, shape (k, size) [N].
+        amplitudes: Their signals at times (n,), shape (n, k); None for none.
+        rate: alpha of the damping force ``alpha M v`` [1/s].
     """
 
     external: Force | None
@@ -42,6 +48,12 @@ class Compiled:
         default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
     )
     block: int = 0
+    csr: tuple[NDArray, NDArray, NDArray] = field(
+        default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+    )
+    patterns: NDArray | None = None
+    amplitudes: Callable[[NDArray], NDArray] | None = None
+    rate: float = 0.0
 
 
 @runtime_checkable
@@ -56,10 +68,13 @@ class System(Protocol):
         owned: Number of dofs that this rank owns.
         size: Owned dofs and ghosts.
         length: A length of the system [m], the scale of the default gap tolerance.
-        linear: Whether the forces are ``f - K u`` with a constant f.
+        linear: Whether the internal forces are ``K u``.
+        steady: Whether all forces are ``f - K u`` with a constant f, and no dof is moved.
         has_loads: Whether :meth:`external` is ever different from zero.
         has_damping: Whether :meth:`damping` is ever different from zero.
-        held: Which owned dofs do not move, shape (owned,).
+        held: Which owned dofs do not answer to forces, shape (owned,).
+        moved: Prescribed motion of some of them; ``any`` is False for none.
+        until: Time up to which loads and motions are known [s].
     """
 
     comm: MPI.Comm
@@ -67,9 +82,18 @@ class System(Protocol):
     size: int
     length: float
     linear: bool
-    has_loads: bool
     has_damping: bool
     held: NDArray
+    moved: Motion
+
+    @property
+    def steady(self) -> bool: ...
+
+    @property
+    def has_loads(self) -> bool: ...
+
+    @property
+    def until(self) -> float: ...
 
     @property
     def mass(self) -> NDArray:
@@ -182,7 +206,8 @@ class PointMasses:
         self._internal, self._energy = internal, energy
         self._damping, self.has_damping = damping, damping is not None
         self.stiffness = None if stiffness is None else _symmetric(stiffness, self.size)
-        self.linear = force is None and internal is None and damping is None
+        self.linear = self.steady = force is None and internal is None and damping is None
+        self.moved, self.until = Motion(), math.inf
         self._part = np.zeros(self.size)
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:

@@ -48,6 +48,8 @@ class Integrator:
     r_shift = 0.0
     #: Names of further attributes of shape (points of this rank,) that a run records.
     point_records: tuple[str, ...] = ()
+    #: How far behind ``t`` prescribed motions must be known [s].
+    look_ahead = 0.0
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
 

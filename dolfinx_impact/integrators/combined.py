@@ -12,6 +12,7 @@ from ..contact import Contact
 from ..energy import Balance, TrapezoidalBalance
 from ..system import System
 from .base import Integrator
+from .formulas import refuse_unsteady
 
 
 class Combined(Integrator):
@@ -51,8 +52,7 @@ class Combined(Integrator):
         self, system: System, dt: float, contact: Contact | None, *, forecast: float, mass: str
     ) -> None:
         super().__init__(system, dt, contact)
-        if not system.linear:
-            raise ValueError("the combined scheme takes linear systems: give the forces by a stiffness")
+        refuse_unsteady(system, "the combined scheme")
         if contact is not None and (contact.friction > 0 or not contact.constant):
             raise ValueError("the combined scheme has no friction, and a flat obstacle")
         if not 0 <= forecast <= 1:

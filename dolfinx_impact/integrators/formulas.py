@@ -28,7 +28,7 @@ class CentralDifferences(Integrator):
 
     Start: ``v_{1/2} = v_0 + W/2``, ``W = h M^-1 F_0 + M^-1 L^T r_0``, and ``v_{-1/2} = v_0 - W/2``,
     so that the mean of the half-step velocities is v_0 (an impulse at position level acts on
-    v_{1/2} whole).
+    v_{1/2} whole). Dofs whose motion is prescribed have ``v_{n+1/2} = (u_D(t_{n+1}) - u_n) / h``, (57).
 
     Attributes:
         v_before: The half-step velocity before ``t``, shape (size,) [m/s].
@@ -56,6 +56,7 @@ class CentralDifferences(Integrator):
         self.v_force = self.v_before
         self._enforcement, self._loops = enforcement, kernels.load()
         self._kick = dt * system.inverse_mass
+        self.look_ahead = dt if system.moved.any else 0.0
         if enforcement.contact is not None:
             self._response = LumpedResponse(enforcement.contact, system.inverse_mass)
 
@@ -87,16 +88,21 @@ class CentralDifferences(Integrator):
 
     def begin(self) -> None:
         """Half a kick from the forces and, where contact acts already, an impulse."""
-        n, enforcement = self.system.owned, self._enforcement
+        n, system, moved = self.system.owned, self.system, self.system.moved
         v0 = self.v.copy()
-        v0[:n][self.system.held] = 0.0
+        still = system.held.copy()
+        if moved.any:
+            still[moved.dofs] = False
+            self.u[moved.dofs] = moved(self.t)
+        v0[:n][still] = 0.0
         self.v_force = v0
-        self.system.force(self.t, self.u, v0, self.f)
+        system.force(self.t, self.u, v0, self.f)
         self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
+        self._constrain(0.5)
         np.subtract(2 * v0, self.v, out=self.v_before)
         if self.contact is not None:
-            half = enforcement.halves_first_impulse
-            response = LumpedResponse(self.contact, self.system.inverse_mass, 0.5 if half else 1.0)
+            half = self._enforcement.halves_first_impulse
+            response = LumpedResponse(self.contact, system.inverse_mass, 0.5 if half else 1.0)
             self._resolve_contact(response, first=True)
             if half:
                 np.subtract(2 * v0, self.v, out=self.v_before)
@@ -109,8 +115,24 @@ class CentralDifferences(Integrator):
         self.v_force = self.v
         self.v_before, self.v = self.v, self.v_before
         loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])
+        self._constrain(1.0)
         if self.contact is not None:
             self._resolve_contact(self._response)
+
+    def _constrain(self, part: float) -> None:
+        """What else changes the velocity before contact does: the prescribed motion of the next step.
+
+        Args:
+            part: How much of a step forces act on ``v`` in this one, 1/2 at the start.
+        """
+        moved = self.system.moved
+        if moved.any:
+            self.v[moved.dofs] = (moved(self.t + self.dt) - self.u[moved.dofs]) / self.dt
+
+    def reactions(self) -> NDArray:
+        """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""
+        dofs = self.system.moved.dofs
+        return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]
 
     def _resolve_contact(self, response: LumpedResponse, first: bool = False) -> None:
         self.r[:] = self._enforcement.impulses(self, response, first=first)
@@ -130,6 +152,15 @@ def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
         raise ValueError(
             f"{what} has no restitution and no friction; here e = {contact.restitution}, "
             f"mu = {contact.friction}: set them to 0"
+        )
+
+
+def refuse_unsteady(system: System, what: str) -> None:
+    """Raise a ValueError unless all forces are ``f - K u`` with a constant f."""
+    if not system.steady:
+        raise ValueError(
+            f"{what} takes linear systems, their forces given by a stiffness, under constant loads, without "
+            "damping and prescribed motion: take CDLagrange or HATI"
         )
 
 
@@ -178,6 +209,7 @@ class ThetaMethod(Integrator):
             refuse_restitution_and_friction(enforcement.contact, "contact at the end of a one-step formula")
             if theta == 0:
                 raise ValueError("contact at the end of the step needs theta above 0: nothing moves it there")
+        refuse_unsteady(system, "the theta method")
         self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
         self.beyond_limit, self.r_shift = theta < 0.5, theta - 1.0
         self._solver = system.implicit_solver((theta * dt) ** 2, mass)

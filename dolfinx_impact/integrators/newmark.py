@@ -11,7 +11,7 @@ from ..massless import MasslessContact
 from ..system import System
 from .base import Integrator
 from .enforcement import Enforcement
-from .formulas import refuse_restitution_and_friction
+from .formulas import refuse_restitution_and_friction, refuse_unsteady
 from .response import FactorisedResponse, LumpedResponse
 
 
@@ -80,8 +80,7 @@ class Newmark(Integrator):
     def _check(
         self, alpha: float, beta: float, gamma: float, mass: str, dissipative: bool, projected: bool
     ) -> None:
-        if not self.system.linear:
-            raise ValueError("Newmark's method takes linear systems: give the forces by a stiffness")
+        refuse_unsteady(self.system, "Newmark's method")
         if not -1 / 3 - 1e-15 <= alpha <= 0:
             raise ValueError(f"alpha must lie in [-1/3, 0], but is {alpha}")
         if not (beta > 0 and gamma > 0):

@@ -1,0 +1,409 @@
+"""What finite element bodies share: space, masses, loads, stored stiffness, solvers."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+import ufl
+from dolfinx import fem, la
+from dolfinx import mesh as dmesh
+from numpy.typing import NDArray
+
+from . import parallel
+from .linear import FactorisedSolver
+from .loads import Loads, Motion, Signal, checked_signal, names, vector
+from .mesh import NamedMesh
+from .rows import Rows, coordinate_order
+from .stiffness import StoredStiffness, largest_eigenvalue
+from .system import Compiled
+
+
+class Body:
+    """A linear elastic body on a mesh or a part of it: ``M dv = (f - K u - alpha M v) dt + L^T dr``.
+
+    What a kind of body adds: :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and
+    :meth:`_inertia`.
+
+    Args:
+        mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
+        block: Number of dofs of a node; the first ones are its displacements.
+        degree: Degree of the Lagrange elements.
+        cells: Names of the cells that the body consists of; all by default. Two bodies on parts of
+            one mesh have the same numbers of dofs, and share those on cells of both.
+        fixed: Facet names whose dofs are held at zero; a mapping gives the held ones of each node,
+            ``{"foot": (0, 2)}``.
+        moved: Motions of facets, ``{"foot": {2: signal}}``: dof 2 of each of its nodes follows
+            ``signal(t)`` [m]. At the start give the velocity of the motion in ``v0``.
+        damping: alpha of the damping force ``alpha M v`` [1/s], lumped M.
+
+    Attributes:
+        space: The function space, blocked.
+        x: Coordinates of the local nodes, shape (nodes, 3) [m].
+        inside: Which owned dofs belong to cells of the body, shape (owned,).
+        held: Which owned dofs do not answer to forces (fixed, moved, not inside), shape (owned,).
+        moved: The prescribed motion.
+        loads: The loads.
+
+    Raises:
+        ValueError: An unknown name, a part without cells, bad constants.
+    """
+
+    linear = True
+
+    def __init__(
+        self,
+        mesh: NamedMesh | dmesh.Mesh,
+        *,
+        block: int,
+        degree: int = 1,
+        cells: str | Sequence[str] | None = None,
+        fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
+        moved: Mapping[str, Mapping[int, Signal]] | None = None,
+        damping: float = 0.0,
+    ) -> None:
+        if degree < 1 or degree != int(degree):
+            raise ValueError(f"degree must be a whole number from 1 on, but is {degree}")
+        if not (damping >= 0 and math.isfinite(damping)):
+            raise ValueError(f"damping must be a rate of at least 0 [1/s], but is {damping}")
+        self.named = mesh if isinstance(mesh, NamedMesh) else NamedMesh(mesh, None, None, {})
+        self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
+        self.parts = None if cells is None else names(cells)
+        self._cells = self._find_cells()
+        self.dx = self._measure()
+        self.space = fem.functionspace(self.mesh, ("Lagrange", int(degree), (block,)))
+        index_map, self.block = self.space.dofmap.index_map, block
+        self.owned = index_map.size_local * block
+        self.size = self.owned + index_map.num_ghosts * block
+        self.x = self.space.tabulate_dof_coordinates()
+        self.length = self._extent()
+        self.inside = self._find_inside()
+        self.moved, self.loads, self.damping_rate = Motion(), Loads(self.size), float(damping)
+        self.held = self._hold(fixed, moved or {}) | ~self.inside
+        self.has_damping = self.damping_rate > 0
+
+    # -- what a kind of body adds
+
+    def _stiffness_form(self) -> Any:
+        """The stiffness as a bilinear form over :attr:`dx`."""
+        raise NotImplementedError
+
+    def _mass_form(self) -> Any:
+        """The consistent mass as a bilinear form over :attr:`dx`."""
+        raise NotImplementedError
+
+    def _lump(self) -> NDArray:
+        """Lumped masses of the owned dofs, 0 where not :attr:`inside`, shape (owned,). Collective."""
+        raise NotImplementedError
+
+    def _inertia(self, direction: NDArray) -> NDArray:
+        """Force of a uniform acceleration of 1 m/s2 along ``direction``, shape (size,) [N]. Collective."""
+        raise NotImplementedError
+
+    # -- what the schemes need
+
+    @property
+    def steady(self) -> bool:
+        """Whether the forces are ``f - K u`` with a constant f, and nothing is moved."""
+        return not (self.loads.signals or self.has_damping or self.moved.any)
+
+    @property
+    def has_loads(self) -> bool:
+        """Whether there is any load."""
+        return self.loads.any
+
+    @property
+    def until(self) -> float:
+        """Time up to which loads and motions are known [s]."""
+        return min(self.loads.until, self.moved.until)
+
+    @functools.cached_property
+    def mass(self) -> NDArray:
+        """Lumped masses of the owned dofs, shape (owned,) [kg] (rotations [kg m2]). Collective."""
+        return self._lump()
+
+    @functools.cached_property
+    def inverse_mass(self) -> NDArray:
+        """Inverse lumped masses, 0 at held dofs, shape (owned,) [1/kg]. Collective."""
+        inverse = np.zeros(self.owned)
+        free = ~self.held
+        inverse[free] = 1.0 / self.mass[free]
+        return inverse
+
+    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """Loads less K u less damping, shape (size,) [N]; only owned entries mean something. Collective."""
+        self.external(t, u, v, out)
+        self.stiffness.subtract_product(u, out)
+        if self.has_damping:
+            out[: self.owned] -= self.damping_rate * self.mass * v[: self.owned]
+
+    def compiled(self) -> Compiled | None:
+        """Stored stiffness and loads for compiled loops; None on several ranks.
+
+        Also None where a class of its own computes its forces in another way.
+        """
+        stored, kind = self.stiffness, type(self)
+        own = any(getattr(kind, name) is not getattr(Body, name) for name in ("force", "external", "damping"))
+        if self.comm.size > 1 or (stored.pairs is None and stored.csr is None) or own:
+            return None
+        matrix: dict[str, Any] = {"pairs": stored.pairs, "block": self.block}
+        if stored.pairs is None:
+            matrix = {"csr": stored.csr}
+        loads = self.loads
+        return Compiled(
+            None, None, None, None, loads.constant, **matrix,
+            patterns=loads.patterns, amplitudes=loads.amplitudes, rate=self.damping_rate,
+        )  # fmt: skip
+
+    def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """The loads at ``t``, shape (size,) [N]."""
+        self.loads(t, out)
+
+    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """``alpha M v``, shape (size,) [N]."""
+        out[:] = 0.0
+        out[: self.owned] = self.damping_rate * self.mass * v[: self.owned]
+
+    def stored_energy(self, u: NDArray) -> float:
+        """This rank's share of ``u.K u / 2`` [J]. Collective."""
+        product = np.zeros(self.size)
+        self.stiffness.subtract_product(u, product)
+        return -0.5 * float(u[: self.owned] @ product[: self.owned])
+
+    @functools.cached_property
+    def stiffness(self) -> StoredStiffness:
+        """The stored stiffness. Collective when first asked for."""
+        return StoredStiffness(fem.form(self._stiffness_form()), self.space)
+
+    def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
+        """``2 / omega_max`` of the lumped model [s], to 1e-6 or better. Collective.
+
+        Args:
+            inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
+        """
+        return self._critical if inverse_mass is None else self._critical_of(inverse_mass)
+
+    @functools.cached_property
+    def _critical(self) -> float:
+        return self._critical_of(self.inverse_mass)
+
+    def _critical_of(self, inverse_mass: NDArray) -> float:
+        root = np.sqrt(inverse_mass)
+        x, y = np.zeros(self.size), np.zeros(self.size)
+
+        def apply(q: NDArray, out: NDArray) -> None:
+            x[: self.owned] = root * q
+            y[:] = 0.0
+            self.stiffness.subtract_product(x, y)
+            np.multiply(-root, y[: self.owned], out=out)
+
+        if not self.comm.allreduce(bool(root.any())):
+            return math.inf
+        return 2.0 / math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
+
+    def implicit_solver(
+        self, factor: float, mass: str, massless: NDArray | None = None, *, mass_factor: float = 1.0,
+        prefix: str = "impact_theta_",
+    ) -> FactorisedSolver:  # fmt: skip
+        """Factorised ``mass_factor M + factor K``, held dofs eliminated. Collective.
+
+        Args:
+            factor: Of the stiffness [s2].
+            mass: ``"consistent"`` or ``"lumped"``.
+            massless: Owned dofs whose rows and columns of M count as zero; without stiffness the solution
+                is zero there.
+            mass_factor: Of the mass.
+            prefix: Of its PETSc options.
+        """
+        matrix = self._assemble_petsc(self._stiffness_form())
+        matrix.scale(factor)
+        none = np.zeros(0, dtype=np.intp)
+        without = none if massless is None else massless
+        copy = self._mass_copy(mass, without)
+        matrix.axpy(mass_factor, copy, matrix.Structure.SAME_NONZERO_PATTERN)
+        held = np.union1d(np.flatnonzero(self.held), without if factor == 0.0 else none).astype(np.intp)
+        matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
+        matrix.setOption(matrix.Option.SPD, True)
+        return FactorisedSolver(matrix, held, prefix=prefix)
+
+    def _mass_copy(self, mass: str, massless: NDArray) -> Any:
+        """The mass in the pattern of the stiffness, rows and columns of ``massless`` zero. Collective."""
+        if _known_mass(mass) == "lumped":
+            copy = self._assemble_petsc(self._stiffness_form())
+            copy.zeroEntries()
+            diagonal = copy.getDiagonal()
+            diagonal.array[:] = self.mass
+            copy.setDiagonal(diagonal)
+        else:
+            copy = self._consistent[0].copy()
+        copy.zeroRowsColumns(self._petsc_rows(copy, massless), diag=0.0)
+        return copy
+
+    def _petsc_rows(self, matrix: Any, dofs: NDArray) -> NDArray:
+        return self.global_dofs()[dofs].astype(matrix.getOwnershipRanges().dtype)
+
+    def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
+        """Write ``M v`` into the owned entries of ``out``, shape (size,). Collective."""
+        if mass == "lumped":
+            np.multiply(self.mass, v[: self.owned], out=out[: self.owned])
+            return
+        matrix, x, y = self._consistent
+        x.array[:] = v[: self.owned]
+        matrix.mult(x, y)
+        out[: self.owned] = y.array_r
+
+    # -- PETSc objects for those who want them
+
+    def mass_matrix(self, mass: str = "lumped") -> Any:
+        """The mass as a PETSc matrix, ``"lumped"`` or ``"consistent"``. Collective."""
+        if _known_mass(mass) == "consistent":
+            return self._consistent[0]
+        from petsc4py import PETSc
+
+        # AIJ: PETSc's own diagonal type converts to other formats with garbage on several ranks.
+        size = ((self.owned, None), (self.owned, None))
+        first = self.space.dofmap.index_map.local_range[0] * self.block
+        columns = np.arange(first, first + self.owned, dtype=PETSc.IntType)
+        start = np.arange(self.owned + 1, dtype=PETSc.IntType)
+        return PETSc.Mat().createAIJ(size, csr=(start, columns, self.mass), comm=self.comm)
+
+    def stiffness_matrix(self) -> Any:
+        """K as a PETSc matrix in its fastest format, held dofs not eliminated. Collective."""
+        return self.stiffness.petsc()
+
+    # -- where things are
+
+    def nodes(self, name: str) -> NDArray[np.int32]:
+        """Owned nodes of the body on the facets named ``name``, empty on ranks without any. Collective."""
+        return self._nodes_on(self.named.facets(name))
+
+    def _nodes_on(self, facets: NDArray) -> NDArray[np.int32]:
+        fdim = self.mesh.topology.dim - 1
+        self.mesh.topology.create_connectivity(fdim, fdim + 1)
+        found = fem.locate_dofs_topological(self.space, fdim, facets)
+        found = found[found < self.space.dofmap.index_map.size_local]
+        return found[self.inside[found * self.block]]
+
+    def rows(self, nodes: NDArray | None = None) -> Rows:
+        """Rows that pick the displacements of ``nodes`` (all owned ones of the body by default)."""
+        gdim = self.mesh.geometry.dim
+        every = np.flatnonzero(self.inside[:: self.block])
+        picked = every if nodes is None else np.asarray(nodes)
+        dofs = (picked[:, None] * self.block + np.arange(gdim)).reshape(-1, 1)
+        order = np.column_stack([
+            np.repeat(coordinate_order(self.x[picked], self.length), gdim, axis=0),
+            np.tile(np.arange(gdim), picked.size),
+        ])
+        labels = [f"u{'xyz'[i]}" for i in range(gdim)] * picked.size
+        return Rows(dofs, np.ones(dofs.shape), order, labels)
+
+    def global_dofs(self) -> NDArray:
+        """Global number of each local dof, shape (size,)."""
+        index_map, bs = self.space.dofmap.index_map, self.block
+        nodes = index_map.local_to_global(np.arange(self.size // bs, dtype=np.int32))
+        return (nodes[:, None] * bs + np.arange(bs)).ravel()
+
+    # -- preparation
+
+    def _find_cells(self) -> NDArray | None:
+        """Local cells of the parts, None for all. Collective."""
+        if self.parts is None:
+            return None
+        found = np.unique(np.concatenate([self.named.cells(name) for name in self.parts]))
+        if not self.comm.allreduce(bool(found.size)):
+            raise ValueError(f"the parts {', '.join(self.parts)} have no cells in the mesh: nothing is there")
+        return found
+
+    def _measure(self) -> Any:
+        if self.parts is None:
+            return ufl.dx
+        tags = tuple(sorted({self.named.names[name][1] for name in self.parts}))
+        return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
+
+    def _find_inside(self) -> NDArray:
+        """Owned dofs that a cell of the body touches, on whatever rank. Collective."""
+        if self._cells is None:
+            return np.ones(self.owned, dtype=bool)
+        touched = la.vector(self.space.dofmap.index_map, 1)
+        touched.array[np.unique(self.space.dofmap.list[self._cells])] = 1.0
+        touched.scatter_reverse(la.InsertMode.add)
+        return np.repeat(touched.array[: self.owned // self.block] > 0, self.block)
+
+    def _extent(self) -> float:
+        x = self.mesh.geometry.x
+        top = np.array([parallel.largest(self.comm, x[:, i]) for i in range(3)])
+        bottom = np.array([-parallel.largest(self.comm, -x[:, i]) for i in range(3)])
+        return float(np.linalg.norm(top - bottom))
+
+    def _hold(
+        self, fixed: Sequence[str] | Mapping[str, Sequence[int]], moved: Mapping[str, Mapping[int, Signal]]
+    ) -> NDArray:
+        """Which dofs are fixed or moved; notes the motions. Collective."""
+        held = np.zeros(self.owned, dtype=bool)
+        for name in names(fixed):
+            chosen = fixed[name] if isinstance(fixed, Mapping) else range(self.block)
+            for i in chosen:
+                held[self._dofs_of(f"fixed[{name!r}]", name, i)] = True
+        for name, motions in moved.items():
+            for i, signal in motions.items():
+                dofs = self._dofs_of(f"moved[{name!r}]", name, i)
+                if self.comm.allreduce(bool(np.any(held[dofs]))):
+                    raise ValueError(f"moved[{name!r}]: dof {i} is held or moved already: leave one out")
+                held[dofs] = True
+                self.moved.add(dofs, checked_signal(f"moved[{name!r}]", signal))
+        return held
+
+    def _dofs_of(self, what: str, name: str, i: int) -> NDArray:
+        if i not in range(self.block):
+            raise ValueError(f"{what}: directions are 0 to {self.block - 1}, not {i}")
+        return self._nodes_on(self.named.facets(name)) * self.block + i
+
+    def _take_accelerations(
+        self, gravity: Sequence[float] | None, shaken: tuple[Sequence[float], Signal] | None
+    ) -> None:
+        """Loads of gravity, and of a ground that accelerates: seen from it ``-rho a(t)``. Collective."""
+        gdim = self.mesh.geometry.dim
+        if gravity is not None:
+            pattern = vector("gravity", gravity, gdim)
+            if pattern.any():
+                self.loads.add(self._inertia(pattern))
+        if shaken is not None:
+            try:
+                direction, signal = shaken
+            except (TypeError, ValueError):
+                raise ValueError(f"shaken must be (direction, signal), not {shaken!r}") from None
+            pattern = vector("the direction of shaken", direction, gdim)
+            self.loads.add(-self._inertia(pattern), checked_signal("shaken", signal))
+
+    def _free_of_held(self, pattern: NDArray) -> NDArray:
+        pattern[: self.owned][self.held] = 0.0
+        return pattern
+
+    def _assemble_petsc(self, form: Any) -> Any:
+        from dolfinx.fem import petsc
+
+        matrix = petsc.assemble_matrix(fem.form(form))
+        matrix.assemble()
+        return matrix
+
+    @functools.cached_property
+    def _consistent(self) -> tuple[Any, Any, Any]:
+        matrix = self._assemble_petsc(self._mass_form())
+        return matrix, *matrix.createVecs()
+
+    def _rough_field(self) -> NDArray:
+        """A start vector that holds all modes and does not depend on the partition."""
+        x = self.x[: self.owned // self.block] / self.length
+        phase = x @ np.array([[1297.0, 911.0, 1103.0], [1471.0, 1031.0, 787.0], [853.0, 1289.0, 1187.0]])
+        waves = np.sin(1e3 * phase)
+        if self.block > 3:
+            waves = np.hstack([waves, np.sin(1.7e3 * phase)])
+        return np.ascontiguousarray(waves[:, : self.block]).ravel()
+
+
+def _known_mass(mass: str) -> str:
+    if mass not in ("lumped", "consistent"):
+        raise ValueError(f"mass must be 'lumped' or 'consistent', not {mass!r}")
+    return mass
