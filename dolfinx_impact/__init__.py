@@ -11,6 +11,7 @@ from .complementarity import NotConverged
 from .contact import Bound, Contact, ObstacleContact, Plane, RigidContact, Sphere
 from .energy import Balance
 from .integrators import (
+    HATI,
     SCHEMES,
     AcaryBonnefon,
     Carpenter,
@@ -42,6 +43,7 @@ __all__ = [
     "Carpenter",
     "CarpenterImplicit",
     "Contact",
+    "HATI",
     "Integrator",
     "Interrupted",
     "LinearElastic",

@@ -42,6 +42,7 @@ class Body:
     Attributes:
         space: The function space, blocked.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
+        cells: Local numbers of its cells, None for all.
         inside: Which owned dofs belong to cells of the body, shape (owned,).
         held: Which owned dofs do not answer to forces (fixed, moved, not inside), shape (owned,).
         moved: The prescribed motion.
@@ -71,7 +72,7 @@ class Body:
         self.named = mesh if isinstance(mesh, NamedMesh) else NamedMesh(mesh, None, None, {})
         self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
         self.parts = None if cells is None else names(cells)
-        self._cells = self._find_cells()
+        self.cells = self._find_cells()
         self.dx = self._measure()
         self.space = fem.functionspace(self.mesh, ("Lagrange", int(degree), (block,)))
         index_map, self.block = self.space.dofmap.index_map, block
@@ -217,12 +218,12 @@ class Body:
             mass_factor: Of the mass.
             prefix: Of its PETSc options.
         """
-        matrix = self._assemble_petsc(self._stiffness_form())
+        matrix = self._assemble_petsc(self._square_form())
         matrix.scale(factor)
         none = np.zeros(0, dtype=np.intp)
         without = none if massless is None else massless
         copy = self._mass_copy(mass, without)
-        matrix.axpy(mass_factor, copy, matrix.Structure.SAME_NONZERO_PATTERN)
+        matrix.axpy(mass_factor, copy, matrix.Structure.SUBSET_NONZERO_PATTERN)
         held = np.union1d(np.flatnonzero(self.held), without if factor == 0.0 else none).astype(np.intp)
         matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
         matrix.setOption(matrix.Option.SPD, True)
@@ -231,7 +232,7 @@ class Body:
     def _mass_copy(self, mass: str, massless: NDArray) -> Any:
         """The mass in the pattern of the stiffness, rows and columns of ``massless`` zero. Collective."""
         if _known_mass(mass) == "lumped":
-            copy = self._assemble_petsc(self._stiffness_form())
+            copy = self._assemble_petsc(self._square_form())
             copy.zeroEntries()
             diagonal = copy.getDiagonal()
             diagonal.array[:] = self.mass
@@ -240,6 +241,14 @@ class Body:
             copy = self._consistent[0].copy()
         copy.zeroRowsColumns(self._petsc_rows(copy, massless), diag=0.0)
         return copy
+
+    def _square_form(self) -> Any:
+        """The stiffness with a place on every diagonal, also of dofs that are not inside."""
+        if self.cells is None:
+            return self._stiffness_form()
+        u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
+        everywhere = ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)
+        return self._stiffness_form() + fem.Constant(self.mesh, 0.0) * ufl.inner(u, w) * everywhere
 
     def _petsc_rows(self, matrix: Any, dofs: NDArray) -> NDArray:
         return self.global_dofs()[dofs].astype(matrix.getOwnershipRanges().dtype)
@@ -324,10 +333,10 @@ class Body:
 
     def _find_inside(self) -> NDArray:
         """Owned dofs that a cell of the body touches, on whatever rank. Collective."""
-        if self._cells is None:
+        if self.cells is None:
             return np.ones(self.owned, dtype=bool)
         touched = la.vector(self.space.dofmap.index_map, 1)
-        touched.array[np.unique(self.space.dofmap.list[self._cells])] = 1.0
+        touched.array[np.unique(self.space.dofmap.list[self.cells])] = 1.0
         touched.scatter_reverse(la.InsertMode.add)
         return np.repeat(touched.array[: self.owned // self.block] > 0, self.block)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 
@@ -50,6 +51,29 @@ class FactorisedSolver:
                 f"see the options -{self._ksp.getOptionsPrefix()}ksp_*"
             )
         out[:n] = self._x.array_r
+
+    def solve_block(self, columns: NDArray) -> NDArray:
+        """Solutions for many right sides, shape (size, k) with the owned entries first. Collective."""
+        from petsc4py import PETSc
+
+        n, k = self._b.getLocalSize(), columns.shape[1]
+        right = np.asfortranarray(columns[:n])
+        right[self._held] = 0.0
+        out: NDArray = np.zeros(columns.shape)
+        pc = self._ksp.getPC()
+        if self._ksp.getType() != "preonly" or pc.getType() not in ("cholesky", "lu"):
+            for i in range(k):
+                self.solve(right[:, i], out[:, i])
+            return out
+        b, x = (
+            PETSc.Mat().createDense(((n, None), (PETSc.DECIDE, k)), array=each, comm=self.matrix.comm)
+            for each in (right, np.zeros_like(right))
+        )
+        pc.getFactorMatrix().matSolve(b, x)
+        out[:n] = x.getDenseArray()
+        for each in (b, x):
+            each.destroy()
+        return out
 
 
 def _direct_solver(ranks: int) -> str:

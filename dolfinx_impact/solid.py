@@ -128,10 +128,10 @@ class Solid(Body):
     def _facet_measure(self, name: str) -> Any:
         """``ds`` over named facets at cells of the body. Collective."""
         facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1
-        if self._cells is not None:
+        if self.cells is not None:
             self.mesh.topology.create_connectivity(fdim, fdim + 1)
             cells = self.mesh.topology.connectivity(fdim, fdim + 1)
-            facets = np.array([f for f in facets if np.any(np.isin(cells.links(f), self._cells))], np.int32)
+            facets = np.array([f for f in facets if np.any(np.isin(cells.links(f), self.cells))], np.int32)
         tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))
         return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)
 

@@ -142,7 +142,8 @@ class Recorder:
             arrays.update(zip(energy.TERMS, energies.T))
             arrays["residual"] = energy.residual(arrays)
         closes = self._balance is not None and self._balance.closes
-        return Result(arrays, balance=closes, steps=self._steps, seconds=seconds)
+        steps = self._steps * self._integrator.substeps
+        return Result(arrays, balance=closes, steps=steps, seconds=seconds)
 
     def _refuse_large(self, samples: int, k: int, p: int) -> None:
         per_sample = 8 * parallel.total(self._comm, 3 * k + 2 * p) + 8 * (2 + len(energy.TERMS))

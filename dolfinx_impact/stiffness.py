@@ -99,7 +99,8 @@ class StoredStiffness:
         start, column = matrix.indptr[: nodes + 1], matrix.indices[: matrix.indptr[nodes]]
         blocks = matrix.data[: column.size * bs * bs].reshape(-1, bs, bs)
         rows = np.repeat(np.arange(nodes), np.diff(start))
-        sums = np.add.reduceat(blocks, start[:-1], axis=0) if nodes else blocks[:0]
+        sums = np.zeros((nodes, bs, bs))
+        np.add.at(sums, rows, blocks)
         comm = self._space.mesh.comm
         scale = parallel.largest(comm, np.abs(blocks))
         if bs > 3 or parallel.largest(comm, np.abs(sums)) > _ZERO_SUM * scale:

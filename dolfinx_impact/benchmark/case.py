@@ -19,8 +19,8 @@ from ..steps import Steps
 #: Parameters of a run by name.
 Values = Mapping[str, Any]
 
-#: Schemes of the cases of Di Stasio et al. (2019): those that go by a name.
-NAMED = tuple(name for name in SCHEMES if not name.startswith("dep-"))
+#: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
+NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
 #: What every case understands besides its own parameters.
 COMMON = {
     "h": Option(None, "s", "time step; the other way to give it is courant"),

@@ -4,6 +4,7 @@ from .base import Integrator, UnstableTimeStep
 from .catalogue import SCHEMES
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences, ThetaMethod
+from .hati import HATI
 from .newton import NewtonTheta
 from .own import find_scheme
 from .scheme import Option, Scheme
@@ -25,6 +26,7 @@ __all__ = [
     "Carpenter",
     "CarpenterImplicit",
     "CentralDifferences",
+    "HATI",
     "Integrator",
     "MoreauJean",
     "MoreauJeanDecoupled",

@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from .._numba_kernels import copy, drift, kick, pair_product
+from .._numba_kernels import central_sums, copy, drift, kick, pair_product, power_sums, subtract_rows
 
 _pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
 #: Up to so many dofs a loop in place is faster than a call of a vectorised one.
@@ -44,6 +44,11 @@ class Model(NamedTuple):
     column: NDArray
     blocks: NDArray
     block: int
+    row_start: NDArray
+    row_column: NDArray
+    row_values: NDArray
+    patterns: NDArray
+    rate: float
     has_loads: bool
     has_damping: bool
     linear: bool
@@ -212,13 +217,14 @@ def _contact_work(
 
 
 def _advance(  # type: ignore[no-untyped-def]
-    steps, n, t0, h, follows, s, m, c, recorded, table, columns, terms, powers,
+    steps, n, t0, h, follows, s, m, c, recorded, table, columns, terms, powers, amplitudes,
     external, internal, damping, energy, surface,
 ):  # fmt: skip
     # Fields of the tuples are read once: each reading counts references, which costs as much as a step.
     u, v, v_before, f = s
-    (mass, inverse_mass, kicks, constant, K, start, column, blocks, block, has_loads, has_damping, linear,
-     calls_external, calls_internal, calls_damping, calls_energy, load, part, damped) = m  # fmt: skip
+    (mass, inverse_mass, kicks, constant, K, start, column, blocks, block, row_start, row_column,
+     row_values, patterns, rate, has_loads, has_damping, linear, calls_external, calls_internal,
+     calls_damping, calls_energy, load, part, damped) = m  # fmt: skip
     (dofs, weights, x0, offset, diagonal, at_position, e, tolerance, friction, touching, flat) = c
     picked, factors = recorded
     at_u, at_v_t, at_v, at_gap, at_r, at_r_t, at_energies, directions = columns
@@ -226,11 +232,16 @@ def _advance(  # type: ignore[no-untyped-def]
     x, normal = np.zeros(width), np.zeros(width)
     _, _, stored, work, external_work, contact_work, dissipated, _ = terms
     power, external_power, damping_power, contact_power = powers
-    dense = K.size > 0
+    dense, sparse, stored_rows = K.size > 0, block > 0, row_start.size > 0
     for i in range(steps):
         t = t0 + (n + i + 1) * h
         drift(u, v, h)
-        # -- forces, summed as PointMasses.force and Solid.force do
+        # -- forces, summed as PointMasses.force and Body.force do
+        if amplitudes.shape[1] > 0:
+            copy(constant, load)
+            for k in range(amplitudes.shape[1]):
+                for j in range(size):
+                    load[j] += patterns[k, j] * amplitudes[i, k]
         if calls_external:
             external(t, u, v, load)
             for j in range(size):
@@ -244,7 +255,10 @@ def _advance(  # type: ignore[no-untyped-def]
             internal(t, u, v, part)
         if calls_damping:
             damping(t, u, v, damped)
-        if block > 0:
+        elif rate > 0.0:
+            for j in range(size):
+                damped[j] = rate * mass[j] * v[j]
+        if sparse or stored_rows:
             copy(load, f)
         else:
             for j in range(size):
@@ -255,7 +269,9 @@ def _advance(  # type: ignore[no-untyped-def]
             _pairs_2(start, column, blocks, u, f)
         elif block == 3:
             _pairs_3(start, column, blocks, u, f)
-        if calls_damping:
+        if stored_rows:
+            subtract_rows(row_start, row_column, row_values, u, f)
+        if has_damping:
             for j in range(size):
                 f[j] -= damped[j]
         if size > _FEW:
@@ -292,22 +308,31 @@ def _advance(  # type: ignore[no-untyped-def]
                     _rub(dofs, weights, k, friction * impulse, v, inverse_mass, i, table, at)
         # -- energies
         if follows:
-            kinetic = jump = a0 = a1 = a2 = l0 = l1 = l2 = d0 = d1 = d2 = 0.0
-            for j in range(size):
-                v0, v1 = v_before[j], v[j]
-                kinetic += mass[j] * (v0 + v1) ** 2
-                jump += mass[j] * (v1 - v0) ** 2
-                a0 += v0 * f[j]
-                a1 += v1 * f[j]
-                a2 += u[j] * f[j]
+            l0 = l1 = l2 = d0 = d1 = d2 = 0.0
+            if size > _FEW:
+                kinetic, jump, a0, a1, a2 = central_sums(mass, v_before, v, f, u)
                 if has_loads:
-                    l0 += v0 * load[j]
-                    l1 += v1 * load[j]
-                    l2 += u[j] * load[j]
+                    l0, l1, l2 = power_sums(v_before, v, u, load)
                 if has_damping:
-                    d0 += v0 * damped[j]
-                    d1 += v1 * damped[j]
-                    d2 += u[j] * damped[j]
+                    d0, d1, d2 = power_sums(v_before, v, u, damped)
+            else:
+                kinetic = jump = a0 = a1 = a2 = 0.0
+                for j in range(size):
+                    v0, v1 = v_before[j], v[j]
+                    kinetic += mass[j] * (v0 + v1) ** 2
+                    jump += mass[j] * (v1 - v0) ** 2
+                    a0 += v0 * f[j]
+                    a1 += v1 * f[j]
+                    a2 += u[j] * f[j]
+                    if has_loads:
+                        l0 += v0 * load[j]
+                        l1 += v1 * load[j]
+                        l2 += u[j] * load[j]
+                    if has_damping:
+                        d0 += v0 * damped[j]
+                        d1 += v1 * damped[j]
+                        d2 += u[j] * damped[j]
+                kinetic, jump = kinetic / 8, jump / 8
             if linear:
                 stored = 0.5 * (l2 - d2 - a2)
             elif calls_energy:
@@ -324,7 +349,7 @@ def _advance(  # type: ignore[no-untyped-def]
             power, external_power, damping_power = l1 - d1 - a1, l1, d1
             contact_power = _contact_work(dofs, weights, i, table, at_r, at_r_t, directions, v)
             e0 = at_energies
-            table[i, e0], table[i, e0 + 1], table[i, e0 + 2] = kinetic / 8, -jump / 8, stored
+            table[i, e0], table[i, e0 + 1], table[i, e0 + 2] = kinetic, -jump, stored
             table[i, e0 + 3], table[i, e0 + 4], table[i, e0 + 5] = work, external_work, contact_work
             table[i, e0 + 6] = dissipated
         # -- what is recorded

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from typing import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -50,6 +52,10 @@ class Integrator:
     point_records: tuple[str, ...] = ()
     #: How far behind ``t`` prescribed motions must be known [s].
     look_ahead = 0.0
+    #: Time steps of the scheme in one :meth:`step`.
+    substeps = 1
+    #: Arrays that the next step depends on, besides ``t``.
+    state_names: tuple[str, ...] = ("u", "v", "r", "r_t")
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
 
@@ -113,6 +119,27 @@ class Integrator:
             raise RuntimeError("call start(u0, v0) before step()")
         self.n += 1
         self.advance()
+
+    def state(self) -> dict[str, NDArray]:
+        """Copies of all that the next step depends on, this rank's part."""
+        kept = {name: np.array(getattr(self, name)) for name in self.state_names}
+        return {"t0": np.array(self.t0), "n": np.array(self.n), **kept}
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`state`, in place of :meth:`start`. Collective.
+
+        Raises:
+            ValueError: A state of another scheme, system or number of ranks.
+        """
+        error = None
+        for name in self.state_names:
+            there, needed = np.shape(state.get(name)), getattr(self, name).shape
+            if name not in state or there != needed:
+                error = ValueError(f"this is no state of the run: {name} has shape {there}, not {needed}")
+        parallel.agree(self.system.comm, error)
+        self.t0, self.n = float(state["t0"]), int(state["n"])
+        for name in self.state_names:
+            getattr(self, name)[...] = state[name]
 
     def contact_work(self, v: NDArray) -> float:
         """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J]."""

@@ -45,16 +45,20 @@ class Block:
         forces = getattr(integrator.system, "compiled", lambda: None)()
         if integrator.system.comm.size > 1:
             raise NotCompiled("several ranks share the system")
+        if integrator.system.moved.any:
+            raise NotCompiled("the motion of dofs is prescribed")
         if forces is None:
             raise NotCompiled("a force of the system is not of a compiled kind: compile it with numba.njit")
         from . import _block_loop as loop
 
         self._integrator, self._balance, system = integrator, balance, integrator.system
+        self._amplitudes = forces.amplitudes
+        patterns = np.zeros((0, system.size)) if forces.patterns is None else forces.patterns
         size, (start, column, blocks) = system.size, forces.pairs
         self._model = loop.Model(
             system.mass, system.inverse_mass, integrator.dt * system.inverse_mass, forces.load,
             np.ascontiguousarray(forces.stiffness), start, column, blocks, forces.block,
-            system.has_loads, system.has_damping, system.linear,
+            *forces.csr, patterns, forces.rate, system.has_loads, system.has_damping, system.linear,
             forces.external is not None, forces.internal is not None, forces.damping is not None,
             forces.energy is not None, forces.load.copy(), np.zeros(size), np.zeros(size),
         )  # fmt: skip
@@ -77,7 +81,12 @@ class Block:
         terms, powers = np.zeros(len(energy.TERMS)), np.zeros(4)
         if balance is not None:
             terms[:], powers[:] = balance.terms(), balance._powers
-        arrays = (state, self._model, self._contact, self._rows, part.table, columns, terms, powers)
+        times = s.t0 + (s.n + 1 + np.arange(steps)) * s.dt
+        amplitudes = np.zeros((steps, 0)) if self._amplitudes is None else self._amplitudes(times)
+        arrays = (
+            state, self._model, self._contact, self._rows, part.table, columns, terms, powers,
+            np.ascontiguousarray(amplitudes),
+        )  # fmt: skip
         if self._advance is None:
             self._advance = self._loop.compiled_for(*arrays)
         self._advance(steps, s.n, s.t0, s.dt, balance is not None, *arrays, *self._functions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Mapping
 
 from . import doyen2011
+from .hati import HATI
 from .scheme import Option, Scheme
 from .schemes import (
     AcaryBonnefon,
@@ -122,4 +123,19 @@ SCHEMES: Mapping[str, Scheme] = {
         {"forecast": _THETA["forecast"], "mass": _MASS, "touching": _TOUCHING},
     ),
     **doyen2011.SCHEMES,
+    "hati": Scheme(
+        HATI,
+        "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)",
+        "(54)-(74), Algorithm 1 (GC method); balance (91)-(93)",
+        "2 without impact, 1 with",
+        "velocities across the interface, the balance (91) with the energy of the interface",
+        "fine step <= 2 / omega_max of the explicit subdomain",
+        True,
+        "velocity",
+        {
+            "ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"),
+            "touching": _TOUCHING,
+        },
+        divided=True,
+    ),
 }

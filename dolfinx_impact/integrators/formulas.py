@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,6 +42,7 @@ class CentralDifferences(Integrator):
     """
 
     v_shift = 0.5
+    state_names = ("u", "v", "v_before", "f", "r", "r_t")
 
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False
@@ -128,6 +131,11 @@ class CentralDifferences(Integrator):
         moved = self.system.moved
         if moved.any:
             self.v[moved.dofs] = (moved(self.t + self.dt) - self.u[moved.dofs]) / self.dt
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Integrator.resume`."""
+        super().resume(state)
+        self.v_force = self.v_before if self.n > 0 else 0.5 * (self.v_before + self.v)
 
     def reactions(self) -> NDArray:
         """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""

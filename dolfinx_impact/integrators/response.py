@@ -37,8 +37,8 @@ class LumpedResponse:
     """
 
     def __init__(self, contact: Contact, inverse_mass: NDArray, factor: float = 1.0) -> None:
-        self._contact, self._factor = contact, factor
-        self._inverse_mass = inverse_mass
+        self._contact = contact
+        self._inverse = inverse_mass if factor == 1.0 else factor * inverse_mass
         rows = contact.rows
         self._coupled = contact.comm.allreduce(not rows.distinct)
         if contact.friction > 0:
@@ -49,11 +49,13 @@ class LumpedResponse:
                     "friction needs one mass for all directions of a point, and points that share no dof"
                 )
         self._diagonal: NDArray | None = None
-        if contact.constant and rows.distinct:
-            self._diagonal = factor * np.sum(rows.weights**2 * inverse_mass[rows.dofs], axis=1)
+        if contact.constant and not self._coupled:
+            self._diagonal = rows.diagonal(self._inverse)
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
-        """Closed form where H is diagonal, else one small problem for this rank's points."""
+        """Closed form where H is diagonal, else one small problem for the points that may share dofs."""
+        if self._coupled and self._contact.rows.collective:
+            return self._solve_together(closed, b)
         r, error = np.zeros(b.size), None
         if closed.any():
             try:
@@ -71,26 +73,21 @@ class LumpedResponse:
         """H of the closed points: its diagonal where points share no dof [1/kg]."""
         if self._diagonal is not None:
             return self._diagonal[closed]
-        rows = self._contact.rows
-        dofs, weights = rows.dofs[closed], rows.weights[closed]
-        if rows.distinct:
-            return self._factor * np.einsum("pk,pk,pk->p", weights, weights, self._inverse_mass[dofs])
-        used, place = np.unique(dofs, return_inverse=True)
-        L = np.zeros((dofs.shape[0], used.size))
-        np.add.at(L, (np.arange(dofs.shape[0])[:, None], place.reshape(dofs.shape)), weights)
-        return self._factor * (L * self._inverse_mass[used]) @ L.T
+        return self._contact.rows.product(self._inverse, closed)
+
+    def _solve_together(self, closed: NDArray, b: NDArray) -> NDArray:
+        """The problem of all ranks' points, whose rows have entries on several ranks. Collective."""
+        contact = self._contact
+        every = parallel.gather_rows(contact.comm, np.column_stack([closed, b]))
+        which = np.flatnonzero(every[:, 0])
+        r, H = np.zeros(contact.total), contact.rows.product(self._inverse, which)
+        if which.size:
+            r[which] = parallel.on_root(contact.comm, lambda: complementarity.solve(H, every[which, 1]))
+        return r[contact.mine]
 
     def push(self, r: NDArray, v: NDArray) -> None:
         """``v += factor M^-1 L^T r``; touches only the points with an impulse."""
-        hit = np.flatnonzero(r)
-        if hit.size:
-            rows = self._contact.rows
-            dofs = rows.dofs[hit]
-            change = rows.weights[hit] * (self._factor * r[hit])[:, None] * self._inverse_mass[dofs]
-            if rows.distinct:
-                v[dofs] += change
-            else:
-                np.add.at(v, dofs, change)
+        self._contact.rows.push(r, self._inverse, v)
 
     def rub(self, r: NDArray, v: NDArray) -> NDArray:
         """Coulomb impulses that stop the slip as far as ``|r_t| <= mu r`` allows; acts on ``v``.
@@ -106,7 +103,7 @@ class LumpedResponse:
         r_t = np.zeros(dofs.shape)
         hit = np.flatnonzero(r)
         if hit.size:
-            inverse = self._factor * self._inverse_mass[dofs[hit, :1]]
+            inverse = self._inverse[dofs[hit, :1]]
             stop = -contact.slip(v)[hit] / inverse
             size = np.linalg.norm(stop, axis=1)
             limit = contact.friction * r[hit]

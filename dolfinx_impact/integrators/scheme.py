@@ -37,6 +37,7 @@ class Scheme:
         explicit: Whether it makes its step without a linear system, from lumped masses.
         contact: Where contact is enforced: ``"velocity"``, ``"position"`` or both, ``"penalty"``,
             ``"none"``; ``"own"`` for a class of the user's, of which nothing is claimed.
+        divided: Whether it integrates two subdomains of a body, not one system.
     """
 
     make: Callable[..., Integrator]
@@ -48,14 +49,20 @@ class Scheme:
     explicit: bool
     contact: str
     parameters: Mapping[str, Option] = field(default_factory=dict)
+    divided: bool = False
 
     def bind(
-        self, system: System, dt: float, contact: Contact | None, values: Mapping[str, Any],
+        self, system: System | tuple[System, System], dt: float, contact: Contact | None, values: Mapping[str, Any],
         *, allow_unstable: bool = False,
     ) -> Integrator:  # fmt: skip
-        """The scheme with its parameters taken from ``values``, not started."""
+        """The scheme with its parameters taken from ``values``, not started.
+
+        Args:
+            system: The system; explicit and implicit subdomain of a divided one.
+        """
         options = {name: values[name] for name in self.parameters if name not in OF_THE_CONTACT}
         if self.explicit:
             options.pop("mass", None)
             options["allow_unstable"] = allow_unstable
-        return self.make(system, dt, contact=contact, **options)
+        systems = system if isinstance(system, tuple) else (system,)
+        return self.make(*systems, dt, contact=contact, **options)

@@ -1,0 +1,209 @@
+"""Explicit near the contact, implicit elsewhere: the integrator of Fekak et al. (2017)."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import parallel
+from ..body import Body
+from ..contact import Contact
+from ..energy import Balance
+from ..rows import Rows
+from .base import Integrator
+from .divided import Divided
+from .enforcement import VelocityLevel
+from .hati_balance import HATIBalance
+from .hati_sides import GluedExplicit, Implicit
+from .interface import Interface
+
+
+class HATI(Integrator):
+    """Heterogeneous asynchronous time integration: CD-Lagrange and Newmark (1/4, 1/2), glued (GC method).
+
+    Fekak et al., Comput. Mech. 60 (2017), Algorithm 1. One step is a coarse one, ``DT = m dt``::
+
+        implicit, once   M~ a = F(t_{n+m}, pU, pV),  v_free = pV + gamma DT a                    (61)-(64)
+        explicit, j = 1, ..., m:
+            U_{n+j}  = U_{n+j-1} + dt V_{j-1/2}
+            W        = dt M_E^-1 F_E(t_{n+j}, U_{n+j}, V_{j-1/2})
+            H Lambda = (1-j/m) v_free,n + (j/m) v_free,n+m - (V_{j-1/2} + W/2)       on the interface   (71), (74)
+            W       += dt M_E^-1 Lambda,  then contact as in CD-Lagrange,  V_{j+1/2} = V_{j-1/2} + W
+        implicit, once   M~ a = F(t_{n+m}, pU, pV) - Lambda_m                                        (54)
+
+    so that the velocities of both copies of an interface dof agree at every fine time. ``v_free,n`` is the
+    free velocity of the coarse step before, not the total one. ``H`` is computed once, and nothing is
+    solved inside the loop over j.
+
+    Arrays over dofs hold the explicit copy, then the implicit one: owned dofs of ``fine``, those of
+    ``coarse``, ghosts likewise; see :meth:`coarse_rows`. All times of arrays are coarse ones.
+
+    Args:
+        fine: The explicit subdomain with all contacts, a body on its part of a mesh.
+        coarse: The implicit subdomain, on another part of the same mesh.
+        dt: Fine time step [s], at most ``fine.critical_time_step()``.
+        contact: A contact made for ``fine``, away from the interface, or None.
+        ratio: m, coarse steps per fine step, a whole number from 1 on.
+        allow_unstable: Accept a fine step above the critical one.
+
+    Attributes:
+        dt: The coarse time step [s].
+        ratio: m.
+        fine, coarse: What integrates either side.
+        interface: The pairs of dofs.
+        free_velocity: The implicit side's at the interface, of the last step, shape (pairs of this rank,) [m/s].
+        contacts: What the contacts did in the fine steps of the last step.
+
+    Raises:
+        ValueError: A ratio that is no whole number from 1 on, a step that is not positive or above the
+            critical one, subdomains that do not fit (see :class:`.Interface`), a contact point on the
+            interface or on other dofs than those of ``fine``.
+    """
+
+    state_names = ("free_velocity", "r", "r_t")
+    system: Divided
+
+    def __init__(
+        self, fine: Body, coarse: Body, dt: float, contact: Contact | None = None, *, ratio: int,
+        allow_unstable: bool = False,
+    ) -> None:  # fmt: skip
+        if isinstance(ratio, bool) or not ratio >= 1 or ratio != int(ratio):
+            raise ValueError(f"the ratio of the time steps must be a whole number from 1 on, but is {ratio}")
+        self.interface = Interface(fine, coarse)
+        if contact is not None:
+            if contact.system is not fine:
+                raise ValueError("the contact must be made for the explicit subdomain, fine")
+            self.interface.refuse_contact(contact)
+        super().__init__(Divided(fine, coarse), int(ratio) * dt, contact)
+        self.ratio = int(ratio)
+        self.fine = GluedExplicit(
+            fine, dt, VelocityLevel(contact), self.interface, allow_unstable=allow_unstable
+        )
+        self.coarse = Implicit(coarse, self.dt, self.interface)
+        self.fine.glue(self.coarse.compliance)
+        self.beyond_limit, self.substeps = self.fine.beyond_limit, self.ratio
+        self.look_ahead = max(self.fine.look_ahead, 0.0)
+        self.contacts = FineContact(self.fine, self.ratio)
+        self.free_velocity = np.zeros(self.interface.dofs.size)
+        self.following: HATIBalance | None = None
+
+    @property
+    def multipliers(self) -> NDArray:
+        """Lambda at ``t``, shape (pairs of this rank,) [N]: +Lambda acts on the explicit copy, -Lambda on the other."""
+        return self.fine.multipliers
+
+    @property
+    def v_mean(self) -> NDArray:
+        """Velocities at ``t`` of both copies [m/s]."""
+        return self.v
+
+    def velocity_jump(self) -> float:
+        """Largest difference of the two copies' velocities at ``t`` [m/s]. Collective."""
+        g = self.interface.dofs
+        return max(0.0, parallel.largest(self.system.comm, np.abs(self.fine.v_mean[g] - self.coarse.v[g])))
+
+    def gap(self) -> NDArray:
+        """Gap at ``u``, shape (points of this rank,) [m]."""
+        return self.fine.gap()
+
+    def coarse_rows(self, rows: Rows) -> Rows:
+        """Rows made for ``coarse``, for the arrays of this integrator."""
+        return Rows(self.system.coarse_dofs(rows.dofs), rows.weights, rows.order, rows.labels)
+
+    def begin(self) -> None:
+        """Lambda_0 from equal accelerations of both copies at the interface."""
+        fine, coarse, g = self.fine, self.coarse, self.interface.dofs
+        (u_E, u_I), (v_E, v_I) = self.system.split(self.u), self.system.split(self.v)
+        coarse.start(u_I, v_I, self.t0)
+        accelerations = []
+        for body, u, v in ((fine.system, u_E, v_E), (coarse.system, coarse.u, coarse.v)):
+            f = np.zeros(body.size)
+            body.force(self.t0, u, v, f)
+            accelerations.append(f[g] * body.inverse_mass[g])
+        mobility = fine.system.inverse_mass[g] + coarse.system.inverse_mass[g]
+        fine.multipliers[:] = -(accelerations[0] - accelerations[1]) / mobility
+        fine.start(u_E, v_E, self.t0)
+        self.free_velocity[:] = coarse.accelerate(self.t0, fine.multipliers)
+        self.r[:], self.r_t[:] = fine.r, fine.r_t
+        self._collect()
+
+    def advance(self) -> None:
+        """One coarse step: solve, go on in fine steps, solve again."""
+        if self.following is not None:
+            self.following.before_step()
+        new = self.coarse.free_velocity(self.t)
+        self._fine_steps(new)
+        self.coarse.finish(self.fine.multipliers)
+        self.free_velocity[:] = new
+        self.r[:] = self.contacts.r.sum(axis=0)
+        self._collect()
+
+    def _fine_steps(self, new: NDArray) -> None:
+        self.r_t[:] = 0.0
+        for j in range(1, self.ratio + 1):
+            part = j / self.ratio
+            self.fine.target[:] = (1 - part) * self.free_velocity + part * new  # (74)
+            self.fine.step()
+            self.contacts.note(j - 1)
+            self.r_t += self.fine.r_t
+            if self.following is not None:
+                self.following.fine_step()
+
+    def _collect(self) -> None:
+        self.system.join(self.fine.u, self.coarse.u, self.u)
+        self.system.join(self.fine.v_mean, self.coarse.v, self.v)
+
+    def _field(self, name: str, value: ArrayLike) -> NDArray:
+        """Also a field of the undivided body, for both copies."""
+        fine, coarse = self.system.fine, self.system.coarse
+        size = np.size(value)
+        if np.ndim(value) == 0 or size not in (fine.owned, fine.size):
+            return super()._field(name, value)
+        out = np.zeros(self.system.size)
+        halves = [np.zeros(body.size) for body in (fine, coarse)]
+        for half in halves:
+            half[:size] = np.ravel(value)
+        self.system.join(*halves, out)
+        return super()._field(name, out)
+
+    def state(self) -> dict[str, NDArray]:
+        """Copies of all that the next step depends on, the free velocity of the last step included."""
+        kept = super().state()
+        for name, side in (("fine", self.fine), ("coarse", self.coarse)):
+            kept |= {f"{name}.{key}": value for key, value in side.state().items()}
+        return kept
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Integrator.resume`."""
+        super().resume(state)
+        for name, side in (("fine", self.fine), ("coarse", self.coarse)):
+            prefix = f"{name}."
+            side.resume({k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)})
+        self._collect()
+
+    def balance(self) -> Balance:
+        """Fekak et al. (91)."""
+        return HATIBalance(self)
+
+
+class FineContact:
+    """What the contacts did in the fine steps of the last coarse one.
+
+    Attributes:
+        r: Impulses, shape (m, p) [N s].
+        gap: Gaps at the same times, shape (m, p) [m].
+        before: Normal velocities half a fine step before, ``L v_{j-1/2}``, shape (m, p) [m/s].
+    """
+
+    def __init__(self, fine: GluedExplicit, ratio: int) -> None:
+        self._fine = fine
+        self.r, self.gap, self.before = (np.zeros((ratio, fine.r.size)) for _ in range(3))
+
+    def note(self, j: int) -> None:
+        """Keep fine step ``j``, from 0. Collective."""
+        s = self._fine
+        if s.contact is not None:
+            self.r[j], self.gap[j] = s.r, s.gap()
+            self.before[j] = s.contact.rows(s.v_before)

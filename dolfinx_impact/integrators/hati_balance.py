@@ -1,0 +1,87 @@
+"""The energy balance of HATI, Fekak et al. (2017), (91)-(93)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..energy import Balance, CentralDifferenceBalance
+
+
+class HATIBalance(Balance):
+    """Explicit side (86)-(90) in every fine step, implicit side in every coarse one, and the interface.
+
+    ``W_interface`` is (93) with the mean multipliers: ``[U_E] . <Lambda>`` per fine step less
+    ``[U_I] . <Lambda>`` per coarse step, both over the pairs; only then does (91) close.
+    """
+
+    def __init__(self, integrator: Any) -> None:
+        super().__init__(integrator)
+        self.fine = CentralDifferenceBalance(integrator.fine)
+        self._side = integrator.coarse
+        system = self._side.system
+        self._u, self._parts = np.zeros(system.size), np.zeros((4, system.size))
+        self._at = integrator.interface.dofs
+        self._internal_work = self._dissipated = self._external = 0.0
+        self._began, self._before = np.zeros(self._at.size), np.zeros(self._at.size)
+
+    def start(self) -> None:
+        """Energies of both sides at t_0; from here on the integrator tells of its fine steps."""
+        self.integrator.following = self
+        self.fine.start()
+        self._forces = self._read()
+        self._gather()
+
+    def before_step(self) -> None:
+        """Note the state at the beginning of a coarse step."""
+        self._u[:] = self._side.u
+        self._began[:] = self._before[:] = self.integrator.fine.multipliers
+
+    def fine_step(self) -> None:
+        """Add what a fine step did."""
+        self.fine.step()
+        s = self.integrator.fine
+        mean = 0.5 * (self._before + s.multipliers)
+        self.interface += s.dt * float(s.v_before[self._at] @ mean)
+        self._before[:] = s.multipliers
+
+    def step(self) -> None:
+        """Add what the implicit side did in the coarse step."""
+        n = self._side.system.owned
+        before, after = self._forces, self._read()
+        internal, external, damped = (0.5 * (a + b) for a, b in zip(before, after))
+        way = (self._side.u - self._u)[:n]
+        self._internal_work += float(way @ internal)
+        self._dissipated += float(way @ damped)
+        self._external += float(way @ external)
+        mean = 0.5 * (self._began + self.integrator.fine.multipliers)
+        self.interface -= float(way[self._at] @ mean)
+        self._forces = after
+        self._gather()
+
+    def _read(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Internal, external and damping forces of the implicit side at ``t``; those that move dofs too."""
+        side, system, t = self._side, self._side.system, self.integrator.t
+        n = system.owned
+        system.force(t, side.u, side.v, self._parts[0])
+        system.external(t, side.u, side.v, self._parts[1])
+        system.damping(t, side.u, side.v, self._parts[2])
+        force, load, damp = (part[:n].copy() for part in self._parts[:3])
+        internal = load - force - damp
+        self._kinetic = 0.5 * float(np.sum(system.mass * side.v[:n] ** 2))
+        self._stored = 0.5 * float(side.u[:n] @ internal)
+        at = system.moved.dofs
+        load[at] += system.mass[at] * side.a[at] - force[at]  # (92)
+        return internal, load, damp
+
+    def _gather(self) -> None:
+        fine = self.fine
+        self.kinetic = fine.kinetic + self._kinetic
+        self.complementary = fine.complementary
+        self.internal = fine.internal + self._stored
+        self.internal_work = fine.internal_work + self._internal_work
+        self.external = fine.external + self._external
+        self.dissipated = fine.dissipated + self._dissipated
+        self.contact = fine.contact

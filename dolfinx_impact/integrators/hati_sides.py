@@ -1,0 +1,149 @@
+"""The two sides of HATI: what each offers to the other at the interface."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import parallel
+from ..body import Body
+from ..system import System
+from .enforcement import Enforcement
+from .formulas import CentralDifferences
+from .interface import Glue, Interface
+
+#: Newmark's constants of the implicit side, Fekak et al. (65).
+BETA, GAMMA = 0.25, 0.5
+
+
+class GluedExplicit(CentralDifferences):
+    """CD-Lagrange whose integer-time velocity follows a given one at the interface.
+
+    After the free step, (66)-(68), ``H Lambda = target - (v_{j-1/2} + v*)/2`` and ``v* += dt M^-1 L^T Lambda``;
+    contact comes after, on other dofs.
+
+    Attributes:
+        target: Free velocity of the implicit side at the end of the step, (74), shape (pairs,) [m/s].
+        multipliers: Lambda of the last step, shape (pairs,) [N].
+    """
+
+    state_names = (*CentralDifferences.state_names, "multipliers")
+
+    def __init__(
+        self, system: System, dt: float, enforcement: Enforcement, interface: Interface,
+        *, allow_unstable: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
+        self._at = interface.dofs
+        self.interface = interface
+        self.target, self.multipliers = np.zeros(self._at.size), np.zeros(self._at.size)
+
+    def glue(self, implicit: NDArray) -> None:
+        """Prepare H from its implicit part ``H_I``, shape (total, total) [m/s/N]. Collective."""
+        explicit = 0.5 * self.interface.gather(self._kick[self._at])  # (72)
+        self.operator = Glue(self.interface, np.diag(explicit) + implicit)
+
+    def _constrain(self, part: float) -> None:
+        super()._constrain(part)
+        g = self._at
+        if self.n > 0:  # at the start the multipliers are given
+            free = 0.5 * (self.v_before[g] + self.v[g])
+            self.multipliers[:] = self.operator.multipliers(self.target - free)
+        self.v[g] += part * self._kick[g] * self.multipliers
+
+
+class Implicit:
+    """Newmark's method (1/4, 1/2) with lumped mass, free problem and correction, Fekak et al. (61)-(65).
+
+    Args:
+        system: The implicit subdomain.
+        dt: Coarse time step [s].
+        interface: The pairs.
+
+    Attributes:
+        u, v, a: Displacements, velocities, accelerations at ``t``, shape (size,).
+        f: Loads less internal forces less damping of the predicted state, less the multipliers after
+            :meth:`finish`, shape (size,) [N].
+    """
+
+    state_names = ("u", "v", "a")
+
+    def __init__(self, system: Body, dt: float, interface: Interface) -> None:
+        self.system, self.dt, self._at = system, dt, interface.dofs
+        self.u, self.v, self.a, self.f = (np.zeros(system.size) for _ in range(4))
+        self._scratch = np.zeros(system.size)
+        weight = 1 + GAMMA * dt * system.damping_rate
+        self._solver = system.implicit_solver(
+            BETA * dt**2, "lumped", mass_factor=weight, prefix="impact_hati_"
+        )
+        compliance = GAMMA * dt * interface.compliance(self._solver, system.size)  # (73)
+        self.compliance, self._interface = compliance, interface
+        self._reach: NDArray = np.zeros(system.moved.dofs.size)
+
+    def start(self, u: NDArray, v: NDArray, t: float) -> None:
+        """Set the state; dofs that are held stand still, moved ones are where they belong."""
+        system, moved = self.system, self.system.moved
+        self.u[:], self.v[:] = u, v
+        still = system.held.copy()
+        still[moved.dofs] = False
+        self.v[: system.owned][still] = 0.0
+        if moved.any:
+            self.u[moved.dofs] = moved(t)
+
+    def accelerate(self, t: float, multipliers: NDArray) -> NDArray:
+        """Accelerations at the start, and the free velocity there: ``v + H_I Lambda``. Collective.
+
+        A moved dof gets the acceleration that takes it through the first step without a change of it.
+        """
+        system, n, g = self.system, self.system.owned, self._at
+        system.force(t, self.u, self.v, self.f)
+        self.f[g] -= multipliers
+        self.a[:n] = system.inverse_mass * self.f[:n]
+        moved = system.moved
+        if moved.any:
+            way = moved(t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
+            self.a[moved.dofs] = 2 * way / self.dt**2
+        mine = self.compliance[self._interface.mine]
+        return self.v[g] + mine @ self._interface.gather(multipliers)
+
+    def free_velocity(self, t: float) -> NDArray:
+        """The free problem of the step that ends at ``t``; its velocity at the interface. Collective."""
+        h, moved = self.dt, self.system.moved
+        self.u += h * self.v + (0.5 - BETA) * h**2 * self.a  # (63)
+        self.v += (1 - GAMMA) * h * self.a
+        if moved.any:
+            target = moved(t)
+            self._reach[:] = target - self.u[moved.dofs]
+            self.u[moved.dofs] = target
+        self.system.force(t, self.u, self.v, self.f)
+        self._solver.solve(self.f, self.a)  # (64a)
+        g = self._at
+        return self.v[g] + GAMMA * h * self.a[g]
+
+    def finish(self, multipliers: NDArray) -> None:
+        """The constrained problem (54) with the last multipliers. Collective."""
+        h, moved = self.dt, self.system.moved
+        self.f[self._at] -= multipliers
+        self._solver.solve(self.f, self.a)
+        self.u += BETA * h**2 * self.a
+        if moved.any:
+            self.a[moved.dofs] = self._reach / (BETA * h**2)
+        self.v += GAMMA * h * self.a
+
+    def state(self) -> dict[str, NDArray]:
+        """Copies of what the next step depends on."""
+        return {name: getattr(self, name).copy() for name in self.state_names}
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`state`. Collective.
+
+        Raises:
+            ValueError: A state of another system.
+        """
+        fits = all(np.shape(state.get(name)) == self.u.shape for name in self.state_names)
+        error = None if fits else ValueError("this is no state of the implicit subdomain")
+        parallel.agree(self.system.comm, error)
+        for name in self.state_names:
+            getattr(self, name)[:] = state[name]

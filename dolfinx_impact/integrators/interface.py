@@ -1,0 +1,128 @@
+"""The interface between two bodies on parts of one mesh, and the operator that glues them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse import csgraph
+
+from .. import parallel
+from ..body import Body
+from ..contact import Contact
+
+_NEGLIGIBLE = 1e-15  # of the largest entry of H^-1
+
+
+class Interface:
+    """Dofs on cells of both bodies, each a copy in either: ``L_E v_E + L_I v_I = 0``.
+
+    Fekak et al. (2017), (59), with ``L_E = +1`` and ``L_I = -1`` on paired dofs. A pair has the same
+    number in both bodies and lives on the rank that owns it.
+
+    Args:
+        fine: The explicit subdomain.
+        coarse: The implicit subdomain.
+
+    Attributes:
+        dofs: Numbers of this rank's pairs, the same in both bodies, shape (q of this rank,).
+        total: Number of pairs of all ranks.
+
+    Raises:
+        ValueError: Bodies that are not parts of one mesh, overlap, have no common dofs, or hold
+            different ones. Collective.
+    """
+
+    def __init__(self, fine: Body, coarse: Body) -> None:
+        self.comm = fine.comm
+        parallel.agree(self.comm, _mismatch(fine, coarse))
+        common = fine.inside & coarse.inside
+        apart = common & (fine.held != coarse.held)
+        error = None
+        if apart.any():
+            error = ValueError(
+                "dofs of the interface are held in one subdomain only: give fixed= and moved= to both alike"
+            )
+        parallel.agree(self.comm, error)
+        self.dofs = np.flatnonzero(common & ~fine.held)
+        counts = self.comm.allgather(self.dofs.size)
+        self.total, before = sum(counts), sum(counts[: self.comm.rank])
+        self.mine = slice(before, before + self.dofs.size)
+        if self.total == 0:
+            raise ValueError(
+                "the explicit and the implicit subdomain are not connected: they share no dofs that are free"
+            )
+
+    def refuse_contact(self, contact: Contact) -> None:
+        """Raise a ValueError where a contact point lies on the interface. Collective."""
+        met = np.intersect1d(contact.rows.dofs[contact.rows.weights != 0.0], self.dofs)
+        error = None
+        if met.size:
+            error = ValueError(
+                f"{met.size} contact dofs lie on the interface between explicit and implicit subdomain: "
+                "leave at least one layer of explicit cells between them"
+            )
+        parallel.agree(self.comm, error)
+
+    def gather(self, x: NDArray) -> NDArray:
+        """Values of the pairs of all ranks, shape (total,). Collective."""
+        return parallel.gather_rows(self.comm, x)
+
+    def compliance(self, solver: Any, size: int) -> NDArray:
+        """``L_I A^-1 L_I^T``, shape (total, total), all columns from one block solve. Collective."""
+        columns = np.zeros((size, self.total))
+        columns[self.dofs, np.arange(self.mine.start, self.mine.stop)] = 1.0
+        found = self.gather(solver.solve_block(columns)[self.dofs])
+        return (found + found.T) / 2
+
+
+class Glue:
+    """``H^-1`` with ``H = H_E + H_I``, Fekak et al. (71)-(73): multipliers from velocity defects.
+
+    Entries of the inverse below 1e-15 of the largest are dropped; what remains are blocks of pairs that
+    feel each other.
+
+    Args:
+        interface: The pairs.
+        H: Their operator, shape (total, total), symmetric positive definite [m/s/N].
+
+    Attributes:
+        order: Pairs sorted by block, shape (total,).
+        ends: First place of each block in that order, and the end of the last.
+        blocks: The blocks of the inverse one after the other, each by rows.
+    """
+
+    def __init__(self, interface: Interface, H: NDArray) -> None:
+        self.interface = interface
+        inverse = linalg.inv(H)
+        inverse = (inverse + inverse.T) / 2
+        inverse[np.abs(inverse) < _NEGLIGIBLE * np.abs(inverse).max()] = 0.0
+        count, block = csgraph.connected_components(sparse.csr_matrix(inverse), directed=False)
+        self.order: NDArray = np.argsort(block, kind="stable")
+        self.ends: NDArray = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=count))])
+        members = [self.order[a:b] for a, b in zip(self.ends, self.ends[1:])]
+        self.blocks = np.concatenate([inverse[np.ix_(each, each)].ravel() for each in members])
+        self._mine = inverse[interface.mine]
+
+    def multipliers(self, defects: NDArray) -> NDArray:
+        """``Lambda = H^-1 r`` at this rank's pairs from their defects ``r`` [m/s]; [N]. Collective."""
+        return self._mine @ self.interface.gather(defects)
+
+
+def _mismatch(fine: Body, coarse: Body) -> ValueError | None:
+    for name, body in (("fine", fine), ("coarse", coarse)):
+        if not isinstance(body, Body):
+            return ValueError(f"{name} must be a Solid or a Frame, not {body!r}")
+    same = fine.mesh is coarse.mesh and fine.space.ufl_element() == coarse.space.ufl_element()
+    if not same or not np.array_equal(fine.global_dofs(), coarse.global_dofs()):
+        return ValueError(
+            "fine and coarse must be bodies on parts of one mesh with the same elements: "
+            "make both from it with cells=..."
+        )
+    if fine.cells is None or coarse.cells is None:
+        return ValueError("one of the subdomains has all cells of the mesh: give each its own with cells=...")
+    if np.intersect1d(fine.cells, coarse.cells).size:
+        return ValueError("the subdomains overlap: each cell belongs to one of them")
+    return None
