@@ -16,6 +16,7 @@ from . import energy, parallel
 from .energy import Balance
 from .integrators.base import Integrator, UnstableTimeStep
 from .integrators.block import Block, NotCompiled
+from .integrators.hati import HATI
 from .integrators.own import as_integrator
 from .output import Result
 from .rows import Rows
@@ -129,7 +130,7 @@ def _number_of_steps(integrator: Integrator, t_end: float, every: float) -> int:
     needed, until = integrator.t + steps * integrator.dt + integrator.look_ahead, integrator.system.until
     if needed > until * (1 + 1e-9):
         raise ValueError(
-            f"the run needs its loads and motions to t = {needed:.9g} s, but knows them to {until:.9g} s only: "
+            f"the run needs its loads and motions to t = {needed:.9g} s, but knows them to {until:.9g} s: "
             "give a longer record, or an earlier t_end"
         )
     return steps
@@ -140,6 +141,9 @@ def _compiled_block(
     compiled: bool | None,
 ) -> Block | None:  # fmt: skip
     """What makes many steps at once, where it is wanted and possible."""
+    if isinstance(integrator, HATI):
+        integrator.compiled = compiled  # it makes its fine steps so
+        return None
     if compiled is False or (compiled is None and steps < _MANY_STEPS):
         return None
     try:

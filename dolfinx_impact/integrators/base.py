@@ -133,8 +133,9 @@ class Integrator:
         """
         error = None
         for name in self.state_names:
-            there, needed = np.shape(state.get(name)), getattr(self, name).shape
-            if name not in state or there != needed:
+            there = np.shape(state[name]) if name in state else None
+            if there != getattr(self, name).shape:
+                needed = getattr(self, name).shape
                 error = ValueError(f"this is no state of the run: {name} has shape {there}, not {needed}")
         parallel.agree(self.system.comm, error)
         self.t0, self.n = float(state["t0"]), int(state["n"])

@@ -55,7 +55,7 @@ class Block:
         self._amplitudes = forces.amplitudes
         patterns = np.zeros((0, system.size)) if forces.patterns is None else forces.patterns
         size, (start, column, blocks) = system.size, forces.pairs
-        self._model = loop.Model(
+        self._model = loop.Model(  # type: ignore[call-arg]
             system.mass, system.inverse_mass, integrator.dt * system.inverse_mass, forces.load,
             np.ascontiguousarray(forces.stiffness), start, column, blocks, forces.block,
             *forces.csr, patterns, forces.rate, system.has_loads, system.has_damping, system.linear,

@@ -88,12 +88,11 @@ class Divided:
         self._both("damping", t, u, v, out)
 
     def _both(self, name: str, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        parts = []
-        for body, u_part, v_part in zip((self.fine, self.coarse), self.split(u), self.split(v)):
-            part = np.zeros(body.size)
-            getattr(body, name)(t, u_part, v_part, part)
-            parts.append(part)
-        self.join(*parts, out)
+        of_fine, of_coarse = np.zeros(self.fine.size), np.zeros(self.coarse.size)
+        (u_E, u_I), (v_E, v_I) = self.split(u), self.split(v)
+        getattr(self.fine, name)(t, u_E, v_E, of_fine)
+        getattr(self.coarse, name)(t, u_I, v_I, of_coarse)
+        self.join(of_fine, of_coarse, out)
 
     def stored_energy(self, u: NDArray) -> float:
         """This rank's share of the elastic energy of both sides [J]. Collective."""
@@ -111,5 +110,3 @@ class Divided:
             ValueError: Always.
         """
         raise ValueError("a divided body is integrated by HATI: other schemes take an undivided one")
-
-

@@ -42,7 +42,7 @@ class CentralDifferences(Integrator):
     """
 
     v_shift = 0.5
-    state_names = ("u", "v", "v_before", "f", "r", "r_t")
+    state_names: tuple[str, ...] = ("u", "v", "v_before", "f", "r", "r_t")
 
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False
@@ -56,7 +56,7 @@ class CentralDifferences(Integrator):
                 "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
             )
         self.v_before, self.f = np.zeros(system.size), np.zeros(system.size)
-        self.v_force = self.v_before
+        self.v_force: NDArray = self.v_before
         self._enforcement, self._loops = enforcement, kernels.load()
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.moved.any else 0.0
@@ -135,7 +135,9 @@ class CentralDifferences(Integrator):
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.Integrator.resume`."""
         super().resume(state)
-        self.v_force = self.v_before if self.n > 0 else 0.5 * (self.v_before + self.v)
+        self.v_force = self.v_before
+        if self.n == 0:
+            self.v_force = self.v_before + 0.5 * (self.v - self.v_before)
 
     def reactions(self) -> NDArray:
         """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""

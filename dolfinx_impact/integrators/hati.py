@@ -15,7 +15,9 @@ from ..rows import Rows
 from .base import Integrator
 from .divided import Divided
 from .enforcement import VelocityLevel
+from .block import NotCompiled
 from .hati_balance import HATIBalance
+from .hati_block import FineBlock
 from .hati_sides import GluedExplicit, Implicit
 from .interface import Interface
 
@@ -29,7 +31,7 @@ class HATI(Integrator):
         explicit, j = 1, ..., m:
             U_{n+j}  = U_{n+j-1} + dt V_{j-1/2}
             W        = dt M_E^-1 F_E(t_{n+j}, U_{n+j}, V_{j-1/2})
-            H Lambda = (1-j/m) v_free,n + (j/m) v_free,n+m - (V_{j-1/2} + W/2)       on the interface   (71), (74)
+            H Lambda = (1-j/m) v_free,n + (j/m) v_free,n+m - (V_{j-1/2} + W/2)  at the interface, (71), (74)
             W       += dt M_E^-1 Lambda,  then contact as in CD-Lagrange,  V_{j+1/2} = V_{j-1/2} + W
         implicit, once   M~ a = F(t_{n+m}, pU, pV) - Lambda_m                                        (54)
 
@@ -53,8 +55,10 @@ class HATI(Integrator):
         ratio: m.
         fine, coarse: What integrates either side.
         interface: The pairs of dofs.
-        free_velocity: The implicit side's at the interface, of the last step, shape (pairs of this rank,) [m/s].
+        free_velocity: That of the implicit side at the interface, of the last step, shape (pairs of this
+            rank,) [m/s].
         contacts: What the contacts did in the fine steps of the last step.
+        compiled: Whether fine steps run in a compiled loop, with the same results; None: where possible.
 
     Raises:
         ValueError: A ratio that is no whole number from 1 on, a step that is not positive or above the
@@ -88,10 +92,12 @@ class HATI(Integrator):
         self.contacts = FineContact(self.fine, self.ratio)
         self.free_velocity = np.zeros(self.interface.dofs.size)
         self.following: HATIBalance | None = None
+        self.compiled: bool | None = None
+        self._block: FineBlock | None = None
 
     @property
     def multipliers(self) -> NDArray:
-        """Lambda at ``t``, shape (pairs of this rank,) [N]: +Lambda acts on the explicit copy, -Lambda on the other."""
+        """Lambda at ``t``, shape (pairs of this rank,) [N]; -Lambda acts on the implicit copy."""
         return self.fine.multipliers
 
     @property
@@ -141,6 +147,10 @@ class HATI(Integrator):
         self._collect()
 
     def _fine_steps(self, new: NDArray) -> None:
+        """From ``t - DT`` to ``t`` on the explicit side; in a compiled loop where that is possible."""
+        block = self._compiled_block()
+        if block is not None:
+            return block.run(self.free_velocity, new, self.following)
         self.r_t[:] = 0.0
         for j in range(1, self.ratio + 1):
             part = j / self.ratio
@@ -150,6 +160,16 @@ class HATI(Integrator):
             self.r_t += self.fine.r_t
             if self.following is not None:
                 self.following.fine_step()
+
+    def _compiled_block(self) -> FineBlock | None:
+        if self._block is None and self.compiled is not False:
+            try:
+                self._block = FineBlock(self.fine, self.contacts)
+            except NotCompiled as reason:
+                if self.compiled:
+                    raise ValueError(f"no compiled loop for the fine steps: {reason}") from None
+                self.compiled = False
+        return self._block if self.compiled is not False else None
 
     def _collect(self) -> None:
         self.system.join(self.fine.u, self.coarse.u, self.u)
@@ -165,7 +185,7 @@ class HATI(Integrator):
         halves = [np.zeros(body.size) for body in (fine, coarse)]
         for half in halves:
             half[:size] = np.ravel(value)
-        self.system.join(*halves, out)
+        self.system.join(halves[0], halves[1], out)
         return super()._field(name, out)
 
     def state(self) -> dict[str, NDArray]:

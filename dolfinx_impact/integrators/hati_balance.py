@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..energy import Balance, CentralDifferenceBalance
+from ..energy import TERMS, Balance, CentralDifferenceBalance
 
 
 class HATIBalance(Balance):
@@ -46,6 +46,19 @@ class HATIBalance(Balance):
         mean = 0.5 * (self._before + s.multipliers)
         self.interface += s.dt * float(s.v_before[self._at] @ mean)
         self._before[:] = s.multipliers
+
+    def fine_terms(self) -> NDArray:
+        """Terms of the explicit side, with its part of the interface energy [J]."""
+        terms = self.fine.terms()
+        terms[-1] = 0.0
+        return terms
+
+    def take_fine_terms(self, terms: NDArray, powers: NDArray) -> None:
+        """Take the terms of the explicit side after many fine steps at once."""
+        for name, value in zip(TERMS[:-1], terms):
+            setattr(self.fine, name, float(value))
+        self.fine._powers[:] = powers
+        self.interface += float(terms[-1])
 
     def step(self) -> None:
         """Add what the implicit side did in the coarse step."""

@@ -21,8 +21,8 @@ BETA, GAMMA = 0.25, 0.5
 class GluedExplicit(CentralDifferences):
     """CD-Lagrange whose integer-time velocity follows a given one at the interface.
 
-    After the free step, (66)-(68), ``H Lambda = target - (v_{j-1/2} + v*)/2`` and ``v* += dt M^-1 L^T Lambda``;
-    contact comes after, on other dofs.
+    After the free step, (66)-(68), ``H Lambda = target - (v_{j-1/2} + v*)/2``, then
+    ``v* += dt M^-1 L^T Lambda``; contact comes after, on other dofs.
 
     Attributes:
         target: Free velocity of the implicit side at the end of the step, (74), shape (pairs,) [m/s].
@@ -142,7 +142,7 @@ class Implicit:
         Raises:
             ValueError: A state of another system.
         """
-        fits = all(np.shape(state.get(name)) == self.u.shape for name in self.state_names)
+        fits = all(name in state and state[name].shape == self.u.shape for name in self.state_names)
         error = None if fits else ValueError("this is no state of the implicit subdomain")
         parallel.agree(self.system.comm, error)
         for name in self.state_names:

@@ -52,13 +52,13 @@ class Scheme:
     divided: bool = False
 
     def bind(
-        self, system: System | tuple[System, System], dt: float, contact: Contact | None, values: Mapping[str, Any],
-        *, allow_unstable: bool = False,
+        self, system: System | tuple[System, System], dt: float, contact: Contact | None,
+        values: Mapping[str, Any], *, allow_unstable: bool = False,
     ) -> Integrator:  # fmt: skip
         """The scheme with its parameters taken from ``values``, not started.
 
         Args:
-            system: The system; explicit and implicit subdomain of a divided one.
+            system: The system; for a divided one its explicit and its implicit subdomain.
         """
         options = {name: values[name] for name in self.parameters if name not in OF_THE_CONTACT}
         if self.explicit:
