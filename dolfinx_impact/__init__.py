@@ -26,6 +26,7 @@ from .integrators import (
 )
 from .laws import LinearElastic
 from .mesh import NamedMesh
+from .node_pairs import NodePairs
 from .output import Result
 from .rows import Rows
 from .simulation import Interrupted, simulate
@@ -50,6 +51,7 @@ __all__ = [
     "MoreauJean",
     "MoreauJeanDecoupled",
     "NamedMesh",
+    "NodePairs",
     "NotConverged",
     "ObstacleContact",
     "PaoliSchatzman",

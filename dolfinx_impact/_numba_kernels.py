@@ -71,6 +71,42 @@ def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float,
     return before, after, stored
 
 
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def central_sums_with_load(
+    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray, load: NDArray
+) -> tuple[float, float, float, float, float, float, float, float]:
+    """:func:`central_sums`, then those of :func:`power_sums` with the load, in one pass."""
+    kinetic = jump = before = after = stored = l0 = l1 = l2 = 0.0
+    for i in range(m.size):
+        kinetic += m[i] * (v0[i] + v1[i]) ** 2
+        jump += m[i] * (v1[i] - v0[i]) ** 2
+        before += v0[i] * f[i]
+        after += v1[i] * f[i]
+        stored += u[i] * f[i]
+        l0 += v0[i] * load[i]
+        l1 += v1[i] * load[i]
+        l2 += u[i] * load[i]
+    return kinetic / 8, jump / 8, before, after, stored, l0, l1, l2
+
+
+@_jit
+def kick_in_place(v: NDArray, v_before: NDArray, f: NDArray, w: NDArray) -> None:
+    """``v_before = v``, then ``v += w f``, in one pass."""
+    for i in range(v.size):
+        v_before[i] = v[i]
+        v[i] = v_before[i] + w[i] * f[i]
+
+
+@_jit
+def rows_force(start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray) -> None:
+    """``f = load - K u`` with K in sparse rows."""
+    for i in range(start.size - 1):
+        a = load[i]
+        for k in range(start[i], start[i + 1]):
+            a -= K[k] * u[column[k]]
+        f[i] = a
+
+
 @_jit
 def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
     """``f -= K u`` with K in sparse rows."""

@@ -44,4 +44,5 @@ def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float,
 def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
     """``f -= K u`` with K in sparse rows."""
     n = start.size - 1
-    f[:n] -= sparse.csr_matrix((K, column, start), shape=(n, u.size)) @ u
+    rows = (K, column.astype(np.int32), start.astype(np.int32))
+    f[:n] -= sparse.csr_matrix(rows, shape=(n, u.size)) @ u

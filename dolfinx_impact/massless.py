@@ -39,7 +39,8 @@ class MasslessContact:
             raise ValueError("the modified mass is that of contact nodes, but there is no contact")
         rows = contact.rows
         along = np.abs(rows.weights) > 1e-12
-        bad = not contact.constant or not system.steady or bool(np.any(along.sum(axis=1) != 1))
+        bad = not contact.constant or not system.steady or rows.collective
+        bad |= bool(np.any(along.sum(axis=1) != 1))
         if contact.comm.allreduce(bad):
             raise ValueError(
                 "the modified mass takes linear systems and flat obstacles across a coordinate direction"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Sequence
+from typing import Any, ClassVar, Sequence
 
 import numpy as np
 from mpi4py import MPI
@@ -22,8 +22,11 @@ class Rows:
         order: Keys by which the rows of all ranks are sorted, shape (p, m);
             rounded coordinates or global numbers, the same on any number of ranks.
         labels: One name a row; empty for none.
+        distinct: Whether no dof of this rank occurs twice.
+        collective: Whether products are collective: see :class:`SharedRows`.
     """
 
+    collective: ClassVar[bool] = False
     dofs: NDArray
     weights: NDArray
     order: NDArray
@@ -52,6 +55,46 @@ class Rows:
         else:
             np.add.at(out, self.dofs, self.weights * r[:, None])
 
+    def diagonal(self, d: NDArray) -> NDArray:
+        """Diagonal of ``L D L^T`` where no rows share a dof, shape (p,).
+
+        Args:
+            d: Diagonal of D at the owned dofs, shape (owned,).
+        """
+        return np.sum(self.weights**2 * d[self.dofs], axis=1)
+
+    def product(self, d: NDArray, which: NDArray) -> NDArray:
+        """``L D L^T`` over the rows ``which``: its diagonal where no rows share a dof.
+
+        Args:
+            d: Diagonal of D at the owned dofs, shape (owned,).
+            which: Mask or numbers of rows.
+        """
+        dofs, weights = self.dofs[which], self.weights[which]
+        if self.distinct:
+            return np.einsum("pk,pk,pk->p", weights, weights, d[dofs])
+        used, place = np.unique(dofs, return_inverse=True)
+        L = np.zeros((dofs.shape[0], used.size))
+        np.add.at(L, (np.arange(dofs.shape[0])[:, None], place.reshape(dofs.shape)), weights)
+        return (L * d[used]) @ L.T
+
+    def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+        """Add ``D L^T r`` to ``out``; touches only the rows where r is not 0.
+
+        Args:
+            r: One number a row, shape (p,).
+            d: Diagonal of D at the owned dofs, shape (owned,).
+            out: Shape (size,).
+        """
+        hit = np.flatnonzero(r)
+        if hit.size:
+            dofs = self.dofs[hit]
+            change = self.weights[hit] * r[hit][:, None] * d[dofs]
+            if self.distinct:
+                out[dofs] += change
+            else:
+                np.add.at(out, dofs, change)
+
     def select(self, which: NDArray) -> "Rows":
         """The rows ``which`` (mask or numbers)."""
         labels = list(np.array(self.labels)[which]) if self.labels else ()
@@ -75,14 +118,103 @@ class Rows:
             owned: Number of dofs that this rank owns.
             to_global: Global number of each local dof.
         """
-        from petsc4py import PETSc
-
         p, k = self.dofs.shape
-        start = np.arange(0, p * k + 1, max(k, 1), dtype=PETSc.IntType)[: p + 1]
-        columns = to_global[self.dofs].ravel().astype(PETSc.IntType)
-        return PETSc.Mat().createAIJ(
-            ((p, None), (owned, None)), csr=(start, columns, self.weights.ravel()), comm=comm
-        )
+        start = np.arange(0, p * k + 1, max(k, 1))[: p + 1]
+        return _petsc_matrix(comm, owned, start, to_global[self.dofs].ravel(), self.weights.ravel())
+
+
+class SharedRows(Rows):
+    """Rows with entries on several ranks: a rank owns some rows, and the entries at its dofs in all rows.
+
+    Calls and products are collective, one reduction over the number of rows each. The weights do not change.
+
+    Args:
+        comm: The ranks.
+        point: Row of each entry, by its place among the rows of all ranks in rank order, shape (m,).
+        dofs: Owned dof of each entry, shape (m,).
+        weights: Weight of each entry, shape (m,), no unit.
+        order: See :class:`Rows`, of the rows that this rank owns.
+
+    Attributes:
+        point: As given.
+        mine: Place of this rank's rows among those of all ranks.
+    """
+
+    collective = True
+
+    def __init__(
+        self, comm: MPI.Comm, point: NDArray, dofs: NDArray, weights: NDArray, order: NDArray
+    ) -> None:
+        super().__init__(np.reshape(dofs, (-1, 1)), np.reshape(weights, (-1, 1)), order)
+        counts = comm.allgather(self.count)
+        before = sum(counts[: comm.rank])
+        self.mine = slice(before, before + self.count)
+        self.point = np.asarray(point, dtype=np.intp)
+        self._comm, self._all = comm, np.zeros(sum(counts))
+
+    @property
+    def count(self) -> int:
+        """Number of rows that this rank owns."""
+        return self.order.shape[0]
+
+    def __call__(self, x: NDArray) -> NDArray:
+        """``L x`` of this rank's rows, shape (p,), unit of ``x``. Collective."""
+        return self._summed(super().__call__(x))
+
+    def add_transpose(self, r: NDArray, out: NDArray) -> None:
+        """Add ``L^T r`` to the owned entries of ``out``; r of this rank's rows. Collective."""
+        super().add_transpose(self._spread(r), out)
+
+    def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+        """Add ``D L^T r`` to the owned entries of ``out``; r of this rank's rows. Collective."""
+        super().push(self._spread(r), d, out)
+
+    def diagonal(self, d: NDArray) -> NDArray:
+        """Diagonal of ``L D L^T`` at this rank's rows where no rows share a dof, shape (p,). Collective."""
+        return self._summed(super().diagonal(d))
+
+    def product(self, d: NDArray, which: NDArray) -> NDArray:
+        """``L D L^T`` over the rows ``which`` of all ranks, in rank order, a full matrix. Collective."""
+        used, place = np.unique(self.dofs[:, 0], return_inverse=True)
+        L = np.zeros((self._all.size, used.size))
+        np.add.at(L, (self.point, place.ravel()), self.weights[:, 0])
+        H = (L[which] * d[used]) @ L[which].T
+        self._comm.Allreduce(MPI.IN_PLACE, H, op=MPI.SUM)
+        return H
+
+    def select(self, which: NDArray) -> Rows:
+        """None: a rank has entries in rows that others own."""
+        raise NotImplementedError("rows that ranks share are taken whole")
+
+    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
+        """See :meth:`Rows.petsc_matrix`. Collective."""
+        entries = np.column_stack([self.point, to_global[self.dofs[:, 0]], self.weights[:, 0]])
+        point, column, weight = parallel.gather_rows(comm, entries).T
+        order = np.argsort(point, kind="stable")
+        order = order[(point[order] >= self.mine.start) & (point[order] < self.mine.stop)]
+        start = np.searchsorted(point[order], np.arange(self.mine.start, self.mine.stop + 1))
+        return _petsc_matrix(comm, owned, start, column[order], weight[order])
+
+    def _summed(self, parts: NDArray) -> NDArray:
+        """Sums over the entries of each of this rank's rows, on all ranks."""
+        self._all[:] = np.bincount(self.point, parts, self._all.size)
+        self._comm.Allreduce(MPI.IN_PLACE, self._all, op=MPI.SUM)
+        return self._all[self.mine].copy()
+
+    def _spread(self, r: NDArray) -> NDArray:
+        """The number of its row at every entry of this rank."""
+        self._all[:] = 0.0
+        self._all[self.mine] = r
+        self._comm.Allreduce(MPI.IN_PLACE, self._all, op=MPI.SUM)
+        return self._all[self.point]
+
+
+def _petsc_matrix(comm: MPI.Comm, owned: int, start: NDArray, columns: NDArray, weights: NDArray) -> Any:
+    """The rows of this rank, as CSR with global columns, in a PETSc matrix. Collective."""
+    from petsc4py import PETSc
+
+    csr = (start.astype(PETSc.IntType), columns.astype(PETSc.IntType), weights)
+    return PETSc.Mat().createAIJ(((start.size - 1, None), (owned, None)), csr=csr, comm=comm)
 
 
 def coordinate_order(x: NDArray, scale: float) -> NDArray[np.float64]:

@@ -41,8 +41,7 @@ class StoredStiffness:
         self.pairs = self._upper_pairs() if kernels.load().COMPILED else None
         self.csr: tuple[NDArray, NDArray, NDArray] | None = None
         if self.pairs is None and space.mesh.comm.size == 1:
-            matrix = self.scipy()
-            self.csr = matrix.indptr, matrix.indices, matrix.data
+            self.csr = sparse_rows(self.scipy())
         elif self.pairs is None:
             self._x, self._y = self.petsc().createVecs()
 
@@ -112,6 +111,11 @@ class StoredStiffness:
         begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         # The force is -K u = sum_j (-K_ij)(u_j - u_i).
         return begin, column[upper].astype(np.int32), -blocks[upper].ravel()
+
+
+def sparse_rows(matrix: sparse.csr_matrix) -> tuple[NDArray, NDArray, NDArray]:
+    """Starts, columns and values for the loops; unsigned, which spares them the test for negative ones."""
+    return matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), matrix.data
 
 
 def largest_eigenvalue(

@@ -49,7 +49,7 @@ class Compiled:
     )
     block: int = 0
     csr: tuple[NDArray, NDArray, NDArray] = field(
-        default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+        default_factory=lambda: (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0))
     )
     patterns: NDArray | None = None
     amplitudes: Callable[[NDArray], NDArray] | None = None
@@ -87,13 +87,16 @@ class System(Protocol):
     moved: Motion
 
     @property
-    def steady(self) -> bool: ...
+    def steady(self) -> bool:
+        """See the attributes."""
 
     @property
-    def has_loads(self) -> bool: ...
+    def has_loads(self) -> bool:
+        """See the attributes."""
 
     @property
-    def until(self) -> float: ...
+    def until(self) -> float:
+        """See the attributes."""
 
     @property
     def mass(self) -> NDArray:

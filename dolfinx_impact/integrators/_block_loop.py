@@ -15,7 +15,16 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from .._numba_kernels import central_sums, copy, drift, kick, pair_product, power_sums, subtract_rows
+from .._numba_kernels import (
+    central_sums,
+    central_sums_with_load,
+    copy,
+    drift,
+    kick_in_place,
+    pair_product,
+    power_sums,
+    rows_force,
+)
 
 _pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
 #: Up to so many dofs a loop in place is faster than a call of a vectorised one.
@@ -258,9 +267,9 @@ def _advance(  # type: ignore[no-untyped-def]
         elif rate > 0.0:
             for j in range(size):
                 damped[j] = rate * mass[j] * v[j]
-        if sparse or stored_rows:
+        if sparse:
             copy(load, f)
-        else:
+        elif not stored_rows:
             for j in range(size):
                 f[j] = load[j] - part[j]
         if block == 1:
@@ -270,13 +279,12 @@ def _advance(  # type: ignore[no-untyped-def]
         elif block == 3:
             _pairs_3(start, column, blocks, u, f)
         if stored_rows:
-            subtract_rows(row_start, row_column, row_values, u, f)
+            rows_force(row_start, row_column, row_values, load, u, f)
         if has_damping:
             for j in range(size):
                 f[j] -= damped[j]
         if size > _FEW:
-            copy(v, v_before)
-            kick(v_before, f, kicks, v)
+            kick_in_place(v, v_before, f, kicks)
         else:
             for j in range(size):
                 v_before[j] = v[j]
@@ -310,9 +318,11 @@ def _advance(  # type: ignore[no-untyped-def]
         if follows:
             l0 = l1 = l2 = d0 = d1 = d2 = 0.0
             if size > _FEW:
-                kinetic, jump, a0, a1, a2 = central_sums(mass, v_before, v, f, u)
                 if has_loads:
-                    l0, l1, l2 = power_sums(v_before, v, u, load)
+                    sums = central_sums_with_load(mass, v_before, v, f, u, load)
+                    kinetic, jump, a0, a1, a2, l0, l1, l2 = sums
+                else:
+                    kinetic, jump, a0, a1, a2 = central_sums(mass, v_before, v, f, u)
                 if has_damping:
                     d0, d1, d2 = power_sums(v_before, v, u, damped)
             else:

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numba
 from numpy.typing import NDArray
 
-from .._numba_kernels import central_sums, copy, drift, kick, power_sums, subtract_rows
+from .._numba_kernels import (
+    central_sums,
+    central_sums_with_load,
+    copy,
+    drift,
+    kick_in_place,
+    power_sums,
+    rows_force,
+)
 
 
 class Side(NamedTuple):
@@ -129,14 +137,12 @@ def fine_steps(  # type: ignore[no-untyped-def]
             for k in range(signals):
                 for j in range(size):
                     load[j] += patterns[k, j] * amplitudes[i, k]
-        copy(load, f)
-        subtract_rows(start, column, values, u, f)
+        rows_force(start, column, values, load, u, f)
         if rate > 0.0:
             for j in range(size):
                 damped[j] = rate * mass[j] * v[j]
                 f[j] -= damped[j]
-        copy(v, v_before)
-        kick(v_before, f, kicks, v)
+        kick_in_place(v, v_before, f, kicks)
         # -- the interface, (71) and (74)
         part = (i + 1) / steps
         for k in range(at.size):
@@ -163,9 +169,11 @@ def fine_steps(  # type: ignore[no-untyped-def]
         # -- energies
         if follows:
             l0 = l1 = l2 = d0 = d1 = d2 = 0.0
-            kinetic, jump, a0, a1, a2 = central_sums(mass, v_before, v, f, u)
             if has_loads:
-                l0, l1, l2 = power_sums(v_before, v, u, load)
+                sums = central_sums_with_load(mass, v_before, v, f, u, load)
+                kinetic, jump, a0, a1, a2, l0, l1, l2 = sums
+            else:
+                kinetic, jump, a0, a1, a2 = central_sums(mass, v_before, v, f, u)
             if rate > 0.0:
                 d0, d1, d2 = power_sums(v_before, v, u, damped)
             stored = 0.5 * (l2 - d2 - a2)

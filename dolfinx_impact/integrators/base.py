@@ -144,7 +144,7 @@ class Integrator:
 
     def contact_work(self, v: NDArray) -> float:
         """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J]."""
-        if self.contact is None or not self.r.any():
+        if self.contact is None or not (self.r.any() or self.contact.rows.collective):
             return 0.0
         work = float(self.r @ self.contact.rows(v))
         return work + float(np.sum(self.r_t * v[self.contact.rows.dofs])) if self.r_t.size else work

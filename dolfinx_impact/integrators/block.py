@@ -9,6 +9,7 @@ import numpy as np
 from .. import energy, kernels
 from ..contact import Bound, Contact, ObstacleContact
 from ..energy import Balance, CentralDifferenceBalance
+from ..node_pairs import NodePairs
 from ..rows import Rows
 from ..steps import Steps
 from .base import Integrator
@@ -110,7 +111,7 @@ def _contact(integrator: CentralDifferences, loop: Any) -> tuple[Any, Callable |
         raise NotCompiled(f"{type(law).__name__} is no contact law of the compiled loop")
     if not rows.distinct:
         raise NotCompiled("points of the contact share dofs")
-    known = type(contact).gap in (Bound.gap, ObstacleContact.gap)
+    known = type(contact).gap in (Bound.gap, ObstacleContact.gap, NodePairs.gap)
     if not known or type(contact).closed is not Contact.closed:
         raise NotCompiled(f"{type(contact).__name__} decides for itself which points are closed")
     surface = None
@@ -120,7 +121,7 @@ def _contact(integrator: CentralDifferences, loop: Any) -> tuple[Any, Callable |
             raise NotCompiled("curved gaps at position level are closed by iteration")
     x = contact._x if isinstance(contact, ObstacleContact) else np.zeros(rows.dofs.shape)
     offset = contact.gap(np.zeros(integrator.system.size))
-    diagonal = np.sum(rows.weights**2 * integrator.system.inverse_mass[rows.dofs], axis=1)
+    diagonal = rows.diagonal(integrator.system.inverse_mass)
     return loop.Points(
         rows.dofs, rows.weights, np.ascontiguousarray(x), offset, diagonal, type(law) is PositionLevel,
         contact.restitution, contact.gap_tolerance, contact.friction, contact.touching, contact.constant,

@@ -165,7 +165,7 @@ class _Points:
     def __init__(self, contact: Contact) -> None:
         self.comm = contact.comm
         self._mine = contact.mine
-        size = parallel.gather_rows(self.comm, np.sum(contact.rows.weights**2, axis=1))
+        size = parallel.gather_rows(self.comm, contact.rows.diagonal(np.ones(contact.system.owned)))
         self.own = np.diag(size)
 
     def mine(self, values: NDArray) -> NDArray:

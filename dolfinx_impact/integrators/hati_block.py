@@ -11,6 +11,7 @@ from scipy import sparse
 from .. import energy, kernels
 from ..contact import Bound, Contact, ObstacleContact
 from ..node_pairs import NodePairs
+from ..stiffness import sparse_rows
 from .block import NotCompiled
 from .hati_balance import HATIBalance
 from .hati_sides import GluedExplicit
@@ -42,14 +43,14 @@ class FineBlock:
 
         self._loop, self._fine, self._amplitudes = loop, fine, forces.amplitudes
         self._where = np.flatnonzero(body.inside)  # type: ignore[attr-defined]
-        place = np.full(body.size, -1, dtype=np.int32)
+        place = np.zeros(body.size, dtype=np.uint32)
         place[self._where] = np.arange(self._where.size)
         K = body.stiffness.scipy()[self._where][:, self._where]  # type: ignore[attr-defined]
         self._side = self._make_side(forces, sparse.csr_matrix(K))
         glue = fine.operator
         self._order, pairs = glue.order, fine.interface.dofs[glue.order]
         empty = [np.zeros(pairs.size) for _ in range(2)]
-        self._link = loop.Link(place[pairs], glue.ends, glue.blocks, *empty)
+        self._link = loop.Link(place[pairs], glue.ends.astype(np.uint32), glue.blocks, *empty)
         self._pairs = _contact(fine, loop, place)
         size = self._where.size
         state = [np.zeros(size) for _ in range(4)]
@@ -64,7 +65,7 @@ class FineBlock:
         load = forces.load[at]
         return self._loop.Side(
             body.mass[at], body.inverse_mass[at], self._fine.dt * body.inverse_mass[at], load,
-            np.ascontiguousarray(patterns[:, at]), K.indptr, K.indices, K.data, forces.rate,
+            np.ascontiguousarray(patterns[:, at]), *sparse_rows(K), forces.rate,
             body.has_loads, load.copy(), np.zeros(at.size),
         )  # fmt: skip
 
@@ -100,7 +101,7 @@ def _contact(fine: GluedExplicit, loop: Any, place: NDArray) -> Any:
     contact = fine.contact
     if contact is None:
         none = np.zeros((0, 1))
-        return loop.Pairs(none.astype(np.int32), none, none[:, 0], none[:, 0], 0.0, 0.0, True)
+        return loop.Pairs(none.astype(np.uint32), none, none[:, 0], none[:, 0], 0.0, 0.0, True)
     known = type(contact).gap in (Bound.gap, ObstacleContact.gap, NodePairs.gap)
     if not known or type(contact).closed is not Contact.closed:
         raise NotCompiled(f"{type(contact).__name__} decides for itself which points are closed")

@@ -164,10 +164,10 @@ class Newmark(Integrator):
         """No normal velocity and acceleration where a point pushes, 4.3."""
         assert self.contact is not None
         rows = self.contact.rows
-        momenta = np.sum(rows.weights**2 * self.system.mass[rows.dofs], axis=1) * np.abs(rows(self.v_before))
+        momenta = rows.diagonal(self.system.mass) * np.abs(rows(self.v_before))
         self._largest = max(self._largest, parallel.largest(self.system.comm, momenta))
         pushes = self.r > self._PUSHES * self._largest
-        size = np.sum(rows.weights**2, axis=1)
+        size = rows.diagonal(np.ones(self.system.owned))
         for x in (self.v, self.a):
             rows.add_transpose(np.where(pushes, -rows(x) / size, 0.0), x)
 
