@@ -10,6 +10,7 @@ if _sys.argv[:1] == ["-m"]:
 from .complementarity import NotConverged
 from .contact import Bound, Contact, ObstacleContact, Plane, RigidContact, Sphere
 from .energy import Balance
+from .frame import Frame
 from .integrators import (
     HATI,
     SCHEMES,
@@ -29,6 +30,7 @@ from .mesh import NamedMesh
 from .node_pairs import NodePairs
 from .output import Result
 from .rows import Rows
+from .sections import Section
 from .simulation import Interrupted, simulate
 from .solid import Solid
 from .system import PointMasses, System
@@ -44,6 +46,7 @@ __all__ = [
     "Carpenter",
     "CarpenterImplicit",
     "Contact",
+    "Frame",
     "HATI",
     "Integrator",
     "Interrupted",
@@ -61,6 +64,7 @@ __all__ = [
     "RigidContact",
     "Rows",
     "SCHEMES",
+    "Section",
     "Solid",
     "Sphere",
     "System",

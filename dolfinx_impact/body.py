@@ -25,7 +25,7 @@ class Body:
     """A linear elastic body on a mesh or a part of it: ``M dv = (f - K u - alpha M v) dt + L^T dr``.
 
     What a kind of body adds: :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and
-    :meth:`_inertia`.
+    :meth:`inertia`.
 
     Args:
         mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
@@ -99,7 +99,7 @@ class Body:
         """Lumped masses of the owned dofs, 0 where not :attr:`inside`, shape (owned,). Collective."""
         raise NotImplementedError
 
-    def _inertia(self, direction: NDArray) -> NDArray:
+    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
         """Force of a uniform acceleration of 1 m/s2 along ``direction``, shape (size,) [N]. Collective."""
         raise NotImplementedError
 
@@ -179,7 +179,9 @@ class Body:
         return StoredStiffness(fem.form(self._stiffness_form()), self.space)
 
     def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
-        """``2 / omega_max`` of the lumped model [s], to 1e-6 or better. Collective.
+        """``2 / omega_max`` of the lumped model [s], to 1e-6 or better; less with damping. Collective.
+
+        Damping is taken at the half-step velocity before: ``omega^2 h^2 + 2 alpha h <= 4``.
 
         Args:
             inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
@@ -202,7 +204,8 @@ class Body:
 
         if not self.comm.allreduce(bool(root.any())):
             return math.inf
-        return 2.0 / math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
+        omega = math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
+        return 4.0 / (self.damping_rate + math.hypot(self.damping_rate, 2 * omega))
 
     def implicit_solver(
         self, factor: float, mass: str, massless: NDArray | None = None, *, mass_factor: float = 1.0,
@@ -377,14 +380,14 @@ class Body:
         if gravity is not None:
             pattern = vector("gravity", gravity, gdim)
             if pattern.any():
-                self.loads.add(self._inertia(pattern))
+                self.loads.add(self.inertia(pattern))
         if shaken is not None:
             try:
                 direction, signal = shaken
             except (TypeError, ValueError):
                 raise ValueError(f"shaken must be (direction, signal), not {shaken!r}") from None
             pattern = vector("the direction of shaken", direction, gdim)
-            self.loads.add(-self._inertia(pattern), checked_signal("shaken", signal))
+            self.loads.add(-self.inertia(pattern), checked_signal("shaken", signal))
 
     def _free_of_held(self, pattern: NDArray) -> NDArray:
         pattern[: self.owned][self.held] = 0.0

@@ -38,11 +38,21 @@ class NamedMesh:
         Raises:
             ValueError: When no facets carry the name; the message lists those that do.
         """
-        fdim = self.mesh.topology.dim - 1
-        known = sorted(n for n, (dim, _) in self.names.items() if dim == fdim)
-        if name not in known or self.facet_tags is None:
-            raise ValueError(f"no facets are named {name!r} in the mesh; named are: {known or 'none'}")
-        return self.facet_tags.find(self.names[name][1])
+        return self._tagged("facets", self.facet_tags, self.mesh.topology.dim - 1, name)
+
+    def cells(self, name: str) -> NDArray[np.int32]:
+        """Cells of this rank (ghosts included) in the part ``name``. Collective.
+
+        Raises:
+            ValueError: When no cells carry the name; the message lists those that do.
+        """
+        return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
+
+    def _tagged(self, kind: str, tags: Any, dim: int, name: str) -> NDArray[np.int32]:
+        known = sorted(n for n, (d, _) in self.names.items() if d == dim)
+        if name not in known or tags is None:
+            raise ValueError(f"no {kind} are named {name!r} in the mesh; named are: {known or 'none'}")
+        return tags.find(self.names[name][1])
 
 
 def package_mesh(name: str) -> Path:
@@ -63,16 +73,21 @@ def read(
 ) -> NamedMesh:
     """Read or generate a mesh with gmsh on rank 0 and distribute it. Collective.
 
+    A line mesh that branches (more than two cells meet somewhere) is not distributed: on
+    several ranks every rank gets the whole mesh, with a communicator of its own
+    (``mesh.comm.size == 1``), because DOLFINx 0.9 may tear the branches apart.
+
     Args:
         source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names
             ``Parameters/...``), a ``.msh`` file, or a ``gmsh.model`` with a mesh on rank 0.
         gdim: Dimension of space, 1 to 3.
         parameters: Values for parameters of a ``.geo`` script.
-        comm: The ranks that share the mesh.
+        comm: The ranks that share the mesh, or each get the whole one.
 
     Raises:
         FileNotFoundError: When the file does not exist.
-        ValueError: When it is no mesh, or has no such parameter.
+        ValueError: When it is no mesh, has no such parameter, or has cells that are not in
+            one physical group each.
         ImportError: When gmsh is not installed (extra ``mesh``).
     """
     if gdim not in (1, 2, 3):
@@ -156,14 +171,73 @@ def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None
 
 
 def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
-    names = parallel.on_root(comm, lambda: _physical_names(model))
+    names, ends, copy = parallel.on_root(comm, lambda: _survey(model, comm.size > 1))
+    source, comm = (model, comm) if copy is None else (copy, MPI.COMM_SELF)
     partitioner = _compat.cell_partitioner(dmesh.GhostMode.none)
-    mesh, cells, facets = _compat.model_to_mesh(model, comm, 0, gdim, partitioner)
+    mesh, cells, facets = _compat.model_to_mesh(source, comm, 0, gdim, partitioner)
+    vertices = mesh.topology.index_map(0).size_global
+    if ends is not None and vertices != ends:
+        raise ValueError(f"the lines meet at {ends} nodes, but DOLFINx made {vertices} vertices of them")
     return NamedMesh(mesh, cells, facets, names)
 
 
+def _survey(model: Any, several: bool) -> tuple[dict[str, tuple[int, int]], int | None, _Copy | None]:
+    """Names of the parts; of lines also the number of their ends, and a copy to be kept whole."""
+    names = _physical_names(model)
+    if model.getDimension() != 1:
+        return names, None, None
+    at = []
+    for kind, _, nodes in zip(*model.mesh.getElements(1)):
+        at.append(nodes.reshape(-1, model.mesh.getElementProperties(kind)[3])[:, :2].ravel())
+    ends, cells_at = np.unique(np.concatenate(at), return_counts=True)
+    branches = bool(np.any(cells_at > 2))
+    return names, ends.size, _Copy(model) if several and branches else None
+
+
+class _Copy:
+    """The data of a gmsh model, fit to be sent, with those questions that DOLFINx asks of a model."""
+
+    def __init__(self, model: Any) -> None:
+        self.mesh = self
+        self._nodes = model.mesh.getNodes()
+        self._groups = {
+            group: (model.getPhysicalName(*group), model.getEntitiesForPhysicalGroup(*group))
+            for group in model.getPhysicalGroups()
+        }
+        places = [*model.getEntities(), *((dim, -1) for dim in range(model.getDimension() + 1))]
+        self._elements = {place: model.mesh.getElements(*place) for place in places}
+        kinds = {kind for types, _, _ in self._elements.values() for kind in types}
+        self._properties = {kind: model.mesh.getElementProperties(kind) for kind in kinds}
+
+    def getPhysicalGroups(self) -> list[tuple[int, int]]:
+        return list(self._groups)
+
+    def getPhysicalName(self, dim: int, tag: int) -> str:
+        return self._groups[dim, tag][0]
+
+    def getEntitiesForPhysicalGroup(self, dim: int, tag: int) -> NDArray:
+        return self._groups[dim, tag][1]
+
+    def getNodes(self) -> tuple:
+        return tuple(part.copy() for part in self._nodes)
+
+    def getElements(self, dim: int, tag: int = -1) -> tuple:
+        return self._elements[dim, tag]
+
+    def getElementProperties(self, kind: int) -> tuple:
+        return self._properties[kind]
+
+
 def _physical_names(model: Any) -> dict[str, tuple[int, int]]:
-    groups = model.getPhysicalGroups()
-    if not any(dim == model.getDimension() for dim, _ in groups):
+    groups, dim = model.getPhysicalGroups(), model.getDimension()
+    if not any(d == dim for d, _ in groups):
         raise ValueError("the mesh has no physical group of cells: add one (it says what is meshed)")
+    for _, entity in model.getEntities(dim):
+        tags = model.getPhysicalGroupsForEntity(dim, entity)
+        if len(tags) != 1 and len(model.mesh.getElements(dim, entity)[0]):
+            these = [model.getPhysicalName(dim, tag) or int(tag) for tag in tags] or "none"
+            raise ValueError(
+                f"every cell must be in one physical group, but those of entity {entity} of dimension {dim} "
+                f"are in {these}"
+            )
     return {model.getPhysicalName(*g): (int(g[0]), int(g[1])) for g in groups if model.getPhysicalName(*g)}

@@ -101,8 +101,8 @@ class Solid(Body):
     def _lump(self) -> NDArray:
         return masses.row_sums(self.space, self._rho * self._section, self.dx, self.inside)
 
-    def _inertia(self, direction: NDArray) -> NDArray:
-        return self._body_force(self.density * direction)
+    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
+        return self._body_force(self.density * np.asarray(direction))
 
     def _stiffness_form(self) -> Any:
         u = fem.Function(self.space)
@@ -120,7 +120,7 @@ class Solid(Body):
     def _take_traction(self, name: str, given: Any) -> None:
         gdim, signal = self.mesh.geometry.dim, None
         value = given
-        if len(given) == 2 and callable(given[1]):
+        if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
             value, signal = given[0], checked_signal(f"traction[{name!r}]", given[1])
         pattern = self._assemble_load(vector(f"traction[{name!r}]", value, gdim), self._facet_measure(name))
         self.loads.add(pattern, signal)

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 import ufl
 from dolfinx import fem
+from dolfinx import mesh as dmesh
 from mpi4py import MPI
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from dolfinx_impact import CDLagrange, LinearElastic, MoreauJean, NamedMesh, Plane, RigidContact, Solid
-from dolfinx_impact import mesh, parallel
+from dolfinx_impact import _compat, mesh, parallel
 
 gmsh = pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD
@@ -133,6 +136,97 @@ def test_plain_dolfinx_mesh_has_no_names():
         bar.nodes("contact")
 
 
+def test_cells_of_a_name(written):
+    """Each part of the line has its own cells, and together they are all cells."""
+    text = """Point(1) = {0, 0, 0}; Point(2) = {3, 0, 0}; Point(3) = {5, 0, 0};
+Line(1) = {1, 2}; Line(2) = {2, 3};
+Transfinite Curve {1} = 7; Transfinite Curve {2} = 3;
+Physical Curve("left") = {1};
+Physical Curve("right") = {2};
+"""
+    named = mesh.read(written("two.geo", text), gdim=1)
+    for name, low, high, count in (("left", 0, 3, 6), ("right", 3, 5, 2)):
+        cells = named.cells(name)
+        assert parallel.total(WORLD, len(cells)) == count
+        middles = dmesh.compute_midpoints(named.mesh, 1, cells)[:, 0]
+        assert np.all((low < middles) & (middles < high))
+    with pytest.raises(ValueError, match=r"no cells are named 'middle' .* named are: \['left', 'right'\]"):
+        named.cells("middle")
+    with pytest.raises(ValueError, match="no cells are named 'left' in the mesh; named are: none"):
+        NamedMesh(named.mesh, None, None, {}).cells("left")
+
+
+# -- lines that branch
+
+STAR = """Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Point(3) = {0, 1, 0};
+Point(4) = {-1, 0, 0}; Point(5) = {0, -1, 0.5};
+For i In {2:5}
+  Line(i) = {1, i};
+EndFor
+Transfinite Curve {2:5} = 6;
+Physical Curve("first") = {2, 3};
+Physical Curve("second") = {4, 5};
+Physical Point("tips") = {2:5};
+Physical Point("joint") = {1};
+"""
+
+
+def pieces(line_mesh):
+    """Number of connected pieces of a line mesh on one rank, and its vertices."""
+    line_mesh.topology.create_connectivity(1, 0)
+    ends = line_mesh.topology.connectivity(1, 0).array.reshape(-1, 2)
+    count = line_mesh.topology.index_map(0).size_local
+    graph = coo_matrix((np.ones(len(ends)), ends.T), (count, count))
+    return connected_components(graph, directed=False)[0], count
+
+
+def check_star(named):
+    """The whole star is on every rank, with all its names, and the ranks hold the same numbers."""
+    assert named.mesh.comm.size == 1 and pieces(named.mesh) == (1, 21)
+    assert dimensions(named) == {"first": 1, "second": 1, "tips": 0, "joint": 0}
+    x = dmesh.compute_midpoints(named.mesh, 0, named.facets("tips"))
+    assert sorted(np.linalg.norm(x, axis=1)) == pytest.approx([1, 1, 1, np.sqrt(1.25)])
+    assert dmesh.compute_midpoints(named.mesh, 0, named.facets("joint")) == pytest.approx(np.zeros((1, 3)))
+    assert len(named.cells("first")) == len(named.cells("second")) == 10
+    everything = [named.mesh.geometry.x, named.cell_tags.values, named.facets("tips"), named.cells("second")]
+    for values in everything:
+        for other in WORLD.allgather(np.asarray(values)):
+            assert np.array_equal(other, values)
+
+
+def test_lines_that_branch_stay_whole_on_every_rank(written):
+    check_star(mesh.read(written("star.geo", STAR)))
+    assert not gmsh.isInitialized()
+
+
+def test_a_model_that_branches_is_given_to_every_rank(written, shared_path):
+    """A gmsh model on rank 0, which is left as it was, and the file written from it."""
+    path = written("star.geo", STAR)
+    if WORLD.rank == 0:
+        gmsh.initialize(interruptible=False)
+        gmsh.option.setNumber("General.Terminal", 0)
+        gmsh.open(str(path))
+        gmsh.model.mesh.generate(1)
+        gmsh.write(str(shared_path / "star.msh"))
+    check_star(mesh.read(gmsh.model))
+    if WORLD.rank == 0:
+        assert len(gmsh.model.mesh.getNodes()[0]) == 21
+        gmsh.finalize()
+    check_star(mesh.read(shared_path / "star.msh"))
+
+
+def test_lines_without_branches_are_distributed():
+    named = mesh.read(BAR, gdim=1)
+    assert named.mesh.comm.size == WORLD.size and vertices(named) == 51
+
+
+def test_lines_that_are_torn_apart_are_refused(monkeypatch):
+    torn = dmesh.create_interval(WORLD, 51, [0.0, 1.0])
+    monkeypatch.setattr(_compat, "model_to_mesh", lambda *given: (torn, None, None))
+    with pytest.raises(ValueError, match="the lines meet at 51 nodes, but DOLFINx made 52 vertices of them"):
+        mesh.read(BAR, gdim=1)
+
+
 # -- what is refused, on all ranks alike
 
 POINT_AND_LINE = "Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Line(1) = {1, 2};\n"
@@ -145,6 +239,16 @@ POINT_AND_LINE = "Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Line(1) = {1, 2};\
         ("empty.msh", "", "empty.msh' gave no mesh: it has no elements"),
         ("nameless.geo", POINT_AND_LINE, "no physical group of cells"),
         ("ends.geo", POINT_AND_LINE + 'Physical Point("end") = {1};\n', "no physical group of cells"),
+        (
+            "twice.geo",
+            POINT_AND_LINE + 'Physical Curve("a") = {1};\nPhysical Curve("b") = {1};\n',
+            r"one physical group, but those of entity 1 of dimension 1 are in \['a', 'b'\]",
+        ),
+        (
+            "bare.geo",
+            POINT_AND_LINE + 'Line(2) = {2, 1};\nPhysical Curve("a") = {1};\n',
+            "one physical group, but those of entity 2 of dimension 1 are in none",
+        ),
         ("mesh.stl", "solid\nendsolid\n", "a mesh is a .geo or .msh file"),
     ],
 )
