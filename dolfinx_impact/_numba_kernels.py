@@ -98,6 +98,31 @@ def kick_in_place(v: NDArray, v_before: NDArray, f: NDArray, w: NDArray) -> None
 
 
 @_jit
+def add_signals(constant: NDArray, patterns: NDArray, amplitudes: NDArray, load: NDArray) -> None:
+    """``load = constant + sum_k amplitudes_k patterns_k``."""
+    for i in range(load.size):
+        a = constant[i]
+        for k in range(amplitudes.size):
+            a += patterns[k, i] * amplitudes[k]
+        load[i] = a
+
+
+@_jit
+def rows_kick(
+    start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray, v: NDArray,
+    v_before: NDArray, w: NDArray,
+) -> None:  # fmt: skip
+    """:func:`rows_force`, then :func:`kick_in_place`, in one pass."""
+    for i in range(start.size - 1):
+        a = load[i]
+        for k in range(start[i], start[i + 1]):
+            a -= K[k] * u[column[k]]
+        f[i] = a
+        v_before[i] = v[i]
+        v[i] = v_before[i] + w[i] * a
+
+
+@_jit
 def rows_force(start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray) -> None:
     """``f = load - K u`` with K in sparse rows."""
     for i in range(start.size - 1):

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
 
 
 class FactorisedSolver:
@@ -74,6 +76,23 @@ class FactorisedSolver:
         for each in (b, x):
             each.destroy()
         return out
+
+
+def symmetric_factors(matrix: sparse.spmatrix) -> tuple[NDArray, sparse.csr_matrix, NDArray] | None:
+    """``A = P^T L D L^T P`` of a symmetric positive definite matrix, for loops that solve by themselves.
+
+    Returns:
+        The order of elimination p with ``A[p][:, p] = L D L^T``, L below its unit diagonal, and D; None
+        where SuperLU finds no such factors.
+    """
+    tidy = {"SymmetricMode": True}
+    factors = splu(sparse.csc_matrix(matrix), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=tidy)
+    pivots = factors.U.diagonal()
+    if not np.array_equal(factors.perm_r, factors.perm_c) or not np.all(pivots > 0):
+        return None
+    lower = sparse.tril(factors.L, -1).tocsr()
+    lower.sort_indices()
+    return np.argsort(factors.perm_c), lower, pivots
 
 
 def _direct_solver(ranks: int) -> str:

@@ -17,6 +17,7 @@ from .energy import Balance
 from .integrators.base import Integrator, UnstableTimeStep
 from .integrators.block import Block, NotCompiled
 from .integrators.hati import HATI
+from .integrators.hati_block import HATIBlock
 from .integrators.own import as_integrator
 from .output import Result
 from .rows import Rows
@@ -139,19 +140,19 @@ def _number_of_steps(integrator: Integrator, t_end: float, every: float) -> int:
 def _compiled_block(
     integrator: Integrator, rows: Rows, balance: Balance | None, callables: list, steps: int,
     compiled: bool | None,
-) -> Block | None:  # fmt: skip
+) -> Block | HATIBlock | None:  # fmt: skip
     """What makes many steps at once, where it is wanted and possible."""
     if isinstance(integrator, HATI):
-        integrator.compiled = compiled  # it makes its fine steps so
-        return None
-    if compiled is False or (compiled is None and steps < _MANY_STEPS):
+        integrator.compiled = compiled  # where its steps are made one by one, their fine ones may be many
+    if compiled is False or (compiled is None and steps * integrator.substeps < _MANY_STEPS):
         return None
     try:
         if callables:
             raise NotCompiled("an observer must be called after every step")
         if compiled is None and integrator.system.size > _FEW_DOFS:
             return None
-        return Block(integrator, rows, balance)
+        kind = HATIBlock if isinstance(integrator, HATI) else Block
+        return kind(integrator, rows, balance)
     except NotCompiled as reason:
         if compiled:
             raise ValueError(f"no compiled loop for this run: {reason}") from None
@@ -169,7 +170,7 @@ class _Run:
         self._caught, self._bar = caught, bar
         self._part = Steps(integrator, rows, balance)
 
-    def parts(self, steps: int, block: Block | None) -> Iterator[Steps]:
+    def parts(self, steps: int, block: Block | HATIBlock | None) -> Iterator[Steps]:
         """The start, then all steps; every part is overwritten by the next."""
         part, done = self._part, 0
         if self._balance is not None:

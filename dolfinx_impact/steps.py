@@ -29,6 +29,7 @@ class Steps:
         balance: The energy balance, or None.
         capacity: How many states there is room for; by default as many as fit a few megabytes, the
             same number on all ranks (then collective).
+        fine: Whether to keep the time steps within a step too.
 
     Attributes:
         count: Number of states kept; entries of the arrays behind it mean nothing.
@@ -37,14 +38,17 @@ class Steps:
         gap, r: Gaps and impulses at ``t``, shape (capacity, p) [m], [N s].
         r_t: Tangential impulses, shape (capacity, p, gdim), without friction (capacity, 0) [N s].
         energies: Columns :data:`.energy.TERMS`, shape (capacity, 8) [J].
+        fine: The scheme's :attr:`~.Integrator.fine_records`, shape (capacity, substeps, p) each; what they
+            hold at the start means nothing.
         further: The scheme's own :attr:`~.Integrator.point_records`, shape (capacity, p) each.
         table: All of them side by side, one row a state; the arrays are views of it.
         first: Number of the first column of each.
     """
 
     def __init__(
-        self, integrator: Any, rows: Rows, balance: Balance | None, capacity: int | None = None
-    ) -> None:
+        self, integrator: Any, rows: Rows, balance: Balance | None, capacity: int | None = None,
+        *, fine: bool = True,
+    ) -> None:  # fmt: skip
         self.integrator, self.rows, self.balance = integrator, rows, balance
         k, p = rows.count, integrator.r.size
         widths = {
@@ -55,7 +59,8 @@ class Steps:
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
         n = capacity
         if n is None:  # the same on all ranks, since they hand their steps on together
-            widest = integrator.system.comm.allreduce(int(ends[-1]), op=MPI.MAX)
+            width = int(ends[-1]) + sum(each.size for each in integrator.fine_records.values())
+            widest = integrator.system.comm.allreduce(width, op=MPI.MAX)
             n = min(_MOST, max(1, _NUMBERS // widest))
         self.capacity, self.count = n, 0
         # One row a step: what a compiled loop writes lies together.
@@ -66,6 +71,8 @@ class Steps:
         self.gap, self.r = self._columns["gap"], self._columns["r"]
         self.r_t = self._columns["r_t"].reshape(n, *integrator.r_t.shape)
         self.energies = self._columns["energies"]
+        kept = integrator.fine_records.items() if fine else ()
+        self.fine = {name: np.zeros((n, *each.shape)) for name, each in kept}
         self.further = {name: self._columns[name] for name in integrator.point_records}
 
     def append(self) -> None:
@@ -77,6 +84,9 @@ class Steps:
         self.gap[i], self.r[i], self.r_t[i] = s.gap(), s.r, s.r_t
         for name, values in self.further.items():
             values[i] = getattr(s, name)
+        if self.fine:
+            for name, values in s.fine_records.items():
+                self.fine[name][i] = values
         if self.balance is not None:
             self.energies[i] = self.balance.terms()
         self.count += 1
@@ -104,7 +114,7 @@ class Recorder:
         self._comm = integrator.system.comm
         samples = 1 + steps // every + (steps % every != 0)
         self._refuse_large(samples, rows.count, integrator.r.size)
-        self._history = Steps(integrator, rows, balance, samples)
+        self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._impulses, self._rubbed = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
 
     def follow(self, part: Steps) -> None:

@@ -16,6 +16,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from .._numba_kernels import (
+    add_signals,
     central_sums,
     central_sums_with_load,
     copy,
@@ -24,6 +25,7 @@ from .._numba_kernels import (
     pair_product,
     power_sums,
     rows_force,
+    rows_kick,
 )
 
 _pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
@@ -247,10 +249,7 @@ def _advance(  # type: ignore[no-untyped-def]
         drift(u, v, h)
         # -- forces, summed as PointMasses.force and Body.force do
         if amplitudes.shape[1] > 0:
-            copy(constant, load)
-            for k in range(amplitudes.shape[1]):
-                for j in range(size):
-                    load[j] += patterns[k, j] * amplitudes[i, k]
+            add_signals(constant, patterns, amplitudes[i], load)
         if calls_external:
             external(t, u, v, load)
             for j in range(size):
@@ -278,17 +277,20 @@ def _advance(  # type: ignore[no-untyped-def]
             _pairs_2(start, column, blocks, u, f)
         elif block == 3:
             _pairs_3(start, column, blocks, u, f)
-        if stored_rows:
-            rows_force(row_start, row_column, row_values, load, u, f)
-        if has_damping:
-            for j in range(size):
-                f[j] -= damped[j]
-        if size > _FEW:
-            kick_in_place(v, v_before, f, kicks)
+        if stored_rows and not has_damping:
+            rows_kick(row_start, row_column, row_values, load, u, f, v, v_before, kicks)
         else:
-            for j in range(size):
-                v_before[j] = v[j]
-                v[j] = v_before[j] + kicks[j] * f[j]
+            if stored_rows:
+                rows_force(row_start, row_column, row_values, load, u, f)
+            if has_damping:
+                for j in range(size):
+                    f[j] -= damped[j]
+            if size > _FEW:
+                kick_in_place(v, v_before, f, kicks)
+            else:
+                for j in range(size):
+                    v_before[j] = v[j]
+                    v[j] = v_before[j] + kicks[j] * f[j]
         # -- contact, all impulses from the velocity without it
         for k in range(points):
             if flat:

@@ -84,6 +84,11 @@ class Integrator:
         """Velocities at ``t``, shape (size,) [m/s]."""
         return self.v
 
+    @property
+    def fine_records(self) -> dict[str, NDArray]:
+        """What a run keeps of the time steps within one :meth:`step`, by name, shape (substeps, p) each."""
+        return {}
+
     def v_mean_at(self, dofs: NDArray) -> NDArray:
         """Velocities at ``t`` of some dofs [m/s]."""
         return self.v[dofs]

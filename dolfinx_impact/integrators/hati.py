@@ -73,7 +73,7 @@ class HATI(Integrator):
         self, fine: Body, coarse: Body, dt: float, contact: Contact | None = None, *, ratio: int,
         allow_unstable: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(ratio, bool) or not ratio >= 1 or ratio != int(ratio):
+        if isinstance(ratio, bool) or not 1 <= ratio < np.inf or ratio != int(ratio):
             raise ValueError(f"the ratio of the time steps must be a whole number from 1 on, but is {ratio}")
         self.interface = Interface(fine, coarse)
         if contact is not None:
@@ -150,7 +150,7 @@ class HATI(Integrator):
         """From ``t - DT`` to ``t`` on the explicit side; in a compiled loop where that is possible."""
         block = self._compiled_block()
         if block is not None:
-            return block.run(self.free_velocity, new, self.following)
+            return block.run(self.free_velocity, new, self.contacts, self.following)
         self.r_t[:] = 0.0
         for j in range(1, self.ratio + 1):
             part = j / self.ratio
@@ -164,12 +164,23 @@ class HATI(Integrator):
     def _compiled_block(self) -> FineBlock | None:
         if self._block is None and self.compiled is not False:
             try:
-                self._block = FineBlock(self.fine, self.contacts)
+                self._block = FineBlock(self.fine)
             except NotCompiled as reason:
                 if self.compiled:
                     raise ValueError(f"no compiled loop for the fine steps: {reason}") from None
                 self.compiled = False
         return self._block if self.compiled is not False else None
+
+    def take_contacts(self, r: NDArray, gap: NDArray, before: NDArray) -> None:
+        """Take what contacts did in the fine steps of the last step, where others made it."""
+        self.contacts.r[:], self.contacts.gap[:], self.contacts.before[:] = r, gap, before
+        self.fine.r[:], self.r[:] = r[-1], r.sum(axis=0)
+        self._collect()
+
+    @property
+    def fine_records(self) -> dict[str, NDArray]:
+        """What a run keeps of the fine steps of a step: see :class:`FineContact`, shape (m, p) each."""
+        return {"r": self.contacts.r, "gap": self.contacts.gap, "before": self.contacts.before}
 
     def _collect(self) -> None:
         self.system.join(self.fine.u, self.coarse.u, self.u)

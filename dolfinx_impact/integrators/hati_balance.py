@@ -15,6 +15,11 @@ class HATIBalance(Balance):
 
     ``W_interface`` is (93) with the mean multipliers: ``[U_E] . <Lambda>`` per fine step less
     ``[U_I] . <Lambda>`` per coarse step, both over the pairs; only then does (91) close.
+
+    Attributes:
+        fine: The balance of the explicit side.
+        coarse_forces: Internal, external and damping forces of the implicit side at ``t``, shape (owned,)
+            each [N].
     """
 
     def __init__(self, integrator: Any) -> None:
@@ -31,7 +36,7 @@ class HATIBalance(Balance):
         """Energies of both sides at t_0; from here on the integrator tells of its fine steps."""
         self.integrator.following = self
         self.fine.start()
-        self._forces = self._read()
+        self.coarse_forces = self._read()
         self._gather()
 
     def before_step(self) -> None:
@@ -59,11 +64,26 @@ class HATIBalance(Balance):
             setattr(self.fine, name, float(value))
         self.fine._powers[:] = powers
         self.interface += float(terms[-1])
+        self._gather()
+
+    def coarse_terms(self) -> NDArray:
+        """Terms of the implicit side, with the whole energy of the interface so far [J]."""
+        return np.array([
+            self._kinetic, 0.0, self._stored, self._internal_work, self._external, 0.0, self._dissipated,
+            self.interface,
+        ])  # fmt: skip
+
+    def take_coarse_terms(self, terms: NDArray) -> None:
+        """Take the terms of the implicit side after many steps at once."""
+        self._kinetic, _, self._stored, self._internal_work, self._external, _, self._dissipated, given = (
+            map(float, terms)
+        )
+        self.interface = given
 
     def step(self) -> None:
         """Add what the implicit side did in the coarse step."""
         n = self._side.system.owned
-        before, after = self._forces, self._read()
+        before, after = self.coarse_forces, self._read()
         internal, external, damped = (0.5 * (a + b) for a, b in zip(before, after))
         way = (self._side.u - self._u)[:n]
         self._internal_work += float(way @ internal)
@@ -71,7 +91,7 @@ class HATIBalance(Balance):
         self._external += float(way @ external)
         mean = 0.5 * (self._began + self.integrator.fine.multipliers)
         self.interface -= float(way[self._at] @ mean)
-        self._forces = after
+        self.coarse_forces = after
         self._gather()
 
     def _read(self) -> tuple[NDArray, NDArray, NDArray]:

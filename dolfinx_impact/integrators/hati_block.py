@@ -1,4 +1,4 @@
-"""The fine steps of HATI at once, where every part is of a compiled kind and one rank has all."""
+"""Steps of HATI in compiled loops, where every part is of a compiled kind and one rank has all."""
 
 from __future__ import annotations
 
@@ -9,92 +9,208 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import energy, kernels
+from ..body import Body
 from ..contact import Bound, Contact, ObstacleContact
+from ..energy import Balance
+from ..linear import symmetric_factors
 from ..node_pairs import NodePairs
+from ..rows import Rows
 from ..stiffness import sparse_rows
+from ..steps import Steps
 from .block import NotCompiled
 from .hati_balance import HATIBalance
-from .hati_sides import GluedExplicit
+from .hati_sides import BETA, GAMMA, GluedExplicit
 
 
 class FineBlock:
-    """Makes the fine steps of a coarse one in a compiled loop, over the dofs of the explicit side alone.
+    """The fine steps of one coarse step at once, over the dofs of the explicit side alone.
 
     Args:
         fine: The explicit side, started.
-        contacts: Where what contacts do in every fine step goes.
+
+    Attributes:
+        where: Its dofs, those of the interface first.
 
     Raises:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(self, fine: GluedExplicit, contacts: Any) -> None:
-        if not kernels.load().COMPILED:
-            raise NotCompiled("numba is not installed")
-        body = fine.system
-        if body.comm.size > 1:
-            raise NotCompiled("several ranks share the explicit subdomain")
-        if body.moved.any:
-            raise NotCompiled("the motion of dofs is prescribed")
-        forces = body.compiled()  # type: ignore[attr-defined]
-        if forces is None:
-            raise NotCompiled("the explicit subdomain computes its forces in a way of its own")
+    def __init__(self, fine: GluedExplicit) -> None:
+        forces, body = _compiled_forces(fine.system), fine.system
         from . import _hati_loop as loop
 
-        self._loop, self._fine, self._amplitudes = loop, fine, forces.amplitudes
-        self._where = np.flatnonzero(body.inside)  # type: ignore[attr-defined]
+        self._loop, self._fine, self.amplitudes = loop, fine, forces.amplitudes
+        pairs = fine.interface.dofs
+        self.where = np.concatenate([pairs, np.setdiff1d(np.flatnonzero(body.inside), pairs)])
+        at, size = self.where, self.where.size
         place = np.zeros(body.size, dtype=np.uint32)
-        place[self._where] = np.arange(self._where.size)
-        K = body.stiffness.scipy()[self._where][:, self._where]  # type: ignore[attr-defined]
-        self._side = self._make_side(forces, sparse.csr_matrix(K))
-        glue = fine.operator
-        self._order, pairs = glue.order, fine.interface.dofs[glue.order]
-        empty = [np.zeros(pairs.size) for _ in range(2)]
-        self._link = loop.Link(place[pairs], glue.ends.astype(np.uint32), glue.blocks, *empty)
-        self._pairs = _contact(fine, loop, place)
-        size = self._where.size
-        state = [np.zeros(size) for _ in range(4)]
-        self._state = loop.State(  # type: ignore[call-arg]
-            *state, np.zeros(pairs.size), contacts.r, contacts.gap, contacts.before
-        )
-        self._terms, self._powers = np.zeros(len(energy.TERMS)), np.zeros(4)
-
-    def _make_side(self, forces: Any, K: sparse.csr_matrix) -> Any:
-        body, at = self._fine.system, self._where
+        place[at] = np.arange(size)
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
         load = forces.load[at]
-        return self._loop.Side(
-            body.mass[at], body.inverse_mass[at], self._fine.dt * body.inverse_mass[at], load,
-            np.ascontiguousarray(patterns[:, at]), *sparse_rows(K), forces.rate,
-            body.has_loads, load.copy(), np.zeros(at.size),
+        self.side = loop.Side(
+            body.mass[at], body.inverse_mass[at], fine.dt * body.inverse_mass[at], load,
+            np.ascontiguousarray(patterns[:, at]), *sparse_rows(body.stiffness.scipy()[at][:, at]),
+            forces.rate, body.has_loads, load.copy(), np.zeros(size),
         )  # fmt: skip
+        self.link = loop.Link(*sparse_rows(fine.operator.inverse), np.zeros(pairs.size))
+        self.pairs = _contact(fine, loop, place)
+        self.state = loop.State(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
+        self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)
 
-    def run(self, old: NDArray, new: NDArray, balance: HATIBalance | None) -> None:
+    def load(self, balance: HATIBalance | None) -> None:
+        """Take the state of the explicit side."""
+        s, state = self._fine, self.state
+        for mine, array in ((state.u, s.u), (state.v, s.v), (state.v_before, s.v_before), (state.f, s.f)):
+            np.take(array, self.where, out=mine)
+        state.multipliers[:] = s.multipliers
+        if balance is not None:
+            self.terms[:], self.powers[:] = balance.fine_terms(), balance.fine._powers
+
+    def store(self, steps: int, balance: HATIBalance | None) -> None:
+        """Give the state back after so many fine steps."""
+        s, state = self._fine, self.state
+        for mine, array in ((state.u, s.u), (state.v, s.v), (state.v_before, s.v_before), (state.f, s.f)):
+            array[self.where] = mine
+        s.multipliers[:] = state.multipliers
+        s.n, s.v_force = s.n + steps, s.v_before
+        if balance is not None:
+            balance.take_fine_terms(self.terms, self.powers)
+
+    def times(self, steps: int) -> NDArray:
+        """The ends of the next fine steps, shape (steps,) [s]."""
+        return self._fine.t0 + (self._fine.n + 1 + np.arange(steps)) * self._fine.dt
+
+    def run(self, old: NDArray, new: NDArray, contacts: Any, balance: HATIBalance | None) -> None:
         """The fine steps between two coarse times.
 
         Args:
             old, new: Free velocities of the implicit side at both ends, shape (pairs,) [m/s].
+            contacts: Where what contacts do goes, arrays of shape (m, p).
             balance: What follows the energies, or None.
         """
-        s, state, at, m = self._fine, self._state, self._where, self._state.r.shape[0]
-        for mine, array in ((state.u, s.u), (state.v, s.v), (state.v_before, s.v_before), (state.f, s.f)):
-            np.take(array, at, out=mine)
-        state.multipliers[:] = s.multipliers[self._order]
-        if balance is not None:
-            self._terms[:], self._powers[:] = balance.fine_terms(), balance.fine._powers
-        times = s.t0 + (s.n + 1 + np.arange(m)) * s.dt
-        amplitudes = np.zeros((m, 0)) if self._amplitudes is None else self._amplitudes(times)
+        m = contacts.r.shape[0]
+        self.load(balance)
         self._loop.fine_steps(
-            balance is not None, s.dt, self._side, self._link, self._pairs, state, old[self._order],
-            new[self._order], np.ascontiguousarray(amplitudes), self._terms, self._powers,
+            balance is not None, self._fine.dt, self.side, self.link, self.pairs, self.state, contacts.r,
+            contacts.gap, contacts.before, old, new, _signals(self.amplitudes, self.times(m)), self.terms,
+            self.powers,
         )  # fmt: skip
-        for mine, array in ((state.u, s.u), (state.v, s.v), (state.v_before, s.v_before), (state.f, s.f)):
-            array[at] = mine
-        s.multipliers[self._order] = state.multipliers
-        s.n, s.v_force = s.n + m, s.v_before
-        s.r[:] = state.r[-1]
+        self.store(m, balance)
+        self._fine.r[:] = contacts.r[-1]
+
+
+class HATIBlock:
+    """Many coarse steps in one compiled loop, with the results of ``step`` to rounding.
+
+    Args:
+        integrator: HATI, started.
+        rows: What is recorded.
+        balance: Its energy balance, started before the first :meth:`fill`, or None.
+
+    Raises:
+        NotCompiled: A part of another kind; the message names it.
+    """
+
+    def __init__(self, integrator: Any, rows: Rows, balance: Balance | None) -> None:
+        if balance is not None and type(balance) is not HATIBalance:
+            raise NotCompiled(f"{type(balance).__name__} follows its steps one by one")
+        side = integrator.coarse
+        forces, body = _compiled_forces(side.system), side.system
+        self._block = FineBlock(integrator.fine)
+        from . import _hati_loop as loop
+
+        self._loop, self._integrator, self._balance = loop, integrator, balance
+        self._amplitudes = forces.amplitudes
+        inside = np.flatnonzero(body.inside)
+        K, free = body.stiffness.scipy()[inside][:, inside], ~body.held[inside]
+        weight = 1 + GAMMA * side.dt * body.damping_rate
+        matrix = sparse.diags(weight * body.mass[inside]) + BETA * side.dt**2 * K
+        keep = sparse.diags(free.astype(float))
+        factors = symmetric_factors(keep @ matrix @ keep + sparse.diags(1.0 - free))
+        if factors is None:
+            raise NotCompiled("the implicit operator has no symmetric factors")
+        order, lower, pivots = factors
+        self._where = inside[order]
+        patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
+        place = np.zeros(body.size, dtype=np.uint32)
+        place[self._where] = np.arange(inside.size)
+        self._implicit = loop.Implicit(  # type: ignore[call-arg]
+            body.mass[self._where], free[order].astype(float), forces.load[self._where],
+            np.ascontiguousarray(patterns[:, self._where]), *sparse_rows(K[order][:, order]),
+            *sparse_rows(lower), *sparse_rows(lower.T.tocsr()), 1.0 / pivots,
+            place[integrator.interface.dofs], forces.rate, *np.zeros((11, inside.size)),
+        )  # fmt: skip
+        self._picked = self._places(rows, place)
+        self._factors, self._terms = rows.weights, np.zeros(len(energy.TERMS))
+
+    def _places(self, rows: Rows, place: NDArray) -> NDArray:
+        """Recorded dofs as the loop counts them: the explicit side's, then the implicit one's."""
+        fine, coarse = self._integrator.system.fine, self._integrator.system.coarse
+        explicit = np.zeros(fine.size, dtype=np.int64)
+        explicit[self._block.where] = np.arange(self._block.where.size)
+        of_fine = rows.dofs < fine.owned
+        mine = np.where(of_fine, rows.dofs, rows.dofs - fine.owned)
+        there = np.where(of_fine, fine.inside[mine], coarse.inside[mine])
+        if not there.all():
+            raise NotCompiled("dofs are recorded that no cell of their subdomain has")
+        return np.where(of_fine, explicit[mine], self._block.where.size + place[mine].astype(np.int64))
+
+    def fill(self, part: Steps, steps: int) -> None:
+        """Make ``steps`` coarse steps and keep the state after each in ``part``, from its beginning on."""
+        s, balance, implicit, at = self._integrator, self._balance, self._implicit, self._where
+        state = ((implicit.u, s.coarse.u), (implicit.v, s.coarse.v), (implicit.a, s.coarse.a))
+        for mine, array in state:
+            np.take(array, at, out=mine)
         if balance is not None:
-            balance.take_fine_terms(self._terms, self._powers)
+            forces = (implicit.internal, implicit.load, implicit.damped)
+            for mine, array in zip(forces, balance.coarse_forces):
+                np.take(array, at, out=mine)
+            self._terms[:] = balance.coarse_terms()
+        self._block.load(balance)
+        m, first = s.ratio, part.first
+        fine_signals = _signals(self._block.amplitudes, self._block.times(steps * m))
+        signals = _signals(self._amplitudes, s.t0 + (s.n + 1 + np.arange(steps)) * s.dt)
+        columns = self._loop.Columns(
+            first["u"], first["v_t"], first["v"], first["gap"], first["r"], first["energies"]
+        )
+        seen = (part.fine[name] for name in ("r", "gap", "before"))
+        self._loop.coarse_steps(
+            steps, s.n, s.t0, s.dt, BETA, GAMMA, balance is not None, self._block.side, self._block.link,
+            self._block.pairs, self._block.state, implicit, s.free_velocity, s.free_velocity.copy(),
+            fine_signals.reshape(steps, m, -1), signals, *seen, self._block.terms, self._block.powers,
+            self._terms, self._picked, self._factors, part.table, columns,
+        )  # fmt: skip
+        part.count, s.n = steps, s.n + steps
+        for mine, array in state:
+            array[at] = mine
+        if balance is not None:
+            for mine, array in zip(forces, balance.coarse_forces):
+                array[at] = mine
+            balance.take_coarse_terms(self._terms)
+        self._block.store(steps * m, balance)
+        s.take_contacts(*(part.fine[name][steps - 1] for name in ("r", "gap", "before")))
+
+
+def _compiled_forces(body: Body) -> Any:
+    """The forces of a subdomain for compiled loops.
+
+    Raises:
+        NotCompiled: Where there are none.
+    """
+    if not kernels.load().COMPILED:
+        raise NotCompiled("numba is not installed")
+    if body.comm.size > 1:
+        raise NotCompiled("several ranks share the subdomains")
+    if body.moved.any:
+        raise NotCompiled("the motion of dofs is prescribed")
+    forces = body.compiled()
+    if forces is None:
+        raise NotCompiled("a subdomain computes its forces in a way of its own")
+    return forces
+
+
+def _signals(amplitudes: Any, t: NDArray) -> NDArray:
+    return np.zeros((t.size, 0)) if amplitudes is None else np.ascontiguousarray(amplitudes(t))
 
 
 def _contact(fine: GluedExplicit, loop: Any, place: NDArray) -> Any:

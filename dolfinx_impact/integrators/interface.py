@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse import csgraph
 
 from .. import parallel
 from ..body import Body
@@ -81,17 +80,15 @@ class Interface:
 class Glue:
     """``H^-1`` with ``H = H_E + H_I``, Fekak et al. (71)-(73): multipliers from velocity defects.
 
-    Entries of the inverse below 1e-15 of the largest are dropped; what remains are blocks of pairs that
-    feel each other.
+    Entries of the inverse below 1e-15 of the largest are dropped: pairs that are far apart in the implicit
+    subdomain do not feel each other within a coarse step.
 
     Args:
         interface: The pairs.
         H: Their operator, shape (total, total), symmetric positive definite [m/s/N].
 
     Attributes:
-        order: Pairs sorted by block, shape (total,).
-        ends: First place of each block in that order, and the end of the last.
-        blocks: The blocks of the inverse one after the other, each by rows.
+        inverse: ``H^-1`` over the pairs of all ranks, sparse [N s/m].
     """
 
     def __init__(self, interface: Interface, H: NDArray) -> None:
@@ -99,12 +96,8 @@ class Glue:
         inverse = linalg.inv(H)
         inverse = (inverse + inverse.T) / 2
         inverse[np.abs(inverse) < _NEGLIGIBLE * np.abs(inverse).max()] = 0.0
-        count, block = csgraph.connected_components(sparse.csr_matrix(inverse), directed=False)
-        self.order: NDArray = np.argsort(block, kind="stable")
-        self.ends: NDArray = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=count))])
-        members = [self.order[a:b] for a, b in zip(self.ends, self.ends[1:])]
-        self.blocks = np.concatenate([inverse[np.ix_(each, each)].ravel() for each in members])
-        self._mine = inverse[interface.mine]
+        self.inverse = sparse.csr_matrix(inverse)
+        self._mine = self.inverse[interface.mine]
 
     def multipliers(self, defects: NDArray) -> NDArray:
         """``Lambda = H^-1 r`` at this rank's pairs from their defects ``r`` [m/s]; [N]. Collective."""
