@@ -116,9 +116,13 @@ def vector(name: str, value: Any, size: int) -> NDArray:
     Raises:
         ValueError: Anything else.
     """
-    if np.shape(value) != (size,) or not np.all(np.isfinite(np.asarray(value, dtype=np.float64))):
+    try:
+        found = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):  # no numbers, or of uneven shape
+        found = np.full(size, np.nan)
+    if found.shape != (size,) or not np.all(np.isfinite(found)):
         raise ValueError(f"{name} must be {size} numbers, one a direction, not {value}")
-    return np.asarray(value, dtype=np.float64)
+    return found
 
 
 def names(given: str | Sequence[str] | Iterable[str]) -> tuple[str, ...]:

@@ -134,8 +134,15 @@ class Integrator:
         """Go on from a :meth:`state`, in place of :meth:`start`. Collective.
 
         Raises:
-            ValueError: A state of another scheme, system or number of ranks.
+            ValueError: A state of another scheme, system or number of ranks; nothing has changed then.
         """
+        self.check_state(state)
+        self.t0, self.n = float(state["t0"]), int(state["n"])
+        for name in self.state_names:
+            getattr(self, name)[...] = state[name]
+
+    def check_state(self, state: Mapping[str, NDArray]) -> None:
+        """Raise a ValueError on all ranks unless ``state`` is one of this run. Collective."""
         error = None
         for name in self.state_names:
             there = np.shape(state[name]) if name in state else None
@@ -143,9 +150,6 @@ class Integrator:
                 needed = getattr(self, name).shape
                 error = ValueError(f"this is no state of the run: {name} has shape {there}, not {needed}")
         parallel.agree(self.system.comm, error)
-        self.t0, self.n = float(state["t0"]), int(state["n"])
-        for name in self.state_names:
-            getattr(self, name)[...] = state[name]
 
     def contact_work(self, v: NDArray) -> float:
         """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J]."""

@@ -208,10 +208,14 @@ class HATI(Integrator):
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.Integrator.resume`."""
+        sides = {}
+        both: dict[str, GluedExplicit | Implicit] = {"fine": self.fine, "coarse": self.coarse}
+        for name, side in both.items():
+            sides[name] = {k[len(name) + 1 :]: v for k, v in state.items() if k.startswith(f"{name}.")}
+            side.check_state(sides[name])
         super().resume(state)
-        for name, side in (("fine", self.fine), ("coarse", self.coarse)):
-            prefix = f"{name}."
-            side.resume({k[len(prefix) :]: v for k, v in state.items() if k.startswith(prefix)})
+        self.fine.resume(sides["fine"])
+        self.coarse.resume(sides["coarse"])
         self._collect()
 
     def balance(self) -> Balance:

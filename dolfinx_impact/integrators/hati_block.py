@@ -36,7 +36,8 @@ class FineBlock:
     """
 
     def __init__(self, fine: GluedExplicit) -> None:
-        forces, body = _compiled_forces(fine.system), fine.system
+        body: Any = fine.system
+        forces = _compiled_forces(body)
         from . import _hati_loop as loop
 
         self._loop, self._fine, self.amplitudes = loop, fine, forces.amplitudes

@@ -137,13 +137,12 @@ class Implicit:
         return {name: getattr(self, name).copy() for name in self.state_names}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`state`. Collective.
+        """Go on from a :meth:`state` that was checked."""
+        for name in self.state_names:
+            getattr(self, name)[:] = state[name]
 
-        Raises:
-            ValueError: A state of another system.
-        """
+    def check_state(self, state: Mapping[str, NDArray]) -> None:
+        """Raise a ValueError on all ranks unless ``state`` is one of this subdomain. Collective."""
         fits = all(name in state and state[name].shape == self.u.shape for name in self.state_names)
         error = None if fits else ValueError("this is no state of the implicit subdomain")
         parallel.agree(self.system.comm, error)
-        for name in self.state_names:
-            getattr(self, name)[:] = state[name]
