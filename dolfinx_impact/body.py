@@ -13,7 +13,7 @@ from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
 from . import parallel
-from .linear import FactorisedSolver
+from .assembled import Assembled
 from .loads import Loads, Motion, Signal, checked_signal, names, vector
 from .mesh import NamedMesh
 from .rows import Rows, coordinate_order
@@ -21,7 +21,7 @@ from .stiffness import StoredStiffness, largest_eigenvalue
 from .system import Compiled
 
 
-class Body:
+class Body(Assembled):
     """A linear elastic body on a mesh or a part of it: ``M dv = (f - K u - alpha M v) dt + L^T dr``.
 
     What a kind of body adds: :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and
@@ -86,14 +86,6 @@ class Body:
         self.has_damping = self.damping_rate > 0
 
     # -- what a kind of body adds
-
-    def _stiffness_form(self) -> Any:
-        """The stiffness as a bilinear form over :attr:`dx`."""
-        raise NotImplementedError
-
-    def _mass_form(self) -> Any:
-        """The consistent mass as a bilinear form over :attr:`dx`."""
-        raise NotImplementedError
 
     def _lump(self) -> NDArray:
         """Lumped masses of the owned dofs, 0 where not :attr:`inside`, shape (owned,). Collective."""
@@ -207,84 +199,6 @@ class Body:
         omega = math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
         return 4.0 / (self.damping_rate + math.hypot(self.damping_rate, 2 * omega))
 
-    def implicit_solver(
-        self, factor: float, mass: str, massless: NDArray | None = None, *, mass_factor: float = 1.0,
-        prefix: str = "impact_theta_",
-    ) -> FactorisedSolver:  # fmt: skip
-        """Factorised ``mass_factor M + factor K``, held dofs eliminated. Collective.
-
-        Args:
-            factor: Of the stiffness [s2].
-            mass: ``"consistent"`` or ``"lumped"``.
-            massless: Owned dofs whose rows and columns of M count as zero; without stiffness the solution
-                is zero there.
-            mass_factor: Of the mass.
-            prefix: Of its PETSc options.
-        """
-        matrix = self._assemble_petsc(self._square_form())
-        matrix.scale(factor)
-        none = np.zeros(0, dtype=np.intp)
-        without = none if massless is None else massless
-        copy = self._mass_copy(mass, without)
-        matrix.axpy(mass_factor, copy, matrix.Structure.SUBSET_NONZERO_PATTERN)
-        held = np.union1d(np.flatnonzero(self.held), without if factor == 0.0 else none).astype(np.intp)
-        matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
-        matrix.setOption(matrix.Option.SPD, True)
-        return FactorisedSolver(matrix, held, prefix=prefix)
-
-    def _mass_copy(self, mass: str, massless: NDArray) -> Any:
-        """The mass in the pattern of the stiffness, rows and columns of ``massless`` zero. Collective."""
-        if _known_mass(mass) == "lumped":
-            copy = self._assemble_petsc(self._square_form())
-            copy.zeroEntries()
-            diagonal = copy.getDiagonal()
-            diagonal.array[:] = self.mass
-            copy.setDiagonal(diagonal)
-        else:
-            copy = self._consistent[0].copy()
-        copy.zeroRowsColumns(self._petsc_rows(copy, massless), diag=0.0)
-        return copy
-
-    def _square_form(self) -> Any:
-        """The stiffness with a place on every diagonal, also of dofs that are not inside."""
-        if self.cells is None:
-            return self._stiffness_form()
-        u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
-        everywhere = ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)
-        return self._stiffness_form() + fem.Constant(self.mesh, 0.0) * ufl.inner(u, w) * everywhere
-
-    def _petsc_rows(self, matrix: Any, dofs: NDArray) -> NDArray:
-        return self.global_dofs()[dofs].astype(matrix.getOwnershipRanges().dtype)
-
-    def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
-        """Write ``M v`` into the owned entries of ``out``, shape (size,). Collective."""
-        if mass == "lumped":
-            np.multiply(self.mass, v[: self.owned], out=out[: self.owned])
-            return
-        matrix, x, y = self._consistent
-        x.array[:] = v[: self.owned]
-        matrix.mult(x, y)
-        out[: self.owned] = y.array_r
-
-    # -- PETSc objects for those who want them
-
-    def mass_matrix(self, mass: str = "lumped") -> Any:
-        """The mass as a PETSc matrix, ``"lumped"`` or ``"consistent"``. Collective."""
-        if _known_mass(mass) == "consistent":
-            return self._consistent[0]
-        from petsc4py import PETSc
-
-        # AIJ: PETSc's own diagonal type converts to other formats with garbage on several ranks.
-        size = ((self.owned, None), (self.owned, None))
-        first = self.space.dofmap.index_map.local_range[0] * self.block
-        columns = np.arange(first, first + self.owned, dtype=PETSc.IntType)
-        start = np.arange(self.owned + 1, dtype=PETSc.IntType)
-        return PETSc.Mat().createAIJ(size, csr=(start, columns, self.mass), comm=self.comm)
-
-    def stiffness_matrix(self) -> Any:
-        """K as a PETSc matrix in its fastest format, held dofs not eliminated. Collective."""
-        return self.stiffness.petsc()
-
     # -- where things are
 
     def nodes(self, name: str) -> NDArray[np.int32]:
@@ -393,18 +307,6 @@ class Body:
         pattern[: self.owned][self.held] = 0.0
         return pattern
 
-    def _assemble_petsc(self, form: Any) -> Any:
-        from dolfinx.fem import petsc
-
-        matrix = petsc.assemble_matrix(fem.form(form))
-        matrix.assemble()
-        return matrix
-
-    @functools.cached_property
-    def _consistent(self) -> tuple[Any, Any, Any]:
-        matrix = self._assemble_petsc(self._mass_form())
-        return matrix, *matrix.createVecs()
-
     def _rough_field(self) -> NDArray:
         """A start vector that holds all modes and does not depend on the partition."""
         x = self.x[: self.owned // self.block] / self.length
@@ -413,9 +315,3 @@ class Body:
         if self.block > 3:
             waves = np.hstack([waves, np.sin(1.7e3 * phase)])
         return np.ascontiguousarray(waves[:, : self.block]).ravel()
-
-
-def _known_mass(mass: str) -> str:
-    if mass not in ("lumped", "consistent"):
-        raise ValueError(f"mass must be 'lumped' or 'consistent', not {mass!r}")
-    return mass
