@@ -10,6 +10,7 @@ from ..runs import FailedRun, NotChosen, Runs
 DI_STASIO = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)"
 CSMA = "Di Stasio et al., CSMA (2019)"
 ACARY = "Acary, Bonnefon, ENOC (2011)"
+FEKAK = "Fekak et al., Comput. Mech. 60 (2017)"
 
 
 @dataclass(frozen=True)
