@@ -1,16 +1,23 @@
-"""Static equilibrium of a chain on a floor, by descent with the exact tangent and an active set."""
+"""Static equilibrium: of a chain on a floor, and of a body whose contacts are all closed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
 
+from .body import Body
 from .chain import Chain
 from .complementarity import NotConverged
+from .contact import Contact
 
 _MOST = 300
+#: Pivots below, over the largest one, are rounding: what they belong to can move freely.
+_FREE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -106,3 +113,59 @@ def _search(
             if _unbalanced(chain, trial, chain.internal_force(trial), lower)[1] < worst / 2:
                 return trial
     return x
+
+
+def tied_equilibrium(
+    body: Body, contact: Contact, *, hold: Sequence[int] = ()
+) -> tuple[NDArray, NDArray]:
+    """Static equilibrium under the constant loads with every contact closed: ``K u = f + L^T r, g(u) = 0``.
+
+    Args:
+        body: The body, whole on one rank.
+        contact: Its contact, flat.
+        hold: Dofs held besides, which take rigid motions that nothing resists.
+
+    Returns:
+        Displacements, shape (size,) [m], and contact forces, shape (p,) [N].
+
+    Raises:
+        ValueError: A body on several ranks, a curved obstacle, dofs that do not exist, a body that can move
+            freely, contacts that would have to pull.
+    """
+    if body.comm.size > 1 or not contact.constant:
+        raise ValueError("the tied equilibrium is that of a body whole on one rank, with flat obstacles")
+    free = ~body.held
+    if any(dof not in range(body.owned) for dof in hold):
+        raise ValueError(f"hold takes dofs 0 to {body.owned - 1}, not {list(hold)}")
+    free[list(hold)] = False
+    u, rows, p = np.zeros(body.size), contact.rows, contact.count
+    entries = rows.weights.ravel(), (np.repeat(np.arange(p), rows.dofs.shape[1]), rows.dofs.ravel())
+    L = sparse.csr_matrix(entries, shape=(p, body.size))[:, free]
+    K = body.stiffness.scipy()[free][:, free]
+    x = _tied(K, L, body.loads.constant[free], -contact.gap(u))
+    u[free], r = x[: x.size - p], x[x.size - p :]
+    if np.any(r < 0):
+        raise ValueError(f"contacts would have to pull to stay closed: their forces are {r} N")
+    return u, r
+
+
+def _tied(K: sparse.spmatrix, L: sparse.spmatrix, force: NDArray, reach: NDArray) -> NDArray:
+    """Solve ``[K, -L^T; L, 0] [u; r] = [force; reach]``, scaled so that pivots tell what can move freely."""
+    sizes = np.concatenate([np.sqrt(K.diagonal()), np.zeros(L.shape[0])])
+    stretched = L @ sparse.diags(1 / sizes[: K.shape[0]])
+    sizes[K.shape[0] :] = np.sqrt(np.asarray(stretched.multiply(stretched).sum(axis=1)).ravel())
+    scale = sparse.diags(1 / sizes)
+    matrix = (scale @ sparse.bmat([[K, -L.T], [L, None]]) @ scale).tocsc()
+    try:
+        factors = splu(matrix)
+    except RuntimeError:
+        pivots = np.zeros(1)
+    else:
+        pivots = np.abs(factors.U.diagonal())
+    if not pivots.min() > _FREE * pivots.max():
+        raise ValueError("the body can move freely: hold dofs until nothing but its contacts carries it")
+    right = np.concatenate([force, reach]) / sizes
+    x = factors.solve(right)
+    for _ in range(2):
+        x += factors.solve(right - matrix @ x)
+    return np.asarray(x / sizes)

@@ -70,6 +70,7 @@ class Problem:
         dofs: Number of dofs of the model.
         effective: Parameters that the case itself decided, for the summary.
         study: Further verdicts that take runs of their own, or None. Collective.
+        files: What makes the contents of further files, by name; called after ``judge``, on one rank.
     """
 
     integrator: Integrator
@@ -80,6 +81,7 @@ class Problem:
     dofs: int
     effective: Values = field(default_factory=dict)
     study: Callable[[], list[Verdict]] | None = None
+    files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
 
     def observers(self) -> list[Observer]:
         """What follows every step."""

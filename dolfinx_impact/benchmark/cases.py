@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Mapping
 
 from .bouncing_ball import BOUNCING_BALL
+from .bridge_crane import BRIDGE_CRANE
 from .case import Case
 from .discrete_arch import DISCRETE_ARCH
 from .impacting_bar import IMPACTING_BAR
 from .rotating_spring import ROTATING_SPRING
 from .signorini import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
+from .split_bar import SPLIT_BAR
+from .two_bars import TWO_BARS
 from .van_der_pol import VAN_DER_POL
 
 CASES: Mapping[str, Case] = {
@@ -20,4 +23,7 @@ CASES: Mapping[str, Case] = {
     "discrete-arch": DISCRETE_ARCH,
     "signorini-impact": SIGNORINI_IMPACT,
     "signorini-bounces": SIGNORINI_BOUNCES,
+    "two-bars": TWO_BARS,
+    "split-bar": SPLIT_BAR,
+    "bridge-crane": BRIDGE_CRANE,
 }

@@ -1,4 +1,4 @@
-"""Runs a case with a scheme and writes ``history.npz`` and ``summary.json``."""
+"""Runs a case with a scheme and writes ``history.npz``, ``summary.json`` and the case's own files."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def run(
     problem = chosen.make(scheme, values, allow_unstable)
     prepare_folder(folder)
     summary, result = perform(case, scheme, values, problem)
-    _write(folder, summary, result)
+    _write(folder, summary, result, problem)
     if problem.study is not None:
         # The run is kept whatever becomes of the study.
         try:
@@ -182,7 +182,7 @@ def run(
         except Interrupted as stop:
             stop.left = "the run is written, without the verdicts of its study"
             raise
-        _write(folder, summary, result)
+        _write(folder, summary, result, problem)
     if MPI.COMM_WORLD.rank == 0:
         _print(summary, result, problem, folder)
     return summary
@@ -213,9 +213,11 @@ def perform(
     return _summary(case, scheme, values, result, results, verdicts, problem), result
 
 
-def _write(folder: Path, summary: dict[str, Any], result: Result) -> None:
+def _write(folder: Path, summary: dict[str, Any], result: Result, problem: Problem) -> None:
     text = json.dumps(summary, indent=1, allow_nan=False).encode()
     result.save(folder / "history.npz")
+    for name, content in problem.files.items():
+        write_whole(folder / name, lambda f: f.write(content()))
     write_whole(folder / "summary.json", lambda f: f.write(text))
 
 
@@ -272,4 +274,5 @@ def _print(summary: dict[str, Any], result: Result, problem: Problem, folder: Pa
         word = "reproduced    " if v["reproduced"] else "NOT reproduced"
         expected = f"expected {v['expected']:.6g} +- {v['tolerance']:.2g}"
         print(f"  {word} {v['claim']}: {v['measured']:.6g} ({expected})")
-    print(f"written: {folder / 'history.npz'}, {folder / 'summary.json'}", flush=True)
+    names = ["history.npz", *problem.files, "summary.json"]
+    print(f"written: {', '.join(str(folder / name) for name in names)}", flush=True)
