@@ -142,16 +142,6 @@ class Crane:
         return {name: self.frame.part_mass(parts) for name, parts in crane.BEAMS.items()}
 
 
-class CraneProblem(Problem):
-    """The case, with an observer of every fine step."""
-
-    log: EventLog
-
-    def observers(self) -> list[Any]:
-        """What follows every step."""
-        return self.log.observers()
-
-
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
     chosen, model = find_scheme(scheme), Crane(p)
@@ -168,7 +158,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         results = measure(result, log, integrator, model, critical)
         return results, verdicts(results, log, result, p)
 
-    return CraneProblem(
+    return Problem(
         integrator, p["t_end"], crane.wheel_rows(bodies[0]), log, judge,
         dofs=int(np.count_nonzero(~model.frame.held)),
         effective={"h": h, "courant": h / critical},

@@ -85,7 +85,7 @@ class Problem:
 
     def observers(self) -> list[Observer]:
         """What follows every step."""
-        return [self.log]
+        return self.log.observers()
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,14 @@ class Case:
 
 
 class RunLog:
-    """What results need of every step, whatever the history samples; memory does not grow.
+    """What results need of every time step, whatever the history samples; memory does not grow.
+
+    The fine time steps of HATI count. Override :meth:`contacts` to note more.
 
     Args:
         integrator: The integrator, started.
+        normal: L over the recorded columns of this rank, shape (p, k): normal velocities of schemes that
+            do not keep them come from it; without it they are nan.
 
     Attributes:
         contact_start: Time of the first impulse [s], None for none; after :meth:`close`.
@@ -122,7 +126,7 @@ class RunLog:
         deepest: Largest penetration [m], 0 for none.
     """
 
-    def __init__(self, integrator: Integrator) -> None:
+    def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
         self._comm = integrator.system.comm
         self._touch, self._depth = kernels.jit(_touch), kernels.jit(_smallest)
         self._balance = kernels.jit(_worst_residual)
@@ -131,18 +135,57 @@ class RunLog:
         self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
         #: Stored energy at the start, largest residual, largest energy.
         self._energies = np.array([np.nan, 0.0, 0.0])
+        self._started, self._normal, self._v = False, normal, np.zeros(0)
+
+    def observers(self) -> list[Observer]:
+        """What a run needs to keep this log."""
+        return [self]
 
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps. Collective."""
-        n = steps.count
-        r, energies = steps.r[:n], steps.energies[:n]
+        energies = steps.energies[: steps.count]
+        if self._comm.size > 1:
+            energies = self._comm.allreduce(energies, op=MPI.SUM)
+        self._balance(energies, self._energies)
+        self.contacts(*self._time_steps(steps))
+        self._started = True
+
+    def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
+        """Note the contacts of consecutive time steps, the start first. Collective.
+
+        Args:
+            t: Times, shape (n,) [s].
+            r: Impulses at ``t`` of this rank's points, shape (n, p) [N s].
+            gap: Gaps at ``t``, shape (n, p) [m].
+            before: Normal velocities half a step before ``t``, shape (n, p) [m/s]; nan at the start.
+        """
         impulses: NDArray = r[:, 0] if r.shape[1] == 1 else r.sum(axis=1)
         if self._comm.size > 1:
             impulses = self._comm.allreduce(impulses, op=MPI.SUM)
-            energies = self._comm.allreduce(energies, op=MPI.SUM)
-        self._touch(steps.t[:n], impulses, self._contact)
-        self._balance(energies, self._energies)
-        self._gap = self._depth(steps.gap[:n], self._gap)
+        self._touch(t, impulses, self._contact)
+        self._gap = self._depth(gap, self._gap)
+
+    def _time_steps(self, steps: Steps) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Arguments of :meth:`contacts`: the fine time steps where a scheme has some."""
+        n = steps.count
+        if not (steps.fine and self._started):
+            return steps.t[:n], steps.r[:n], steps.gap[:n], self._half_step_before(steps)
+        r, gap, before = (np.concatenate(steps.fine[name][:n]) for name in ("r", "gap", "before"))
+        m, s = steps.integrator.substeps, steps.integrator
+        first = round((steps.t[0] - s.t0) / s.dt) - 1
+        numbers: NDArray = first * m + np.arange(1, n * m + 1)
+        return s.t0 + numbers * (s.dt / m), r, gap, before
+
+    def _half_step_before(self, steps: Steps) -> NDArray:
+        """``L v`` of the steps before, at the scheme's own times of v."""
+        n, before = steps.count, np.full(steps.gap[: steps.count].shape, np.nan)
+        if self._normal is not None:
+            v = steps.v[:n] @ self._normal.T
+            before[1:] = v[:-1]
+            if self._started:
+                before[0] = self._v
+            self._v = v[-1].copy()
+        return before
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..integrators import Integrator
-from .fine_log import FineLog
+from .case import RunLog
 
 HEADER = "time,wheel,time open before,closing velocity,impulse"
 
@@ -43,14 +43,14 @@ class Events(NamedTuple):
         return text.getvalue()
 
 
-class EventLog(FineLog):
+class EventLog(RunLog):
     """The log of a run with its events, also where one step of HATI has many fine ones.
 
     An event is a time step with an impulse at a wheel that had none in the step before; the start is none.
 
     Args:
         integrator: The integrator of the crane, whole on every rank, started.
-        normal: See :class:`.FineLog`.
+        normal: See :class:`.RunLog`.
 
     Attributes:
         events: The events; after :meth:`close`.
@@ -70,7 +70,7 @@ class EventLog(FineLog):
         self._found: list[NDArray] = []
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
-        """See :meth:`.FineLog.contacts`."""
+        """See :meth:`.RunLog.contacts`."""
         super().contacts(t, r, gap, before)
         touching = r > 0
         self.widest = max(self.widest, float(gap.max()))

@@ -107,6 +107,8 @@ def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:
         summary, history = runner.perform(case, scheme, values, problem, progress=False)
         text = json.dumps(summary, allow_nan=False)
         history.save(place / "history.npz")
+        for name, content in problem.files.items():
+            (place / name).write_bytes(content())
     except (Exception, SystemExit) as error:
         # Whatever a scheme of the user's does: the others go on.
         text = json.dumps({"failed": describe(error)})

@@ -22,8 +22,7 @@ from ..rows import Rows
 from ..simulation import Observer, simulate
 from ..solid import Solid
 from . import impacting_bar
-from .case import COMMON, Case, Problem, Values, Verdict, balance_verdict
-from .fine_log import FineLog
+from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 #: Courant number and end time [s] unless given, by load.
 USUAL = {"none": (0.8, 1.6e-4), "pulse": (0.08, 1.5e-3)}
@@ -118,7 +117,7 @@ def rows(integrator: Integrator, bodies: tuple[Solid, ...], p: Values) -> Rows:
     )  # fmt: skip
 
 
-class SplitLog(FineLog):
+class SplitLog(RunLog):
     """The log with what happens at the interface.
 
     Args:
@@ -134,13 +133,17 @@ class SplitLog(FineLog):
         super().__init__(integrator)
         self.jump, self._energy = 0.0, 0.0
         self.closed_form: float | None = None
-        self._equal = isinstance(integrator, HATI) and integrator.ratio == 1
+        self._divided = isinstance(integrator, HATI)
+        self._equal = self._divided and integrator.substeps == 1
         if self._equal:
             self._kick, self._multipliers = _interface(integrator)
 
+    def observers(self) -> list[Observer]:
+        """What a run needs to keep this log."""
+        return [self, self.after_step] if self._divided else [self]
+
     def after_step(self, integrator: Any) -> None:
-        """Note the fine steps of one step of HATI, and the interface. Collective."""
-        super().after_step(integrator)
+        """Note the interface after one step of HATI. Collective."""
         self.jump = max(self.jump, integrator.velocity_jump())
         if self._equal:
             kick, multipliers = _interface(integrator)
@@ -160,16 +163,6 @@ def _interface(integrator: Any) -> tuple[NDArray, NDArray]:
     return fine.v[at] - fine.v_before[at], integrator.multipliers.copy()
 
 
-class SplitProblem(Problem):
-    """The case, with an observer of every step."""
-
-    log: SplitLog
-
-    def observers(self) -> list[Observer]:
-        """What follows every step."""
-        return self.log.observers()
-
-
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
     p = settled(p)
@@ -184,7 +177,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         results = measure(result, log, integrator, p)
         return results, verdicts(results, result, integrator, p)
 
-    return SplitProblem(
+    return Problem(
         integrator, p["t_end"], rows(integrator, bodies, p), log, judge,
         dofs=int(parallel.total(bodies[0].comm, sum(np.count_nonzero(b.inside) for b in bodies))),
         effective={name: p[name] for name in ("h", "courant", "t_end", "v0")},
