@@ -30,6 +30,7 @@ RUNS = [
     pytest.param("impacting-bar", "carpenter", {}, marks=one_rank),
     pytest.param("impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 10, "lateral": 2},
                  marks=one_rank),
+    pytest.param("two-bars", "cd-lagrange", {}, marks=one_rank),
 ]  # fmt: skip
 
 

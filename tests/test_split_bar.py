@@ -11,7 +11,7 @@ import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark import split_bar as case
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.benchmark.fine_log import FineLog
+from dolfinx_impact.benchmark.case import RunLog
 
 RHO, E, LENGTH, AREA, SPEED = 7847.0, 2.1e11, 0.254, 0.645e-3, np.sqrt(2.1e11 / 7847.0)
 MASS, ENERGY = RHO * LENGTH * AREA, RHO * LENGTH * AREA * 12.5
@@ -196,7 +196,7 @@ def test_samples_are_those_of_coarse_steps(every):
         assert thin[2][error] == pytest.approx(expected, rel=1e-9), name
 
 
-class Kept(FineLog):
+class Kept(RunLog):
     """All that the log is told, of this rank's points."""
 
     def __init__(self, *args):
