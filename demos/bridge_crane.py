@@ -174,8 +174,8 @@ def millimetres(gap):
 
 def draw_histories(path):
     """Acceleration of the ground, gaps, forces of the wheels, energies."""
-    pyplot = plot._matplotlib()
-    figure, panels = pyplot.subplots(4, figsize=(11, 11), sharex=True, layout="constrained")
+    plt = plot.pyplot()
+    figure, panels = plt.subplots(4, figsize=(11, 11), sharex=True, layout="constrained")
     panels[0].plot(t, ground(t), "k", lw=1)
     panels[0].set_ylabel("ground acceleration\n[m/s², upwards]")
     looks = ({"color": "#0b559f", "ls": "-"}, {"color": "#d1711a", "ls": "--"})
@@ -206,7 +206,7 @@ def draw_histories(path):
         panels[0].annotate(f"{number}", (t[moment], 1.02), xycoords=("data", "axes fraction"), ha="center")
     panels[0].set_title("Bridge crane, trolley at x = 4 m (numbers: the moments of moments.png)", pad=20)
     figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    plt.close(figure)
 
 
 scene = render.Scene(

@@ -134,7 +134,7 @@ def oscillation(run):
 
 def draw(path, runs):
     """Velocity of the contact node over time, the exact one beside."""
-    pyplot = plot._matplotlib()
+    pyplot = plot.pyplot()
     figure, panels = pyplot.subplots(2, figsize=(8, 5.5), sharex=True, sharey=True, layout="constrained")
     t = np.linspace(0, 6e-4, 4001)
     for axes, (name, run) in zip(panels, runs.items()):

@@ -79,7 +79,7 @@ def history(
 def _history(
     path: str | Path, runs: Mapping[str, Result], exact: Mapping[str, Callable], title: str
 ) -> None:
-    plt = _matplotlib()
+    plt = pyplot()
     figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), sharex=True, layout="constrained")
     curves = {
         "u": ("mean displacement [mm]", 1e3, lambda r: r["u"].mean(axis=1)),
@@ -232,7 +232,12 @@ def _draw_wall(plotter: Any, pyvista: Any, x: float, low: NDArray, high: NDArray
     plotter.add_mesh(pyvista.Box(bounds), color="#999999")
 
 
-def _matplotlib() -> Any:
+def pyplot() -> Any:
+    """matplotlib.pyplot that draws into files.
+
+    Raises:
+        ImportError: When matplotlib is missing (extra ``plot``).
+    """
     try:
         import matplotlib
     except ImportError as missing:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import parallel
 from .contact import Contact
 from .frame import Frame
-from .plot import _matplotlib, _pyvista
+from .plot import _pyvista, pyplot
 
 CLOSED, OPEN, UNLOADED = "#222222", "#e0201b", "#9a9a9a"
 #: From where the eye looks, and up.
@@ -234,7 +234,7 @@ def strip(
 def _strip(
     path: str | Path, scene: Scene, displacements: NDArray, gaps: NDArray, titles: Sequence[str], title: str
 ) -> None:
-    plt, images = _matplotlib(), scene.images(displacements, gaps)
+    plt, images = pyplot(), scene.images(displacements, gaps)
     rows, aspect = -(-len(images) // 2), scene.size[1] / scene.size[0]
     figure, grid = plt.subplots(
         rows, 2, figsize=(16, rows * (8 * aspect + 0.45) + 1.0), squeeze=False, layout="constrained"
@@ -284,7 +284,7 @@ def _film(
         raise ValueError(
             f"a film has two pictures or more, but {len(t)} times and {len(displacements)} states are given"
         )
-    plt, images = _matplotlib(), scene.images(displacements, gaps)
+    plt, images = pyplot(), scene.images(displacements, gaps)
     from matplotlib.animation import PillowWriter
 
     width, height = (pixels / 100 for pixels in scene.size)

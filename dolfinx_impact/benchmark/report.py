@@ -226,7 +226,7 @@ def _default_run(runs: Runs, case: str, scheme: str) -> Any:
 
 
 def _draw(figure: Any, runs: Runs, folder: Path) -> Any:
-    plot._matplotlib()
+    plot.pyplot()
     import matplotlib
     from matplotlib.figure import Figure
 
