@@ -17,7 +17,7 @@ from .energy import Balance
 from .integrators.base import Integrator, UnstableTimeStep
 from .integrators.block import Block, NotCompiled
 from .integrators.hati import HATI
-from .integrators.hati_block import HATIBlock
+from .integrators.hati.block import HATIBlock
 from .integrators.own import as_integrator
 from .output import Result
 from .rows import Rows

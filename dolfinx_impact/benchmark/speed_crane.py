@@ -12,7 +12,7 @@ from .. import kernels
 from ..frame import Frame
 from ..integrators import HATI, CDLagrange, Integrator
 from ..integrators.block import Block
-from ..integrators.hati_block import HATIBlock
+from ..integrators.hati.block import HATIBlock
 from ..statics import tied_equilibrium
 from ..steps import Recorder, Steps
 from . import crane, crane_record

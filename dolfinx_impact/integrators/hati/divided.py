@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..body import Body
-from ..loads import Motion
-from ..rows import Rows
+from ...body import Body
+from ...loads import Motion
+from ...rows import Rows
 
 
 class Divided:

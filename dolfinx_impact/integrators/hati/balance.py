@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..energy import TERMS, Balance, CentralDifferenceBalance
+from ...energy import TERMS, Balance, CentralDifferenceBalance
 
 
 class HATIBalance(Balance):

@@ -7,11 +7,11 @@ from typing import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import parallel
-from ..body import Body
-from ..system import System
-from .enforcement import Enforcement
-from .formulas import CentralDifferences
+from ... import parallel
+from ...body import Body
+from ...system import System
+from ..enforcement import Enforcement
+from ..formulas import CentralDifferences
 from .interface import Glue, Interface
 
 #: Newmark's constants of the implicit side, Fekak et al. (65).

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from .. import parallel
-from ..body import Body
-from ..contact import Contact
+from ... import parallel
+from ...body import Body
+from ...contact import Contact
 
 _NEGLIGIBLE = 1e-15  # of the largest entry of H^-1
 

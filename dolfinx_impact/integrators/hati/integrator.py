@@ -7,19 +7,19 @@ from typing import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import parallel
-from ..body import Body
-from ..contact import Contact
-from ..energy import Balance
-from ..rows import Rows
-from .base import Integrator
+from ... import parallel
+from ...body import Body
+from ...contact import Contact
+from ...energy import Balance
+from ...rows import Rows
+from ..base import Integrator
+from ..block import NotCompiled
+from ..enforcement import VelocityLevel
+from .balance import HATIBalance
+from .block import FineBlock
 from .divided import Divided
-from .enforcement import VelocityLevel
-from .block import NotCompiled
-from .hati_balance import HATIBalance
-from .hati_block import FineBlock
-from .hati_sides import GluedExplicit, Implicit
 from .interface import Interface
+from .sides import GluedExplicit, Implicit
 
 
 class HATI(Integrator):
@@ -75,7 +75,7 @@ class HATI(Integrator):
     ) -> None:  # fmt: skip
         if isinstance(ratio, bool) or not 1 <= ratio < np.inf or ratio != int(ratio):
             raise ValueError(f"the ratio of the time steps must be a whole number from 1 on, but is {ratio}")
-        self.interface = Interface(fine, coarse)
+        self.interface: Interface = Interface(fine, coarse)
         if contact is not None:
             if contact.system is not fine:
                 raise ValueError("the contact must be made for the explicit subdomain, fine")

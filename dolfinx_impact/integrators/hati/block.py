@@ -8,18 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import energy, kernels
-from ..body import Body
-from ..contact import Bound, Contact, ObstacleContact
-from ..energy import Balance
-from ..linear import symmetric_factors
-from ..node_pairs import NodePairs
-from ..rows import Rows
-from ..stiffness import sparse_rows
-from ..steps import Steps
-from .block import NotCompiled
-from .hati_balance import HATIBalance
-from .hati_sides import BETA, GAMMA, GluedExplicit
+from ... import energy, kernels
+from ...body import Body
+from ...contact import Bound, Contact, ObstacleContact
+from ...energy import Balance
+from ...linear import symmetric_factors
+from ...node_pairs import NodePairs
+from ...rows import Rows
+from ...stiffness import sparse_rows
+from ...steps import Steps
+from ..block import NotCompiled
+from .balance import HATIBalance
+from .sides import BETA, GAMMA, GluedExplicit
 
 
 class FineBlock:
@@ -38,7 +38,7 @@ class FineBlock:
     def __init__(self, fine: GluedExplicit) -> None:
         body: Any = fine.system
         forces = _compiled_forces(body)
-        from . import _hati_loop as loop
+        from . import _loop as loop
 
         self._loop, self._fine, self.amplitudes = loop, fine, forces.amplitudes
         pairs = fine.interface.dofs
@@ -118,7 +118,7 @@ class HATIBlock:
         side = integrator.coarse
         forces, body = _compiled_forces(side.system), side.system
         self._block = FineBlock(integrator.fine)
-        from . import _hati_loop as loop
+        from . import _loop as loop
 
         self._loop, self._integrator, self._balance = loop, integrator, balance
         self._amplitudes = forces.amplitudes
