@@ -64,7 +64,7 @@ class NodePairs(Contact):
         mine = ends[0].rank == body.comm.rank
         self.normal, self._gap0 = n, gaps[mine]
         keys = coordinate_order(ends[0].x, body.length)
-        rows, self._approach = _operators(body, ends, n, keys)
+        rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_held(body, self._approach, first, second)
         super().__init__(
             body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
@@ -147,7 +147,9 @@ def _gaps(ends: tuple[_End, _End], n: NDArray, gap0: ArrayLike | None) -> NDArra
     return np.full(count, given) if given.ndim == 0 else given
 
 
-def _operators(body: Body, ends: tuple[_End, _End], n: NDArray, keys: NDArray) -> tuple[Rows, Rows]:
+def _operators(
+    body: Body, ends: tuple[_End, _End], n: NDArray, keys: NDArray, names: tuple[str, str]
+) -> tuple[Rows, Rows]:
     """L, and the rows of :meth:`NodePairs.approach`; pairs in rank order."""
     directions = np.flatnonzero(n)
     dofs = [end.node[:, None] * body.block + directions for end in ends]
@@ -157,6 +159,7 @@ def _operators(body: Body, ends: tuple[_End, _End], n: NDArray, keys: NDArray) -
         np.concatenate([d[h] for d, h in zip(dofs, here)]),
         np.concatenate([sign * weights[h] for sign, h in zip((1.0, -1.0), here)]),
         np.concatenate([np.insert(keys[h], 0, side, axis=1) for side, h in enumerate(here)]),
+        [name for name, h in zip(names, here) for _ in range(np.count_nonzero(h))],
     )
     own = here[0]
     if np.array_equal(ends[0].rank, ends[1].rank):

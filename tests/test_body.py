@@ -436,3 +436,11 @@ def test_bad_input(options, words):
 def test_parts_need_a_mesh_with_names():
     with pytest.raises(ValueError, match="no cells are named 'near' in the mesh; named are: none"):
         di.Solid(bar().mesh, density=1.0, law=di.LinearElastic(1.0), cells="near")
+
+
+def test_critical_time_step_of_a_body_around_the_origin():
+    """Half the modes of a symmetric body are odd, half even: the highest is found wherever it belongs."""
+    for shift in (0.0, -0.5, 3.7):
+        mesh = dmesh.create_interval(COMM, 12, [shift, shift + 1.0])
+        body = di.Solid(mesh, density=2.0, law=di.LinearElastic(8.0))
+        assert body.critical_time_step() == pytest.approx(1 / 12 / 2.0, rel=1e-9), shift

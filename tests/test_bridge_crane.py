@@ -329,7 +329,8 @@ def test_hati_with_equal_steps_is_near_the_undivided_crane(record):
     assert 0 < apart < 1e-5 * scale
     assert other[0].log.events.time[0] == pytest.approx(one[0].log.events.time[0], abs=1.5 * H)
     assert other[2]["max_gap"] == pytest.approx(one[2]["max_gap"], rel=1e-4)
-    assert other[2]["critical_time_step"] < one[2]["critical_time_step"]
+    # The stiffest mode is one of the trolley's wheels, which are explicit in both.
+    assert other[2]["critical_time_step"] == pytest.approx(one[2]["critical_time_step"], rel=1e-9)
 
 
 def test_refined():

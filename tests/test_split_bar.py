@@ -43,7 +43,7 @@ def test_defaults_are_those_of_the_contract():
     assert results["critical_time_step"] == pytest.approx(TRANSIT, rel=1e-6)
     assert problem.integrator.dt == pytest.approx(10 * results["h"], rel=1e-14)
     # The multiple of the ratio nearest to t_end / h.
-    assert result.steps == 160 and result["t"].size == 17 and problem.dofs == 42
+    assert result.steps == 160 and result["t"].size == 17 and problem.dofs == 41
     assert list(result["labels"]) == ["tip", "interface_e", "interface_i"]
     assert problem.effective["courant"] == 0.8 and problem.effective["t_end"] == 1.6e-4
 

@@ -52,7 +52,8 @@ PARAMETERS = {
     ),
     "start": Option(
         "static", "-", "static: equilibrium under gravity with tied wheels, then released; sudden: gravity "
-        "acts at once on the undeformed crane", ("static", "sudden"),
+        "acts at once on the undeformed crane (trolley and girders fall alike at first, and impulses are "
+        "rounding)", ("static", "sudden"),
     ),
     **COMMON,
     "h": Option(1e-5, "s", "time step, the fine one of hati; the other way to give it is courant"),

@@ -179,7 +179,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     return Problem(
         integrator, p["t_end"], rows(integrator, bodies, p), log, judge,
-        dofs=int(parallel.total(bodies[0].comm, sum(np.count_nonzero(b.inside) for b in bodies))),
+        dofs=int(parallel.total(bodies[0].comm, np.count_nonzero(sum(b.inside for b in bodies)))),
         effective={name: p[name] for name in ("h", "courant", "t_end", "v0")},
         study=lambda: ratio_verdicts(p) if chosen.divided else [],
     )  # fmt: skip
@@ -241,7 +241,7 @@ def reference(p: Values, steps: int, every: int) -> Result:
 
 
 def reference_errors(result: Result, integrator: Integrator, p: Values) -> tuple[float | None, float | None]:
-    """Norm (94) of u and of v_t of the tip over the samples, against :func:`reference`. Collective.
+    """Norm (94) of u and v_t of the tip over the history's samples, against :func:`reference`. Collective.
 
     None where the tip stays at rest, and for steps that no explicit scheme can make.
     """

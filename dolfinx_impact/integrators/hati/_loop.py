@@ -151,7 +151,8 @@ def fine_steps(  # type: ignore[no-untyped-def]
         old, new: Free velocities of the implicit side at both ends, (74), shape (pairs,) [m/s].
         amplitudes: Signals of the loads at the end of each step, shape (m, k).
         terms: :data:`~dolfinx_impact.energy.TERMS` of the explicit side, ``interface`` its part of (93) [J].
-        powers: Powers of the forces at v_{n+1/2}, as :class:`~dolfinx_impact.energy.CentralDifferenceBalance` keeps them.
+        powers: Powers of the forces at v_{n+1/2}, kept like those of
+            :class:`~dolfinx_impact.energy.CentralDifferenceBalance`.
     """
     (mass, inverse_mass, kicks, constant, patterns, start, column, values, rate, has_loads, load,
      damped) = side  # fmt: skip
