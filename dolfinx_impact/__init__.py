@@ -7,6 +7,7 @@ if _sys.argv[:1] == ["-m"]:
     # Python is still looking for a command of ours: until that has started Ctrl-C just ends it.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
+from . import mesh, signals, statics
 from .complementarity import NotConverged
 from .contact import Bound, Contact, ObstacleContact, Plane, RigidContact, Sphere
 from .energy import Balance
@@ -69,5 +70,8 @@ __all__ = [
     "Sphere",
     "System",
     "UnstableTimeStep",
+    "mesh",
+    "signals",
     "simulate",
+    "statics",
 ]

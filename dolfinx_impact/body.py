@@ -237,6 +237,8 @@ class Body(Assembled):
         """Local cells of the parts, None for all. Collective."""
         if self.parts is None:
             return None
+        if not self.parts:
+            raise ValueError("cells names no part: give the names of the body's cells, or None for all")
         found = np.unique(np.concatenate([self.named.cells(name) for name in self.parts]))
         if not self.comm.allreduce(bool(found.size)):
             raise ValueError(f"the parts {', '.join(self.parts)} have no cells in the mesh: nothing is there")

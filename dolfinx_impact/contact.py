@@ -132,6 +132,8 @@ class Bound(Contact):
             error = ValueError(f"dof must be one of the {system.owned} dofs 0, 1, ..., but is {dof}")
         elif system.comm.size > 1 and np.ndim(dof) == 0:
             error = ValueError("several ranks share the system: give a list of the dofs of this rank")
+        elif np.any(system.held[dofs.astype(np.intp)]):
+            error = ValueError("a bound acts on dofs that are held: free them or leave them out")
         parallel.agree(system.comm, error)
         name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
         if value is None or not np.isfinite(value):

@@ -20,6 +20,7 @@ from .mesh import NamedMesh
 from .sections import Section
 
 _PARALLEL = 1e-12  # sines and lengths below are rounding
+_UP = (0.0, 0.0, 1.0)
 _RIGID = 1e-12  # squared frequencies below, over the largest one, are rounding
 
 
@@ -54,7 +55,8 @@ class Frame(Body):
         sections: Cross-section of each part, ``{"girders": Section.box(...)}``; one for all cells.
         nu: Poisson's ratio; or give
         G: Shear modulus [Pa].
-        up: Direction of the local z axes; no beam may be parallel to it.
+        up: Direction of the local z axes, of all beams or by part, ``{"columns": (1, 0, 0)}`` (the others
+            (0, 0, 1)); no beam may be parallel to it. A tall section needs it where its height goes.
         point_masses: Further mass of each node of a part [kg], ``{"wheels": 100.0}``.
         inflated_inertia: Raise the rotary inertia per length about y and z to at least
             ``rho A Le^2 shear G / (4 E)``, Le the element's length: a larger critical time step at the
@@ -83,7 +85,7 @@ class Frame(Body):
         sections: Mapping[str, Section] | Section,
         nu: float | None = None,
         G: float | None = None,
-        up: Sequence[float] = (0.0, 0.0, 1.0),
+        up: Sequence[float] | Mapping[str, Sequence[float]] = _UP,
         point_masses: Mapping[str, float] | None = None,
         inflated_inertia: bool = False,
         gravity: Sequence[float] | None = None,
@@ -96,11 +98,11 @@ class Frame(Body):
         _check_mesh(mesh.mesh if isinstance(mesh, NamedMesh) else mesh)
         _check_positive(density=density, E=E)
         self.density, self.E, self.G = float(density), float(E), _shear_modulus(E, nu, G)
-        self.up, self.inflated_inertia = vector("up", up, 3), bool(inflated_inertia)
+        self.inflated_inertia = bool(inflated_inertia)
         super().__init__(mesh, block=6, cells=cells, fixed=fixed, moved=moved, damping=damping)
         self._nodes_of = np.asarray(self.space.dofmap.list)
         self._sections = self._spread(sections)
-        self._lengths, self._axes = self._lay_out()
+        self._lengths, self._axes = self._lay_out(self._upwards(up))
         self._point_masses = self._place(point_masses or {})
         self.total_mass = float(self._line_masses().sum() + self._point_masses.sum())
         self._take_accelerations(gravity, shaken)
@@ -250,20 +252,28 @@ class Frame(Body):
         values[outside] = 0.0
         return values
 
-    def _lay_out(self) -> tuple[NDArray, NDArray]:
+    def _upwards(self, up: Sequence[float] | Mapping[str, Sequence[float]]) -> NDArray:
+        """Direction of local z of each cell, shape (cells, 3)."""
+        given = up if isinstance(up, Mapping) else {}
+        values = np.tile(_UP if given is up else vector("up", up, 3), (len(self._nodes_of), 1))
+        for name, direction in given.items():
+            values[self.named.cells(name)] = vector(f"up[{name!r}]", direction, 3)
+        return values
+
+    def _lay_out(self, up: NDArray) -> tuple[NDArray, NDArray]:
         """Lengths (cells,) [m] and local axes as rows, shape (cells, 3, 3)."""
         first, second = (self.x[end] for end in self._nodes_of.T)
         lengths = np.linalg.norm(second - first, axis=1)
         if not np.all(lengths > _PARALLEL * self.length):
             raise ValueError(f"{np.sum(lengths <= _PARALLEL * self.length)} cells of the mesh have no length")
         along = (second - first) / lengths[:, None]
-        across = self.up - (along @ self.up)[:, None] * along
+        across = up - np.sum(along * up, axis=1)[:, None] * along
         size = np.linalg.norm(across, axis=1)
-        steep = self._own_cells[size[self._own_cells] <= 1e-6 * np.linalg.norm(self.up)]
+        steep = self._own_cells[size[self._own_cells] <= 1e-6 * np.linalg.norm(up[self._own_cells], axis=1)]
         if steep.size:
             raise ValueError(
-                f"the beam from {first[steep[0]]} to {second[steep[0]]} is parallel to up = {self.up}, "
-                "so that its local axes are not known: give another up"
+                f"the beam from {first[steep[0]]} to {second[steep[0]]} is parallel to up = {up[steep[0]]}, "
+                'so that its local axes are not known: give another up, for a part up={"columns": (1, 0, 0)}'
             )
         z = np.divide(across, size[:, None], out=np.zeros_like(across), where=size[:, None] > 0)
         return lengths, np.stack([along, np.cross(z, along), z], axis=1)

@@ -50,7 +50,7 @@ class MasslessContact:
                 "without mass a contact has no restitution and no friction; here e = "
                 f"{contact.restitution}, mu = {contact.friction}: set them to 0"
             )
-        self.base, self.contact = system, contact
+        self.base, self.contact, self.bearer = system, contact, system
         which = np.argmax(along, axis=1)[:, None]
         self.massless = np.take_along_axis(rows.dofs, which, axis=1)[:, 0]
         self.mass, self.inverse_mass = system.mass.copy(), system.inverse_mass.copy()

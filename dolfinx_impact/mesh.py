@@ -73,9 +73,9 @@ def read(
 ) -> NamedMesh:
     """Read or generate a mesh with gmsh on rank 0 and distribute it. Collective.
 
-    A line mesh that branches (more than two cells meet somewhere) is not distributed: on
-    several ranks every rank gets the whole mesh, with a communicator of its own
-    (``mesh.comm.size == 1``), because DOLFINx 0.9 may tear the branches apart.
+    A line mesh in a plane or in space, or one that branches (more than two cells meet somewhere), is
+    not distributed: on several ranks every rank gets the whole mesh, with a communicator of its own
+    (``mesh.comm.size == 1``), because DOLFINx 0.9 may tear branches apart, and frames stay whole.
 
     Args:
         source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names
@@ -171,7 +171,7 @@ def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None
 
 
 def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
-    names, ends, copy = parallel.on_root(comm, lambda: _survey(model, comm.size > 1))
+    names, ends, copy = parallel.on_root(comm, lambda: _survey(model, gdim, comm.size > 1))
     source, comm = (model, comm) if copy is None else (copy, MPI.COMM_SELF)
     partitioner = _compat.cell_partitioner(dmesh.GhostMode.none)
     mesh, cells, facets = _compat.model_to_mesh(source, comm, 0, gdim, partitioner)
@@ -181,7 +181,9 @@ def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
     return NamedMesh(mesh, cells, facets, names)
 
 
-def _survey(model: Any, several: bool) -> tuple[dict[str, tuple[int, int]], int | None, _Copy | None]:
+def _survey(
+    model: Any, gdim: int, several: bool
+) -> tuple[dict[str, tuple[int, int]], int | None, _Copy | None]:
     """Names of the parts; of lines also the number of their ends, and a copy to be kept whole."""
     names = _physical_names(model)
     if model.getDimension() != 1:
@@ -190,8 +192,8 @@ def _survey(model: Any, several: bool) -> tuple[dict[str, tuple[int, int]], int 
     for kind, _, nodes in zip(*model.mesh.getElements(1)):
         at.append(nodes.reshape(-1, model.mesh.getElementProperties(kind)[3])[:, :2].ravel())
     ends, cells_at = np.unique(np.concatenate(at), return_counts=True)
-    branches = bool(np.any(cells_at > 2))
-    return names, ends.size, _Copy(model) if several and branches else None
+    whole = gdim > 1 or bool(np.any(cells_at > 2))
+    return names, ends.size, _Copy(model) if several and whole else None
 
 
 class _Copy:

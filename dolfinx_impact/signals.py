@@ -129,7 +129,8 @@ class Signal:
     def integrate(self) -> Signal:
         """The integral from 0, exact at the samples (trapezoids); m/s2 becomes m/s, m/s becomes m.
 
-        The result is linear between its samples again, so that integrating twice is of second order.
+        The result is linear between its samples again, so that integrating twice is of second order, and
+        has kinks: resample finely before, where a motion is to be prescribed with it.
         """
         areas = 0.5 * self.dt * (self.values[1:] + self.values[:-1])
         unit = _INTEGRATED.get(self.unit, f"{self.unit} s")

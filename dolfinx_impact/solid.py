@@ -128,8 +128,11 @@ class Solid(Body):
     def _facet_measure(self, name: str) -> Any:
         """``ds`` over named facets at cells of the body. Collective."""
         facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1
+        self.mesh.topology.create_connectivity(fdim, fdim + 1)
+        facets = np.intersect1d(facets, dmesh.exterior_facet_indices(self.mesh.topology))
+        if not self.comm.allreduce(facets.size):
+            raise ValueError(f"traction[{name!r}]: these facets lie inside the mesh, not on its surface")
         if self.cells is not None:
-            self.mesh.topology.create_connectivity(fdim, fdim + 1)
             cells = self.mesh.topology.connectivity(fdim, fdim + 1)
             facets = np.array([f for f in facets if np.any(np.isin(cells.links(f), self.cells))], np.int32)
         tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))

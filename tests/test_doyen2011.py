@@ -394,8 +394,9 @@ def spring():
     ("dep-4.6", {"mass": "consistent"}, "lumped mass, not 'consistent'"),
 ])  # fmt: skip
 def test_bad_numbers(scheme, settings, reason):
+    system, floor = spring()
     with pytest.raises(ValueError, match=reason):
-        SCHEMES[scheme].make(spring()[0], 0.01, contact=spring()[1], **settings)
+        SCHEMES[scheme].make(system, 0.01, contact=floor, **settings)
 
 
 def test_bad_contacts():

@@ -2,8 +2,10 @@
 
 import math
 
+import basix.ufl
 import numpy as np
 import pytest
+import ufl
 from dolfinx import mesh as dmesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -431,9 +433,36 @@ def test_a_frame_vibrates_freely_with_its_frequency(cantilever):
 def test_a_distributed_mesh_is_refused():
     if WORLD.size == 1:
         pytest.skip("one rank distributes nothing")
-    line = mesh.read(mesh.package_mesh("bar.geo"), gdim=3)
+    nodes = np.column_stack([np.linspace(0.0, 1.0, 13), np.zeros((13, 2))])
+    cells = np.column_stack([np.arange(12), np.arange(1, 13)])
+    domain = ufl.Mesh(basix.ufl.element("Lagrange", "interval", 1, shape=(3,)))
+    mine = slice(None) if WORLD.rank == 0 else slice(0)
+    line = dmesh.create_mesh(WORLD, cells[mine], nodes[mine], domain)
     with pytest.raises(ValueError, match="a frame stays whole: its mesh must not be distributed over"):
-        Frame(line, sections={"bar": BOX}, **STEEL)
+        Frame(line, sections=BOX, **STEEL)
+
+
+def test_a_line_in_space_is_read_whole():
+    line = mesh.read(mesh.package_mesh("bar.geo"), gdim=3)
+    beam = Frame(line, sections={"bar": BOX}, **STEEL)
+    assert line.mesh.comm.size == 1 and WORLD.allgather(beam.size) == [6 * 51] * WORLD.size
+
+
+def test_up_of_each_part():
+    """Local axes by part: a tall section bends about the axis that `up` gives it."""
+    named = mesh.read(mesh.package_mesh("bar.geo"), gdim=3)
+    tall = Section.rectangle(0.01, 0.04)
+    sags = []
+    for up in ((0.0, 0.0, 1.0), {"bar": (0.0, 1.0, 0.0)}, {}):
+        beam = Frame(named, sections=tall, up=up, fixed=("contact",), **STEEL)
+        free = np.flatnonzero(~beam.held)
+        load = beam.inertia((0.0, 0.0, -1.0))[free]
+        u = np.linalg.solve(beam.stiffness.scipy()[free][:, free].toarray(), load)
+        sags.append(np.abs(u).max())
+    # The slender beam is softer by Iy / Iz = 16, its shear by nothing.
+    assert sags[1] / sags[0] == pytest.approx(16, rel=0.02) and sags[2] == sags[0]
+    with pytest.raises(ValueError, match="no cells are named 'columns'"):
+        Frame(named, sections=tall, up={"columns": (1.0, 0.0, 0.0)}, **STEEL)
 
 
 def test_other_meshes_are_refused():

@@ -62,6 +62,12 @@ class Integrator:
     def __init__(self, system: System, dt: float, contact: Contact | None = None) -> None:
         if not (dt > 0 and math.isfinite(dt)):
             raise ValueError(f"the time step dt must be positive [s], but is {dt}")
+        bearer = getattr(system, "bearer", system)
+        if contact is not None and getattr(contact, "system", bearer) is not bearer:
+            raise ValueError(
+                f"the {type(contact).__name__} was made for another system than the one that is integrated: "
+                "make it from that"
+            )
         self.system, self.dt, self.contact = system, float(dt), contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
@@ -128,7 +134,7 @@ class Integrator:
     def state(self) -> dict[str, NDArray]:
         """Copies of all that the next step depends on, this rank's part."""
         kept = {name: np.array(getattr(self, name)) for name in self.state_names}
-        return {"t0": np.array(self.t0), "n": np.array(self.n), **kept}
+        return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **kept}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """Go on from a :meth:`state`, in place of :meth:`start`. Collective.
@@ -144,6 +150,11 @@ class Integrator:
     def check_state(self, state: Mapping[str, NDArray]) -> None:
         """Raise a ValueError on all ranks unless ``state`` is one of this run. Collective."""
         error = None
+        lacking = [name for name in ("t0", "n", "dt") if name not in state]
+        if lacking:
+            error = ValueError(f"this is no state of a run: it has no {lacking[0]}")
+        elif abs(float(state["dt"]) / self.dt - 1) > 1e-9:
+            error = ValueError(f"the state has time step {state['dt']} s, this run {self.dt} s: give that")
         for name in self.state_names:
             there = np.shape(state[name]) if name in state else None
             if there != getattr(self, name).shape:

@@ -20,7 +20,7 @@ class Divided:
     linear, has_damping = True, False
 
     def __init__(self, fine: Body, coarse: Body) -> None:
-        self.fine, self.coarse, self.comm = fine, coarse, fine.comm
+        self.fine, self.coarse, self.bearer, self.comm = fine, coarse, fine, fine.comm
         self.owned, self.size = fine.owned + coarse.owned, fine.size + coarse.size
         self.length = max(fine.length, coarse.length)
         self.mass = np.concatenate([fine.mass, coarse.mass])

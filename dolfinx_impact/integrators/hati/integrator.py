@@ -40,7 +40,9 @@ class HATI(Integrator):
     solved inside the loop over j.
 
     Arrays over dofs hold the explicit copy, then the implicit one: owned dofs of ``fine``, those of
-    ``coarse``, ghosts likewise; see :meth:`coarse_rows`. All times of arrays are coarse ones.
+    ``coarse``, ghosts likewise; see :meth:`rows_of` and :meth:`coarse_rows`. All times of arrays are
+    coarse ones. Where dofs are moved, ``v0`` must have the velocity of the motion there: the implicit side
+    is exact in the displacement, and a wrong velocity would swing about the right one.
 
     Args:
         fine: The explicit subdomain with all contacts, a body on its part of a mesh.
@@ -73,11 +75,14 @@ class HATI(Integrator):
         self, fine: Body, coarse: Body, dt: float, contact: Contact | None = None, *, ratio: int,
         allow_unstable: bool = False,
     ) -> None:  # fmt: skip
-        if isinstance(ratio, bool) or not 1 <= ratio < np.inf or ratio != int(ratio):
+        if not (isinstance(dt, (int, float, np.floating)) and 0 < dt < np.inf):
+            raise ValueError(f"the fine time step dt must be positive [s], but is {dt!r}")
+        number = isinstance(ratio, (int, float, np.integer)) and not isinstance(ratio, bool)
+        if not number or not 1 <= ratio < np.inf or ratio != int(ratio):
             raise ValueError(f"the ratio of the time steps must be a whole number from 1 on, but is {ratio}")
         self.interface: Interface = Interface(fine, coarse)
         if contact is not None:
-            if contact.system is not fine:
+            if getattr(contact, "system", None) is not fine:
                 raise ValueError("the contact must be made for the explicit subdomain, fine")
             self.interface.refuse_contact(contact)
         super().__init__(Divided(fine, coarse), int(ratio) * dt, contact)
@@ -117,6 +122,15 @@ class HATI(Integrator):
     def coarse_rows(self, rows: Rows) -> Rows:
         """Rows made for ``coarse``, for the arrays of this integrator."""
         return Rows(self.system.coarse_dofs(rows.dofs), rows.weights, rows.order, rows.labels)
+
+    def rows_of(self, rows: Rows) -> Rows:
+        """Rows made for either subdomain or the undivided body, for the arrays of this integrator.
+
+        A dof that exists twice is that of the explicit side.
+        """
+        explicit = self.system.fine.inside[rows.dofs]
+        dofs = np.where(explicit, rows.dofs, self.system.coarse_dofs(rows.dofs))
+        return Rows(dofs, rows.weights, rows.order, rows.labels)
 
     def begin(self) -> None:
         """Lambda_0 from equal accelerations of both copies at the interface."""

@@ -35,6 +35,9 @@ class Interface:
     """
 
     def __init__(self, fine: Body, coarse: Body) -> None:
+        for name, body in (("fine", fine), ("coarse", coarse)):
+            if not isinstance(body, Body):
+                raise ValueError(f"{name} must be a Solid or a Frame, not {body!r}")
         self.comm = fine.comm
         parallel.agree(self.comm, _mismatch(fine, coarse))
         common = fine.inside & coarse.inside
@@ -105,9 +108,6 @@ class Glue:
 
 
 def _mismatch(fine: Body, coarse: Body) -> ValueError | None:
-    for name, body in (("fine", fine), ("coarse", coarse)):
-        if not isinstance(body, Body):
-            return ValueError(f"{name} must be a Solid or a Frame, not {body!r}")
     same = fine.mesh is coarse.mesh and fine.space.ufl_element() == coarse.space.ufl_element()
     if not same or not np.array_equal(fine.global_dofs(), coarse.global_dofs()):
         return ValueError(
