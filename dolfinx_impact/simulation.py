@@ -149,6 +149,8 @@ def _compiled_block(
     try:
         if callables:
             raise NotCompiled("an observer must be called after every step")
+        if isinstance(integrator, HATI) and type(integrator) is not HATI:
+            raise NotCompiled(f"{type(integrator).__name__} makes its steps one by one")
         if compiled is None and integrator.system.size > _FEW_DOFS:
             return None
         kind = HATIBlock if isinstance(integrator, HATI) else Block

@@ -78,7 +78,8 @@ def find(case: str, scheme: str) -> Case:
     if case not in CASES:
         raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(CASES)}")
     if ":" in scheme:
-        find_scheme(scheme)
+        if find_scheme(scheme).divided and "hati" not in CASES[case].schemes:
+            raise ValueError(f"{scheme} integrates two subdomains of a body, but {case} has one system")
     elif scheme not in CASES[case].schemes:
         names = ", ".join(CASES[case].schemes)
         raise ValueError(

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..contact import Contact
 from ..system import System
 from .base import Integrator
 from .catalogue import SCHEMES
+from .hati import HATI
 from .scheme import Scheme
 
 
@@ -39,6 +41,9 @@ def find_scheme(name: str) -> Scheme:
 @functools.cache
 def _own(name: str) -> Scheme:
     kind = _load(name)
+    summary = (kind.__doc__ or "").strip().partition("\n")[0]
+    if issubclass(kind, HATI):
+        return replace(SCHEMES["hati"], make=kind, paper=name, equations=summary)
 
     def make(
         system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
@@ -49,7 +54,7 @@ def _own(name: str) -> Scheme:
     return Scheme(
         make,
         paper=name,
-        equations=(kind.__doc__ or "").strip().partition("\n")[0],
+        equations=summary,
         order="", conserves="", limit="",
         explicit=bool(getattr(kind, "explicit", True)),
         contact="own",
@@ -94,10 +99,17 @@ def _check(kind: Any, name: str) -> None:
             )
     if issubclass(kind, Integrator) and kind.step is Integrator.step and kind.advance is Integrator.advance:
         raise ValueError(f"{name} has no step: write advance(), which makes one step of the scheme")
+    arguments: tuple[Any, ...] = (None, 1.0)
+    call = "system, dt, contact=None"
+    options: dict[str, Any] = {"contact": None}
+    if issubclass(kind, HATI):
+        arguments = (None, None, 1.0)
+        call = "fine, coarse, dt, contact=None, *, ratio, allow_unstable"
+        options |= {"ratio": 1, "allow_unstable": False}
     try:
-        inspect.signature(kind).bind(None, 1.0, contact=None)
+        inspect.signature(kind).bind(*arguments, **options)
     except TypeError as error:
-        raise ValueError(f"{name} must be made as {name}(system, dt, contact=None): {error}") from None
+        raise ValueError(f"{name} must be made as {name}({call}): {error}") from None
 
 
 def _follows_the_base(kind: Any) -> bool:

@@ -1,0 +1,17 @@
+"""The bridge crane of Fekak et al. (2017), Sect. 3.2: all claims and figures."""
+
+from . import crane_contact, crane_energy, crane_motion
+from .claim import Claim
+from .crane_figures import FIGURES
+from .crane_measures import REPORT, Shaking
+
+__all__ = ["CLAIMS", "FIGURES", "claims"]
+
+
+def claims(shaking: Shaking) -> tuple[Claim, ...]:
+    """All claims, decided by runs with one shaking."""
+    parts = crane_motion, crane_contact, crane_energy
+    return tuple(claim for part in parts for claim in part.says.claims(shaking))
+
+
+CLAIMS: tuple[Claim, ...] = claims(REPORT)
