@@ -21,7 +21,9 @@ from .runs import FailedRun, NotChosen, Runs, describe
 from .workers import Task, Workers, usable_cores, while_others_sleep
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
-_LONGEST_FIRST = ("van-der-pol", "bridge-crane", "rotating-spring", "bouncing-ball", "discrete-arch", "impacting-bar")
+_LONGEST_FIRST = (
+    "van-der-pol", "bridge-crane", "rotating-spring", "bouncing-ball", "discrete-arch", "impacting-bar",
+)  # fmt: skip
 #: Width and height of a figure, and height of one of its rows [inch].
 _SHEET, _ROW = (8.0, 5.0), 2.3
 #: More processes for a core do not make a report any faster.
