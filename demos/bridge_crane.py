@@ -11,7 +11,8 @@
 #
 # Multipliers at the interface keep the velocities of both sides equal at every fine time. The trolley
 # stands 4 m off the middle here, so that its two axles feel different girders. Run it as
-# `[mpirun -n 2] python demos/bridge_crane.py [folder]`; a frame stays whole on every rank.
+# `[mpirun -n 2] python demos/bridge_crane.py [folder [pictures of the film]]`; a frame stays whole on every
+# rank.
 
 # %%
 import sys
@@ -27,6 +28,7 @@ from dolfinx_impact.benchmark.crane_events import EventLog
 
 h, t_end, sample = 1e-5, 1.0, 1e-3  # [s]
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "results/bridge_crane")
+pictures_of_film = int(sys.argv[2]) if len(sys.argv) > 2 else 91
 
 # %% [markdown]
 # ## Beams, gravity and the moving ground
@@ -230,7 +232,7 @@ render.strip(
     folder / "moments.png", scene, u[shown], gap[shown], titles,
     title="Bridge crane under vertical shaking: the trolley jumps",
 )  # fmt: skip
-late = slice(550, None, 5)
+late = np.linspace(550, len(t) - 1, pictures_of_film, dtype=int)
 render.film(
     folder / "crane.gif", scene, t[late], u[late], gap[late],
     curves={name: (t, gap[:, i]) for name, (i, _) in axles.items()},

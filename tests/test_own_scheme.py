@@ -86,7 +86,9 @@ def test_friction_is_refused():
 @pytest.mark.serial
 @pytest.mark.parametrize("case", CASES)
 def test_it_runs_all_cases(case, runs):
-    settings = {"van-der-pol": {"t_end": 5}, "discrete-arch": {"t_end": 300}}.get(case, {})
+    settings = {
+        "van-der-pol": {"t_end": 5}, "discrete-arch": {"t_end": 300}, "bridge-crane": {"t_end": 0.1},
+    }.get(case, {})  # fmt: skip
     run = runs(case, "own_scheme:TchamwaWielgosz", **settings)
     assert np.isfinite(run["u"]).all() and run["r"].max() > 0
 
