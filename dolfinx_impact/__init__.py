@@ -9,7 +9,7 @@ if _sys.argv[:1] == ["-m"]:
 
 from . import mesh, signals, statics
 from .complementarity import NotConverged
-from .contact import Bound, Contact, ObstacleContact, Plane, RigidContact, Sphere
+from .contact import Bound, Contact, ObstacleContact, RigidContact
 from .energy import Balance
 from .frame import Frame
 from .integrators import (
@@ -29,6 +29,7 @@ from .integrators import (
 from .laws import LinearElastic
 from .mesh import NamedMesh
 from .node_pairs import NodePairs
+from .obstacles import Plane, Sphere
 from .output import Result
 from .rows import Rows
 from .sections import Section

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import parallel
 from .body import Body
-from .obstacles import Obstacle, Plane, Sphere  # noqa: F401
+from .obstacles import Obstacle
 from .rows import Rows, coordinate_order
 from .system import System
 

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact import Plane, RigidContact
+from ..contact import RigidContact
 from ..exact import ImpactingBar
 from ..integrators import Integrator, Option, find_scheme
 from ..laws import LinearElastic
+from ..obstacles import Plane
 from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid

@@ -13,10 +13,11 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import energy, mesh, parallel
-from ..contact import Plane, RigidContact
+from ..contact import RigidContact
 from ..exact import SignoriniBar
 from ..integrators import SCHEMES, Integrator, Option, Scheme, find_scheme
 from ..laws import LinearElastic
+from ..obstacles import Plane
 from ..output import Result
 from ..solid import Solid
 from ..steps import Steps

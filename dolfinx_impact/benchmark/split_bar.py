@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact import Plane, RigidContact
+from ..contact import RigidContact
 from ..integrators import CDLagrange, Integrator, Option, find_scheme
 from ..integrators.hati import HATI
 from ..laws import LinearElastic
+from ..obstacles import Plane
 from ..output import Result
 from ..rows import Rows
 from ..simulation import Observer, simulate

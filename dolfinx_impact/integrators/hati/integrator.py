@@ -93,7 +93,7 @@ class HATI(Integrator):
         self.coarse = Implicit(coarse, self.dt, self.interface)
         self.fine.glue(self.coarse.compliance)
         self.beyond_limit, self.substeps = self.fine.beyond_limit, self.ratio
-        self.look_ahead = max(self.fine.look_ahead, 0.0)
+        self.look_ahead = self.fine.look_ahead
         self.contacts = FineContact(self.fine, self.ratio)
         self.free_velocity = np.zeros(self.interface.dofs.size)
         self.following: HATIBalance | None = None
