@@ -437,7 +437,7 @@ def test_a_distributed_mesh_is_refused():
     cells = np.column_stack([np.arange(12), np.arange(1, 13)])
     domain = ufl.Mesh(basix.ufl.element("Lagrange", "interval", 1, shape=(3,)))
     mine = slice(None) if WORLD.rank == 0 else slice(0)
-    line = dmesh.create_mesh(WORLD, cells[mine], nodes[mine], domain)
+    line = dmesh.create_mesh(WORLD, cells[mine], x=nodes[mine], e=domain)
     with pytest.raises(ValueError, match="a frame stays whole: its mesh must not be distributed over"):
         Frame(line, sections=BOX, **STEEL)
 
