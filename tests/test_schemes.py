@@ -220,3 +220,25 @@ def test_history_above_a_gigabyte_is_refused_with_a_step_that_fits():
     every = int(str(caught.value).split("every=")[1].split()[0])
     samples = 3e8 / every
     assert 1 < every and samples * 8 * 15 < 1.1e9
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_run_resumes_bit_by_bit(scheme):
+    """From a state taken in the middle of the contact; a scheme that names no state says so."""
+    ends = []
+    for stop in (None, 150):
+        ball = di.PointMasses([1.0, 2.0], stiffness=[[40.0, -40.0], [-40.0, 40.0]])
+        made = [scheme(ball, 0.01, contact=di.Bound(ball, 0, lower=0.0)) for _ in range(2)]
+        made[0].start([0.1, 0.3], -1.0)
+        for _ in range(stop or 300):
+            made[0].step()
+        if stop:
+            made[1].resume(made[0].state())
+            for _ in range(300 - stop):
+                made[1].step()
+        ends.append(made[1 if stop else 0])
+    for name in ("u", "v", "r"):
+        np.testing.assert_array_equal(getattr(ends[0], name), getattr(ends[1], name))
+    assert ends[0].t == ends[1].t
+    with pytest.raises(ValueError, match="a Newmark cannot be stopped and resumed: its class has no state"):
+        di.CarpenterImplicit(ball, 0.01).state()

@@ -54,8 +54,8 @@ class Integrator:
     look_ahead = 0.0
     #: Time steps of the scheme in one :meth:`step`.
     substeps = 1
-    #: Arrays that the next step depends on, besides ``t``.
-    state_names: tuple[str, ...] = ("u", "v", "r", "r_t")
+    #: Arrays that the next step depends on, besides ``t``; empty where a scheme does not say.
+    state_names: tuple[str, ...] = ()
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
 
@@ -132,7 +132,16 @@ class Integrator:
         self.advance()
 
     def state(self) -> dict[str, NDArray]:
-        """Copies of all that the next step depends on, this rank's part."""
+        """Copies of all that the next step depends on, this rank's part.
+
+        Raises:
+            ValueError: A scheme that does not name it.
+        """
+        if not self.state_names:
+            raise ValueError(
+                f"a {type(self).__name__} cannot be stopped and resumed: its class has no state_names, the "
+                "arrays that its next step depends on"
+            )
         kept = {name: np.array(getattr(self, name)) for name in self.state_names}
         return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **kept}
 

@@ -203,6 +203,8 @@ class ThetaMethod(Integrator):
         ValueError: An unknown mass.
     """
 
+    state_names = ("u", "v", "r", "r_t")
+
     def __init__(
         self,
         system: System,
