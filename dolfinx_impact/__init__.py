@@ -26,11 +26,12 @@ from .integrators import (
     PaoliSchatzman,
     UnstableTimeStep,
 )
-from .laws import LinearElastic
+from .laws import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
 from .mesh import NamedMesh
 from .node_pairs import NodePairs
-from .obstacles import Plane, Sphere
+from .obstacles import Box, Cone, Cylinder, Moving, Plane, SignedDistance, Sphere, Torus, Union
 from .output import Result
+from .rigid_body import RigidBody, RigidBodyContact
 from .rows import Rows
 from .sections import Section
 from .simulation import Interrupted, simulate
@@ -43,19 +44,26 @@ __all__ = [
     "AcaryBonnefon",
     "Balance",
     "Bound",
+    "Box",
     "CDLagrange",
     "CDLagrangeImplicit",
     "Carpenter",
     "CarpenterImplicit",
+    "Cone",
     "Contact",
+    "Cylinder",
+    "EnergyLaw",
     "Frame",
     "HATI",
     "Integrator",
     "Interrupted",
     "LinearElastic",
+    "MooneyRivlin",
     "MoreauJean",
     "MoreauJeanDecoupled",
+    "Moving",
     "NamedMesh",
+    "NeoHookean",
     "NodePairs",
     "NotConverged",
     "ObstacleContact",
@@ -63,13 +71,20 @@ __all__ = [
     "Plane",
     "PointMasses",
     "Result",
+    "RigidBody",
+    "RigidBodyContact",
     "RigidContact",
     "Rows",
     "SCHEMES",
     "Section",
+    "SignedDistance",
     "Solid",
     "Sphere",
+    "StVenantKirchhoff",
+    "StressLaw",
     "System",
+    "Torus",
+    "Union",
     "UnstableTimeStep",
     "mesh",
     "signals",

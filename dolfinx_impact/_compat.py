@@ -28,3 +28,16 @@ def model_to_mesh(model: Any, comm: Any, rank: int, gdim: int, partitioner: Any)
     from dolfinx.io import gmshio
 
     return gmshio.model_to_mesh(model, comm, rank, gdim=gdim, partitioner=partitioner)
+
+
+def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
+    """Numbers of the geometry nodes of every cell, shape (cells, nodes)."""
+    return mesh.geometry.dofmaps[0] if VERSION >= (0, 11) else mesh.geometry.dofmap
+
+
+def pack(form: Any) -> tuple[Any, dict]:
+    """Constants of a compiled form, and its coefficients cell by cell by kind of integral."""
+    from dolfinx.fem import assemble
+
+    given = form if VERSION >= (0, 10) else form._cpp_object
+    return assemble.pack_constants(given), assemble.pack_coefficients(given)

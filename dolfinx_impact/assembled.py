@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .linear import FactorisedSolver
 from .mesh import NamedMesh
 from .stiffness import StoredStiffness
+from .tangent import TangentSolver
 
 
 class Assembled:
@@ -78,6 +79,14 @@ class Assembled:
         matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
         matrix.setOption(matrix.Option.SPD, True)
         return FactorisedSolver(matrix, held, prefix=prefix)
+
+    def linearised(self, mass: str) -> TangentSolver:
+        """Solver of the linearised step of an implicit scheme. Collective.
+
+        Args:
+            mass: ``"consistent"`` or ``"lumped"``.
+        """
+        return TangentSolver(self, self._square_form(), self._mass_copy(mass, np.zeros(0, dtype=np.intp)))
 
     def _mass_copy(self, mass: str, massless: NDArray) -> Any:
         """The mass in the pattern of the stiffness, rows and columns of ``massless`` zero. Collective."""

@@ -22,10 +22,10 @@ from .system import Compiled
 
 
 class Body(Assembled):
-    """A linear elastic body on a mesh or a part of it: ``M dv = (f - K u - alpha M v) dt + L^T dr``.
+    """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
-    What a kind of body adds: :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and
-    :meth:`inertia`.
+    ``F_int = K u`` and ``D = alpha M + beta K`` where :attr:`linear`. What a kind of body adds:
+    :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and :meth:`inertia`.
 
     Args:
         mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
@@ -38,6 +38,8 @@ class Body(Assembled):
         moved: Motions of facets, ``{"foot": {2: signal}}``: dof 2 of each of its nodes follows
             ``signal(t)`` [m]. At the start give the velocity of the motion in ``v0``.
         damping: alpha of the damping force ``alpha M v`` [1/s], lumped M.
+        stiffness_damping: beta of the damping force ``beta K v`` [s]. Explicit schemes take the velocity
+            half a step before, which lowers the critical step.
 
     Attributes:
         space: The function space, blocked.
@@ -64,13 +66,18 @@ class Body(Assembled):
         fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
         moved: Mapping[str, Mapping[int, Signal]] | None = None,
         damping: float = 0.0,
+        stiffness_damping: float = 0.0,
     ) -> None:
         if degree < 1 or degree != int(degree):
             raise ValueError(f"degree must be a whole number from 1 on, but is {degree}")
-        if not (damping >= 0 and math.isfinite(damping)):
-            raise ValueError(f"damping must be a rate of at least 0 [1/s], but is {damping}")
+        for name, value, unit in (
+            ("damping", damping, "rate of at least 0 [1/s]"),
+            ("stiffness_damping", stiffness_damping, "time of at least 0 [s]"),
+        ):
+            if not (value >= 0 and math.isfinite(value)):
+                raise ValueError(f"{name} must be a {unit}, but is {value}")
         self.named = mesh if isinstance(mesh, NamedMesh) else NamedMesh(mesh, None, None, {})
-        self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
+        self.mesh, self.comm, self.degree = self.named.mesh, self.named.mesh.comm, int(degree)
         self.parts = None if cells is None else names(cells)
         self.cells = self._find_cells()
         self.dx = self._measure()
@@ -82,8 +89,9 @@ class Body(Assembled):
         self.length = self._extent()
         self.inside = self._find_inside()
         self.moved, self.loads, self.damping_rate = Motion(), Loads(self.size), float(damping)
+        self.stiffness_damping = float(stiffness_damping)
         self.held = self._hold(fixed, moved or {}) | ~self.inside
-        self.has_damping = self.damping_rate > 0
+        self._part: NDArray = np.zeros(self.size)
 
     # -- what a kind of body adds
 
@@ -100,7 +108,17 @@ class Body(Assembled):
     @property
     def steady(self) -> bool:
         """Whether the forces are ``f - K u`` with a constant f, and nothing is moved."""
-        return not (self.loads.signals or self.has_damping or self.moved.any)
+        return self.linear and not (self.loads.signals or self.has_damping or self.moved.any)
+
+    @property
+    def has_damping(self) -> bool:
+        """Whether there is any damping."""
+        return self.damping_rate > 0 or self.stiffness_damping > 0
+
+    @property
+    def mass_damped(self) -> bool:
+        """Whether there is no other damping than ``alpha M v``."""
+        return not self.stiffness_damping > 0
 
     @property
     def has_loads(self) -> bool:
@@ -111,6 +129,9 @@ class Body(Assembled):
     def until(self) -> float:
         """Time up to which loads and motions are known [s]."""
         return min(self.loads.until, self.moved.until)
+
+    def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """Further damping forces, added to the owned entries of ``out``, shape (size,) [N]. Collective."""
 
     @functools.cached_property
     def mass(self) -> NDArray:
@@ -126,20 +147,32 @@ class Body(Assembled):
         return inverse
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """Loads less K u less damping, shape (size,) [N]; only owned entries mean something. Collective."""
+        """Loads less F_int less damping, shape (size,) [N]; only owned entries mean something. Collective."""
         self.external(t, u, v, out)
-        self.stiffness.subtract_product(u, out)
+        self.subtract_internal(u, out)
         if self.has_damping:
-            out[: self.owned] -= self.damping_rate * self.mass * v[: self.owned]
+            self.damping(t, u, v, self._part)
+            out -= self._part
+
+    def subtract_internal(self, u: NDArray, out: NDArray) -> None:
+        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
+        self.stiffness.subtract_product(u, out)
+
+    def subtract_tangent(self, u: NDArray, x: NDArray, out: NDArray) -> None:
+        """``out -= dF_int/du(u) x`` on the owned entries, shape (size,). Collective."""
+        self.stiffness.subtract_product(x, out)
 
     def compiled(self) -> Compiled | None:
-        """Stored stiffness and loads for compiled loops; None on several ranks.
+        """Stored stiffness and loads for compiled loops; None on several ranks, and for other forces.
 
         Also None where a class of its own computes its forces in another way.
         """
-        stored, kind = self.stiffness, type(self)
+        kind = type(self)
         own = any(getattr(kind, name) is not getattr(Body, name) for name in ("force", "external", "damping"))
-        if self.comm.size > 1 or (stored.pairs is None and stored.csr is None) or own:
+        if self.comm.size > 1 or own or not self.linear or not self.mass_damped:
+            return None
+        stored = self.stiffness
+        if stored.pairs is None and stored.csr is None:
             return None
         matrix: dict[str, Any] = {"pairs": stored.pairs, "block": self.block}
         if stored.pairs is None:
@@ -155,9 +188,14 @@ class Body(Assembled):
         self.loads(t, out)
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """``alpha M v``, shape (size,) [N]."""
+        """``alpha M v + beta K(u) v``, shape (size,) [N]. Collective."""
         out[:] = 0.0
-        out[: self.owned] = self.damping_rate * self.mass * v[: self.owned]
+        if self.stiffness_damping > 0:
+            self.subtract_tangent(u, v, out)
+            out *= -self.stiffness_damping
+        self._add_viscosity(u, v, out)
+        if self.damping_rate > 0:
+            out[: self.owned] += self.damping_rate * self.mass * v[: self.owned]
 
     def stored_energy(self, u: NDArray) -> float:
         """This rank's share of ``u.K u / 2`` [J]. Collective."""
@@ -170,34 +208,91 @@ class Body(Assembled):
         """The stored stiffness. Collective when first asked for."""
         return StoredStiffness(fem.form(self._stiffness_form()), self.space)
 
-    def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
+    def critical_time_step(self, inverse_mass: NDArray | None = None, *, u: NDArray | None = None) -> float:
         """``2 / omega_max`` of the lumped model [s], to 1e-6 or better; less with damping. Collective.
 
-        Damping is taken at the half-step velocity before: ``omega^2 h^2 + 2 alpha h <= 4``.
+        Damping is taken at the half-step velocity before: ``omega^2 h^2 + 2 c h <= 4`` with
+        ``c = alpha + beta omega^2``.
 
         Args:
             inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
+            u: Displacements at which the body is stiff as it is there, shape (size,) [m]; zero by default.
         """
-        return self._critical if inverse_mass is None else self._critical_of(inverse_mass)
+        if inverse_mass is None and (u is None or self.linear):
+            return self._critical
+        return self._critical_of(self.inverse_mass if inverse_mass is None else inverse_mass, u)
 
     @functools.cached_property
     def _critical(self) -> float:
-        return self._critical_of(self.inverse_mass)
+        return self._critical_of(self.inverse_mass, None)
 
-    def _critical_of(self, inverse_mass: NDArray) -> float:
+    def _critical_of(self, inverse_mass: NDArray, u: NDArray | None) -> float:
         root = np.sqrt(inverse_mass)
+        at = np.zeros(self.size) if u is None else u
         x, y = np.zeros(self.size), np.zeros(self.size)
 
         def apply(q: NDArray, out: NDArray) -> None:
             x[: self.owned] = root * q
             y[:] = 0.0
-            self.stiffness.subtract_product(x, y)
+            self.subtract_tangent(at, x, y)
             np.multiply(-root, y[: self.owned], out=out)
 
         if not self.comm.allreduce(bool(root.any())):
             return math.inf
         omega = math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
-        return 4.0 / (self.damping_rate + math.hypot(self.damping_rate, 2 * omega))
+        damped = self._damping_of(omega)
+        return 4.0 / (damped + math.hypot(damped, 2 * omega))
+
+    def _damping_of(self, omega: float) -> float:
+        """Rate at which the damping takes momentum from a mode, ``v.D v / v.M v`` [1/s]."""
+        return self.damping_rate + self.stiffness_damping * omega**2
+
+    def rigid_velocity(
+        self, translation: Sequence[float], spin: float | Sequence[float] | None = None, *,
+        center: Sequence[float] | None = None, cells: str | Sequence[str] | None = None,
+    ) -> NDArray:  # fmt: skip
+        """Velocities of a rigid motion, for ``start``, shape (size,) [m/s]. Collective.
+
+        Args:
+            translation: Velocity of the center, one number a direction [m/s].
+            spin: Rate of rotation [rad/s]: a number in the plane, three in space.
+            center: The point that only translates [m]; by default the center of mass of these cells.
+            cells: Names of the cells that move so; the dofs of others get zero. All by default. Sum the
+                fields of several bodies in one mesh.
+        """
+        gdim = self.mesh.geometry.dim
+        field, moving = np.zeros((self.size // self.block, self.block)), self._nodes_in(cells)
+        field[moving, :gdim] = vector("translation", translation, gdim)
+        if spin is not None and gdim > 1:
+            turning = vector("spin", np.atleast_1d(np.asarray(spin, dtype=np.float64)), 1 if gdim == 2 else 3)
+            owned = moving & (np.arange(moving.size) < self.owned // self.block)
+            about = self._center(owned) if center is None else vector("center", center, gdim)
+            arm = self.x[moving, :gdim] - about
+            omega = np.array([0.0, 0.0, turning[0]]) if gdim == 2 else turning
+            field[moving, :gdim] += np.cross(omega, np.pad(arm, ((0, 0), (0, 3 - gdim))))[:, :gdim]
+            if self.block == 6:
+                field[moving, 3:] = omega
+        elif spin is not None and np.any(spin):
+            raise ValueError(f"a body on a line does not spin, but spin is {spin}")
+        return field.ravel()
+
+    def _nodes_in(self, cells: str | Sequence[str] | None) -> NDArray:
+        """Which local nodes touch the cells of the given names, shape (nodes,). Collective."""
+        if cells is None:
+            return np.ones(self.size // self.block, dtype=bool)
+        found = np.unique(np.concatenate([self.named.cells(name) for name in names(cells)]))
+        touched = la.vector(self.space.dofmap.index_map, 1)
+        touched.array[np.unique(self.space.dofmap.list[found])] = 1.0
+        touched.scatter_reverse(la.InsertMode.add)
+        touched.scatter_forward()
+        return touched.array > 0
+
+    def _center(self, owned: NDArray) -> NDArray:
+        """Center of the lumped masses of nodes [m]. Collective."""
+        gdim, owned = self.mesh.geometry.dim, owned[: self.owned // self.block]
+        mass, x = self.mass[:: self.block][owned], self.x[: owned.size, :gdim][owned]
+        sums = self.comm.allreduce(np.append(mass @ x, mass.sum()))
+        return sums[:gdim] / sums[gdim]
 
     # -- where things are
 
@@ -254,10 +349,8 @@ class Body(Assembled):
         """Owned dofs that a cell of the body touches, on whatever rank. Collective."""
         if self.cells is None:
             return np.ones(self.owned, dtype=bool)
-        touched = la.vector(self.space.dofmap.index_map, 1)
-        touched.array[np.unique(self.space.dofmap.list[self.cells])] = 1.0
-        touched.scatter_reverse(la.InsertMode.add)
-        return np.repeat(touched.array[: self.owned // self.block] > 0, self.block)
+        assert self.parts is not None
+        return np.repeat(self._nodes_in(self.parts)[: self.owned // self.block], self.block)
 
     def _extent(self) -> float:
         x = self.mesh.geometry.x

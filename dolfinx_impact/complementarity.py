@@ -7,6 +7,8 @@ where H is diagonal.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
@@ -14,6 +16,8 @@ from scipy import linalg, optimize
 TOLERANCE = 1e-10
 _ACTIVE_SET_STEPS = 30
 _SWEEPS = 20_000
+#: Up to so many points, those of a corner, every choice of who pushes is tried.
+_FEW = 3
 
 
 class NotConverged(RuntimeError):
@@ -62,7 +66,8 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
     scale = 1.0 / np.sqrt(np.diag(H))
     S, c = H * np.outer(scale, scale), b * scale
     reached = []
-    for method in (_active_set, _least_squares, _gauss_seidel):
+    methods = (_active_set, _least_squares, _gauss_seidel)
+    for method in methods if b.size > _FEW else (_enumeration, *methods):
         x = method(S, c)
         if x is None:
             continue
@@ -74,6 +79,16 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
         f"the contact problem of {b.size} points was not solved: residuals {reached} are above "
         f"{tolerance:g}. Is H symmetric positive semi-definite, and does the problem have a solution?"
     )
+
+
+def _enumeration(S: NDArray, c: NDArray) -> NDArray:
+    """The best of all choices of who pushes: exact, also where some of them cannot all push at once."""
+    found: list[NDArray] = []
+    for choice in itertools.product((False, True), repeat=c.size):
+        x = _on_active(S, c, np.array(choice))
+        if x is not None:
+            found.append(x)
+    return min(found, key=lambda x: float(np.max(np.abs(np.minimum(x, S @ x + c)))))
 
 
 def _active_set(S: NDArray, c: NDArray) -> NDArray | None:

@@ -9,13 +9,17 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 import numpy as np
+from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from . import parallel
+from . import cones, parallel
 from .body import Body
 from .obstacles import Obstacle
 from .rows import Rows, coordinate_order
 from .system import System
+
+#: Nodes may lie that deep in an obstacle at the start, by rounding; part of the body's length.
+_TOUCHING = 1e-9
 
 
 class Contact:
@@ -37,12 +41,17 @@ class Contact:
         total: Number of points of all ranks.
         mine: Place of this rank's points among those of all ranks, in rank order.
         constant: Whether L never changes.
+        moving: Whether the other side moves by itself: see :meth:`surface_velocity`.
+        time: Time at which gaps and normals are asked for [s], set by who asks.
 
     Raises:
         ValueError: A restitution outside [0, 1], a negative tolerance, no point at all.
     """
 
-    constant = True
+    constant, moving = True, False
+    time = 0.0
+    #: How many of a point's dofs are directions of space, the first ones; None: all.
+    directions: int | None = None
 
     def __init__(
         self,
@@ -72,24 +81,51 @@ class Contact:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
 
     def gap(self, u: NDArray) -> NDArray:
-        """Gap at the positions ``u``, shape (p,) [m]."""
+        """Gap at the positions ``u`` at :attr:`time`, shape (p,) [m]."""
         raise NotImplementedError
 
     def evaluate(self, u: NDArray) -> NDArray:
-        """Gap at the positions ``u``, shape (p,) [m]; brings :attr:`rows` up to date."""
+        """Gap at the positions ``u``, shape (p,) [m]; brings :attr:`rows` up to date.
+
+        Points that are surely open may be given the gap ``inf``.
+        """
         return self.gap(u)
+
+    def frames(self) -> NDArray:
+        """Normal and tangential rows on the dofs of each point at the last :meth:`evaluate`, shape (p, d, k).
+
+        Tangential rows give the velocity along orthonormal tangents; without any d is 1.
+        """
+        return self.rows.weights[:, None, :]
+
+    def surface_velocity(self, t: float) -> NDArray:
+        """Velocities of the other side at the points, on their dofs, shape (p, k) [m/s].
+
+        At the positions of the last :meth:`evaluate`; zero where nothing is :attr:`moving`.
+        """
+        return np.zeros(self.rows.dofs.shape)
+
+    def approach_velocity(self, v: NDArray, t: float) -> NDArray:
+        """``L v`` less the normal velocity of the other side at ``t``, shape (p,) [m/s]."""
+        found = self.rows(v)
+        if self.moving:
+            found -= np.einsum("pk,pk->p", self.rows.weights, self.surface_velocity(t))
+        return found
 
     def closed(self, gap: NDArray) -> NDArray[np.bool_]:
         """Which points count as closed, shape (p,)."""
         return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
 
-    def slip(self, v: NDArray) -> NDArray:
-        """Tangential velocities of the points, shape (p, gdim) [m/s].
+    def slip(self, v: NDArray, t: float = 0.0) -> NDArray:
+        """Tangential velocities of the points against the other side at ``t``, shape (p, gdim) [m/s].
 
         Only where the columns of L are the directions of space, as for obstacles.
         """
         velocity = v[self.rows.dofs]
-        return velocity - self.rows(v)[:, None] * self.rows.weights
+        if self.moving:
+            velocity -= self.surface_velocity(t)
+        normal = np.einsum("pk,pk->p", self.rows.weights, velocity)
+        return velocity - normal[:, None] * self.rows.weights
 
     def matrix(self) -> Any:
         """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
@@ -151,12 +187,12 @@ class Bound(Contact):
 
 
 class ObstacleContact(Contact):
-    """Points against a rigid obstacle.
+    """Points against a rigid obstacle: one row for every point and face of the obstacle.
 
     Args:
         system: The system.
         dofs: Dofs of each point's directions, owned by this rank, shape (p, gdim).
-        obstacle: The shape.
+        obstacle: The shape; a corner, a union have several faces.
         x: Positions of the points at zero displacement, shape (p, gdim) [m]; by default zero,
             where the dofs are positions themselves.
         order: Keys that sort the points of all ranks, shape (p, m); by default x.
@@ -183,27 +219,81 @@ class ObstacleContact(Contact):
         friction: float = 0.0,
     ) -> None:
         numbers = np.asarray(dofs, dtype=np.int32)
-        self._x = np.zeros(numbers.shape) if x is None else x
-        self.obstacle, self.constant = obstacle, obstacle.flat
+        self.obstacle = obstacle
+        self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
+        self.moving = bool(getattr(obstacle, "moving", False))
+        self.constant = all(face.flat for face in self.faces) and not self.moving
+        count = len(self.faces)
         keys = numbers[:, :1].astype(np.float64) if order is None else order
-        rows = Rows(numbers, np.array(obstacle.normal(self._x.copy())), keys)
+        if count > 1:
+            keys = np.column_stack([np.repeat(keys, count, axis=0), np.tile(np.arange(count), len(keys))])
+        numbers = np.repeat(numbers, count, axis=0)
+        self._x = np.zeros(numbers.shape) if x is None else np.repeat(x, count, axis=0)
+        rows = Rows(numbers, self._normals(self._x.copy(), 0.0), keys)
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
             friction=friction,
         )  # fmt: skip
-        self._gap0 = obstacle.gap(self._x)
+        self._gap0 = self._gaps(self._x, 0.0)
+        self._at = self._x
+
+    def _gaps(self, x: NDArray, t: float) -> NDArray:
+        """Gap of every row, its point at ``x``, shape (p,) [m]."""
+        count, found = len(self.faces), np.empty(len(x))
+        at = (t,) if self.moving else ()
+        for k, face in enumerate(self.faces):
+            found[k::count] = face.gap(x[k::count], *at)
+        return found
+
+    def _normals(self, x: NDArray, t: float) -> NDArray:
+        count, found = len(self.faces), np.empty(x.shape)
+        at = (t,) if self.moving else ()
+        for k, face in enumerate(self.faces):
+            found[k::count] = face.normal(x[k::count], *at)
+        return found
 
     def gap(self, u: NDArray) -> NDArray:
         """Signed distances of the points at displacement ``u``, shape (p,) [m]."""
         if self.constant:
             return self._gap0 + self.rows(u)
-        return self.obstacle.gap(self._x + u[self.rows.dofs])
+        return self._gaps(self._x + u[self.rows.dofs], self.time)
 
     def evaluate(self, u: NDArray) -> NDArray:
-        """:meth:`gap`, and the normals at ``u`` in :attr:`rows`."""
-        if not self.constant:
-            self.rows.weights[:] = self.obstacle.normal(self._x + u[self.rows.dofs])
-        return self.gap(u)
+        """:meth:`gap`, and the normals at ``u`` in :attr:`rows`, near the obstacle alone."""
+        if self.constant:
+            return self.gap(u)
+        t = self.time
+        self._at = x = self._x + u[self.rows.dofs]
+        near = self._near(x, t)
+        if near.all():
+            self.rows.weights[:] = self._normals(x, t)
+            return self._gaps(x, t)
+        gap = np.full(len(x), np.inf)
+        if near.any():
+            self.rows.weights[near], gap[near] = self._normals(x[near], t), self._gaps(x[near], t)
+        return gap
+
+    def _near(self, x: NDArray, t: float) -> NDArray[np.bool_]:
+        """Which points may be closed: in the box around the obstacle; a point with all its faces."""
+        if not hasattr(self.obstacle, "bounds"):
+            return np.ones(len(x), dtype=bool)
+        low, high = self.obstacle.bounds(t)
+        reach = self.gap_tolerance
+        return np.all((x >= np.asarray(low) - reach) & (x <= np.asarray(high) + reach), axis=1)
+
+    def frames(self) -> NDArray:
+        """Normal and tangents, shape (p, gdim, gdim)."""
+        weights = self.rows.weights
+        return np.concatenate([weights[:, None, :], cones.tangents(weights)], axis=1)
+
+    def surface_velocity(self, t: float) -> NDArray:
+        """Velocities of the obstacle where the points are, shape (p, gdim) [m/s]."""
+        if not self.moving:
+            return np.zeros(self._x.shape)
+        count, found = len(self.faces), np.empty(self._x.shape)
+        for k, face in enumerate(self.faces):
+            found[k::count] = face.velocity(self._at[k::count], t)
+        return found
 
 
 class RigidContact(ObstacleContact):
@@ -217,10 +307,12 @@ class RigidContact(ObstacleContact):
         gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
         touching: See :class:`Contact`.
         friction: Coulomb's coefficient mu, at least 0.
+        allow_penetration: Accept nodes that lie inside of the obstacle at zero displacement.
 
     Raises:
         ValueError: An unknown facet name (the message lists the names), facets without
-            nodes, an obstacle of another dimension, contact on held dofs.
+            nodes, an obstacle of another dimension, contact on held or moved dofs, nodes inside of
+            the obstacle (the message names the deepest).
     """
 
     def __init__(
@@ -233,6 +325,7 @@ class RigidContact(ObstacleContact):
         gap_tolerance: float | None = None,
         touching: bool = True,
         friction: float = 0.0,
+        allow_penetration: bool = False,
     ) -> None:
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
@@ -241,9 +334,28 @@ class RigidContact(ObstacleContact):
             order=coordinate_order(solid.x[nodes], solid.length),
             restitution=restitution, gap_tolerance=gap_tolerance, touching=touching, friction=friction,
         )  # fmt: skip
-        held = np.any(solid.held[dofs] & ((self.rows.weights != 0.0) | (not obstacle.flat)))
+        held = np.any(solid.held[self.rows.dofs] & ((self.rows.weights != 0.0) | (not self.constant)))
         if solid.comm.allreduce(bool(held)):
-            raise ValueError(f"contact on {facets!r} acts on dofs that are held: free them or leave them out")
+            raise ValueError(
+                f"contact on {facets!r} acts on dofs that are held or whose motion is prescribed: free them "
+                "or leave them out"
+            )
+        if not allow_penetration:
+            self._refuse_penetration(facets)
+
+    def _refuse_penetration(self, facets: str) -> None:
+        """Raise a ValueError where nodes lie inside of the obstacle. Collective."""
+        deepest = -self._gap0.min(initial=np.inf)
+        worst = self.comm.allreduce(float(deepest), op=MPI.MAX)
+        if worst <= max(self.gap_tolerance, _TOUCHING * self.system.length):
+            return
+        mine = self._x[np.argmin(self._gap0)] if deepest == worst else None
+        place = next(x for x in self.comm.allgather(mine) if x is not None)
+        at = ", ".join(f"{value:.6g}" for value in place)
+        raise ValueError(
+            f"the obstacle contains nodes of {facets!r} at the start, the deepest at ({at}) m, {worst:.3g} m "
+            "inside: move the body or the obstacle, or allow it (allow_penetration=True)"
+        )
 
     def approach(self) -> Rows:
         """Rows that give the displacement of each point towards the obstacle at the start [m]."""

@@ -127,6 +127,8 @@ class OneStepBalance(Balance):
         internal, external, damped = self._acting(before, after)
         self.internal_work += float(du @ internal)
         self.external += float(du @ external)
+        if s.system.moved.any:
+            self.external += float(du[s.system.moved.dofs] @ s.reactions())
         self.dissipated += float(du @ damped)
         self.contact += self._contact_work()
         if w != 0.5:

@@ -20,9 +20,10 @@ class FactorisedSolver:
         matrix: PETSc matrix, symmetric positive definite, held dofs with a unit diagonal.
         held: Owned dofs whose solution is zero.
         prefix: Prefix of the PETSc options.
+        kind: ``"cholesky"`` of a definite matrix, or what stands any one: ``"ldlt"`` or ``"lu"``.
     """
 
-    def __init__(self, matrix: Any, held: NDArray, *, prefix: str) -> None:
+    def __init__(self, matrix: Any, held: NDArray, *, prefix: str, kind: str = "cholesky") -> None:
         from petsc4py import PETSc
 
         self._held, self.matrix = held, matrix
@@ -32,9 +33,14 @@ class FactorisedSolver:
         self._ksp.setOperators(matrix)
         self._ksp.setType("preonly")
         pc = self._ksp.getPC()
-        pc.setType("cholesky")
-        pc.setFactorSolverType(_direct_solver(matrix.comm.size))
+        pc.setType("lu" if kind == "lu" else "cholesky")
+        pc.setFactorSolverType(_direct_solver(matrix.comm.size) if kind == "cholesky" else "mumps")
         self._ksp.setFromOptions()
+        self._ksp.setUp()
+
+    def refactor(self) -> None:
+        """Factorise anew: the values of the matrix have changed. Collective."""
+        self._ksp.setOperators(self.matrix)
         self._ksp.setUp()
 
     def solve(self, b: NDArray, out: NDArray) -> None:

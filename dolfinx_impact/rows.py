@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Sequence
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from . import parallel
 
@@ -94,6 +96,13 @@ class Rows:
                 out[dofs] += change
             else:
                 np.add.at(out, dofs, change)
+
+    def groups(self) -> NDArray[np.intp]:
+        """Number of each row's group: rows that share dofs, directly or through others, shape (p,)."""
+        p, k = self.dofs.shape
+        entries = np.ones(p * k), (np.repeat(np.arange(p), k), self.dofs.ravel())
+        links = sparse.csr_matrix(entries, (p, int(self.dofs.max(initial=-1)) + 1))
+        return csgraph.connected_components(links @ links.T, directed=False)[1]
 
     def select(self, which: NDArray) -> "Rows":
         """The rows ``which`` (mask or numbers)."""

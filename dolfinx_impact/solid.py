@@ -1,9 +1,10 @@
-"""A finite element solid as a system: linear elastic so far, with its stiffness stored."""
+"""A finite element solid as a system, of one material or several, with any law."""
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypeVar, Union
 
 import numpy as np
 import ufl
@@ -11,30 +12,49 @@ from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
+from . import kinematics, parallel
 from . import mass as masses
-from . import parallel
 from .body import Body
+from .cells import refuse_inverted
+from .element_forms import ElementForm
 from .laws import Law
 from .loads import Signal, checked_signal, vector
 from .mesh import NamedMesh
 
-#: A force per area, constant, or a direction of it with its signal in time.
+#: A force per area (or volume), constant, or a direction of it with its signal in time.
 Traction = Union[Sequence[float], tuple[Sequence[float], Signal]]
+T = TypeVar("T")
+
+
+class Material(NamedTuple):
+    """The law and the density of some cells, their measure, and which owned dofs they touch."""
+
+    law: Law
+    density: fem.Constant
+    dx: Any
+    inside: NDArray
 
 
 class Solid(Body):
-    """An elastic body that fills its space: ``M dv = (f - K u - alpha M v) dt + L^T dr``.
+    """An elastic body that fills its space: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
+
+    Linear laws have their stiffness stored; forces of others are summed over the elements at every step.
+    Loads keep their directions and act on the undeformed body.
 
     Args:
         mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
-        density: Mass per volume [kg/m3], positive.
-        law: The elastic law.
-        degree: Degree of the Lagrange elements.
+        density: Mass per volume [kg/m3], positive; a mapping gives that of every part by its cell name.
+        law: The elastic law, or a mapping likewise.
+        degree: Degree of the Lagrange elements. Quadrilaterals and hexahedra have GLL points, from degree 2
+            on with GLL quadrature; the masses of simplices from degree 2 on are lumped by HRZ.
+        state: In the plane ``"plane-strain"`` (default), ``"plane-stress"`` or ``"axisymmetric"``: the
+            directions are then r and z, masses, forces and energies those of a full turn. Hold r = 0 by
+            ``fixed={"axis": (0,)}``.
         section: What the mesh's measure lacks to a volume: the cross-section of a line
             mesh [m2], the thickness of a plane one [m].
         cells: Names of the cells that the body consists of; all by default.
         gravity: Acceleration, one number a space direction [m/s2].
-        body_force: Force per volume, one number a space direction [N/m3].
+        body_force: Force per volume, one number a space direction [N/m3], or with a signal in time.
         traction: Force per area on named facets [N/m2]: ``{"end": (0, 0, -1e5)}``, or with a signal
             in time ``{"end": ((0, 0, -1e5), signal)}``.
         shaken: ``(direction, signal)``: the ground accelerates by ``signal(t)`` [m/s2] along the
@@ -43,87 +63,265 @@ class Solid(Body):
             directions of each, ``{"foot": (0, 2)}``.
         moved: Facets whose displacement follows a signal; see :class:`.Body`.
         damping: alpha of the damping force ``alpha M v`` [1/s].
+        stiffness_damping: beta of the damping force ``beta dF_int/dt`` [s].
+        bulk_viscosity: ``(b1, b2)`` of the pressure ``rho l (b1 c tr D - b2^2 l tr D |tr D|)``, the second
+            term in compression alone, on elements of size l; Von Neumann and Richtmyer, J. Appl. Phys. 21
+            (1950); usual are (0.06, 1.2).
 
     Attributes:
         space: The vector-valued function space.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
         held: Which owned dofs are held, shape (owned,).
+        linear: Whether all laws are linear.
+        displacement: The function that stands for u in the forms.
         total_mass: Mass of the body [kg].
 
     Raises:
-        ValueError: Bad constants, an unknown name, or a space that cannot be lumped
-            (raised when the lumped mass is first asked for).
+        ValueError: Bad constants, an unknown name, cells without material, inverted elements, a law that
+            does not give what it should.
     """
 
     def __init__(
         self,
         mesh: NamedMesh | dmesh.Mesh,
         *,
-        density: float,
-        law: Law,
+        density: float | Mapping[str, float],
+        law: Law | Mapping[str, Law],
         degree: int = 1,
+        state: str | None = None,
         section: float = 1.0,
         cells: str | Sequence[str] | None = None,
         gravity: Sequence[float] | None = None,
-        body_force: Sequence[float] | None = None,
+        body_force: Traction | None = None,
         traction: Mapping[str, Traction] | None = None,
         shaken: tuple[Sequence[float], Signal] | None = None,
         fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
         moved: Mapping[str, Mapping[int, Signal]] | None = None,
         damping: float = 0.0,
+        stiffness_damping: float = 0.0,
+        bulk_viscosity: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         for name, value in (("density", density), ("section", section)):
-            if not (value > 0 and math.isfinite(value)):
-                raise ValueError(f"{name} must be positive, but is {value}")
-        if not getattr(law, "linear", False):
-            raise ValueError(f"a Solid takes linear laws so far, but {law!r} does not say linear = True")
+            for each in value.values() if isinstance(value, Mapping) else [value]:
+                if not (each > 0 and math.isfinite(each)):
+                    raise ValueError(f"{name} must be positive, but is {each}")
         bare = mesh.mesh if isinstance(mesh, NamedMesh) else mesh
         gdim = bare.geometry.dim
         if gdim != bare.topology.dim:
             raise ValueError(
                 f"a Solid fills its space, but its cells have dimension {bare.topology.dim} of {gdim}"
             )
+        self.state = kinematics.state_of(bare, state)
+        self.viscosity = _checked_viscosity(bulk_viscosity)
         super().__init__(
-            mesh, block=gdim, degree=degree, cells=cells, fixed=fixed, moved=moved, damping=damping
-        )
-        self.law, self.section, self.density = law, float(section), float(density)
-        self._rho, self._section = (fem.Constant(self.mesh, x) for x in (self.density, self.section))
-        volume = fem.form(self._rho * self._section * self.dx)
-        self.total_mass = parallel.total(self.comm, fem.assemble_scalar(volume))
+            mesh, block=gdim, degree=degree, cells=cells, fixed=fixed, moved=moved, damping=damping,
+            stiffness_damping=stiffness_damping,
+        )  # fmt: skip
+        refuse_inverted(self.mesh, self.cells)
+        self.law, self.section, self.density = law, float(section), density
+        self._weight = kinematics.thickness(self.mesh, self.state, self.section)
+        self.displacement, self._w = fem.Function(self.space), ufl.TestFunction(self.space)
+        self.materials = self._find_materials()
+        self.linear = all(material.law.linear for material in self.materials)
+        if not self.linear:
+            self._check_at_rest()
+        volume = sum(m.density * self._weight * m.dx for m in self.materials)
+        self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
         self._take_accelerations(gravity, shaken)
         if body_force is not None:
-            force = vector("body_force", body_force, gdim)
+            value, signal = _with_signal("body_force", body_force)
+            force = vector("body_force", value, gdim)
             if force.any():
-                self.loads.add(self._body_force(force))
+                self.loads.add(self._assemble_load([(force, self.dx)]), signal)
         for name, given in (traction or {}).items():
-            self._take_traction(name, given)
+            value, signal = _with_signal(f"traction[{name!r}]", given)
+            where = [(vector(f"traction[{name!r}]", value, gdim), self._facet_measure(name))]
+            self.loads.add(self._assemble_load(where), signal)
 
-    def _lump(self) -> NDArray:
-        return masses.row_sums(self.space, self._rho * self._section, self.dx, self.inside)
+    # -- materials
 
-    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
-        return self._body_force(self.density * np.asarray(direction))
+    def _find_materials(self) -> list[Material]:
+        """Law and density of every part that has its own, with the measure of its cells. Collective."""
+        law, density = self.law, self.density
+        named = [set(given) for given in (law, density) if isinstance(given, Mapping)]
+        if not named:
+            return [self._material(law, density, self.dx, self.inside)]  # type: ignore[arg-type]
+        parts = sorted(set.union(*named))
+        for what, given in (("law", law), ("density", density)):
+            if isinstance(given, Mapping) and set(given) != set(parts):
+                lacking = ", ".join(sorted(set(parts) - set(given)))
+                raise ValueError(f"{what} is not given for {lacking}: every part needs a law and a density")
+        self._refuse_bare_cells(parts)
+        tags = {name: self.named.names[name][1] for name in parts}
+        measure = ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)
+        owned = self.owned // self.block
+        return [
+            self._material(
+                _of(law, name), _of(density, name), measure(tags[name]),
+                np.repeat(self._nodes_in(name)[:owned], self.block),
+            )
+            for name in parts
+        ]  # fmt: skip
+
+    def _refuse_bare_cells(self, parts: list[str]) -> None:
+        """Raise a ValueError unless every cell of the body is in one of the parts. Collective."""
+        covered = np.concatenate([self.named.cells(name) for name in parts])
+        count = self.mesh.topology.index_map(self.mesh.topology.dim).size_local
+        cells = np.arange(count) if self.cells is None else self.cells
+        bare, beside = np.setdiff1d(cells, covered), np.setdiff1d(covered, cells)
+        if self.cells is None:
+            beside = beside[:0]
+        bare_cells, beside_cells = self.comm.allreduce(bare.size), self.comm.allreduce(beside.size)
+        if bare_cells:
+            tdim = self.mesh.topology.dim
+            others = [n for n, (d, _) in self.named.names.items() if d == tdim and n not in parts]
+            raise ValueError(
+                f"{bare_cells} cells of the body have no material: law and density name {', '.join(parts)}; "
+                f"other parts of the mesh are {', '.join(sorted(others)) or 'none'}"
+            )
+        if beside_cells:
+            raise ValueError(f"law or density name cells outside of the body, which is {self.parts}")
+
+    def _material(self, law: Law, density: float, dx: Any, inside: NDArray) -> Material:
+        for name in ("linear", "energy_density", "reduced"):
+            if not hasattr(law, name):
+                raise ValueError(
+                    f"{law!r} is no elastic law, it has no {name}: take one of dolfinx_impact.laws, or wrap "
+                    "a function of yours in EnergyLaw or StressLaw"
+                )
+        reduced = law.reduced(self.state)
+        rule = kinematics.quadrature(self.mesh, self.degree, self.state, reduced.linear)
+        sums = dx(metadata=rule) if rule else dx
+        return Material(reduced, fem.Constant(self.mesh, float(density)), sums, inside)
+
+    def _check_at_rest(self) -> None:
+        """Raise a ValueError where a law gives no number for the undeformed body. Collective."""
+        rest = np.zeros(self.size)
+        found = self._internal.vector(rest)
+        energy = self._energy.scalar(rest) if self._energy is not None else 0.0
+        error = None
+        if not (np.all(np.isfinite(found)) and math.isfinite(energy)):
+            laws = ", ".join(repr(m.law) for m in self.materials)
+            error = ValueError(f"a law gives values that are not finite for the undeformed body: {laws}")
+        parallel.agree(self.comm, error)
+
+    # -- forces
+
+    def _energy_form(self) -> Any:
+        F = kinematics.deformation_gradient(self.displacement, self.state)
+        return sum(self._weight * m.law.energy_density(F) * m.dx for m in self.materials)
+
+    def _internal_form(self) -> Any:
+        """``F_int . w`` at the displacement `:attr:`displacement``."""
+        if self._energy_known:
+            return ufl.derivative(self._energy_form(), self.displacement, self._w)
+        F = kinematics.deformation_gradient(self.displacement, self.state)
+        change = ufl.derivative(F, self.displacement, self._w)
+        return sum(self._weight * ufl.inner(m.law.stress(F), change) * m.dx for m in self.materials)
 
     def _stiffness_form(self) -> Any:
-        u = fem.Function(self.space)
-        energy = self._section * self.law.energy_density(u) * self.dx
-        return ufl.derivative(ufl.derivative(energy, u), u)
+        return ufl.derivative(self._internal_form(), self.displacement)
 
     def _mass_form(self) -> Any:
         u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
-        return self._rho * self._section * ufl.inner(u, w) * self.dx
+        product = ufl.inner(u, w)
+        return sum(m.density * self._weight * product * self._exact(m.dx) for m in self.materials)
 
-    def _body_force(self, per_volume: NDArray) -> NDArray:
-        """Nodal forces of a uniform force per volume, shape (size,) [N]. Collective."""
-        return self._assemble_load(per_volume, self.dx)
+    def _exact(self, dx: Any) -> Any:
+        """A measure without the quadrature of the forces."""
+        return dx.reconstruct(metadata={})
 
-    def _take_traction(self, name: str, given: Any) -> None:
-        gdim, signal = self.mesh.geometry.dim, None
-        value = given
-        if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
-            value, signal = given[0], checked_signal(f"traction[{name!r}]", given[1])
-        pattern = self._assemble_load(vector(f"traction[{name!r}]", value, gdim), self._facet_measure(name))
-        self.loads.add(pattern, signal)
+    def _lump(self) -> NDArray:
+        parts = [
+            masses.lump(self.space, m.density * self._weight, self._exact(m.dx), m.inside)
+            for m in self.materials
+        ]
+        return np.sum(parts, axis=0)
+
+    @functools.cached_property
+    def _internal(self) -> ElementForm:
+        return ElementForm(self._internal_form(), self.space, [self.displacement])
+
+    @functools.cached_property
+    def _energy(self) -> ElementForm | None:
+        if not self._energy_known:
+            return None
+        return ElementForm(self._energy_form(), self.space, [self.displacement])
+
+    @functools.cached_property
+    def _tangent(self) -> ElementForm:
+        u, x = self.displacement, fem.Function(self.space)
+        return ElementForm(ufl.derivative(self._internal_form(), u, x), self.space, [u, x])
+
+    def subtract_internal(self, u: NDArray, out: NDArray) -> None:
+        """See :meth:`.Body.subtract_internal`."""
+        if self.linear:
+            super().subtract_internal(u, out)
+        else:
+            out[: self.owned] -= self._internal.vector(u)
+
+    def subtract_tangent(self, u: NDArray, x: NDArray, out: NDArray) -> None:
+        """See :meth:`.Body.subtract_tangent`."""
+        if self.linear:
+            super().subtract_tangent(u, x, out)
+        else:
+            out[: self.owned] -= self._tangent.vector(u, x)
+
+    def stored_energy(self, u: NDArray) -> float:
+        """This rank's share of the elastic energy [J]; 0 where a law gives a stress alone. Collective."""
+        if self.linear:
+            return super().stored_energy(u)
+        return 0.0 if self._energy is None else self._energy.scalar(u)
+
+    def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
+        if any(self.viscosity):
+            out[: self.owned] += self._viscous.vector(u, v)
+
+    @property
+    def has_damping(self) -> bool:
+        """Whether there is any damping."""
+        return super().has_damping or any(self.viscosity)
+
+    @property
+    def mass_damped(self) -> bool:
+        """Whether there is no other damping than ``alpha M v``."""
+        return super().mass_damped and not any(self.viscosity)
+
+    @property
+    def conservative(self) -> bool:
+        """Whether all forces in the body have a potential, so that their tangents are symmetric."""
+        return self._energy_known and not any(self.viscosity)
+
+    @property
+    def _energy_known(self) -> bool:
+        return all(getattr(m.law, "has_energy", True) for m in self.materials)
+
+    @functools.cached_property
+    def _viscous(self) -> ElementForm:
+        v = fem.Function(self.space)
+        F = kinematics.deformation_gradient(self.displacement, self.state)
+        rate, change = (ufl.derivative(F, self.displacement, x) for x in (v, self._w))
+        onto = ufl.Identity(3) if self.linear else ufl.inv(F)
+        volume = 1 if self.linear else ufl.det(F)
+        growth, size = ufl.tr(rate * onto), _cell_size(self.mesh) / self.degree
+        linear, quadratic = (fem.Constant(self.mesh, float(b)) for b in self.viscosity)
+        squeezed = ufl.conditional(ufl.lt(growth, 0), -growth, 0)
+        forms = []
+        for m in self.materials:
+            speed = ufl.sqrt(fem.Constant(self.mesh, _wave_modulus(m.law)) / m.density)
+            pressure = m.density * size * (linear * speed + quadratic**2 * size * squeezed) * growth
+            forms.append(self._weight * pressure * volume * ufl.tr(change * onto) * m.dx)
+        return ElementForm(sum(forms), self.space, [self.displacement, v])
+
+    def _damping_of(self, omega: float) -> float:
+        """See :meth:`.Body._damping_of`; the linear viscosity damps the highest mode by about b1."""
+        return super()._damping_of(omega) + 2 * self.viscosity[0] * omega
+
+    # -- loads
+
+    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
+        """See :meth:`.Body.inertia`."""
+        return self._assemble_load([(m.density * np.asarray(direction), m.dx) for m in self.materials])
 
     def _facet_measure(self, name: str) -> Any:
         """``ds`` over named facets at cells of the body. Collective."""
@@ -138,10 +336,46 @@ class Solid(Body):
         tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))
         return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)
 
-    def _assemble_load(self, density: NDArray, measure: Any) -> NDArray:
-        test = ufl.TestFunction(self.space)
-        load = fem.Constant(self.mesh, density * self.section)
-        form = fem.assemble_vector(fem.form(ufl.inner(load, test) * measure))
-        form.scatter_reverse(la.InsertMode.add)
-        form.scatter_forward()
-        return self._free_of_held(form.array.copy())
+    def _assemble_load(self, parts: Sequence[tuple[Any, Any]]) -> NDArray:
+        """Nodal forces of densities over measures, shape (size,) [N]. Collective."""
+        total = np.zeros(self.size)
+        for density, measure in parts:
+            load = fem.Constant(self.mesh, np.asarray(density, dtype=np.float64))
+            part = fem.assemble_vector(fem.form(self._weight * ufl.inner(load, self._w) * measure))
+            part.scatter_reverse(la.InsertMode.add)
+            part.scatter_forward()
+            total += part.array
+        return self._free_of_held(total)
+
+
+def _of(given: T | Mapping[str, T], name: str) -> T:
+    return given[name] if isinstance(given, Mapping) else given
+
+
+def _with_signal(name: str, given: Any) -> tuple[Any, Callable | None]:
+    """A load and its signal, None for a constant one."""
+    if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
+        return given[0], checked_signal(name, given[1])
+    return given, None
+
+
+def _checked_viscosity(given: tuple[float, float]) -> tuple[float, float]:
+    values = np.asarray(given, dtype=np.float64)
+    if values.shape != (2,) or not np.all(np.isfinite(values) & (values >= 0)):
+        raise ValueError(f"bulk_viscosity must be two numbers of at least 0, (b1, b2), but is {given!r}")
+    return float(values[0]), float(values[1])
+
+
+def _wave_modulus(law: Law) -> float:
+    modulus = getattr(law, "wave_modulus", None)
+    if modulus is None:
+        raise ValueError(f"bulk viscosity needs the modulus of waves, but {law!r} has no wave_modulus")
+    return float(modulus)
+
+
+def _cell_size(mesh: dmesh.Mesh) -> Any:
+    """Edge of a cube of the cell's volume [m]."""
+    simplex = mesh.topology.cell_name() in ("triangle", "tetrahedron")
+    tdim = mesh.topology.dim
+    volume = abs(ufl.JacobianDeterminant(mesh)) / (math.factorial(tdim) if simplex else 1)
+    return volume ** (1 / tdim)

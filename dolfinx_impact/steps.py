@@ -143,7 +143,7 @@ class Recorder:
         points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
         by_point: dict[str, NDArray] = {"gap": history.gap, "r": history.r, **history.further}
         if self._rubbed.ndim == 2:
-            by_point["r_t"] = history.r_t
+            by_point["r_t"] = history.r_t[:, :, : contact.directions]
         for name, values in by_point.items():
             arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
         arrays["contact_labels"] = np.array(contact.rows.sorted_labels(comm) if contact else [], dtype=str)

@@ -82,7 +82,6 @@ class System(Protocol):
     size: int
     length: float
     linear: bool
-    has_damping: bool
     held: NDArray
     moved: Motion
 
@@ -92,6 +91,10 @@ class System(Protocol):
 
     @property
     def has_loads(self) -> bool:
+        """See the attributes."""
+
+    @property
+    def has_damping(self) -> bool:
         """See the attributes."""
 
     @property
@@ -297,6 +300,10 @@ class PointMasses:
             held[massless] |= factor == 0.0
         return DenseSolver(np.diag(masses) + factor * K, held)
 
+    def linearised(self, mass: str) -> "DenseTangent":
+        """Solver of the linearised step of an implicit scheme; the mass is diagonal whatever is asked for."""
+        return DenseTangent(self)
+
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """``M v``; the mass is diagonal whatever is asked for."""
         np.multiply(self.mass, v, out=out)
@@ -322,6 +329,29 @@ class DenseSolver:
         """Write the solution for ``b`` into ``out``, both shape (size,)."""
         out[:] = 0.0
         out[self._free] = linalg.lu_solve(self._factor, b[self._free])
+
+
+class DenseTangent:
+    """Solves with ``M + a D + b K``, the tangents D and K of the forces at some state.
+
+    Attributes:
+        symmetric: Whether the matrix is symmetric.
+    """
+
+    symmetric = False
+
+    def __init__(self, system: PointMasses) -> None:
+        self._system = system
+
+    def update(self, t: float, u: NDArray, v: NDArray, a: float, b: float) -> None:
+        """Take the tangents at this state."""
+        stiffness, damping = self._system.tangents(t, u, v)
+        matrix = np.diag(self._system.mass) + a * damping + b * stiffness
+        self._solver = DenseSolver(matrix, self._system.held)
+
+    def solve(self, b: NDArray, out: NDArray) -> None:
+        """See :meth:`DenseSolver.solve`."""
+        self._solver.solve(b, out)
 
 
 def _symmetric(matrix: ArrayLike, size: int) -> NDArray:

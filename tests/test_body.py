@@ -342,9 +342,20 @@ def test_compiled_loop_refuses_prescribed_motion():
     assert result.steps == 2500 and s.u[body.moved.dofs] == pytest.approx([ride(s.t)], abs=1e-13)
 
 
-@pytest.mark.parametrize(
-    "scheme", [di.MoreauJean, di.MoreauJeanDecoupled, di.CarpenterImplicit, di.AcaryBonnefon]
-)
+@pytest.mark.parametrize("name", ["damping", "moved", "traction"])
+@pytest.mark.parametrize("theta", [0.5, 0.8])
+def test_the_theta_method_takes_unsteady_bodies(name, theta):
+    """Its balance closes with damping, prescribed motion and loads in time, and on nothing else."""
+    body = solid(bar(), **SETTINGS[name])
+    s = di.MoreauJean(body, 0.7 * body.critical_time_step(), theta)
+    s.start(0.0, 0.1)
+    result = di.simulate(s, t_end=60 * s.dt, record=body.rows(), progress=False)
+    energy = result["kinetic"].max() + result["internal"].max()
+    assert energy > 0 and np.abs(result["residual"]).max() < 1e-12 * energy
+    assert (result["external"][-1] != 0) == (name != "damping")
+
+
+@pytest.mark.parametrize("scheme", [di.CarpenterImplicit, di.AcaryBonnefon])
 @pytest.mark.parametrize("name", ["damping", "moved", "traction"])
 def test_schemes_for_steady_forces_refuse_others(scheme, name):
     with pytest.raises(ValueError, match="without damping and prescribed motion: take CDLagrange or HATI"):

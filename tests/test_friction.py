@@ -91,8 +91,25 @@ def test_what_has_no_friction_says_so(wrong, words):
         wrong(contact)
 
 
-def test_different_masses_of_a_point_are_refused():
-    system = di.PointMasses([1.0, 2.0])
-    contact = di.ObstacleContact(system, [[0, 1]], di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.5)
-    with pytest.raises(ValueError, match="friction needs one mass for all directions of a point"):
-        di.CDLagrange(system, 0.1, contact)
+@pytest.mark.parametrize("speed, sticks", [(1.2, True), (-3.0, False)])
+def test_different_masses_of_a_point_are_a_problem_of_two(speed, sticks):
+    """On an oblique plane the normal impulse changes the slip; against the 2x2 problem by hand."""
+    mass, mu, n = np.array([1.0, 4.0]), 0.5, np.array([0.6, 0.8])
+    system = di.PointMasses(mass)
+    contact = di.ObstacleContact(system, [[0, 1]], di.Plane((0.0, 0.0), n), friction=mu)
+    s = di.CDLagrange(system, 1e-3, contact)
+    t = np.array([-0.8, 0.6])
+    v0 = -2.0 * n + speed * t
+    s.start(1e-4 * n, v0)
+    s.step()
+    frame = np.stack([n, t])
+    H, b = (frame / mass) @ frame.T, frame @ v0
+    r = -np.linalg.solve(H, b)
+    if abs(r[1]) > mu * r[0]:
+        side = np.sign(r[1])
+        r[0] = -b[0] / (H[0, 0] + mu * side * H[0, 1])
+        r[1] = mu * side * r[0]
+    assert sticks == (abs(r[1]) < mu * r[0])
+    assert s.r == pytest.approx([r[0]], rel=1e-12)
+    assert s.r_t[0] == pytest.approx(r[1] * t, rel=1e-12)
+    assert s.v == pytest.approx(v0 + frame.T @ r / mass, rel=1e-12)

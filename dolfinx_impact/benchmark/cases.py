@@ -9,8 +9,11 @@ from .bridge_crane import BRIDGE_CRANE
 from .case import Case
 from .discrete_arch import DISCRETE_ARCH
 from .impacting_bar import IMPACTING_BAR
+from .oblique_bar import OBLIQUE_BAR
+from .rigid_body import RIGID_BODY
 from .rotating_spring import ROTATING_SPRING
 from .signorini import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
+from .sliding_block import SLIDING_BLOCK
 from .split_bar import SPLIT_BAR
 from .two_bars import TWO_BARS
 from .van_der_pol import VAN_DER_POL
@@ -26,4 +29,7 @@ CASES: Mapping[str, Case] = {
     "two-bars": TWO_BARS,
     "split-bar": SPLIT_BAR,
     "bridge-crane": BRIDGE_CRANE,
+    "rigid-body": RIGID_BODY,
+    "sliding-block": SLIDING_BLOCK,
+    "oblique-bar": OBLIQUE_BAR,
 }

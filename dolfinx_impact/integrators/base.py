@@ -86,6 +86,11 @@ class Integrator:
         return self.t + self.v_shift * self.dt
 
     @property
+    def contact_time(self) -> float:
+        """Time at which contact at velocity level looks at the gap: ``t`` [s]."""
+        return self.t
+
+    @property
     def v_mean(self) -> NDArray:
         """Velocities at ``t``, shape (size,) [m/s]."""
         return self.v
@@ -101,7 +106,10 @@ class Integrator:
 
     def gap(self) -> NDArray:
         """Gap at ``u``, shape (points of this rank,) [m]."""
-        return self.contact.gap(self.u) if self.contact else np.zeros(0)
+        if self.contact is None:
+            return np.zeros(0)
+        self.contact.time = self.t
+        return self.contact.gap(self.u)
 
     def start(self, u0: ArrayLike, v0: ArrayLike, t0: float = 0.0) -> None:
         """Set the state at ``t0``. Collective.

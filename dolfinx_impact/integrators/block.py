@@ -15,6 +15,7 @@ from ..steps import Steps
 from .base import Integrator
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences
+from .response import LumpedCone
 
 
 class NotCompiled(ValueError):
@@ -111,6 +112,10 @@ def _contact(integrator: CentralDifferences, loop: Any) -> tuple[Any, Callable |
         raise NotCompiled(f"{type(law).__name__} is no contact law of the compiled loop")
     if not rows.distinct:
         raise NotCompiled("points of the contact share dofs")
+    if contact.moving:
+        raise NotCompiled("the obstacle moves")
+    if isinstance(integrator._response, LumpedCone):
+        raise NotCompiled("normal and tangential impulses answer to one another")
     known = type(contact).gap in (Bound.gap, ObstacleContact.gap, NodePairs.gap)
     if not known or type(contact).closed is not Contact.closed:
         raise NotCompiled(f"{type(contact).__name__} decides for itself which points are closed")

@@ -18,11 +18,21 @@ class FreeStep(Protocol):
 
     Attributes:
         v: Velocities without contact at the end of the step [m/s].
-        v_before: Velocities before it [m/s].
+        v_before: Velocities before it, ``dt`` earlier [m/s].
+        dt: Time step [s].
     """
 
     v: Any
     v_before: Any
+    dt: float
+
+    @property
+    def v_time(self) -> float:
+        """Time of ``v`` [s]."""
+
+    @property
+    def contact_time(self) -> float:
+        """Time at which the gap is looked at [s]."""
 
     def contact_position(self) -> NDArray:
         """Where the gap is looked at [m]."""
@@ -33,11 +43,9 @@ class FreeEnd(FreeStep, Protocol):
 
     Attributes:
         system: The system.
-        dt: Time step [s].
     """
 
     system: Any
-    dt: float
 
     @property
     def t(self) -> float: ...
@@ -92,10 +100,12 @@ class VelocityLevel:
         """See :class:`Enforcement`; at the start nothing rebounds."""
         if self.contact is None:
             return np.zeros(0)
-        closed = self.contact.closed(self.contact.evaluate(s.contact_position()))
-        b = self.contact.rows(s.v)
-        if not first and self.contact.restitution > 0.0:
-            b += self.contact.restitution * self.contact.rows(s.v_before)
+        contact, e = self.contact, self.contact.restitution
+        contact.time = s.contact_time
+        closed = contact.closed(contact.evaluate(s.contact_position()))
+        b = contact.approach_velocity(s.v, s.v_time)
+        if not first and e > 0.0:
+            b += e * contact.approach_velocity(s.v_before, s.v_time - s.dt)
         return response.solve(closed, b)
 
 
@@ -108,6 +118,7 @@ class PositionLevel:
     ``c = c* + h/(1+e) M^-1 L^T r``; for one-step formulas, which know no e here, ``c = u_{n+1}``.
 
     Raises:
+        ValueError: A contact whose other side moves.
         NotConverged: When a curved gap is not closed to 1e-12 of the system's length.
     """
 
@@ -116,6 +127,10 @@ class PositionLevel:
     _CLOSED = 1e-12
 
     def __init__(self, contact: Contact | None) -> None:
+        if contact is not None and contact.moving:
+            raise ValueError(
+                "contact at position level knows no moving obstacles: take CDLagrange or MoreauJean"
+            )
         self.contact = contact
 
     def impulses(self, s: FreeEnd, response: Response, *, first: bool = False) -> NDArray:

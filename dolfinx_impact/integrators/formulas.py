@@ -13,7 +13,7 @@ from ..energy import Balance, CentralDifferenceBalance, ThetaBalance
 from ..system import System
 from .base import Integrator
 from .enforcement import Enforcement, VelocityLevel
-from .response import CoulombResponse, FactorisedResponse, LumpedResponse
+from .response import LumpedResponse, contact_response, lumped_response
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
@@ -61,7 +61,7 @@ class CentralDifferences(Integrator):
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.moved.any else 0.0
         if enforcement.contact is not None:
-            self._response = LumpedResponse(enforcement.contact, system.inverse_mass)
+            self._response = lumped_response(self)
 
     @property
     def v_mean(self) -> NDArray:
@@ -105,7 +105,7 @@ class CentralDifferences(Integrator):
         np.subtract(2 * v0, self.v, out=self.v_before)
         if self.contact is not None:
             half = self._enforcement.halves_first_impulse
-            response = LumpedResponse(self.contact, system.inverse_mass, 0.5 if half else 1.0)
+            response = lumped_response(self, 0.5 if half else 1.0)
             self._resolve_contact(response, first=True)
             if half:
                 np.subtract(2 * v0, self.v, out=self.v_before)
@@ -148,7 +148,7 @@ class CentralDifferences(Integrator):
         self.r[:] = self._enforcement.impulses(self, response, first=first)
         response.push(self.r, self.v)
         if self.r_t.size:
-            self.r_t[:] = response.rub(self.r, self.v)
+            self.r_t[:] = response.rub(self.r, self.v, self.v_time)
 
     def balance(self) -> Balance:
         """Fekak et al. (84), or what the contact law makes of it."""
@@ -157,7 +157,9 @@ class CentralDifferences(Integrator):
 
 
 def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
-    """Raise a ValueError for a contact with either."""
+    """Raise a ValueError for a contact with either, or with an obstacle that moves."""
+    if contact.moving:
+        raise ValueError(f"{what} knows no moving obstacles: take CDLagrange or MoreauJean")
     if contact.restitution > 0 or contact.friction > 0:
         raise ValueError(
             f"{what} has no restitution and no friction; here e = {contact.restitution}, "
@@ -230,11 +232,7 @@ class ThetaMethod(Integrator):
         self._at, self._f, self._dv = (np.zeros(system.size) for _ in range(3))
         if enforcement.contact is not None:
             solver = self._solver if coupled else system.implicit_solver(0.0, mass)
-            self._response = (
-                CoulombResponse(self, solver)
-                if enforcement.contact.friction > 0
-                else FactorisedResponse(enforcement.contact, solver, system.size)
-            )
+            self._response = contact_response(self, solver)
 
     def begin(self) -> None:
         """Nothing but to still the held dofs: the first step is like all others."""
@@ -257,6 +255,11 @@ class ThetaMethod(Integrator):
         for weight, v in ((1 - theta, self.v_before), (theta, self.v)):
             np.multiply(v, weight * h, out=self._dv)
             self.u += self._dv
+
+    @property
+    def contact_time(self) -> float:
+        """Time of the forecast position [s]."""
+        return self.t - (1 - self.forecast) * self.dt
 
     def contact_position(self) -> NDArray:
         """The forecast position ``u_n + forecast h v_n`` [m], kept until the next call."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import complementarity
-from ..system import PointMasses
+from ..system import DenseSolver, PointMasses
 from .enforcement import VelocityLevel
 from .formulas import CentralDifferences
-from .newton import DenseResponse
+from .response import FactorisedResponse
 
 _MOST = 60
 _TOLERANCE = 1e-12
@@ -52,7 +52,7 @@ class ImplicitVelocity(CentralDifferences):
                 "CDLagrange"
             )
         super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
-        self._system, self._mean = system, np.zeros(system.size)
+        self._system, self._mean, self._change = system, np.zeros(system.size), np.zeros(system.size)
         self.iterations = 0
 
     def advance(self) -> None:
@@ -80,8 +80,10 @@ class ImplicitVelocity(CentralDifferences):
         np.copyto(self._mean, 0.5 * (self.v_before + self.v))
         system.force(self.t, self.u, self._mean, self.f)
         _, damping = system.tangents(self.t, self.u, self._mean)
-        response = DenseResponse(self.contact, np.diag(system.mass) + h / 2 * damping, system.held)
-        self.v -= response.solve_all(system.mass * (self.v - self.v_before) - h * self.f)
+        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.held)
+        solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
+        self.v -= self._change
         if self.contact is not None:
+            response = FactorisedResponse(self.contact, solver, system.size, symmetric=False)
             self.r[:] = self._enforcement.impulses(self, response)
             response.push(self.r, self.v)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import complementarity
-from ..contact import Contact
+from .. import complementarity, parallel
 from ..energy import Balance, ThetaBalance
-from ..system import DenseSolver, PointMasses
+from ..system import PointMasses, System
 from .base import Integrator
 from .enforcement import VelocityLevel
-from .response import CoulombResponse, LumpedResponse, Response
+from .response import FactorisedResponse, contact_response, lumped_response
 
 _MOST = 60
 _TOLERANCE = 1e-12
 _ROUNDING = 1e-15
+#: A correction is shortened at most to this part,
+_SHORTEST = 1e-4
+#: and not where no more than this part of the momentum is missing.
+_NEGLIGIBLE = 1e-10
 
 
 class NewtonTheta(Integrator):
-    """Theta method for small systems with any smooth force.
+    """Theta method for any smooth force.
 
     Di Stasio et al. (2019), (33), and for ``midpoint`` (38)::
 
@@ -27,16 +32,19 @@ class NewtonTheta(Integrator):
 
     F_theta is the weighted mean of the forces at both ends, or, with ``midpoint``, the force at
     the weighted mean of the states. In every Newton iteration the impulses belong to its final
-    velocity: ``H = L K^-1 L^T`` with ``K = M - h theta dF/dv - h^2 theta^2 dF/du``. With friction
+    velocity: ``H = L A^-1 L^T`` with ``A = M - h theta dF/dv - h^2 theta^2 dF/du``. With friction
     ``L = [L_N; L_T]``: normal and tangential impulses are found together, the tangential law
-    on v_{n+1}, Di Stasio et al. (2019), (42).
+    on v_{n+1}, Di Stasio et al. (2019), (42). A correction of v and r that does not reduce what is
+    left of the equation of motion is halved until it does; the last one is always taken whole, so that
+    contact laws hold exactly. Dofs whose motion is prescribed have the velocity that takes them there.
 
     Args:
-        system: Point masses.
+        system: Point masses, or a body whose tangents are known.
         dt: Time step [s].
         enforcement: The contact law; its gap is looked at ``u_n + forecast h v_n``.
         theta: Weight of the end of the step, in [0, 1].
         forecast: Part of the step over which the gap is forecast, in [0, 1].
+        mass: ``"consistent"`` or ``"lumped"``.
         midpoint: Where the force is taken.
         coupled: Whether the forces of the step answer to the impulse. If not, the step is made
             without contact, and the impulse changes the velocity through M alone.
@@ -47,27 +55,48 @@ class NewtonTheta(Integrator):
         iterations: Newton iterations of the last step.
 
     Raises:
+        ValueError: Prescribed motion with theta = 0, an unknown mass.
         NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
     """
 
+    state_names = ("u", "v", "r", "r_t")
+
     def __init__(
         self,
-        system: PointMasses,
+        system: System,
         dt: float,
         enforcement: VelocityLevel,
         *,
         theta: float,
         forecast: float,
+        mass: str = "lumped",
         midpoint: bool = False,
         coupled: bool = True,
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
+        if system.moved.any and theta == 0:
+            raise ValueError("prescribed motion needs theta above 0: nothing else moves the end of the step")
         self.theta, self.forecast, self.midpoint = float(theta), float(forecast), midpoint
         self.beyond_limit, self.r_shift = theta < 0.5, theta - 1.0
-        self._system, self._enforcement, self._coupled = system, enforcement, coupled
+        self.mass = "lumped" if isinstance(system, PointMasses) else mass
+        self._system: Any = system
+        self._enforcement, self._coupled = enforcement, coupled
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
-        self._f, self._f_before = np.zeros(system.size), np.zeros(system.size)
+        self._f, self._f_before, self._rest, self._x = (np.zeros(system.size) for _ in range(4))
+        self._free, self._reactions = ~system.held, np.zeros(0)
+        self._weights = np.where(self._free, 1.0 / np.sqrt(system.mass), 1.0)
+        self._solver = self._system.linearised(self.mass)
+        self._response: FactorisedResponse | None = None
+        if self.contact is not None and coupled:
+            self._response = contact_response(self, self._solver, symmetric=self._solver.symmetric)
+        elif self.contact is not None and self.mass != "lumped":
+            raise ValueError("the impulse of a decoupled step acts through the lumped mass: mass='lumped'")
         self.iterations = 0
+
+    @property
+    def contact_time(self) -> float:
+        """Time of the forecast position [s]."""
+        return self.t - (1 - self.forecast) * self.dt
 
     def contact_position(self) -> NDArray:
         """The forecast position ``u_n + forecast h v_n`` [m]."""
@@ -84,23 +113,31 @@ class NewtonTheta(Integrator):
 
     def begin(self) -> None:
         """Still the held dofs: the first step is like all others."""
-        self.v[self._system.held] = 0.0
+        moved = self.system.moved
+        still = self.system.held.copy()
+        if moved.any:
+            still[moved.dofs] = False
+            self.u[moved.dofs] = moved(self.t)
+        self.v[: self.system.owned][still] = 0.0
 
     def advance(self) -> None:
         """One step; the impulse found is that of the step."""
         self.u_before[:], self.v_before[:] = self.u, self.v
         if not self.midpoint:
             self._system.force(self.t - self.dt, self.u, self.v, self._f_before)
+        self._move()
+        self._evaluate()
         for self.iterations in range(1, _MOST + 1):
             before = self.v.copy()
-            self._iterate()
-            size = float(np.max(np.abs(self.v) + np.abs(self.v_before)))
-            change = float(np.max(np.abs(self.v - before)))
+            whole = self._correct()
+            n = self.system.owned
+            size = self._largest(np.abs(self.v[:n]) + np.abs(self.v_before[:n]))
+            change = self._largest(np.abs(self.v[:n] - before[:n]))
             # The rounding of the forces, eps |K u|, changes v by no more: h |(M + h^2 theta^2 K)^-1 K|.
             weight = max(self.theta, 0.5) ** 2 * self.dt
-            noise = 4 * np.finfo(np.float64).eps * float(np.max(np.abs(self.u))) / weight
+            noise = 4 * np.finfo(np.float64).eps * self._largest(np.abs(self.u[:n])) / weight
             accepted = max(_TOLERANCE * size, float(noise))
-            if change <= _ROUNDING * size or (self.iterations > 8 and change <= accepted):
+            if whole and (change <= _ROUNDING * size or (self.iterations > 8 and change <= accepted)):
                 break
         else:
             raise complementarity.NotConverged(
@@ -108,63 +145,89 @@ class NewtonTheta(Integrator):
                 f"is {change:.3g} m/s; take a smaller time step"
             )
         if self.contact is not None and not self._coupled:
-            response = LumpedResponse(self.contact, self._system.inverse_mass)
+            response = lumped_response(self)
             self.r[:] = self._enforcement.impulses(self, response)
             response.push(self.r, self.v)
             if self.r_t.size:
-                self.r_t[:] = response.rub(self.r, self.v)
+                self.r_t[:] = response.rub(self.r, self.v, self.v_time)
         self.u += self.dt * ((1 - self.theta) * self.v_before + self.theta * self.v)
 
-    def _iterate(self) -> None:
-        """Replace v by the solution of the step linearised there, contact included."""
-        h, theta, m = self.dt, self.theta, self._system.mass
-        point = self.force_point()
-        self._system.force(*point, self._f)
+    def _move(self) -> None:
+        """The velocities that take prescribed motions to where they are at the end of the step."""
+        moved, theta = self.system.moved, self.theta
+        if moved.any:
+            mean = (moved(self.t) - self.u_before[moved.dofs]) / self.dt
+            self.v[moved.dofs] = (mean - (1 - theta) * self.v_before[moved.dofs]) / theta
+
+    def reactions(self) -> NDArray:
+        """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
+        return self._reactions / self.dt
+
+    def _largest(self, values: NDArray) -> float:
+        return parallel.largest(self.system.comm, values)
+
+    def _evaluate(self) -> None:
+        """``M (v - v_n) - h F_theta`` at the velocity at hand, without impulses."""
+        h, theta, n = self.dt, self.theta, self.system.owned
+        self._system.force(*self.force_point(), self._f)
         acting = self._f if self.midpoint else (1 - theta) * self._f_before + theta * self._f
-        stiffness, damping = self._system.tangents(*point)
-        K = np.diag(m) + h * theta * damping + (h * theta) ** 2 * stiffness
-        dense = DenseResponse(self.contact, K, self._system.held)
-        self.v -= dense.solve_all(m * (self.v - self.v_before) - h * acting)
+        self._system.mass_product(self.v - self.v_before, self.mass, self._rest)
+        self._rest[:n] -= h * acting[:n]
+        self._reactions = self._rest[self.system.moved.dofs].copy()
+        self._rest[:n][self.system.held] = 0.0
+
+    def _correct(self) -> bool:
+        """Replace v and r by the solution of the step linearised there, or go a part of the way.
+
+        Returns:
+            Whether the whole way was gone.
+        """
+        h, theta, n = self.dt, self.theta, self.system.owned
+        v, r, r_t, left = self.v.copy(), self.r.copy(), self.r_t.copy(), self._left_over()
+        self._solver.update(*self.force_point(), h * theta, (h * theta) ** 2)
+        self._solver.solve(self._rest, self._x)
+        self.v[:n] -= self._x[:n]
+        if self._response is not None:
+            self._response.forget()
+            self.r[:] = self._enforcement.impulses(self, self._response)
+            self._response.push(self.r, self.v)
+        steps = self.v - v, self.r - r, self.r_t - r_t
+        momentum = self._norm(self._free * (np.abs(v[:n]) + np.abs(self.v_before[:n])) / self._weights)
+        part, ends = 1.0, (self.v.copy(), self.r.copy(), self.r_t.copy())
+        self._evaluate()
+        while not self._left_over() <= max((1 - 1e-4 * part) * left, _NEGLIGIBLE * momentum):
+            part /= 2
+            if part < _SHORTEST:
+                break
+            for now, before, step in zip((self.v, self.r, self.r_t), (v, r, r_t), steps):
+                now[:] = before + part * step
+            self._evaluate()
+        if _SHORTEST <= part < 1:
+            return False
+        if part < 1:  # nothing is gained by less: the whole correction at least fulfils the contact laws
+            self.v[:], self.r[:], self.r_t[:] = ends
+            self._evaluate()
+            if not np.isfinite(self._left_over()):
+                raise complementarity.NotConverged(
+                    f"Newton finds no velocity at t = {self.t:.6g} s with finite forces (did an element turn "
+                    "inside out?): take a smaller time step"
+                )
+        return True
+
+    def _left_over(self) -> float:
+        """What the equation of motion lacks, in a norm of ``kg^(1/2) m/s``; inf where it is no number."""
+        self._x[:] = 0.0
         if self.contact is not None and self._coupled:
-            response: Response = dense
-            if self.contact.friction > 0:
-                response = CoulombResponse(self, dense.solver, symmetric=False)
-            self.r[:] = self._enforcement.impulses(self, response)
-            response.push(self.r, self.v)
+            self.contact.rows.add_transpose(self.r, self._x)
+            if self.r_t.size:
+                np.add.at(self._x, self.contact.rows.dofs, self.r_t)
+        n = self.system.owned
+        found = self._norm(self._weights * self._free * (self._rest[:n] - self._x[:n]))
+        return found if np.isfinite(found) else np.inf
+
+    def _norm(self, values: NDArray) -> float:
+        return parallel.total(self.system.comm, float(values @ values)) ** 0.5
 
     def balance(self) -> Balance:
         """The balance of works of the theta method: exact for any force."""
         return ThetaBalance(self, closes=self._coupled)
-
-
-class DenseResponse:
-    """B = K^-1 with a small dense matrix; see :class:`~.response.Response`."""
-
-    def __init__(self, contact: Contact | None, K: NDArray, held: NDArray) -> None:
-        self._contact, self.solver = contact, DenseSolver(K, held)
-
-    def solve_all(self, b: NDArray) -> NDArray:
-        """``K^-1 b``."""
-        out = np.zeros_like(b)
-        self.solver.solve(b, out)
-        return out
-
-    def push(self, r: NDArray, v: NDArray) -> None:
-        """``v += K^-1 L^T r``."""
-        if r.any():
-            v += self._column(r)
-
-    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
-        """The small contact problem of the closed points."""
-        assert self._contact is not None
-        r, which = np.zeros(b.size), np.flatnonzero(closed)
-        if which.size:
-            columns = [self._contact.rows(self._column(np.eye(b.size)[k]))[which] for k in which]
-            r[which] = complementarity.solve(np.array(columns).T, b[which])
-        return r
-
-    def _column(self, r: NDArray) -> NDArray:
-        assert self._contact is not None
-        pushed = np.zeros(self._contact.system.size)
-        self._contact.rows.add_transpose(r, pushed)
-        return self.solve_all(pushed)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import complementarity, cones, parallel
 from ..contact import Contact
+from ..rows import Rows
 from .base import Integrator
 
 
@@ -30,6 +31,8 @@ class Response(Protocol):
 class LumpedResponse:
     """B = M^-1 with a diagonal mass: H couples only points that share a dof.
 
+    Points that share dofs (a corner, two corners of one rigid body) make a small problem of their own.
+
     Args:
         contact: The contact.
         inverse_mass: Inverse masses of the owned dofs [1/kg].
@@ -41,25 +44,19 @@ class LumpedResponse:
         self._inverse = inverse_mass if factor == 1.0 else factor * inverse_mass
         rows = contact.rows
         self._coupled = contact.comm.allreduce(not rows.distinct)
-        if contact.friction > 0:
-            m = inverse_mass[rows.dofs]
-            uneven = self._coupled or bool(np.any(np.abs(m - m[:, :1]) > 1e-12 * m[:, :1]))
-            if contact.comm.allreduce(uneven):
-                raise ValueError(
-                    "friction needs one mass for all directions of a point, and points that share no dof"
-                )
+        self._groups = rows.groups() if self._coupled and not rows.collective else np.arange(rows.count)
         self._diagonal: NDArray | None = None
         if contact.constant and not self._coupled:
             self._diagonal = rows.diagonal(self._inverse)
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
-        """Closed form where H is diagonal, else one small problem for the points that may share dofs."""
+        """Closed form where a point shares no dof, else one small problem for every group of points."""
         if self._coupled and self._contact.rows.collective:
             return self._solve_together(closed, b)
         r, error = np.zeros(b.size), None
         if closed.any():
             try:
-                r[closed] = complementarity.solve(self.delassus(closed), b[closed])
+                self._solve_groups(closed, b, r)
             except complementarity.NotConverged as caught:
                 error = caught
         if self._coupled:
@@ -68,6 +65,24 @@ class LumpedResponse:
             # Not finite: left in r, so that all ranks see it at the end of the step.
             r[closed] = np.nan
         return r
+
+    def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
+        which = np.flatnonzero(closed)
+        if not self._coupled:
+            r[which] = complementarity.solve(self.delassus(which), b[which])
+            return
+        for group in self._split(which):
+            if group.size == 1:
+                H = self._contact.rows.select(group).diagonal(self._inverse)
+            else:
+                H = self._contact.rows.product(self._inverse, group)
+            r[group] = complementarity.solve(H, b[group])
+
+    def _split(self, which: NDArray) -> list[NDArray]:
+        """The rows ``which`` in their groups."""
+        labels = self._groups[which]
+        order = np.argsort(labels, kind="stable")
+        return np.split(which[order], np.flatnonzero(np.diff(labels[order])) + 1)
 
     def delassus(self, closed: NDArray) -> NDArray:
         """H of the closed points: its diagonal where points share no dof [1/kg]."""
@@ -89,22 +104,27 @@ class LumpedResponse:
         """``v += factor M^-1 L^T r``; touches only the points with an impulse."""
         self._contact.rows.push(r, self._inverse, v)
 
-    def rub(self, r: NDArray, v: NDArray) -> NDArray:
+    def rub(self, r: NDArray, v: NDArray, t: float) -> NDArray:
         """Coulomb impulses that stop the slip as far as ``|r_t| <= mu r`` allows; acts on ``v``.
 
         With one mass for all directions of a point the normal impulse does not change its slip,
         so that ``r_t`` is the projection of ``-m v_T`` on the disc of radius mu r, Di Stasio et
         al. (2019), Algorithm 2.
 
+        Args:
+            r: Normal impulses, shape (p,) [N s].
+            v: Velocities after these, shape (size,) [m/s].
+            t: Time of ``v`` [s].
+
         Returns:
-            The impulses on the body, shape (p, gdim) [N s].
+            The impulses on the body, on the dofs of the points, shape (p, k) [N s].
         """
         contact, dofs = self._contact, self._contact.rows.dofs
         r_t = np.zeros(dofs.shape)
         hit = np.flatnonzero(r)
         if hit.size:
             inverse = self._inverse[dofs[hit, :1]]
-            stop = -contact.slip(v)[hit] / inverse
+            stop = -contact.slip(v, t)[hit] / inverse
             size = np.linalg.norm(stop, axis=1)
             limit = contact.friction * r[hit]
             over = size > limit
@@ -112,6 +132,76 @@ class LumpedResponse:
             r_t[hit] = stop
             v[dofs[hit]] += inverse * stop
         return r_t
+
+
+class LumpedCone(LumpedResponse):
+    """Friction where normal and tangential impulses, or several points, answer to one another.
+
+    ``solve`` finds both for every group of points, keeps the tangential ones and returns the normal ones,
+    ``rub`` lets the former act. The tangential law is on the velocity after the step.
+
+    Args:
+        integrator: What steps; its ``v`` is the velocity without contact when ``solve`` is called.
+        factor: Part of the impulse that acts.
+    """
+
+    def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
+        assert integrator.contact is not None
+        super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
+        self._integrator, self._r_t = integrator, np.zeros(integrator.contact.rows.dofs.shape)
+
+    def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
+        s, contact = self._integrator, self._contact
+        frames, dofs = contact.frames(), contact.rows.dofs
+        free = np.einsum("pdk,pk->pd", frames, s.v[dofs] - contact.surface_velocity(s.v_time))
+        free[:, 0], d = b, frames.shape[1]
+        self._r_t[:] = 0.0
+        for group in self._split(np.flatnonzero(closed)):
+            rows = Rows(np.repeat(dofs[group], d, axis=0), frames[group].reshape(group.size * d, -1), group)
+            H = rows.product(self._inverse, np.arange(rows.count))
+            found = cones.solve(H, free[group].ravel(), contact.friction, d).reshape(-1, d)
+            r[group] = found[:, 0]
+            self._r_t[group] = np.einsum("pj,pjk->pk", found[:, 1:], frames[group, 1:])
+
+    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
+        """See :class:`Response`."""
+        self._r_t[:] = 0.0
+        return super().solve(closed, b)
+
+    def rub(self, r: NDArray, v: NDArray, t: float) -> NDArray:
+        """See :meth:`LumpedResponse.rub`."""
+        hit = np.flatnonzero(self._r_t.any(axis=1))
+        dofs = self._contact.rows.dofs[hit]
+        np.add.at(v, dofs, self._inverse[dofs] * self._r_t[hit])
+        return self._r_t.copy()
+
+
+def lumped_response(integrator: Integrator, factor: float = 1.0) -> LumpedResponse:
+    """The response of explicit schemes to normal impulses, and to friction where there is any. Collective.
+
+    Raises:
+        ValueError: Friction on points with held dofs.
+    """
+    contact, inverse = integrator.contact, integrator.system.inverse_mass
+    assert contact is not None
+    rows, comm = contact.rows, contact.comm
+    if contact.friction == 0:
+        return LumpedResponse(contact, inverse, factor)
+    refuse_friction_on_held(integrator)
+    m, levers = inverse[rows.dofs], contact.frames().shape[1] != rows.dofs.shape[1]
+    uneven = levers or not rows.distinct or bool(np.any(np.abs(m - m[:, :1]) > 1e-12 * m[:, :1]))
+    if comm.allreduce(uneven):
+        return LumpedCone(integrator, factor)
+    return LumpedResponse(contact, inverse, factor)
+
+
+def refuse_friction_on_held(integrator: Integrator) -> None:
+    """Raise a ValueError for friction on points with held dofs. Collective."""
+    contact = integrator.contact
+    if contact is not None and contact.friction > 0:
+        held = bool(np.any(integrator.system.held[contact.rows.dofs]))
+        if contact.comm.allreduce(held):
+            raise ValueError("friction needs points whose dofs are all free: hold none of them")
 
 
 class FactorisedResponse:
@@ -155,6 +245,11 @@ class FactorisedResponse:
         r, H = np.zeros(every.shape[0]), self._delassus(which)
         r[which] = parallel.on_root(self._comm, lambda: law(H, *every[which, 1:].T))
         return r[self._mine]
+
+    def forget(self) -> None:
+        """Find H anew: the matrix has changed."""
+        self._columns.clear()
+        self._which = np.zeros(0, dtype=np.intp)
 
     def _delassus(self, which: NDArray) -> NDArray:
         """H of the closed points; columns are kept as long as L does not change. Collective."""
@@ -209,11 +304,10 @@ class CoulombResponse(FactorisedResponse):
     def __init__(self, integrator: Integrator, solver: Any, *, symmetric: bool = True) -> None:
         assert integrator.contact is not None
         super().__init__(integrator.contact, solver, integrator.system.size, symmetric=symmetric)
-        self._integrator, self._bases = integrator, np.zeros((0, 0, 0))
-        self._directions = self._contact.rows.dofs.shape[1]
-        held = bool(np.any(integrator.system.held[self._contact.rows.dofs]))
-        if self._comm.allreduce(held):
-            raise ValueError("friction needs points whose dofs are all free: hold none of them")
+        self._integrator = integrator
+        self._bases: NDArray = np.zeros((0, 0, 0))
+        self._directions = self._contact.frames().shape[1]
+        refuse_friction_on_held(integrator)
 
     def solve(self, closed: NDArray, b: NDArray) -> NDArray:
         """The full problem of all components, gathered and solved on rank 0."""
@@ -221,9 +315,9 @@ class CoulombResponse(FactorisedResponse):
         s.r_t[:] = 0.0
         if not self._comm.allreduce(bool(closed.any())):
             return np.zeros(b.size)
-        rows = contact.rows
-        self._bases = np.concatenate([rows.weights[:, None, :], cones.tangents(rows.weights)], axis=1)
-        free = self._components(s.v)
+        self._bases = contact.frames()
+        velocity = s.v[contact.rows.dofs] - contact.surface_velocity(s.v_time)
+        free = np.einsum("pjk,pk->pj", self._bases, velocity)
         free[:, 0] = b
         every = parallel.gather_rows(self._comm, np.column_stack([closed, free]))
         which = np.flatnonzero(every[:, 0])
@@ -262,3 +356,12 @@ class CoulombResponse(FactorisedResponse):
             np.add.at(self._rhs, rows.dofs, self._integrator.r_t)
             self._solver.solve(self._rhs, self._x)
             v += self._x
+
+
+def contact_response(integrator: Integrator, solver: Any, *, symmetric: bool = True) -> FactorisedResponse:
+    """The response of implicit schemes, with friction where the contact has some. Collective."""
+    contact = integrator.contact
+    assert contact is not None
+    if contact.friction > 0:
+        return CoulombResponse(integrator, solver, symmetric=symmetric)
+    return FactorisedResponse(contact, solver, integrator.system.size, symmetric=symmetric)

@@ -83,8 +83,8 @@ def MoreauJean(
 
     with x_theta = (1 - theta) x_n + theta x_{n+1}; the contact operator is
     ``L (M + h^2 theta^2 K)^-1 L^T``; with friction normal and tangential impulses are found together,
-    Coulomb's law on v_{n+1}. Linear systems are factorised once; point masses with
-    other forces take Newton iterations, contact inside them.
+    Coulomb's law on v_{n+1}. Linear systems under constant loads are factorised once; all
+    others take Newton iterations with a line search, contact inside them (:class:`NewtonTheta`).
 
     Args:
         system: The system.
@@ -107,15 +107,16 @@ def _theta(
     system: System, dt: float, theta: float, contact: Contact | None, forecast: float, mass: str,
     force: str, coupled: bool,
 ) -> ThetaMethod | NewtonTheta:  # fmt: skip
-    """Moreau-Jean: the factorised step where the system is linear, Newton elsewhere."""
+    """Moreau-Jean: the factorised step where the system is linear under constant loads, Newton elsewhere."""
     for name, value in (("theta", theta), ("forecast", forecast)):
         if not 0 <= value <= 1:
             raise ValueError(f"{name} must lie in [0, 1], but is {value}")
     if force not in ("trapezoid", "midpoint"):
         raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
     law, weights = VelocityLevel(contact), {"theta": theta, "forecast": forecast}
-    if isinstance(system, PointMasses) and not system.linear:
-        return NewtonTheta(system, dt, law, **weights, midpoint=force == "midpoint", coupled=coupled)
+    if not system.steady:
+        midpoint = force == "midpoint"
+        return NewtonTheta(system, dt, law, **weights, mass=mass, midpoint=midpoint, coupled=coupled)
     return ThetaMethod(system, dt, law, **weights, mass=mass, coupled=coupled)
 
 

@@ -63,8 +63,9 @@ class HATI(Integrator):
         compiled: Whether fine steps run in a compiled loop, with the same results; None: where possible.
 
     Raises:
-        ValueError: A ratio that is no whole number from 1 on, a step that is not positive or above the
-            critical one, subdomains that do not fit (see :class:`.Interface`), a contact point on the
+        ValueError: Bodies that are not linear, a ratio that is no whole number from 1 on, a step that is
+            not positive or above the critical one, subdomains that do not fit (see :class:`.Interface`), a
+            contact point on the
             interface or on other dofs than those of ``fine``.
     """
 
@@ -80,6 +81,11 @@ class HATI(Integrator):
         number = isinstance(ratio, (int, float, np.integer)) and not isinstance(ratio, bool)
         if not number or not 1 <= ratio < np.inf or ratio != int(ratio):
             raise ValueError(f"the ratio of the time steps must be a whole number from 1 on, but is {ratio}")
+        for body in (fine, coarse):
+            if not (body.linear and body.mass_damped):
+                raise ValueError(
+                    "HATI takes linear bodies, with no other damping than a rate (damping=): take CDLagrange"
+                )
         self.interface: Interface = Interface(fine, coarse)
         if contact is not None:
             if getattr(contact, "system", None) is not fine:

@@ -1,0 +1,99 @@
+"""Laws of the user's own, by an energy or by a stress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import ufl
+
+from .base import THIN, Energy, Law, checked_state
+
+
+@dataclass(frozen=True)
+class EnergyLaw(Energy):
+    """A stored energy of one's own, isotropic or not.
+
+    Args:
+        function: ``function(F)`` gives the energy per reference volume [J/m3], a UFL scalar,
+            from the 3x3 deformation gradient. Constants that shall change without a new
+            compilation are ``fem.Constant``s.
+        linear: Whether the energy is quadratic in the displacement gradient.
+
+    Raises:
+        ValueError: When applied: the function fails, or gives something else.
+    """
+
+    function: Callable[[Any], Any]
+    linear: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _check_callable(self)
+
+    def _density(self, F: Any, *constants: Any) -> Any:
+        return _applied(self.function, F, (), "the energy per volume, a UFL scalar")
+
+
+@dataclass(frozen=True)
+class StressLaw:
+    """A stress of one's own; what it stores is unknown.
+
+    Args:
+        function: ``function(F)`` gives the first Piola-Kirchhoff stress [Pa], a 3x3 UFL tensor,
+            from the 3x3 deformation gradient.
+        linear: Whether the stress is linear in the displacement gradient.
+
+    Raises:
+        ValueError: When applied: the function fails, or gives something else.
+    """
+
+    function: Callable[[Any], Any]
+    linear: bool = field(default=False, kw_only=True)
+    has_energy = False
+    wave_modulus = None
+
+    def __post_init__(self) -> None:
+        _check_callable(self)
+
+    def energy_density(self, F: Any) -> Any:
+        """Raises ValueError: the stored energy is unknown."""
+        raise ValueError("a StressLaw has no stored energy: use EnergyLaw where it is needed")
+
+    def stress(self, F: Any) -> Any:
+        """First Piola-Kirchhoff stress [Pa], UFL, 3x3."""
+        return _applied(self.function, F, (3, 3), "the first Piola-Kirchhoff stress, a 3x3 UFL tensor")
+
+    def reduced(self, state: str) -> Law:
+        """The law itself, in 3D, plane strain and axisymmetry; ValueError in other states."""
+        if checked_state(state) in THIN:
+            raise ValueError(
+                f"a StressLaw cannot be used in the state {state!r}: use EnergyLaw, whose thickness "
+                "follows from its energy, or a plane-strain, axisymmetric or 3D body"
+            )
+        return self
+
+
+def _applied(function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], needed: str) -> Any:
+    name = getattr(function, "__name__", repr(function))
+    try:
+        result = function(F)
+    except Exception as error:
+        raise ValueError(
+            f"{name}(F) failed with {type(error).__name__}: {error}; it must give {needed}, "
+            "from the 3x3 deformation gradient F"
+        ) from error
+    if not isinstance(result, ufl.core.expr.Expr):
+        raise ValueError(f"{name}(F) must give {needed}, but gave {type(result).__name__} {result!r}")
+    if result.ufl_shape != shape or result.ufl_free_indices:
+        free = " with free indices" if result.ufl_free_indices else ""
+        raise ValueError(
+            f"{name}(F) must give {needed}, but gave an expression of shape {result.ufl_shape}{free}"
+        )
+    return result
+
+
+def _check_callable(law: EnergyLaw | StressLaw) -> None:
+    if not callable(law.function):
+        raise ValueError(
+            f"{type(law).__name__} needs a function of the deformation gradient, but got {law.function!r}"
+        )

@@ -1,0 +1,123 @@
+"""Obstacles given by any signed distance."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from ufl.core.expr import Expr
+
+from . import expressions
+from .moving import STEP
+from .shapes import Shape, positive
+
+
+class SignedDistance(Shape):
+    """The obstacle where a signed distance is negative.
+
+    The distance is a function of NumPy arrays, from ``x`` of shape (p, gdim) to shape (p,), or a UFL
+    expression: of ``ufl.SpatialCoordinate(mesh)``, or a function of the UFL vector x. It is evaluated at any
+    point, without compiling and without other ranks; a UFL expression has its exact gradient.
+
+    Args:
+        function: The signed distance [m], positive on the free side. Where its gradient is not of length one,
+            the gap is not a distance.
+        gdim: Number of directions, 1 to 3.
+        gradient: Its gradient as a function of ``x``, shape (p, gdim), for a function of arrays; by default
+            by central differences.
+        length: Smallest length over which the shape bends [m]; differences are taken over 6e-6 of it.
+        probe: Points at which the functions are tried at once, shape (p, gdim) [m]; by default the origin and
+            1 m from it along each axis.
+
+    Raises:
+        ValueError: Another dimension; a function that fails, or gives another shape or values that are not
+            finite, at the probe and at every later call; a UFL expression that is no scalar of x.
+    """
+
+    _name = "signed distance"
+
+    def __init__(
+        self, function: Callable[[Any], Any] | Any, gdim: int, *,
+        gradient: Callable[[NDArray], ArrayLike] | None = None, length: float = 1e-2,
+        probe: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        if gdim not in (1, 2, 3):
+            raise ValueError(f"a signed distance has 1, 2 or 3 directions, not {gdim}")
+        super().__init__(int(gdim))
+        self._h = STEP * positive("length over which the shape bends", length)
+        expression = _expression(function, self.gdim)
+        self._function: Callable[[NDArray], ArrayLike]
+        self._gradient: Callable[[NDArray], ArrayLike]
+        if expression is not None:
+            if gradient is not None:
+                raise ValueError("a UFL expression has its own gradient: leave gradient out")
+            known = expressions.Function(expression, self.gdim)
+            self._function, self._gradient = known, known.gradient
+        elif callable(function):
+            self._function, self._gradient = function, gradient or self._differences
+        else:
+            raise ValueError(f"a signed distance is a function of x or a UFL expression, not {function!r}")
+        points = np.vstack([np.zeros(self.gdim), np.eye(self.gdim)]) if probe is None else np.asarray(probe)
+        if points.ndim != 2 or points.shape[1] != self.gdim:
+            raise ValueError(f"probe must be points of shape (p, {self.gdim}), but has shape {points.shape}")
+        self.gap(points.astype(np.float64))
+        self.normal(points.astype(np.float64))
+
+    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """The signed distances of the points ``x``, shape (p,) [m]."""
+        self._check(x)
+        values = _called("signed distance", self._function, x, (len(x),))
+        if not np.all(np.isfinite(values)):
+            place = x[np.flatnonzero(~np.isfinite(values))[0]]
+            raise ValueError(
+                f"the signed distance is not finite at x = {place.tolist()} m: a body may pass everywhere; "
+                "where it is tried first, choose with probe="
+            )
+        return values
+
+    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """The gradients at length one; where there is none, the first axis."""
+        self._check(x)
+        slope = np.array(_called("gradient", self._gradient, x, x.shape))
+        # The exact slope of sqrt(max(q, 0)^2) + ... is 0/0 where differences are well-defined.
+        undefined = ~np.all(np.isfinite(slope), axis=1)
+        slope[undefined] = self._differences(x[undefined])
+        size = np.linalg.norm(slope, axis=1)
+        none = ~(np.isfinite(size) & (size > 0))
+        slope[none], size[none] = np.eye(self.gdim)[0], 1.0
+        return slope / size[:, None]
+
+    def _differences(self, x: NDArray) -> NDArray:
+        steps = self._h * np.eye(self.gdim)
+        return np.column_stack([(self.gap(x + step) - self.gap(x - step)) / (2 * self._h) for step in steps])
+
+
+def _expression(function: Any, gdim: int) -> Expr | None:
+    """The UFL expression that was given, itself or as a function of x; None for a function of arrays.
+
+    A function that can be called with both means the same by both: then UFL knows the gradient.
+    """
+    if isinstance(function, Expr):
+        return function
+    if callable(function):
+        with contextlib.suppress(Exception):  # whatever a function of arrays says of a UFL vector
+            value = function(expressions.space(gdim))
+            return value if isinstance(value, Expr) else None
+    return None
+
+
+def _called(name: str, function: Callable[[NDArray], ArrayLike], x: NDArray, shape: tuple) -> NDArray:
+    try:
+        values = np.asarray(function(x.copy()), dtype=np.float64)
+    except Exception as error:
+        if isinstance(error, ValueError) and str(error).startswith("the signed distance"):
+            raise
+        raise ValueError(
+            f"the {name} fails at points x of shape {x.shape}, the first at {x[0].tolist()} m: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if values.shape != shape:
+        raise ValueError(f"the {name} at x of shape {x.shape} must have shape {shape}, not {values.shape}")
+    return values

@@ -1,0 +1,105 @@
+"""Nodes that touch several faces at once, and obstacles that move."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import obstacles
+
+COMM = MPI.COMM_WORLD
+
+
+def thrown(obstacle, x0, v0, *, h=1e-3, t_end=0.2, scheme=di.CDLagrange, mass=2.0, **law):
+    """A point mass thrown into an obstacle."""
+    d = len(x0)
+    system = di.PointMasses([mass] * d)
+    contact = di.ObstacleContact(system, [range(d)], obstacle, **law)
+    s = scheme(system, h, contact=contact)
+    s.start(x0, v0)
+    return s, di.simulate(s, t_end=t_end, progress=False)
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
+@pytest.mark.parametrize("e", [0.0, 1.0])
+@pytest.mark.parametrize("d", [2, 3])
+def test_into_the_corner_of_a_box(scheme, e, d):
+    """All walls of the corner at once: everything stops, or turns back."""
+    room = obstacles.Box.between(np.zeros(d), np.ones(d), inside=True)
+    v0 = -np.array([3.0, 2.0, 1.5])[:d]
+    x0 = -0.05 * v0 + 5e-7  # all walls in the same step
+    s, run = thrown(room, x0, v0, restitution=e, scheme=scheme, t_end=0.09)
+    assert run["r"].shape[1] == 2 * d and len(room.faces) == 2 * d
+    assert s.v == pytest.approx(-e * v0, abs=1e-12)
+    assert sorted(run["r"].sum(axis=0))[-d:] == pytest.approx(sorted(2.0 * (1 + e) * -v0), abs=1e-12)
+    assert np.abs(run["residual"]).max() < 1e-13 * run["kinetic"][0]
+    if e == 1.0:
+        assert run["kinetic"][-1] == pytest.approx(run["kinetic"][0], rel=1e-13)
+
+
+@given(angle=st.floats(20.0, 160.0), direction=st.floats(0.1, 0.9), e=st.sampled_from([0.0, 0.5, 1.0]))
+def test_a_groove_of_any_angle_is_the_small_problem_by_hand(angle, direction, e):
+    """Two planes that meet: impulses against the 2x2 complementarity problem, which couples them."""
+    half = np.radians(angle) / 2
+    normals = np.array([[np.cos(half), np.sin(half)], [-np.cos(half), np.sin(half)]])
+    groove = obstacles.Union([di.Plane((0.0, 0.0), n) for n in normals])
+    turned = np.radians(270.0) + (direction - 0.5) * np.radians(min(angle, 180.0 - angle))
+    v0 = 2.0 * np.array([np.cos(turned), np.sin(turned)])
+    s, run = thrown(groove, -1e-4 * v0, v0, restitution=e, t_end=1e-3)
+    r, w = s.r, normals @ s.v + e * normals @ v0
+    assert r.min() >= 0 and w.min() > -1e-12
+    assert r @ w == pytest.approx(0.0, abs=1e-12)
+    assert 2.0 * (s.v - v0) == pytest.approx(r @ normals, abs=1e-12)
+    assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
+
+
+@pytest.mark.parametrize("mu", [0.1, 0.6])
+def test_friction_in_a_groove(mu):
+    """Along a symmetric groove both faces rub: Newton and Coulomb at each of them."""
+    normals = np.array([[0.0, 0.8, 0.6], [0.0, -0.8, 0.6]])
+    groove = obstacles.Union([di.Plane(np.zeros(3), n) for n in normals])
+    s, run = thrown(groove, [0.0, 0.0, 1e-4], [3.0, 0.0, -1.0], t_end=1e-3, friction=mu)
+    assert normals @ s.v == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert s.r == pytest.approx([2.0 / 1.2] * 2, rel=1e-12)
+    rubbed = min(2 * mu * s.r[0], 2.0 * 3.0)
+    assert s.v[0] == pytest.approx(3.0 - rubbed / 2.0, rel=1e-12)
+    assert s.r_t.sum(axis=0) == pytest.approx([-rubbed, 0.0, 0.0], abs=1e-12)
+    assert run["residual"][-1] == pytest.approx(0.0, abs=1e-13 * run["kinetic"][0])
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
+@given(e=st.floats(0.0, 1.0), speed=st.floats(-1.0, 3.0))
+def test_a_wall_that_moves_gives_its_velocity(scheme, e, speed):
+    """Newton's law holds for the velocity relative to the wall."""
+    wall = obstacles.Moving(di.Plane([0.0], [1.0]), translation=lambda t: np.array([speed * t]))
+    s, run = thrown(wall, [0.01], [-2.0], restitution=e, t_end=0.05, scheme=scheme)
+    hit = run["r"].sum()
+    assert hit == pytest.approx(2.0 * (1 + e) * (2.0 + speed), rel=1e-6)
+    assert s.v[0] == pytest.approx(speed + e * (2.0 + speed), rel=1e-6)
+    assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"].max()
+    assert run["gap"][-1, 0] == pytest.approx(s.u[0] - speed * s.t, abs=1e-12)
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
+def test_a_turning_wheel_drags_what_lies_on_it(scheme):
+    """Rubbed long enough the mass has the velocity of the surface below it."""
+    wheel = obstacles.Moving(di.Sphere((0.0, -1.0), 1.0), rotation=lambda t: -0.5 * t, center=(0.0, -1.0))
+    system = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
+    contact = di.ObstacleContact(system, [[0, 1]], wheel, friction=0.8)
+    s = scheme(system, 1e-3, contact=contact)
+    s.start([0.0, 0.0], [0.0, 0.0])
+    run = di.simulate(s, t_end=0.2, progress=False)
+    assert s.v[0] == pytest.approx(0.5, rel=1e-2)
+    assert np.linalg.norm(run["r_t"][:, 0], axis=1).max() > 0
+    assert np.all(np.linalg.norm(run["r_t"][:, 0], axis=1) <= 0.8 * run["r"][:, 0] * (1 + 1e-12))
+
+
+@pytest.mark.parametrize("scheme", [di.PaoliSchatzman, di.CarpenterImplicit])
+def test_moving_obstacles_are_for_velocity_level(scheme):
+    system = di.PointMasses([1.0], stiffness=[[1.0]])
+    wall = obstacles.Moving(di.Plane([0.0], [1.0]), translation=lambda t: np.array([t]))
+    contact = di.ObstacleContact(system, [[0]], wall)
+    with pytest.raises(ValueError, match="knows no moving obstacles: take CDLagrange or MoreauJean"):
+        scheme(system, 0.1, contact=contact)
