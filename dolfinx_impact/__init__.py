@@ -36,6 +36,7 @@ from .rows import Rows
 from .sections import Section
 from .simulation import Interrupted, simulate
 from .solid import Solid
+from .step_control import StepControl
 from .system import PointMasses, System
 
 __version__ = "0.1.0"
@@ -81,6 +82,7 @@ __all__ = [
     "Solid",
     "Sphere",
     "StVenantKirchhoff",
+    "StepControl",
     "StressLaw",
     "System",
     "Torus",

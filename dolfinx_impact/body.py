@@ -208,7 +208,9 @@ class Body(Assembled):
         """The stored stiffness. Collective when first asked for."""
         return StoredStiffness(fem.form(self._stiffness_form()), self.space)
 
-    def critical_time_step(self, inverse_mass: NDArray | None = None, *, u: NDArray | None = None) -> float:
+    def critical_time_step(
+        self, inverse_mass: NDArray | None = None, *, u: NDArray | None = None, tolerance: float = 1e-7
+    ) -> float:
         """``2 / omega_max`` of the lumped model [s], to 1e-6 or better; less with damping. Collective.
 
         Damping is taken at the half-step velocity before: ``omega^2 h^2 + 2 c h <= 4`` with
@@ -217,16 +219,18 @@ class Body(Assembled):
         Args:
             inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
             u: Displacements at which the body is stiff as it is there, shape (size,) [m]; zero by default.
+            tolerance: Of the frequency, for other arguments than the default ones.
         """
         if inverse_mass is None and (u is None or self.linear):
             return self._critical
-        return self._critical_of(self.inverse_mass if inverse_mass is None else inverse_mass, u)
+        masses = self.inverse_mass if inverse_mass is None else inverse_mass
+        return self._critical_of(masses, u, tolerance)
 
     @functools.cached_property
     def _critical(self) -> float:
-        return self._critical_of(self.inverse_mass, None)
+        return self._critical_of(self.inverse_mass, None, 1e-7)
 
-    def _critical_of(self, inverse_mass: NDArray, u: NDArray | None) -> float:
+    def _critical_of(self, inverse_mass: NDArray, u: NDArray | None, tolerance: float) -> float:
         root = np.sqrt(inverse_mass)
         at = np.zeros(self.size) if u is None else u
         x, y = np.zeros(self.size), np.zeros(self.size)
@@ -239,7 +243,8 @@ class Body(Assembled):
 
         if not self.comm.allreduce(bool(root.any())):
             return math.inf
-        omega = math.sqrt(largest_eigenvalue(self.comm, apply, root * self._rough_field()))
+        start = root * self._rough_field()
+        omega = math.sqrt(largest_eigenvalue(self.comm, apply, start, tolerance=tolerance))
         damped = self._damping_of(omega)
         return 4.0 / (damped + math.hypot(damped, 2 * omega))
 

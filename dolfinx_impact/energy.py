@@ -53,6 +53,14 @@ class Balance:
     def step(self) -> None:
         """Add what the last step did; to be called after every step. Collective."""
 
+    def restart(self) -> None:
+        """Go on after a change of the time step. Collective.
+
+        Raises:
+            ValueError: A balance that cannot.
+        """
+        raise ValueError(f"{type(self).__name__} knows no change of the time step")
+
     def terms(self) -> NDArray:
         """This rank's share of :data:`TERMS`, shape (8,) [J]."""
         return np.array([getattr(self, name) for name in TERMS])
@@ -81,6 +89,13 @@ class CentralDifferenceBalance(Balance):
         self.external += h * work[1]
         self.dissipated += h * work[2]
         self.contact += work[3]
+
+    def restart(self) -> None:
+        """What the new half-step velocities change in the energies counts as dissipated."""
+        before = self.kinetic + self.complementary
+        self._read()
+        self.dissipated -= self.kinetic + self.complementary - before
+        self._powers[3] = 0.0  # the impulse has acted
 
     def _read(self) -> NDArray:
         """Energies at t; ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``; keeps those of v_{n+1/2}."""

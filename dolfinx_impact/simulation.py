@@ -21,6 +21,7 @@ from .integrators.hati.block import HATIBlock
 from .integrators.own import as_integrator
 from .output import Result
 from .rows import Rows
+from .step_control import StepControl, deforms, watch
 from .steps import Recorder, Steps
 
 
@@ -40,6 +41,8 @@ _EXPLODED = 10.0
 _MANY_STEPS = 2000
 #: of so many dofs or fewer.
 _FEW_DOFS = 20_000
+#: Steps between two looks at the critical step of a body that deforms much.
+_LOOK = 2000
 
 
 class Interrupted(KeyboardInterrupt):
@@ -67,6 +70,7 @@ def simulate(
     every: int = 1,
     progress: bool | None = None,
     compiled: bool | None = None,
+    adapt: StepControl | None = None,
 ) -> Result:
     """Run a started integrator to ``t_end`` and return its history. Collective.
 
@@ -85,6 +89,9 @@ def simulate(
         progress: Show a progress bar; by default when the error stream is a terminal.
         compiled: Whether many steps run in one compiled loop, with the same results; by default where
             that is possible and the run is long.
+        adapt: Changes the time step of central differences as the body's critical one changes. Without it
+            that of a body which deforms much is looked at now and then, and once the step is above it
+            the run ends when its energy explodes.
 
     Returns:
         The history, on every rank.
@@ -106,12 +113,15 @@ def simulate(
     rows = _default_rows(integrator) if record is None else record
     callables = [o for o in observers if not isinstance(o, Balance) and not hasattr(o, "follow")]
     recorder = Recorder(integrator, steps, int(every), rows, balance)
+    if adapt is not None:
+        adapt.check(integrator)
+        compiled = False
     block = _compiled_block(integrator, rows, balance, callables, steps, compiled)
     begun = time.perf_counter()
     with stop_signals() as caught, _bar(steps, progress) as bar:
         run = _Run(integrator, rows, balance, callables, caught, bar)
         followers = [recorder, *(o for o in observers if hasattr(o, "follow"))]
-        for part in run.parts(steps, block):
+        for part in run.parts(steps, block, adapt):
             for follower in followers:
                 follower.follow(part)  # type: ignore[union-attr]
     return recorder.result(time.perf_counter() - begun)
@@ -172,25 +182,37 @@ class _Run:
         self._caught, self._bar = caught, bar
         self._part = Steps(integrator, rows, balance)
 
-    def parts(self, steps: int, block: Block | HATIBlock | None) -> Iterator[Steps]:
+    def parts(
+        self, steps: int, block: Block | HATIBlock | None, adapt: StepControl | None
+    ) -> Iterator[Steps]:
         """The start, then all steps; every part is overwritten by the next."""
-        part, done = self._part, 0
+        part, left, s = self._part, steps, self._integrator
+        watched = adapt is not None or (block is None and deforms(s))
+        period = adapt.every if adapt is not None else _LOOK
+        seen = 0
         if self._balance is not None:
             self._balance.start()
         self._guard = _Guard(self._integrator, self._balance)
         part.append()
         yield part
-        while done < steps:
+        while left > 0:
             part.count = 0
-            wanted = min(part.capacity, steps - done)
+            wanted = min(part.capacity, left, period - seen if watched else left)
             if block is not None:
                 block.fill(part, wanted)
                 self._guard.check_part(self._caught, part)
                 self._bar(part.count)
             else:
                 self._step_by_step(wanted)
-            done += part.count
+            left, seen = left - part.count, seen + part.count
             yield part
+            if watched and seen == period and left > 0:
+                seen, before = 0, s.dt
+                if adapt is None:
+                    watch(s)
+                else:
+                    adapt.look(s, self._balance)
+                    left = max(1, round(left * before / s.dt))
 
     def _step_by_step(self, wanted: int) -> None:
         s, balance, part = self._integrator, self._balance, self._part

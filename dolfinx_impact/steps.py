@@ -75,6 +75,14 @@ class Steps:
         self.fine = {name: np.zeros((n, *each.shape)) for name, each in kept}
         self.further = {name: self._columns[name] for name in integrator.point_records}
 
+    def cut(self) -> "Steps":
+        """The states kept, without room for others."""
+        if self.count == self.capacity:
+            return self
+        short = Steps(self.integrator, self.rows, self.balance, self.count, fine=False)
+        short.table[:], short.count = self.table[: self.count], self.count
+        return short
+
     def append(self) -> None:
         """Keep the state of the integrator."""
         i, s = self.count, self.integrator
@@ -113,17 +121,18 @@ class Recorder:
         self._integrator, self._balance, self._rows = integrator, balance, rows
         self._comm = integrator.system.comm
         samples = 1 + steps // every + (steps % every != 0)
-        self._refuse_large(samples, rows.count, integrator.r.size)
+        self._refuse_large(samples)
         self._history = Steps(integrator, rows, balance, samples, fine=False)
+        self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._rubbed = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
 
     def follow(self, part: Steps) -> None:
         """Take the samples from consecutive steps; impulses between two samples are summed."""
         first, last = self._seen, self._seen + part.count
-        self._seen, history = last, self._history
+        self._seen = last
         numbers: NDArray = np.arange(-(-first // self._every) * self._every, last, self._every)
-        if last > self._steps and self._steps % self._every:
-            numbers = np.append(numbers, self._steps)
+        self._make_room(numbers.size)
+        history = self._history
         where, target = numbers - first, slice(history.count, history.count + numbers.size)
         history.table[target] = part.table[where]
         for kept, now, rest in (
@@ -131,10 +140,32 @@ class Recorder:
         ):  # fmt: skip
             _sum_between(now[: part.count], where, rest, kept[target])
         history.count += numbers.size
+        self._last[:] = part.table[part.count - 1]
+
+    def _make_room(self, samples: int) -> None:
+        """Room for so many more samples: a run whose step changes has more than were foreseen."""
+        history, needed = self._history, self._history.count + samples
+        if needed > history.capacity:
+            larger = max(needed, 2 * history.capacity)
+            self._refuse_large(larger)
+            self._history = Steps(self._integrator, self._rows, self._balance, larger, fine=False)
+            self._history.table[: history.count] = history.table[: history.count]
+            self._history.count = history.count
+
+    def _take_last(self) -> None:
+        """The last step, where it was none of those to sample."""
+        if (self._seen - 1) % self._every == 0:
+            return
+        self._make_room(1)
+        history = self._history
+        history.table[history.count] = self._last
+        history.r[history.count], history.r_t[history.count] = self._impulses, self._rubbed
+        history.count += 1
 
     def result(self, seconds: float) -> Result:
         """The history of all ranks, rows in order. Collective."""
-        contact, comm, history = self._integrator.contact, self._comm, self._history
+        self._take_last()
+        contact, comm, history = self._integrator.contact, self._comm, self._history.cut()
         order = self._rows.sorting(comm)
         arrays: dict[str, Any] = {"t": history.t.copy(), "t_v": history.t_v.copy(), "t_r": history.t.copy()}
         for name, local in (("u", history.u), ("v_t", history.v_t), ("v", history.v)):
@@ -152,10 +183,11 @@ class Recorder:
             arrays.update(zip(energy.TERMS, energies.T))
             arrays["residual"] = energy.residual(arrays)
         closes = self._balance is not None and self._balance.closes
-        steps = self._steps * self._integrator.substeps
+        steps = (self._seen - 1) * self._integrator.substeps
         return Result(arrays, balance=closes, steps=steps, seconds=seconds)
 
-    def _refuse_large(self, samples: int, k: int, p: int) -> None:
+    def _refuse_large(self, samples: int) -> None:
+        k, p = self._rows.count, self._integrator.r.size
         per_sample = 8 * parallel.total(self._comm, 3 * k + 2 * p) + 8 * (2 + len(energy.TERMS))
         if samples * per_sample > _MOST_BYTES:
             fits = int(np.ceil(self._steps / max(1.0, _MOST_BYTES / per_sample - 2)))

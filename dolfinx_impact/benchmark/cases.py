@@ -7,7 +7,9 @@ from typing import Mapping
 from .bouncing_ball import BOUNCING_BALL
 from .bridge_crane import BRIDGE_CRANE
 from .case import Case
+from .cube_drop import CUBE_DROP
 from .discrete_arch import DISCRETE_ARCH
+from .hertz_sphere import HERTZ_SPHERE
 from .impacting_bar import IMPACTING_BAR
 from .oblique_bar import OBLIQUE_BAR
 from .rigid_body import RIGID_BODY
@@ -29,6 +31,8 @@ CASES: Mapping[str, Case] = {
     "two-bars": TWO_BARS,
     "split-bar": SPLIT_BAR,
     "bridge-crane": BRIDGE_CRANE,
+    "hertz-sphere": HERTZ_SPHERE,
+    "cube-drop": CUBE_DROP,
     "rigid-body": RIGID_BODY,
     "sliding-block": SLIDING_BLOCK,
     "oblique-bar": OBLIQUE_BAR,

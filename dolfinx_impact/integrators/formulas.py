@@ -132,6 +132,22 @@ class CentralDifferences(Integrator):
         if moved.any:
             self.v[moved.dofs] = (moved(self.t + self.dt) - self.u[moved.dofs]) / self.dt
 
+    def change_step(self, dt: float) -> None:
+        """Go on with another time step, started from the state at ``t``: ``v_{1/2} = v + dt/2 M^-1 F``.
+
+        An impulse of the last step has acted whole; the energies of the new steps do not see it.
+        """
+        n = self.system.owned
+        v0 = self.v.copy()
+        v0[:n] -= 0.5 * self._kick * self.f[:n]
+        self.t0, self.n, self.dt = self.t, 0, float(dt)
+        self._kick = self.dt * self.system.inverse_mass
+        self.v_force = v0
+        self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
+        self._constrain(0.5)
+        np.subtract(2 * v0, self.v, out=self.v_before)
+        self.look_ahead = self.dt if self.system.moved.any else 0.0
+
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.Integrator.resume`."""
         super().resume(state)

@@ -1,0 +1,101 @@
+"""The critical step of a body that deforms much, and a step that follows it."""
+
+import numpy as np
+import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+
+COMM = MPI.COMM_WORLD
+SPEED = 1.0
+
+
+def block(speed, **options):
+    """A soft bar that runs into a wall, its rear faster, and is compressed to half its length; started."""
+    mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 0.2]], [16, 3], dmesh.CellType.quadrilateral)
+    facets = dmesh.locate_entities_boundary(mesh, 1, lambda x: np.isclose(x[0], 0.0))
+    tags = dmesh.meshtags(mesh, 1, facets, np.ones(facets.size, dtype=np.int32))
+    named = di.NamedMesh(mesh, None, tags, {"front": (1, 1)})
+    body = di.Solid(named, density=1.0, law=di.NeoHookean(1.0, 0.3))
+    wall = di.RigidContact(body, "front", di.Plane((0.0, 0.0), (1.0, 0.0)))
+    s = di.CDLagrange(body, options.pop("courant", 0.9) * body.critical_time_step(), wall)
+    v0 = np.zeros(body.size)
+    v0[::2] = -speed * body.x[:, 0]
+    s.start(0.0, v0)
+    return s
+
+
+def test_the_critical_step_shrinks_under_compression():
+    s = block(0.0)
+    body = s.system
+    u = np.zeros(body.size)
+    u[::2] = -0.5 * body.x[:, 0]
+    at_rest, squeezed = body.critical_time_step(), body.critical_time_step(u=u)
+    assert squeezed < 0.8 * at_rest
+    assert body.critical_time_step(u=np.zeros(body.size)) == pytest.approx(at_rest, rel=1e-6)
+    assert body.critical_time_step(u=u, tolerance=1e-3) == pytest.approx(squeezed, rel=1e-3)
+
+
+def test_a_step_that_follows_goes_through_where_a_fixed_one_explodes():
+    with pytest.raises(di.UnstableTimeStep):
+        di.simulate(block(SPEED), t_end=3.0, progress=False)
+    s, control = block(SPEED), di.StepControl(every=5, safety=0.7)
+    first = s.dt
+    run = di.simulate(s, t_end=3.0, adapt=control, progress=False)
+    steps = np.diff(run["t"])
+    assert control.changes >= 2 and steps.min() < 0.8 * first
+    assert run["t"][-1] == pytest.approx(3.0, abs=2 * first)
+    assert run.steps == len(steps) and np.all(steps > 0)
+    assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
+    assert run["kinetic"][-1] + run["internal"][-1] == pytest.approx(run["kinetic"][0], rel=0.02)
+    mass, started = s.system.mass[::2], -SPEED * s.system.x[: s.system.owned // 2, 0]
+    momentum = COMM.allreduce(float(mass @ (s.v_mean[: s.system.owned : 2] - started)))
+    assert momentum == pytest.approx(run["r"].sum(), rel=1e-12)
+
+
+def test_samples_are_every_so_many_steps_and_the_last():
+    run, whole = (
+        di.simulate(block(SPEED), t_end=1.0, adapt=di.StepControl(every=7), every=n, progress=False)
+        for n in (5, 1)
+    )
+    last = whole.steps
+    which = [*range(0, last, 5), last]
+    assert run.steps == last and run["t"] == pytest.approx(whole["t"][which], rel=1e-15)
+    assert run["u"] == pytest.approx(whole["u"][which], abs=1e-15)
+    assert run["r"].sum(axis=0) == pytest.approx(whole["r"].sum(axis=0), rel=1e-12)
+
+
+def test_a_change_is_of_second_order():
+    """Without contact, the step changed twice on the way: the end is as near as with small steps."""
+    ends = []
+    for parts in ((1.0, 1.0, 1.0), (1.0, 0.5, 0.8)):
+        s = block(0.0, courant=0.1)
+        dt = s.dt
+        u0 = np.zeros(s.system.size)
+        u0[::2] = 0.2 * np.cos(np.pi * s.system.x[:, 0])
+        s.contact, s.r = None, np.zeros(0)
+        s.start(u0, 0.0)
+        for part in parts:
+            s.change_step(part * dt)
+            for _ in range(round(40 / part)):
+                s.step()
+        ends.append((s.t, s.u[: s.system.owned].copy()))
+    assert ends[0][0] == pytest.approx(ends[1][0], rel=1e-12)
+    assert np.abs(ends[0][1] - ends[1][1]).max(initial=0.0) < 2e-4
+
+
+@pytest.mark.parametrize("wrong, words", [
+    (lambda: di.StepControl(every=0), "every must be a whole number"),
+    (lambda: di.StepControl(safety=1.0), "safety must lie between 0 and 1"),
+    (lambda: di.simulate(theta(), t_end=1.0, adapt=di.StepControl()), "cannot change its time step"),
+])  # fmt: skip
+def test_bad_input(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        wrong()
+
+
+def theta():
+    s = di.MoreauJean(di.PointMasses(1.0), 0.1)
+    s.start(0.0, 1.0)
+    return s
