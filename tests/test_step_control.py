@@ -56,7 +56,7 @@ def test_a_step_that_follows_goes_through_where_a_fixed_one_explodes():
 
 def test_samples_are_every_so_many_steps_and_the_last():
     run, whole = (
-        di.simulate(block(SPEED), t_end=1.0, adapt=di.StepControl(every=7), every=n, progress=False)
+        di.simulate(block(SPEED), t_end=1.0, adapt=di.StepControl(every=4), every=n, progress=False)
         for n in (5, 1)
     )
     last = whole.steps
