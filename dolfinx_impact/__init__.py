@@ -9,7 +9,7 @@ if _sys.argv[:1] == ["-m"]:
 
 from . import mesh, signals, statics
 from .complementarity import NotConverged
-from .contact import Bound, Contact, ObstacleContact, RigidContact
+from .contact import Bound, Contact
 from .energy import Balance
 from .frame import Frame
 from .integrators import (
@@ -29,6 +29,7 @@ from .integrators import (
 from .laws import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
 from .mesh import NamedMesh
 from .node_pairs import NodePairs
+from .obstacle_contact import ObstacleContact, RigidContact
 from .obstacles import Box, Cone, Cylinder, Moving, Plane, SignedDistance, Sphere, Torus, Union
 from .output import Result
 from .rigid_body import RigidBody, RigidBodyContact

@@ -7,21 +7,19 @@ import math
 from typing import Any, Mapping, Sequence
 
 import numpy as np
-import ufl
-from dolfinx import fem, la
+from dolfinx import fem
 from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
-from . import parallel
 from .assembled import Assembled
 from .loads import Loads, Motion, Signal, checked_signal, names, vector
 from .mesh import NamedMesh
-from .rows import Rows, coordinate_order
+from .nodes import Nodes
 from .stiffness import StoredStiffness, largest_eigenvalue
 from .system import Compiled
 
 
-class Body(Assembled):
+class Body(Nodes, Assembled):
     """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
     ``F_int = K u`` and ``D = alpha M + beta K`` where :attr:`linear`. What a kind of body adds:
@@ -252,116 +250,7 @@ class Body(Assembled):
         """Rate at which the damping takes momentum from a mode, ``v.D v / v.M v`` [1/s]."""
         return self.damping_rate + self.stiffness_damping * omega**2
 
-    def rigid_velocity(
-        self, translation: Sequence[float], spin: float | Sequence[float] | None = None, *,
-        center: Sequence[float] | None = None, cells: str | Sequence[str] | None = None,
-    ) -> NDArray:  # fmt: skip
-        """Velocities of a rigid motion, for ``start``, shape (size,) [m/s]. Collective.
-
-        Args:
-            translation: Velocity of the center, one number a direction [m/s].
-            spin: Rate of rotation [rad/s]: a number in the plane, three in space.
-            center: The point that only translates [m]; by default the center of mass of these cells.
-            cells: Names of the cells that move so; the dofs of others get zero. All by default. Sum the
-                fields of several bodies in one mesh.
-        """
-        gdim = self.mesh.geometry.dim
-        field, moving = np.zeros((self.size // self.block, self.block)), self._nodes_in(cells)
-        field[moving, :gdim] = vector("translation", translation, gdim)
-        if spin is not None and gdim > 1:
-            turning = vector("spin", np.atleast_1d(np.asarray(spin, dtype=np.float64)), 1 if gdim == 2 else 3)
-            owned = moving & (np.arange(moving.size) < self.owned // self.block)
-            about = self._center(owned) if center is None else vector("center", center, gdim)
-            arm = self.x[moving, :gdim] - about
-            omega = np.array([0.0, 0.0, turning[0]]) if gdim == 2 else turning
-            field[moving, :gdim] += np.cross(omega, np.pad(arm, ((0, 0), (0, 3 - gdim))))[:, :gdim]
-            if self.block == 6:
-                field[moving, 3:] = omega
-        elif spin is not None and np.any(spin):
-            raise ValueError(f"a body on a line does not spin, but spin is {spin}")
-        return field.ravel()
-
-    def _nodes_in(self, cells: str | Sequence[str] | None) -> NDArray:
-        """Which local nodes touch the cells of the given names, shape (nodes,). Collective."""
-        if cells is None:
-            return np.ones(self.size // self.block, dtype=bool)
-        found = np.unique(np.concatenate([self.named.cells(name) for name in names(cells)]))
-        touched = la.vector(self.space.dofmap.index_map, 1)
-        touched.array[np.unique(self.space.dofmap.list[found])] = 1.0
-        touched.scatter_reverse(la.InsertMode.add)
-        touched.scatter_forward()
-        return touched.array > 0
-
-    def _center(self, owned: NDArray) -> NDArray:
-        """Center of the lumped masses of nodes [m]. Collective."""
-        gdim, owned = self.mesh.geometry.dim, owned[: self.owned // self.block]
-        mass, x = self.mass[:: self.block][owned], self.x[: owned.size, :gdim][owned]
-        sums = self.comm.allreduce(np.append(mass @ x, mass.sum()))
-        return sums[:gdim] / sums[gdim]
-
-    # -- where things are
-
-    def nodes(self, name: str) -> NDArray[np.int32]:
-        """Owned nodes of the body on the facets named ``name``, empty on ranks without any. Collective."""
-        return self._nodes_on(self.named.facets(name))
-
-    def _nodes_on(self, facets: NDArray) -> NDArray[np.int32]:
-        fdim = self.mesh.topology.dim - 1
-        self.mesh.topology.create_connectivity(fdim, fdim + 1)
-        found = fem.locate_dofs_topological(self.space, fdim, facets)
-        found = found[found < self.space.dofmap.index_map.size_local]
-        return found[self.inside[found * self.block]]
-
-    def rows(self, nodes: NDArray | None = None) -> Rows:
-        """Rows that pick the displacements of ``nodes`` (all owned ones of the body by default)."""
-        gdim = self.mesh.geometry.dim
-        every = np.flatnonzero(self.inside[:: self.block])
-        picked = every if nodes is None else np.asarray(nodes)
-        dofs = (picked[:, None] * self.block + np.arange(gdim)).reshape(-1, 1)
-        order = np.column_stack([
-            np.repeat(coordinate_order(self.x[picked], self.length), gdim, axis=0),
-            np.tile(np.arange(gdim), picked.size),
-        ])
-        labels = [f"u{'xyz'[i]}" for i in range(gdim)] * picked.size
-        return Rows(dofs, np.ones(dofs.shape), order, labels)
-
-    def global_dofs(self) -> NDArray:
-        """Global number of each local dof, shape (size,)."""
-        index_map, bs = self.space.dofmap.index_map, self.block
-        nodes = index_map.local_to_global(np.arange(self.size // bs, dtype=np.int32))
-        return (nodes[:, None] * bs + np.arange(bs)).ravel()
-
     # -- preparation
-
-    def _find_cells(self) -> NDArray | None:
-        """Local cells of the parts, None for all. Collective."""
-        if self.parts is None:
-            return None
-        if not self.parts:
-            raise ValueError("cells names no part: give the names of the body's cells, or None for all")
-        found = np.unique(np.concatenate([self.named.cells(name) for name in self.parts]))
-        if not self.comm.allreduce(bool(found.size)):
-            raise ValueError(f"the parts {', '.join(self.parts)} have no cells in the mesh: nothing is there")
-        return found
-
-    def _measure(self) -> Any:
-        if self.parts is None:
-            return ufl.dx
-        tags = tuple(sorted({self.named.names[name][1] for name in self.parts}))
-        return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
-
-    def _find_inside(self) -> NDArray:
-        """Owned dofs that a cell of the body touches, on whatever rank. Collective."""
-        if self.cells is None:
-            return np.ones(self.owned, dtype=bool)
-        assert self.parts is not None
-        return np.repeat(self._nodes_in(self.parts)[: self.owned // self.block], self.block)
-
-    def _extent(self) -> float:
-        x = self.mesh.geometry.x
-        top = np.array([parallel.largest(self.comm, x[:, i]) for i in range(3)])
-        bottom = np.array([-parallel.largest(self.comm, -x[:, i]) for i in range(3)])
-        return float(np.linalg.norm(top - bottom))
 
     def _hold(
         self, fixed: Sequence[str] | Mapping[str, Sequence[int]], moved: Mapping[str, Mapping[int, Signal]]

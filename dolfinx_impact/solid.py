@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Callable, Mapping, NamedTuple, Sequence, TypeVar, Union
+from typing import Any, Callable, Mapping, Sequence, Union
 
 import numpy as np
 import ufl
@@ -19,20 +19,11 @@ from .cells import refuse_inverted
 from .element_forms import ElementForm
 from .laws import Law
 from .loads import Signal, checked_signal, vector
+from .materials import find_materials
 from .mesh import NamedMesh
 
 #: A force per area (or volume), constant, or a direction of it with its signal in time.
 Traction = Union[Sequence[float], tuple[Sequence[float], Signal]]
-T = TypeVar("T")
-
-
-class Material(NamedTuple):
-    """The law and the density of some cells, their measure, and which owned dofs they touch."""
-
-    law: Law
-    density: fem.Constant
-    dx: Any
-    inside: NDArray
 
 
 class Solid(Body):
@@ -121,7 +112,7 @@ class Solid(Body):
         self.law, self.section, self.density = law, float(section), density
         self._weight = kinematics.thickness(self.mesh, self.state, self.section)
         self.displacement, self._w = fem.Function(self.space), ufl.TestFunction(self.space)
-        self.materials = self._find_materials()
+        self.materials = find_materials(self, law, density)
         self.linear = all(material.law.linear for material in self.materials)
         if not self.linear:
             self._check_at_rest()
@@ -138,61 +129,7 @@ class Solid(Body):
             where = [(vector(f"traction[{name!r}]", value, gdim), self._facet_measure(name))]
             self.loads.add(self._assemble_load(where), signal)
 
-    # -- materials
-
-    def _find_materials(self) -> list[Material]:
-        """Law and density of every part that has its own, with the measure of its cells. Collective."""
-        law, density = self.law, self.density
-        named = [set(given) for given in (law, density) if isinstance(given, Mapping)]
-        if not named:
-            return [self._material(law, density, self.dx, self.inside)]  # type: ignore[arg-type]
-        parts = sorted(set.union(*named))
-        for what, given in (("law", law), ("density", density)):
-            if isinstance(given, Mapping) and set(given) != set(parts):
-                lacking = ", ".join(sorted(set(parts) - set(given)))
-                raise ValueError(f"{what} is not given for {lacking}: every part needs a law and a density")
-        self._refuse_bare_cells(parts)
-        tags = {name: self.named.names[name][1] for name in parts}
-        measure = ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)
-        owned = self.owned // self.block
-        return [
-            self._material(
-                _of(law, name), _of(density, name), measure(tags[name]),
-                np.repeat(self._nodes_in(name)[:owned], self.block),
-            )
-            for name in parts
-        ]  # fmt: skip
-
-    def _refuse_bare_cells(self, parts: list[str]) -> None:
-        """Raise a ValueError unless every cell of the body is in one of the parts. Collective."""
-        covered = np.concatenate([self.named.cells(name) for name in parts])
-        count = self.mesh.topology.index_map(self.mesh.topology.dim).size_local
-        cells = np.arange(count) if self.cells is None else self.cells
-        bare, beside = np.setdiff1d(cells, covered), np.setdiff1d(covered, cells)
-        if self.cells is None:
-            beside = beside[:0]
-        bare_cells, beside_cells = self.comm.allreduce(bare.size), self.comm.allreduce(beside.size)
-        if bare_cells:
-            tdim = self.mesh.topology.dim
-            others = [n for n, (d, _) in self.named.names.items() if d == tdim and n not in parts]
-            raise ValueError(
-                f"{bare_cells} cells of the body have no material: law and density name {', '.join(parts)}; "
-                f"other parts of the mesh are {', '.join(sorted(others)) or 'none'}"
-            )
-        if beside_cells:
-            raise ValueError(f"law or density name cells outside of the body, which is {self.parts}")
-
-    def _material(self, law: Law, density: float, dx: Any, inside: NDArray) -> Material:
-        for name in ("linear", "energy_density", "reduced"):
-            if not hasattr(law, name):
-                raise ValueError(
-                    f"{law!r} is no elastic law, it has no {name}: take one of dolfinx_impact.laws, or wrap "
-                    "a function of yours in EnergyLaw or StressLaw"
-                )
-        reduced = law.reduced(self.state)
-        rule = kinematics.quadrature(self.mesh, self.degree, self.state, reduced.linear)
-        sums = dx(metadata=rule) if rule else dx
-        return Material(reduced, fem.Constant(self.mesh, float(density)), sums, inside)
+    # -- forces
 
     def _check_at_rest(self) -> None:
         """Raise a ValueError where a law gives no number for the undeformed body. Collective."""
@@ -204,8 +141,6 @@ class Solid(Body):
             laws = ", ".join(repr(m.law) for m in self.materials)
             error = ValueError(f"a law gives values that are not finite for the undeformed body: {laws}")
         parallel.agree(self.comm, error)
-
-    # -- forces
 
     def _energy_form(self) -> Any:
         F = kinematics.deformation_gradient(self.displacement, self.state)
@@ -346,10 +281,6 @@ class Solid(Body):
             part.scatter_forward()
             total += part.array
         return self._free_of_held(total)
-
-
-def _of(given: T | Mapping[str, T], name: str) -> T:
-    return given[name] if isinstance(given, Mapping) else given
 
 
 def _with_signal(name: str, given: Any) -> tuple[Any, Callable | None]:

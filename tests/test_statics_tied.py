@@ -10,7 +10,7 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import mesh
 from dolfinx_impact.benchmark import crane
-from dolfinx_impact.contact import RigidContact
+from dolfinx_impact.obstacle_contact import RigidContact
 from dolfinx_impact.obstacles import Plane
 from dolfinx_impact.mesh import NamedMesh
 from dolfinx_impact.obstacles import Sphere

@@ -15,10 +15,10 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..contact import RigidContact
 from ..integrators import Integrator, Option, find_scheme
 from ..laws import LinearElastic
 from ..mesh import NamedMesh
+from ..obstacle_contact import RigidContact
 from ..obstacles import Plane
 from ..output import Result
 from ..simulation import simulate

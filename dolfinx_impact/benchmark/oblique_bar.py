@@ -17,9 +17,9 @@ from dolfinx import fem
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact import RigidContact
 from ..integrators import Integrator, Option, find_scheme
 from ..laws import LinearElastic
+from ..obstacle_contact import RigidContact
 from ..obstacles import Plane
 from ..output import Result
 from ..rows import Rows, coordinate_order

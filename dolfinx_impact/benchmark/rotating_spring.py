@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
-from ..contact import ObstacleContact
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
+from ..obstacle_contact import ObstacleContact
 from ..obstacles import Sphere
 from ..output import Result
 from ..steps import Steps

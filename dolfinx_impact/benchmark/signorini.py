@@ -13,10 +13,10 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import energy, mesh, parallel
-from ..contact import RigidContact
 from ..exact import SignoriniBar
 from ..integrators import SCHEMES, Integrator, Option, Scheme, find_scheme
 from ..laws import LinearElastic
+from ..obstacle_contact import RigidContact
 from ..obstacles import Plane
 from ..output import Result
 from ..solid import Solid

@@ -22,10 +22,10 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..contact import RigidContact
 from ..integrators import MoreauJean, Option, find_scheme
 from ..laws import LinearElastic
 from ..mesh import NamedMesh
+from ..obstacle_contact import RigidContact
 from ..obstacles import Plane
 from ..output import Result
 from ..rows import Rows, coordinate_order

@@ -14,9 +14,9 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import kernels, parallel
-from ..contact import RigidContact
 from ..integrators import CDLagrange, Integrator
 from ..integrators.formulas import CentralDifferences
+from ..obstacle_contact import RigidContact
 from ..rows import Rows
 from ..solid import Solid
 from ..steps import Recorder, Steps

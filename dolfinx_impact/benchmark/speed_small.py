@@ -7,9 +7,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..contact import Bound, Contact, RigidContact
+from ..contact import Bound, Contact
 from ..integrators import CDLagrange, CentralDifferences
 from ..integrators.block import Block
+from ..obstacle_contact import RigidContact
 from ..rows import Rows
 from ..steps import Steps
 from ..system import System

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact import RigidContact
 from ..integrators import CDLagrange, Integrator, Option, find_scheme
 from ..integrators.hati import HATI
 from ..laws import LinearElastic
+from ..obstacle_contact import RigidContact
 from ..obstacles import Plane
 from ..output import Result
 from ..rows import Rows

@@ -7,9 +7,10 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import energy, kernels
-from ..contact import Bound, Contact, ObstacleContact
+from ..contact import Bound, Contact
 from ..energy import Balance, CentralDifferenceBalance
 from ..node_pairs import NodePairs
+from ..obstacle_contact import ObstacleContact
 from ..rows import Rows
 from ..steps import Steps
 from .base import Integrator

@@ -102,7 +102,7 @@ class VelocityLevel:
             return np.zeros(0)
         contact, e = self.contact, self.contact.restitution
         contact.time = s.contact_time
-        closed = contact.closed(contact.evaluate(s.contact_position()))
+        closed = contact.touch(s.contact_position())
         b = contact.approach_velocity(s.v, s.v_time)
         if not first and e > 0.0:
             b += e * contact.approach_velocity(s.v_before, s.v_time - s.dt)

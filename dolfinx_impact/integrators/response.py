@@ -71,15 +71,18 @@ class LumpedResponse:
         if not self._coupled:
             r[which] = complementarity.solve(self.delassus(which), b[which])
             return
-        for group in self._split(which):
-            if group.size == 1:
-                H = self._contact.rows.select(group).diagonal(self._inverse)
-            else:
-                H = self._contact.rows.product(self._inverse, group)
-            r[group] = complementarity.solve(H, b[group])
+        labels = self._groups[which]
+        alone = np.bincount(labels)[labels] == 1
+        single = which[alone]
+        diagonal = self._contact.rows.select(single).diagonal(self._inverse)
+        r[single] = complementarity.solve(diagonal, b[single])
+        for group in self._split(which[~alone]):
+            r[group] = complementarity.solve(self._contact.rows.product(self._inverse, group), b[group])
 
     def _split(self, which: NDArray) -> list[NDArray]:
         """The rows ``which`` in their groups."""
+        if not which.size:
+            return []
         labels = self._groups[which]
         order = np.argsort(labels, kind="stable")
         return np.split(which[order], np.flatnonzero(np.diff(labels[order])) + 1)

@@ -10,10 +10,11 @@ from scipy import sparse
 
 from ... import energy, kernels
 from ...body import Body
-from ...contact import Bound, Contact, ObstacleContact
+from ...contact import Bound, Contact
 from ...energy import Balance
 from ...linear import symmetric_factors
 from ...node_pairs import NodePairs
+from ...obstacle_contact import ObstacleContact
 from ...rows import Rows
 from ...stiffness import sparse_rows
 from ...steps import Steps

@@ -82,7 +82,7 @@ class HATI(Integrator):
         if not number or not 1 <= ratio < np.inf or ratio != int(ratio):
             raise ValueError(f"the ratio of the time steps must be a whole number from 1 on, but is {ratio}")
         for body in (fine, coarse):
-            if not (body.linear and body.mass_damped):
+            if isinstance(body, Body) and not (body.linear and body.mass_damped):
                 raise ValueError(
                     "HATI takes linear bodies, with no other damping than a rate (damping=): take CDLagrange"
                 )
