@@ -33,7 +33,7 @@ def column(dimension=1, normal=1.0, floor=0.0, elements=5, **options):
         law=di.LinearElastic(E, 0.0 if dimension == 1 else 0.3), section=AREA if dimension == 1 else 1.0,
         gravity=-9.81 * axis, **options,
     )  # fmt: skip
-    return body, RigidContact(body, "contact", Plane(floor * axis, normal * axis))
+    return body, RigidContact(body, "contact", Plane(floor * axis, normal * axis), allow_penetration=True)
 
 
 def unbalanced(body, contact, u, r):

@@ -19,8 +19,8 @@ _TOLERANCE = 1e-12
 _ROUNDING = 1e-15
 #: A correction is shortened at most to this part,
 _SHORTEST = 1e-4
-#: and not where no more than this part of the momentum is missing.
-_NEGLIGIBLE = 1e-10
+#: and not where it is no larger than this part of the velocity: there rounding decides.
+_NEGLIGIBLE = 1e-6
 
 
 class NewtonTheta(Integrator):
@@ -133,10 +133,7 @@ class NewtonTheta(Integrator):
             n = self.system.owned
             size = self._largest(np.abs(self.v[:n]) + np.abs(self.v_before[:n]))
             change = self._largest(np.abs(self.v[:n] - before[:n]))
-            # The rounding of the forces, eps |K u|, changes v by no more: h |(M + h^2 theta^2 K)^-1 K|.
-            weight = max(self.theta, 0.5) ** 2 * self.dt
-            noise = 4 * np.finfo(np.float64).eps * self._largest(np.abs(self.u[:n])) / weight
-            accepted = max(_TOLERANCE * size, float(noise))
+            accepted = max(_TOLERANCE * size, self._noise())
             if whole and (change <= _ROUNDING * size or (self.iterations > 8 and change <= accepted)):
                 break
         else:
@@ -162,6 +159,12 @@ class NewtonTheta(Integrator):
     def reactions(self) -> NDArray:
         """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
         return self._reactions / self.dt
+
+    def _noise(self) -> float:
+        """What the rounding of the forces, eps |K u|, changes in v: h |(M + h^2 theta^2 K)^-1 K| [m/s]."""
+        weight = max(self.theta, 0.5) ** 2 * self.dt
+        largest = self._largest(np.abs(self.u[: self.system.owned]))
+        return float(4 * np.finfo(np.float64).eps * largest / weight)
 
     def _largest(self, values: NDArray) -> float:
         return parallel.largest(self.system.comm, values)
@@ -192,10 +195,11 @@ class NewtonTheta(Integrator):
             self.r[:] = self._enforcement.impulses(self, self._response)
             self._response.push(self.r, self.v)
         steps = self.v - v, self.r - r, self.r_t - r_t
-        momentum = self._norm(self._free * (np.abs(v[:n]) + np.abs(self.v_before[:n])) / self._weights)
+        size = self._largest(np.abs(v[:n]) + np.abs(self.v_before[:n]))
+        small = self._largest(np.abs(steps[0][:n])) <= _NEGLIGIBLE * size + 10 * self._noise()
         part, ends = 1.0, (self.v.copy(), self.r.copy(), self.r_t.copy())
         self._evaluate()
-        while not self._left_over() <= max((1 - 1e-4 * part) * left, _NEGLIGIBLE * momentum):
+        while not (small or self._left_over() <= (1 - 1e-4 * part) * left):
             part /= 2
             if part < _SHORTEST:
                 break
