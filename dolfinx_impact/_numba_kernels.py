@@ -20,6 +20,13 @@ def copy(x: NDArray, out: NDArray) -> None:
 
 
 @_jit
+def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
+    """``out = values[places]``, all one after the other."""
+    for i in range(places.size):
+        out[i] = values[places[i]]
+
+
+@_jit
 def drift(u: NDArray, v: NDArray, h: float) -> None:
     """``u += h v``."""
     for i in range(u.size):

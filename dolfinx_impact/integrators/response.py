@@ -127,11 +127,7 @@ class LumpedResponse:
         hit = np.flatnonzero(r)
         if hit.size:
             inverse = self._inverse[dofs[hit, :1]]
-            stop = -contact.slip(v, t)[hit] / inverse
-            size = np.linalg.norm(stop, axis=1)
-            limit = contact.friction * r[hit]
-            over = size > limit
-            stop[over] *= (limit[over] / size[over])[:, None]
+            stop = _within(-contact.slip(v, t)[hit] / inverse, contact.friction * r[hit])
             r_t[hit] = stop
             v[dofs[hit]] += inverse * stop
         return r_t
@@ -152,14 +148,25 @@ class LumpedCone(LumpedResponse):
         assert integrator.contact is not None
         super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
         self._integrator, self._r_t = integrator, np.zeros(integrator.contact.rows.dofs.shape)
+        dofs, m = self._contact.rows.dofs, self._inverse[self._contact.rows.dofs]
+        levers = self._contact.frames().shape[1] != dofs.shape[1]
+        #: Which points have one mass for all directions: alone, their impulses do not answer to one another.
+        self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
     def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
         s, contact = self._integrator, self._contact
         frames, dofs = contact.frames(), contact.rows.dofs
         free = np.einsum("pdk,pk->pd", frames, s.v[dofs] - contact.surface_velocity(s.v_time))
         free[:, 0], d = b, frames.shape[1]
-        self._r_t[:] = 0.0
-        for group in self._split(np.flatnonzero(closed)):
+        which = np.flatnonzero(closed)
+        labels = self._groups[which]
+        alone = (np.bincount(labels)[labels] == 1) & self._even[which]
+        single = which[alone]
+        mass = 1.0 / self._inverse[dofs[single, 0]]
+        r[single] = np.maximum(0.0, -mass * b[single])
+        stop = _within(-mass[:, None] * free[single, 1:], contact.friction * r[single])
+        self._r_t[single] = np.einsum("pj,pjk->pk", stop, frames[single, 1:])
+        for group in self._split(which[~alone]):
             rows = Rows(np.repeat(dofs[group], d, axis=0), frames[group].reshape(group.size * d, -1), group)
             H = rows.product(self._inverse, np.arange(rows.count))
             found = cones.solve(H, free[group].ravel(), contact.friction, d).reshape(-1, d)
@@ -177,6 +184,14 @@ class LumpedCone(LumpedResponse):
         dofs = self._contact.rows.dofs[hit]
         np.add.at(v, dofs, self._inverse[dofs] * self._r_t[hit])
         return self._r_t.copy()
+
+
+def _within(stop: NDArray, limit: NDArray) -> NDArray:
+    """Vectors, shape (p, k), shortened to lengths of at most ``limit``, shape (p,)."""
+    size = np.linalg.norm(stop, axis=1)
+    over = size > limit
+    stop[over] *= (limit[over] / size[over])[:, None]
+    return stop
 
 
 def lumped_response(integrator: Integrator, factor: float = 1.0) -> LumpedResponse:
