@@ -25,8 +25,20 @@ def test_ball_of_the_readme():
     assert program.count("\n") <= 14
 
 
+def test_block_of_the_readme():
+    """It is touched, rubbed and turned by the box, and all that adds up."""
+    _, program, *_ = re.findall(r"```python\n(.*?)```", README, re.S)
+    names: dict = {}
+    exec(compile(program, "README.md", "exec"), names)
+    run, block, scheme = names["run"], names["block"], names["scheme"]
+    assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
+    assert np.all(np.linalg.norm(run["r_t"], axis=2) <= 0.4 * run["r"] * (1 + 1e-12))
+    assert run["r"].sum() > 0 and run["contact"][-1] < 0 and run["gap"].min() > -3.5 * scheme.dt
+    assert block.total_mass == pytest.approx(8.0, rel=1e-12)
+
+
 def test_divided_bar_of_the_readme():
-    _, program, _ = re.findall(r"```python\n(.*?)```", README, re.S)
+    _, _, program, _ = re.findall(r"```python\n(.*?)```", README, re.S)
     names: dict = {}
     exec(compile(program, "README.md", "exec"), names)
     run, scheme = names["run"], names["scheme"]
