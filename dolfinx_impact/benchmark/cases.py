@@ -9,6 +9,7 @@ from .bridge_crane import BRIDGE_CRANE
 from .case import Case
 from .cube_drop import CUBE_DROP
 from .discrete_arch import DISCRETE_ARCH
+from .free_flight import FREE_FLIGHT
 from .hertz_sphere import HERTZ_SPHERE
 from .impacting_bar import IMPACTING_BAR
 from .oblique_bar import OBLIQUE_BAR
@@ -19,6 +20,7 @@ from .sliding_block import SLIDING_BLOCK
 from .split_bar import SPLIT_BAR
 from .two_bars import TWO_BARS
 from .van_der_pol import VAN_DER_POL
+from .wave_block import WAVE_BLOCK
 
 CASES: Mapping[str, Case] = {
     "bouncing-ball": BOUNCING_BALL,
@@ -35,5 +37,7 @@ CASES: Mapping[str, Case] = {
     "cube-drop": CUBE_DROP,
     "rigid-body": RIGID_BODY,
     "sliding-block": SLIDING_BLOCK,
+    "free-flight": FREE_FLIGHT,
     "oblique-bar": OBLIQUE_BAR,
+    "wave-block": WAVE_BLOCK,
 }
