@@ -86,7 +86,12 @@ class Assembled:
         Args:
             mass: ``"consistent"`` or ``"lumped"``.
         """
-        return TangentSolver(self, self._square_form(), self._mass_copy(mass, np.zeros(0, dtype=np.intp)))
+        mass_copy = self._mass_copy(mass, np.zeros(0, dtype=np.intp))
+        return TangentSolver(self, *self._tangent_forms(), mass_copy)
+
+    def _tangent_forms(self) -> tuple[Any, Any]:
+        """K with a place on every diagonal, and what damping forces add to ``alpha M + beta K``, or None."""
+        return self._square_form(), None
 
     def _mass_copy(self, mass: str, massless: NDArray) -> Any:
         """The mass in the pattern of the stiffness, rows and columns of ``massless`` zero. Collective."""

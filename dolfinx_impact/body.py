@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from dolfinx import fem
@@ -212,7 +212,7 @@ class Body(Nodes, Assembled):
         """``2 / omega_max`` of the lumped model [s], to 1e-6 or better; less with damping. Collective.
 
         Damping is taken at the half-step velocity before: ``omega^2 h^2 + 2 c h <= 4`` with
-        ``c = alpha + beta omega^2``.
+        ``c = alpha + beta omega^2``, and the largest rate of the bulk viscosity.
 
         Args:
             inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
@@ -229,26 +229,37 @@ class Body(Nodes, Assembled):
         return self._critical_of(self.inverse_mass, None, 1e-7)
 
     def _critical_of(self, inverse_mass: NDArray, u: NDArray | None, tolerance: float) -> float:
-        root = np.sqrt(inverse_mass)
         at = np.zeros(self.size) if u is None else u
+
+        def add(x: NDArray, out: NDArray) -> None:
+            self.subtract_tangent(at, x, out)
+            np.negative(out, out=out)
+
+        if not self.comm.allreduce(bool(inverse_mass.any())):
+            return math.inf
+        square = self._largest_of(add, inverse_mass, tolerance)
+        damped = self.damping_rate + self.stiffness_damping * square
+        damped += self._viscous_rate(inverse_mass, at, tolerance)
+        return 4.0 / (damped + math.hypot(damped, 2 * math.sqrt(square)))
+
+    def _viscous_rate(self, inverse_mass: NDArray, u: NDArray, tolerance: float) -> float:
+        """Largest ``v.D v / v.M v`` of what a kind of body damps further [1/s]. Collective."""
+        return 0.0
+
+    def _largest_of(
+        self, add: Callable[[NDArray, NDArray], None], inverse_mass: NDArray, tolerance: float
+    ) -> float:
+        """Largest eigenvalue of ``M^-1 A``; ``add(x, out)`` adds ``A x`` to a zero ``out``. Collective."""
+        root = np.sqrt(inverse_mass)
         x, y = np.zeros(self.size), np.zeros(self.size)
 
         def apply(q: NDArray, out: NDArray) -> None:
             x[: self.owned] = root * q
             y[:] = 0.0
-            self.subtract_tangent(at, x, y)
-            np.multiply(-root, y[: self.owned], out=out)
+            add(x, y)
+            np.multiply(root, y[: self.owned], out=out)
 
-        if not self.comm.allreduce(bool(root.any())):
-            return math.inf
-        start = root * self._rough_field()
-        omega = math.sqrt(largest_eigenvalue(self.comm, apply, start, tolerance=tolerance))
-        damped = self._damping_of(omega)
-        return 4.0 / (damped + math.hypot(damped, 2 * omega))
-
-    def _damping_of(self, omega: float) -> float:
-        """Rate at which the damping takes momentum from a mode, ``v.D v / v.M v`` [1/s]."""
-        return self.damping_rate + self.stiffness_damping * omega**2
+        return largest_eigenvalue(self.comm, apply, root * self._rough_field(), tolerance=tolerance)
 
     # -- preparation
 

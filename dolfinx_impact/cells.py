@@ -14,8 +14,8 @@ _FLAT = 1e-10  # of the size that the edges of a cell would allow
 def refuse_inverted(mesh: dmesh.Mesh, cells: NDArray | None = None) -> None:
     """Raise a ValueError on all ranks where a cell has no volume or is inside out. Collective.
 
-    DOLFINx integrates over absolute volumes, so that such cells give wrong forces without a word. In a
-    simplex only its neighbours show that it is inside out: both lie on one side of their common facet.
+    DOLFINx integrates over absolute volumes, so that such cells give wrong forces without a word. Where a
+    whole cell is inside out only its neighbours show it: both lie on one side of their common facet.
 
     Args:
         mesh: The mesh; lines are not looked at.
@@ -34,8 +34,7 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: NDArray | None = None) -> None:
     flat = np.abs(volumes).min(axis=1, initial=np.inf) <= _FLAT
     bad = flat | (volumes.min(axis=1, initial=np.inf) * volumes.max(axis=1, initial=-np.inf) < 0)
     found = list(corners[bad].mean(axis=1))
-    if simplex:
-        found += list(_folded_facets(mesh, chosen))
+    found += list(_folded_facets(mesh, chosen, tdim + 1 if simplex else 2**tdim))
     count = mesh.comm.allreduce(len(found))
     error = None
     if found:
@@ -60,8 +59,8 @@ def _corner_volumes(corners: NDArray, simplex: bool) -> NDArray:
     return np.column_stack(found)
 
 
-def _folded_facets(mesh: dmesh.Mesh, cells: NDArray) -> NDArray:
-    """Midpoints of facets whose two cells lie on the same side, shape (k, tdim)."""
+def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
+    """Midpoints of facets whose two cells, of ``count`` corners, lie on the same side, shape (k, tdim)."""
     topology, tdim = mesh.topology, mesh.topology.dim
     topology.create_connectivity(tdim - 1, tdim)
     topology.create_connectivity(tdim, tdim - 1)
@@ -75,7 +74,7 @@ def _folded_facets(mesh: dmesh.Mesh, cells: NDArray) -> NDArray:
     if not facets.size:
         return np.zeros((0, tdim))
     corners = x[dmesh.entities_to_geometry(mesh, tdim - 1, facets)[:, :tdim]]
-    middle = x[_compat.geometry_dofmap(mesh)[:, : tdim + 1]].mean(axis=1)
+    middle = x[_compat.geometry_dofmap(mesh)[:, :count]].mean(axis=1)
     edges = corners[:, 1:] - corners[:, [0]]
     sides = [np.linalg.det(np.concatenate([edges, (middle[pairs[:, i]] - corners[:, 0])[:, None]], axis=1))
              for i in (0, 1)]  # fmt: skip

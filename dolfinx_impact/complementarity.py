@@ -63,6 +63,7 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
         raise NotConverged("the contact problem has values that are not finite: did the run explode?")
     if H.ndim == 1:
         return np.maximum(0.0, -b / H)
+    refuse_negative(np.diag(H))
     scale = 1.0 / np.sqrt(np.diag(H))
     S, c = H * np.outer(scale, scale), b * scale
     reached = []
@@ -79,6 +80,15 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
         f"the contact problem of {b.size} points was not solved: residuals {reached} are above "
         f"{tolerance:g}. Is H symmetric positive semi-definite, and does the problem have a solution?"
     )
+
+
+def refuse_negative(diagonal: NDArray) -> None:
+    """Raise NotConverged where an impulse would pull its own point."""
+    if not np.all(diagonal > 0):
+        raise NotConverged(
+            f"the contact operator has the diagonal entry {diagonal.min():.3g} 1/kg: is the body unstable at "
+            "this deformation, or is a point held? Take a smaller time step"
+        )
 
 
 def _enumeration(S: NDArray, c: NDArray) -> NDArray:

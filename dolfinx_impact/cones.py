@@ -89,6 +89,7 @@ def solve(
         r, normal = np.zeros(b.size), slice(0, None, dimension)
         r[normal] = complementarity.solve(H[normal, normal], b[normal], tolerance=tolerance)
         return r
+    complementarity.refuse_negative(np.diag(H))
     S, c, scale = _scaled(H, b, dimension)
     m = _coefficients(scale, mu, dimension)
     x = _one_point(S, c, m[0]) if b.size == dimension else _all_points(S, c, m, dimension)

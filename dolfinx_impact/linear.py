@@ -10,6 +10,10 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 
+class LinearSolverFailed(RuntimeError):
+    """PETSc says that a linear system was not solved."""
+
+
 class FactorisedSolver:
     """A direct solver: Cholesky by default (MUMPS on several ranks, CHOLMOD on one).
 
@@ -47,14 +51,14 @@ class FactorisedSolver:
         """Write the solution for ``b`` (owned entries first) into ``out``. Collective.
 
         Raises:
-            RuntimeError: When the solver did not converge.
+            LinearSolverFailed: When the solver did not converge.
         """
         n = self._b.getLocalSize()
         self._b.array[:] = b[:n]
         self._b.array[self._held] = 0.0
         self._ksp.solve(self._b, self._x)
         if self._ksp.getConvergedReason() < 0:
-            raise RuntimeError(
+            raise LinearSolverFailed(
                 f"the linear solver stopped with PETSc reason {self._ksp.getConvergedReason()}: "
                 f"see the options -{self._ksp.getOptionsPrefix()}ksp_*"
             )

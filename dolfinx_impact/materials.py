@@ -41,6 +41,8 @@ def find_materials(
     if not named:
         return [_material(body, law, density, body.dx, body.inside)]  # type: ignore[arg-type]
     parts = sorted(set.union(*named))
+    if not parts:
+        raise ValueError("law and density name no part: give them by cell name, or one for the whole body")
     for what, given in (("law", law), ("density", density)):
         if isinstance(given, Mapping) and set(given) != set(parts):
             lacking = ", ".join(sorted(set(parts) - set(given)))

@@ -65,6 +65,7 @@ class Solid(Body):
         held: Which owned dofs are held, shape (owned,).
         linear: Whether all laws are linear.
         displacement: The function that stands for u in the forms.
+        velocity: The one that stands for v.
         total_mass: Mass of the body [kg].
 
     Raises:
@@ -111,9 +112,13 @@ class Solid(Body):
         refuse_inverted(self.mesh, self.cells)
         self.law, self.section, self.density = law, float(section), density
         self._weight = kinematics.thickness(self.mesh, self.state, self.section)
-        self.displacement, self._w = fem.Function(self.space), ufl.TestFunction(self.space)
+        self.displacement, self.velocity = fem.Function(self.space), fem.Function(self.space)
+        self._w = ufl.TestFunction(self.space)
         self.materials = find_materials(self, law, density)
         self.linear = all(material.law.linear for material in self.materials)
+        if any(self.viscosity):
+            for material in self.materials:
+                _wave_modulus(material.law)
         if not self.linear:
             self._check_at_rest()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
@@ -233,24 +238,48 @@ class Solid(Body):
 
     @functools.cached_property
     def _viscous(self) -> ElementForm:
-        v = fem.Function(self.space)
+        fields = [self.displacement, self.velocity]
+        return ElementForm(self._viscous_form(*self.viscosity), self.space, fields)
+
+    def _viscous_form(self, b1: float, b2: float) -> Any:
+        """Power of the bulk viscosity at ``velocity`` against a test velocity."""
         F = kinematics.deformation_gradient(self.displacement, self.state)
-        rate, change = (ufl.derivative(F, self.displacement, x) for x in (v, self._w))
+        rate, change = (ufl.derivative(F, self.displacement, x) for x in (self.velocity, self._w))
         onto = ufl.Identity(3) if self.linear else ufl.inv(F)
         volume = 1 if self.linear else ufl.det(F)
         growth, size = ufl.tr(rate * onto), _cell_size(self.mesh) / self.degree
-        linear, quadratic = (fem.Constant(self.mesh, float(b)) for b in self.viscosity)
+        linear, quadratic = (fem.Constant(self.mesh, float(b)) for b in (b1, b2))
         squeezed = ufl.conditional(ufl.lt(growth, 0), -growth, 0)
         forms = []
         for m in self.materials:
             speed = ufl.sqrt(fem.Constant(self.mesh, _wave_modulus(m.law)) / m.density)
             pressure = m.density * size * (linear * speed + quadratic**2 * size * squeezed) * growth
             forms.append(self._weight * pressure * volume * ufl.tr(change * onto) * m.dx)
-        return ElementForm(sum(forms), self.space, [self.displacement, v])
+        return sum(forms)
 
-    def _damping_of(self, omega: float) -> float:
-        """See :meth:`.Body._damping_of`; the linear viscosity damps the highest mode by about b1."""
-        return super()._damping_of(omega) + 2 * self.viscosity[0] * omega
+    def _viscous_rate(self, inverse_mass: NDArray, u: NDArray, tolerance: float) -> float:
+        """See :meth:`.Body._viscous_rate`; that of the linear term."""
+        b1 = self.viscosity[0]
+        if b1 == 0:
+            return 0.0
+        form = ElementForm(self._viscous_form(b1, 0.0), self.space, [self.displacement, self.velocity])
+
+        def add(x: NDArray, out: NDArray) -> None:
+            out[: self.owned] += form.vector(u, x)
+
+        return self._largest_of(add, inverse_mass, tolerance)
+
+    def _tangent_forms(self) -> tuple[Any, Any]:
+        """See :meth:`.Assembled._tangent_forms`; where damping forces depend on u too, both derivatives."""
+        if self.mass_damped or (self.linear and not any(self.viscosity)):
+            return super()._tangent_forms()
+        u, v, internal = self.displacement, self.velocity, self._internal_form()
+        beta = fem.Constant(self.mesh, self.stiffness_damping)
+        damping = beta * ufl.derivative(internal, u, v)
+        if any(self.viscosity):
+            damping += self._viscous_form(*self.viscosity)
+        stiffness = ufl.derivative(internal + damping, u)
+        return stiffness + self._square_form() - self._stiffness_form(), ufl.derivative(damping, v)
 
     # -- loads
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import complementarity, parallel
 from ..energy import Balance, ThetaBalance
+from ..linear import LinearSolverFailed
 from ..system import PointMasses, System
 from .base import Integrator
 from .enforcement import VelocityLevel
@@ -125,8 +126,7 @@ class NewtonTheta(Integrator):
         self.u_before[:], self.v_before[:] = self.u, self.v
         if not self.midpoint:
             self._system.force(self.t - self.dt, self.u, self.v, self._f_before)
-        self._move()
-        self._evaluate()
+        self._guess()
         for self.iterations in range(1, _MOST + 1):
             before = self.v.copy()
             whole = self._correct()
@@ -148,6 +148,15 @@ class NewtonTheta(Integrator):
             if self.r_t.size:
                 self.r_t[:] = response.rub(self.r, self.v, self.v_time)
         self.u += self.dt * ((1 - self.theta) * self.v_before + self.theta * self.v)
+
+    def _guess(self) -> None:
+        """Begin with the velocity before, or, where an element would be inside out, at the place before."""
+        self._move()
+        self._evaluate()
+        if self.theta > 0 and not np.isfinite(self._left_over()):
+            self.v[:] = -(1 - self.theta) / self.theta * self.v_before
+            self._move()
+            self._evaluate()
 
     def _move(self) -> None:
         """The velocities that take prescribed motions to where they are at the end of the step."""
@@ -187,13 +196,18 @@ class NewtonTheta(Integrator):
         """
         h, theta, n = self.dt, self.theta, self.system.owned
         v, r, r_t, left = self.v.copy(), self.r.copy(), self.r_t.copy(), self._left_over()
-        self._solver.update(*self.force_point(), h * theta, (h * theta) ** 2)
-        self._solver.solve(self._rest, self._x)
-        self.v[:n] -= self._x[:n]
-        if self._response is not None:
-            self._response.forget()
-            self.r[:] = self._enforcement.impulses(self, self._response)
-            self._response.push(self.r, self.v)
+        try:
+            self._solver.update(*self.force_point(), h * theta, (h * theta) ** 2)
+            self._solver.solve(self._rest, self._x)
+            self.v[:n] -= self._x[:n]
+            if self._response is not None:
+                self._response.forget()
+                self.r[:] = self._enforcement.impulses(self, self._response)
+                self._response.push(self.r, self.v)
+        except LinearSolverFailed as error:
+            raise complementarity.NotConverged(
+                f"Newton finds no correction at t = {self.t:.6g} s ({error}): take a smaller time step"
+            ) from None
         steps = self.v - v, self.r - r, self.r_t - r_t
         size = self._largest(np.abs(v[:n]) + np.abs(self.v_before[:n]))
         small = self._largest(np.abs(steps[0][:n])) <= _NEGLIGIBLE * size + 10 * self._noise()
