@@ -87,7 +87,7 @@ def refuse_negative(diagonal: NDArray) -> None:
     if not np.all(diagonal > 0):
         raise NotConverged(
             f"the contact operator has the diagonal entry {diagonal.min():.3g} 1/kg: is the body unstable at "
-            "this deformation, or is a point held? Take a smaller time step"
+            "this deformation, or is a point held?"
         )
 
 

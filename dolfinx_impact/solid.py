@@ -55,7 +55,7 @@ class Solid(Body):
         moved: Facets whose displacement follows a signal; see :class:`.Body`.
         damping: alpha of the damping force ``alpha M v`` [1/s].
         stiffness_damping: beta of the damping force ``beta dF_int/dt`` [s].
-        bulk_viscosity: ``(b1, b2)`` of the pressure ``rho l (b1 c tr D - b2^2 l tr D |tr D|)``, the second
+        bulk_viscosity: ``(b1, b2)`` of the mean stress ``rho l tr D (b1 c + b2^2 l |tr D|)``, the second
             term in compression alone, on elements of size l; Von Neumann and Richtmyer, J. Appl. Phys. 21
             (1950); usual are (0.06, 1.2).
 
@@ -93,10 +93,10 @@ class Solid(Body):
         stiffness_damping: float = 0.0,
         bulk_viscosity: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        for name, value in (("density", density), ("section", section)):
-            for each in value.values() if isinstance(value, Mapping) else [value]:
-                if not (each > 0 and math.isfinite(each)):
-                    raise ValueError(f"{name} must be positive, but is {each}")
+        densities = list(density.values()) if isinstance(density, Mapping) else [density]
+        for name, value in [("section", section), *(("density", each) for each in densities)]:
+            if not (np.ndim(value) == 0 and value > 0 and math.isfinite(value)):
+                raise ValueError(f"{name} must be positive, but is {value}")
         bare = mesh.mesh if isinstance(mesh, NamedMesh) else mesh
         gdim = bare.geometry.dim
         if gdim != bare.topology.dim:
@@ -123,6 +123,8 @@ class Solid(Body):
             self._check_at_rest()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
+        if self.state == "axisymmetric" and gravity is not None and np.ravel(gravity)[:1].any():
+            raise ValueError(f"gravity on a body of revolution acts along z, but is {gravity} in (r, z)")
         self._take_accelerations(gravity, shaken)
         if body_force is not None:
             value, signal = _with_signal("body_force", body_force)

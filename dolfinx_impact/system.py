@@ -336,9 +336,10 @@ class DenseTangent:
 
     Attributes:
         symmetric: Whether the matrix is symmetric.
+        exact: Whether the tangents are exact, not differences.
     """
 
-    symmetric = False
+    symmetric, exact = False, False
 
     def __init__(self, system: PointMasses) -> None:
         self._system = system

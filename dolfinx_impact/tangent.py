@@ -22,7 +22,10 @@ class TangentSolver:
 
     Attributes:
         symmetric: Whether the matrix is symmetric.
+        exact: That the tangents are exact.
     """
+
+    exact = True
 
     def __init__(self, body: Any, form: Any, damping: Any, mass: Any) -> None:
         from dolfinx.fem import petsc

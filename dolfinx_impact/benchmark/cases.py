@@ -14,9 +14,11 @@ from .hertz_sphere import HERTZ_SPHERE
 from .impacting_bar import IMPACTING_BAR
 from .oblique_bar import OBLIQUE_BAR
 from .rigid_body import RIGID_BODY
+from .ring_in_cylinder import RING_IN_CYLINDER
 from .rotating_spring import ROTATING_SPRING
 from .signorini import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .sliding_block import SLIDING_BLOCK
+from .spinning_disc import SPINNING_DISC
 from .split_bar import SPLIT_BAR
 from .two_bars import TWO_BARS
 from .van_der_pol import VAN_DER_POL
@@ -37,6 +39,8 @@ CASES: Mapping[str, Case] = {
     "cube-drop": CUBE_DROP,
     "rigid-body": RIGID_BODY,
     "sliding-block": SLIDING_BLOCK,
+    "spinning-disc": SPINNING_DISC,
+    "ring-in-cylinder": RING_IN_CYLINDER,
     "free-flight": FREE_FLIGHT,
     "oblique-bar": OBLIQUE_BAR,
     "wave-block": WAVE_BLOCK,
