@@ -73,9 +73,19 @@ def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
     x = mesh.geometry.x[:, :tdim]
     if not facets.size:
         return np.zeros((0, tdim))
-    corners = x[dmesh.entities_to_geometry(mesh, tdim - 1, facets)[:, :tdim]]
+    simplex = count == tdim + 1
+    corners = x[dmesh.entities_to_geometry(mesh, tdim - 1, facets)[:, : tdim if simplex else 2 ** (tdim - 1)]]
     middle = x[_compat.geometry_dofmap(mesh)[:, :count]].mean(axis=1)
-    edges = corners[:, 1:] - corners[:, [0]]
-    sides = [np.linalg.det(np.concatenate([edges, (middle[pairs[:, i]] - corners[:, 0])[:, None]], axis=1))
-             for i in (0, 1)]  # fmt: skip
-    return corners[sides[0] * sides[1] >= 0].mean(axis=1)
+    center, normal = corners.mean(axis=1), _normals(corners)
+    sides = [np.einsum("fi,fi->f", normal, middle[pairs[:, i]] - center) for i in (0, 1)]
+    return center[sides[0] * sides[1] >= 0]
+
+
+def _normals(corners: NDArray) -> NDArray:
+    """Normals of facets from their corners, shape (k, tdim), of any length; from the diagonals of four."""
+    if corners.shape[2] == 2:
+        edge = corners[:, 1] - corners[:, 0]
+        return np.column_stack([-edge[:, 1], edge[:, 0]])
+    if corners.shape[1] == 4:
+        return np.cross(corners[:, 3] - corners[:, 0], corners[:, 2] - corners[:, 1])
+    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
