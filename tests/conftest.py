@@ -22,6 +22,15 @@ hypothesis.settings.load_profile("repeatable")
 _PACKAGE = Path(dolfinx_impact.__file__).resolve().parents[1]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    # The whole suite on one rank: two processes share its files where pytest-xdist is installed.
+    whole = config.args == config.getini("testpaths") or config.args == [str(config.rootpath / "tests")]
+    asked = hasattr(config, "workerinput") or getattr(config.option, "numprocesses", 0) is not None
+    if whole and MPI.COMM_WORLD.size == 1 and not asked:
+        config.option.numprocesses, config.option.dist = 2, "loadfile"
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "serial: starts processes or is pointless in parallel; one rank only")
     # gc.freeze below hides from hypothesis that its generator is referred to.
@@ -115,5 +124,9 @@ def shared_path(tmp_path):
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
-    """Runs that the tests of claims and figures share."""
-    return Runs(tmp_path_factory.mktemp("runs"))
+    """Runs that the tests of claims and figures share, also between processes."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    (folder / "shared_runs").mkdir(exist_ok=True)
+    return Runs(folder / "shared_runs")
