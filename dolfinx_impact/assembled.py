@@ -108,11 +108,14 @@ class Assembled:
 
     def _square_form(self) -> Any:
         """The stiffness with a place on every diagonal, also of dofs that are not inside."""
+        return self._padded(self._stiffness_form())
+
+    def _padded(self, form: Any) -> Any:
         if self.cells is None:
-            return self._stiffness_form()
+            return form
         u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
         everywhere = ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)
-        return self._stiffness_form() + fem.Constant(self.mesh, 0.0) * ufl.inner(u, w) * everywhere
+        return form + fem.Constant(self.mesh, 0.0) * ufl.inner(u, w) * everywhere
 
     def _petsc_rows(self, matrix: Any, dofs: NDArray) -> NDArray:
         return self.global_dofs()[dofs].astype(matrix.getOwnershipRanges().dtype)

@@ -57,6 +57,9 @@ class Contact:
         touching: bool = True,
         friction: float = 0.0,
     ) -> None:
+        for name, value in (("restitution", restitution), ("friction", friction)):
+            if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
+                raise ValueError(f"{name} must be a number, but is {value!r}")
         if not 0 <= restitution <= 1:
             raise ValueError(f"restitution must lie in [0, 1], but is {restitution}")
         if not (friction >= 0 and np.isfinite(friction)):

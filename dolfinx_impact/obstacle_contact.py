@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Callable
+
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from . import cones
+from . import cones, parallel
 from .body import Body
 from .contact import Contact
 from .obstacles import Obstacle
@@ -54,6 +56,8 @@ class ObstacleContact(Contact):
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
         self.constant = all(face.flat for face in self.faces) and not self.moving
+        # Functions of the user's may fail on one rank alone.
+        self._fallible = any(getattr(face, "fallible", True) for face in self.faces)
         count = len(self.faces)
         keys = numbers[:, :1].astype(np.float64) if order is None else order
         if count > 1:
@@ -87,15 +91,32 @@ class ObstacleContact(Contact):
         """Signed distances of the points at displacement ``u``, shape (p,) [m]."""
         if self.constant:
             return self._gap0 + self.rows(u)
-        return self._gaps(self._x + u[self.rows.dofs], self.time)
+        return self._together(lambda: self._gaps(self._x + u[self.rows.dofs], self.time))
 
     def evaluate(self, u: NDArray) -> NDArray:
         """:meth:`gap`, and the normals at ``u`` in :attr:`rows`."""
         if self.constant:
             return self.gap(u)
         self._at = self._x + u[self.rows.dofs]
-        self.rows.weights[:] = self._normals(self._at, self.time)
-        return self._gaps(self._at, self.time)
+
+        def look() -> NDArray:
+            self.rows.weights[:] = self._normals(self._at, self.time)
+            return self._gaps(self._at, self.time)
+
+        return self._together(look)
+
+    def _together(self, look: Callable[[], NDArray]) -> NDArray:
+        """What ``look`` gives; where it may fail on one rank alone, it fails on all. Collective."""
+        if not self._fallible or self.system.comm.size == 1:
+            return look()
+        found: NDArray = np.zeros(0)
+        error = None
+        try:
+            found = look()
+        except Exception as caught:  # whatever a function of the user's raises
+            error = caught
+        parallel.agree(self.system.comm, error)
+        return found
 
     def touch(self, u: NDArray) -> NDArray[np.bool_]:
         """See :meth:`.Contact.touch`; points outside of the box around a face are looked at no further."""
@@ -104,6 +125,9 @@ class ObstacleContact(Contact):
         if self.constant or own:
             return super().touch(u)
         self._at = self._x + u[self.rows.dofs]
+        return self._together(self._touched)
+
+    def _touched(self) -> NDArray[np.bool_]:
         closed, count = np.zeros(len(self._at), dtype=bool), len(self.faces)
         at = (self.time,) if self.moving else ()
         for k, face in enumerate(self.faces):
@@ -173,6 +197,13 @@ class RigidContact(ObstacleContact):
         friction: float = 0.0,
         allow_penetration: bool = False,
     ) -> None:
+        if not isinstance(solid, Body):
+            raise ValueError(f"the first argument must be the body, a Solid or a Frame, not {solid!r}")
+        if not (hasattr(obstacle, "gap") and hasattr(obstacle, "normal")):
+            raise ValueError(
+                f"the obstacle must be one of dolfinx_impact.obstacles, not {obstacle!r}: wrap a function in "
+                "SignedDistance"
+            )
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(

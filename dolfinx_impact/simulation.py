@@ -114,6 +114,8 @@ def simulate(
     callables = [o for o in observers if not isinstance(o, Balance) and not hasattr(o, "follow")]
     recorder = Recorder(integrator, steps, int(every), rows, balance)
     if adapt is not None:
+        if not isinstance(adapt, StepControl):
+            raise ValueError(f"adapt must be a StepControl, not {adapt!r}: give adapt=StepControl()")
         adapt.check(integrator)
         compiled = False
     block = _compiled_block(integrator, rows, balance, callables, steps, compiled)
@@ -220,10 +222,14 @@ class _Run:
             s.step()
             if balance is not None:
                 balance.step()
-            for observer in self._callables:
-                observer(s)
+            failed = None
+            try:
+                for observer in self._callables:
+                    observer(s)
+            except Exception as error:  # whatever an observer raises, on this rank alone or on all
+                failed = error
             part.append()
-            self._guard.check(self._caught, part.count == wanted)
+            self._guard.check(self._caught, part.count == wanted, failed)
             self._bar(1)
 
 
@@ -233,15 +239,16 @@ class _Guard:
     def __init__(self, integrator: Integrator, balance: Balance | None) -> None:
         self._integrator, self._balance = integrator, balance
         self._comm = integrator.system.comm
-        self._local, self._sum = np.zeros(4), np.zeros(4)
+        self._local, self._sum = np.zeros(5), np.zeros(5)
         self._internal = balance.internal if balance else 0.0
         start = balance.kinetic + balance.internal if balance else 0.0
         self._start = self._given = parallel.total(self._comm, start)
 
-    def check(self, caught: list[int], thorough: bool) -> None:
+    def check(self, caught: list[int], thorough: bool, failed: Exception | None = None) -> None:
         """Raise on all ranks when any has a reason after the last step. Collective."""
         balance, local, s = self._balance, self._local, self._integrator
         local[2], local[3] = signal.SIGINT in caught, signal.SIGTERM in caught
+        local[4] = failed is not None
         if balance is not None:
             local[0] = balance.kinetic + self._internal + balance.internal_work
             local[1] = balance.external
@@ -253,6 +260,8 @@ class _Guard:
         if self._comm.size > 1:
             self._comm.Allreduce(local, self._sum)
             local = self._sum
+        if local[4] > 0:
+            parallel.agree(self._comm, failed)
         self._stop(local[2], local[3])
         self._judge(local[0], local[1], s.t, s.n)
 
@@ -278,7 +287,10 @@ class _Guard:
 
     def _judge(self, total: float, external: float, t: float, step: int) -> None:
         if not np.isfinite(total):
-            raise UnstableTimeStep(f"a value is no longer finite at t = {t:.6g} s (step {step})")
+            raise UnstableTimeStep(
+                f"a value is no longer finite at t = {t:.6g} s (step {step}): take a smaller time step, "
+                "check loads and motions"
+            )
         self._given = max(self._given, self._start + external)
         exploded = self._balance is not None and total > _EXPLODED * self._given
         if self._integrator.beyond_limit and exploded:

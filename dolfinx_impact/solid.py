@@ -155,7 +155,9 @@ class Solid(Body):
 
     def _internal_form(self) -> Any:
         """``F_int . w`` at the displacement `:attr:`displacement``."""
-        if self._energy_known:
+        # In thin bodies the stress is known without the derivative of the thickness, W being least there.
+        thin = not self.linear and self.state in ("plane-stress", "line")
+        if self._energy_known and not thin:
             return ufl.derivative(self._energy_form(), self.displacement, self._w)
         F = kinematics.deformation_gradient(self.displacement, self.state)
         change = ufl.derivative(F, self.displacement, self._w)
@@ -280,8 +282,7 @@ class Solid(Body):
         damping = beta * ufl.derivative(internal, u, v)
         if any(self.viscosity):
             damping += self._viscous_form(*self.viscosity)
-        stiffness = ufl.derivative(internal + damping, u)
-        return stiffness + self._square_form() - self._stiffness_form(), ufl.derivative(damping, v)
+        return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
 
     # -- loads
 

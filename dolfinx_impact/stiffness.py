@@ -166,7 +166,8 @@ def largest_eigenvalue(
         before[:] = q
         np.divide(y, side[-1], out=q)
     raise RuntimeError(
-        f"the highest frequency was not found to {tolerance:g} in {most} products: is the mesh degenerate?"
+        f"the highest frequency was not found to {tolerance:g} in {most} products: is the mesh "
+        "degenerate, or the body unstable (a negative stiffness)?"
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
@@ -94,6 +95,62 @@ def test_a_turning_wheel_drags_what_lies_on_it(scheme):
     assert s.v[0] == pytest.approx(0.5, rel=1e-2)
     assert np.linalg.norm(run["r_t"][:, 0], axis=1).max() > 0
     assert np.all(np.linalg.norm(run["r_t"][:, 0], axis=1) <= 0.8 * run["r"][:, 0] * (1 + 1e-12))
+
+
+def foot(**options):
+    """A block of four elements on y = 0 that falls at 1 m/s; its scheme, started."""
+    mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 1.0]], [2, 2])
+    facets = dmesh.locate_entities_boundary(mesh, 1, lambda x: np.isclose(x[1], 0.0))
+    sides = dmesh.locate_entities_boundary(mesh, 1, lambda x: np.isclose(x[0], 0.0))
+    numbers = np.concatenate([facets, sides])
+    order = np.argsort(numbers)
+    values = np.repeat([1, 2], [facets.size, sides.size]).astype(np.int32)
+    tags = dmesh.meshtags(mesh, 1, numbers[order], values[order])
+    named = di.NamedMesh(mesh, None, tags, {"foot": (1, 1), "side": (1, 2)})
+    body = di.Solid(named, density=1.0, law=di.LinearElastic(1.0, 0.3), fixed=options.pop("fixed", ()))
+    contact = di.RigidContact(body, "foot", options.pop("obstacle"), **options)
+    s = di.CDLagrange(body, 0.5 * body.critical_time_step(), contact)
+    s.start(0.0, body.rigid_velocity((0.3, -1.0)))
+    return s
+
+
+def test_a_function_that_fails_at_one_node_ends_the_run_on_all_ranks():
+    """Only the rank that owns the node sees it."""
+    hole = obstacles.SignedDistance(lambda x: np.where(x[:, 0] > 1.01, np.nan, x[:, 1] + 0.1), 2)
+    s = foot(obstacle=hole)
+    with pytest.raises(ValueError, match="the signed distance is not finite at x = "):
+        di.simulate(s, t_end=1.0, progress=False)
+
+
+@pytest.mark.parametrize("given, word", [
+    ({"translation": ((0.0, 1.0), lambda t: np.nan if t > 0.05 else 0.0)}, "translation"),
+    ({"rotation": lambda t: np.inf if t > 0.05 else 0.0, "center": (0.0, -5.0)}, "rotation"),
+])  # fmt: skip
+def test_a_motion_that_is_no_number_ends_the_run(given, word):
+    floor = obstacles.Moving(di.Plane((0.0, -0.1), (0.0, 1.0)), **given)
+    with pytest.raises(ValueError, match=f"the {word} of a moving obstacle must be finite, but is"):
+        di.simulate(foot(obstacle=floor), t_end=1.0, progress=False)
+
+
+def test_an_observer_that_fails_on_one_rank_ends_the_run_on_all():
+    def look(s):
+        if COMM.rank == COMM.size - 1 and s.n == 3:
+            raise OSError("no space left on device")
+
+    with pytest.raises(OSError, match="no space left"):
+        s = foot(obstacle=di.Plane((0.0, -0.1), (0.0, 1.0)))
+        di.simulate(s, t_end=1.0, observers=[look], progress=False)
+
+
+def test_friction_where_a_direction_along_the_plane_is_fixed():
+    """A plane of symmetry: its node at the floor neither slips nor is rubbed."""
+    s = foot(obstacle=di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.5, fixed={"side": (0,)})
+    run = di.simulate(s, t_end=0.5, progress=False)
+    still = s.system.held[s.contact.rows.dofs].any(axis=1)
+    assert COMM.allreduce(int(still.sum())) == 1
+    assert run["r_t"].any() and np.abs(run["residual"]).max() < 1e-13 * run["kinetic"][0]
+    assert np.all(np.linalg.norm(run["r_t"], axis=2) <= 0.5 * run["r"] * (1 + 1e-12))
+    assert not s.v[: s.system.owned][s.system.held].any()
 
 
 @pytest.mark.parametrize("scheme", [di.PaoliSchatzman, di.CarpenterImplicit])

@@ -10,13 +10,14 @@ DEMOS = Path(__file__).parent.parent / "demos"
 CHECKED = {
     "bridge_crane.py": ("first flight: off [s], down [s], highest [mm]", [0.5614, 0.59538, 0.193954], 3),
     "impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0], 2),
+    "obstacles.py": ("impulses [N s]", [3.1081329, 3.3119107, 3.8451726, 3.5544595], 4),
     "by_hand.py": ("impulse by hand [N s]", [12.739151143040532], 1),
     "own_scheme.py": ("oscillation after release / v0", [0.157522, 0.084488], 1),
 }
 
 
-#: Further arguments: a film of fewer pictures.
-ARGUMENTS = {"bridge_crane.py": ["9"]}
+#: Further arguments: a film of fewer pictures, some of the obstacles.
+ARGUMENTS = {"bridge_crane.py": ["9"], "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"]}
 
 
 def test_every_demo_has_a_checked_number():

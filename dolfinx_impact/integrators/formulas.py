@@ -188,7 +188,7 @@ def refuse_unsteady(system: System, what: str) -> None:
     if not system.steady:
         raise ValueError(
             f"{what} takes linear systems, their forces given by a stiffness, under constant loads, without "
-            "damping and prescribed motion: take CDLagrange or HATI"
+            "damping and prescribed motion: take CDLagrange or MoreauJean"
         )
 
 

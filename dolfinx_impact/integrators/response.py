@@ -126,8 +126,9 @@ class LumpedResponse:
         r_t = np.zeros(dofs.shape)
         hit = np.flatnonzero(r)
         if hit.size:
-            inverse = self._inverse[dofs[hit, :1]]
-            stop = _within(-contact.slip(v, t)[hit] / inverse, contact.friction * r[hit])
+            inverse = self._inverse[dofs[hit]]  # 0 in directions that are fixed, where nothing slips
+            mass = 1.0 / inverse.max(axis=1, keepdims=True)
+            stop = _within(-contact.slip(v, t)[hit] * mass, contact.friction * r[hit])
             r_t[hit] = stop
             v[dofs[hit]] += inverse * stop
         return r_t
@@ -205,10 +206,15 @@ def lumped_response(integrator: Integrator, factor: float = 1.0) -> LumpedRespon
     rows, comm = contact.rows, contact.comm
     if contact.friction == 0:
         return LumpedResponse(contact, inverse, factor)
-    refuse_friction_on_held(integrator)
-    m, levers = inverse[rows.dofs], contact.frames().shape[1] != rows.dofs.shape[1]
-    uneven = levers or not rows.distinct or bool(np.any(np.abs(m - m[:, :1]) > 1e-12 * m[:, :1]))
-    if comm.allreduce(uneven):
+    m, held = inverse[rows.dofs], integrator.system.held[rows.dofs]
+    largest = m.max(axis=1, keepdims=True, initial=0.0)
+    levers = contact.frames().shape[1] != rows.dofs.shape[1]
+    uneven = levers or not rows.distinct or bool(np.any((np.abs(m - largest) > 1e-12 * largest) & ~held))
+    # A direction along a flat obstacle may be held (an axis, a plane of symmetry): nothing slips there.
+    moved = np.isin(rows.dofs, integrator.system.moved.dofs)
+    crossed = (held & (rows.weights != 0.0)) | moved | (held & (not contact.constant))
+    if comm.allreduce(uneven) or comm.allreduce(bool(crossed.any())):
+        refuse_friction_on_held(integrator)
         return LumpedCone(integrator, factor)
     return LumpedResponse(contact, inverse, factor)
 
@@ -219,7 +225,10 @@ def refuse_friction_on_held(integrator: Integrator) -> None:
     if contact is not None and contact.friction > 0:
         held = bool(np.any(integrator.system.held[contact.rows.dofs]))
         if contact.comm.allreduce(held):
-            raise ValueError("friction needs points whose dofs are all free: hold none of them")
+            raise ValueError(
+                "friction acts on points with dofs that are held or moved: free them, or leave these points "
+                "out of the contact (CDLagrange also takes directions fixed along a flat obstacle)"
+            )
 
 
 class FactorisedResponse:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import ufl
+from ufl.algorithms import extract_type
 
 from .base import THIN, Energy, Law, checked_state
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EnergyLaw(Energy):
     """A stored energy of one's own, isotropic or not.
 
@@ -30,11 +32,14 @@ class EnergyLaw(Energy):
     def __post_init__(self) -> None:
         _check_callable(self)
 
+    def __repr__(self) -> str:
+        return f"EnergyLaw({_name(self.function)})"
+
     def _density(self, F: Any, *constants: Any) -> Any:
         return _applied(self.function, F, (), "the energy per volume, a UFL scalar")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StressLaw:
     """A stress of one's own; what it stores is unknown.
 
@@ -55,6 +60,9 @@ class StressLaw:
     def __post_init__(self) -> None:
         _check_callable(self)
 
+    def __repr__(self) -> str:
+        return f"StressLaw({_name(self.function)})"
+
     def energy_density(self, F: Any) -> Any:
         """Raises ValueError: the stored energy is unknown."""
         raise ValueError("a StressLaw has no stored energy: use EnergyLaw where it is needed")
@@ -74,7 +82,7 @@ class StressLaw:
 
 
 def _applied(function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], needed: str) -> Any:
-    name = getattr(function, "__name__", repr(function))
+    name = _name(function)
     try:
         result = function(F)
     except Exception as error:
@@ -89,7 +97,15 @@ def _applied(function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], nee
         raise ValueError(
             f"{name}(F) must give {needed}, but gave an expression of shape {result.ufl_shape}{free}"
         )
+    if isinstance(result, ufl.constantvalue.Zero) or not all(
+        math.isfinite(each) for each in map(float, extract_type(result, ufl.constantvalue.ScalarValue))
+    ):
+        raise ValueError(f"{name}(F) must give {needed}, but is zero or has constants that are not finite")
     return result
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", repr(function)))
 
 
 def _check_callable(law: EnergyLaw | StressLaw) -> None:

@@ -38,6 +38,8 @@ class SignedDistance(Shape):
 
     _name = "signed distance"
 
+    fallible = True
+
     def __init__(
         self, function: Callable[[Any], Any] | Any, gdim: int, *,
         gradient: Callable[[NDArray], ArrayLike] | None = None, length: float = 1e-2,
@@ -63,6 +65,13 @@ class SignedDistance(Shape):
         if points.ndim != 2 or points.shape[1] != self.gdim:
             raise ValueError(f"probe must be points of shape (p, {self.gdim}), but has shape {points.shape}")
         self.gap(points.astype(np.float64))
+        if gradient is not None:
+            slopes = _called("gradient", gradient, points.astype(np.float64), points.shape)
+            if not np.all(np.isfinite(slopes)) or not slopes.any():
+                raise ValueError(
+                    f"the gradient must be finite and not zero, but is {slopes.tolist()} at "
+                    f"{points.tolist()} m"
+                )
         self.normal(points.astype(np.float64))
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:

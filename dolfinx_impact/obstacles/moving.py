@@ -39,7 +39,7 @@ class Moving(Shape):
             number a direction, signals that give no finite number, a rate of what does not move.
     """
 
-    moving, _name = True, "moving obstacle"
+    moving, fallible, _name = True, True, "moving obstacle"
 
     def __init__(
         self, obstacle: Obstacle, *, translation: Any = None, rotation: Any = None,
@@ -80,14 +80,14 @@ class Moving(Shape):
 
     def displacement(self, t: float) -> NDArray:
         """Displacement d of the center at ``t``, shape (gdim,) [m]."""
-        return self._shift(t)
+        return _finite(self._shift(t), "translation", t)
 
     def turn(self, t: float) -> NDArray:
         """Rotation R at ``t``, shape (gdim, gdim)."""
         if self._spin is None:
             return np.eye(self.gdim)
         generator, angle = self._spin
-        phi = float(angle(t))
+        phi = float(_finite(angle(t), "rotation", t))
         # Rodrigues: G^3 = -G.
         return np.eye(self.gdim) + math.sin(phi) * generator + (1 - math.cos(phi)) * generator @ generator
 
@@ -134,6 +134,12 @@ class Moving(Shape):
         if self._spin is None:
             return x - self.displacement(t)
         return (x - self.center - self.displacement(t)) @ self.turn(t) + self.center
+
+
+def _finite(value: Any, name: str, t: float) -> Any:
+    if not np.all(np.isfinite(value)):
+        raise ValueError(f"the {name} of a moving obstacle must be finite, but is {value} at t = {t:.6g} s")
+    return value
 
 
 class _Shift:

@@ -52,6 +52,8 @@ class Shape:
     """
 
     flat, moving = False, False
+    #: Whether functions of the user's stand behind it, which may fail at some points, on some ranks.
+    fallible = False
     _name = "obstacle"
 
     def __init__(self, gdim: int) -> None:
