@@ -5,7 +5,9 @@ At every point, ``w = H r + b`` and d components (normal first, then d - 1 tange
     0 <= w_N  _|_  r_N >= 0,    r_T = projection of r_T - rho w_T on the disc |r_T| <= mu r_N
 
 Di Stasio et al. (2019), (41)-(42), for any rho > 0; ``b = (L_N (v_free + e v_before), L_T v_free)``.
-With H positive definite a solution exists; with strong coupling of N and T there may be several.
+With H positive definite a solution exists; with strong coupling of N and T there may be several. At several
+faces of one node H is singular: their impulses need not be unique (their sum is), and with restitution and
+much friction there may be none.
 """
 
 from __future__ import annotations
@@ -20,6 +22,10 @@ _ROUNDS = 100
 _SWEEPS = 20
 _NEWTON_STEPS = 20
 _ROUNDING = 1e-15
+#: Weights of w_T against r_T in the natural map: where slip is slow, only a large one tells its direction.
+_WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8)
+#: They are tried for so many unknowns at most, those of the faces of a few nodes.
+_FEW = 90
 
 
 def tangents(normals: NDArray) -> NDArray:
@@ -97,7 +103,8 @@ def solve(
     if not reached <= tolerance:
         raise NotConverged(
             f"the frictional contact problem of {b.size // dimension} points was not solved: residual "
-            f"{reached:.3g} is above {tolerance:g}. Is H symmetric positive semi-definite?"
+            f"{reached:.3g} is above {tolerance:g}. At several faces of one node there may be no solution: "
+            "lower friction or restitution; else, is H symmetric positive semi-definite?"
         )
     return scale * x
 
@@ -137,13 +144,34 @@ def _misfit(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> float:
 
 def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
     """Nonlinear Gauss-Seidel; Newton on the whole problem ends what converges slowly."""
+    def misfit(y: NDArray) -> float:
+        return _misfit(S, c, y, m, d)
+
     x: NDArray = np.zeros(c.size)
     best = x
     for _ in range(_ROUNDS):
         x, settled = _sweep(S, c, x.copy(), m, d)
-        best = min(best, x, _newton(S, c, x, m, d), key=lambda y: _misfit(S, c, y, m, d))
-        if settled or _misfit(S, c, best, m, d) <= 10 * _ROUNDING:
+        best = min(best, x, _newton(S, c, x, m, d), key=misfit)
+        if settled or misfit(best) <= 10 * _ROUNDING:
             break
+        if c.size <= _FEW:
+            best = min(best, _weighted(S, c, x, m, d), key=misfit)
+            if misfit(best) <= 10 * _ROUNDING:
+                break
+    return best
+
+
+def _weighted(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+    """The best of Newton's iterates on natural maps of all weights."""
+    best, least = x, _misfit(S, c, x, m, d)
+    for rho in _WEIGHTS:
+        for start in (x, best):
+            found = _newton(S, c, start, m, d, rho)
+            now = _misfit(S, c, found, m, d)
+            if now < least:
+                best, least = found, now
+            if least <= 10 * _ROUNDING:
+                return best
     return best
 
 
@@ -160,12 +188,21 @@ def _sweep(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> tuple[NDAr
     return x, False
 
 
-def _newton(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
-    """Semi-smooth Newton on the natural map (Alart and Curnier, 1991); returns its best iterate."""
+def _newton(
+    S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int, rho: float | None = None
+) -> NDArray:
+    """Semi-smooth Newton on the natural map (Alart and Curnier, 1991); returns its best iterate.
+
+    With a weight rho of w the steps are the shortest ones: rows on shared dofs leave directions in which
+    nothing changes.
+    """
     best, least = x, _misfit(S, c, x, m, d)
     for _ in range(_NEWTON_STEPS):
+        weight = 1.0 if rho is None else rho
+        slope = _slope(weight * S, weight * c, x, m, d)
+        rest = _natural(weight * S, weight * c, x, m, d).ravel()
         try:
-            x = x - np.linalg.solve(_slope(S, c, x, m, d), _natural(S, c, x, m, d).ravel())
+            x = x - (np.linalg.solve(slope, rest) if rho is None else np.linalg.lstsq(slope, rest, 1e-13)[0])
         except np.linalg.LinAlgError:
             break
         now = _misfit(S, c, x, m, d)

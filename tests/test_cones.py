@@ -190,3 +190,15 @@ def test_held_points_do_not_rub():
     floor = di.ObstacleContact(system, [[0, 1]], di.Plane((0.0, 0.0), (1.0, 0.0)), friction=0.1)
     with pytest.raises(ValueError, match="friction acts on points with dofs that are held"):
         di.MoreauJean(system, 0.1, contact=floor)
+
+
+def test_two_faces_of_one_node_that_hardly_slip():
+    """A rebound in a corner: the slip is so slow that its direction is hard to tell (H has rank 3 of 6)."""
+    frames = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, -1, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
+    H = 95.22550507941783 * frames @ frames.T
+    b = np.array([-2.563302696741642, 2.9122481271746303, 0.29989073591960097,
+                  -2.9180634120631344, -2.563302696741642, 0.29989073591960097])  # fmt: skip
+    r = cones.solve(H, b, 0.3, 3)
+    assert cones.residual(H, b, r, 0.3, 3) < 1e-14
+    w = (H @ r + b).reshape(2, 3)
+    assert r.reshape(2, 3)[:, 0].min() > 0 and np.abs(w[:, 0]).max() < 1e-13
