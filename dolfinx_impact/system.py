@@ -9,9 +9,9 @@ from typing import Any, Callable, Protocol, Sequence, runtime_checkable
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg
 
 from . import kernels
+from .dense import DenseSolver, DenseTangent
 from .loads import Motion
 from .rows import Rows
 
@@ -288,7 +288,7 @@ class PointMasses:
 
     def implicit_solver(
         self, factor: float, mass: str, massless: NDArray | None = None
-    ) -> "DenseSolver":
+    ) -> DenseSolver:
         """Dense factorisation of ``M + factor K``; the mass of the dofs ``massless`` counts as zero.
 
         Without stiffness the solution is zero there.
@@ -300,7 +300,7 @@ class PointMasses:
             held[massless] |= factor == 0.0
         return DenseSolver(np.diag(masses) + factor * K, held)
 
-    def linearised(self, mass: str) -> "DenseTangent":
+    def linearised(self, mass: str) -> DenseTangent:
         """Solver of the linearised step of an implicit scheme; the mass is diagonal whatever is asked for."""
         return DenseTangent(self)
 
@@ -316,43 +316,6 @@ class PointMasses:
     def global_dofs(self) -> NDArray:
         """Every rank has all dofs: the local numbers."""
         return np.arange(self.size)
-
-
-class DenseSolver:
-    """Solves with a small matrix; the solution is zero at held dofs."""
-
-    def __init__(self, matrix: NDArray, held: NDArray) -> None:
-        self._free = ~held
-        self._factor = linalg.lu_factor(matrix[np.ix_(self._free, self._free)])
-
-    def solve(self, b: NDArray, out: NDArray) -> None:
-        """Write the solution for ``b`` into ``out``, both shape (size,)."""
-        out[:] = 0.0
-        out[self._free] = linalg.lu_solve(self._factor, b[self._free])
-
-
-class DenseTangent:
-    """Solves with ``M + a D + b K``, the tangents D and K of the forces at some state.
-
-    Attributes:
-        symmetric: Whether the matrix is symmetric.
-        exact: Whether the tangents are exact, not differences.
-    """
-
-    symmetric, exact = False, False
-
-    def __init__(self, system: PointMasses) -> None:
-        self._system = system
-
-    def update(self, t: float, u: NDArray, v: NDArray, a: float, b: float) -> None:
-        """Take the tangents at this state."""
-        stiffness, damping = self._system.tangents(t, u, v)
-        matrix = np.diag(self._system.mass) + a * damping + b * stiffness
-        self._solver = DenseSolver(matrix, self._system.held)
-
-    def solve(self, b: NDArray, out: NDArray) -> None:
-        """See :meth:`DenseSolver.solve`."""
-        self._solver.solve(b, out)
 
 
 def _symmetric(matrix: ArrayLike, size: int) -> NDArray:

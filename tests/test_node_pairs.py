@@ -10,7 +10,7 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import _compat, complementarity, mesh, parallel
 from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.integrators.response import LumpedResponse
+from dolfinx_impact.integrators.lumped import LumpedResponse
 from dolfinx_impact.node_pairs import NodePairs
 from dolfinx_impact.rows import SharedRows
 

@@ -16,7 +16,7 @@ from ..steps import Steps
 from .base import Integrator
 from .enforcement import PositionLevel, VelocityLevel
 from .formulas import CentralDifferences
-from .response import LumpedCone
+from .lumped import LumpedCone
 
 
 class NotCompiled(ValueError):

@@ -13,7 +13,8 @@ from ..energy import Balance, CentralDifferenceBalance, ThetaBalance
 from ..system import System
 from .base import Integrator
 from .enforcement import Enforcement, VelocityLevel
-from .response import LumpedResponse, contact_response, lumped_response
+from .lumped import LumpedResponse, lumped_response
+from .response import contact_response
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6

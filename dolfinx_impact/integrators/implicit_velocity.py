@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import complementarity
-from ..system import DenseSolver, PointMasses
+from ..dense import DenseSolver
+from ..system import PointMasses
 from .enforcement import VelocityLevel
 from .formulas import CentralDifferences
 from .response import FactorisedResponse

@@ -12,7 +12,8 @@ from ..system import System
 from .base import Integrator
 from .enforcement import Enforcement
 from .formulas import refuse_restitution_and_friction, refuse_unsteady
-from .response import FactorisedResponse, LumpedResponse
+from .lumped import LumpedResponse
+from .response import FactorisedResponse
 
 
 class Newmark(Integrator):

@@ -13,7 +13,8 @@ from ..linear import LinearSolverFailed
 from ..system import PointMasses, System
 from .base import Integrator
 from .enforcement import VelocityLevel
-from .response import FactorisedResponse, contact_response, lumped_response
+from .lumped import lumped_response
+from .response import FactorisedResponse, contact_response
 
 _MOST = 60
 _TOLERANCE = 1e-12

@@ -73,24 +73,6 @@ class Energy:
         F = ufl.variable(F)
         return ufl.diff(self.energy_density(F), F)
 
-    def reduced(self, state: str) -> Law:
-        """The law for an ``F`` embedded in 3x3; ``"line"`` is uniaxial stress.
-
-        In plane stress and on a line the stretch of the thickness is that at which no stress
-        acts there; the material is taken as symmetric about the plane, and about the line.
-        Give forms with a nonlinear one their quadrature degree: the one that UFL estimates
-        grows with every Newton step, and the form may never compile.
-
-        Raises:
-            ValueError: An unknown state, or one that these constants do not allow.
-        """
-        free = THIN.get(checked_state(state))
-        if free and self._no_thin:
-            raise ValueError(f"state {state!r} needs {self._no_thin}, but the law is {self!r}")
-        from .thin import Thin
-
-        return Thin(self, free) if free else self
-
 
 def constants_of(F: Any, values: tuple[float, ...]) -> list[Any]:
     """The values as constants of the mesh that ``F`` lives on."""

@@ -7,11 +7,12 @@ from typing import Any
 
 import ufl
 
-from .base import THIN, Energy, Law, checked_state, number, reduced_moduli
+from .base import THIN, Law, checked_state, number, reduced_moduli
+from .thin import Reducible
 
 
 @dataclass(frozen=True)
-class _Isotropic(Energy):
+class _Isotropic(Reducible):
     E: float
     nu: float
 
@@ -120,7 +121,7 @@ class NeoHookean(_Isotropic):
 
 
 @dataclass(frozen=True)
-class MooneyRivlin(Energy):
+class MooneyRivlin(Reducible):
     """Rubber: ``W = c10 (J^(-2/3) I1 - 3) + c01 (J^(-4/3) I2 - 3) + bulk (J - 1)^2 / 2``.
 
     ``I1 = tr C`` and ``I2 = ((tr C)^2 - tr C^2) / 2``; free of stress at rest, where the shear

@@ -9,11 +9,12 @@ from typing import Any, Callable
 import ufl
 from ufl.algorithms import extract_type
 
-from .base import THIN, Energy, Law, checked_state
+from .base import THIN, Law, checked_state
+from .thin import Reducible
 
 
 @dataclass(frozen=True, repr=False)
-class EnergyLaw(Energy):
+class EnergyLaw(Reducible):
     """A stored energy of one's own, isotropic or not.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import ufl
 
-from .base import Energy, constants_of, reduced_moduli
+from .base import THIN, Energy, Law, checked_state, constants_of, reduced_moduli
 
 #: Newton steps for the stretch of the thickness in a nonlinear law.
 _STEPS = 6
@@ -27,6 +27,10 @@ class Thin(Energy):
 
     law: Energy
     free: int
+
+    def reduced(self, state: str) -> Law:
+        """Itself: the state is chosen."""
+        return self
 
     @property
     def linear(self) -> bool:  # type: ignore[override]
@@ -80,3 +84,23 @@ class Thin(Energy):
 
 def _diagonal(entries: list[Any]) -> Any:
     return ufl.as_tensor([[entries[i] if i == j else 0.0 for j in range(3)] for i in range(3)])
+
+
+class Reducible(Energy):
+    """A law whose stretch of the thickness follows from its energy, where no stress acts there."""
+
+    def reduced(self, state: str) -> Law:
+        """The law for an ``F`` embedded in 3x3; ``"line"`` is uniaxial stress.
+
+        In plane stress and on a line the stretch of the thickness is that at which no stress
+        acts there; the material is taken as symmetric about the plane, and about the line.
+        Give forms with a nonlinear one their quadrature degree: the one that UFL estimates
+        grows with every Newton step, and the form may never compile.
+
+        Raises:
+            ValueError: An unknown state, or one that these constants do not allow.
+        """
+        free = THIN.get(checked_state(state))
+        if free and self._no_thin:
+            raise ValueError(f"state {state!r} needs {self._no_thin}, but the law is {self!r}")
+        return Thin(self, free) if free else self
