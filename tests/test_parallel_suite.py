@@ -6,12 +6,12 @@ import pytest
 
 
 @pytest.mark.serial
-@pytest.mark.timeout(450)
+@pytest.mark.timeout(650)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_suite_passes_on(ranks, launch):
     tests = Path(__file__).resolve().parent
     # Only the thread method ends a rank that waits inside MPI; it ends the whole job with it.
     arguments = ["-m", "pytest", "-q", "-m", "not serial", "-p", "no:cacheprovider",
                  "--timeout", "120", "--timeout-method", "thread", str(tests)]  # fmt: skip
-    done = launch(arguments, ranks=ranks, cwd=tests.parent, timeout=400)
+    done = launch(arguments, ranks=ranks, cwd=tests.parent, timeout=600)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]

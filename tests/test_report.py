@@ -94,7 +94,7 @@ def made(tmp_path_factory):
     schemes = ",".join(["carpenter", *MINE])
     done = subprocess.run(
         [sys.executable, *COMMAND, "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "2"],
-        cwd=folder, env=_environment(), text=True, capture_output=True, timeout=120,
+        cwd=folder, env={**_environment(), "COLUMNS": "100"}, text=True, capture_output=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "results" / "report", done

@@ -32,20 +32,21 @@ def effort(integrator: Integrator, steps: int) -> Effort:
     """Make ``steps`` steps with a scheme that was started, and count."""
     system, contact = integrator.system, integrator.contact
     count, rows = {"force": 0, "tangents": 0, "evaluate": 0}, []
+    inner = {"tangents": "force", "touch": "evaluate"}  # what may be called within, and is not counted
 
     def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def replacement(*state: Any) -> Any:
-            forces = count["force"]
+            before = dict(count)
             result = call(*state)
-            if name == "tangents":
-                count["force"] = forces
-            count[name] += 1
+            if name in inner:
+                count[inner[name]] = before[inner[name]]
+            count["evaluate" if name == "touch" else name] += 1
             return result
 
         return replacement
 
     for owner in (system, contact):
-        for name in count:
+        for name in (*count, "touch"):
             if hasattr(owner, name):
                 setattr(owner, name, counted(name, getattr(owner, name)))
     for _ in range(steps):
