@@ -326,7 +326,7 @@ def test_facets_of_a_name_without_nodes_make_no_contact():
 
 def test_quadratic_tetrahedra_have_positive_masses_by_hrz():
     bar = Solid(solid_bar(tetrahedra=1, elements=1, lateral=1), degree=2, **STEEL)
-    assert WORLD.allreduce(bool(np.any(bar.mass <= 0))) is False
+    assert not WORLD.allreduce(bool(np.any(bar.mass <= 0)))
     assert WORLD.allreduce(bar.mass.sum()) == pytest.approx(3 * bar.total_mass, rel=1e-12)
     for scheme in (CDLagrange(bar, 0.5 * bar.critical_time_step()), MoreauJean(bar, 1e-6)):
         scheme.start(0.0, 1.0)
