@@ -90,12 +90,14 @@ def reduced_moduli(lame: float, mu: float, state: str) -> tuple[float, float]:
 
 
 def checked_state(state: str) -> str:
+    """The state; a ValueError for an unknown one."""
     if state not in STATES:
         raise ValueError(f"unknown state {state!r}; a law knows {', '.join(map(repr, STATES))}")
     return state
 
 
 def number(name: str, value: Any) -> float:
+    """The value as a float; a ValueError for anything but a finite number."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value):
         raise ValueError(f"{name} must be a finite number, but is {value!r}")
     return float(value)
