@@ -52,7 +52,7 @@ class ObstacleContact(Contact):
         friction: float = 0.0,
     ) -> None:
         numbers = np.asarray(dofs, dtype=np.int32)
-        self.obstacle = obstacle
+        self.system, self.obstacle = system, obstacle
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
         self.constant = all(face.flat for face in self.faces) and not self.moving
@@ -64,12 +64,12 @@ class ObstacleContact(Contact):
             keys = np.column_stack([np.repeat(keys, count, axis=0), np.tile(np.arange(count), len(keys))])
         numbers = np.repeat(numbers, count, axis=0)
         self._x = np.zeros(numbers.shape) if x is None else np.repeat(x, count, axis=0)
-        rows = Rows(numbers, self._normals(self._x.copy(), 0.0), keys)
+        rows = Rows(numbers, self._together(lambda: self._normals(self._x.copy(), 0.0)), keys)
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
             friction=friction,
         )  # fmt: skip
-        self._gap0 = self._gaps(self._x, 0.0)
+        self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
         self._at = self._x
 
     def _gaps(self, x: NDArray, t: float) -> NDArray:

@@ -154,7 +154,7 @@ class Solid(Body):
         return sum(self._weight * m.law.energy_density(F) * m.dx for m in self.materials)
 
     def _internal_form(self) -> Any:
-        """``F_int . w`` at the displacement `:attr:`displacement``."""
+        """``F_int . w`` at :attr:`displacement`."""
         # In thin bodies the stress is known without the derivative of the thickness, W being least there.
         thin = not self.linear and self.state in ("plane-stress", "line")
         if self._energy_known and not thin:
@@ -278,10 +278,12 @@ class Solid(Body):
         if self.mass_damped or (self.linear and not any(self.viscosity)):
             return super()._tangent_forms()
         u, v, internal = self.displacement, self.velocity, self._internal_form()
-        beta = fem.Constant(self.mesh, self.stiffness_damping)
-        damping = beta * ufl.derivative(internal, u, v)
+        parts = []
+        if self.stiffness_damping > 0:
+            parts.append(fem.Constant(self.mesh, self.stiffness_damping) * ufl.derivative(internal, u, v))
         if any(self.viscosity):
-            damping += self._viscous_form(*self.viscosity)
+            parts.append(self._viscous_form(*self.viscosity))
+        damping = sum(parts)
         return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
 
     # -- loads

@@ -34,9 +34,12 @@ class StepControl:
         self.every, self.safety, self.changes = int(every), float(safety), 0
 
     def check(self, integrator: Any) -> None:
-        """Raise a ValueError for a scheme that cannot change its step."""
+        """Raise a ValueError for a scheme that cannot change its step, or a system that is no body."""
         if not hasattr(integrator, "change_step"):
             raise ValueError(f"{type(integrator).__name__} cannot change its time step: leave adapt out")
+        if not hasattr(integrator.system, "mesh"):
+            kind = type(integrator.system).__name__
+            raise ValueError(f"the critical time step of a {kind} is not followed: leave adapt out")
 
     def look(self, integrator: Any, balance: Any) -> None:
         """Change the step where the critical one has changed enough. Collective."""

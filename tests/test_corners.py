@@ -122,6 +122,12 @@ def test_a_function_that_fails_at_one_node_ends_the_run_on_all_ranks():
         di.simulate(s, t_end=1.0, progress=False)
 
 
+def test_a_function_that_fails_at_one_node_before_the_start_fails_on_all_ranks():
+    hole = obstacles.SignedDistance(lambda x: np.where(x[:, 0] == 0.5, np.nan, x[:, 1] + 0.1), 2)
+    with pytest.raises(ValueError, match="the signed distance is not finite at x = "):
+        foot(obstacle=hole)
+
+
 @pytest.mark.parametrize("given, word", [
     ({"translation": ((0.0, 1.0), lambda t: np.nan if t > 0.05 else 0.0)}, "translation"),
     ({"rotation": lambda t: np.inf if t > 0.05 else 0.0, "center": (0.0, -5.0)}, "rotation"),

@@ -89,10 +89,18 @@ def test_a_change_is_of_second_order():
     (lambda: di.StepControl(every=0), "every must be a whole number"),
     (lambda: di.StepControl(safety=1.0), "safety must lie between 0 and 1"),
     (lambda: di.simulate(theta(), t_end=1.0, adapt=di.StepControl()), "cannot change its time step"),
+    (lambda: di.simulate(ball(), t_end=1.0, adapt=di.StepControl()), "step of a PointMasses is not followed"),
+    (lambda: di.simulate(ball(), t_end=1.0, adapt=True), "adapt must be a StepControl, not True"),
 ])  # fmt: skip
 def test_bad_input(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
+
+
+def ball():
+    s = di.CDLagrange(di.PointMasses(1.0), 0.1)
+    s.start(0.0, 1.0)
+    return s
 
 
 def theta():
