@@ -22,9 +22,10 @@ import numpy as np
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import mesh, parallel, plot, render, statics
+from dolfinx_impact import mesh, parallel, plot, statics
 from dolfinx_impact.benchmark import crane, crane_record
 from dolfinx_impact.benchmark.crane_events import EventLog
+from dolfinx_impact.pictures import frames
 
 h, t_end, sample = 1e-5, 1.0, 1e-3  # [s]
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "results/bridge_crane")
@@ -211,12 +212,12 @@ def draw_histories(path):
     plt.close(figure)
 
 
-scene = render.Scene(
+scene = frames.Scene(
     whole,
     {
-        "girders": render.Tubes(crane.BEAMS["girders"], 0.14, "#2f6fb0"),
-        "end-carriages": render.Tubes(crane.BEAMS["end-carriages"], 0.17, "#5d6770"),
-        "trolley": render.Tubes(crane.BEAMS["trolley"], 0.10, "#e3a21a", lift=0.5),
+        "girders": frames.Tubes(crane.BEAMS["girders"], 0.14, "#2f6fb0"),
+        "end-carriages": frames.Tubes(crane.BEAMS["end-carriages"], 0.17, "#5d6770"),
+        "trolley": frames.Tubes(crane.BEAMS["trolley"], 0.10, "#e3a21a", lift=0.5),
     },
     tied, magnify=100, least=least, supports="crane wheels", points="wheel",
 )  # fmt: skip
@@ -228,12 +229,12 @@ titles = [
     f"{i}   t = {t[n]:.3f} s: {name} (gaps: left {millimetres(west[n])}, right {millimetres(east[n])} mm)"
     for i, (name, n) in enumerate(moments.items(), start=1)
 ]
-render.strip(
+frames.strip(
     folder / "moments.png", scene, u[shown], gap[shown], titles,
     title="Bridge crane under vertical shaking: the trolley jumps",
 )  # fmt: skip
 late = np.linspace(550, len(t) - 1, pictures_of_film, dtype=int)
-render.film(
+frames.film(
     folder / "crane.gif", scene, t[late], u[late], gap[late],
     curves={name: (t, gap[:, i]) for name, (i, _) in axles.items()},
     title="Bridge crane under vertical shaking: the trolley jumps",

@@ -27,7 +27,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import render_solid
+from dolfinx_impact import plot
 
 parser = argparse.ArgumentParser(description="A soft ball thrown at obstacles of many shapes.")
 parser.add_argument("folder", nargs="?", default="results/obstacles", type=Path)
@@ -202,12 +202,12 @@ def throw(name):
     near = slice(max(peak - 12, 0), peak + 13)
     forces = impulses[near].mean(axis=0) / h
     moments = [
-        render_solid.Moment(0.0, np.zeros(ball.size), ball.rigid_velocity(velocity), title="before,"),
-        render_solid.Moment(*log.states[peak], forces, "largest force,"),
-        render_solid.Moment(*log.states[-1], title="after,"),
+        plot.Moment(0.0, np.zeros(ball.size), ball.rigid_velocity(velocity), title="before,"),
+        plot.Moment(*log.states[peak], forces, "largest force,"),
+        plot.Moment(*log.states[-1], title="after,"),
     ]
-    render_solid.picture(
-        options.folder / f"{name}.png", ball, moments, obstacle, low, high, contact=contact, eye=eye,
+    plot.strip(
+        options.folder / f"{name}.png", ball, moments, contact=contact, box=(low, high), eye=eye, columns=3,
         title=f"{name}: largest force {found['peak']:.0f} N",
     )  # fmt: skip
     return found

@@ -9,10 +9,10 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import parallel
-from .contact import Contact
-from .frame import Frame
-from .plot import _pyvista, pyplot
+from .. import parallel
+from ..contact import Contact
+from ..frame import Frame
+from .drawing import load_pyvista, pyplot, round_down
 
 CLOSED, OPEN, UNLOADED = "#222222", "#e0201b", "#9a9a9a"
 #: From where the eye looks, and up.
@@ -119,7 +119,7 @@ class Scene:
                 f"pictures need displacements of shape (n, {len(self._x)}, 3) and gaps "
                 f"(n, {len(self._below)}), not {displacements.shape} and {gaps.shape}"
             )
-        pyvista = _pyvista()
+        pyvista = load_pyvista()
         plotter = pyvista.Plotter(off_screen=True, window_size=[2 * pixels for pixels in self.size])
         plotter.set_background("white")
         self._set_camera(plotter)
@@ -174,7 +174,7 @@ class Scene:
     def annotate(self, axes: Any, *, size: float = 9.0) -> None:
         """Axes, two scales and what is not true to scale, into matplotlib axes in pixels of a picture."""
         text = {"fontsize": size, "color": "0.15"}
-        length, height = _round(np.ptp(self._x) / 5), _round(np.ptp(self._x) / 20 / self.magnify)
+        length, height = round_down(np.ptp(self._x) / 5), round_down(np.ptp(self._x) / 20 / self.magnify)
         corner = self._focus + (-0.46 * self.size[0] * self.view[0] - 0.41 * self.size[1] * self.view[1]) / (
             self._scale
         )
@@ -336,9 +336,3 @@ def _lines(pyvista: Any, points: NDArray, segments: NDArray) -> Any:
     ends = place.reshape(segments.shape)
     lines = np.column_stack([np.full(len(ends), 2), ends]).ravel()
     return pyvista.PolyData(points[used], lines=lines)
-
-
-def _round(length: float) -> float:
-    """A length of one digit, 1, 2 or 5, at most so long."""
-    power = 10.0 ** np.floor(np.log10(length))
-    return float(power * max(digit for digit in (1, 2, 5) if digit * power <= length * (1 + 1e-9)))

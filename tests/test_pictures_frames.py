@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dolfinx_impact import Plane, RigidContact, render
+from dolfinx_impact import Plane, RigidContact
+from dolfinx_impact.pictures import drawing, frames
 from dolfinx_impact.benchmark import crane
 
 pytest.importorskip("gmsh")
@@ -15,9 +16,9 @@ pytest.importorskip("pyvista")
 Image = pytest.importorskip("PIL.Image")
 pytestmark = pytest.mark.serial
 TUBES = {
-    "girders": render.Tubes(crane.BEAMS["girders"], 0.14, "#0000ff"),
-    "end-carriages": render.Tubes(crane.BEAMS["end-carriages"], 0.14, "#777777"),
-    "trolley": render.Tubes(crane.BEAMS["trolley"], 0.10, "#00ff00", lift=0.5),
+    "girders": frames.Tubes(crane.BEAMS["girders"], 0.14, "#0000ff"),
+    "end-carriages": frames.Tubes(crane.BEAMS["end-carriages"], 0.14, "#777777"),
+    "trolley": frames.Tubes(crane.BEAMS["trolley"], 0.10, "#00ff00", lift=0.5),
 }
 
 
@@ -28,7 +29,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def scene(frame):
-    return render.Scene(frame, TUBES, crane.wheels(frame, gap0=0.0), magnify=50.0, supports="crane wheels")
+    return frames.Scene(frame, TUBES, crane.wheels(frame, gap0=0.0), magnify=50.0, supports="crane wheels")
 
 
 def where(image, channel):
@@ -104,7 +105,7 @@ def test_strip_and_film(frame, scene, tmp_path):
     """A strip shows three moments in two rows; a film has a picture for every time and lasts as asked."""
     u, gap = states(frame, [0.0, 2e-3, 4e-3])
     gap[1] = 1e-3
-    render.strip(tmp_path / "strip.png", scene, u, gap, ["a", "b", "c"], title="three moments")
+    frames.strip(tmp_path / "strip.png", scene, u, gap, ["a", "b", "c"], title="three moments")
     with Image.open(tmp_path / "strip.png") as picture:
         strip = np.asarray(picture.convert("RGB"))
     height, width = strip.shape[0] // 2, strip.shape[1] // 2
@@ -112,7 +113,7 @@ def test_strip_and_film(frame, scene, tmp_path):
     assert [where(part, 1).size > 0 for part in parts] == [True, True, True, False]
     assert [where(part[:-100], 0).size > 0 for part in parts] == [False, True, False, False]
     t = np.array([0.0, 0.1, 0.2])
-    render.film(tmp_path / "film.gif", scene, t, u, gap, curves={"wheel 1": (t, gap[:, 0])}, pause=0.1)
+    frames.film(tmp_path / "film.gif", scene, t, u, gap, curves={"wheel 1": (t, gap[:, 0])}, pause=0.1)
     with Image.open(tmp_path / "film.gif") as film:
         assert film.n_frames == 3 and film.info["duration"] == 100
         pictures = []
@@ -124,7 +125,7 @@ def test_strip_and_film(frame, scene, tmp_path):
 
 @given(st.floats(1e-6, 1e6))
 def test_scales_have_one_digit(length):
-    found = render._round(length)
+    found = drawing.round_down(length)
     digit = found / 10.0 ** np.floor(np.log10(found * (1 + 1e-9)))
     assert min(abs(digit - one) for one in (1, 2, 5)) < 1e-6
     assert found <= length * (1 + 1e-6) and length < 2.5 * found * (1 + 1e-6)
@@ -135,12 +136,12 @@ def test_refusals(frame, scene, tmp_path):
     with pytest.raises(ValueError, match=r"displacements of shape \(n, 396, 3\) and gaps \(n, 4\)"):
         scene.images(u[:, :-1], gap)
     with pytest.raises(ValueError, match=r"gaps \(n, 4\), not \(2, 396, 3\) and \(1, 4\)"):
-        render.strip(tmp_path / "strip.png", scene, u, gap[:1], ["a", "b"])
+        frames.strip(tmp_path / "strip.png", scene, u, gap[:1], ["a", "b"])
     with pytest.raises(ValueError, match="two pictures or more, but 1 times and 1 states"):
-        render.film(tmp_path / "film.gif", scene, np.zeros(1), u[:1], gap[:1], curves={})
+        frames.film(tmp_path / "film.gif", scene, np.zeros(1), u[:1], gap[:1], curves={})
     with pytest.raises(ValueError, match="nope"):
-        render.Scene(frame, {"all": render.Tubes(["nope"], 0.1, "b")}, crane.wheels(frame), magnify=1.0)
+        frames.Scene(frame, {"all": frames.Tubes(["nope"], 0.1, "b")}, crane.wheels(frame), magnify=1.0)
     floor = RigidContact(frame, "trolley wheels", Plane((0, 0, -1), (0, 0, 1)))
     with pytest.raises(ValueError, match="marks pairs of nodes"):
-        render.Scene(frame, TUBES, floor, magnify=1.0)
+        frames.Scene(frame, TUBES, floor, magnify=1.0)
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""Pictures of solids and obstacles: surfaces lie where the gap is zero, bodies where and as large as said."""
+"""Strips of solids and obstacles: surfaces lie where the gap is zero, bodies where and as large as said."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import render_solid
+from dolfinx_impact import plot
+from dolfinx_impact.pictures import film, shots, skin, solids
 
 pytest.importorskip("pyvista")
 Image = pytest.importorskip("PIL.Image")
@@ -35,13 +36,22 @@ def moment(solid, shift, speed=0.0, **options):
     gdim = solid.block
     u = np.tile(np.asarray(shift, dtype=float), solid.size // gdim)
     v = np.tile([speed, *[0.0] * (gdim - 1)], solid.size // gdim)
-    return render_solid.Moment(0.5e-3, u, v, **options)
+    return plot.Moment(0.5e-3, u, v, **options)
 
 
 def pushed(solid, obstacle, force):
     """The contact and a force on each of its points."""
     contact = di.RigidContact(solid, "skin", obstacle)
     return contact, np.tile(np.asarray(force, dtype=float), (contact.count, 1))
+
+
+def scene_of(solid, moments, **options):
+    """The scene of a strip in a box of 2 m, and its shots; one rank."""
+    given = {"obstacle": floor(solid.block), "contact": None, "shade": "speed", "top": None, "magnify": 1.0,
+             "box": ([-1.0] * solid.block, [1.0] * solid.block), "cells": 10, **options}  # fmt: skip
+    wanted = shots.Wanted(**given)
+    parts, found = shots.gather(solid, moments, wanted)
+    return film._scene(parts, found, wanted), found
 
 
 def pixels(path):
@@ -66,7 +76,7 @@ def red(image):
     ],
 )
 def test_the_surface_is_where_the_gap_is_zero(obstacle, area):
-    found = render_solid.surface(obstacle, LOW, HIGH, cells=40)
+    found = solids.surface(obstacle, LOW, HIGH, cells=40)
     x = np.asarray(found.points, dtype=float)
     assert np.abs(obstacle.gap(x)).max() < 2e-3
     assert found.area == pytest.approx(area, rel=0.015)
@@ -79,7 +89,7 @@ def test_the_surface_is_where_the_gap_is_zero(obstacle, area):
 def test_a_moving_circle_in_the_plane(radius, x0, t):
     """Lines as long as the circle, around where it is at that time, with normals away from there."""
     circle = di.Moving(di.Sphere((x0, 0.0), radius), translation=((0.0, 0.02), lambda t: t))
-    found = render_solid.surface(circle, (-1.0, -1.0), (1.0, 1.0), t=t)
+    found = solids.surface(circle, (-1.0, -1.0), (1.0, 1.0), t=t)
     x = np.asarray(found.points, dtype=float)
     assert found.compute_cell_sizes()["Length"].sum() == pytest.approx(2 * np.pi * radius, rel=5e-3)
     away = x[:, :2] - [x0, 0.02 * t]
@@ -91,9 +101,11 @@ def test_a_moving_circle_in_the_plane(radius, x0, t):
 @pytest.mark.serial
 def test_an_obstacle_outside_of_the_box_is_not_seen(tmp_path):
     far = di.Plane((0, 0, -2), (0, 0, 1))
-    assert render_solid.surface(far, LOW, HIGH, cells=4).n_points == 0
+    assert solids.surface(far, LOW, HIGH, cells=4).n_points == 0
     solid = body(MPI.COMM_SELF)
-    render_solid.picture(tmp_path / "far.png", solid, [moment(solid, (0, 0, 0))], far, LOW, HIGH, cells=4)
+    plot.strip(
+        tmp_path / "far.png", solid, [moment(solid, (0, 0, 0))], obstacle=far, box=(LOW, HIGH), cells=4
+    )
     image = pixels(tmp_path / "far.png")
     obstacle = np.array([0xC9, 0xBF, 0xAE]) / 0xC9
     bright = image[image.sum(axis=2) > 100]
@@ -107,28 +119,92 @@ def test_bodies_move_as_far_as_the_scale_says(gdim, degree):
     solid = body(MPI.COMM_SELF, gdim, degree)
     shifts = np.zeros((3, gdim))
     shifts[1, 0], shifts[2, -1] = 0.3, 0.25
-    pieces = [[render_solid._piece(solid, moment(solid, s, 1.0), None, "speed")] for s in shifts]
-    corners = np.full(gdim, -1.0), np.ones(gdim)
-    scene = render_solid._Scene(floor(gdim), corners, render_solid._view(gdim, (0, -1, 0.2)), 10, "speed")
-    surfaces = scene._surfaces([0.0] * 3)
-    scene._frame([*(s.points for s in surfaces), *(p.points for ranks in pieces for p in ranks)])
-    images = scene._images(surfaces, pieces, 1.0)
+    scene, _ = scene_of(solid, [moment(solid, s, 1.0) for s in shifts], eye=(0, -1, 0.2))
+    images = list(scene.images())
     # The fastest is yellow, the obstacle grey.
     centers = []
     for image in images:
         r, g, b = image.astype(int).transpose(2, 0, 1)
         centers.append(np.argwhere((r - b > 60) & (g - b > 60)).mean(axis=0)[::-1] / 2)
-    places = scene._pixels(np.pad(shifts, ((0, 0), (0, 3 - gdim))))
+    places = scene.pixels(np.pad(shifts, ((0, 0), (0, 3 - gdim))))
     assert np.diff(centers, axis=0) == pytest.approx(np.diff(places, axis=0), abs=1.5)
     assert np.abs(np.diff(places, axis=0)).max() > 50
     pyplot = pytest.importorskip("matplotlib.pyplot")
     figure, axes = pyplot.subplots()
-    scene._add_scale(axes)
+    scene.add_scale(axes)
     (said,) = [text.get_text() for text in axes.texts if "mm" in text.get_text()]
     bar = np.ptp(axes.lines[0].get_xdata())
-    ends = scene._pixels(scene._view[:1] * np.array([[0.0], [1e-3 * float(said.split()[0])]]))
+    ends = scene.pixels(scene._view[:1] * np.array([[0.0], [1e-3 * float(said.split()[0])]]))
     assert bar == pytest.approx(np.ptp(ends[:, 0]), rel=1e-9)
     pyplot.close(figure)
+
+
+@pytest.mark.parametrize("cell, degree, count", [
+    ("tetrahedron", 1, 108), ("tetrahedron", 2, 432), ("tetrahedron", 3, 972), ("hexahedron", 1, 54),
+    ("hexahedron", 3, 486), ("triangle", 1, 18), ("triangle", 3, 162), ("quadrilateral", 2, 36),
+])  # fmt: skip
+def test_the_skin_is_all_that_is_seen(cell, degree, count):
+    """Pieces between nodes cover the surface (in the plane the body) once, on any number of ranks."""
+    gdim = 2 if cell in ("triangle", "quadrilateral") else 3
+    make = {2: dmesh.create_rectangle, 3: dmesh.create_box}[gdim]
+    mesh = make(COMM, [[0.0] * gdim, [1.0] * gdim], [3] * gdim, getattr(dmesh.CellType, cell))
+    solid = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.0), degree=degree)
+    found = skin.Skin(solid)
+    x = found.gather(found.x)
+    if COMM.rank == 0:
+        corners = x[found.pieces].astype(float)
+        assert len(corners) == count
+        a, b = corners[:, 1] - corners[:, 0], corners[:, -1] - corners[:, 0]
+        areas = np.linalg.norm(np.cross(a, b), axis=1)
+        share = 0.5 if corners.shape[1] == 3 else 1.0
+        if degree < 3:
+            assert share * areas == pytest.approx(share * areas[0], rel=1e-4)
+        assert share * areas.sum() == pytest.approx(1.0 if gdim == 2 else 6.0, rel=1e-5)
+        if gdim == 3:
+            assert np.isclose(corners, 0.0).all(axis=1).any(axis=1).sum() == count // 2
+
+
+@pytest.mark.serial
+def test_a_part_of_a_mesh_has_a_skin_of_its_own():
+    mesh = dmesh.create_box(MPI.COMM_SELF, [[0.0] * 3, [2.0, 1.0, 1.0]], [2, 1, 1], dmesh.CellType.hexahedron)
+    left = dmesh.locate_entities(mesh, 3, lambda x: x[0] <= 1.0 + 1e-9)
+    tags = dmesh.meshtags(mesh, 3, left, np.ones(left.size, np.int32))
+    solid = di.Solid(di.NamedMesh(mesh, tags, None, {"left": (3, 1)}), density=1.0,
+                     law=di.LinearElastic(1.0, 0.0), cells="left")  # fmt: skip
+    found = skin.Skin(solid)
+    assert len(found.pieces) == 6 and found.x[:, 0].max() == 1.0
+
+
+@pytest.mark.serial
+def test_magnified_bodies_touch_when_they_touch():
+    """The wall moves away by as much as the first gap grows."""
+    solid = body(MPI.COMM_SELF)
+    scene, (first, last) = scene_of(
+        solid, [moment(solid, (0, 0, 0)), moment(solid, (0, 0, -0.1))], magnify=5.0, eye=(0, -1, 0.2)
+    )
+    wall = np.asarray(scene._surfaces[0].points)[:, 2]
+    assert wall == pytest.approx(-0.7) and last.points[:, 2].min() == pytest.approx(-0.7)
+    assert first.points[:, 2].min() == pytest.approx(-0.2)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("gdim", [2, 3])
+def test_a_moved_obstacle_is_where_its_gap_is_zero(gdim):
+    """The surface found once and moved with it is that of the moment."""
+    axis = () if gdim == 2 else ((0, 1, 0),)
+    turn = (*axis, lambda t: 300.0 * t) if axis else (lambda t: 300.0 * t)
+    along = (0.1, *[0.0] * (gdim - 1))
+    ball = di.Moving(di.Sphere((0.3, *[0.0] * (gdim - 1)), 0.2), rotation=turn, center=[0.0] * gdim,
+                     translation=(along, lambda t: t))  # fmt: skip
+    solid = body(MPI.COMM_SELF, gdim)
+    scene, (shot,) = scene_of(solid, [moment(solid, [0.0] * gdim)], obstacle=ball, eye=(0, -1, 0), cells=40)
+    x = np.asarray(scene._surfaces[0].points, dtype=float)
+    assert np.abs(ball.gap(x[:, :gdim], shot.t)).max() < 1e-3
+    assert np.asarray(scene._surfaces[0]["normals"])[:, :gdim] == pytest.approx(
+        ball.normal(x[:, :gdim], shot.t), abs=0.02
+    )
+    if gdim == 3:
+        assert np.asarray(scene._surfaces[0]["normals"])[:, 1].max() < 0.01  # seen from the free side
 
 
 @pytest.mark.serial
@@ -138,17 +214,15 @@ def test_arrows_show_forces(tmp_path):
     solid = body(MPI.COMM_SELF)
     contact, forces = pushed(solid, floor(), (0, 0, 0))
     forces[3], forces[5] = (0, 0, 30.0), (12.0, 0, 0)
-    piece = render_solid._piece(solid, moment(solid, (0, 0, 0.1), forces=forces), contact, "speed")
     where = solid.x[contact.rows.dofs[[3, 5], 0] // 3] + [0, 0, 0.1]
-    assert piece.feet[[3, 5]] == pytest.approx(where)
-    view = render_solid._view(3, (0, -1, 0))
-    scene = render_solid._Scene(floor(), (np.array(LOW), np.array(HIGH)), view, 5, "speed")
-    scene._frame([piece.points])
+    moments = [moment(solid, (0, 0, 0.1), forces=forces)]
+    scene, (shot,) = scene_of(solid, moments, eye=(0, -1, 0), contact=contact)
+    assert shot.feet[[3, 5]] == pytest.approx(where)
     figure, axes = pyplot.subplots()
-    scene._add_forces(axes, [piece], 30.0)
+    scene.add_forces(axes, shot)
     arrows, key = axes.collections
-    assert np.column_stack([arrows.X, arrows.Y]) == pytest.approx(scene._pixels(where))
-    width = scene._size[0]
+    assert np.column_stack([arrows.X, arrows.Y]) == pytest.approx(scene.pixels(where))
+    width = scene.size[0]
     assert np.column_stack([arrows.U, arrows.V]) == pytest.approx(
         np.array([[0.0, -0.2 * width], [0.08 * width, 0.0]]), abs=1e-9
     )
@@ -167,9 +241,8 @@ def test_a_picture_is_the_same_on_any_number_of_ranks(gdim, shared_path):
         ]  # fmt: skip
         path = shared_path / f"{name}.png"
         if comm is COMM or COMM.rank == 0:
-            render_solid.picture(
-                path, solid, moments, floor(gdim), [-0.5] * gdim, [0.5] * gdim, contact=contact, cells=20
-            )
+            box = ([-0.5] * gdim, [0.5] * gdim)
+            plot.strip(path, solid, moments, contact=contact, box=box, cells=20, columns=2)
     COMM.barrier()
     drawn = [pixels(shared_path / f"{name}.png") for name in ("shared", "alone")]
     assert drawn[0].shape == drawn[1].shape
@@ -184,10 +257,10 @@ def test_refusals(shared_path):
     solid, path = body(), shared_path / "no.png"
     good, box = moment(solid, (0, 0, 0)), (LOW, HIGH)
 
-    def draw(moments, *args, **options):
-        render_solid.picture(path, solid, moments, floor(), *(args or box), **options)
+    def draw(moments, name=path, **options):
+        plot.strip(name, solid, moments, **{"obstacle": floor(), "box": box, **options})
 
-    with pytest.raises(ValueError, match="shade must be one of speed, displacement, but is 'heat'"):
+    with pytest.raises(ValueError, match="one of speed, displacement, stress, v_x, v_y, v_z, but is"):
         draw([good], shade="heat")
     with pytest.raises(ValueError, match="needs moments of a solid in 2 or 3 directions"):
         draw([])
@@ -200,11 +273,28 @@ def test_refusals(shared_path):
     with pytest.raises(ValueError, match="one a point and direction"):
         draw([good._replace(forces=forces[:, :2])], contact=contact)
     with pytest.raises(ValueError, match="corners low < high"):
-        draw([good], HIGH, LOW)
+        draw([good], box=(HIGH, LOW))
     with pytest.raises(ValueError, match="corners low < high"):
-        draw([good], (0, 0), (1, 1))
+        draw([good], box=((0, 0), (1, 1)))
     with pytest.raises(ValueError, match="a direction in space that is not upwards"):
         draw([good], eye=(0, 0, 1))
     with pytest.raises(ValueError, match="cells must be a whole number from 1 on"):
         draw([good], cells=0)
-    assert not path.exists()
+    with pytest.raises(ValueError, match="columns must be a whole number from 1 on"):
+        draw([good], columns=0)
+    with pytest.raises(ValueError, match="magnify must be positive, but is 0"):
+        draw([good], magnify=0)
+    with pytest.raises(ValueError, match="the obstacle has 2 directions, the body 3"):
+        draw([good], obstacle=floor(2))
+    lift = di.Moving(floor(), translation=((0, 0, 1), lambda t: t))
+    with pytest.raises(ValueError, match="before a moving obstacle cannot be magnified"):
+        draw([good], obstacle=lift, magnify=2.0)
+    with pytest.raises(ValueError, match="must be one of dolfinx_impact.obstacles"):
+        draw([good], obstacle="floor")
+    with pytest.raises(ValueError, match="must end in .png or .svg or .pdf, but is 'no.jpg'"):
+        draw([good], shared_path / "no.jpg")
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        draw([good], shared_path / "nowhere" / "no.png")
+    with pytest.raises(ValueError, match="drawn of a Solid, not of PointMasses"):
+        plot.strip(path, di.PointMasses([1.0]), [good])
+    assert not list(shared_path.iterdir())

@@ -1,0 +1,1 @@
+"""How pictures and films are drawn; :mod:`dolfinx_impact.plot` is what users call."""

@@ -1,0 +1,166 @@
+"""What pictures of solids are asked for, and what rank 0 needs to draw them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Mapping, NamedTuple, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import parallel
+from ..contact import Contact
+from ..obstacles import Obstacle
+from ..solid import Solid
+from .drawing import check_path, load_pyvista, pyplot
+from .skin import Skin, in_space
+from .snapshots import Moment, Snapshots
+from .solids import Shot, check_cells, corners_of_box, view_from
+
+#: What may colour a body: names, units.
+SHADES = {
+    "speed": ("speed", "m/s"),
+    "displacement": ("displacement", "m"),
+    "stress": ("von Mises stress", "Pa"),
+    "v_x": ("velocity v_x", "m/s"),
+    "v_y": ("velocity v_y", "m/s"),
+    "v_z": ("velocity v_z", "m/s"),
+}
+Moments = Union[Snapshots, Sequence[Moment]]
+
+
+class Wanted(NamedTuple):
+    """What strips and films have in common; see :func:`.film.strip`."""
+
+    obstacle: Obstacle | None
+    contact: Contact | None
+    shade: str
+    top: float | None
+    magnify: float
+    box: tuple[ArrayLike, ArrayLike] | None
+    eye: Sequence[float]
+    cells: int
+
+    @property
+    def shape(self) -> Obstacle | None:
+        """The obstacle, that of the contact where none is given."""
+        return self.obstacle if self.obstacle is not None else getattr(self.contact, "obstacle", None)
+
+
+def moments_of(snapshots: Moments) -> list[Moment]:
+    return snapshots.states if isinstance(snapshots, Snapshots) else list(snapshots)
+
+
+def check(
+    path: str | Path, kinds: Sequence[str], solid: Solid, moments: Sequence[Moment], wanted: Wanted,
+    numbers: Mapping[str, float], pause: float | None = None,
+) -> None:  # fmt: skip
+    """Raise on all ranks where nothing can be drawn. Collective."""
+    if not isinstance(solid, Solid):
+        raise ValueError(f"pictures of this kind are drawn of a Solid, not of {type(solid).__name__}")
+    error = None
+    try:
+        _checkmoments_of(solid, moments, wanted)
+        _check_look(solid, wanted)
+        for name, value in numbers.items():
+            least = 2 if name == "frames" else 1
+            if not (value >= least and value == int(value)):
+                raise ValueError(f"{name} must be a whole number from {least} on, but is {value}")
+        if pause is not None and len(moments) < 2:
+            raise ValueError(f"a film has two moments or more, but {len(moments)} is given")
+        if pause is not None and not 0.02 <= pause < 60:
+            raise ValueError(f"pause must be from 0.02 to 60 s, but is {pause} s")
+    except ValueError as caught:
+        error = caught
+    parallel.agree(solid.comm, error)
+
+    def look() -> None:
+        check_path(path, kinds)
+        load_pyvista()
+        pyplot()
+
+    parallel.on_root(solid.comm, look)
+
+
+def _checkmoments_of(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> None:
+    contact = wanted.contact
+    if not moments or solid.mesh.geometry.dim < 2:
+        raise ValueError("a picture needs moments of a solid in 2 or 3 directions")
+    for each in moments:
+        if np.shape(each.u) != (solid.size,) or np.shape(each.v) != (solid.size,):
+            given = f"{np.shape(each.u)} and {np.shape(each.v)}"
+            raise ValueError(f"moments have u and v of shape ({solid.size},), not {given}")
+        if each.forces is not None:
+            if contact is None:
+                raise ValueError("forces act on the points of a contact: give it (contact=)")
+            if np.shape(each.forces) != contact.rows.dofs.shape:
+                raise ValueError(
+                    f"forces have shape {contact.rows.dofs.shape}, one a point and direction, not "
+                    f"{np.shape(each.forces)}"
+                )
+
+
+def _check_look(solid: Solid, wanted: Wanted) -> None:
+    gdim, shape = solid.mesh.geometry.dim, wanted.shape
+    shades = [name for name in SHADES if name != "v_z" or gdim == 3]
+    if wanted.shade not in shades:
+        raise ValueError(f"shade must be one of {', '.join(shades)}, but is {wanted.shade!r}")
+    for name, value in (("top", wanted.top), ("magnify", wanted.magnify)):
+        if value is not None and not (value > 0 and np.isfinite(value)):
+            raise ValueError(f"{name} must be positive, but is {value}")
+    if shape is not None and not (hasattr(shape, "gap") and hasattr(shape, "normal")):
+        raise ValueError(f"the obstacle must be one of dolfinx_impact.obstacles, not {shape!r}")
+    if shape is not None and shape.gdim != gdim:
+        raise ValueError(f"the obstacle has {shape.gdim} directions, the body {gdim}")
+    if shape is not None and shape.moving and wanted.magnify != 1.0:
+        raise ValueError("displacements before a moving obstacle cannot be magnified: leave out magnify")
+    if wanted.box is not None:
+        if len(wanted.box) != 2:
+            raise ValueError(f"box must be two corners, (low, high), not {wanted.box!r}")
+        corners_of_box(gdim, *wanted.box)
+    view_from(gdim, wanted.eye)
+    check_cells(wanted.cells)
+
+
+class Parts(NamedTuple):
+    """What does not change with time: pieces, places at rest of the visible nodes [m], the directions."""
+
+    pieces: Any
+    x: Any
+    gdim: int
+    names: str
+
+
+def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Parts, list[Shot]]:
+    """What rank 0 draws; nothing on others. Collective."""
+    skin, contact = Skin(solid), wanted.contact
+    stress: Any = None
+    if wanted.shade == "stress":
+        from ..stress import VonMises
+
+        stress = VonMises(solid)
+    shots = []
+    for each in moments:
+        u = skin.field(each.u)
+        points = skin.gather(skin.x + wanted.magnify * u)
+        values = skin.gather(_values(skin, each, wanted.shade, u, stress))
+        arrows: NDArray = np.zeros((2, 0, 3))
+        if contact is not None and each.forces is not None:
+            dofs = contact.rows.dofs
+            moved = wanted.magnify * in_space(each.u[dofs])
+            arrows = np.array([solid.x[dofs[:, 0] // solid.block] + moved, in_space(each.forces)])
+        gathered = solid.comm.gather(arrows)
+        if points is not None and values is not None and gathered is not None:
+            feet, forces = np.concatenate(gathered, axis=1)
+            shots.append(Shot(each.t, each.title, points, values, feet, forces))
+    names = "rz" if solid.state == "axisymmetric" else "xyz"
+    return Parts(skin.pieces, skin.gather(skin.x), solid.mesh.geometry.dim, names), shots
+
+
+def _values(skin: Skin, moment: Moment, shade: str, u: NDArray, stress: Any) -> NDArray:
+    if shade == "stress":
+        return np.asarray(stress(moment.u))[skin.nodes]
+    if shade == "displacement":
+        return np.linalg.norm(u, axis=1)
+    v = skin.field(moment.v)
+    return np.linalg.norm(v, axis=1) if shade == "speed" else v[:, "xyz".index(shade[-1])]
