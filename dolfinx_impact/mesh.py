@@ -1,7 +1,8 @@
-"""Meshes with named parts from gmsh: a ``.geo`` script with parameters, a ``.msh`` file, a model."""
+"""Meshes with named parts: a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model."""
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Mapping
@@ -11,7 +12,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import _compat, parallel
+from . import _compat, cad, parallel
 
 _PREFIX = "Parameters/"
 
@@ -69,6 +70,7 @@ def read(
     *,
     gdim: int = 3,
     parameters: Mapping[str, float] | None = None,
+    size: float | None = None,
     comm: MPI.Comm = MPI.COMM_WORLD,
 ) -> NamedMesh:
     """Read or generate a mesh with gmsh on rank 0 and distribute it. Collective.
@@ -79,19 +81,25 @@ def read(
 
     Args:
         source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names
-            ``Parameters/...``), a ``.msh`` file, or a ``gmsh.model`` with a mesh on rank 0.
+            ``Parameters/...``), a ``.msh`` file, a STEP file (``.step``, ``.stp``) of one solid, which
+            is filled with tetrahedra in metres, named ``body``, its surface ``skin``, or a
+            ``gmsh.model`` with a mesh on rank 0.
         gdim: Dimension of space, 1 to 3.
         parameters: Values for parameters of a ``.geo`` script.
+        size: Length of the edges of a STEP file's tetrahedra [m]; a twentieth of the diagonal of its
+            bounding box by default.
         comm: The ranks that share the mesh, or each get the whole one.
 
     Raises:
         FileNotFoundError: When the file does not exist.
-        ValueError: When it is no mesh, has no such parameter, or has cells that are not in
-            one physical group each.
+        ValueError: When it is no mesh, has no such parameter, or has cells that are not in one
+            physical group each; when a STEP file has not one solid, or ``size`` does not fit it.
         ImportError: When gmsh is not installed (extra ``mesh``).
     """
     if gdim not in (1, 2, 3):
         raise ValueError(f"gdim must be 1, 2 or 3, but is {gdim}")
+    step = isinstance(source, (str, Path)) and cad.is_step(Path(source))
+    size = cad.checked_size(size, step, gdim)
     if not isinstance(source, (str, Path)):
         return _distribute(source, comm, gdim)
     gmsh: Any = None
@@ -102,7 +110,7 @@ def read(
         error = caught
     parallel.agree(comm, error)
     try:
-        parallel.on_root(comm, lambda: _load(gmsh, Path(source), dict(parameters or {})))
+        parallel.on_root(comm, lambda: _load(gmsh, Path(source), dict(parameters or {}), size))
         return _distribute(gmsh.model, comm, gdim)
     finally:
         gmsh.finalize()
@@ -123,14 +131,20 @@ def _start_gmsh() -> Any:
     return gmsh
 
 
-def _load(gmsh: Any, path: Path, parameters: dict[str, float]) -> None:
+def _load(gmsh: Any, path: Path, parameters: dict[str, float], size: float | None) -> None:
+    if path.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder: a mesh is a file")
     if not path.is_file():
         raise FileNotFoundError(f"the mesh file {str(path)!r} does not exist")
-    if path.suffix not in (".geo", ".msh"):
-        raise ValueError(f"{str(path)!r}: a mesh is a .geo or .msh file")
+    if path.suffix not in (".geo", ".msh") and not cad.is_step(path):
+        raise ValueError(f"{str(path)!r}: a mesh is a .geo or .msh file, a part a .step or .stp file")
     if parameters and path.suffix != ".geo":
         raise ValueError(f"{str(path)!r} is no .geo script and has no parameters")
-    _open(gmsh, path)
+    if cad.is_step(path):
+        with tempfile.TemporaryDirectory() as folder:
+            _open(gmsh, cad.mesh_step(path, size, Path(folder)))
+    else:
+        _open(gmsh, path)
     if path.suffix == ".geo":
         _set_parameters(gmsh, path, parameters)
         problem = _logged(gmsh, lambda: gmsh.model.mesh.generate(gmsh.model.getDimension()))
