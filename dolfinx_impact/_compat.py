@@ -41,3 +41,14 @@ def pack(form: Any) -> tuple[Any, dict]:
 
     given = form if VERSION >= (0, 10) else form._cpp_object
     return assemble.pack_constants(given), assemble.pack_coefficients(given)
+
+
+def interpolation_points(space: Any) -> Any:
+    """Points of the reference cell at which a Lagrange space is evaluated, those of its nodes in order."""
+    points = space.element.interpolation_points
+    return points if VERSION >= (0, 10) else points()
+
+
+def has_adios2() -> bool:
+    """Whether DOLFINx can write VTX files."""
+    return bool(dolfinx.has_adios2)
