@@ -7,10 +7,12 @@ if _sys.argv[:1] == ["-m"]:
     # Python is still looking for a command of ours: until that has started Ctrl-C just ends it.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
-from . import mesh, signals, statics
+from . import checkpoint, mesh, signals, statics
+from .checkpoint import Checkpoint
 from .complementarity import NotConverged
 from .contact import Bound, Contact
 from .energy import Balance
+from .fields import Fields
 from .frame import Frame
 from .integrators import (
     HATI,
@@ -38,6 +40,7 @@ from .sections import Section
 from .simulation import Interrupted, simulate
 from .solid import Solid
 from .step_control import StepControl
+from .stress import VonMises
 from .system import PointMasses, System
 
 __version__ = "0.1.0"
@@ -51,10 +54,12 @@ __all__ = [
     "CDLagrangeImplicit",
     "Carpenter",
     "CarpenterImplicit",
+    "Checkpoint",
     "Cone",
     "Contact",
     "Cylinder",
     "EnergyLaw",
+    "Fields",
     "Frame",
     "HATI",
     "Integrator",
@@ -89,6 +94,8 @@ __all__ = [
     "Torus",
     "Union",
     "UnstableTimeStep",
+    "VonMises",
+    "checkpoint",
     "mesh",
     "signals",
     "simulate",

@@ -6,7 +6,7 @@ Every balance reads ``kinetic + complementary + internal_work + dissipated - ext
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,10 @@ class Balance:
     """
 
     closes = True
+    #: Numbers of this rank that the next step adds to; each is a share of a sum.
+    state_names: tuple[str, ...] = TERMS
+    #: Those of :meth:`state` that are no shares, but lie on the owned dofs.
+    at_dofs: tuple[str, ...] = ()
 
     def __init__(self, integrator: Any) -> None:
         self.integrator = integrator
@@ -61,6 +65,16 @@ class Balance:
         """
         raise ValueError(f"{type(self).__name__} knows no change of the time step")
 
+    def state(self) -> dict[str, NDArray]:
+        """Copies of what a resumed balance goes on from, shares of this rank."""
+        return {name: np.array(getattr(self, name), dtype=np.float64) for name in self.state_names}
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`state`, after :meth:`start` with the integrator resumed. Collective."""
+        for name in self.state_names:
+            value = np.array(state[name])
+            setattr(self, name, value if value.ndim else float(value))
+
     def terms(self) -> NDArray:
         """This rank's share of :data:`TERMS`, shape (8,) [J]."""
         return np.array([getattr(self, name) for name in TERMS])
@@ -72,6 +86,8 @@ class CentralDifferenceBalance(Balance):
     kinetic (86) with the mean velocity (44b), complementary (87), external (88), internal
     work (89), contact (90).
     """
+
+    state_names = (*TERMS, "_powers")
 
     def start(self) -> None:
         """Kinetic, complementary and internal energy at t_0."""

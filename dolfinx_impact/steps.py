@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 from mpi4py import MPI
@@ -138,7 +138,7 @@ class Recorder:
         for kept, now, rest in (
             (history.r, part.r, self._impulses), (history.r_t, part.r_t, self._rubbed),
         ):  # fmt: skip
-            _sum_between(now[: part.count], where, rest, kept[target])
+            _sum_between(now[: part.count], where, self._every, rest, kept[target])
         history.count += numbers.size
         self._last[:] = part.table[part.count - 1]
 
@@ -161,6 +161,63 @@ class Recorder:
         history.table[history.count] = self._last
         history.r[history.count], history.r_t[history.count] = self._impulses, self._rubbed
         history.count += 1
+
+    def state(self) -> dict[str, tuple[str, NDArray]]:
+        """What was recorded so far; the last step and what was summed since the last sample too. Collective.
+
+        Returns:
+            By name the place of the first axis ("rows", "points", "number") and the array.
+        """
+        every = Steps(self._integrator, self._rows, self._balance, self._history.count + 1, fine=False)
+        every.table[:-1], every.table[-1] = self._history.table[: self._history.count], self._last
+        found = {
+            "seen": ("number", np.array([self._seen, self._every])),
+            "times": ("number", np.array([every.t, every.t_v])),
+            "energies": ("number", self._comm.allreduce(every.energies, op=MPI.SUM)),
+        }
+        kept = {**self._by_place(every), "impulses": ("points", self._impulses)}
+        if self._rubbed.ndim == 2:
+            kept["rubbed"] = ("points", self._rubbed)
+        points = self._integrator.contact is not None
+        return found | {name: each for name, each in kept.items() if points or each[0] == "rows"}
+
+    def _by_place(self, steps: Steps) -> dict[str, tuple[str, NDArray]]:
+        """Views of the columns, their dofs or points along the first axis."""
+        columns = {name: ("rows", getattr(steps, name).T) for name in ("u", "v_t", "v")}
+        points = {"gap": steps.gap, "r": steps.r, **steps.further}
+        columns |= {name: ("points", values.T) for name, values in points.items()}
+        if steps.r_t.ndim == 3:
+            columns["r_t"] = ("points", np.moveaxis(steps.r_t, 1, 0))
+        return columns
+
+    def resume(self, read: Callable[[str, str], NDArray]) -> None:
+        """Go on from a :meth:`state`. Collective.
+
+        Args:
+            read: Gives an array of it by name and place.
+
+        Raises:
+            ValueError: Another ``every``.
+        """
+        self._seen, every = map(int, read("seen", "number"))
+        if every != self._every:
+            raise ValueError(f"the checkpoint has a sample every {every} steps, this run every {self._every}")
+        times = read("times", "number")
+        kept = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
+        kept.t[:], kept.t_v[:] = times
+        energies = read("energies", "number")
+        kept.energies[:] = energies if self._comm.rank == 0 else 0.0
+        for name, (place, view) in self._by_place(kept).items():
+            if place == "rows" or self._integrator.contact:
+                view[...] = read(name, place)
+        if self._integrator.contact:
+            self._impulses[:] = read("impulses", "points")
+            if self._rubbed.ndim == 2:
+                self._rubbed[:] = read("rubbed", "points")
+        self._history.count = 0
+        self._make_room(times.shape[1] - 1)
+        self._history.count = times.shape[1] - 1
+        self._history.table[: self._history.count], self._last[:] = kept.table[:-1], kept.table[-1]
 
     def result(self, seconds: float) -> Result:
         """The history of all ranks, rows in order. Collective."""
@@ -197,13 +254,27 @@ class Recorder:
             )
 
 
-def _sum_between(values: NDArray, where: NDArray, rest: NDArray, out: NDArray) -> None:
-    """Sums of the rows up to each of ``where``, with the ``rest`` of earlier parts, which is replaced."""
+def _sum_between(values: NDArray, where: NDArray, every: int, rest: NDArray, out: NDArray) -> None:
+    """Sums of the rows up to each of ``where``, with the ``rest`` of earlier parts, which is replaced.
+
+    Row by row, so that the sums do not depend on where parts end.
+    """
     after = 0
     if where.size:
         after = int(where[-1]) + 1
-        begins = np.concatenate([[0], where[:-1] + 1])
-        out[:] = np.add.reduceat(values[:after], begins, axis=0) if values.size else 0.0
-        out[0] += rest
+        out[0] = added(rest, values[: where[0] + 1])
         rest[...] = 0.0
-    rest += values[after:].sum(axis=0)
+        if where.size > 1 and every <= where.size:
+            between = values[where[0] + 1 : after].reshape(where.size - 1, every, *values.shape[1:])
+            out[1:] = between[:, 0] + 0.0  # no negative zeros, as in other sums
+            for j in range(1, every):
+                out[1:] += between[:, j]
+        else:
+            for i, (first, last) in enumerate(zip(where[:-1], where[1:])):
+                out[i + 1] = added(np.zeros_like(rest), values[first + 1 : last + 1])
+    rest[...] = added(rest, values[after:])
+
+
+def added(rest: NDArray, values: NDArray) -> NDArray:
+    """``rest`` and the rows, one after another."""
+    return np.add.accumulate(np.concatenate([rest[None], values]), axis=0)[-1]

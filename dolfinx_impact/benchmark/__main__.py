@@ -14,6 +14,7 @@ from mpi4py import MPI
 
 from ..simulation import Interrupted
 from . import runner
+from .keeping import Keep
 
 _BAD_INPUT, _FAILED = 2, 3
 
@@ -45,6 +46,9 @@ def _arguments() -> argparse.ArgumentParser:
     run.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE", help="see list")
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
+    run.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the run, to go on from there")
+    run.add_argument("--checkpoint-every", type=int, metavar="N", help="steps between two checkpoints")
+    run.add_argument("--restart", type=Path, metavar="FILE", help="go on from a checkpoint of this run")
     report = commands.add_parser("report", help="all cases with all schemes, every claim decided")
     report.add_argument("--cases", type=_names, metavar="A,B", help="default: all")
     report.add_argument(
@@ -94,7 +98,10 @@ def main(arguments: list[str] | None = None) -> int:
         elif given.command == "run":
             if given.out is not None and not given.out.name:
                 raise ValueError("--out needs the name of a folder")
-            runner.run(given.case, given.scheme, given.set, given.out, allow_unstable=given.allow_unstable)
+            keep = Keep(given.checkpoint, given.checkpoint_every, given.restart)
+            runner.run(
+                given.case, given.scheme, given.set, given.out, allow_unstable=given.allow_unstable, keep=keep
+            )
         elif given.command == "report":
             from . import report
 

@@ -86,6 +86,8 @@ class BallLog(RunLog):
         energy: Largest energy after the first impact, of motion and height [J]; 0 without impact.
     """
 
+    state_names = (*RunLog.state_names, "heights", "_state")
+
     def __init__(self, integrator: Integrator, p: Values) -> None:
         super().__init__(integrator)
         self.heights: list[float] = []

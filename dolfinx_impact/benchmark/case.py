@@ -9,7 +9,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import kernels
+from .. import kernels, parallel
 from ..integrators import SCHEMES, Integrator, Option
 from ..output import Result
 from ..rows import Rows
@@ -110,7 +110,8 @@ class Case:
 class RunLog:
     """What results need of every time step, whatever the history samples; memory does not grow.
 
-    The fine time steps of HATI count. Override :meth:`contacts` to note more.
+    The fine time steps of HATI count. Override :meth:`contacts` to note more, and name what was noted, so
+    that it outlives a restart.
 
     Args:
         integrator: The integrator, started.
@@ -126,8 +127,16 @@ class RunLog:
         deepest: Largest penetration [m], 0 for none.
     """
 
+    #: Attributes that are the same on every rank: numbers or None, arrays, lists of numbers or of arrays.
+    state_names: tuple[str, ...] = ("_contact", "_energies", "_started")
+    #: Those of which every rank has a part of a sum.
+    share_names: tuple[str, ...] = ()
+    #: Those that a run must share with the one that it continues.
+    fixed_names: tuple[str, ...] = ()
+
     def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
         self._comm = integrator.system.comm
+        self._points = None if integrator.contact is None else integrator.contact.rows
         self._touch, self._depth = kernels.jit(_touch), kernels.jit(_smallest)
         self._balance = kernels.jit(_worst_residual)
         self._gap = np.inf
@@ -135,7 +144,8 @@ class RunLog:
         self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
         #: Stored energy at the start, largest residual, largest energy.
         self._energies = np.array([np.nan, 0.0, 0.0])
-        self._started, self._normal, self._v = False, normal, np.zeros(0)
+        self._started, self._normal = False, normal
+        self._v: NDArray = np.zeros(0)
 
     def observers(self) -> list[Observer]:
         """What a run needs to keep this log."""
@@ -187,6 +197,40 @@ class RunLog:
             self._v = v[-1].copy()
         return before
 
+    def state(self) -> dict[str, NDArray]:
+        """All that was noted, the same on every rank. Collective."""
+        kept = {name: _packed(getattr(self, name)) for name in (*self.state_names, *self.fixed_names)}
+        kept["_gap"] = np.array(self._comm.allreduce(self._gap, op=MPI.MIN))
+        for name in self.share_names:
+            kept[name] = np.array(self._comm.allgather(np.asarray(getattr(self, name))))
+        if self._normal is not None and self._points is not None:
+            kept["_v"] = parallel.gather_rows(self._comm, self._v)[self._points.sorting(self._comm)]
+        return kept
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`state`. Collective.
+
+        Raises:
+            ValueError: A run of another length where that matters.
+        """
+        for name in self.fixed_names:
+            if not np.array_equal(state[name], _packed(getattr(self, name))):
+                raise ValueError("results of this case belong to a run of one length: give t_end as before")
+        for name in self.state_names:
+            setattr(self, name, _unpacked(state[name], getattr(self, name)))
+        self._gap = float(state["_gap"])
+        for name in self.share_names:
+            parts, kind = state[name], type(getattr(self, name))
+            first = parts.sum(axis=0) if self._comm.rank == 0 else np.zeros_like(parts[0])
+            mine = parts[self._comm.rank] if len(parts) == self._comm.size else first
+            setattr(self, name, kind(mine) if kind is float else mine.copy())
+        if self._normal is not None and self._points is not None:
+            order, before = self._points.sorting(self._comm), self._comm.allgather(self._points.count)
+            every: NDArray = np.empty(order.size)
+            every[order] = state["_v"]
+            begin = sum(before[: self._comm.rank])
+            self._v = every[begin : begin + self._points.count]
+
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""
         _, phases, start, self.first_impulse, end, self.impulse_sum = map(float, self._contact)
@@ -199,6 +243,26 @@ class RunLog:
         """Largest residual of the balance over the largest energy, every step counted."""
         _, worst, largest = map(float, self._energies)
         return worst / largest if largest > 0 else worst
+
+
+def _packed(value: Any) -> NDArray:
+    """A number, None, an array, or a list of numbers or arrays, as one array."""
+    if value is None:
+        return np.zeros(0)
+    if isinstance(value, list) and value and np.ndim(value[0]) > 0:
+        return np.concatenate(value)
+    return np.array(value, dtype=np.float64)
+
+
+def _unpacked(array: NDArray, like: Any) -> Any:
+    """What :func:`_packed` was given, of the kind of ``like``."""
+    if isinstance(like, list):
+        return [array.copy()] if array.ndim > 1 else array.tolist()
+    if isinstance(like, np.ndarray):
+        return array.astype(like.dtype)
+    if array.size == 0:
+        return None
+    return type(like)(array) if isinstance(like, (bool, int)) else float(array)
 
 
 def _touch(t: NDArray, impulses: NDArray, state: NDArray) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..integrators import Integrator
+from ..steps import added
 from .case import RunLog
 
 HEADER = "time,wheel,time open before,closing velocity,impulse"
@@ -60,11 +61,17 @@ class EventLog(RunLog):
         first, last: Sum over the wheels at the start and in the last step [N s].
     """
 
+    state_names = (
+        *RunLog.state_names, "widest", "widest_touching", "impulses", "first", "last", "_touching", "_last",
+        "_found",
+    )  # fmt: skip
+
     def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
         super().__init__(integrator, normal)
         points = integrator.r.size
         self.widest = self.widest_touching = -np.inf
-        self.impulses, self.last = np.zeros(points), 0.0
+        self.first = self.last = 0.0
+        self.impulses: NDArray = np.zeros(points)
         # Nothing that begins at the start is an event.
         self._touching, self._last = np.ones(points, dtype=bool), np.full(points, np.nan)
         self._found: list[NDArray] = []
@@ -75,7 +82,7 @@ class EventLog(RunLog):
         touching = r > 0
         self.widest = max(self.widest, float(gap.max()))
         self.widest_touching = max(self.widest_touching, float(np.max(gap, where=touching, initial=-np.inf)))
-        self.impulses += r.sum(axis=0)
+        self.impulses = added(self.impulses, r)
         if np.isnan(self._last[0]):
             self._last[:], self.first = t[0], float(r[0].sum())
         self.last = float(r[-1].sum())

@@ -146,6 +146,7 @@ class ArchLog(RunLog):
     """
 
     fastest = 0.0
+    state_names = (*RunLog.state_names, "fastest")
 
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps."""

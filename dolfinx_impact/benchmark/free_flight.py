@@ -26,7 +26,7 @@ Tarnow, Z. angew. Math. Phys. 43 (1992).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 from dolfinx import mesh as dmesh
@@ -41,7 +41,7 @@ from ..output import Result
 from ..rows import Rows
 from ..simulation import Observer
 from ..solid import Solid
-from ..steps import Steps
+from ..steps import Steps, added
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -146,8 +146,13 @@ class FlightLog(RunLog):
         conserved: The same of what central differences conserve [J]; nan for other schemes.
     """
 
+    state_names = (*RunLog.state_names, "linear", "angular", "_followed", "_sums")
+    share_names = ("_corrections",)
+    fixed_names = ("_steps",)
+
     def __init__(self, integrator: Integrator, steps: int) -> None:
         super().__init__(integrator)
+        self._integrator: Any = integrator
         system: Any = integrator.system
         self._gdim, self._nodes, self._moved = system.block, system.owned // system.block, 0
         self._x = system.x[: self._nodes, : self._gdim]
@@ -156,7 +161,8 @@ class FlightLog(RunLog):
         self._moments = np.zeros((1000, self._gdim + 1, self._gdim))
         self._kept, self.linear, self.angular = 0, 0.0, 0.0
         self._tenth, self._steps, self._followed = max(1, steps // 10), steps, 0
-        self._sums, self._corrections = np.zeros(2), np.zeros(2)
+        self._sums: NDArray = np.zeros(2)
+        self._corrections = np.zeros(2)
         self._f = integrator.f[: system.owned].copy() if isinstance(integrator, CentralDifferences) else None
         self._note_moments(integrator)
         self._start = self._totals()[0]
@@ -210,8 +216,20 @@ class FlightLog(RunLog):
         kinds = [energy.TERMS.index(name) for name in ("kinetic", "complementary", "internal")]
         total = self._comm.allreduce(steps.energies[: steps.count, kinds].sum(axis=1), op=MPI.SUM)
         parts = self._parts(self._followed + np.arange(steps.count))
-        self._sums += [float(np.sum(total[part])) for part in parts]
+        self._sums = added(self._sums, np.column_stack([np.where(part, total, 0.0) for part in parts]))
         self._followed += steps.count
+
+    def state(self) -> dict[str, NDArray]:
+        """See :meth:`.RunLog.state`."""
+        self._compare()
+        return super().state()
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.RunLog.resume`; the integrator is where it was."""
+        super().resume(state)
+        self._kept = 0
+        if self._f is not None:
+            self._f[:] = self._integrator.f[: self._f.size]
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""

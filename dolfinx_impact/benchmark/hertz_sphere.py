@@ -109,6 +109,8 @@ class ForceLog(RunLog):
         peak_force: Largest moving mean of the force on the meshed part [N]; after :meth:`close`.
     """
 
+    state_names = (*RunLog.state_names, "_last", "_sums")
+
     def __init__(self, integrator: Integrator, window: float) -> None:
         super().__init__(integrator)
         self._mean = kernels.jit(_moving_mean)

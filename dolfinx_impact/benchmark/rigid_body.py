@@ -137,6 +137,8 @@ class ImpactLog(RunLog):
         tangential: The sum of its components along x [N s].
     """
 
+    state_names = (*RunLog.state_names, "time", "before", "after", "normal", "tangential")
+
     def __init__(self, integrator: Integrator) -> None:
         super().__init__(integrator)
         self.time: float | None = None

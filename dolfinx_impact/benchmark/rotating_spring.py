@@ -124,6 +124,12 @@ class SpinLog(RunLog):
         fastest: Largest speed [m/s].
     """
 
+    state_names = (
+        *RunLog.state_names, "first", "last", "drift", "kept_drift", "largest_gain", "late_drift", "fastest",
+        "_start", "_before", "_late",
+    )  # fmt: skip
+    fixed_names = ("_settled",)
+
     def __init__(self, integrator: Integrator, settled: float) -> None:
         super().__init__(integrator)
         self._integrator, self._f, self._settled = integrator, np.zeros(2), settled

@@ -14,11 +14,13 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import __version__, parallel
+from ..checkpoint import Checkpoint
 from ..integrators import SCHEMES, Option, find_scheme
 from ..output import Result, write_whole
 from ..simulation import Interrupted, simulate
 from .case import Case, Problem, Verdict
 from .cases import CASES
+from .keeping import Keep
 
 
 #: Longest text of an error that is kept.
@@ -161,8 +163,9 @@ def prepare_folder(folder: Path) -> None:
 
 
 def run(
-    case: str, scheme: str, settings: list[str], folder: Path | None, *, allow_unstable: bool = False
-) -> dict[str, Any]:
+    case: str, scheme: str, settings: list[str], folder: Path | None, *, allow_unstable: bool = False,
+    keep: Keep = Keep(),
+) -> dict[str, Any]:  # fmt: skip
     """Run a case; write history and summary; return the summary. Collective.
 
     Raises:
@@ -172,9 +175,14 @@ def run(
     chosen = find(case, scheme)
     values = parse(chosen, scheme, settings)
     folder = folder or Path("results") / case / scheme.replace(":", ".")
+    about = json.loads(json.dumps({"case": case, "scheme": scheme, "parameters": values}))
+    checkpoint = keep.checkpoint(about)
+    keep.refuse_other(about)
     problem = chosen.make(scheme, values, allow_unstable)
+    if checkpoint is not None:
+        checkpoint.check(problem.integrator)
     prepare_folder(folder)
-    summary, result = perform(case, scheme, values, problem)
+    summary, result = perform(case, scheme, values, problem, checkpoint=checkpoint, restart=keep.restart)
     _write(folder, summary, result, problem)
     if problem.study is not None:
         # The run is kept whatever becomes of the study.
@@ -190,8 +198,9 @@ def run(
 
 
 def perform(
-    case: str, scheme: str, values: dict[str, Any], problem: Problem, *, progress: bool | None = None
-) -> tuple[dict[str, Any], Result]:
+    case: str, scheme: str, values: dict[str, Any], problem: Problem, *, progress: bool | None = None,
+    checkpoint: Checkpoint | None = None, restart: Path | None = None,
+) -> tuple[dict[str, Any], Result]:  # fmt: skip
     """Run what was made ready; its summary and its history. Collective.
 
     Raises:
@@ -201,6 +210,7 @@ def perform(
         result = simulate(
             problem.integrator, t_end=problem.t_end, record=problem.record,
             observers=problem.observers(), every=values["every"], progress=progress,
+            checkpoint=checkpoint, restart=restart,
         )  # fmt: skip
     except (RuntimeError, MemoryError):
         raise

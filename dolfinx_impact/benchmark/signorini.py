@@ -20,7 +20,7 @@ from ..obstacle_contact import RigidContact
 from ..obstacles import Plane
 from ..output import Result
 from ..solid import Solid
-from ..steps import Steps
+from ..steps import Steps, added
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 #: Time step unless given, of implicit and of explicit schemes [s].
@@ -116,13 +116,18 @@ class SignoriniLog(RunLog):
             al. (2019).
     """
 
+    state_names = (
+        *RunLog.state_names, "_start", "_at_ends", "_last", "_window", "_sums", "_work", "_t",
+    )  # fmt: skip
+
     def __init__(self, integrator: Integrator, solution: SignoriniBar) -> None:
         super().__init__(integrator)
         self._integrator, self._exact, self._h = integrator, solution, integrator.dt
         self._ends = np.array([1.0, 4.0]) * solution.period
         self._start, self._at_ends, self._last = np.nan, np.full(2, np.nan), np.nan
         self._window: list[NDArray] = []
-        self._sums, self._work, self._t = np.zeros(2), 0.0, 0.0
+        self._work, self._t = 0.0, 0.0
+        self._sums: NDArray = np.zeros(2)
         least = NO_FORCE * solution.E * solution.impact_speed / solution.wave_speed * integrator.dt
         touch = self._touch
         self._touch = lambda t, r, state: touch(t, np.where(r > least, r, 0.0), state)
@@ -141,7 +146,7 @@ class SignoriniLog(RunLog):
         self._follow_energy(t, kept)
         true = self._exact.displacement(0.0, t)
         known = np.isfinite(true)
-        self._sums += [np.abs(u - true)[known].sum(), np.abs(true)[known].sum()]
+        self._sums = added(self._sums, np.column_stack([np.abs(u - true), np.abs(true)])[known])
 
     def _follow_force(self, t: NDArray, r: NDArray) -> None:
         left = ENDS * 2 * self._exact.transit
@@ -150,7 +155,7 @@ class SignoriniLog(RunLog):
         inside &= t <= self._exact.contact_end - left + 1e-6 * self._h
         # Some schemes have the force of a step in a balance within it.
         acts = t[inside] + self._integrator.r_shift * self._h
-        self._window.append(np.array([r[inside] / self._h, self._exact.force(acts)]))
+        self._window.append(np.column_stack([r[inside] / self._h, self._exact.force(acts)]))
 
     def _follow_energy(self, t: NDArray, kept: NDArray) -> None:
         if np.isnan(self._start):
@@ -171,7 +176,7 @@ class SignoriniLog(RunLog):
         had = self._start + weight * bar.h0
         self.energy_changes = (self._at_ends - self._start) / had if had > 0 else np.full(2, np.nan)
         self.contact_work = self._work / had if had > 0 else np.nan
-        self.forces, self.exact_forces = np.hstack(self._window)
+        self.forces, self.exact_forces = np.concatenate(self._window).T
         if self._t < bar.contact_end - left - self._h:
             self.forces, self.exact_forces = np.zeros((2, 0))
         self.error_u = self._sums[0] / self._sums[1] if self._sums[1] > 0 else np.nan

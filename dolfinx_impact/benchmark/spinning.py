@@ -14,7 +14,7 @@ angular momentum: Simo and Tarnow, Z. angew. Math. Phys. 43 (1992).
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 from mpi4py import MPI
@@ -97,6 +97,10 @@ class MomentumLog(RunLog):
         contact_gain: Largest work of the contact in a step [J].
     """
 
+    state_names = (
+        *RunLog.state_names, "first", "momentum", "impulse", "defect", "drift", "contact_gain", "_work",
+    )  # fmt: skip
+
     def __init__(self, integrator: Integrator, about: Sequence[float]) -> None:
         super().__init__(integrator)
         system: Any = integrator.system
@@ -142,12 +146,17 @@ class MomentumLog(RunLog):
             return
         rows = self._comm.allreduce(np.array(self._rows), op=MPI.SUM)
         self._rows.clear()
-        momenta, impulses = rows[:, :3], self.impulse + np.cumsum(rows[:, 3:], axis=0)
+        momenta, impulses = rows[:, :3], np.cumsum(np.vstack([self.impulse, rows[:, 3:]]), axis=0)[1:]
         left = momenta - self.first - impulses
         linear = np.hypot(left[:, 0], left[:, 1])
         self.defect = np.maximum(self.defect, [linear.max(), np.abs(left[:, 2]).max()])
         self.drift = max(self.drift, float(np.abs(momenta[:, 2] - self.first[2]).max()))
         self.momentum, self.impulse = momenta[-1], impulses[-1]
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.RunLog.resume`; the integrator is where it was."""
+        super().resume(state)
+        self._u[:] = self._integrator.u
 
     def _follow_work(self, local: NDArray) -> None:
         works = self._comm.allreduce(local, op=MPI.SUM)

@@ -7,7 +7,7 @@ those of the pulse along +x, in the direction of the force.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,9 +130,12 @@ class SplitLog(RunLog):
             for others; after :meth:`close`.
     """
 
+    state_names = (*RunLog.state_names, "jump")
+    share_names = ("_energy",)
+
     def __init__(self, integrator: Integrator) -> None:
         super().__init__(integrator)
-        self.jump, self._energy = 0.0, 0.0
+        self._integrator, self.jump, self._energy = integrator, 0.0, 0.0
         self.closed_form: float | None = None
         self._divided = isinstance(integrator, HATI)
         self._equal = self._divided and integrator.substeps == 1
@@ -151,6 +154,12 @@ class SplitLog(RunLog):
             mean = (self._multipliers + multipliers) / 2
             self._energy -= integrator.dt / 4 * float((kick - self._kick) @ mean)
             self._kick, self._multipliers = kick, multipliers
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.RunLog.resume`; the integrator is where it was."""
+        super().resume(state)
+        if self._equal:
+            self._kick, self._multipliers = _interface(self._integrator)
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""

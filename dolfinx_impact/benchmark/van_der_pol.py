@@ -117,6 +117,8 @@ class CycleLog(RunLog):
         amplitudes: Largest ``|x|`` of each complete cycle [m].
     """
 
+    state_names = (*RunLog.state_names, "crossings", "amplitudes", "_state")
+
     def __init__(self, integrator: Integrator) -> None:
         super().__init__(integrator)
         self.crossings: list[float] = []

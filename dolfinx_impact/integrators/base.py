@@ -54,7 +54,8 @@ class Integrator:
     look_ahead = 0.0
     #: Time steps of the scheme in one :meth:`step`.
     substeps = 1
-    #: Arrays that the next step depends on, besides ``t``; empty where a scheme does not say.
+    #: Attributes that the next step depends on, besides ``t``: ``"r"``, ``"r_t"`` and
+    #: :attr:`point_records` at points, numbers, arrays over dofs; empty where a scheme does not say.
     state_names: tuple[str, ...] = ()
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
@@ -145,13 +146,34 @@ class Integrator:
         Raises:
             ValueError: A scheme that does not name it.
         """
+        self.state_places()
+        kept = {name: np.array(getattr(self, name)) for name in self.state_names}
+        return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **kept}
+
+    def state_places(self) -> dict[str, str]:
+        """What each entry of :meth:`state` lies on: ``"dofs"``, ``"points"``, ``"pairs"`` or ``"number"``.
+
+        Without friction there is no ``r_t`` to keep.
+
+        Raises:
+            ValueError: A scheme that does not name its state.
+        """
         if not self.state_names:
             raise ValueError(
                 f"a {type(self).__name__} cannot be stopped and resumed: its class has no state_names, the "
                 "arrays that its next step depends on"
             )
-        kept = {name: np.array(getattr(self, name)) for name in self.state_names}
-        return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **kept}
+        at_points = ("r", "r_t", *self.point_records) if self.contact is not None else ()
+        places = dict.fromkeys(("t0", "n", "dt"), "number")
+        for name in self.state_names:
+            value = getattr(self, name)
+            if np.ndim(value) == 0:
+                places[name] = "number"
+            elif name not in ("r", "r_t", *self.point_records):
+                places[name] = "dofs"
+            elif name in at_points and (name != "r_t" or self.r_t.ndim == 2):
+                places[name] = "points"
+        return places
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """Go on from a :meth:`state`, in place of :meth:`start`. Collective.
@@ -162,7 +184,10 @@ class Integrator:
         self.check_state(state)
         self.t0, self.n = float(state["t0"]), int(state["n"])
         for name in self.state_names:
-            getattr(self, name)[...] = state[name]
+            if np.ndim(getattr(self, name)) == 0:
+                setattr(self, name, float(state[name]))
+            else:
+                getattr(self, name)[...] = state[name]
 
     def check_state(self, state: Mapping[str, NDArray]) -> None:
         """Raise a ValueError on all ranks unless ``state`` is one of this run. Collective."""
@@ -174,8 +199,8 @@ class Integrator:
             error = ValueError(f"the state has time step {state['dt']} s, this run {self.dt} s: give that")
         for name in self.state_names:
             there = np.shape(state[name]) if name in state else None
-            if there != getattr(self, name).shape:
-                needed = getattr(self, name).shape
+            if there != np.shape(getattr(self, name)):
+                needed = np.shape(getattr(self, name))
                 error = ValueError(f"this is no state of the run: {name} has shape {there}, not {needed}")
         parallel.agree(self.system.comm, error)
 

@@ -46,6 +46,7 @@ class Combined(Integrator):
     """
 
     point_records = ("tau",)
+    state_names = ("u", "v", "r", "tau")
     r_shift = -0.5
 
     def __init__(

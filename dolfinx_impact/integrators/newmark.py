@@ -55,6 +55,7 @@ class Newmark(Integrator):
         ValueError: A system that is not linear, a contact that does not fit, bad constants.
     """
 
+    state_names = ("u", "v", "a", "r", "_largest")
     #: A point pushes where its impulse is above this part of the largest momentum of a point so far.
     _PUSHES = 1e-6
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,11 @@ class HATIBalance(Balance):
             each [N].
     """
 
+    state_names = (
+        "_of_fine", "_of_coarse", "_internal_work", "_dissipated", "_external", "_kinetic", "_stored",
+    )  # fmt: skip
+    at_dofs = ("coarse_forces",)
+
     def __init__(self, integrator: Any) -> None:
         super().__init__(integrator)
         self.fine = CentralDifferenceBalance(integrator.fine)
@@ -30,6 +35,8 @@ class HATIBalance(Balance):
         self._u, self._parts = np.zeros(system.size), np.zeros((4, system.size))
         self._at = integrator.interface.dofs
         self._internal_work = self._dissipated = self._external = 0.0
+        # Apart, so that the sums do not depend on where loops begin and end.
+        self._of_fine = self._of_coarse = 0.0
         self._began, self._before = np.zeros(self._at.size), np.zeros(self._at.size)
 
     def start(self) -> None:
@@ -37,6 +44,20 @@ class HATIBalance(Balance):
         self.integrator.following = self
         self.fine.start()
         self.coarse_forces = self._read()
+        self._gather()
+
+    def state(self) -> dict[str, NDArray]:
+        """See :meth:`.Balance.state`; the implicit side's forces as the loop has them, to the last bit."""
+        own = {name: np.array(getattr(self, name)) for name in self.state_names}
+        fine = {f"fine.{name}": value for name, value in self.fine.state().items()}
+        return {**own, **fine, "coarse_forces": np.stack(self.coarse_forces, axis=1)}
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Balance.resume`."""
+        super().resume(state)
+        self.fine.resume({k[5:]: value for k, value in state.items() if k.startswith("fine.")})
+        internal, external, damped = np.array(state["coarse_forces"]).T.copy()
+        self.coarse_forces = internal, external, damped
         self._gather()
 
     def before_step(self) -> None:
@@ -49,13 +70,13 @@ class HATIBalance(Balance):
         self.fine.step()
         s = self.integrator.fine
         mean = 0.5 * (self._before + s.multipliers)
-        self.interface += s.dt * float(s.v_before[self._at] @ mean)
+        self._of_fine += s.dt * float(s.v_before[self._at] @ mean)
         self._before[:] = s.multipliers
 
     def fine_terms(self) -> NDArray:
-        """Terms of the explicit side, with its part of the interface energy [J]."""
+        """Terms of the explicit side, with its part of the interface energy so far [J]."""
         terms = self.fine.terms()
-        terms[-1] = 0.0
+        terms[-1] = self._of_fine
         return terms
 
     def take_fine_terms(self, terms: NDArray, powers: NDArray) -> None:
@@ -63,22 +84,22 @@ class HATIBalance(Balance):
         for name, value in zip(TERMS[:-1], terms):
             setattr(self.fine, name, float(value))
         self.fine._powers[:] = powers
-        self.interface += float(terms[-1])
+        self._of_fine = float(terms[-1])
         self._gather()
 
     def coarse_terms(self) -> NDArray:
-        """Terms of the implicit side, with the whole energy of the interface so far [J]."""
+        """Terms of the implicit side, with its part of the interface energy so far [J]."""
         return np.array([
             self._kinetic, 0.0, self._stored, self._internal_work, self._external, 0.0, self._dissipated,
-            self.interface,
+            self._of_coarse,
         ])  # fmt: skip
 
     def take_coarse_terms(self, terms: NDArray) -> None:
         """Take the terms of the implicit side after many steps at once."""
-        self._kinetic, _, self._stored, self._internal_work, self._external, _, self._dissipated, given = (
-            map(float, terms)
+        self._kinetic, _, self._stored, self._internal_work, self._external, _, self._dissipated = (
+            map(float, terms[:-1])
         )
-        self.interface = given
+        self._of_coarse = float(terms[-1])
 
     def step(self) -> None:
         """Add what the implicit side did in the coarse step."""
@@ -90,7 +111,7 @@ class HATIBalance(Balance):
         self._dissipated += float(way @ damped)
         self._external += float(way @ external)
         mean = 0.5 * (self._began + self.integrator.fine.multipliers)
-        self.interface -= float(way[self._at] @ mean)
+        self._of_coarse -= float(way[self._at] @ mean)
         self.coarse_forces = after
         self._gather()
 
@@ -118,3 +139,4 @@ class HATIBalance(Balance):
         self.external = fine.external + self._external
         self.dissipated = fine.dissipated + self._dissipated
         self.contact = fine.contact
+        self.interface = self._of_fine + self._of_coarse

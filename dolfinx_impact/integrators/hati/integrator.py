@@ -226,6 +226,12 @@ class HATI(Integrator):
             kept |= {f"{name}.{key}": value for key, value in side.state().items()}
         return kept
 
+    def state_places(self) -> dict[str, str]:
+        """See :meth:`.Integrator.state_places`; both sides have the dofs of the undivided body."""
+        places = {**super().state_places(), "free_velocity": "pairs"}
+        places |= {f"fine.{name}": place for name, place in self.fine.state_places().items()}
+        return places | {f"coarse.{name}": "dofs" for name in self.coarse.state_names}
+
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.Integrator.resume`."""
         sides = {}

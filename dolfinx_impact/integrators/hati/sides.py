@@ -40,6 +40,10 @@ class GluedExplicit(CentralDifferences):
         self.interface = interface
         self.target, self.multipliers = np.zeros(self._at.size), np.zeros(self._at.size)
 
+    def state_places(self) -> dict[str, str]:
+        """See :meth:`.Integrator.state_places`."""
+        return {**super().state_places(), "multipliers": "pairs"}
+
     def glue(self, implicit: NDArray) -> None:
         """Prepare H from its implicit part ``H_I``, shape (total, total) [m/s/N]. Collective."""
         explicit = 0.5 * self.interface.gather(self._kick[self._at])  # (72)

@@ -1,0 +1,78 @@
+"""A progress bar on rank 0; nothing where tqdm is missing or nobody looks."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import Any
+
+from mpi4py import MPI
+
+_LINE = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} steps{postfix} [{elapsed}<{remaining}, {rate_fmt}]"
+#: Seconds between two changes of what is written behind the bar.
+_PAUSE = 0.3
+
+
+class Progress:
+    """Steps, simulated time, energy drift, time left and speed of a run. Use as a context.
+
+    Args:
+        steps: Steps of the whole run.
+        made: Steps that were made before.
+        shown: Whether to show it; None: when the error stream is a terminal.
+
+    Attributes:
+        shown: Whether this rank shows it.
+    """
+
+    def __init__(self, steps: int, made: int = 0, shown: bool | None = None) -> None:
+        wanted = sys.stderr.isatty() if shown is None else shown
+        self._bar: Any = None
+        self._next = 0.0
+        if wanted and MPI.COMM_WORLD.rank == 0:
+            try:
+                from tqdm import tqdm
+            except ImportError:
+                return
+            self._bar = tqdm(
+                total=steps, initial=made, unit=" steps", delay=0.5, mininterval=_PAUSE, miniters=1,
+                bar_format=_LINE, dynamic_ncols=True,
+            )  # fmt: skip
+
+    @property
+    def shown(self) -> bool:
+        """Whether this rank shows it."""
+        return self._bar is not None
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *stop: Any) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def update(self, steps: int, t: float, drift: float, left: int) -> None:
+        """So many more steps were made.
+
+        Args:
+            steps: Steps since the last call.
+            t: Simulated time [s].
+            drift: What the energy balance fails to close by, relative; nan where there is none.
+            left: Steps to come.
+        """
+        bar = self._bar
+        if bar is None:
+            return
+        now = time.perf_counter()
+        if now >= self._next:
+            self._next = now + _PAUSE
+            energy = "" if math.isnan(drift) else f", energy drift {drift:.0e}"
+            bar.set_postfix_str(f"t = {t:.4g} s{energy}", refresh=False)
+            bar.total = bar.n + steps + left
+        bar.update(steps)
+
+    def say(self, line: str) -> None:
+        """Write a line below the bar."""
+        if self._bar is not None:
+            print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,254 @@
+"""A run: its steps one after another, and what of it is kept between two of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import parallel
+from .checkpoint import Checkpoint, Stored, Writer
+from .energy import Balance
+from .guard import Guard, Interrupted
+from .integrators.base import Integrator
+from .integrators.block import Block
+from .integrators.hati.block import HATIBlock
+from .output import Result
+from .places import Points
+from .progress import Progress
+from .rows import Rows
+from .step_control import StepControl, deforms, watch
+from .steps import Recorder, Steps
+
+_MOST_STEPS = 1e15
+#: Steps between two looks at the critical step of a body that deforms much.
+_LOOK = 2000
+
+
+class Run:
+    """Makes steps, hands them on in parts, and keeps what a run is between two of them.
+
+    Attributes:
+        integrator, balance, rows: What is run, what follows its energies (or None), what is recorded.
+        callables: Observers that are called after every step.
+        made: Number of steps since the run began, before a restart or after.
+        left: Number of steps to come.
+    """
+
+    def __init__(
+        self, integrator: Integrator, t_end: float, record: Rows | None, observers: Sequence[Any],
+        energies: bool, every: int, adapt: StepControl | None, stored: Stored | None,
+    ) -> None:  # fmt: skip
+        s = self.integrator = integrator
+        self._adapt, self._observers, self._t_end = adapt, observers, float(t_end)
+        goes_on = stored is not None and "run/counts" in stored
+        self.made, self.left = 0, _number_of_steps(s, t_end, goes_on)
+        self._earlier, self._begun = 0.0, time.perf_counter()
+        balance = next((o for o in observers if isinstance(o, Balance)), None)
+        self.balance = s.balance() if balance is None and energies else balance
+        self.rows = _default_rows(s) if record is None else record
+        self.callables: list[Any] = [
+            o for o in observers if not isinstance(o, Balance) and not hasattr(o, "follow")
+        ]
+        if goes_on:
+            assert stored is not None
+            self._read_counts(stored)
+        _refuse_short_records(s, self.left)
+        self._recorder = Recorder(s, self.made + self.left, every, self.rows, self.balance)
+        self._followers: list[Any] = [self._recorder, *(o for o in observers if hasattr(o, "follow"))]
+        self._part = Steps(s, self.rows, self.balance)
+        if self.balance is not None:
+            self.balance.start()
+        self._guard = Guard(s, self.balance)
+        if goes_on:
+            assert stored is not None
+            self._resume(stored)
+        self._watched = adapt is not None or deforms(s)
+        self._look_every = adapt.every if adapt is not None else _LOOK
+
+    def go(
+        self, block: Block | HATIBlock | None, checkpoint: Checkpoint | None, caught: list[int],
+        bar: Progress,
+    ) -> Result:  # fmt: skip
+        """All steps; the history. Collective."""
+        self._guard.caught, self._bar, part = caught, bar, self._part
+        begun: list[Any] = []
+        try:
+            for observer in self._observers:
+                begun.append(observer)
+                self._together(lambda: getattr(observer, "begin", _nothing)(self.integrator))
+            if self.made == 0:
+                part.append()
+                self._follow()
+            while self.left > 0:
+                stop = self._make_part(block, checkpoint)
+                self._follow()
+                if checkpoint is not None and (stop or self.made % checkpoint.every == 0):
+                    self._write(checkpoint)
+                if stop:
+                    interrupted = Interrupted(stop)
+                    if checkpoint is not None:
+                        interrupted.left = f"go on from {str(checkpoint.path)!r}"
+                    raise interrupted
+        finally:
+            for observer in begun:
+                getattr(observer, "end", _nothing)()
+        return self._recorder.result(self._seconds())
+
+    def _make_part(self, block: Block | HATIBlock | None, checkpoint: Checkpoint | None) -> int:
+        """Some steps, kept in the part; the signal to stop for, 0 for none."""
+        s, part, made = self.integrator, self._part, self.made
+        watched = self._watched and block is None
+        if watched and made > 0 and made % self._look_every == 0:
+            self._look()
+        wanted = min(part.capacity, self.left)
+        for period in (self._look_every if watched else 0, checkpoint.every if checkpoint else 0):
+            wanted = min(wanted, period - made % period if period else wanted)
+        part.count = 0
+        if block is not None:
+            block.fill(part, wanted)
+            stop = self._guard.check_part(part)
+            self.left -= part.count
+            self._bar.update(part.count, s.t, self._guard.drift, self.left)
+        else:
+            stop = self._step_by_step(wanted)
+        self.made += part.count
+        return stop
+
+    def _step_by_step(self, wanted: int) -> int:
+        s, balance, part, stop = self.integrator, self.balance, self._part, 0
+        for _ in range(wanted):
+            s.step()
+            if balance is not None:
+                balance.step()
+            failed = None
+            try:
+                for observer in self.callables:
+                    observer(s)
+            except Exception as error:  # whatever an observer raises, on this rank alone or on all
+                failed = error
+            part.append()
+            stop = self._guard.check(part.count == wanted, failed)
+            self.left -= 1
+            self._bar.update(1, s.t, self._guard.drift, self.left)
+            if stop:
+                break
+        return stop
+
+    def _follow(self) -> None:
+        for follower in self._followers:
+            follower.follow(self._part)
+
+    def _look(self) -> None:
+        """Look at the critical time step, and change the step where that is wanted."""
+        s, before = self.integrator, self.integrator.dt
+        if self._adapt is None:
+            watch(s)
+        else:
+            self._adapt.look(s, self.balance)
+            if s.dt != before:
+                self.left = max(1, round(self.left * before / s.dt))
+
+    def _together(self, work: Callable[[], Any]) -> None:
+        """Do what may fail on one rank alone."""
+        failed = None
+        try:
+            work()
+        except Exception as error:
+            failed = error
+        parallel.agree(self.integrator.system.comm, failed)
+
+    def _seconds(self) -> float:
+        return self._earlier + time.perf_counter() - self._begun
+
+    # -- checkpoints
+
+    def _kept_by_observers(self) -> dict[int, Any]:
+        return {i: o for i, o in enumerate(self._observers) if hasattr(o, "state") and hasattr(o, "resume")
+                and not isinstance(o, Balance)}  # fmt: skip
+
+    def _write(self, checkpoint: Checkpoint) -> None:
+        """The whole run into the file. Collective."""
+        s, adapt = self.integrator, self._adapt
+        common, share = self._guard.state()
+        counts = [self.made, self.left, self._t_end, s.beyond_limit, adapt.changes if adapt else 0]
+        with Writer(checkpoint.path, s, checkpoint.about) as file:
+            for name, value in (("counts", np.array(counts, dtype=np.float64)), ("guard", common)):
+                file.add(f"run/{name}", "number", value)
+            file.add("run/seconds", "number", np.array(self._seconds()))
+            file.add("run/internal", "shares", share)
+            file.places["rows"] = Points(s.system.comm, self.rows)
+            for name, (place, values) in self._recorder.state().items():
+                file.add(f"history/{name}", place, values)
+            for name, values in (self.balance.state() if self.balance is not None else {}).items():
+                place = "dofs" if name in self.balance.at_dofs else "shares"  # type: ignore[union-attr]
+                file.add(f"balance/{name}", place, values)
+            for i, observer in self._kept_by_observers().items():
+                for name, values in observer.state().items():
+                    file.add(f"observer-{i}/{name}", "number", np.asarray(values))
+
+    def _read_counts(self, stored: Stored) -> None:
+        s, adapt = self.integrator, self._adapt
+        made, left, t_end, beyond, changes = stored.read("run/counts", "number")
+        self.made, s.beyond_limit = int(made), bool(beyond)
+        if t_end == self._t_end:
+            self.left = int(left)
+        if adapt is not None:
+            adapt.changes = int(changes)
+        self._earlier = float(stored.read("run/seconds", "number"))
+
+    def _resume(self, stored: Stored) -> None:
+        """What :meth:`_write` wrote. Collective."""
+        s, balance = self.integrator, self.balance
+        self._guard.resume(stored.read("run/guard", "number"), stored.read("run/internal", "shares"))
+        stored.places["rows"] = Points(s.system.comm, self.rows)
+        self._recorder.resume(lambda name, place: stored.read(f"history/{name}", place))
+        if (balance is not None) != bool(stored.below("balance")):
+            raise ValueError("with energies or without: give energies= as for the run that was kept")
+        if balance is not None:
+            state = {}
+            for name in stored.below("balance"):
+                place = "dofs" if name in balance.at_dofs else "shares"
+                state[name] = stored.read(f"balance/{name}", place)
+            balance.resume(state)
+        for i, observer in self._kept_by_observers().items():
+            names = stored.below(f"observer-{i}")
+            if not names:
+                kind = type(observer).__name__
+                raise ValueError(
+                    f"the checkpoint knows nothing of observer {i + 1}, a {kind}: give the observers of the "
+                    "run that was kept, in their order"
+                )
+            observer.resume({name: stored.read(f"observer-{i}/{name}", "number") for name in names})
+
+
+def _nothing(*given: Any) -> None:
+    pass
+
+
+def _number_of_steps(integrator: Integrator, t_end: float, resumed: bool) -> int:
+    if integrator.n < 0:
+        raise RuntimeError("call integrator.start(u0, v0) before simulate()")
+    length = (t_end - integrator.t) / integrator.dt
+    done = resumed and abs(length) < 0.5
+    if not (t_end > integrator.t or done) or not np.isfinite(t_end):
+        where = "the checkpoint" if resumed else "the start"
+        raise ValueError(f"t_end must come after {where}, t = {integrator.t} s, but is {t_end} s")
+    if length > _MOST_STEPS:
+        raise ValueError(f"t_end = {t_end:g} s is {length:.1g} steps of {integrator.dt:g} s away: too many")
+    return 0 if done else max(1, round(length))
+
+
+def _refuse_short_records(integrator: Integrator, steps: int) -> None:
+    needed, until = integrator.t + steps * integrator.dt + integrator.look_ahead, integrator.system.until
+    if needed > until * (1 + 1e-9):
+        raise ValueError(
+            f"the run needs its loads and motions to t = {needed:.9g} s, but knows them to {until:.9g} s: "
+            "give a longer record, or an earlier t_end"
+        )
+
+
+def _default_rows(integrator: Integrator) -> Rows:
+    approach = getattr(integrator.contact, "approach", None)
+    return approach() if approach is not None else integrator.system.rows()

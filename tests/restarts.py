@@ -1,0 +1,152 @@
+"""Bodies and schemes that tests stop and go on with; as a program: on any number of ranks.
+
+``python restarts.py FOLDER FROM...`` runs every setup whole, writes its checkpoint to ``FOLDER/NAME-RANKS``,
+and goes on from the checkpoints of so many ranks, and compares.
+"""
+
+import functools
+import sys
+from pathlib import Path
+
+import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import Checkpoint, simulate
+
+STEEL = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "section": 0.645e-3}
+STEPS, KEPT = 150, 83
+
+
+@functools.cache
+def block(kind, size):
+    """A box of cells on several ranks, its whole surface named; once, since partitioners throw dice."""
+    make = dmesh.create_rectangle if len(size) == 2 else dmesh.create_box
+    corners = [np.zeros(len(size)), 0.1 * np.array(size) / max(size)]
+    cells = make(MPI.COMM_WORLD, corners, size, kind)
+    fdim = len(size) - 1
+    skin = dmesh.locate_entities_boundary(cells, fdim, lambda x: np.full(x.shape[1], True))
+    tags = dmesh.meshtags(cells, fdim, skin, np.ones(skin.size, np.int32))
+    return di.NamedMesh(cells, None, tags, {"skin": (fdim, 1)})
+
+
+@functools.cache
+def line(name):
+    """A bar of the package."""
+    return di.mesh.read(di.mesh.package_mesh(name), gdim=1)
+
+
+def falling(make, *, law, kind=dmesh.CellType.tetrahedron, size=(3, 3, 4), obstacle=None, courant=0.6, e=0.2,
+            friction=0.3, density=1100.0, **body):  # fmt: skip
+    """A block that falls askew onto a floor, with friction."""
+    n = len(size)
+    up = np.eye(n)[-1]
+    solid = di.Solid(block(kind, size), density=density, law=law, **body)
+    floor = di.Plane(-1e-4 * up, up) if obstacle is None else obstacle
+    contact = di.RigidContact(solid, "skin", floor, friction=friction, restitution=e)
+    scheme = make(solid, courant * solid.critical_time_step(), contact=contact)
+    v0 = solid.rigid_velocity([2.0] + [0.0] * (n - 2) + [-6.0], spin=8.0 if n == 2 else (0.0, 8.0, 3.0))
+    return scheme, v0
+
+
+def rubber(**options):
+    """Explicit, nonlinear, with friction and damping."""
+    options = {"law": di.NeoHookean(1e6, 0.4), "stiffness_damping": 1e-6, "damping": 3.0, **options}
+    return falling(options.pop("make", di.CDLagrange), **options)
+
+
+def implicit_rubber():
+    """Newton's method with friction; steps twice the critical one."""
+    return falling(di.MoreauJean, law=di.NeoHookean(1e7, 0.4), size=(3, 4), kind=dmesh.CellType.quadrilateral,
+                   courant=2.0)  # fmt: skip
+
+
+def corner():
+    """A box that moves, whose corner the block hits."""
+    box = di.Moving(di.Box.between((0.05, -1.0), (1.0, -2e-4)), translation=((0.0, 1.0), lambda t: 0.3 * t))
+    return falling(di.CDLagrange, law=di.LinearElastic(1e6, 0.3), size=(4, 4), kind=dmesh.CellType.triangle,
+                   obstacle=box, degree=2)  # fmt: skip
+
+
+def implicit_solid():
+    """A linear body, factorised once, friction in the full Delassus operator."""
+    return falling(di.MoreauJean, law=di.LinearElastic(1e6, 0.3), courant=3.0, e=0.0)
+
+
+def two_bars():
+    """Node pairs across ranks."""
+    named = line("two_bars.geo")
+    bars = di.Solid(named, **STEEL)
+    pairs = di.NodePairs(bars, "left tip", "right tip", [1.0])
+    speeds = bars.rigid_velocity([5.0], cells="left bar") + bars.rigid_velocity([-5.0], cells="right bar")
+    return di.CDLagrange(bars, 0.7 * bars.critical_time_step(), contact=pairs), speeds
+
+
+def divided(make=di.HATI):
+    """HATI on a divided bar."""
+    named = line("split_bar.geo")
+    near, far = di.Solid(named, cells="explicit", **STEEL), di.Solid(named, cells="implicit", **STEEL)
+    wall = di.RigidContact(near, "tip", di.Plane([-1e-5], [1.0]))
+    return make(near, far, 0.2 * near.critical_time_step(), wall, ratio=4), -5.0
+
+
+#: By name: what makes a scheme and its initial velocity, whether the solver sums in one order on all ranks.
+SETUPS = {
+    "rubber": (rubber, True), "implicit-rubber": (implicit_rubber, False), "corner": (corner, True),
+    "implicit-solid": (implicit_solid, False), "two-bars": (two_bars, True), "divided": (divided, False),
+}  # fmt: skip
+
+
+def whole(make, steps=STEPS, **options):
+    """A run from its start."""
+    scheme, v0 = make()
+    scheme.start(0.0, v0)
+    return simulate(scheme, t_end=steps * scheme.dt, progress=False, **options)
+
+
+def kept(make, path, steps=STEPS, at=KEPT, **options):
+    """A run from its start to the checkpoint, and from there to the end by a scheme that was not started."""
+    scheme, v0 = make()
+    scheme.start(0.0, v0)
+    simulate(scheme, t_end=at * scheme.dt, checkpoint=Checkpoint(path, every=at), progress=False, **options)
+    return go_on(make, path, steps, **options)
+
+
+def go_on(make, path, steps=STEPS, **options):
+    """The end of a run from a checkpoint."""
+    scheme, _ = make()
+    return simulate(scheme, t_end=steps * scheme.dt, restart=path, progress=False, **options)
+
+
+def difference(one, other):
+    """Largest difference of two histories, each array over its largest entry; inf for other shapes."""
+    assert set(one) == set(other) and one.steps == other.steps
+    worst = 0.0
+    for name in one:
+        a, b = one[name], other[name]
+        if a.shape != b.shape:
+            return np.inf
+        if a.dtype.kind != "f":
+            assert np.array_equal(a, b), name
+        elif not np.array_equal(a, b, equal_nan=True):
+            scale = one["kinetic"].max() if name in ("residual", "interface") else np.nanmax(np.abs(a))
+            worst = max(worst, float(np.nanmax(np.abs(a - b)) / scale) if scale > 0 else np.inf)
+    return worst
+
+
+def main(folder, sources):
+    """See the module."""
+    ranks = MPI.COMM_WORLD.size
+    for name, (make, _) in SETUPS.items():
+        reference = whole(make, every=7)
+        kept(make, Path(folder) / f"{name}-{ranks}", at=KEPT, steps=KEPT + 1, every=7)
+        for source in sources:
+            again = go_on(make, Path(folder) / f"{name}-{source}", every=7)
+            away = difference(reference, again)
+            if MPI.COMM_WORLD.rank == 0:
+                print(f"{name} {source} {ranks} {away:.3e}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
