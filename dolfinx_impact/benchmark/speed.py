@@ -20,7 +20,7 @@ from ..obstacle_contact import RigidContact
 from ..rows import Rows
 from ..solid import Solid
 from ..steps import Recorder, Steps
-from . import speed_crane, speed_small, speed_solids
+from . import speed_crane, speed_scaling, speed_small, speed_solids
 from .case import Values
 from .impacting_bar import PARAMETERS, build
 
@@ -35,17 +35,21 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
     Args:
         case: Small systems against petsc4py calls (one rank), by case; the bar also as a solid of
             ``sizes`` dofs. By default all of these. The crane: HATI against the explicit run. ``solids``:
-            nonlinear laws against a plain DOLFINx loop, and what obstacles cost.
-        sizes: Numbers of dofs of the solid bar.
+            nonlinear laws against a plain DOLFINx loop, and what obstacles cost. ``scaling``: one rank
+            against two, set-up and memory; it starts ``mpirun`` itself.
+        sizes: Numbers of dofs of the solid bar, and of the bodies of ``scaling``.
 
     Raises:
         ValueError: A case without a speed measurement, or sizes that are no sizes.
+        RuntimeError: Without ``mpirun``, or when one of the jobs of ``scaling`` fails.
     """
-    known = (*speed_small.CASES, "bridge-crane", "solids")
+    known = (*speed_small.CASES, "bridge-crane", "solids", "scaling")
     if case is not None and case not in known:
         raise ValueError(f"speed is measured for: {', '.join(known)}; not for {case!r}")
     if min(sizes) < 1000:
         raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
+    if case == "scaling":
+        return speed_scaling.measure(sizes)
     if case not in (None, "impacting-bar", "solids") and MPI.COMM_WORLD.size > 1:
         raise ValueError(f"{case} is measured on one rank, not on {MPI.COMM_WORLD.size}")
     if case == "bridge-crane":
