@@ -9,11 +9,13 @@ import numpy as np
 
 from . import parallel
 from .checkpoint import Checkpoint, Stored, Writer
+from .complementarity import NotConverged
 from .energy import Balance
 from .guard import Guard, Interrupted
 from .integrators.base import Integrator
 from .integrators.block import Block
 from .integrators.hati.block import HATIBlock
+from .linear import LinearSolverFailed
 from .output import Result
 from .places import Points
 from .progress import Progress
@@ -64,6 +66,7 @@ class Run:
         if goes_on:
             assert stored is not None
             self._resume(stored)
+        self._in_step = False
         self._watched = adapt is not None or deforms(s)
         self._look_every = adapt.every if adapt is not None else _LOOK
 
@@ -72,29 +75,48 @@ class Run:
         bar: Progress,
     ) -> Result:  # fmt: skip
         """All steps; the history. Collective."""
-        self._guard.caught, self._bar, part = caught, bar, self._part
+        self._guard.caught, self._bar = caught, bar
         begun: list[Any] = []
         try:
             for observer in self._observers:
                 begun.append(observer)
                 self._together(lambda: getattr(observer, "begin", _nothing)(self.integrator))
-            if self.made == 0:
-                part.append()
-                self._follow()
-            while self.left > 0:
-                stop = self._make_part(block, checkpoint)
-                self._follow()
-                if checkpoint is not None and (stop or self.made % checkpoint.every == 0):
-                    self._write(checkpoint)
-                if stop:
-                    interrupted = Interrupted(stop)
-                    if checkpoint is not None:
-                        interrupted.left = f"go on from {str(checkpoint.path)!r}"
-                    raise interrupted
-        finally:
-            for observer in begun:
-                getattr(observer, "end", _nothing)()
+            self._make_steps(block, checkpoint)
+        except BaseException as error:
+            # Where one rank may have failed alone, the others do not come to an end with it.
+            alone = self._in_step and self.integrator.system.comm.size > 1
+            if not alone or isinstance(error, (NotConverged, LinearSolverFailed)):
+                self._end(begun)  # what goes wrong there as well is not said
+            raise
+        failed = self._end(begun)
+        if failed is not None:
+            raise failed
         return self._recorder.result(self._seconds())
+
+    def _end(self, observers: Sequence[Any]) -> Exception | None:
+        """End all observers; the first error of them."""
+        failed = None
+        for observer in observers:
+            try:
+                getattr(observer, "end", _nothing)()
+            except Exception as error:
+                failed = failed or error
+        return failed
+
+    def _make_steps(self, block: Block | HATIBlock | None, checkpoint: Checkpoint | None) -> None:
+        if self.made == 0:
+            self._part.append()
+            self._follow()
+        while self.left > 0:
+            stop = self._make_part(block, checkpoint)
+            self._follow()
+            if checkpoint is not None and (stop or self.made % checkpoint.every == 0):
+                self._write(checkpoint)
+            if stop:
+                interrupted = Interrupted(stop)
+                if checkpoint is not None:
+                    interrupted.left = f"go on from {str(checkpoint.path)!r}"
+                raise interrupted
 
     def _make_part(self, block: Block | HATIBlock | None, checkpoint: Checkpoint | None) -> int:
         """Some steps, kept in the part; the signal to stop for, 0 for none."""
@@ -119,9 +141,11 @@ class Run:
     def _step_by_step(self, wanted: int) -> int:
         s, balance, part, stop = self.integrator, self.balance, self._part, 0
         for _ in range(wanted):
+            self._in_step = True
             s.step()
             if balance is not None:
                 balance.step()
+            self._in_step = False
             failed = None
             try:
                 for observer in self.callables:
