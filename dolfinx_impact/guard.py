@@ -120,7 +120,7 @@ class Guard:
         stop = signal.SIGINT if local[2] else signal.SIGTERM if local[3] else 0
         if not stop:
             self._judge(local[0], local[1], s.t, s.n)
-            self._note(local[0], local[5])
+            self._note(max(abs(local[0]), abs(local[1])), local[5])
         return int(stop)
 
     def check_part(self, part: Steps) -> int:
@@ -140,12 +140,13 @@ class Guard:
             for i in range(n):
                 total = kinetic[i] + self._internal + work[i]
                 self._judge(total, external[i], part.t[i], s.n - n + i + 1)
-        self._note(kinetic[-1] + self._internal + work[-1], _stored(self._balance) + _left(self._balance))
+        largest = np.max(np.maximum(np.abs(kinetic + self._internal + work), np.abs(external)))
+        self._note(float(largest), _stored(self._balance) + _left(self._balance))
         return 0
 
-    def _note(self, total: float, kept: float) -> None:
+    def _note(self, largest: float, kept: float) -> None:
         if self._balance is not None:
-            self._largest = max(self._largest, abs(total))
+            self._largest = max(self._largest, largest)
             self.drift = (kept - self._stored) / self._largest if self._largest > 0 else kept - self._stored
 
     def _judge(self, total: float, external: float, t: float, step: int) -> None:

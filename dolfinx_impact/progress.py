@@ -12,6 +12,8 @@ from mpi4py import MPI
 _LINE = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} steps{postfix} [{elapsed}<{remaining}, {rate_fmt}]"
 #: Seconds between two changes of what is written behind the bar.
 _PAUSE = 0.3
+#: Seconds before the bar is shown: short runs have none.
+_DELAY = 0.5
 
 
 class Progress:
@@ -36,7 +38,7 @@ class Progress:
             except ImportError:
                 return
             self._bar = tqdm(
-                total=steps, initial=made, unit=" steps", delay=0.5, mininterval=_PAUSE, miniters=1,
+                total=steps, initial=made, unit=" steps", delay=_DELAY, mininterval=_PAUSE, miniters=1,
                 bar_format=_LINE, dynamic_ncols=True,
             )  # fmt: skip
 
