@@ -25,7 +25,8 @@ for example
 
 Settings (environment):
   OUT         folder of the results; default results/cluster/drop or results/cluster/CASE-SCHEME
-  CHECKPOINT  default OUT/checkpoint.npz; moved to ....done when the run has come to its end
+  CHECKPOINT  of a case, default OUT/checkpoint.npz, where that of a drop always is; moved to ....done when
+              the run has come to its end
   EVERY       steps between two checkpoints of a case; default 10000
   IMAGE       Apptainer or Singularity image with DOLFINx; its MPI must fit SLURM's
   MODULES     modules to load, for example "dolfinx openmpi", where there is no image
@@ -66,15 +67,16 @@ choose_run() {
             [ -f demos/drop_test.py ] || fail "no demos/drop_test.py in $PWD: submit from the checkout"
             out=${OUT:-results/cluster/drop}
             run=(demos/drop_test.py "${@:2}" --out "$out")
+            checkpoint=$out/checkpoint.npz
             ;;
         case)
             [ $# -ge 3 ] || fail "case needs the names of a case and a scheme"
             out=${OUT:-results/cluster/$2-$3}
             run=(-m dolfinx_impact.benchmark run "${@:2}" --out "$out")
+            checkpoint=${CHECKPOINT:-$out/checkpoint.npz}
             ;;
         *) help >&2; exit 2 ;;
     esac
-    checkpoint=${CHECKPOINT:-$out/checkpoint.npz}
     mkdir -p "$out" "$(dirname "$checkpoint")"
     [ "$what" = drop ] || run+=(--checkpoint "$checkpoint" --checkpoint-every "${EVERY:-10000}")
     if [ -e "$checkpoint" ]; then

@@ -100,6 +100,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("shape", SHAPES)
 def test_volumes_converge(shape, drawn):
     path, volume = drawn(f"{shape}.STP", SHAPES[shape])
@@ -111,12 +112,14 @@ def test_volumes_converge(shape, drawn):
     assert errors[0] < 0.15 and errors[1] < max(0.45 * errors[0], 1e-12)
 
 
+@pytest.mark.serial
 def test_the_default_size_is_a_twentieth_of_the_diagonal(drawn):
     path, _ = drawn("box.step", box)
     usual = cells(mesh.read(path, size=1e-3 * np.sqrt(1400) / 20))
     assert cells(mesh.read(path)) == pytest.approx(usual, rel=0.02)
 
 
+@pytest.mark.serial
 def test_curves_beside_the_solid_are_no_part_of_it(drawn):
     line = lambda occ: (1, occ.addLine(occ.addPoint(50, 0, 0), occ.addPoint(60, 0, 0)))  # noqa: E731
     alone, beside = (mesh.read(drawn(n, *s)[0]) for n, s in (("a.step", [box]), ("b.step", [box, line])))
@@ -130,6 +133,7 @@ INCH = b"""#9001 = DIMENSIONAL_EXPONENTS(1.,0.,0.,0.,0.,0.,0.);
 """
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("unit, length", [("mm", 1e-3), ("inch", 25.4e-3), ("m", 1.0), ("um", 1e-6)])
 def test_metres_whatever_the_unit_of_the_file(unit, length, drawn, written):
     """The same box of 10 mm in every unit, drawn in its numbers."""
@@ -155,6 +159,7 @@ def test_metres_whatever_the_unit_of_the_file(unit, length, drawn, written):
 # -- the bracket
 
 
+@pytest.mark.serial
 def test_the_bracket_is_drawn_by_its_script():
     """Step file and script have one volume."""
     drawn = mesh.read(BRACKET.with_suffix(".geo"), parameters={"size": 0.008})
@@ -173,6 +178,7 @@ def test_a_body_of_the_bracket():
     assert 0.15 * 0.005 / 6000 < step < 0.005 / 6000
 
 
+@pytest.mark.serial
 def test_the_mesh_is_the_same_every_time():
     first, second = (mesh.read(BRACKET, size=0.008) for _ in range(2))
     x = [parallel.gather_rows(WORLD, named.mesh.geometry.x) for named in (first, second)]
@@ -245,6 +251,7 @@ def test_a_damaged_file(kind, written, capfd):
     assert out == err == ""
 
 
+@pytest.mark.serial
 def test_the_solid_alone(drawn, written):
     two = drawn("two.step", box, lambda occ: box(occ, at=(40, 0, 0)))[0]
     refused(two, "two.step' holds 2 solids: a part is one solid")

@@ -271,6 +271,7 @@ def test_a_film_has_as_many_pictures_as_said_and_lasts_as_long(shared_path):
     assert {each.name for each in shared_path.iterdir()} == {"film.gif"}
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("shade", ["displacement", "v_z", "stress"])
 def test_shades(shade, shared_path):
     pytest.importorskip("pyvista")

@@ -37,8 +37,20 @@ def test_block_of_the_readme():
     assert block.total_mass == pytest.approx(8.0, rel=1e-12)
 
 
+def test_kept_ball_of_the_readme(shared_path, monkeypatch):
+    """The history of a run that went on is that of one that did not stop."""
+    _, _, program, *_ = re.findall(r"```python\n(.*?)```", README, re.S)
+    monkeypatch.chdir(shared_path)
+    names: dict = {}
+    exec(compile(program, "README.md", "exec"), names)
+    names["scheme"].start(1.0, 0.0)
+    whole, again = di.simulate(names["scheme"], t_end=2.0), names["again"]
+    assert again.steps == 2000 and again["r"].sum() > 1.5 * names["run"]["r"].sum() > 0
+    assert all(np.array_equal(whole[name], again[name]) for name in whole)
+
+
 def test_divided_bar_of_the_readme():
-    _, _, program, _ = re.findall(r"```python\n(.*?)```", README, re.S)
+    _, _, _, program, _ = re.findall(r"```python\n(.*?)```", README, re.S)
     names: dict = {}
     exec(compile(program, "README.md", "exec"), names)
     run, scheme = names["run"], names["scheme"]

@@ -67,7 +67,7 @@ def test_without_mpirun(monkeypatch):
 @pytest.mark.serial
 def test_a_job_that_fails_says_why():
     with speed_scaling.Job("wood", 1000, 1) as job:
-        with pytest.raises(RuntimeError, match="1000 dofs on 1 rank ended early: .*KeyError: 'wood'"):
+        with pytest.raises(RuntimeError, match="1000 dofs on 1 rank ended early: KeyError: 'wood'"):
             job.setup()
 
 
@@ -158,17 +158,17 @@ def test_a_case_keeps_itself_and_goes_on(submit):
 @pytest.mark.serial
 def test_the_drop_test_with_an_image_and_its_own_folder(submit):
     (submit.folder / "impact.sif").touch()
-    (submit.folder / "kept").mkdir()
-    (submit.folder / "kept" / "c.npz").touch()
-    settings = {"OUT": "my results", "CHECKPOINT": "kept/c.npz", "IMAGE": "impact.sif", "MPI": "pmix"}
+    (submit.folder / "my results").mkdir()
+    (submit.folder / "my results" / "checkpoint.npz").touch()
+    settings = {"OUT": "my results", "IMAGE": "impact.sif", "MPI": "pmix"}
     done = submit("drop", "--angle", "30", PYTHON="python3.13", **settings)
     assert done.returncode == 0, done.stderr
     here = submit.folder
     assert submit.told() == [
         f"--cpu-bind=cores --mpi=pmix {here}/bin/apptainer exec --bind {here} --pwd {here} impact.sif "
-        "python3.13 demos/drop_test.py --angle 30 --out my results --restart kept/c.npz"
+        "python3.13 demos/drop_test.py --angle 30 --out my results --restart my results/checkpoint.npz"
     ]
-    assert (here / "my results").is_dir()
+    assert [path.name for path in (here / "my results").iterdir()] == ["checkpoint.npz.done"]
 
 
 @pytest.mark.serial

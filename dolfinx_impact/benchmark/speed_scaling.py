@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -231,7 +232,10 @@ class Job:
                 raise RuntimeError(f"{self._what}: no answer within {limit:g} s") from None
             if not line:
                 self._readers[1].join(1.0)
-                said = " / ".join(each.strip() for each in self._errors[-6:] if each.strip())
+                lines = [each.strip() for each in self._errors if each.strip()]
+                # What Python said, without what mpirun says of it.
+                told = [each for each in lines if re.match(r"[\w.]*(Error|Exception|Exit|Interrupt)\b", each)]
+                said = " / ".join(told[-1:] or lines[-6:])
                 raise RuntimeError(f"{self._what} ended early: {said or 'it said nothing'}")
             if line.startswith("{"):  # mpirun may have something to say as well
                 return json.loads(line)

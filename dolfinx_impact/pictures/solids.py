@@ -209,7 +209,7 @@ class Scene:
         if not found.n_points or look.corners.shape[1] == 2:
             return found
         found["facing"] = found["normals"] @ look.view[2]
-        found = found.clip_scalar("facing", invert=False, value=-1e-3)
+        found = found.clip_scalar(scalars="facing", invert=False, value=-1e-3)
         found.point_data.active_normals_name = "normals"
         return found
 
