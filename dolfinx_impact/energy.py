@@ -37,9 +37,11 @@ class Balance:
         kinetic, complementary, internal: Energies at the integrator's time ``t`` [J].
         internal_work, external, contact, dissipated, interface: Cumulated from 0 [J].
         closes: Whether the residual is round-off.
+        sampled: Whether the internal energy of the next step is wanted. It costs as much as a force where
+            that is nonlinear, and no other term needs it.
     """
 
-    closes = True
+    closes = sampled = True
     #: Numbers of this rank that the next step adds to; each is a share of a sum.
     state_names: tuple[str, ...] = TERMS
     #: Those of :meth:`state` that are no shares, but lie on the owned dofs.
@@ -123,7 +125,10 @@ class CentralDifferenceBalance(Balance):
         damped = self._products(system.damping, v0, v1, u) if system.has_damping else np.zeros(3)
         internal = loads - damped - np.array([before, after, at_u])
         self.kinetic, self.complementary = kinetic, -jump
-        self.internal = 0.5 * internal[2] if system.linear else system.stored_energy(s.u)
+        if system.linear:
+            self.internal = 0.5 * internal[2]
+        elif self.sampled:
+            self.internal = system.stored_energy(s.u)
         given = loads[:2]
         if system.moved.any:
             # Their work is that of whoever moves them, (92).
@@ -197,8 +202,10 @@ class OneStepBalance(Balance):
     def _energies(self) -> None:
         self.kinetic = 0.5 * self._norm(self.integrator.v_mean)
         n, system = self.integrator.system.owned, self.integrator.system
-        at_u = float(self.integrator.u[:n] @ self._parts[0])
-        self.internal = 0.5 * at_u if system.linear else system.stored_energy(self.integrator.u)
+        if system.linear:
+            self.internal = 0.5 * float(self.integrator.u[:n] @ self._parts[0])
+        elif self.sampled:
+            self.internal = system.stored_energy(self.integrator.u)
 
 
 class ThetaBalance(OneStepBalance):

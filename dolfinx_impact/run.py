@@ -66,7 +66,8 @@ class Run:
         if goes_on:
             assert stored is not None
             self._resume(stored)
-        self._in_step = False
+        self._every, self._in_step = every, False
+        self._all_energies = any(getattr(o, "needs_energies", True) for o in self._followers[1:])
         self._watched = adapt is not None or deforms(s)
         self._look_every = adapt.every if adapt is not None else _LOOK
 
@@ -144,6 +145,8 @@ class Run:
             self._in_step = True
             s.step()
             if balance is not None:
+                number = self.made + part.count + 1
+                balance.sampled = self._all_energies or number % self._every == 0 or self.left == 1
                 balance.step()
             self._in_step = False
             failed = None

@@ -63,7 +63,8 @@ def simulate(
             contact points of a solid (their motion towards the obstacle).
         observers: Callables ``f(integrator)``, called after every step; objects with
             ``follow(steps)``, which are given the recorded rows of all steps, many at a time
-            (:class:`.Steps`, the start first); an energy balance of your own takes the place of the
+            (:class:`.Steps`, the start first; with ``needs_energies = False`` the stored energy of nonlinear
+            bodies is that of the samples alone); an energy balance of your own takes the place of the
             scheme's. ``begin(integrator)`` is called before the first step and ``end()`` after the last,
             or after an error, where an observer has them; ``state()`` (arrays by name, the same on every
             rank) and ``resume(state)``, called before ``begin``, take it through a checkpoint.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dolfinx_impact as di
-from dolfinx_impact import steps
+from dolfinx_impact import energy, steps
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 
@@ -46,3 +46,24 @@ def test_impulses_between_samples_are_summed():
     sums = np.diff(np.cumsum(every_step["r"][:, 0])[ends], prepend=0.0)
     np.testing.assert_allclose(seldom["r"][:, 0], sums, rtol=1e-13)
     np.testing.assert_array_equal(seldom["t"], every_step["t"][ends])
+
+
+def test_stored_energy_is_that_of_the_samples():
+    """Whoever samples every few steps finds the energies of one who looks at all of them."""
+    from restarts import rubber, whole
+
+    class Counted:
+        def __init__(self, needs_energies):
+            self.needs_energies, self.internal = needs_energies, []
+
+        def follow(self, steps):
+            self.internal += list(steps.energies[: steps.count, energy.TERMS.index("internal")])
+
+    every, few = whole(rubber), whole(rubber, every=40, observers=[Counted(False)])
+    where = [*range(0, 150, 40), 150]
+    for name in ("kinetic", "internal", "internal_work", "contact", "residual"):
+        assert np.array_equal(few[name], every[name][where]), name
+    watched, lazy = Counted(True), Counted(False)
+    whole(rubber, every=40, observers=[watched])
+    whole(rubber, every=40, observers=[lazy])
+    assert len(set(lazy.internal)) < 10 < len(set(watched.internal))

@@ -1,0 +1,513 @@
+# %% [markdown]
+# # A machine part is dropped on a floor
+#
+# A part from a CAD file (STEP, one solid) is meshed with tetrahedra, turned by an angle, so that a corner
+# is lowest, and falls from a height onto a rigid floor with friction. The fall itself is not computed: the
+# part starts two steps above the floor with the speed $\sqrt{2 g H}$. Which nodes touch when, and whether
+# they stick or slip, is not known before; it follows from
+#
+# $$g \ge 0, \qquad 0 \le v_N^+ \perp r_N \ge 0 \ \text{where}\ g \le 0, \qquad |r_T| \le \mu\,r_N$$
+#
+# with CD-Lagrange (Fekak et al. 2017): explicit, no penalty number to tune. The laws of the materials stand
+# large rotations, because the part spins after it has hit.
+#
+# Run it as `[mpirun -n 2] python demos/drop_test.py`; `--help` says what can be chosen. It shows a
+# progress bar, keeps the run half-way in `checkpoint.npz`, from where `--restart` goes on with the same
+# settings, and writes `drop.bp` for ParaView, a film, a picture of the energies and the history.
+
+# %%
+import argparse
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import mesh, output, parallel, plot
+from dolfinx_impact.checkpoint import Stored
+from dolfinx_impact.pictures.drawing import load_pyvista, pyplot
+
+comm = MPI.COMM_WORLD
+
+# %% [markdown]
+# ## What one may want to change
+# Steel is elastic here, whatever the stress. At the sharp edge that hits first the stress is many times what
+# steel bears, and grows as the mesh gets finer: that is why the largest one away from the floor is said too.
+# There is no damping, neither in the material nor in the mesh.
+#
+# A *transit* is the time that a wave in a bar takes along the part's diagonal, $\ell \sqrt{\rho/E}$: 36 µs in
+# the steel bracket, 2 ms in the one of rubber. The first contact lasts some ten of them in steel, six in
+# rubber. Rubber deforms much, so its time step follows the critical one.
+
+# %%
+GRAVITY = 9.81  # [m/s2]
+PART, SIZE = "bracket.step", 1.9e-3  # comes with the package; edges of its tetrahedra [m]
+SAMPLES, FRAMES, ROWS = 30, 40, 200  # of drop.bp, of the film, of the history
+STRESS_EVERY = 20  # steps between two looks at the stress
+AWAY = 0.1  # "away from the floor": farther than this part of the diagonal, at the start
+WINDOW = 0.1  # over which the force is averaged [transits]
+APART = 0.25  # without contact, after which a phase of contact is over [transits]
+
+
+class Material(NamedTuple):
+    """A law, its density [kg/m3], the step over the critical one, whether it follows it, the end."""
+
+    law: Any
+    density: float
+    courant: float
+    adapt: bool
+    transits: float
+
+
+MATERIALS = {
+    "steel": Material(di.StVenantKirchhoff(2.1e11, 0.3), 7850.0, 0.9, False, 18.0),
+    "neo-hookean": Material(di.NeoHookean(1e7, 0.45), 1100.0, 0.8, True, 12.0),
+}
+
+# %% [markdown]
+# ## The command line
+
+
+# %%
+class Parser(argparse.ArgumentParser):
+    """Speaks on rank 0 alone, errors in one line."""
+
+    def error(self, message):
+        raise ValueError(message)
+
+    def print_help(self, file=None):
+        if comm.rank == 0:
+            super().print_help(file)
+
+
+def read_options(arguments):
+    """What was given, checked."""
+    parser = Parser(description="A part from a CAD file is dropped on a floor. Lengths in metres.")
+    add = parser.add_argument
+    add("--step", metavar="FILE", type=Path, help="STEP file of one solid; default: a bracket")
+    laws = ", ".join(f"{name}: {each.law!r}, {each.density:g} kg/m3" for name, each in MATERIALS.items())
+    add("--material", default="steel", metavar="|".join(MATERIALS), help=f"{laws}; default: %(default)s")
+    add("--height", type=float, default=1.0, metavar="M", help="of the fall [m]; default: %(default)g")
+    add("--angle", type=float, default=30.0, metavar="DEG",
+        help="by which the part is turned about the horizontal axis across the diagonal of its box, so that "
+        "a corner goes down [degrees]; default: %(default)g")  # fmt: skip
+    add("--friction", type=float, default=0.3, metavar="MU", help="of Coulomb; default: %(default)g")
+    add("--size", type=float, metavar="M",
+        help=f"edges of the tetrahedra [m]; default: {SIZE:g} for the bracket (1e5 dofs), else a 20th of "
+        "the part's diagonal")  # fmt: skip
+    ends = ", ".join(f"{each.transits:g} ({name})" for name, each in MATERIALS.items())
+    add("--t-end", type=float, metavar="S", help=f"end [s]; default: {ends} transits of a wave")
+    add("--out", type=Path, default=Path("results/drop_test"), metavar="DIR", help="default: %(default)s")
+    add("--restart", type=Path, metavar="FILE", help="go on from a checkpoint of the same settings")
+    given = parser.parse_args(arguments)
+    if given.material not in MATERIALS:
+        raise ValueError(f"--material must be {' or '.join(MATERIALS)}, but is {given.material!r}")
+    for name, value, least in (("height", given.height, "positive"), ("size", given.size, "positive"),
+                               ("t-end", given.t_end, "positive"), ("friction", given.friction, "at least 0"),
+                               ("angle", given.angle, "finite")):  # fmt: skip
+        if value is None:
+            continue
+        fits = {"positive": value > 0, "at least 0": value >= 0, "finite": True}[least]
+        if not (fits and math.isfinite(value)):
+            raise ValueError(f"--{name} must be {least}, but is {value:g}")
+    return given
+
+
+def open_folder(folder):
+    """Make the folder for the results and see that it can be written into. Collective."""
+    try:
+        parallel.on_root(comm, lambda: folder.mkdir(parents=True, exist_ok=True))
+        output.refuse_unwritable(folder / "history.npz")
+    except OSError as error:
+        raise ValueError(f"--out: cannot write into {str(folder)!r}: {error.strerror or error}") from None
+
+
+def refuse_other_settings(path, settings):
+    """Raise a ValueError unless a checkpoint was written under these settings. Collective."""
+    with Stored(path) as stored:
+        kept = stored.about.get("about", {})
+    for name, value in settings.items():
+        if kept.get(name) != value:
+            raise ValueError(
+                f"{str(path)!r} is a checkpoint of another run: its {name} is {kept.get(name)}, not {value}"
+            )
+
+
+# %% [markdown]
+# ## Part and floor
+# The part is turned about the horizontal axis across the diagonal of its bounding box's footprint, through
+# the box's centre, and set on the floor $z = 0$; the run begins with a displacement that lifts it by the way
+# of two steps.
+
+
+# %%
+class Part(NamedTuple):
+    """The turned solid, the diagonal of its box [m], how it was turned, direction towards a good eye."""
+
+    solid: Any
+    length: float
+    rotation: Any
+    shift: Any
+    eye: tuple
+
+    def in_the_file(self, x):
+        """Where a point is in the STEP file [m]."""
+        return (np.asarray(x) - self.shift) @ self.rotation
+
+
+def extent(x):
+    """Corners of the bounding box of all ranks' points. Collective."""
+    low, high = np.min(x, axis=0, initial=np.inf), np.max(x, axis=0, initial=-np.inf)
+    comm.Allreduce(MPI.IN_PLACE, low, op=MPI.MIN)
+    comm.Allreduce(MPI.IN_PLACE, high, op=MPI.MAX)
+    return low, high
+
+
+def turn(x, angle):
+    """Turn the points and set them on the floor, in place; rotation, shift and axis. Collective."""
+    low, high = extent(x)
+    across = (high - low)[:2] / np.linalg.norm((high - low)[:2])
+    axis = np.array([across[1], -across[0], 0.0])
+    K = np.cross(np.eye(3), axis)
+    rotation = np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
+    center = (low + high) / 2
+    x[:] = (x - center) @ rotation.T
+    lowest = np.array([0.0, 0.0, extent(x)[0][2]])
+    x -= lowest
+    return rotation, -rotation @ center - lowest, axis
+
+
+def make_part(named, material, angle):
+    """The part of a material on the floor. Collective."""
+    x = named.mesh.geometry.x
+    low, high = extent(x)
+    rotation, shift, axis = turn(x, math.radians(angle))
+    solid = di.Solid(named, density=material.density, law=material.law, gravity=(0.0, 0.0, -GRAVITY))
+    return Part(solid, float(np.linalg.norm(high - low)), rotation, shift, (axis[0], axis[1], 0.3))
+
+
+# %% [markdown]
+# ## What is watched
+# Observers with `state` and `resume` go through a checkpoint with the run. The total impulse of every step
+# gives the force. The momentum is that at $t$, half a step of gravity before the scheme's velocity.
+
+
+# %%
+class Floor:
+    """What the floor does to the part: total impulse of every step, deepest node, momentum."""
+
+    needs_energies = False  # of every step: those of the samples will do
+
+    def __init__(self, solid):
+        self.solid, self.steps, self.first = solid, [], None
+        self.deepest = self.approach = 0.0
+
+    def begin(self, integrator):
+        """Look at the state before the first step."""
+        self.gap = integrator.gap()
+        if self.first is None:
+            self.first = self.momentum(integrator)
+
+    def momentum(self, integrator):
+        """Momentum at ``t`` [N s], shape (3,). Collective."""
+        found, solid = np.zeros(self.solid.size), self.solid
+        solid.mass_product(integrator.v, "lumped", found)
+        half_kick = 0.5 * integrator.dt * solid.total_mass * np.array([0.0, 0.0, -GRAVITY])
+        return comm.allreduce(found[: solid.owned].reshape(-1, 3).sum(axis=0)) - half_kick
+
+    def follow(self, steps):
+        """Add consecutive steps; the first call has the start alone."""
+        n = steps.count
+        impulses = np.zeros((n, 3))
+        impulses[:, 2] = steps.r[:n].sum(axis=1)
+        if steps.r_t.ndim == 3:  # with friction
+            impulses += steps.r_t[:n].sum(axis=1)
+        self.steps.append(np.column_stack([steps.t[:n], impulses]))
+        for gap in steps.gap[:n]:
+            inside = gap < 0
+            if inside.any():
+                self.deepest = max(self.deepest, float(-gap.min()))
+                self.approach = max(self.approach, float((self.gap - gap)[inside].max()))
+            self.gap = gap.copy()
+
+    def series(self):
+        """Times and total impulses of all steps, shape (steps, 4). Collective."""
+        every = np.concatenate(self.steps) if self.steps else np.zeros((0, 4))
+        total = comm.allreduce(every)
+        total[:, 0] = every[:, 0]
+        return total
+
+    def depths(self):
+        """Deepest penetration, and largest approach in a step that ended in the floor [m]. Collective."""
+        return np.max(comm.allgather([self.deepest, self.approach]), axis=0)
+
+    def state(self):
+        """What a checkpoint keeps."""
+        return {"steps": self.series(), "first": self.first, "depths": self.depths()}
+
+    def resume(self, state):
+        """Go on from a state."""
+        steps = np.array(state["steps"])
+        if comm.rank > 0:
+            steps[:, 1:] = 0.0
+        self.steps, self.first = [steps], np.array(state["first"])
+        self.deepest, self.approach = map(float, state["depths"])
+
+
+class PeakStress:
+    """The largest von Mises stress so far, at all nodes and at those away from the floor."""
+
+    def __init__(self, part):
+        self.stress, self.n = di.VonMises(part.solid), 0
+        nodes = part.solid.owned // 3
+        self.x = part.solid.x[:nodes]
+        self.where = [np.arange(nodes), np.flatnonzero(self.x[:, 2] > AWAY * part.length)]
+        self.peaks = np.zeros((2, 5))
+
+    def __call__(self, integrator):
+        """Look at the stress now and then. Collective."""
+        self.n += 1
+        if self.n % STRESS_EVERY == 0:
+            stress = self.stress(integrator.u)
+            for peak, nodes in zip(self.peaks, self.where):
+                if nodes.size and stress[nodes].max() > peak[0]:
+                    place = nodes[stress[nodes].argmax()]
+                    peak[:] = (stress[place], integrator.t, *self.x[place])
+
+    def largest(self):
+        """Stress [Pa], time [s] and place on the turned part [m] of both peaks, shape (2, 5). Collective."""
+        every = np.array(comm.allgather(self.peaks))
+        return np.array([every[every[:, i, 0].argmax(), i] for i in range(2)])
+
+    def state(self):
+        """What a checkpoint keeps."""
+        return {"n": np.array(self.n), "peaks": self.largest()}
+
+    def resume(self, state):
+        """Go on from a state."""
+        self.n, self.peaks = int(state["n"]), np.array(state["peaks"])
+
+
+# %% [markdown]
+# ## The run
+
+
+# %%
+class Drop(NamedTuple):
+    """A run that is ready to start, or has been run."""
+
+    part: Part
+    integrator: Any
+    t_end: float
+    speed: float
+    floor: Floor
+    peak: PeakStress
+    film: Any
+
+
+def set_up(named, given, material):
+    """Part, floor and scheme, started. Collective."""
+    part = make_part(named, material, given.angle)
+    solid, speed = part.solid, math.sqrt(2 * GRAVITY * given.height)
+    h = material.courant * solid.critical_time_step()
+    t_end = given.t_end or material.transits * transit(part, material)
+    contact = di.RigidContact(
+        solid, "skin", di.Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), friction=given.friction
+    )
+    integrator = di.CDLagrange(solid, h, contact=contact)
+    up = solid.rigid_velocity((0.0, 0.0, 1.0))
+    integrator.start(2 * h * speed * up, -speed * up)
+    film = plot.Snapshots(count=FRAMES, span=(0.0, t_end), forces=True)
+    return Drop(part, integrator, t_end, speed, Floor(solid), PeakStress(part), film)
+
+
+def transit(part, material):
+    """Time that a wave in a bar takes along the part [s]."""
+    return part.length * math.sqrt(material.density / material.law.E)
+
+
+def run(drop, given, material, settings):
+    """Simulate; the history. Collective."""
+    integrator, solid = drop.integrator, drop.part.solid
+    steps = max(1, round(drop.t_end / integrator.dt))
+    lowest = np.flatnonzero(solid.x[: solid.owned // 3, 2] < 1e-9 * drop.part.length)
+    fields = di.Fields(given.out / "drop.bp", interval=drop.t_end / SAMPLES)
+    return di.simulate(
+        integrator, t_end=drop.t_end, record=solid.rows(lowest), every=-(-steps // ROWS),
+        observers=[drop.floor, drop.peak, drop.film, fields],
+        adapt=di.StepControl(safety=material.courant) if material.adapt else None,
+        checkpoint=di.Checkpoint(given.out / "checkpoint.npz", every=steps // 2 + 1, about=settings),
+        restart=given.restart,
+    )  # fmt: skip
+
+
+# %% [markdown]
+# ## What came out
+# The history keeps those contact points that touched the floor, and the total impulse of every step.
+
+
+# %%
+def save_history(path, result, series):
+    """Write history.npz, without the points that never touched."""
+    touched = np.flatnonzero(result["r"].sum(axis=0) > 0)
+    arrays = {name: result[name] for name in result}
+    for name in {"gap", "r", "r_t"} & arrays.keys():
+        arrays[name] = arrays[name][:, touched]
+    arrays["contact_labels"] = arrays["contact_labels"][touched]
+    arrays |= {"step_t": series[:, 0], "step_impulse": series[:, 1:]}
+    di.Result(arrays, balance=result.balance, steps=result.steps, seconds=result.seconds).save(path)
+
+
+def contact_numbers(series, window, apart):
+    """First and last impulse, end of the first phase [s], largest mean force [N] and its time [s]."""
+    t, impulse = series[:, 0], series[:, 1:]
+    hits = t[impulse[:, 2] > 0]
+    if not hits.size:
+        return None
+    pauses = np.flatnonzero(np.diff(hits) > apart)
+    end = hits[pauses[0]] if pauses.size else hits[-1]
+    total = np.vstack([np.zeros(3), np.cumsum(impulse, axis=0)])
+    last = np.searchsorted(t, t + window, side="right")
+    force = np.linalg.norm(total[last] - total[:-1], axis=1) / window
+    return hits[0], hits[-1], end, 1 + pauses.size, force.max(), t[force.argmax()] + window / 2
+
+
+def rigid_motion(drop):
+    """Velocity of the centre of mass [m/s] and spin [rad/s] of the part at ``t``. Collective."""
+    solid, n = drop.part.solid, drop.part.solid.owned
+    m, v = solid.mass[:n:3], drop.integrator.v_mean[:n].reshape(-1, 3)
+    x = solid.x[: n // 3] + drop.integrator.u[:n].reshape(-1, 3)
+    mass, first, momentum = comm.allreduce(m.sum()), comm.allreduce(m @ x), comm.allreduce(m @ v)
+    arm = x - first / mass
+    inertia = comm.allreduce(np.einsum("i,ij,ij->", m, arm, arm) * np.eye(3) - (m[:, None] * arm).T @ arm)
+    turning = comm.allreduce(m @ np.cross(arm, v))
+    return momentum / mass, np.linalg.solve(inertia, turning)
+
+
+def stress_lines(drop):
+    """The largest stresses. Collective."""
+    lines, off = [], f", {1e3 * AWAY * drop.part.length:.3g} mm off the floor"
+    for name, (stress, t, *x) in zip(("", off), drop.peak.largest()):
+        at = ", ".join(f"{1e3 * value:.1f}" for value in drop.part.in_the_file(x))
+        said = f"{1e-6 * stress:.5g} MPa at {1e3 * t:.4g} ms, at ({at}) mm of the part"
+        lines.append((f"peak stress{name}", said))
+    return lines
+
+
+def contact_lines(series, wave):
+    """How long and how hard it touched."""
+    found = contact_numbers(series, WINDOW * wave, APART * wave)
+    if found is None:
+        return [("contact", "none before the end")]
+    first, last, end, phases, force, when = found
+    return [
+        ("contact, first phase", f"{1e3 * (end - first):.5g} ms, from {1e3 * first:.4g} ms"),
+        ("contact, first to last", f"{1e3 * (last - first):.5g} ms, phases: {phases} "
+         f"({1e3 * APART * wave:.3g} ms apart or more)"),
+        ("peak contact force",
+         f"{force:.5g} N at {1e3 * when:.4g} ms, a mean over {1e6 * WINDOW * wave:.3g} µs"),
+    ]  # fmt: skip
+
+
+def report(drop, result, material):
+    """Lines that say what came out. Collective."""
+    solid, integrator, series = drop.part.solid, drop.integrator, drop.floor.series()
+    momentum = solid.total_mass * drop.speed
+    total = series[:, 1:].sum(axis=0)
+    weight = solid.total_mass * np.array([0.0, 0.0, -GRAVITY]) * (series[-1, 0] - series[0, 0])
+    change = drop.floor.momentum(integrator) - drop.floor.first
+    velocity, spin = rigid_motion(drop)
+    deepest, approach = drop.floor.depths()
+    return [
+        ("dofs", f"{comm.allreduce(solid.owned)}"),
+        ("steps", f"{result.steps} to {1e3 * integrator.t:.4g} ms, the last {1e6 * integrator.dt:.4g} µs"),
+        ("mass", f"{solid.total_mass:.8g} kg"),
+        ("impact speed", f"{drop.speed:.6g} m/s"),
+        *stress_lines(drop),
+        *contact_lines(series, transit(drop.part, material)),
+        ("impulse / (mass speed)", f"{total[2] / momentum:.8g}"),
+        ("momentum defect", f"{np.linalg.norm(change - total - weight) / momentum:.1e}"),
+        ("rebound speed", f"{velocity[2]:.6g} m/s (centre of mass, upwards)"),
+        ("spin", f"{np.linalg.norm(spin):.5g} rad/s"),
+        ("largest penetration", f"{1e6 * deepest:.4g} µm (approach in such a step: {1e6 * approach:.4g} µm)"),
+        ("balance residual", f"{output.relative_residual(result):.1e} of the largest energy"),
+    ]
+
+
+def draw(drop, result, given, material):
+    """The film and the energies. Collective."""
+    # A few times a plane wave from a rigid wall: the peak at the corner must not darken all the rest.
+    top = 2.5 * drop.speed * math.sqrt(material.law.E * material.density)
+    name = (given.step or Path(PART)).name
+    title = f"{name}, {given.material}, {given.height:g} m, {given.angle:g} degrees"
+    plot.energy(given.out / "energy.png", result, title=title)
+    plot.animate(
+        given.out / "drop.gif", drop.part.solid, drop.film, contact=drop.integrator.contact, shade="stress",
+        top=top, eye=drop.part.eye, frames=FRAMES + 1, title=title,
+    )  # fmt: skip
+
+
+# %% [markdown]
+# ## From the beginning to the end
+# Bad input ends with status 2, a run that failed with 3, one that was told to stop with 128 and the signal.
+
+
+# %%
+def drop_test(given):
+    """Everything. Collective."""
+    material, clock = MATERIALS[given.material], [time.perf_counter()]
+    size = given.size or (SIZE if given.step is None else None)
+    settings = {name: getattr(given, name) for name in ("material", "height", "angle", "friction", "t_end")}
+    settings["size"] = size
+    open_folder(given.out)
+    parallel.on_root(comm, find_libraries)
+    if given.restart is not None:
+        refuse_other_settings(given.restart, settings)
+    named = mesh.read(given.step or mesh.package_mesh(PART), size=size)
+    clock.append(time.perf_counter())
+    drop = set_up(named, given, material)
+    clock.append(time.perf_counter())
+    result = run(drop, given, material, settings)
+    clock.append(time.perf_counter())
+    save_history(given.out / "history.npz", result, drop.floor.series())
+    draw(drop, result, given, material)
+    clock.append(time.perf_counter())
+    seconds = ", ".join(f"{name} {t:.1f} s" for name, t in
+                        zip(("meshing", "set-up", "run", "pictures"), np.diff(clock)))  # fmt: skip
+    for name, value in [*report(drop, result, material), ("time", seconds), ("files", f"{given.out}/")]:
+        if comm.rank == 0:
+            print(f"{name:<38}{value}", flush=True)
+
+
+def find_libraries():
+    """Raise an ImportError before a run that could not be drawn."""
+    pyplot()
+    load_pyvista()
+
+
+def complain(error, status):
+    """Say on rank 0 what went wrong; the exit status."""
+    if comm.rank == 0:
+        print(f"error: {error}", file=sys.stderr, flush=True)
+    return status
+
+
+def main(arguments=None):
+    """Run the demo; its exit status."""
+    try:
+        drop_test(read_options(arguments))
+    except di.Interrupted as stop:
+        return complain(f"{stop}: {stop.left}", 128 + stop.number)
+    except (ValueError, FileNotFoundError, ImportError) as error:
+        return complain(error, 2)
+    except (RuntimeError, OSError) as error:
+        return complain(error, 3)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
