@@ -8,6 +8,7 @@ if _sys.argv[:1] == ["-m"]:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 from . import checkpoint, mesh, signals, statics
+from ._version import __version__
 from .checkpoint import Checkpoint
 from .complementarity import NotConverged
 from .contact import Bound, Contact
@@ -42,8 +43,6 @@ from .solid import Solid
 from .step_control import StepControl
 from .stress import VonMises
 from .system import PointMasses, System
-
-__version__ = "0.1.0"
 
 __all__ = [
     "AcaryBonnefon",
@@ -95,6 +94,7 @@ __all__ = [
     "Union",
     "UnstableTimeStep",
     "VonMises",
+    "__version__",
     "checkpoint",
     "mesh",
     "signals",

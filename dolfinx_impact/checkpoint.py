@@ -18,6 +18,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from . import parallel
+from ._version import __version__
 from .identity import description, fingerprint, tolerance
 from .integrators.base import Integrator
 from .output import refuse_unwritable, whole_file
@@ -110,7 +111,7 @@ class Writer:
             except OSError as error:
                 self._error = error
         s = self._integrator
-        said = {"format": FORMAT, "version": VERSION, "package": _version(), **description(s)}
+        said = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
         self.add("about", "number", np.array(json.dumps({**said, "about": self._about})))
         self.add("nodes", "number", self.places["dofs"].nodes())
         state = s.state()
@@ -186,7 +187,7 @@ class Stored:
             raise ValueError(f"{self._name} is no checkpoint, or a damaged one: {error}") from None
         if kind != FORMAT or version != VERSION:
             raise ValueError(
-                f"{self._name} is a {kind} of version {version}; this package ({_version()}) reads version "
+                f"{self._name} is a {kind} of version {version}; this package ({__version__}) reads version "
                 f"{VERSION}: take the one that wrote it, {about.get('package')}"
             )
         self._data = data
@@ -291,9 +292,3 @@ class Stored:
             away = max(0.0, parallel.largest(s.system.comm, np.abs(found - values)))
             if not away <= tolerance(s, name, values):
                 raise self._other(f"{said[name]} ({name} differs by {away:.3g})")
-
-
-def _version() -> str:
-    from . import __version__  # known once the package is loaded
-
-    return __version__

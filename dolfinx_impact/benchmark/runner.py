@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from .. import __version__, parallel
+from .. import parallel
+from .._version import __version__
 from ..checkpoint import Checkpoint
 from ..integrators import SCHEMES, Option, find_scheme
 from ..output import Result, write_whole
