@@ -136,7 +136,7 @@ class RunLog:
 
     def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
         self._comm = integrator.system.comm
-        self._points = None if integrator.contact is None else integrator.contact.rows
+        self._scheme = integrator
         self._touch, self._depth = kernels.jit(_touch), kernels.jit(_smallest)
         self._balance = kernels.jit(_worst_residual)
         self._gap = np.inf
@@ -203,8 +203,8 @@ class RunLog:
         kept["_gap"] = np.array(self._comm.allreduce(self._gap, op=MPI.MIN))
         for name in self.share_names:
             kept[name] = np.array(self._comm.allgather(np.asarray(getattr(self, name))))
-        if self._normal is not None and self._points is not None:
-            kept["_v"] = parallel.gather_rows(self._comm, self._v)[self._points.sorting(self._comm)]
+        if self._normal is not None and self._scheme.contact is not None:
+            kept["_v"] = parallel.gather_rows(self._comm, self._v)[self._scheme.contact.rows.sorting(self._comm)]
         return kept
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
@@ -224,12 +224,11 @@ class RunLog:
             first = parts.sum(axis=0) if self._comm.rank == 0 else np.zeros_like(parts[0])
             mine = parts[self._comm.rank] if len(parts) == self._comm.size else first
             setattr(self, name, kind(mine) if kind is float else mine.copy())
-        if self._normal is not None and self._points is not None:
-            order, before = self._points.sorting(self._comm), self._comm.allgather(self._points.count)
-            every: NDArray = np.empty(order.size)
-            every[order] = state["_v"]
-            begin = sum(before[: self._comm.rank])
-            self._v = every[begin : begin + self._points.count]
+        contact = self._scheme.contact
+        if self._normal is not None and contact is not None:
+            every: NDArray = np.empty(contact.total)
+            every[contact.rows.sorting(self._comm)] = state["_v"]
+            self._v = every[contact.mine]
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""
