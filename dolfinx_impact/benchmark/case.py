@@ -203,8 +203,9 @@ class RunLog:
         kept["_gap"] = np.array(self._comm.allreduce(self._gap, op=MPI.MIN))
         for name in self.share_names:
             kept[name] = np.array(self._comm.allgather(np.asarray(getattr(self, name))))
-        if self._normal is not None and self._scheme.contact is not None:
-            kept["_v"] = parallel.gather_rows(self._comm, self._v)[self._scheme.contact.rows.sorting(self._comm)]
+        contact = self._scheme.contact
+        if self._normal is not None and contact is not None:
+            kept["_v"] = parallel.gather_rows(self._comm, self._v)[contact.rows.sorting(self._comm)]
         return kept
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
