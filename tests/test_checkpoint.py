@@ -422,6 +422,8 @@ def test_the_runner_goes_on(words, every, tmp_path, capsys):
         (["--checkpoint", str(file)], "give --checkpoint FILE and --checkpoint-every N together"),
         (["--checkpoint-every", "3"], "give --checkpoint FILE and --checkpoint-every N together"),
         (["--checkpoint", str(file), "--checkpoint-every", "0"], "takes a number of steps from 1 on, not 0"),
+        (["--checkpoint", str(tmp_path), "--checkpoint-every", "3"], "is a folder: give the name of a file"),
+        (["--checkpoint", str(tmp_path / "no" / "c"), "--checkpoint-every", "3"], "does not exist: make it"),
         (["--restart", str(tmp_path / "nothing")], "there is no checkpoint"),
         (["--restart", str(tmp_path / "whole" / "history.npz")], "is no checkpoint"),
         (["--restart", str(file), "--set", "every=11"], "not 11: give the same parameters"),

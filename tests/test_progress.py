@@ -23,6 +23,7 @@ def at_once(monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(progress, "_PAUSE", 0.0)
     monkeypatch.setattr(progress, "_DELAY", 0.0)
+    monkeypatch.setenv("COLUMNS", "160")
 
 
 @pytest.mark.parametrize("compiled", [False, None])
@@ -36,7 +37,6 @@ def test_bar_and_summary(compiled, at_once, capfd):
     assert last == run.summary() and "balance residual" in last
     final = next(line for line in reversed(bars) if line.strip())
     assert "100%" in final and "3000/3000 steps" in final
-    assert re.search(r"t = 3 s, energy drift -?\d\de?.*|t = 3 s, energy drift", final)
     assert re.search(r"\[\d\d:\d\d<\d\d:\d\d, .*(steps/s|\?)", final)
     drift = float(re.search(r"energy drift (\S+) \[", final)[1])
     assert abs(drift) < 1e-12

@@ -181,7 +181,10 @@ def run(
     keep.refuse_other(about)
     problem = chosen.make(scheme, values, allow_unstable)
     if checkpoint is not None:
-        checkpoint.check(problem.integrator)
+        try:
+            checkpoint.check(problem.integrator)
+        except OSError as error:
+            raise ValueError(f"--checkpoint: {error}") from None
     prepare_folder(folder)
     summary, result = perform(case, scheme, values, problem, checkpoint=checkpoint, restart=keep.restart)
     _write(folder, summary, result, problem)
