@@ -24,7 +24,7 @@ from .integrators.base import Integrator
 from .output import refuse_unwritable, whole_file
 from .places import places_of
 
-FORMAT, VERSION = "dolfinx_impact checkpoint", 1
+FORMAT, VERSION = "dolfinx_impact checkpoint", 2
 
 
 class Checkpoint:

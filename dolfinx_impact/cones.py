@@ -91,7 +91,7 @@ def solve(
         return np.zeros(0)
     if not (np.all(np.isfinite(b)) and np.all(np.isfinite(H))):
         raise NotConverged("the contact problem has values that are not finite: did the run explode?")
-    if mu == 0.0 or dimension == 1:
+    if dimension == 1 or not np.any(mu):
         r, normal = np.zeros(b.size), slice(0, None, dimension)
         r[normal] = complementarity.solve(H[normal, normal], b[normal], tolerance=tolerance)
         return r

@@ -6,14 +6,20 @@ the free side; the normal velocity is ``L v`` and an impulse ``r >= 0`` acts as 
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+import math
+import warnings
+from typing import Any, Mapping, Sequence
 
 import numpy as np
+from mpi4py import MPI
 from numpy.typing import NDArray
 
 from . import parallel
 from .rows import Rows
 from .system import System
+
+#: Points may lie that deep inside at the start, by rounding; part of the system's length.
+TOUCHING = 1e-9
 
 
 class Contact:
@@ -28,10 +34,16 @@ class Contact:
             system's length.
         touching: With False, a point is closed only when ``g < -gap_tolerance``.
         friction: Coulomb's coefficient mu.
+        drift_correction: Gap feedback a in (0, 1] against the drift of contact at velocity level into
+            obstacles whose normal turns under a sliding point; True is 0.5, False or 0 none. See
+            :class:`~.integrators.enforcement.VelocityLevel`; without effect where L never changes.
+        allow_penetration: Accept points that lie inside of the obstacle at the start.
 
     Attributes:
         rows: L at the last :meth:`evaluate`.
         count: Number of points on this rank.
+        restitutions, frictions, feedbacks: e, mu and a of every point, shape (p,).
+        closed_before: Which points were closed in the last step, shape (p,).
         total: Number of points of all ranks.
         mine: Place of this rank's points among those of all ranks, in rank order.
         constant: Whether L never changes.
@@ -39,10 +51,13 @@ class Contact:
         time: Time at which gaps and normals are asked for [s], set by who asks.
 
     Raises:
-        ValueError: A restitution outside [0, 1], a negative tolerance, no point at all.
+        ValueError: A restitution outside [0, 1], a negative tolerance, a drift correction outside [0, 1], no
+            point at all.
     """
 
     constant, moving = True, False
+    #: Smallest diameter of the other side that a point could jump over in a step [m].
+    thickness = math.inf
     time = 0.0
     #: How many of a point's dofs are directions of space, the first ones; None: all.
     directions: int | None = None
@@ -56,6 +71,8 @@ class Contact:
         gap_tolerance: float | None = None,
         touching: bool = True,
         friction: float = 0.0,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
     ) -> None:
         for name, value in (("restitution", restitution), ("friction", friction)):
             if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
@@ -69,8 +86,14 @@ class Contact:
             raise ValueError(f"gap_tolerance must be a length of at least 0 m, but is {gap_tolerance}")
         self.system, self.comm, self.rows = system, system.comm, rows
         self.restitution, self.touching = float(restitution), bool(touching)
-        self.friction = float(friction)
+        self.friction, self.drift_correction = float(friction), feedback(drift_correction)
         self.gap_tolerance, self.count = float(tolerance), rows.count
+        self.allow_penetration = bool(allow_penetration)
+        self.restitutions: NDArray = np.full(self.count, self.restitution)
+        self.frictions: NDArray = np.full(self.count, self.friction)
+        self.feedbacks: NDArray = np.full(self.count, self.drift_correction)
+        self.closed_before = np.zeros(self.count, dtype=bool)
+        self._closed = np.zeros(self.count, dtype=bool)
         counts = self.comm.allgather(self.count)
         self.total, before = sum(counts), sum(counts[: self.comm.rank])
         self.mine = slice(before, before + self.count)
@@ -85,9 +108,76 @@ class Contact:
         """Gap at the positions ``u``, shape (p,) [m]; brings :attr:`rows` up to date."""
         return self.gap(u)
 
-    def touch(self, u: NDArray) -> NDArray[np.bool_]:
-        """Which points are closed at ``u``, shape (p,); brings their :attr:`rows` up to date, no others."""
+    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+        """:meth:`evaluate`; at an edge velocities ``v`` [m/s] tell the face that a point comes through."""
+        return self.evaluate(u)
+
+    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+        """Which points are closed at ``u``, shape (p,); brings their :attr:`rows` up to date, no others.
+
+        Args:
+            u: Positions [m].
+            v: Velocities without contact [m/s]: at an edge they tell the face that a point comes through.
+        """
         return self.closed(self.evaluate(u))
+
+    # -- what a step leaves to the next one
+
+    def start(self, u: NDArray, t: float) -> None:
+        """Begin at the positions ``u`` [m] and the time ``t`` [s]: no step lies behind. Collective."""
+        self.time = t
+        self.closed_before[:] = self._closed[:] = False
+
+    def warn_of_long_steps(self, u: NDArray, v: NDArray, dt: float) -> None:
+        """Warn where points at velocities ``v`` could jump over the other side in a step dt. Collective."""
+        if not self.comm.allreduce(self.thickness, op=MPI.MIN) < math.inf:
+            return
+        relative = v[self.rows.dofs] - self.surface_velocity(self.time)
+        way = dt * parallel.largest(self.comm, np.linalg.norm(relative, axis=1))
+        if way > 0.5 * self.thickness and self.comm.rank == 0:
+            warnings.warn(
+                f"points of the contact move {way:.3g} m in a step, more than half the thickness of the "
+                f"obstacle, {self.thickness:.3g} m: they may jump over it; take a smaller time step",
+                stacklevel=4,
+            )
+
+    def note(self, closed: NDArray) -> None:
+        """Take down which points the step at hand has found closed, shape (p,)."""
+        self._closed[:] = closed
+
+    def keep(self) -> None:
+        """Make what the step at hand has found the past of the next one; called once, at the step's end."""
+        self.closed_before[:] = self._closed
+
+    def past(self) -> dict[str, NDArray]:
+        """What the next step takes from this one, by name, shape (p, ...) each; empty for nothing."""
+        followed = self.drift_correction and not self.constant
+        return {"closed": self.closed_before.astype(np.float64)} if followed else {}
+
+    def resume(self, past: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`past`."""
+        if "closed" in past:
+            self.closed_before[:] = past["closed"] > 0.5
+
+    def restitution_laws(self) -> tuple[float, ...]:
+        """The different coefficients of restitution among the points of all ranks."""
+        return (self.restitution,)
+
+    def description(self) -> dict[str, Any]:
+        """Number of points of all ranks and laws, by which contacts are told apart."""
+        return {
+            "points": self.total, "restitution": self.restitution, "friction": self.friction,
+            "gap_tolerance": self.gap_tolerance, "touching": self.touching,
+            "drift_correction": self.drift_correction,
+        }  # fmt: skip
+
+    def approach(self) -> Rows | None:
+        """Rows for the displacement of each point towards the other side at the start [m]; None without."""
+        return None
+
+    def places(self, u: NDArray) -> NDArray | None:
+        """Where the points are at the positions ``u``, shape (p, gdim) [m]; None where that is not known."""
+        return None
 
     def frames(self) -> NDArray:
         """Normal and tangential rows on the dofs of each point at the last :meth:`evaluate`, shape (p, d, k).
@@ -130,6 +220,44 @@ class Contact:
         return self.rows.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
 
 
+def refuse_penetration(contact: Contact, gap: NDArray, x: NDArray | None, what: str) -> None:
+    """Raise a ValueError where points lie inside of the other side at the start. Collective.
+
+    Args:
+        contact: The contact.
+        gap: Gaps, shape (p,) [m].
+        x: Positions of the points, shape (p, gdim) [m], or None.
+        what: What the points are.
+    """
+    comm = contact.comm
+    deepest = -gap.min(initial=np.inf)
+    worst = comm.allreduce(float(deepest), op=MPI.MAX)
+    if not worst > max(contact.gap_tolerance, TOUCHING * contact.system.length):
+        return
+    mine = None
+    if deepest == worst:
+        k = int(np.argmin(gap))
+        mine = f"point {k}" if x is None else "(" + ", ".join(f"{value:.6g}" for value in x[k]) + ") m"
+    place = next(x for x in comm.allgather(mine) if x is not None)
+    raise ValueError(
+        f"the obstacle contains {what} at the start, the deepest at {place}, {worst:.3g} m "
+        "inside: move the body or the obstacle, or allow it (allow_penetration=True)"
+    )
+
+
+def feedback(given: float | bool) -> float:
+    """The gap feedback a of a ``drift_correction``, 0 to 1.
+
+    Raises:
+        ValueError: Something else.
+    """
+    if isinstance(given, (bool, np.bool_)):
+        return 0.5 if given else 0.0
+    if not isinstance(given, (int, float, np.number)) or not 0 <= given <= 1:
+        raise ValueError(f"drift_correction must be True, False or a number in (0, 1], but is {given!r}")
+    return float(given)
+
+
 class Bound(Contact):
     """A bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
 
@@ -142,6 +270,8 @@ class Bound(Contact):
         restitution: Newton's coefficient e, 0 to 1.
         gap_tolerance: See :class:`Contact`; default 1e-12 times the system's length.
         touching: See :class:`Contact`.
+        drift_correction: See :class:`Contact`; without effect, since L never changes.
+        allow_penetration: See :class:`Contact`.
 
     Raises:
         ValueError: Not exactly one bound, or a dof that does not exist.
@@ -157,6 +287,8 @@ class Bound(Contact):
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
     ) -> None:
         if (lower is None) == (upper is None):
             raise ValueError("give either lower= or upper=")
@@ -176,8 +308,9 @@ class Bound(Contact):
         number = system.global_dofs()[dofs.astype(np.intp)]
         rows = Rows(dofs, np.full(dofs.shape, sign), number)
         super().__init__(
-            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
-        )
+            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+            drift_correction=drift_correction, allow_penetration=allow_penetration,
+        )  # fmt: skip
 
     def gap(self, u: NDArray) -> NDArray:
         """``u - lower`` or ``upper - u``, shape (p,)."""

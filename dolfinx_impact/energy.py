@@ -97,6 +97,17 @@ class CentralDifferenceBalance(Balance):
         self._part = np.zeros(self.integrator.system.size)
         self._powers = np.zeros(4)
         self._read()
+        if self.integrator.n == 0 and self.integrator.contact is not None:
+            self._stand_before_impact()
+
+    def _stand_before_impact(self) -> None:
+        """Energy before an impact at the start; its work ``r_i.L (v_0 + v_0+)/2`` counts in step 1."""
+        s, n = self.integrator, self.integrator.system.owned
+        mean = 0.5 * (s.v_start + s.v_force)
+        impact = s.contact_work(mean, s.r_start, s.r_t_start)
+        if s.r_start.any():
+            self.kinetic = 0.5 * float(np.sum(s.system.mass * s.v_start[:n] ** 2))
+        self._powers[3] = s.contact_work(s.v, s.r - s.r_start, s.r_t - s.r_t_start) + 2.0 * impact
 
     def step(self) -> None:
         """Half of each work with the forces at t_n, half with those at t_{n+1}."""

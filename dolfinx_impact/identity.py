@@ -34,10 +34,7 @@ def description(s: Integrator) -> dict[str, Any]:
     }
     points = None
     if contact is not None:
-        points = {
-            "points": contact.total, "restitution": contact.restitution, "friction": contact.friction,
-            "gap_tolerance": contact.gap_tolerance, "touching": contact.touching,
-        }  # fmt: skip
+        points = contact.description()
     dofs = int(parallel.total(comm, float(s.system.owned)))
     return {"scheme": {"class": type(s).__name__, **said}, "dofs": dofs, "contact": points}
 

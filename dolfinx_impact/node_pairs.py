@@ -37,6 +37,8 @@ class NodePairs(Contact):
         restitution: Newton's coefficient e of every pair, 0 to 1.
         gap_tolerance: See :class:`.Contact`; default 1e-12 times the body's length.
         touching: See :class:`.Contact`.
+        drift_correction: See :class:`.Contact`; without effect, since L never changes.
+        allow_penetration: See :class:`.Contact`.
 
     Raises:
         ValueError: An unknown facet name, sides that do not match node by node, a normal without
@@ -54,6 +56,8 @@ class NodePairs(Contact):
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
     ) -> None:
         n = _direction(body, normal)
         ends = _match(body, (first, second), n)
@@ -67,8 +71,9 @@ class NodePairs(Contact):
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_held(body, self._approach, first, second)
         super().__init__(
-            body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching
-        )
+            body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+            drift_correction=drift_correction, allow_penetration=allow_penetration,
+        )  # fmt: skip
 
     def gap(self, u: NDArray) -> NDArray:
         """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where ranks share pairs."""

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Callable
+import math
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
-from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
 from . import cones, parallel
 from .body import Body
-from .contact import Contact
+from .contact import Contact, refuse_penetration
+from .held_sides import HeldSides
 from .obstacles import Obstacle
+from .obstacles.composed import as_obstacle
 from .rows import Rows, coordinate_order
 from .system import System
 
-#: Nodes may lie that deep in an obstacle at the start, by rounding; part of the body's length.
-_TOUCHING = 1e-9
+#: A point next to an edge counts as outside of a side from here on; part of the body's length.
+_MARGIN = 1e-9
+#: Positions on the way of a point that moves far in a step, at most.
+_STOPS = 64
 
 
 class ObstacleContact(Contact):
     """Points against a rigid obstacle: one row for every point and face of the obstacle.
 
+    A point that comes into a box, a bounded cylinder or a cone, or a union with one, is carried by the side
+    that it came through as long as it stays inside: see :mod:`.held_sides`.
+
     Args:
         system: The system.
         dofs: Dofs of each point's directions, owned by this rank, shape (p, gdim).
-        obstacle: The shape; a corner, a union have several faces.
+        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.Union`; a corner, a union have
+            several faces.
         x: Positions of the points at zero displacement, shape (p, gdim) [m]; by default zero,
             where the dofs are positions themselves.
         order: Keys that sort the points of all ranks, shape (p, m); by default x.
@@ -33,6 +41,8 @@ class ObstacleContact(Contact):
         gap_tolerance: See :class:`Contact`.
         touching: See :class:`Contact`.
         friction: Coulomb's coefficient mu, at least 0; none on a line.
+        drift_correction: See :class:`Contact`.
+        allow_penetration: See :class:`Contact`.
 
     Raises:
         ValueError: An obstacle of another dimension; see :class:`Contact`.
@@ -42,7 +52,7 @@ class ObstacleContact(Contact):
         self,
         system: System,
         dofs: ArrayLike,
-        obstacle: Obstacle,
+        obstacle: Obstacle | Sequence[Obstacle],
         *,
         x: NDArray | None = None,
         order: NDArray | None = None,
@@ -50,8 +60,11 @@ class ObstacleContact(Contact):
         gap_tolerance: float | None = None,
         touching: bool = True,
         friction: float = 0.0,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
     ) -> None:
         numbers = np.asarray(dofs, dtype=np.int32)
+        obstacle = as_obstacle(obstacle)
         self.system, self.obstacle = system, obstacle
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
@@ -67,10 +80,31 @@ class ObstacleContact(Contact):
         rows = Rows(numbers, self._together(lambda: self._normals(self._x.copy(), 0.0)), keys)
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
-            friction=friction,
+            friction=friction, drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
         self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
         self._at = self._x
+        self.thickness = min((getattr(face, "thickness", math.inf) for face in self.faces), default=math.inf)
+        self._before, self._time_before = self._points(), -math.inf
+        #: What ends the run, where this rank alone may have seen it.
+        self.failure: Exception | None = None
+        self._sides: HeldSides | None = None
+        if any(getattr(face, "sides", 1) > 1 for face in self.faces):
+            margin = _MARGIN * system.length
+            self._sides = HeldSides(self.faces, self._points(), self.gap_tolerance, margin)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the next step needs more of this one than positions and velocities."""
+        return self._sides is not None or (self.drift_correction > 0 and not self.constant)
+
+    def _points(self) -> NDArray:
+        """Positions of the points at the last look, shape (points, gdim) [m]."""
+        return self._at[:: len(self.faces)]
+
+    def places(self, u: NDArray) -> NDArray:
+        """Where the points are at the positions ``u``, one a row of L, shape (p, gdim) [m]."""
+        return self._x + u[self.rows.dofs]
 
     def _gaps(self, x: NDArray, t: float) -> NDArray:
         """Gap of every row, its point at ``x``, shape (p,) [m]."""
@@ -91,26 +125,48 @@ class ObstacleContact(Contact):
         """Signed distances of the points at displacement ``u``, shape (p,) [m]."""
         if self.constant:
             return self._gap0 + self.rows(u)
-        return self._together(lambda: self._gaps(self._x + u[self.rows.dofs], self.time))
+        at, sides = self.places(u), self._sides
+        if sides is not None:
+            return self._together(lambda: sides.gaps(at[:: len(self.faces)], self.time).ravel())
+        return self._together(lambda: self._gaps(at, self.time))
 
     def evaluate(self, u: NDArray) -> NDArray:
         """:meth:`gap`, and the normals at ``u`` in :attr:`rows`."""
-        if self.constant:
-            return self.gap(u)
-        self._at = self._x + u[self.rows.dofs]
+        return self.gap(u) if self.constant else self._evaluate(u, None)
+
+    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+        """See :meth:`.Contact.evaluate_along`."""
+        return self.evaluate(u) if self._sides is None else self._evaluate(u, v)
+
+    def _evaluate(self, u: NDArray, v: NDArray | None) -> NDArray:
+        self._at = self.places(u)
 
         def look() -> NDArray:
+            self._watch_ways()
+            if self._sides is not None:
+                self._hold(v)
+                gaps, normals = self._sides.rows(np.arange(len(self._points())), self._points(), self.time)
+                self.rows.weights[:] = normals.reshape(self.rows.weights.shape)
+                return gaps.ravel()
             self.rows.weights[:] = self._normals(self._at, self.time)
             return self._gaps(self._at, self.time)
 
         return self._together(look)
 
-    def _together(self, look: Callable[[], NDArray]) -> NDArray:
+    def _hold(self, v: NDArray | None) -> NDArray[np.intp]:
+        """Find the sides that points hold at the last look; the points that were looked at."""
+        assert self._sides is not None
+        x, at = self._points(), (self.time,) if self.moving else ()
+        near = np.unique(np.concatenate([_in_box(x, face, at, self.gap_tolerance) for face in self.faces]))
+        velocity = None if v is None else v[self.rows.dofs[:: len(self.faces)]]
+        self._sides.look(near, x, self.time, velocity)
+        return np.flatnonzero((self._sides.held >= 0).any(axis=1))
+
+    def _together(self, look: Callable[[], Any]) -> Any:
         """What ``look`` gives; where it may fail on one rank alone, it fails on all. Collective."""
         if not self._fallible or self.system.comm.size == 1:
             return look()
-        found: NDArray = np.zeros(0)
-        error = None
+        found = error = None
         try:
             found = look()
         except Exception as caught:  # whatever a function of the user's raises
@@ -118,17 +174,25 @@ class ObstacleContact(Contact):
         parallel.agree(self.system.comm, error)
         return found
 
-    def touch(self, u: NDArray) -> NDArray[np.bool_]:
+    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
         """See :meth:`.Contact.touch`; points outside of the box around a face are looked at no further."""
         kind = type(self)
         own = (kind.evaluate, kind.gap) != (ObstacleContact.evaluate, ObstacleContact.gap)
         if self.constant or own:
-            return super().touch(u)
-        self._at = self._x + u[self.rows.dofs]
-        return self._together(self._touched)
+            return super().touch(u, v)
+        self._at = self.places(u)
+        return self._together(lambda: self._touched(v))
 
-    def _touched(self) -> NDArray[np.bool_]:
+    def _touched(self, v: NDArray | None) -> NDArray[np.bool_]:
         closed, count = np.zeros(len(self._at), dtype=bool), len(self.faces)
+        self._watch_ways()
+        if self._sides is not None:
+            held = self._hold(v)
+            gaps, normals = self._sides.rows(held, self._points()[held], self.time)
+            acting = self.closed(gaps) & (self._sides.held[held] >= 0)
+            rows = (held[:, None] * count + np.arange(count))[acting]
+            closed[rows], self.rows.weights[rows] = True, normals[acting]
+            return closed
         at = (self.time,) if self.moving else ()
         for k, face in enumerate(self.faces):
             x = self._at[k::count]
@@ -138,6 +202,75 @@ class ObstacleContact(Contact):
                 closed[hit * count + k] = True
                 self.rows.weights[hit * count + k] = face.normal(x[hit], *at)
         return closed
+
+    # -- what a step leaves to the next one
+
+    def start(self, u: NDArray, t: float) -> None:
+        """See :meth:`.Contact.start`."""
+        super().start(u, t)
+        self._at, self._time_before, self.failure = self.places(u), t, None
+        self._before = self._points()
+        sides = self._sides
+        if sides is not None:
+            self._together(lambda: sides.start(self._points(), t))
+
+    def keep(self) -> None:
+        """See :meth:`.Contact.keep`."""
+        super().keep()
+        self._before, self._time_before = self._points(), self.time
+        if self._sides is not None:
+            self._sides.keep()
+
+    def past(self) -> dict[str, NDArray]:
+        """See :meth:`.Contact.past`."""
+        return super().past() if self._sides is None else {**super().past(), **self._sides.past()}
+
+    def resume(self, past: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Contact.resume`."""
+        super().resume(past)
+        self._time_before = -math.inf
+        if self._sides is not None:
+            self._sides.resume(past)
+
+    def _watch_ways(self) -> None:
+        """Find points that have jumped over a face since the step before, with no trace in the gap."""
+        if not np.isfinite(self.thickness) or not self.time > self._time_before > -math.inf:
+            return
+        x, before = self._points(), self._before
+        face: Any
+        for face in self.faces:
+            thickness = getattr(face, "thickness", math.inf)
+            if not np.isfinite(thickness):
+                continue
+            way = x - before
+            if self.moving:
+                way = face.rest(x, self.time) - face.rest(before, self._time_before)
+            lengths = np.linalg.norm(way, axis=1)
+            fast = np.flatnonzero(lengths > 0.5 * thickness)
+            if fast.size:
+                self._refuse_jumps(face, before[fast], x[fast], float(lengths.max()))
+
+    def _refuse_jumps(self, face: Any, before: NDArray, now: NDArray, way: float) -> None:
+        """Raise where points were inside of the face in the meantime and are not, or beyond its middle."""
+        stops = min(_STOPS, math.ceil(8 * way / face.thickness))
+        parts = np.arange(1, stops) / stops
+        t0, t1 = self._time_before, self.time
+        gaps = [face.gap(before + s * (now - before), *((t0 + s * (t1 - t0),) if self.moving else ()))
+                for s in (0.0, *parts, 1.0)]  # fmt: skip
+        tolerance = self.gap_tolerance
+        jumped = (gaps[0] > tolerance) & (gaps[-1] > tolerance) & (np.min(gaps, axis=0) < -tolerance)
+        if getattr(face, "sides", 1) == 1:
+            deepest = np.argmin(gaps, axis=0) < len(gaps) - 1
+            jumped |= (gaps[0] > tolerance) & (gaps[-1] < -tolerance) & deepest
+        if jumped.any():
+            k = int(np.flatnonzero(jumped)[0])
+            at = ", ".join(f"{value:.6g}" for value in before[k])
+            self.failure = Jumped(
+                f"a point jumps over the obstacle in one step, from ({at}) m at t = {t0:.6g} s: it goes "
+                f"{way:.3g} m, the obstacle is {face.thickness:.3g} m thick; take a smaller time step"
+            )
+            if self.comm.size == 1:
+                raise self.failure
 
     def frames(self) -> NDArray:
         """Normal and tangents, shape (p, gdim, gdim)."""
@@ -166,18 +299,23 @@ def _in_box(x: NDArray, face: Obstacle, at: tuple, reach: float) -> NDArray[np.i
     return np.flatnonzero(inside)
 
 
+class Jumped(RuntimeError):
+    """A point went through a thin obstacle within one step."""
+
+
 class RigidContact(ObstacleContact):
     """The nodes of named facets against a rigid obstacle.
 
     Args:
         solid: The body.
         facets: Name of the facets that may touch.
-        obstacle: The shape.
+        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.Union`.
         restitution: Newton's coefficient e of every node, 0 to 1.
         gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
         touching: See :class:`Contact`.
         friction: Coulomb's coefficient mu, at least 0.
-        allow_penetration: Accept nodes that lie inside of the obstacle at zero displacement.
+        drift_correction: See :class:`Contact`.
+        allow_penetration: Accept nodes that lie inside of the obstacle at zero displacement and at the start.
 
     Raises:
         ValueError: An unknown facet name (the message lists the names), facets without
@@ -189,16 +327,18 @@ class RigidContact(ObstacleContact):
         self,
         solid: Body,
         facets: str,
-        obstacle: Obstacle,
+        obstacle: Obstacle | Sequence[Obstacle],
         *,
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
         friction: float = 0.0,
+        drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
         if not isinstance(solid, Body):
             raise ValueError(f"the first argument must be the body, a Solid or a Frame, not {solid!r}")
+        obstacle = as_obstacle(obstacle)
         if not (hasattr(obstacle, "gap") and hasattr(obstacle, "normal")):
             raise ValueError(
                 f"the obstacle must be one of dolfinx_impact.obstacles, not {obstacle!r}: wrap a function in "
@@ -210,6 +350,7 @@ class RigidContact(ObstacleContact):
             solid, dofs, obstacle, x=solid.x[nodes, :gdim],
             order=coordinate_order(solid.x[nodes], solid.length),
             restitution=restitution, gap_tolerance=gap_tolerance, touching=touching, friction=friction,
+            drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
         held = np.any(solid.held[self.rows.dofs] & ((self.rows.weights != 0.0) | (not self.constant)))
         if solid.comm.allreduce(bool(held)):
@@ -218,21 +359,7 @@ class RigidContact(ObstacleContact):
                 "or leave them out"
             )
         if not allow_penetration:
-            self._refuse_penetration(facets)
-
-    def _refuse_penetration(self, facets: str) -> None:
-        """Raise a ValueError where nodes lie inside of the obstacle. Collective."""
-        deepest = -self._gap0.min(initial=np.inf)
-        worst = self.comm.allreduce(float(deepest), op=MPI.MAX)
-        if worst <= max(self.gap_tolerance, _TOUCHING * self.system.length):
-            return
-        mine = self._x[np.argmin(self._gap0)] if deepest == worst else None
-        place = next(x for x in self.comm.allgather(mine) if x is not None)
-        at = ", ".join(f"{value:.6g}" for value in place)
-        raise ValueError(
-            f"the obstacle contains nodes of {facets!r} at the start, the deepest at ({at}) m, {worst:.3g} m "
-            "inside: move the body or the obstacle, or allow it (allow_penetration=True)"
-        )
+            refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
 
     def approach(self) -> Rows:
         """Rows that give the displacement of each point towards the obstacle at the start [m]."""

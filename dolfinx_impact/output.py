@@ -15,6 +15,11 @@ from numpy.typing import NDArray
 
 from . import parallel
 
+#: Of the largest energy, or of a step's approach: less is rounding, or too little to be said.
+_ROUNDING = 1e-6
+#: A penetration of more steps' approach is a drift.
+_MANY_STEPS = 10
+
 
 class Result(Mapping[str, NDArray]):
     """Arrays of a run by name, the same on every rank.
@@ -29,13 +34,19 @@ class Result(Mapping[str, NDArray]):
         balance: Whether the scheme has an energy balance that closes.
         steps: Number of steps.
         seconds: Wall-clock time of the loop [s].
+        penetration: Largest penetration of a contact point in any step [m]; by default that of the samples.
+        approach: Largest decrease of a gap in one step, which is the step times the largest closing velocity
+            [m]; 0 where that is not known.
     """
 
     def __init__(
-        self, arrays: Mapping[str, Any], *, balance: bool = True, steps: int = 0, seconds: float = 0.0
-    ) -> None:
+        self, arrays: Mapping[str, Any], *, balance: bool = True, steps: int = 0, seconds: float = 0.0,
+        penetration: float | None = None, approach: float = 0.0,
+    ) -> None:  # fmt: skip
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds = balance, steps, seconds
+        deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
+        self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
     def __getitem__(self, name: str) -> NDArray:
         try:
@@ -53,6 +64,7 @@ class Result(Mapping[str, NDArray]):
         """Write a ``.npz`` file, whole or not at all. Rank 0 writes; collective."""
         everything: dict[str, Any] = {
             **self._arrays, "_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds,
+            "_penetration": self.penetration, "_approach": self.approach,
         }  # fmt: skip
         write_whole(path, lambda f: np.savez(f, **everything))
 
@@ -74,9 +86,12 @@ class Result(Mapping[str, NDArray]):
         if "t" not in arrays:
             raise ValueError(f"{str(path)!r} is no result of a run: it has no times t")
         meta = {name: arrays.pop(f"_{name}", default) for name, default in
-                (("balance", True), ("steps", 0), ("seconds", 0.0))}  # fmt: skip
+                (("balance", True), ("steps", 0), ("seconds", 0.0), ("penetration", None),
+                 ("approach", 0.0))}  # fmt: skip
+        deepest = meta["penetration"]
         return cls(arrays, balance=bool(meta["balance"]), steps=int(meta["steps"]),
-                   seconds=float(meta["seconds"]))  # fmt: skip
+                   seconds=float(meta["seconds"]), approach=float(meta["approach"]),
+                   penetration=None if deepest is None else float(deepest))  # fmt: skip
 
     def summary(self) -> str:
         """One line that says what happened."""
@@ -84,16 +99,50 @@ class Result(Mapping[str, NDArray]):
         if "r" in self and self["r"].size:
             hits = self["r"].sum(axis=1) > 0
             first = f", contact seen from {self['t'][hits][0]:.6g} s" if hits.any() else ", no contact"
-            line += f"{first}, impulse {self['r'].sum():.6g} N s"
+            line += f"{first}, impulse {self['r'].sum():.6g} N s{self._depth()}"
         if "residual" in self:
             name = "balance residual" if self.balance else "defect of the energy balance"
             line += f", {name} {relative_residual(self):.1e} of the largest energy"
+            apart = internal_difference(self)
+            if apart > _ROUNDING:
+                line += f", internal work and stored energy up to {100 * apart:.2g} % of it apart"
         return line
+
+    def _depth(self) -> str:
+        """The largest penetration in words, and a warning where it is no matter of one step."""
+        if not self.penetration > _ROUNDING * self.approach:
+            return ", no penetration"
+        words = f", largest penetration {self.penetration:.3g} m"
+        if self.approach > 0:
+            steps = self.penetration / self.approach
+            words += f" ({steps:.2g} times the largest approach in a step)"
+            if steps > _MANY_STEPS:
+                words += (
+                    ": WARNING, the contact drifts into the obstacle: see drift_correction= of contacts, or "
+                    "take a smaller time step"
+                )
+        return words
+
+
+def internal_difference(result: Mapping[str, NDArray]) -> float:
+    """Largest difference of internal work and change of the stored energy over the largest energy of the run.
+
+    Zero for linear bodies; for nonlinear ones the work of the forces in a step is not the change of the
+    energy, and their balance closes with the work.
+    """
+    largest = _largest_energy(result)
+    stored = result["internal"] - result["internal"][0]
+    apart = float(np.max(np.abs(result["internal_work"] - stored)))
+    return apart / largest if largest > 0 else 0.0
+
+
+def _largest_energy(result: Mapping[str, NDArray]) -> float:
+    return max(float(np.max(np.abs(result[name]))) for name in ("kinetic", "internal", "external"))
 
 
 def relative_residual(result: Mapping[str, NDArray]) -> float:
     """Largest residual of the balance over the largest energy of the run."""
-    largest = max(float(np.max(np.abs(result[name]))) for name in ("kinetic", "internal", "external"))
+    largest = _largest_energy(result)
     worst = float(np.max(np.abs(result["residual"])))
     return worst / largest if largest > 0 else worst
 

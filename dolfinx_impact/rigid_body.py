@@ -8,15 +8,17 @@ of the body at the arm ``a`` from the centre moves with ``(vx, vy) + spin J a``,
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import cones
-from .contact import Contact
+from .contact import TOUCHING, Contact
+from .held_sides import HeldSides
 from .loads import vector
 from .obstacles import Obstacle
+from .obstacles.composed import as_obstacle
 from .rows import Rows
 from .system import PointMasses
 
@@ -157,11 +159,13 @@ class RigidBodyContact(Contact):
 
     Args:
         body: The body.
-        obstacle: The shape.
+        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.Union`.
         restitution: Newton's coefficient e of the contact points, 0 to 1; of this body too.
         gap_tolerance: See :class:`.Contact`; default 1e-12 times the body's size.
         touching: See :class:`.Contact`.
         friction: Coulomb's coefficient mu, at least 0.
+        drift_correction: See :class:`.Contact`.
+        allow_penetration: See :class:`.Contact`.
 
     Raises:
         ValueError: An obstacle that is not one of the plane; see :class:`.Contact`.
@@ -173,36 +177,94 @@ class RigidBodyContact(Contact):
     def __init__(
         self,
         body: RigidBody,
-        obstacle: Obstacle,
+        obstacle: Obstacle | Sequence[Obstacle],
         *,
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
         friction: float = 0.0,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
     ) -> None:
         if not isinstance(body, RigidBody):
             raise TypeError(f"a RigidBodyContact takes a RigidBody, not a {type(body).__name__}")
+        obstacle = as_obstacle(obstacle)
         self.body, self.obstacle = body, obstacle
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
+        self._sides: HeldSides | None = None
         self._points, self._frames = self._look(np.zeros(3))
         count = len(self._frames)
         rows = Rows(np.tile([0, 1, 2], (count, 1)), self._frames[:, 0].copy(), np.arange(count)[:, None])
         super().__init__(
             body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
-            friction=friction,
+            friction=friction, drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
+        # A corner that is rounded meets an edge around it; a sharp one comes through one of its sides.
+        if body.radius == 0.0 and any(getattr(face, "sides", 1) > 1 for face in self.faces):
+            self._sides = HeldSides(self.faces, body.corners, self.gap_tolerance, TOUCHING * body.length)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the next step needs more of this one than positions and velocities."""
+        return self._sides is not None or self.drift_correction > 0
+
+    def places(self, u: NDArray) -> NDArray:
+        """Where the corners are, one a row of L, shape (p, 2) [m]."""
+        return np.repeat(u[:2] + self.body.arms(u[2]), len(self.faces), axis=0)
 
     def gap(self, u: NDArray) -> NDArray:
         """Distances of the contact points from the obstacle, shape (p,) [m]."""
         x = u[:2] + self.body.arms(u[2])
+        if self._sides is not None:
+            return self._sides.gaps(x, self.time).ravel()
         return np.stack([face.gap(x, self.time) for face in self.faces], axis=1).ravel() - self.body.radius
 
     def evaluate(self, u: NDArray) -> NDArray:
         """:meth:`gap`, and L at ``u`` in :attr:`rows`: ``(n, n.J a)``, its lever arm the last entry [m]."""
+        return self._evaluate(u, None)
+
+    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+        """See :meth:`.Contact.evaluate_along`."""
+        return self._evaluate(u, v)
+
+    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+        """See :meth:`.Contact.touch`."""
+        return self.closed(self._evaluate(u, v))
+
+    def _evaluate(self, u: NDArray, v: NDArray | None) -> NDArray:
+        if self._sides is not None:
+            arms = self.body.arms(u[2])
+            turning = np.stack([-arms[:, 1], arms[:, 0]], axis=1)
+            speeds = None if v is None else v[:2] + v[2] * turning
+            self._sides.look(np.arange(len(arms)), u[:2] + arms, self.time, speeds)
         self._points, self._frames = self._look(u)
         self.rows.weights[:] = self._frames[:, 0]
         return self.gap(u)
+
+    # -- what a step leaves to the next one
+
+    def start(self, u: NDArray, t: float) -> None:
+        """See :meth:`.Contact.start`."""
+        super().start(u, t)
+        if self._sides is not None:
+            self._sides.start(u[:2] + self.body.arms(u[2]), t)
+
+    def keep(self) -> None:
+        """See :meth:`.Contact.keep`."""
+        super().keep()
+        if self._sides is not None:
+            self._sides.keep()
+
+    def past(self) -> dict[str, NDArray]:
+        """See :meth:`.Contact.past`."""
+        return super().past() if self._sides is None else {**super().past(), **self._sides.past()}
+
+    def resume(self, past: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Contact.resume`."""
+        super().resume(past)
+        if self._sides is not None:
+            self._sides.resume(past)
 
     def frames(self) -> NDArray:
         """Normal and tangential rows at the last :meth:`evaluate`, shape (p, 2, 3).
@@ -229,9 +291,12 @@ class RigidBodyContact(Contact):
     def _look(self, u: NDArray) -> tuple[NDArray, NDArray]:
         """Contact points, shape (p, 2) [m], and frames, shape (p, 2, 3), at ``u``."""
         arms = self.body.arms(u[2])
-        normals = [face.normal(u[:2] + arms, self.time) for face in self.faces]
-        n = np.stack(normals, axis=1).reshape(-1, 2)
-        a = np.repeat(arms, len(normals), axis=0) - self.body.radius * n
+        if self._sides is not None:
+            n = self._sides.rows(np.arange(len(arms)), u[:2] + arms, self.time)[1].reshape(-1, 2)
+        else:
+            normals = [face.normal(u[:2] + arms, self.time) for face in self.faces]
+            n = np.stack(normals, axis=1).reshape(-1, 2)
+        a = np.repeat(arms, len(self.faces), axis=0) - self.body.radius * n
         axes = np.concatenate([n[:, None], cones.tangents(n)], axis=1)
         # J a = (-a_y, a_x)
         lever = axes[:, :, 1] * a[:, None, 0] - axes[:, :, 0] * a[:, None, 1]

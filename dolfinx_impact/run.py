@@ -149,7 +149,7 @@ class Run:
                 balance.sampled = self._all_energies or number % self._every == 0 or self.left == 1
                 balance.step()
             self._in_step = False
-            failed = None
+            failed = getattr(s.contact, "failure", None)
             try:
                 for observer in self.callables:
                     observer(s)
@@ -277,5 +277,5 @@ def _refuse_short_records(integrator: Integrator, steps: int) -> None:
 
 
 def _default_rows(integrator: Integrator) -> Rows:
-    approach = getattr(integrator.contact, "approach", None)
-    return approach() if approach is not None else integrator.system.rows()
+    rows = None if integrator.contact is None else integrator.contact.approach()
+    return integrator.system.rows() if rows is None else rows

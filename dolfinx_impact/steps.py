@@ -122,6 +122,7 @@ class Recorder:
         self._comm = integrator.system.comm
         samples = 1 + steps // every + (steps % every != 0)
         self._refuse_large(samples)
+        self._depth = Depth()
         self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._rubbed = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
@@ -129,6 +130,7 @@ class Recorder:
     def follow(self, part: Steps) -> None:
         """Take the samples from consecutive steps; impulses between two samples are summed."""
         first, last = self._seen, self._seen + part.count
+        self._depth.follow(part, first == 0)
         self._seen = last
         numbers: NDArray = np.arange(-(-first // self._every) * self._every, last, self._every)
         self._make_room(numbers.size)
@@ -174,6 +176,7 @@ class Recorder:
             "seen": ("number", np.array([self._seen, self._every])),
             "times": ("number", np.array([every.t, every.t_v])),
             "energies": ("number", self._comm.allreduce(every.energies, op=MPI.SUM)),
+            "depth": ("number", self._depth.of_all(self._comm)),
         }
         kept = {**self._by_place(every), "impulses": ("points", self._impulses)}
         if self._rubbed.ndim == 2:
@@ -202,6 +205,7 @@ class Recorder:
         self._seen, every = map(int, read("seen", "number"))
         if every != self._every:
             raise ValueError(f"the checkpoint has a sample every {every} steps, this run every {self._every}")
+        self._depth.penetration, self._depth.approach = map(float, read("depth", "number"))
         times = read("times", "number")
         kept = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
         kept.t[:], kept.t_v[:] = times
@@ -241,7 +245,10 @@ class Recorder:
             arrays["residual"] = energy.residual(arrays)
         closes = self._balance is not None and self._balance.closes
         steps = (self._seen - 1) * self._integrator.substeps
-        return Result(arrays, balance=closes, steps=steps, seconds=seconds)
+        penetration, approach = map(float, self._depth.of_all(comm))
+        return Result(
+            arrays, balance=closes, steps=steps, seconds=seconds, penetration=penetration, approach=approach
+        )
 
     def _refuse_large(self, samples: int) -> None:
         k, p = self._rows.count, self._integrator.r.size
@@ -252,6 +259,38 @@ class Recorder:
                 f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
                 f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every)} steps"
             )
+
+
+class Depth:
+    """How deep points are inside of the other side, over all steps, sampled or not; this rank's part.
+
+    Attributes:
+        penetration: Largest penetration [m].
+        approach: Largest decrease of a gap in one step, the step times the largest closing velocity [m].
+    """
+
+    def __init__(self) -> None:
+        self.penetration = self.approach = 0.0
+        self._last: NDArray | None = None
+
+    def follow(self, part: Steps, at_start: bool) -> None:
+        """Take consecutive steps; with fine steps within them those."""
+        gaps: NDArray = part.gap[: part.count]
+        if "gap" in part.fine and not at_start:
+            gaps = part.fine["gap"][: part.count].reshape(-1, gaps.shape[1])
+        if not gaps.size:
+            return
+        self.penetration = max(self.penetration, -float(gaps.min()))
+        if self._last is not None:
+            self.approach = max(self.approach, float(np.max(self._last - gaps[0])))
+        self.approach = max(self.approach, float(np.max(gaps[:-1] - gaps[1:], initial=0.0)))
+        self._last = gaps[-1].copy()
+
+    def of_all(self, comm: MPI.Comm) -> NDArray:
+        """Penetration and approach among all ranks [m]. Collective."""
+        found = np.array([self.penetration, self.approach])
+        comm.Allreduce(MPI.IN_PLACE, found, op=MPI.MAX)
+        return found
 
 
 def _sum_between(values: NDArray, where: NDArray, every: int, rest: NDArray, out: NDArray) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import parallel
-from ..contact import Contact
+from ..contact import refuse_penetration
+from ..contact_set import Contacts, as_contact
 from ..energy import Balance, TrapezoidalBalance
 from ..system import System
 
@@ -28,7 +29,7 @@ class Integrator:
     Args:
         system: The system.
         dt: Time step [s], positive.
-        contact: The contact, or None.
+        contact: The contact, a list of contacts (one system of rows), or None.
 
     Attributes:
         t: Time of ``u`` [s].
@@ -60,7 +61,8 @@ class Integrator:
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
 
-    def __init__(self, system: System, dt: float, contact: Contact | None = None) -> None:
+    def __init__(self, system: System, dt: float, contact: Contacts = None) -> None:
+        contact = as_contact(contact)
         if not (dt > 0 and math.isfinite(dt)):
             raise ValueError(f"the time step dt must be positive [s], but is {dt}")
         bearer = getattr(system, "bearer", system)
@@ -112,22 +114,34 @@ class Integrator:
         self.contact.time = self.t
         return self.contact.gap(self.u)
 
-    def start(self, u0: ArrayLike, v0: ArrayLike, t0: float = 0.0) -> None:
+    def start(
+        self, u0: ArrayLike, v0: ArrayLike, t0: float = 0.0, *, allow_penetration: bool = False
+    ) -> None:
         """Set the state at ``t0``. Collective.
 
         Args:
             u0: Displacements at ``t0`` [m], a number or one a dof, shape (size,) or (owned,).
             v0: Velocities at ``t0`` [m/s], likewise.
             t0: Time [s].
+            allow_penetration: Accept contact points that lie inside of the other side at ``u0``; contact at
+                position level throws them out within one step.
 
         Raises:
-            ValueError: Shapes that do not fit, or values that are not finite.
+            ValueError: Shapes that do not fit, values that are not finite, contact points inside of the other
+                side at ``u0``.
         """
-        u, v = self._field("u0", u0), self._field("v0", v0)
+        u, v, contact = self._field("u0", u0), self._field("v0", v0), self.contact
+        if contact is not None:
+            contact.start(u, float(t0))
+            if not (allow_penetration or contact.allow_penetration):
+                refuse_penetration(contact, contact.gap(u), contact.places(u), "contact points")
+            contact.warn_of_long_steps(u, v, self.dt / self.substeps)
         self.t0, self.n = float(t0), 0
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0
         self.begin()
+        if contact is not None:
+            contact.keep()
 
     def step(self) -> None:
         """Go from ``t`` to ``t + dt``. Collective.
@@ -139,6 +153,8 @@ class Integrator:
             raise RuntimeError("call start(u0, v0) before step()")
         self.n += 1
         self.advance()
+        if self.contact is not None:
+            self.contact.keep()
 
     def state(self) -> dict[str, NDArray]:
         """Copies of all that the next step depends on, this rank's part.
@@ -148,6 +164,8 @@ class Integrator:
         """
         self.state_places()
         kept = {name: np.array(getattr(self, name)) for name in self.state_names}
+        past = {} if self.contact is None else self.contact.past()
+        kept |= {f"contact.{name}": values for name, values in past.items()}
         return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **kept}
 
     def state_places(self) -> dict[str, str]:
@@ -163,17 +181,18 @@ class Integrator:
                 f"a {type(self).__name__} cannot be stopped and resumed: its class has no state_names, the "
                 "arrays that its next step depends on"
             )
-        at_points = ("r", "r_t", *self.point_records) if self.contact is not None else ()
+        at_points = ("r", "r_t", "r_start", "r_t_start", *self.point_records)
         places = dict.fromkeys(("t0", "n", "dt"), "number")
         for name in self.state_names:
             value = getattr(self, name)
             if np.ndim(value) == 0:
                 places[name] = "number"
-            elif name not in ("r", "r_t", *self.point_records):
+            elif name not in at_points:
                 places[name] = "dofs"
-            elif name in at_points and (name != "r_t" or self.r_t.ndim == 2):
+            elif self.contact is not None and (not name.startswith("r_t") or self.r_t.ndim == 2):
                 places[name] = "points"
-        return places
+        past = {} if self.contact is None else self.contact.past()
+        return places | {f"contact.{name}": "points" for name in past}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """Go on from a :meth:`state`, in place of :meth:`start`. Collective.
@@ -188,6 +207,10 @@ class Integrator:
                 setattr(self, name, float(state[name]))
             else:
                 getattr(self, name)[...] = state[name]
+        if self.contact is not None:
+            self.contact.start(self.u, self.t)
+            past = [name for name in state if name.startswith("contact.")]
+            self.contact.resume({name.removeprefix("contact."): state[name] for name in past})
 
     def check_state(self, state: Mapping[str, NDArray]) -> None:
         """Raise a ValueError on all ranks unless ``state`` is one of this run. Collective."""
@@ -197,19 +220,27 @@ class Integrator:
             error = ValueError(f"this is no state of a run: it has no {lacking[0]}")
         elif abs(float(state["dt"]) / self.dt - 1) > 1e-9:
             error = ValueError(f"the state has time step {state['dt']} s, this run {self.dt} s: give that")
-        for name in self.state_names:
+        mine = {name: np.shape(getattr(self, name)) for name in self.state_names}
+        past = {} if self.contact is None else self.contact.past()
+        mine |= {f"contact.{name}": values.shape for name, values in past.items()}
+        for name, needed in mine.items():
             there = np.shape(state[name]) if name in state else None
-            if there != np.shape(getattr(self, name)):
-                needed = np.shape(getattr(self, name))
+            if there != needed:
                 error = ValueError(f"this is no state of the run: {name} has shape {there}, not {needed}")
         parallel.agree(self.system.comm, error)
 
-    def contact_work(self, v: NDArray) -> float:
-        """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J]."""
-        if self.contact is None or not (self.r.any() or self.contact.rows.collective):
+    def contact_work(self, v: NDArray, r: NDArray | None = None, r_t: NDArray | None = None) -> float:
+        """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J].
+
+        Args:
+            v: Velocities [m/s].
+            r, r_t: Impulses [N s]; by default those of the last step.
+        """
+        r, r_t = self.r if r is None else r, self.r_t if r_t is None else r_t
+        if self.contact is None or not (r.any() or self.contact.rows.collective):
             return 0.0
-        work = float(self.r @ self.contact.rows(v))
-        return work + float(np.sum(self.r_t * v[self.contact.rows.dofs])) if self.r_t.size else work
+        work = float(r @ self.contact.rows(v))
+        return work + float(np.sum(r_t * v[self.contact.rows.dofs])) if r_t.size else work
 
     def begin(self) -> None:
         """Prepare the first step from ``u`` and ``v`` at ``t0``."""

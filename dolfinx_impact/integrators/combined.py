@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import complementarity, parallel
 from ..contact import Contact
+from ..contact_set import Contacts
 from ..energy import Balance, TrapezoidalBalance
 from ..system import System
 from .base import Integrator
@@ -50,9 +51,10 @@ class Combined(Integrator):
     r_shift = -0.5
 
     def __init__(
-        self, system: System, dt: float, contact: Contact | None, *, forecast: float, mass: str
+        self, system: System, dt: float, contact: Contacts, *, forecast: float, mass: str
     ) -> None:
         super().__init__(system, dt, contact)
+        contact = self.contact
         refuse_unsteady(system, "the combined scheme")
         if contact is not None and (contact.friction > 0 or not contact.constant):
             raise ValueError("the combined scheme has no friction, and a flat obstacle")
@@ -86,7 +88,7 @@ class Combined(Integrator):
         self.v += self._dv
         self.u += h / 2 * (before + self.v)
         if contact is not None and closed is not None:
-            law: NDArray = contact.rows(self.v) + contact.restitution * contact.rows(before)
+            law: NDArray = contact.rows(self.v) + contact.restitutions * contact.rows(before)
             P, tau = self._solve(closed, law, contact.gap(self.u))
             self.r[:], self.tau[:] = self._points.mine(P), self._points.mine(tau)
             self._apply()

@@ -7,6 +7,7 @@ from typing import Any, Callable, Mapping
 
 from .. import parallel
 from ..contact import Contact
+from ..contact_set import Contacts, as_contact
 from ..massless import MasslessContact, StaticContact, StaticLevel
 from ..system import System
 from .base import Integrator
@@ -25,9 +26,10 @@ def hht(
 ) -> Make:
     """HHT-Newmark with a contact law; ``beta = (1-alpha)^2/4`` and ``gamma = 1/2 - alpha`` unless given."""
     def make(
-        system: System, dt: float, contact: Contact | None = None, *, alpha: float = 0.0,
+        system: System, dt: float, contact: Contacts = None, *, alpha: float = 0.0,
         beta: float | None = None, gamma: float | None = None, mass: str = "consistent", **law_options: Any,
     ) -> Integrator:  # fmt: skip
+        contact = as_contact(contact)
         return Newmark(
             MasslessContact(system, contact) if massless else system,  # type: ignore[arg-type]
             dt, law(contact, **law_options), alpha=alpha,
@@ -41,7 +43,7 @@ def hht(
 def theta_method(law: Callable[..., Any], theta: float | None = None, **fixed: Any) -> Make:
     """The theta method, the midpoint rule where ``theta`` is fixed, with a contact law."""
     def make(
-        system: System, dt: float, contact: Contact | None = None, *, mass: str = "consistent",
+        system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent",
         **options: Any,
     ) -> Integrator:  # fmt: skip
         weight = options.pop("theta", 0.6) if theta is None else theta
@@ -55,9 +57,10 @@ def theta_method(law: Callable[..., Any], theta: float | None = None, **fixed: A
 def central(law: Callable[..., Any]) -> Make:
     """Central differences with the lumped mass and a contact law."""
     def make(
-        system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False,
+        system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False,
         **options: Any,
     ) -> Integrator:  # fmt: skip
+        contact = as_contact(contact)
         made = CentralDifferences(system, dt, law(contact, **options), allow_unstable=allow_unstable)
         if contact is not None and "eps" in options:
             made.beyond_limit |= dt > _penalty_limit(system, contact, options["eps"])
@@ -77,16 +80,17 @@ def _penalty_limit(system: System, contact: Contact, eps: float) -> float:
 
 
 def semi_explicit(
-    system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+    system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
 ) -> Integrator:
     """7.2: central differences of the dofs with mass, contact dofs in static equilibrium."""
+    contact = as_contact(contact)
     static: Any = StaticContact(system, contact)
     return CentralDifferences(static, dt, StaticLevel(contact), allow_unstable=allow_unstable)
 
 
 def free(make: Make) -> Make:
     """The formula without contact."""
-    def without(system: System, dt: float, contact: Contact | None = None, **options: Any) -> Integrator:
+    def without(system: System, dt: float, contact: Contacts = None, **options: Any) -> Integrator:
         if contact is not None:
             raise ValueError("this formula is the one without contact: give none, or take one of the others")
         return make(system, dt, **options)

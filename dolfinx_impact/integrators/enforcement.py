@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .. import parallel
 from ..complementarity import NotConverged
 from ..contact import Contact
+from ..contact_set import Contacts, as_contact
 from .response import Response
 
 
@@ -89,24 +90,60 @@ class VelocityLevel:
     Moreau (1988); Di Stasio et al. (2019), (8). Which points are closed is decided by the
     gap at the position that the formula looks at: the new one for central differences, a
     forecast for the theta method.
+
+    Under a point that slides along a curved obstacle the normal turns, and each step leaves it a little
+    deeper. ``drift_correction=a`` of a contact feeds the gap back: where a point was closed in the step
+    before too and ``L v- < 0``, its e becomes ``max(e, min(1, a (-g) / (h (-L v-))))``, with v- the velocity
+    before the step relative to the obstacle. No impulse exceeds that of a reflection, so that its work
+    ``r.L(v+ + v-)/2 <= 0`` is never positive, and positions are left alone.
     """
 
     halves_first_impulse = True
+    #: A normal velocity below this part of the point's velocity is rounding: the normal has not turned.
+    _TURNED = 1e-12
 
-    def __init__(self, contact: Contact | None) -> None:
-        self.contact = contact
+    def __init__(self, contact: Contacts) -> None:
+        self.contact = as_contact(contact)
 
     def impulses(self, s: FreeStep, response: Response, *, first: bool = False) -> NDArray:
         """See :class:`Enforcement`; at the start nothing rebounds."""
+        contact = self.contact
+        if contact is None:
+            return np.zeros(0)
+        follows = contact.drift_correction > 0 and not contact.constant
+        contact.time = s.contact_time
+        closed = contact.touch(s.contact_position(), s.v)
+        b = contact.approach_velocity(s.v, s.v_time)
+        if not first and (follows or contact.restitution > 0.0):
+            before = contact.approach_velocity(s.v_before, s.v_time - s.dt)
+            e = contact.restitutions
+            if follows:
+                e = self._corrected(s, closed & contact.closed_before, before)
+            b += e * before
+        contact.note(closed)
+        return response.solve(closed, b, s.v, s.v_time)
+
+    def impact(self, s: FreeStep, response: Response) -> NDArray:
+        """Impulses of an impact at ``s.contact_time``, where ``s.v`` is the velocity before it."""
         if self.contact is None:
             return np.zeros(0)
-        contact, e = self.contact, self.contact.restitution
+        contact = self.contact
         contact.time = s.contact_time
-        closed = contact.touch(s.contact_position())
-        b = contact.approach_velocity(s.v, s.v_time)
-        if not first and e > 0.0:
-            b += e * contact.approach_velocity(s.v_before, s.v_time - s.dt)
-        return response.solve(closed, b)
+        closed = contact.touch(s.contact_position(), s.v)
+        b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, contact.time)
+        return response.solve(closed, b, s.v, contact.time)
+
+    def _corrected(self, s: FreeStep, lasting: NDArray, before: NDArray) -> NDArray:
+        """Coefficients of restitution with the gap fed back, shape (p,)."""
+        contact = self.contact
+        assert contact is not None
+        gap = contact.gap(s.contact_position())
+        speed = np.linalg.norm(s.v_before[contact.rows.dofs], axis=1)
+        which = np.flatnonzero(lasting & (before < -self._TURNED * speed))
+        e = contact.restitutions.copy()
+        wanted = contact.feedbacks[which] * gap[which] / (s.dt * before[which])
+        e[which] = np.maximum(e[which], np.minimum(1.0, wanted))
+        return e
 
 
 class PositionLevel:
@@ -126,37 +163,54 @@ class PositionLevel:
     _MOST = 60
     _CLOSED = 1e-12
 
-    def __init__(self, contact: Contact | None) -> None:
+    def __init__(self, contact: Contacts) -> None:
+        self.contact = contact = as_contact(contact)
         if contact is not None and contact.moving:
             raise ValueError(
                 "contact at position level knows no moving obstacles: take CDLagrange or MoreauJean"
             )
-        self.contact = contact
+        if contact is not None and contact.drift_correction > 0 and not contact.constant:
+            raise ValueError(
+                "contact at position level does not drift: leave drift_correction out, or take CDLagrange or "
+                "MoreauJean"
+            )
 
     def impulses(self, s: FreeEnd, response: Response, *, first: bool = False) -> NDArray:
         """See :class:`Enforcement`; at the start only where the free step would penetrate."""
         contact = self.contact
         if contact is None:
             return np.zeros(0)
-        gap = contact.evaluate(s.end_position())
+        gap = contact.evaluate_along(s.end_position(), s.v)
         which = gap < 0 if first else np.ones(gap.size, dtype=bool)
-        free, reach = s.constrained(contact.restitution)
-        r = response.solve(which, contact.gap(free) / reach)
+        free, reach = self._constrained_gap(s, None)
+        r = response.solve(which, free / reach)
         if contact.constant:
             return r
-        return self._close_curved_gaps(s, response, which, free, reach, r)
+        return self._close_curved_gaps(s, response, which, r)
+
+    def _constrained_gap(self, s: FreeEnd, change: NDArray | None) -> tuple[NDArray, NDArray]:
+        """``g(c)`` [m] with velocities changed by impulses, and how far c follows [s], shape (p,) each."""
+        contact = self.contact
+        assert contact is not None
+        gap, reach = np.zeros(contact.count), np.zeros(contact.count)
+        for e in contact.restitution_laws():
+            free, follows = s.constrained(e)
+            found = contact.gap(free if change is None else free + follows * change)
+            mine = contact.restitutions == e
+            gap[mine], reach[mine] = found[mine], follows
+        return gap, reach
 
     def _close_curved_gaps(
-        self, s: FreeEnd, response: Response, which: NDArray, free: NDArray, reach: float, r: NDArray
+        self, s: FreeEnd, response: Response, which: NDArray, r: NDArray
     ) -> NDArray:
         """Repeat with the gap found at c, its slope frozen, until ``g(c)`` fits r."""
         contact = self.contact
         assert contact is not None
         best, smallest = r, np.inf
         for _ in range(self._MOST):
-            change = np.zeros_like(free)
+            change = np.zeros_like(s.v)
             response.push(r, change)
-            gap = contact.gap(free + reach * change)
+            gap, reach = self._constrained_gap(s, change)
             misfit = parallel.largest(contact.comm, np.where(r > 0, np.abs(gap), -gap)[which])
             if misfit >= smallest and smallest <= self._CLOSED * s.system.length:
                 return best  # as far as rounding lets it close

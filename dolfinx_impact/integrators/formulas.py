@@ -31,19 +31,27 @@ class CentralDifferences(Integrator):
 
     Start: ``v_{1/2} = v_0 + W/2``, ``W = h M^-1 F_0 + M^-1 L^T r_0``, and ``v_{-1/2} = v_0 - W/2``,
     so that the mean of the half-step velocities is v_0 (an impulse at position level acts on
-    v_{1/2} whole). Dofs whose motion is prescribed have ``v_{n+1/2} = (u_D(t_{n+1}) - u_n) / h``, (57).
+    v_{1/2} whole). A body that starts on an obstacle with ``L v_0 < 0`` has the whole impact there before, at
+    velocity level: v_0 is then ``v_0+ = v_0 + M^-1 L^T r_i`` with ``0 <= L (v_0+ + e v_0)  _|_  r_i >= 0``,
+    and the impulse at the start is ``r_i + r_0``. Dofs whose motion is prescribed have
+    ``v_{n+1/2} = (u_D(t_{n+1}) - u_n) / h``, (57).
 
     Attributes:
         v_before: The half-step velocity before ``t``, shape (size,) [m/s].
         f: Forces at ``t``, shape (size,) [N].
         v_force: The velocity that they were computed with, shape (size,) [m/s].
+        v_start: The velocity at the start, before an impact there, shape (size,) [m/s].
+        r_start, r_t_start: Normal and tangential impulses of an impact at the start, shaped as ``r`` and
+            ``r_t`` [N s].
 
     Raises:
         ValueError: A step above the critical one, unless ``allow_unstable``.
     """
 
     v_shift = 0.5
-    state_names: tuple[str, ...] = ("u", "v", "v_before", "f", "r", "r_t")
+    state_names: tuple[str, ...] = (
+        "u", "v", "v_before", "f", "r", "r_t", "v_start", "r_start", "r_t_start",
+    )  # fmt: skip
 
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False
@@ -58,6 +66,8 @@ class CentralDifferences(Integrator):
             )
         self.v_before, self.f = np.zeros(system.size), np.zeros(system.size)
         self.v_force: NDArray = self.v_before
+        self.v_start = np.zeros(system.size)
+        self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self._enforcement, self._loops = enforcement, kernels.load()
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.moved.any else 0.0
@@ -68,13 +78,13 @@ class CentralDifferences(Integrator):
     def v_mean(self) -> NDArray:
         """Mean of the half-step velocities around ``t``, Fekak et al. (44b); v_0 at the start [m/s]."""
         if self.n == 0:
-            return self.v_force
+            return self.v_start
         return 0.5 * (self.v_before + self.v)
 
     def v_mean_at(self, dofs: NDArray) -> NDArray:
         """Mean of the half-step velocities of some dofs [m/s]."""
         if self.n == 0:
-            return self.v_force[dofs]
+            return self.v_start[dofs]
         return 0.5 * (self.v_before[dofs] + self.v[dofs])
 
     def contact_position(self) -> NDArray:
@@ -91,14 +101,16 @@ class CentralDifferences(Integrator):
         return weighted, self.dt / (1 + e)
 
     def begin(self) -> None:
-        """Half a kick from the forces and, where contact acts already, an impulse."""
+        """An impact where there is one, half a kick from the forces and, where contact acts, an impulse."""
         n, system, moved = self.system.owned, self.system, self.system.moved
-        v0 = self.v.copy()
         still = system.held.copy()
         if moved.any:
             still[moved.dofs] = False
             self.u[moved.dofs] = moved(self.t)
-        v0[:n][still] = 0.0
+        self.v[:n][still] = 0.0
+        self.v_start[:] = self.v
+        self._impact_at_start()
+        v0 = self.v.copy()
         self.v_force = v0
         system.force(self.t, self.u, v0, self.f)
         self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
@@ -110,6 +122,18 @@ class CentralDifferences(Integrator):
             self._resolve_contact(response, first=True)
             if half:
                 np.subtract(2 * v0, self.v, out=self.v_before)
+            self.r += self.r_start
+            self.r_t += self.r_t_start
+
+    def _impact_at_start(self) -> None:
+        """``v_0+ = v_0 + M^-1 L^T r_i`` where closed points approach: Newton's law with v_0."""
+        self.r_start[:], self.r_t_start[:] = 0.0, 0.0
+        if self.contact is None or not isinstance(self._enforcement, VelocityLevel):
+            return
+        self.r_start[:] = self._enforcement.impact(self, self._response)
+        self._response.push(self.r_start, self.v)
+        if self.r_t.size:
+            self.r_t_start[:] = self._response.rub(self.r_start, self.v, self.t)
 
     def advance(self) -> None:
         """One step; the impulse found acts at its end, t_{n+1}."""
@@ -144,6 +168,7 @@ class CentralDifferences(Integrator):
         self.t0, self.n, self.dt = self.t, 0, float(dt)
         self._kick = self.dt * self.system.inverse_mass
         self.v_force = v0
+        self.v_start[:], self.r_start[:], self.r_t_start[:] = v0, 0.0, 0.0
         self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
         self._constrain(0.5)
         np.subtract(2 * v0, self.v, out=self.v_before)

@@ -33,7 +33,7 @@ class LumpedResponse:
         if contact.constant and not self._coupled:
             self._diagonal = rows.diagonal(self._inverse)
 
-    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
         """Closed form where a point shares no dof, else one small problem for every group of points."""
         if self._coupled and self._contact.rows.collective:
             return self._solve_together(closed, b)
@@ -112,7 +112,7 @@ class LumpedResponse:
         if hit.size:
             inverse = self._inverse[dofs[hit]]  # 0 in directions that are fixed, where nothing slips
             mass = 1.0 / inverse.max(axis=1, keepdims=True)
-            stop = _within(-contact.slip(v, t)[hit] * mass, contact.friction * r[hit])
+            stop = _within(-contact.slip(v, t)[hit] * mass, contact.frictions[hit] * r[hit])
             r_t[hit] = stop
             v[dofs[hit]] += inverse * stop
         return r_t
@@ -125,23 +125,23 @@ class LumpedCone(LumpedResponse):
     ``rub`` lets the former act. The tangential law is on the velocity after the step.
 
     Args:
-        integrator: What steps; its ``v`` is the velocity without contact when ``solve`` is called.
+        integrator: What steps.
         factor: Part of the impulse that acts.
     """
 
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
         assert integrator.contact is not None
         super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
-        self._integrator, self._r_t = integrator, np.zeros(integrator.contact.rows.dofs.shape)
+        self._r_t = np.zeros(integrator.contact.rows.dofs.shape)
+        self._free: NDArray = np.zeros((0, 0))
         dofs, m = self._contact.rows.dofs, self._inverse[self._contact.rows.dofs]
         levers = self._contact.frames().shape[1] != dofs.shape[1]
         #: Which points have one mass for all directions: alone, their impulses do not answer to one another.
         self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
     def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
-        s, contact = self._integrator, self._contact
+        contact, free = self._contact, self._free
         frames, dofs = contact.frames(), contact.rows.dofs
-        free = np.einsum("pdk,pk->pd", frames, s.v[dofs] - contact.surface_velocity(s.v_time))
         free[:, 0], d = b, frames.shape[1]
         which = np.flatnonzero(closed)
         labels = self._groups[which]
@@ -149,18 +149,21 @@ class LumpedCone(LumpedResponse):
         single = which[alone]
         mass = 1.0 / self._inverse[dofs[single, 0]]
         r[single] = np.maximum(0.0, -mass * b[single])
-        stop = _within(-mass[:, None] * free[single, 1:], contact.friction * r[single])
+        stop = _within(-mass[:, None] * free[single, 1:], contact.frictions[single] * r[single])
         self._r_t[single] = np.einsum("pj,pjk->pk", stop, frames[single, 1:])
         for group in self._split(which[~alone]):
             rows = Rows(np.repeat(dofs[group], d, axis=0), frames[group].reshape(group.size * d, -1), group)
             H = rows.product(self._inverse, np.arange(rows.count))
-            found = cones.solve(H, free[group].ravel(), contact.friction, d).reshape(-1, d)
+            found = cones.solve(H, free[group].ravel(), contact.frictions[group], d).reshape(-1, d)
             r[group] = found[:, 0]
             self._r_t[group] = np.einsum("pj,pjk->pk", found[:, 1:], frames[group, 1:])
 
-    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
         """See :class:`Response`."""
+        assert v is not None
         self._r_t[:] = 0.0
+        relative = v[self._contact.rows.dofs] - self._contact.surface_velocity(t)
+        self._free = np.einsum("pdk,pk->pd", self._contact.frames(), relative)
         return super().solve(closed, b)
 
     def rub(self, r: NDArray, v: NDArray, t: float) -> NDArray:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import complementarity
-from ..contact import Contact
+from ..contact_set import Contacts, as_contact
 from .enforcement import FreeEnd
 from .formulas import refuse_restitution_and_friction
 from .response import Response
@@ -35,9 +35,10 @@ class Penalty:
 
     halves_first_impulse = True
 
-    def __init__(self, contact: Contact | None, eps: float = 1e-4) -> None:
+    def __init__(self, contact: Contacts, eps: float = 1e-4) -> None:
         if not (eps > 0 and np.isfinite(eps)):
             raise ValueError(f"eps must be a positive compliance [m/N], but is {eps}")
+        contact = as_contact(contact)
         if contact is not None:
             refuse_restitution_and_friction(contact, "contact by penalty")
         self.contact, self.eps = contact, float(eps)

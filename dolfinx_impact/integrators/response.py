@@ -15,12 +15,14 @@ from .base import Integrator
 class Response(Protocol):
     """The part of a time-stepping formula that contact needs."""
 
-    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
         """Impulses with ``0 <= r _|_ H r + b >= 0`` on the closed points, 0 elsewhere. Collective.
 
         Args:
             closed: Which points of this rank are closed, shape (p,).
             b: Free velocities ``L(v* + e v)``, shape (p,) [m/s].
+            v: Velocities without contact, which friction needs, shape (size,) [m/s].
+            t: Their time [s].
         """
 
     def push(self, r: NDArray, v: NDArray) -> None:
@@ -49,7 +51,7 @@ class FactorisedResponse:
         self._which: NDArray = np.zeros(0, dtype=np.intp)
         self._H: NDArray = np.zeros((0, 0))
 
-    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
         """The full problem, gathered and solved on rank 0."""
         return self.solve_by(complementarity.solve, closed, b)
 
@@ -127,8 +129,7 @@ class CoulombResponse(FactorisedResponse):
     step, Di Stasio et al. (2019), (42), the normal one as it is asked for.
 
     Args:
-        integrator: What steps; its contact has friction, its ``v`` is the velocity without contact
-            when ``solve`` is called.
+        integrator: What steps; its contact has friction.
         solver: Solves with A.
         symmetric: Whether A is symmetric.
 
@@ -144,22 +145,23 @@ class CoulombResponse(FactorisedResponse):
         self._directions = self._contact.frames().shape[1]
         refuse_friction_on_held(integrator)
 
-    def solve(self, closed: NDArray, b: NDArray) -> NDArray:
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
         """The full problem of all components, gathered and solved on rank 0."""
+        assert v is not None
         s, contact = self._integrator, self._contact
         s.r_t[:] = 0.0
         if not self._comm.allreduce(bool(closed.any())):
             return np.zeros(b.size)
         self._bases = contact.frames()
-        velocity = s.v[contact.rows.dofs] - contact.surface_velocity(s.v_time)
+        velocity = v[contact.rows.dofs] - contact.surface_velocity(t)
         free = np.einsum("pjk,pk->pj", self._bases, velocity)
         free[:, 0] = b
-        every = parallel.gather_rows(self._comm, np.column_stack([closed, free]))
+        every = parallel.gather_rows(self._comm, np.column_stack([closed, contact.frictions, free]))
         which = np.flatnonzero(every[:, 0])
         H, d = self._delassus(which), self._directions
         found = np.zeros((every.shape[0], d))
         solved = parallel.on_root(
-            self._comm, lambda: cones.solve(H, every[which, 1:].ravel(), contact.friction, d)
+            self._comm, lambda: cones.solve(H, every[which, 2:].ravel(), every[which, 1], d)
         )
         found[which] = solved.reshape(-1, d)
         mine = found[self._mine]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping
 
-from ..contact import Contact
+from ..contact_set import Contacts
 from ..system import System
 from .base import Integrator
 
@@ -52,7 +52,7 @@ class Scheme:
     divided: bool = False
 
     def bind(
-        self, system: System | tuple[System, System], dt: float, contact: Contact | None,
+        self, system: System | tuple[System, System], dt: float, contact: Contacts,
         values: Mapping[str, Any], *, allow_unstable: bool = False,
     ) -> Integrator:  # fmt: skip
         """The scheme with its parameters taken from ``values``, not started.

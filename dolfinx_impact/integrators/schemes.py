@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..contact import Contact
+from ..contact_set import Contacts, as_contact
 from ..system import PointMasses, System
 from .combined import Combined
 from .enforcement import PositionLevel, VelocityLevel
@@ -13,7 +14,7 @@ from .newton import NewtonTheta
 
 
 def CDLagrange(
-    system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+    system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
 ) -> CentralDifferences:
     """CD-Lagrange: central differences, contact at velocity level, lumped mass. Explicit.
 
@@ -27,7 +28,7 @@ def CDLagrange(
     Args:
         system: The system.
         dt: Time step [s], at most ``system.critical_time_step()``.
-        contact: The contact, or None.
+        contact: The contact, a list of contacts, or None.
         allow_unstable: Accept a step above the critical one.
 
     Raises:
@@ -37,7 +38,7 @@ def CDLagrange(
 
 
 def CDLagrangeImplicit(
-    system: PointMasses, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+    system: PointMasses, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
 ) -> ImplicitVelocity:
     """CD-Lagrange with velocity-dependent forces at the mean velocity. Implicit in the velocity.
 
@@ -59,7 +60,7 @@ def CDLagrangeImplicit(
         ValueError: A system that is not one of point masses, friction, a step that is not positive
             or above the critical one.
     """
-    _refuse_friction(contact, "CD-Lagrange implicit")
+    contact = _without_friction(contact, "CD-Lagrange implicit")
     return ImplicitVelocity(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
 
 
@@ -67,7 +68,7 @@ def MoreauJean(
     system: System,
     dt: float,
     theta: float = 0.5,
-    contact: Contact | None = None,
+    contact: Contacts = None,
     *,
     forecast: float = 0.5,
     mass: str = "consistent",
@@ -90,7 +91,7 @@ def MoreauJean(
         system: The system.
         dt: Time step [s].
         theta: Weight of the end of the step, in [0, 1]; 1/2 conserves energy.
-        contact: The contact, or None.
+        contact: The contact, a list of contacts, or None.
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``.
         force: F_theta is the mean of the forces at both ends (``"trapezoid"``), or the force at
@@ -104,7 +105,7 @@ def MoreauJean(
 
 
 def _theta(
-    system: System, dt: float, theta: float, contact: Contact | None, forecast: float, mass: str,
+    system: System, dt: float, theta: float, contact: Contacts, forecast: float, mass: str,
     force: str, coupled: bool,
 ) -> ThetaMethod | NewtonTheta:  # fmt: skip
     """Moreau-Jean: the factorised step where the system is linear under constant loads, Newton elsewhere."""
@@ -124,7 +125,7 @@ def MoreauJeanDecoupled(
     system: System,
     dt: float,
     theta: float = 0.5,
-    contact: Contact | None = None,
+    contact: Contacts = None,
     *,
     forecast: float = 0.5,
     mass: str = "consistent",
@@ -140,7 +141,7 @@ def MoreauJeanDecoupled(
         system: The system.
         dt: Time step [s].
         theta: Weight of the end of the step, in [0, 1].
-        contact: The contact, or None.
+        contact: The contact, a list of contacts, or None.
         forecast: Part of the step over which the gap is forecast, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``.
         force: See :func:`MoreauJean`.
@@ -152,7 +153,7 @@ def MoreauJeanDecoupled(
 
 
 def PaoliSchatzman(
-    system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+    system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
 ) -> CentralDifferences:
     """Paoli-Schatzman: central differences, contact at position level, lumped mass. Explicit.
 
@@ -166,18 +167,18 @@ def PaoliSchatzman(
     Args:
         system: The system.
         dt: Time step [s], at most ``system.critical_time_step()``.
-        contact: The contact, or None.
+        contact: The contact, a list of contacts, or None.
         allow_unstable: Accept a step above the critical one.
 
     Raises:
         ValueError: A step that is not positive or above the critical one.
     """
-    _refuse_friction(contact, "contact at position level")
+    contact = _without_friction(contact, "contact at position level")
     return CentralDifferences(system, dt, PositionLevel(contact), allow_unstable=allow_unstable)
 
 
 def Carpenter(
-    system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
+    system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
 ) -> CentralDifferences:
     """Carpenter's forward increment Lagrange multipliers: Paoli-Schatzman with e = 0. Explicit.
 
@@ -194,6 +195,7 @@ def Carpenter(
         ValueError: A contact with restitution; a step that is not positive or above the
             critical one.
     """
+    contact = as_contact(contact)
     if contact is not None and contact.restitution > 0:
         raise ValueError(
             f"Carpenter's scheme has no restitution, but the contact has {contact.restitution}: "
@@ -203,7 +205,7 @@ def Carpenter(
 
 
 def CarpenterImplicit(
-    system: System, dt: float, contact: Contact | None = None, *, mass: str = "consistent"
+    system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent"
 ) -> Newmark:
     """Carpenter's implicit scheme: Newmark (1/4, 1/2), contact at position level. Implicit.
 
@@ -225,7 +227,7 @@ def CarpenterImplicit(
 def AcaryBonnefon(
     system: System,
     dt: float,
-    contact: Contact | None = None,
+    contact: Contacts = None,
     *,
     forecast: float = 0.5,
     mass: str = "consistent",
@@ -247,9 +249,16 @@ def AcaryBonnefon(
     return Combined(system, dt, contact, forecast=forecast, mass=mass)
 
 
-def _refuse_friction(contact: Contact | None, what: str) -> None:
+def _without_friction(given: Contacts, what: str) -> Contact | None:
+    """The contact.
+
+    Raises:
+        ValueError: One with friction.
+    """
+    contact = as_contact(given)
     if contact is not None and contact.friction > 0:
         raise ValueError(
             f"{what} knows no friction, but the contact has {contact.friction}: set it to 0, or take "
             "CDLagrange or MoreauJean"
         )
+    return contact

@@ -36,6 +36,8 @@ class Box(Shape):
         if self.half.shape != self.center.shape or not np.all((self.half > 0) & np.isfinite(self.half)):
             raise ValueError(f"the size of a box must be {self.gdim} positive lengths [m], not {size}")
         self.axes, self.inside = _orthonormal(axes, self.gdim), bool(inside)
+        if not self.inside:
+            self.sides, self.thickness = 2 * self.gdim, 2 * float(self.half.min())
 
     @classmethod
     def between(cls, low: Vector, high: Vector, *, inside: bool = False) -> Box:
@@ -78,6 +80,20 @@ class Box(Shape):
         away[within, np.argmax(beyond[within], axis=1)] = -1.0 if self.inside else 1.0
         away = np.copysign(1.0, y) * away / np.linalg.norm(away, axis=1)[:, None]
         return away @ self.axes
+
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Distances from the planes of the sides, two an axis, shape (p, sides) [m]."""
+        if self.inside:
+            return super().side_gaps(x, t)
+        self._check(x)
+        y = (x - self.center) @ self.axes.T
+        return np.stack([-y - self.half, y - self.half], axis=2).reshape(len(x), self.sides)
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        if self.inside:
+            return super().side_normals(x, side, t)
+        return (2.0 * (side % 2) - 1.0)[:, None] * self.axes[side // 2]
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
         """The box along the axes of space around it; inside: everywhere [m]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from typing import Any, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from .shapes import Obstacle, Shape
 
 
 class Union(Shape):
-    """Several obstacles: bodies stay clear of all, and a node can touch all of them at once.
+    """Several obstacles as one solid: bodies stay clear of all, and a node can touch several at once.
 
-    Its gap is the smallest one. Where members overlap, that is the exact distance outside of them, and less
-    than the depth within what they share.
+    What lies inside of another member does not act: tiles side by side, overlapping boxes and faces that are
+    flush carry a node as one floor does; a wall that stands on a floor stops it. Its gap is the smallest one:
+    where members overlap, that is the exact distance outside of them, and less than the depth within what
+    they share.
 
     Args:
         members: The obstacles.
@@ -33,6 +35,7 @@ class Union(Shape):
         super().__init__(directions[0])
         self.moving = any(each.moving for each in self.members)
         self.flat = len(self.members) == 1 and self.members[0].flat
+        self.thickness = min(getattr(each, "thickness", np.inf) for each in self.members)
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
@@ -64,3 +67,8 @@ class Union(Shape):
 
     def _nearest(self, x: NDArray, t: float, vectors: Sequence[NDArray]) -> NDArray:
         return np.array(vectors)[self._gaps(x, t).argmin(axis=0), np.arange(len(x))]
+
+
+def as_obstacle(given: Any) -> Any:
+    """The obstacle itself; a list of obstacles as their union."""
+    return Union(given) if isinstance(given, (list, tuple)) else given

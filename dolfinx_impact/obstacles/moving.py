@@ -56,6 +56,7 @@ class Moving(Shape):
         if not (time_scale > 0 and np.isfinite(time_scale)):
             raise ValueError(f"time_scale must be a positive time [s], but is {time_scale}")
         self.obstacle, self.flat = obstacle, obstacle.flat and rotation is None
+        self.sides, self.thickness = getattr(obstacle, "sides", 1), getattr(obstacle, "thickness", np.inf)
         self.center = np.zeros(self.gdim) if center is None else vector("center", center, self.gdim)
         self._shift = _Shift(translation, self.gdim)
         self._spin = _spin(rotation, self.gdim)
@@ -76,6 +77,7 @@ class Moving(Shape):
         other = cast(Moving, object.__new__(type(self)))
         other.__dict__.update(self.__dict__)
         other.obstacle, other.flat = obstacle, obstacle.flat and self._spin is None
+        other.sides, other.thickness = getattr(obstacle, "sides", 1), getattr(obstacle, "thickness", np.inf)
         return other
 
     def displacement(self, t: float) -> NDArray:
@@ -98,6 +100,18 @@ class Moving(Shape):
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
         """Unit normals into the free side at ``x`` and ``t``."""
         return self.obstacle.normal(self._back(x, t), t) @ self.turn(t).T
+
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        inner: Any = self.obstacle
+        return inner.side_gaps(self._back(x, t), t) if self.sides > 1 else super().side_gaps(x, t)
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        if self.sides == 1:
+            return super().side_normals(x, side, t)
+        inner: Any = self.obstacle
+        return inner.side_normals(self._back(x, t), side, t) @ self.turn(t).T
 
     def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
         """Velocities of the obstacle's points that are at ``x`` at ``t``, shape (p, gdim) [m/s]."""
@@ -127,6 +141,11 @@ class Moving(Shape):
         corners = np.array(list(product(*zip(low, high)))) - self.center
         moved = corners @ self.turn(t).T + self.center + shift
         return moved.min(axis=0), moved.max(axis=0)
+
+    def rest(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """See :meth:`.Shape.rest`."""
+        inner, at = getattr(self.obstacle, "rest", None), self._back(x, t)
+        return at if inner is None else inner(at, t)
 
     def _back(self, x: NDArray, t: float) -> NDArray:
         """Where the points would be in the obstacle as it was given, shape (p, gdim) [m]."""

@@ -25,6 +25,9 @@ class Revolution(Shape):
         ValueError: A point that is not finite, another dimension than 2 or 3, an axis without direction.
     """
 
+    #: Sides of a solid with edges: ``gap = a r + b z - c`` for distances r from the axis and z along it.
+    _walls: Sequence[tuple[float, float, float]] = ()
+
     def __init__(
         self, point: Vector, axis: Vector, *, numbers: Sequence[float], profile: int
     ) -> None:
@@ -62,6 +65,21 @@ class Revolution(Shape):
         _, n_r, n_z = profiles.profile(self._profile, self._numbers, r, z)
         return n_r[:, None] * away + n_z[:, None] * self.axis
 
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`; the wall comes first, then the ends."""
+        if self.sides == 1:
+            return super().side_gaps(x, t)
+        _, r, z = self._cylindrical(x)
+        return np.stack([a * r + b * z - c for a, b, c in self._walls], axis=1)
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        if self.sides == 1:
+            return super().side_normals(x, side, t)
+        away, _, _ = self._cylindrical(x)
+        a, b, _ = np.array(self._walls)[side].T
+        return a[:, None] * away + b[:, None] * self.axis
+
     def compiled(self) -> Callable[[NDArray, NDArray], float]:
         """Gap and normal of one point for compiled loops: ``surface(x, normal)`` returns the gap [m]."""
         return profiles.compiled(self._profile, self._numbers, self.point, self.axis, self._across)
@@ -92,6 +110,11 @@ class Cylinder(Revolution):
         self.length = None if length is None else positive("length", length)
         ends = (-math.inf, math.inf) if self.length is None else (0.0, self.length)
         super().__init__(point, axis, numbers=(self.radius, *ends), profile=int(self.inside))
+        if not self.inside:
+            self.thickness = min(2 * self.radius, ends[1])
+        if not self.inside and self.length is not None:
+            self._walls = (1.0, 0.0, self.radius), (0.0, -1.0, 0.0), (0.0, 1.0, self.length)
+            self.sides = len(self._walls)
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
@@ -146,6 +169,10 @@ class Cone(Revolution):
         end, angle = math.inf if self.height is None else self.height, math.radians(half_angle)
         numbers = (math.sin(angle), math.cos(angle), end, end / math.cos(angle), end * math.tan(angle))
         super().__init__(apex, axis, numbers=numbers, profile=2 + int(self.inside))
+        if not self.inside and self.height is not None:
+            sine, cosine, *_, rim = numbers
+            self._walls = (cosine, -sine, 0.0), (0.0, 1.0, self.height)
+            self.sides, self.thickness = len(self._walls), min(self.height, 2 * rim)
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
@@ -196,6 +223,7 @@ class Torus(Revolution):
         self.inside = bool(inside)
         numbers = (self.major, self.minor, -1.0 if self.inside else 1.0)
         super().__init__(center, axis, numbers=numbers, profile=4)
+        self.thickness = math.inf if self.inside else 2 * self.minor
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
         """The box around it; inside: everywhere [m]."""

@@ -44,6 +44,22 @@ class Obstacle(Protocol):
         """Lower and upper corner of a box outside of which all gaps are positive, shape (gdim,) [m]."""
 
 
+class Solid(Obstacle, Protocol):
+    """An obstacle that is the common part of what lies behind its sides, with edges where they meet.
+
+    Attributes:
+        sides: Number of its sides.
+    """
+
+    sides: int
+
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Distances of the points from each side or its continuation, shape (p, sides) [m]."""
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """Unit normals at ``x`` of one side each, ``side`` of shape (p,); shape (p, gdim)."""
+
+
 class Shape:
     """An obstacle at rest, in one piece, somewhere: the base of the shapes.
 
@@ -54,6 +70,10 @@ class Shape:
     flat, moving = False, False
     #: Whether functions of the user's stand behind it, which may fail at some points, on some ranks.
     fallible = False
+    #: Number of its sides; edges are where they meet.
+    sides = 1
+    #: Smallest diameter of what a point could jump over in a step [m]; inf where none is known.
+    thickness = math.inf
     _name = "obstacle"
 
     def __init__(self, gdim: int) -> None:
@@ -79,6 +99,18 @@ class Shape:
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
         """Corners of a box outside of which all gaps are positive, shape (gdim,) [m]; by default all."""
         return np.full(self.gdim, -math.inf), np.full(self.gdim, math.inf)
+
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Distances of the points from each side or its continuation, shape (p, sides) [m]."""
+        return self.gap(x, t)[:, None]
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """Unit normals at ``x`` of one side each, ``side`` of shape (p,); shape (p, gdim)."""
+        return self.normal(x, t)
+
+    def rest(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Where points at ``x`` at ``t`` would be in the obstacle before it moved, shape (p, gdim) [m]."""
+        return x
 
     def _check(self, x: NDArray) -> None:
         if x.shape[1] != self.gdim:
@@ -147,6 +179,7 @@ class Sphere(Shape):
         if self.center.ndim != 1 or not np.all(np.isfinite(self.center)):
             raise ValueError(f"a sphere needs a finite center, one number a direction, not {center}")
         self.radius, self._sign = positive("radius", radius), -1.0 if inside else 1.0
+        self.thickness = math.inf if inside else 2 * self.radius
         super().__init__(self.center.size)
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:

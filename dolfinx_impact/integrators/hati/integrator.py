@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ... import parallel
 from ...body import Body
-from ...contact import Contact
+from ...contact_set import Contacts, as_contact
 from ...energy import Balance
 from ...rows import Rows
 from ..base import Integrator
@@ -73,7 +73,7 @@ class HATI(Integrator):
     system: Divided
 
     def __init__(
-        self, fine: Body, coarse: Body, dt: float, contact: Contact | None = None, *, ratio: int,
+        self, fine: Body, coarse: Body, dt: float, contact: Contacts = None, *, ratio: int,
         allow_unstable: bool = False,
     ) -> None:  # fmt: skip
         if not (isinstance(dt, (int, float, np.floating)) and 0 < dt < np.inf):
@@ -87,6 +87,7 @@ class HATI(Integrator):
                     "HATI takes linear bodies, with no other damping than a rate (damping=): take CDLagrange"
                 )
         self.interface: Interface = Interface(fine, coarse)
+        contact = as_contact(contact)
         if contact is not None:
             if getattr(contact, "system", None) is not fine:
                 raise ValueError("the contact must be made for the explicit subdomain, fine")

@@ -1,0 +1,148 @@
+"""Several contacts in a list: one system of rows, each with its own law."""
+
+import numpy as np
+import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import checkpoint
+
+COMM = MPI.COMM_WORLD
+EVERY = pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
+
+
+def point(load=(0.0, -9.81)):
+    return di.PointMasses([1.0, 1.0], load=list(load))
+
+
+def against(body, normal, place=(0.0, 0.0), **law):
+    return di.ObstacleContact(body, [[0, 1]], di.Plane(place, normal), **law)
+
+
+@EVERY
+def test_floor_and_wall_have_their_own_laws(scheme):
+    """Slides on the rough floor, rebounds from the smooth wall at half its speed, and stops."""
+    body = point()
+    floor = against(body, (0, 1), friction=0.2)
+    wall = against(body, (-1, 0), (1.0, 0.0), restitution=0.5)
+    s = scheme(body, 1e-3, contact=[floor, wall])
+    s.start([0.0, 0.0], [2.2, 0.0])
+    run = di.simulate(s, t_end=2.0, progress=False)
+    impact = np.sqrt(2.2**2 - 2 * 0.2 * 9.81)
+    back = 0.5 * impact
+    assert run["r"].sum(axis=0)[1] == pytest.approx(1.5 * impact, rel=1e-2)
+    assert run["u"][-1, 0] == pytest.approx(1.0 - back**2 / (2 * 0.2 * 9.81), abs=5e-3)
+    assert s.v == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert np.abs(run["residual"]).max() < 1e-13
+
+
+@EVERY
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_a_list_of_two_planes_is_their_union(scheme, friction):
+    """In the corner both rows are solved together."""
+    ends = []
+    for listed in (True, False):
+        body = point()
+        planes = [di.Plane((0, 0), (0.6, 0.8)), di.Plane((0, 0), (-0.6, 0.8))]
+        contact = [di.ObstacleContact(body, [[0, 1]], p, friction=friction) for p in planes]
+        union = di.ObstacleContact(body, [[0, 1]], planes, friction=friction)
+        s = scheme(body, 1e-3, contact=contact if listed else union)
+        s.start([0.0, 0.01], [0.3, -1.0])
+        run = di.simulate(s, t_end=0.1, progress=False)
+        ends.append((*run["u"][-1], *run["r"].sum(axis=0), run["contact"][-1]))
+    assert ends[0] == pytest.approx(ends[1], rel=1e-10, abs=1e-12)
+
+
+def block(**options):
+    mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 1.0]], [3, 3], dmesh.CellType.quadrilateral)
+    skin = {"foot": lambda x: np.isclose(x[1], 0.0), "side": lambda x: np.isclose(x[0], 1.0)}
+    found = [dmesh.locate_entities_boundary(mesh, 1, where) for where in skin.values()]
+    numbers, values = np.concatenate(found), np.repeat([1, 2], [f.size for f in found]).astype(np.int32)
+    order = np.argsort(numbers)
+    tags = dmesh.meshtags(mesh, 1, numbers[order], values[order])
+    named = di.NamedMesh(mesh, None, tags, {"foot": (1, 1), "side": (1, 2)})
+    return di.Solid(named, density=1000.0, law=di.LinearElastic(1e6, 0.3), gravity=(0.0, -9.81), **options)
+
+
+@EVERY
+def test_a_body_on_a_floor_against_a_curved_wall(scheme, shared_path):
+    """Two surfaces with a common corner node; ranks agree; checkpoints hold both."""
+    def make():
+        body = block()
+        floor = di.RigidContact(body, "foot", di.Plane((0, 0), (0, 1)), friction=0.1)
+        wall = di.RigidContact(body, "side", di.Sphere((2.5, 0.5), 1.495), friction=0.4, restitution=0.5)
+        s = scheme(body, 0.5 * body.critical_time_step(), contact=[floor, wall])
+        s.start(0.0, body.rigid_velocity((1.0, -0.5)))
+        return s
+
+    s = make()
+    run = di.simulate(s, t_end=40 * s.dt, progress=False)
+    assert run["r"].shape[1] == 8 and run["r"][:, :4].sum() > 0 and run["r"][:, 4:].sum() > 0
+    assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
+    size = np.linalg.norm(run["r_t"], axis=2)
+    assert np.all(size[:, :4] <= 0.1 * run["r"][:, :4] + 1e-12)
+    assert np.all(size[:, 4:] <= 0.4 * run["r"][:, 4:] + 1e-12)
+    checkpoint.save(shared_path / "set.ckpt", s)
+    again = make()
+    checkpoint.load(shared_path / "set.ckpt", again)
+    s.step()
+    again.step()
+    assert again.u[: s.system.owned] == pytest.approx(s.u[: s.system.owned], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "name", ["dep-4.4", "dep-4.7", "dep-5.3", "combined", "carpenter-implicit", "moreau-jean"]
+)
+def test_lists_go_to_every_scheme(name):
+    """A bar of one dof between two bounds."""
+    body = di.PointMasses([1.0, 2.0], stiffness=[[2.0, -1.0], [-1.0, 1.0]])
+    bounds = [di.Bound(body, 0, lower=-0.1), di.Bound(body, 1, upper=0.2)]
+    s = di.SCHEMES[name].make(body, 1e-2, contact=bounds)
+    s.start(0.0, [-1.0, 1.0])
+    run = di.simulate(s, t_end=3.0, progress=False)
+    assert run["r"].shape[1] == 2 and np.all(run["r"].sum(axis=0) > 0)
+
+
+def test_restitution_of_each_member_at_position_level():
+    body = di.PointMasses([1.0, 1.0])
+    bounds = [di.Bound(body, 0, lower=0.0, restitution=0.5), di.Bound(body, 1, lower=0.0, restitution=1.0)]
+    s = di.PaoliSchatzman(body, 1e-3, bounds)
+    s.start(0.01, -1.0)
+    di.simulate(s, t_end=0.1, progress=False)
+    assert s.v == pytest.approx([0.5, 1.0], rel=1e-10)
+
+
+def test_node_pairs_beside_a_wall():
+    """Two bars that meet, the first rank's node against another's, and a wall far away."""
+    cells = di.mesh.read(di.mesh.package_mesh("two_bars.geo"), gdim=1)
+    bars = di.Solid(cells, density=7847.0, law=di.LinearElastic(2.1e11), section=0.645e-3)
+    v0 = bars.rigid_velocity([5.0], cells="left bar") + bars.rigid_velocity([-5.0], cells="right bar")
+    sums = []
+    for listed in (False, True):
+        pairs = di.NodePairs(bars, "left tip", "right tip", [1.0])
+        wall = di.RigidContact(bars, "right tip", di.Plane([-9.0], [1.0]))
+        s = di.CDLagrange(bars, 0.5 * bars.critical_time_step(), [pairs, wall] if listed else pairs)
+        s.start(0.0, v0)
+        run = di.simulate(s, t_end=150 * s.dt, progress=False)
+        sums.append(run["r"][:, 0].sum())
+        assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
+    assert sums[0] > 0 and sums[1] == pytest.approx(sums[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("given, message", [
+    (lambda b: [against(b, (0, 1)), di.Plane((0, 0), (0, 1))], "takes a contact or a list of contacts"),
+    (lambda b: [against(b, (0, 1)), against(point(), (1, 0))], "made for the same system"),
+    (lambda b: [against(b, (0, 1), friction=0.1), di.Bound(b, 0, lower=-1.0)], "the directions of space"),
+])  # fmt: skip
+def test_what_does_not_fit_in_a_list_is_said(given, message):
+    body = point()
+    with pytest.raises(ValueError, match=message):
+        di.CDLagrange(body, 1e-3, contact=given(body))
+
+
+def test_a_list_of_one_and_of_none():
+    body = point()
+    one = against(body, (0, 1))
+    assert di.CDLagrange(body, 1e-3, contact=[one]).contact is one
+    assert di.CDLagrange(body, 1e-3, contact=[]).contact is None
