@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .contact import Contact
+from .obstacles import Obstacle, Union
 from .rows import Rows, SharedRows
 
 
@@ -107,6 +108,13 @@ class ContactSet(Contact):
             weights.append(rows.weights.ravel())
         point, dof, weight = (np.concatenate(part) for part in (points, dofs, weights))
         return SharedRows(comm, point, dof, weight, keys)
+
+    @property
+    def obstacle(self) -> Obstacle | None:
+        """The union of the members' obstacles; None where there are none."""
+        known = [getattr(each, "obstacle", None) for each in self.members]
+        shapes = [each for each in known if each is not None]
+        return Union(shapes) if shapes else None
 
     # -- gaps and rows
 

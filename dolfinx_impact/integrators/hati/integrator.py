@@ -151,7 +151,7 @@ class HATI(Integrator):
             accelerations.append(f[g] * body.inverse_mass[g])
         mobility = fine.system.inverse_mass[g] + coarse.system.inverse_mass[g]
         fine.multipliers[:] = -(accelerations[0] - accelerations[1]) / mobility
-        fine.start(u_E, v_E, self.t0)
+        fine.start(u_E, v_E, self.t0, allow_penetration=True)  # looked at already
         self.free_velocity[:] = coarse.accelerate(self.t0, fine.multipliers)
         self.r[:], self.r_t[:] = fine.r, fine.r_t
         self._collect()
