@@ -12,10 +12,13 @@ much friction there may be none.
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from . import complementarity
+from . import complementarity, node_in_corner
 from .complementarity import NotConverged
 
 _ROUNDS = 100
@@ -149,6 +152,11 @@ def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
 
     x: NDArray = np.zeros(c.size)
     best = x
+    F = node_in_corner.factor(S) if d == 3 else None
+    if F is not None:
+        best = _in_corner(S, c, m, F)
+        if misfit(best) <= complementarity.TOLERANCE or not node_in_corner.can_stick(F, c):
+            return best
     for _ in range(_ROUNDS):
         x, settled = _sweep(S, c, x.copy(), m, d)
         best = min(best, x, _newton(S, c, x, m, d), key=misfit)
@@ -159,6 +167,31 @@ def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
             if misfit(best) <= 10 * _ROUNDING:
                 break
     return best
+
+
+def _in_corner(S: NDArray, c: NDArray, m: NDArray, F: NDArray) -> NDArray:
+    """The first of all ways in which a node may be held by its faces that fits, or the best."""
+    best: NDArray = np.zeros(c.size)
+    least = _misfit(S, c, best, m, 3)
+    for x in chain(node_in_corner.candidates(F, c, m), _one_face(S, c, m)):
+        now = _misfit(S, c, x, m, 3)
+        if 10 * _ROUNDING < now < 1e-6:
+            x = _newton(S, c, x, m, 3)
+            now = _misfit(S, c, x, m, 3)
+        if now < least:
+            best, least = x, now
+        if least <= 1e3 * _ROUNDING:
+            break
+    return best
+
+
+def _one_face(S: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+    """Impulses of one face alone."""
+    for k in range(m.size):
+        at, x = slice(3 * k, 3 * k + 3), np.zeros(c.size)
+        if c[3 * k] < 0.0:
+            x[at] = _one_point(S[at, at], c[at], m[k])
+            yield x
 
 
 def _weighted(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
