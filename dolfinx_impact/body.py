@@ -86,8 +86,8 @@ class Body(Nodes, Assembled):
         self.x = self.space.tabulate_dof_coordinates()
         self.length = self._extent()
         self.inside = self._find_inside()
-        self.moved, self.loads, self.damping_rate = Motion(), Loads(self.size), float(damping)
-        self.stiffness_damping = float(stiffness_damping)
+        self.moved, self.loads = Motion(self.comm), Loads(self.size, self.comm)
+        self.damping_rate, self.stiffness_damping = float(damping), float(stiffness_damping)
         self.held = self._hold(fixed, moved or {}) | ~self.inside
         self._part: NDArray = np.zeros(self.size)
 

@@ -12,10 +12,13 @@ much friction there may be none.
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from . import complementarity
+from . import complementarity, node_in_corner
 from .complementarity import NotConverged
 
 _ROUNDS = 100
@@ -51,7 +54,7 @@ def tangents(normals: NDArray) -> NDArray:
     return np.stack([first, second], axis=1)
 
 
-def residual(H: NDArray, b: NDArray, r: NDArray, mu: float, dimension: int) -> float:
+def residual(H: NDArray, b: NDArray, r: NDArray, mu: float | NDArray, dimension: int) -> float:
     """Natural residual of the problem, scaled to unit diagonal, over the scaled ``||b||_inf``.
 
     The tangential components of a point share one scale, so that its disc stays a disc.
@@ -68,7 +71,7 @@ def residual(H: NDArray, b: NDArray, r: NDArray, mu: float, dimension: int) -> f
 
 
 def solve(
-    H: NDArray, b: NDArray, mu: float, dimension: int, *, tolerance: float = complementarity.TOLERANCE
+    H: NDArray, b: NDArray, mu: float | NDArray, dimension: int, *, tolerance: float = complementarity.TOLERANCE
 ) -> NDArray:
     """Solve the frictional contact problem.
 
@@ -76,7 +79,7 @@ def solve(
         H: Delassus operator, shape (p d, p d), ordered point by point, with positive definite
             blocks on the diagonal [1/kg].
         b: Free velocities, likewise, shape (p d,) [m/s].
-        mu: Coulomb's coefficient, the same at every point.
+        mu: Coulomb's coefficient, of all points or one a point.
         dimension: d, components of a point: 1, 2 or 3.
         tolerance: Largest accepted :func:`residual`.
 
@@ -118,7 +121,7 @@ def _scaled(H: NDArray, b: NDArray, d: int) -> tuple[NDArray, NDArray, NDArray]:
     return H * np.outer(scale, scale), b * scale, scale
 
 
-def _coefficients(scale: NDArray, mu: float, d: int) -> NDArray:
+def _coefficients(scale: NDArray, mu: float | NDArray, d: int) -> NDArray:
     """Coulomb's coefficient of every point between the scaled impulses."""
     by_point = scale.reshape(-1, d)
     return mu * by_point[:, 0] / by_point[:, -1]
@@ -149,6 +152,11 @@ def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
 
     x: NDArray = np.zeros(c.size)
     best = x
+    F = node_in_corner.factor(S) if d == 3 else None
+    if F is not None:
+        best = _in_corner(S, c, m, F)
+        if misfit(best) <= complementarity.TOLERANCE or not node_in_corner.can_stick(F, c):
+            return best
     for _ in range(_ROUNDS):
         x, settled = _sweep(S, c, x.copy(), m, d)
         best = min(best, x, _newton(S, c, x, m, d), key=misfit)
@@ -159,6 +167,31 @@ def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
             if misfit(best) <= 10 * _ROUNDING:
                 break
     return best
+
+
+def _in_corner(S: NDArray, c: NDArray, m: NDArray, F: NDArray) -> NDArray:
+    """The first of all ways in which a node may be held by its faces that fits, or the best."""
+    best: NDArray = np.zeros(c.size)
+    least = _misfit(S, c, best, m, 3)
+    for x in chain(node_in_corner.candidates(F, c, m), _one_face(S, c, m)):
+        now = _misfit(S, c, x, m, 3)
+        if 10 * _ROUNDING < now < 1e-6:
+            x = _newton(S, c, x, m, 3)
+            now = _misfit(S, c, x, m, 3)
+        if now < least:
+            best, least = x, now
+        if least <= 1e3 * _ROUNDING:
+            break
+    return best
+
+
+def _one_face(S: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+    """Impulses of one face alone."""
+    for k in range(m.size):
+        at, x = slice(3 * k, 3 * k + 3), np.zeros(c.size)
+        if c[3 * k] < 0.0:
+            x[at] = _one_point(S[at, at], c[at], m[k])
+            yield x
 
 
 def _weighted(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:

@@ -6,7 +6,10 @@ import math
 from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
+from mpi4py import MPI
 from numpy.typing import NDArray
+
+from . import parallel, signals
 
 #: A number for a time, an array for an array of times [s].
 Signal = Callable[[Any], Any]
@@ -23,7 +26,8 @@ class Loads:
         until: Time up to which all signals are known [s].
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, comm: MPI.Comm = MPI.COMM_SELF) -> None:
+        self._comm = comm
         self.constant, self.patterns = np.zeros(size), np.zeros((0, size))
         self.signals: list[Signal] = []
         self.any, self.until = False, math.inf
@@ -39,10 +43,10 @@ class Loads:
         self.until = min(self.until, known_until(signal))
 
     def __call__(self, t: float, out: NDArray) -> None:
-        """Write ``f(t)`` into ``out``, shape (size,) [N]."""
+        """Write ``f(t)`` into ``out``, shape (size,) [N]. Collective."""
         out[:] = self.constant
-        for pattern, signal in zip(self.patterns, self.signals):
-            out += pattern * signal(t)
+        for pattern, value in zip(self.patterns, _values(self._comm, self.signals, t)):
+            out += pattern * value
 
     def amplitudes(self, t: NDArray) -> NDArray:
         """``s_k`` at the times ``t`` (n,), shape (n, k)."""
@@ -60,7 +64,8 @@ class Motion:
         until: Time up to which all motions are known [s].
     """
 
-    def __init__(self) -> None:
+    def __init__(self, comm: MPI.Comm = MPI.COMM_SELF) -> None:
+        self._comm = comm
         self.dofs: NDArray = np.zeros(0, dtype=np.intp)
         self.any, self.until = False, math.inf
         self._parts: list[tuple[NDArray, Signal]] = []
@@ -73,11 +78,19 @@ class Motion:
         self.dofs = np.unique(np.concatenate([part for part, _ in self._parts]))
 
     def __call__(self, t: float) -> NDArray:
-        """The displacements at ``t``, shape (k,) [m]."""
+        """The displacements at ``t``, shape (k,) [m]. Collective."""
         values = np.zeros(self.dofs.size)
-        for dofs, signal in self._parts:
-            values[np.searchsorted(self.dofs, dofs)] = signal(t)
+        found = _values(self._comm, [signal for _, signal in self._parts], t)
+        for (dofs, _), value in zip(self._parts, found):
+            values[np.searchsorted(self.dofs, dofs)] = value
         return values
+
+
+def _values(comm: MPI.Comm, given: Sequence[Signal], t: float) -> list[float]:
+    """What signals give at ``t``; a function of the user's may fail on one rank alone. Collective."""
+    if all(type(signal) is signals.Signal for signal in given):
+        return [signal(t) for signal in given]
+    return parallel.together(comm, lambda: [float(signal(t)) for signal in given])
 
 
 def known_until(signal: Signal) -> float:

@@ -84,6 +84,7 @@ class ObstacleContact(Contact):
         )  # fmt: skip
         self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
         self._at = self._x
+        self._known: tuple[NDArray, dict[float, NDArray]] = (self._at, {})
         self.thickness = min((getattr(face, "thickness", math.inf) for face in self.faces), default=math.inf)
         self._before, self._time_before = self._points(), -math.inf
         #: What ends the run, where this rank alone may have seen it.
@@ -164,15 +165,7 @@ class ObstacleContact(Contact):
 
     def _together(self, look: Callable[[], Any]) -> Any:
         """What ``look`` gives; where it may fail on one rank alone, it fails on all. Collective."""
-        if not self._fallible or self.system.comm.size == 1:
-            return look()
-        found = error = None
-        try:
-            found = look()
-        except Exception as caught:  # whatever a function of the user's raises
-            error = caught
-        parallel.agree(self.system.comm, error)
-        return found
+        return parallel.together(self.system.comm, look) if self._fallible else look()
 
     def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
         """See :meth:`.Contact.touch`; points outside of the box around a face are looked at no further."""
@@ -278,9 +271,22 @@ class ObstacleContact(Contact):
         return np.concatenate([weights[:, None, :], cones.tangents(weights)], axis=1)
 
     def surface_velocity(self, t: float) -> NDArray:
-        """Velocities of the obstacle where the points are, shape (p, gdim) [m/s]."""
+        """Velocities of the obstacle where the points are, shape (p, gdim) [m/s].
+
+        Collective where the obstacle moves and ``t`` is another time than before at these positions.
+        """
         if not self.moving:
             return np.zeros(self._x.shape)
+        if self._known[0] is not self._at:
+            self._known = (self._at, {})
+        velocities = self._known[1]
+        if t not in velocities:
+            if len(velocities) > 1:
+                velocities.clear()
+            velocities[t] = self._together(lambda: self._velocities(t))
+        return velocities[t].copy()
+
+    def _velocities(self, t: float) -> NDArray:
         count, found = len(self.faces), np.empty(self._x.shape)
         for k, face in enumerate(self.faces):
             found[k::count] = face.velocity(self._at[k::count], t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Callable, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
             result = work()
         except Exception as caught:
             error = caught
-    result, error = comm.bcast((result, error), root=0)
+    result, error = comm.bcast((result, _portable(error)), root=0)
     if error is not None:
         raise error
     return result  # type: ignore[return-value]
@@ -27,9 +28,36 @@ def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
 
 def agree(comm: MPI.Comm, error: Exception | None) -> None:
     """Raise on all ranks when any rank has an error (that of the lowest rank). Collective."""
-    failed = [e for e in comm.allgather(error) if e is not None]
+    failed = [e for e in comm.allgather(_portable(error)) if e is not None]
     if failed:
         raise failed[0]
+
+
+def together(comm: MPI.Comm, work: Callable[[], T]) -> T:
+    """What ``work``, which calls a function of the user's, gives on this rank. Collective.
+
+    Where it raises on any rank, all raise the error of the lowest of them: none waits for one that has left.
+    ``work`` itself must not be collective.
+    """
+    if comm.size == 1:
+        return work()
+    error = None
+    try:
+        result = work()
+    except Exception as caught:  # whatever the user's function raises
+        error = caught
+    if comm.allreduce(error is not None, op=MPI.LOR):
+        agree(comm, error)
+    return result
+
+
+def _portable(error: Exception | None) -> Exception | None:
+    """The error, or one that says the same, where its class cannot be sent to another rank."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def total(comm: MPI.Comm, value: float) -> float:

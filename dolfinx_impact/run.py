@@ -81,7 +81,7 @@ class Run:
         try:
             for observer in self._observers:
                 begun.append(observer)
-                self._together(lambda: getattr(observer, "begin", _nothing)(self.integrator))
+                self._together(getattr(observer, "begin", _nothing), self.integrator)
             self._make_steps(block, checkpoint)
         except BaseException as error:
             # Where one rank may have failed alone, the others do not come to an end with it.
@@ -89,9 +89,7 @@ class Run:
             if not alone or isinstance(error, (NotConverged, LinearSolverFailed)):
                 self._end(begun)  # what goes wrong there as well is not said
             raise
-        failed = self._end(begun)
-        if failed is not None:
-            raise failed
+        parallel.agree(self.integrator.system.comm, self._end(begun))
         return self._recorder.result(self._seconds())
 
     def _end(self, observers: Sequence[Any]) -> Exception | None:
@@ -164,8 +162,9 @@ class Run:
         return stop
 
     def _follow(self) -> None:
-        for follower in self._followers:
-            follower.follow(self._part)
+        self._recorder.follow(self._part)
+        for follower in self._followers[1:]:
+            self._together(follower.follow, self._part)
 
     def _look(self) -> None:
         """Look at the critical time step, and change the step where that is wanted."""
@@ -177,14 +176,9 @@ class Run:
             if s.dt != before:
                 self.left = max(1, round(self.left * before / s.dt))
 
-    def _together(self, work: Callable[[], Any]) -> None:
-        """Do what may fail on one rank alone."""
-        failed = None
-        try:
-            work()
-        except Exception as error:
-            failed = error
-        parallel.agree(self.integrator.system.comm, failed)
+    def _together(self, work: Callable[..., Any], *given: Any) -> Any:
+        """Call what may fail on one rank alone. Collective."""
+        return parallel.together(self.integrator.system.comm, lambda: work(*given))
 
     def _seconds(self) -> float:
         return self._earlier + time.perf_counter() - self._begun
@@ -212,7 +206,7 @@ class Run:
                 place = "dofs" if name in self.balance.at_dofs else "shares"  # type: ignore[union-attr]
                 file.add(f"balance/{name}", place, values)
             for i, observer in self._kept_by_observers().items():
-                for name, values in observer.state().items():
+                for name, values in self._together(observer.state).items():
                     file.add(f"observer-{i}/{name}", "number", np.asarray(values))
 
     def _read_counts(self, stored: Stored) -> None:

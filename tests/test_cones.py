@@ -1,6 +1,7 @@
 """Normal and frictional impulses together: Coulomb's law, enumeration, and the implicit schemes."""
 
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -202,3 +203,59 @@ def test_two_faces_of_one_node_that_hardly_slip():
     assert cones.residual(H, b, r, 0.3, 3) < 1e-14
     w = (H @ r + b).reshape(2, 3)
     assert r.reshape(2, 3)[:, 0].min() > 0 and np.abs(w[:, 0]).max() < 1e-13
+
+
+def in_corner(seed, faces, e, *, box=False):
+    """A node of one or three masses that hits some faces, and may rest on others: H and b."""
+    rng = np.random.default_rng(seed)
+    n = np.eye(3)[:faces]
+    while not box:
+        n = rng.normal(size=(faces, 3))
+        n /= np.linalg.norm(n, axis=1)[:, None]
+        if np.all(n @ n.sum(axis=0) > 0.3):
+            break
+    rows = np.concatenate([n[:, None], cones.tangents(n)], axis=1).reshape(-1, 3)
+    inverse = rng.uniform(0.1, 10.0) * (np.ones(3) if seed % 2 else rng.uniform(0.1, 1.0, size=3))
+    speeds = -rng.random(faces) * (rng.random(faces) < 0.7)  # 0 at faces that it slides along
+    v = np.linalg.lstsq(n, speeds, rcond=None)[0]
+    if faces == 2:
+        v += rng.normal() * np.cross(n[0], n[1])
+    b = rows @ (v + 1e-3 * rng.normal(size=3))
+    b[::3] += e * speeds
+    return rows * inverse @ rows.T, b
+
+
+@pytest.mark.parametrize("mu, e", [(0.3, 0.0), (1.0, 0.0), (1000.0, 0.0), (0.3, 0.5), (0.3, 1.0)])
+@pytest.mark.parametrize("faces", [2, 3])
+def test_a_node_in_the_corner_of_a_box(faces, mu, e):
+    """With restitution H has rank 3 and w is not in its range: found in milliseconds, to round-off."""
+    begun = time.process_time()
+    for seed in range(60):
+        H, b = in_corner(seed, faces, e, box=True)
+        r = cones.solve(H, b, mu, 3)
+        assert cones.residual(H, b, r, mu, 3) < 1e-11
+    assert time.process_time() - begun < 60 * 0.02
+
+
+@pytest.mark.parametrize("faces", [2, 3])
+def test_a_corner_without_any_solution_is_refused_at_once(faces):
+    """Faces that turn the node back at once, and friction that would not let it go from the other face."""
+    begun, refused = time.process_time(), 0
+    for seed in range(40):
+        H, b = in_corner(seed, faces, 0.5)
+        try:
+            r = cones.solve(H, b, 3.0, 3)
+        except NotConverged as error:
+            refused += "there may be no solution: lower friction or restitution" in str(error)
+        else:
+            assert cones.residual(H, b, r, 3.0, 3) < 1e-11
+    assert refused > 5
+    assert time.process_time() - begun < 40 * 0.05
+
+
+def test_between_parallel_walls_and_on_a_floor():
+    """Normals that are not independent: both walls hold the node, which slides along the floor."""
+    n = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    rows = np.concatenate([n[:, None], cones.tangents(n)], axis=1).reshape(-1, 3)
+    r = cones.solve(rows @ rows.T, rows @ np.array([0.0, 1.0, -2.0]), 0.3, 3)
+    assert [0.0, 1.0, -2.0] + r @ rows == pytest.approx([0.0, 1.0 - 0.6, 0.0], abs=1e-10)
