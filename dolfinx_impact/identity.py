@@ -1,62 +1,116 @@
-"""What tells one run from another: scheme and sizes in words, masses, forces and gaps in numbers."""
+"""What tells one run from another: scheme and sizes in words, masses, forces, motions and gaps in numbers."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Any, Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import parallel
+from .contact import Contact
 from .integrators.base import Integrator
 
-#: What makes one scheme another, where it has it.
-_CONSTANTS = (
-    "theta", "alpha", "beta", "gamma", "mass", "forecast", "midpoint", "ratio", "dissipative", "_coupled",
-    "_reset", "_projection",
-)  # fmt: skip
-#: Masses of two runs are the same up to this part of the largest.
-_SAME_MASS = 1e-9
+#: Masses and prescribed motions of two runs are the same up to this part of the largest.
+_SAME = 1e-9
 #: Forces likewise; and up to what this part of the largest frequency would make of the displacements.
 _SAME_FORCE, _ROUNDING = 1e-7, 1e-13
+#: Parts of the way from the start to now where loads and motions are compared too: signals may cross at one.
+_PARTS = (0.0, 0.236, 0.382, 0.618, 0.854)
 
 
 def description(s: Integrator) -> dict[str, Any]:
     """What a run is, as JSON can. Collective."""
-    comm, contact = s.system.comm, s.contact
-    constants = {name.lstrip("_"): getattr(s, name) for name in _CONSTANTS if hasattr(s, name)}
-    law = getattr(s, "_enforcement", None)
+    comm, contact, law = s.system.comm, s.contact, getattr(s, "_enforcement", None)
+    scheme = {"class": type(s).__name__, **_constants(s, Integrator)}
     if law is not None:
-        constants |= {"law": type(law).__name__, "eps": getattr(law, "eps", None)}
-    said = {
-        name: value if isinstance(value, (bool, int, float, str, type(None))) else type(value).__name__
-        for name, value in constants.items()
-    }
-    points = None
-    if contact is not None:
-        points = {
-            "points": contact.total, "restitution": contact.restitution, "friction": contact.friction,
-            "gap_tolerance": contact.gap_tolerance, "touching": contact.touching,
-        }  # fmt: skip
+        scheme |= {"law": type(law).__name__, **_constants(law)}
+    points = None if contact is None else {"points": contact.total, **_constants(contact, Contact)}
     dofs = int(parallel.total(comm, float(s.system.owned)))
-    return {"scheme": {"class": type(s).__name__, **said}, "dofs": dofs, "contact": points}
+    return {"scheme": scheme, "dofs": dofs, "contact": points}
+
+
+def _constants(made: Any, base: type = object) -> dict[str, Any]:
+    """Numbers and words that an object keeps under the names of its class's arguments, or has from its class.
+
+    What changes during a run is no constant: that is in its ``state_names``, or was there before the step.
+
+    Args:
+        made: The object.
+        base: A class whose own attributes are no constants.
+    """
+    names: dict[str, None] = {}
+    for kind in type(made).__mro__:
+        if "__init__" in vars(kind):
+            names |= dict.fromkeys(inspect.signature(vars(kind)["__init__"]).parameters)
+        if issubclass(kind, base) and kind not in base.__mro__:
+            names |= dict.fromkeys(name for name in vars(kind) if not name.startswith("__"))
+    found = {}
+    for name in names:
+        value = getattr(made, name, getattr(made, f"_{name}", None))
+        value = value.item() if isinstance(value, np.generic) else value
+        own = name != "dt" and not name.startswith("allow_") and name not in getattr(made, "state_names", ())
+        if own and isinstance(value, (bool, int, float, str)):
+            found[name.lstrip("_")] = value
+    return found
 
 
 def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
-    """Masses, forces and gaps at the state at hand, by which runs are told apart. Collective."""
+    """Masses, forces, motions and gaps, by which runs are told apart. Collective.
+
+    The state is the one at hand; loads and motions are those of the run so far, in one number each.
+
+    Returns:
+        By name the place of the first axis, see :func:`.places_of`, and the values.
+    """
     system: Any = s.system
     sides = [(system, s.u.copy(), s.v_mean.copy())]
     if hasattr(system, "fine"):
         halves = zip(system.split(s.u), system.split(s.v_mean))
         sides = [(side, *each) for side, each in zip((system.fine, system.coarse), halves)]
-    masses, forces = [], []
+    columns: dict[str, list[NDArray]] = {name: [] for name in ("mass", "force", "loads", "motion")}
     for side, u, v in sides:
-        f = np.zeros(side.size)
+        f, motion = np.zeros(side.size), np.zeros(side.owned)
         side.force(s.t, u, v, f)
-        masses.append(np.where(side.held, 0.0, side.mass))
-        forces.append(np.where(side.held, 0.0, f[: side.owned]))
-    found = {"mass": ("dofs", np.stack(masses, axis=1)), "force": ("dofs", np.stack(forces, axis=1))}
-    return found if s.contact is None else {**found, "gap": ("points", s.gap())}
+        columns["mass"].append(np.where(side.held, 0.0, side.mass))
+        columns["force"].append(np.where(side.held, 0.0, f[: side.owned]))
+
+        def load(t: float) -> NDArray:
+            side.external(t, u, v, f)
+            return np.where(side.held, 0.0, f[: side.owned])
+
+        columns["loads"].append(_over_time(s, load))
+        motion[side.moved.dofs] = _over_time(s, side.moved)
+        columns["motion"].append(motion)
+    given = {"loads": system.has_loads, "motion": any(side.moved.any for side, _, _ in sides)}
+    found = {
+        name: ("dofs", np.stack(each, axis=1)) for name, each in columns.items() if given.get(name, True)
+    }
+    if s.contact is not None:
+        found["gap"] = ("points", s.gap())
+        if s.contact.moving:
+            found["obstacle"] = ("number", _obstacle(s))
+    return found
+
+
+def _over_time(s: Integrator, value: Callable[[float], NDArray]) -> NDArray:
+    """A weighted sum of what a function of time was in the run; motions are known some time ahead."""
+    way = s.t - s.t0
+    times = [s.t0 + part * way for part in _PARTS] + [s.t - min(s.dt, way), s.t, s.t + s.look_ahead]
+    return np.sum([value(t) / (k + 1) for k, t in enumerate(times)], axis=0)
+
+
+def _obstacle(s: Integrator) -> NDArray:
+    """Velocities of the faces of a moving obstacle at points that span the space [m/s]. Collective."""
+    contact: Any = s.contact
+
+    def look() -> NDArray:
+        dimension = contact.obstacle.gdim
+        points = s.system.length * np.vstack([np.zeros(dimension), np.eye(dimension)])
+        return _over_time(s, lambda t: np.array([face.velocity(points, t) for face in contact.faces]))
+
+    return parallel.on_root(s.system.comm, look)
 
 
 def tolerance(s: Integrator, name: str, values: NDArray) -> float:
@@ -64,8 +118,10 @@ def tolerance(s: Integrator, name: str, values: NDArray) -> float:
     comm, n = s.system.comm, s.system.owned
     largest = max(0.0, parallel.largest(comm, np.abs(values)))
     moved = max(0.0, parallel.largest(comm, np.abs(s.u[:n])))
-    if name == "mass":
-        return _SAME_MASS * largest
+    if name in ("mass", "motion"):
+        return _SAME * largest
+    if name == "obstacle":
+        return _SAME_FORCE * largest
     if name == "gap":
         return 1e-9 * s.system.length + 1e-12 * moved
     step = s.system.critical_time_step()
