@@ -285,6 +285,7 @@ class Stored:
         """Raise a ValueError where masses, forces, motions or gaps are others than those of the file."""
         said = {
             "mass": "its masses are not those here", "force": "its material or loads are not those here",
+            "stiffness": "its material is not the one here", "damping": "its damping is not the one here",
             "loads": "its loads are not those here", "motion": "its prescribed motion is not the one here",
             "gap": "its contact is not the one here",
             "obstacle": "its obstacle does not move as the one here",

@@ -16,6 +16,8 @@ from .integrators.base import Integrator
 _SAME = 1e-9
 #: Forces likewise; and up to what this part of the largest frequency would make of the displacements.
 _SAME_FORCE, _ROUNDING = 1e-7, 1e-13
+#: The same, of the forces of a small deformation, whose amplitude is this part of the length.
+_SAME_STIFFNESS, _BENT = 1e-6, 1e-3
 #: Parts of the way from the start to now where loads and motions are compared too: signals may cross at one.
 _PARTS = (0.0, 0.236, 0.382, 0.618, 0.854)
 
@@ -34,7 +36,7 @@ def description(s: Integrator) -> dict[str, Any]:
 def _constants(made: Any, base: type = object) -> dict[str, Any]:
     """Numbers and words that an object keeps under the names of its class's arguments, or has from its class.
 
-    What changes during a run is no constant: that is in its ``state_names``, or was there before the step.
+    The step may change in a run, what is in ``state_names`` does, and what is allowed makes no other run.
 
     Args:
         made: The object.
@@ -45,21 +47,25 @@ def _constants(made: Any, base: type = object) -> dict[str, Any]:
         if "__init__" in vars(kind):
             names |= dict.fromkeys(inspect.signature(vars(kind)["__init__"]).parameters)
         if issubclass(kind, base) and kind not in base.__mro__:
-            names |= dict.fromkeys(name for name in vars(kind) if not name.startswith("__"))
-    found = {}
+            names |= dict.fromkeys(name for name, value in vars(kind).items() if _plain(value))
+    found, changing = {}, ("dt", *getattr(made, "state_names", ()))
     for name in names:
         value = getattr(made, name, getattr(made, f"_{name}", None))
         value = value.item() if isinstance(value, np.generic) else value
-        own = name != "dt" and not name.startswith("allow_") and name not in getattr(made, "state_names", ())
-        if own and isinstance(value, (bool, int, float, str)):
+        if _plain(value) and name not in changing and not name.startswith(("__", "allow_")):
             found[name.lstrip("_")] = value
     return found
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str))
 
 
 def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
     """Masses, forces, motions and gaps, by which runs are told apart. Collective.
 
-    The state is the one at hand; loads and motions are those of the run so far, in one number each.
+    The state is the one at hand, and for material and damping one that is bent a little, since a body in
+    flight shows neither; loads and motions are those of the run so far, in one number each.
 
     Returns:
         By name the place of the first axis, see :func:`.places_of`, and the values.
@@ -69,29 +75,51 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
     if hasattr(system, "fine"):
         halves = zip(system.split(s.u), system.split(s.v_mean))
         sides = [(side, *each) for side, each in zip((system.fine, system.coarse), halves)]
-    columns: dict[str, list[NDArray]] = {name: [] for name in ("mass", "force", "loads", "motion")}
-    for side, u, v in sides:
-        f, motion = np.zeros(side.size), np.zeros(side.owned)
-        side.force(s.t, u, v, f)
-        columns["mass"].append(np.where(side.held, 0.0, side.mass))
-        columns["force"].append(np.where(side.held, 0.0, f[: side.owned]))
-
-        def load(t: float) -> NDArray:
-            side.external(t, u, v, f)
-            return np.where(side.held, 0.0, f[: side.owned])
-
-        columns["loads"].append(_over_time(s, load))
-        motion[side.moved.dofs] = _over_time(s, side.moved)
-        columns["motion"].append(motion)
-    given = {"loads": system.has_loads, "motion": any(side.moved.any for side, _, _ in sides)}
+    columns = [_of_side(s, *each) for each in sides]
+    needed = {
+        "mass": True, "force": True, "stiffness": True, "loads": system.has_loads,
+        "damping": any(side.has_damping for side, _, _ in sides),
+        "motion": any(side.moved.any for side, _, _ in sides),
+    }  # fmt: skip
     found = {
-        name: ("dofs", np.stack(each, axis=1)) for name, each in columns.items() if given.get(name, True)
-    }
+        name: ("dofs", np.stack([each[name] for each in columns], axis=1))
+        for name, given in needed.items() if given
+    }  # fmt: skip
     if s.contact is not None:
         found["gap"] = ("points", s.gap())
         if s.contact.moving:
             found["obstacle"] = ("number", _obstacle(s))
     return found
+
+
+def _of_side(s: Integrator, side: Any, u: NDArray, v: NDArray) -> dict[str, NDArray]:
+    """The columns of a system, or of one of two, shape (owned,) each; held dofs have none but a motion."""
+
+    def at(force: Callable[..., None], t: float, u: NDArray, v: NDArray) -> NDArray:
+        f = np.zeros(side.size)
+        force(t, u, v, f)
+        return np.where(side.held, 0.0, f[: side.owned])
+
+    bend, motion = _bend(side), np.zeros(side.owned)
+    motion[side.moved.dofs] = _over_time(s, side.moved)
+    force = at(side.force, s.t, u, v)
+    return {
+        "mass": np.where(side.held, 0.0, side.mass), "force": force, "motion": motion,
+        "stiffness": at(side.force, s.t, u + bend, v) - force,
+        "damping": at(side.damping, s.t, u, bend / s.dt),
+        "loads": _over_time(s, lambda t: at(side.external, t, u, v)),
+    }  # fmt: skip
+
+
+def _bend(side: Any) -> NDArray:
+    """Small displacements that stretch and shear, whatever the ranks, shape (size,) [m]."""
+    bend, n = np.zeros(side.size), side.owned
+    phase = 1.0 + np.arange(n)
+    if hasattr(side, "mesh"):
+        along = side.x[: n // side.block] @ np.array([2.0, 1.3, 0.7]) / side.length
+        phase = np.add.outer(along, np.arange(side.block)).ravel()
+    bend[:n] = _BENT * side.length * np.sin(phase)
+    return bend
 
 
 def _over_time(s: Integrator, value: Callable[[float], NDArray]) -> NDArray:
@@ -120,10 +148,11 @@ def tolerance(s: Integrator, name: str, values: NDArray) -> float:
     moved = max(0.0, parallel.largest(comm, np.abs(s.u[:n])))
     if name in ("mass", "motion"):
         return _SAME * largest
-    if name == "obstacle":
+    if name in ("obstacle", "damping"):
         return _SAME_FORCE * largest
     if name == "gap":
         return 1e-9 * s.system.length + 1e-12 * moved
     step = s.system.critical_time_step()
     stiffness = 4 / step**2 * max(0.0, parallel.largest(comm, s.system.mass)) if np.isfinite(step) else 0.0
-    return _SAME_FORCE * largest + _ROUNDING * stiffness * (moved + s.system.length)
+    same = _SAME_STIFFNESS if name == "stiffness" else _SAME_FORCE
+    return same * largest + _ROUNDING * stiffness * (moved + s.system.length)

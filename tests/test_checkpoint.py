@@ -297,6 +297,29 @@ def test_other_signals_are_refused_also_where_they_cross(kind, message, other, s
         checkpoint.load(shared_path / "state", shaken("nothing")[0])
 
 
+@pytest.mark.parametrize("other, message", [
+    ({"law": di.LinearElastic(1.0001e4, 0.3)}, "its material is not the one here"),
+    ({"law": di.LinearElastic(1e4, 0.2999)}, "its material is not the one here"),
+    ({"law": di.NeoHookean(1e4, 0.3)}, "its material is not the one here"),
+    ({"stiffness_damping": 1.001e-5}, "its damping is not the one here"),
+    ({"stiffness_damping": 0.0}, "its damping is not the one here"),
+])  # fmt: skip
+def test_another_material_is_seen_in_flight(other, message, shared_path):
+    """A body that only translates has no internal forces, whatever it is made of."""
+    def flying(**other):
+        given = {"law": di.LinearElastic(1e4, 0.3), "stiffness_damping": 1e-5, **other}
+        plate = di.Solid(block(dmesh.CellType.triangle, (2, 2)), density=1e3, **given)
+        return di.CDLagrange(plate, 1e-4), plate.rigid_velocity([1.0, 0.0])
+
+    scheme, v0 = flying()
+    scheme.start(0.0, v0)
+    scheme.step()
+    checkpoint.save(shared_path / "state", scheme)
+    checkpoint.load(shared_path / "state", flying()[0])
+    with pytest.raises(ValueError, match=message):
+        checkpoint.load(shared_path / "state", flying(**other)[0])
+
+
 class Drag(di.Integrator):
     """A scheme with constants of its own kinds."""
 
