@@ -84,24 +84,47 @@ class Parser(argparse.ArgumentParser):
             super().print_help(file)
 
 
+EXAMPLES = """\
+a first look, on a coarse mesh:
+  python demos/drop_test.py --size 4e-3
+on several ranks (processes), as many as there are cores; the results are the
+same to rounding:
+  mpirun -n 2 python demos/drop_test.py --height 2
+the same in the project's image:
+  docker/run mpirun -n 2 python demos/drop_test.py --height 2
+after Ctrl-C, with the same settings and any number of ranks:
+  mpirun -n 2 python demos/drop_test.py --height 2 \\
+    --restart results/drop_test/checkpoint.npz
+"""
+
+
 def read_options(arguments):
     """What was given, checked."""
-    parser = Parser(description="A part from a CAD file is dropped on a floor. Lengths in metres.")
+    parser = Parser(
+        description="A part from a CAD file is dropped on a floor. SI units. Writes drop.gif, energy.png,\n"
+        "history.npz, drop.bp (for ParaView) and checkpoint.npz into the folder of --out.",
+        epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
     add = parser.add_argument
     add("--step", metavar="FILE", type=Path, help="STEP file of one solid; default: a bracket")
-    laws = ", ".join(f"{name}: {each.law!r}, {each.density:g} kg/m3" for name, each in MATERIALS.items())
+    laws = "; ".join(
+        f"{name}: {type(law).__name__}, E {law.E:g} Pa, nu {law.nu:g}, {density:g} kg/m3"
+        for name, (law, density, *_) in MATERIALS.items()
+    )
     add("--material", default="steel", metavar="|".join(MATERIALS), help=f"{laws}; default: %(default)s")
-    add("--height", type=float, default=1.0, metavar="M", help="of the fall [m]; default: %(default)g")
+    add("--height", type=float, default=1.0, metavar="M", help="height of the fall [m]; default: %(default)g")
     add("--angle", type=float, default=30.0, metavar="DEG",
         help="by which the part is turned about the horizontal axis across the diagonal of its box, so that "
         "a corner goes down [degrees]; default: %(default)g")  # fmt: skip
-    add("--friction", type=float, default=0.3, metavar="MU", help="of Coulomb; default: %(default)g")
+    add("--friction", type=float, default=0.3, metavar="MU", help="Coulomb's; default: %(default)g")
     add("--size", type=float, metavar="M",
         help=f"edges of the tetrahedra [m]; default: {SIZE:g} for the bracket (1e5 dofs), else a 20th of "
         "the part's diagonal")  # fmt: skip
     ends = ", ".join(f"{each.transits:g} ({name})" for name, each in MATERIALS.items())
-    add("--t-end", type=float, metavar="S", help=f"end [s]; default: {ends} transits of a wave")
-    add("--out", type=Path, default=Path("results/drop_test"), metavar="DIR", help="default: %(default)s")
+    add("--t-end", type=float, metavar="S",
+        help=f"end [s]; default: {ends} transits of a wave along the part's diagonal")
+    add("--out", type=Path, default=Path("results/drop_test"), metavar="DIR",
+        help="folder of the results; default: %(default)s")
     add("--restart", type=Path, metavar="FILE", help="go on from a checkpoint of the same settings")
     given = parser.parse_args(arguments)
     if given.material not in MATERIALS:

@@ -93,10 +93,21 @@ build_with_engine() {
     fi
 }
 
+# Line by line as they come: some awks read a pipe in blocks.
 show_progress() {
-    awk '/^docker\/run:/ {print; fflush()}
-        /^(STEP|Step|#[0-9]+ \[)/ {print "  " substr($0, 1, 90); fflush()}
-        /(Get:|Unpacking |Setting up )/ && ++n % 100 == 0 {print "  " substr($0, 1, 70); fflush()}' >&2
+    local line packages=0 step='^(STEP|Step|#[0-9]+ \[)' last='^(COMMIT |#[0-9]+ exporting to image)'
+    while IFS= read -r line; do
+        if [[ $line == docker/run:* ]]; then
+            echo "$line"
+        elif [[ $line =~ $step ]]; then
+            echo "  ${line:0:90}"
+        elif [[ $line =~ $last ]]; then
+            echo "  storing the image (a minute or two, without further lines)"
+        elif [[ $line =~ (Get:|Unpacking |Setting up ) ]]; then
+            packages=$((packages + 1))
+            if [ $((packages % 100)) = 0 ]; then echo "  ${line:0:70}"; fi
+        fi
+    done >&2
 }
 
 remove_traces_of_builds() {

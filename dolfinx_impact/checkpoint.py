@@ -282,13 +282,23 @@ class Stored:
         return state
 
     def _compare(self, s: Integrator) -> None:
-        """Raise a ValueError where masses, forces or gaps are others than at the time of writing."""
+        """Raise a ValueError where masses, forces, motions or gaps are others than those of the file."""
         said = {
             "mass": "its masses are not those here", "force": "its material or loads are not those here",
+            "stiffness": "its material is not the one here", "damping": "its damping is not the one here",
+            "loads": "its loads are not those here", "motion": "its prescribed motion is not the one here",
             "gap": "its contact is not the one here",
+            "obstacle": "its obstacle does not move as the one here",
         }  # fmt: skip
-        for name, (place, values) in fingerprint(s).items():
+        mine = fingerprint(s)
+        for name in said:
+            if (name in mine) != (f"model/{name}" in self):
+                raise self._other(f"{said[name]} (one of both has none)")
+        for name, (place, values) in mine.items():
             found = self.read(f"model/{name}", place)
-            away = max(0.0, parallel.largest(s.system.comm, np.abs(found - values)))
+            if found.shape != values.shape:
+                raise self._other(said[name])
+            apart = np.where(np.isnan(found) & np.isnan(values), 0.0, np.abs(found - values))
+            away = max(0.0, parallel.largest(s.system.comm, np.nan_to_num(apart, nan=np.inf)))
             if not away <= tolerance(s, name, values):
                 raise self._other(f"{said[name]} ({name} differs by {away:.3g})")

@@ -71,8 +71,9 @@ def residual(H: NDArray, b: NDArray, r: NDArray, mu: float | NDArray, dimension:
 
 
 def solve(
-    H: NDArray, b: NDArray, mu: float | NDArray, dimension: int, *, tolerance: float = complementarity.TOLERANCE
-) -> NDArray:
+    H: NDArray, b: NDArray, mu: float | NDArray, dimension: int, *,
+    tolerance: float = complementarity.TOLERANCE,
+) -> NDArray:  # fmt: skip
     """Solve the frictional contact problem.
 
     Args:

@@ -163,14 +163,6 @@ class Contact:
         """The different coefficients of restitution among the points of all ranks."""
         return (self.restitution,)
 
-    def description(self) -> dict[str, Any]:
-        """Number of points of all ranks and laws, by which contacts are told apart."""
-        return {
-            "points": self.total, "restitution": self.restitution, "friction": self.friction,
-            "gap_tolerance": self.gap_tolerance, "touching": self.touching,
-            "drift_correction": self.drift_correction,
-        }  # fmt: skip
-
     def approach(self) -> Rows | None:
         """Rows for the displacement of each point towards the other side at the start [m]; None without."""
         return None

@@ -198,10 +198,6 @@ class ContactSet(Contact):
         """See :meth:`.Contact.restitution_laws`."""
         return tuple(sorted({each.restitution for each in self.members}))
 
-    def description(self) -> dict[str, Any]:
-        """The members' descriptions."""
-        return {"members": [each.description() for each in self.members]}
-
     # -- what a step leaves to the next one
 
     @property

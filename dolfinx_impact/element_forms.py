@@ -9,6 +9,7 @@ from dolfinx import fem, la
 from numpy.typing import NDArray
 
 from . import _compat, kernels
+from .processor import told_apart
 
 #: With all that, logarithms of hexahedra are computed eight at a time. (What is no number stays none: the
 #: kernels do not ask. Flushing of small numbers comes with linking, which has no such flag.)
@@ -17,7 +18,8 @@ _FLAGS = ["-O3", "-march=native", "-ffast-math"]
 
 def compile_form(form: Any) -> fem.Form:
     """A form with kernels for this processor. Collective."""
-    return fem.form(form, jit_options={"cffi_extra_compile_args": _FLAGS})
+    flags = told_apart(_FLAGS, form.ufl_domain().ufl_cargo().comm)
+    return fem.form(form, jit_options={"cffi_extra_compile_args": flags})
 
 
 class ElementForm:

@@ -120,11 +120,15 @@ class CentralDifferenceBalance(Balance):
         self.contact += work[3]
 
     def restart(self) -> None:
-        """What the new half-step velocities change in the energies counts as dissipated."""
-        before = self.kinetic + self.complementary
+        """What the new half-step velocities change in the energies counts as dissipated.
+
+        The last impulse does the other half of its work first: no step with the old velocity comes any more.
+        """
+        before, rest = self.kinetic + self.complementary, 0.5 * self._powers[3]
         self._read()
-        self.dissipated -= self.kinetic + self.complementary - before
-        self._powers[3] = 0.0  # the impulse has acted
+        self.contact += rest
+        self.dissipated += rest - (self.kinetic + self.complementary - before)
+        self._powers[3] = 0.0
 
     def _read(self) -> NDArray:
         """Energies at t; ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``; keeps those of v_{n+1/2}."""

@@ -105,6 +105,8 @@ class Run:
     def _make_steps(self, block: Block | HATIBlock | None, checkpoint: Checkpoint | None) -> None:
         if self.made == 0:
             self._part.append()
+            if self.integrator.n > 0:  # the impulse stands in the history that this one continues
+                self._part.r[0], self._part.r_t[0] = 0.0, 0.0
             self._follow()
         while self.left > 0:
             stop = self._make_part(block, checkpoint)

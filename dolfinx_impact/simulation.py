@@ -82,7 +82,8 @@ def simulate(
             same as without a stop. A file of :func:`.checkpoint.save` has no history: this starts there.
 
     Returns:
-        The history, on every rank.
+        The history, on every rank. Where it continues another (a scheme that has made steps), the impulse of
+        the last step before stands there: ``r[0]`` is 0, and sums over both histories are those of one run.
 
     Raises:
         ValueError: An end before the start or beyond reach, ``every`` below 1, a history above

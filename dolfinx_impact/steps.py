@@ -210,7 +210,7 @@ class Recorder:
         kept = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
         kept.t[:], kept.t_v[:] = times
         energies = read("energies", "number")
-        kept.energies[:] = energies if self._comm.rank == 0 else 0.0
+        kept.energies[:] = energies if self._comm.rank == 0 else -0.0  # -0.0 + x is x, also where x is -0.0
         for name, (place, view) in self._by_place(kept).items():
             if place == "rows" or self._integrator.contact:
                 view[...] = read(name, place)

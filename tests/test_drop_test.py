@@ -48,6 +48,15 @@ def numbers(text):
     return [float(x) for x in re.findall(r"-?\d+\.?\d*(?:e[-+]\d+)?", text)]
 
 
+def test_help_says_how_to_use_ranks(demo, capsys):
+    with pytest.raises(SystemExit) as end:
+        demo.main(["--help"])
+    said = capsys.readouterr().out
+    assert end.value.code == 0
+    assert "mpirun -n 2 python demos/drop_test.py" in said
+    assert "--restart results/drop_test/checkpoint.npz" in said
+
+
 @pytest.fixture(scope="module")
 def whole(demo, tmp_path_factory):
     """A short run of the coarse bracket on one rank: its folder, what it printed."""

@@ -66,6 +66,26 @@ def test_samples_are_every_so_many_steps_and_the_last():
     assert run["r"].sum(axis=0) == pytest.approx(whole["r"].sum(axis=0), rel=1e-12)
 
 
+def test_an_impulse_before_a_change_does_its_whole_work():
+    """1 kg hits at 1 m/s with e = 0.5, and the step changes there: -3/8 J of contact, nothing is dissipated."""
+    mass = di.PointMasses(1.0)
+    s = di.CDLagrange(mass, 0.1, contact=di.Bound(mass, 0, lower=0.0, restitution=0.5))
+    s.start(0.0999, -1.0)
+    balance = s.balance()
+    balance.start()
+    s.step()
+    balance.step()
+    assert s.r[0] == pytest.approx(1.5)
+    s.change_step(0.05)
+    balance.restart()
+    for _ in range(2):
+        assert balance.contact == pytest.approx(-0.375, rel=1e-14)
+        assert balance.dissipated == pytest.approx(0.0, abs=1e-15)
+        assert balance.kinetic == pytest.approx(0.125, rel=1e-14)
+        s.step()
+        balance.step()
+
+
 def test_a_change_is_of_second_order():
     """Without contact, the step changed twice on the way: the end is as near as with small steps."""
     ends = []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Mapping
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import complementarity
 from ..dense import DenseSolver
@@ -74,6 +77,13 @@ class ImplicitVelocity(CentralDifferences):
             f"Newton did not find the velocity at t = {self.t:.6g} s: the last of {_MOST} corrections "
             f"is {change:.3g} m/s; take a smaller time step"
         )
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Integrator.resume`; the last forces were taken with the mean velocity."""
+        super().resume(state)
+        if self.n > 0:
+            np.copyto(self._mean, 0.5 * (self.v_before + self.v))
+            self.v_force = self._mean
 
     def _iterate(self) -> None:
         """Replace v by the solution of the step linearised there, contact included."""

@@ -68,7 +68,7 @@ class Newmark(Integrator):
         self._check(alpha, beta, gamma, mass, dissipative, projected)
         self.alpha, self.beta, self.gamma, self.mass = float(alpha), float(beta), float(gamma), mass
         self.dissipative, self._enforcement, self._reset = dissipative, enforcement, reset
-        self._own_balance, self._closes = not trapezoid, not (projected or reset)
+        self._projected, self._trapezoid, self._closes = projected, trapezoid, not (projected or reset)
         self._solver = system.implicit_solver((1 + alpha) * beta * dt**2, mass)
         self._mass_solver = system.implicit_solver(0.0, mass)
         self.a, self.u_before, self.v_before = (np.zeros(system.size) for _ in range(3))
@@ -175,6 +175,6 @@ class Newmark(Integrator):
 
     def balance(self) -> Balance:
         """Doyen, Ern and Piperno (2011): ``E' - E = (r' + r)/2 . dg``; with dissipative contact r' . dg."""
-        if not self._own_balance:
+        if self._trapezoid:
             return TrapezoidalBalance(self)
         return NewmarkBalance(self, closes=self._closes)
