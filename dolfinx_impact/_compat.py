@@ -6,6 +6,7 @@ from typing import Any
 
 import dolfinx
 from dolfinx import mesh as dmesh
+from dolfinx.fem import assemble
 
 VERSION = tuple(int(part) for part in dolfinx.__version__.split(".")[:2])
 _HAS_LINK_COUNT = VERSION >= (0, 10)  # branching line meshes keep their joints
@@ -37,10 +38,13 @@ def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
 
 def pack(form: Any) -> tuple[Any, dict]:
     """Constants of a compiled form, and its coefficients cell by cell by kind of integral."""
-    from dolfinx.fem import assemble
-
     given = form if VERSION >= (0, 10) else form._cpp_object
     return assemble.pack_constants(given), assemble.pack_coefficients(given)
+
+
+def pack_constants(form: Any) -> Any:
+    """Constants of a compiled form."""
+    return assemble.pack_constants(form if VERSION >= (0, 10) else form._cpp_object)
 
 
 def interpolation_points(space: Any) -> Any:

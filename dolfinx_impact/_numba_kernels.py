@@ -6,6 +6,7 @@ import functools
 from typing import Callable
 
 import numba
+import numpy as np
 from numpy.typing import NDArray
 
 COMPILED = True
@@ -24,6 +25,29 @@ def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
     """``out = values[places]``, all one after the other."""
     for i in range(places.size):
         out[i] = values[places[i]]
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def measure_lines(
+    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, found: NDArray
+) -> None:
+    """Stretches squared, the least one negative and the largest, and the largest rate of one's logarithm."""
+    least, most, fastest = np.inf, 0.0, 0.0
+    for k in range(ends.shape[0]):
+        i, j = ends[k, 0], ends[k, 1]
+        now, rate = 0.0, 0.0
+        for c in range(u.shape[1]):
+            line = lines[k, c] + u[j, c] - u[i, c]
+            now += line * line
+            rate += line * (v[j, c] - v[i, c])
+        square, rate = now * inverse[k], abs(rate / now)
+        if square < least:
+            least = square
+        if square > most:
+            most = square
+        if rate > fastest:
+            fastest = rate
+    found[0], found[1], found[2] = -least, most, fastest
 
 
 @_jit

@@ -14,6 +14,19 @@ def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
     np.take(values, places, out=out, mode="clip")
 
 
+def measure_lines(
+    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, found: NDArray
+) -> None:
+    """Stretches squared, the least one negative and the largest, and the largest rate of one's logarithm."""
+    i, j = ends.T
+    now = lines + u[j] - u[i]
+    length = np.einsum("ij,ij->i", now, now)
+    square = length * inverse
+    rate = np.einsum("ij,ij->i", now, v[j] - v[i]) / length
+    found[0], found[1] = np.max(-square, initial=-np.inf), np.max(square, initial=0.0)
+    found[2] = np.max(np.abs(rate), initial=0.0)
+
+
 def drift(u: NDArray, v: NDArray, h: float) -> None:
     """``u += h v``."""
     u += h * v

@@ -90,6 +90,7 @@ class Body(Nodes, Assembled):
         self.damping_rate, self.stiffness_damping = float(damping), float(stiffness_damping)
         self.held = self._hold(fixed, moved or {}) | ~self.inside
         self._part: NDArray = np.zeros(self.size)
+        self._critical: float | None = None
 
     # -- what a kind of body adds
 
@@ -207,28 +208,47 @@ class Body(Nodes, Assembled):
         return StoredStiffness(fem.form(self._stiffness_form()), self.space)
 
     def critical_time_step(
-        self, inverse_mass: NDArray | None = None, *, u: NDArray | None = None, tolerance: float = 1e-7
-    ) -> float:
+        self, inverse_mass: NDArray | None = None, *, u: NDArray | None = None, v: NDArray | None = None,
+        tolerance: float = 1e-7,
+    ) -> float:  # fmt: skip
         """``2 / omega_max`` of the lumped model [s], to 1e-6 or better; less with damping. Collective.
 
         Damping is taken at the half-step velocity before: ``omega^2 h^2 + 2 c h <= 4`` with
-        ``c = alpha + beta omega^2``, and the largest rate of the bulk viscosity.
+        ``c = alpha + beta omega^2``, and the largest rate of the bulk viscosity, its quadratic term
+        linearised at ``v``: without ``v`` what is given holds as long as nothing is compressed fast.
 
         Args:
             inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
             u: Displacements at which the body is stiff as it is there, shape (size,) [m]; zero by default.
+            v: Velocities at which the quadratic bulk viscosity damps as it does there, shape (size,) [m/s];
+                zero by default.
             tolerance: Of the frequency, for other arguments than the default ones.
+
+        Raises:
+            ValueError: Displacements ``u`` that turn an element of a nonlinear law inside out.
         """
-        if inverse_mass is None and (u is None or self.linear):
-            return self._critical
+        if inverse_mass is None and v is None and (u is None or self.linear):
+            return self._critical_at_rest()
         masses = self.inverse_mass if inverse_mass is None else inverse_mass
-        return self._critical_of(masses, u, tolerance)
+        if u is not None:
+            self._refuse_inside_out(u)
+        return self._critical_of(masses, u, v, tolerance)
 
-    @functools.cached_property
-    def _critical(self) -> float:
-        return self._critical_of(self.inverse_mass, None, 1e-7)
+    def _critical_at_rest(self) -> float:
+        if self._law_changed() or self._critical is None:
+            self._critical = self._critical_of(self.inverse_mass, None, None, 1e-7)
+        return self._critical
 
-    def _critical_of(self, inverse_mass: NDArray, u: NDArray | None, tolerance: float) -> float:
+    def _refuse_inside_out(self, u: NDArray) -> None:
+        """Raise a ValueError where ``u`` turns an element inside out. Collective."""
+
+    def _law_changed(self) -> bool:
+        """Whether the law is another one than when this was asked last. Collective."""
+        return False
+
+    def _critical_of(
+        self, inverse_mass: NDArray, u: NDArray | None, v: NDArray | None, tolerance: float
+    ) -> float:
         at = np.zeros(self.size) if u is None else u
 
         def add(x: NDArray, out: NDArray) -> None:
@@ -239,10 +259,12 @@ class Body(Nodes, Assembled):
             return math.inf
         square = self._largest_of(add, inverse_mass, tolerance)
         damped = self.damping_rate + self.stiffness_damping * square
-        damped += self._viscous_rate(inverse_mass, at, tolerance)
+        damped += self._viscous_rate(inverse_mass, at, v, tolerance)
         return 4.0 / (damped + math.hypot(damped, 2 * math.sqrt(square)))
 
-    def _viscous_rate(self, inverse_mass: NDArray, u: NDArray, tolerance: float) -> float:
+    def _viscous_rate(
+        self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
+    ) -> float:
         """Largest ``v.D v / v.M v`` of what a kind of body damps further [1/s]. Collective."""
         return 0.0
 

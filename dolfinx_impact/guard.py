@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from . import energy, parallel
 from .energy import Balance
 from .integrators.base import Integrator, UnstableTimeStep
+from .step_control import Watch
 from .steps import Steps
 
 #: A run is unstable when its energy exceeds so many times what it was ever given.
@@ -62,6 +63,7 @@ class Guard:
     Args:
         integrator: The integrator.
         balance: Its balance, started, or None.
+        watch: What looks at a body that deforms much, or None.
 
     Attributes:
         caught: Signals that were caught.
@@ -69,8 +71,10 @@ class Guard:
             a balance.
     """
 
-    def __init__(self, integrator: Integrator, balance: Balance | None) -> None:
-        self._integrator, self._balance = integrator, balance
+    def __init__(
+        self, integrator: Integrator, balance: Balance | None, watch: Watch | None = None
+    ) -> None:
+        self._integrator, self._balance, self._watch = integrator, balance, watch
         self.caught: list[int] = []
         self._comm = integrator.system.comm
         self._local, self._sum = np.zeros(6), np.zeros(6)
@@ -152,16 +156,21 @@ class Guard:
     def _judge(self, total: float, external: float, t: float, step: int) -> None:
         if not np.isfinite(total):
             raise UnstableTimeStep(
-                f"a value is no longer finite at t = {t:.6g} s (step {step}): take a smaller time step, "
-                "check loads and motions"
+                f"a value is no longer finite at t = {t:.6g} s (step {step}): "
+                f"{self._way_out()}; check loads and motions"
             )
         self._given = max(self._given, self._start + external)
         exploded = self._balance is not None and total > _EXPLODED * self._given
+        if exploded and not self._integrator.beyond_limit and self._watch is not None:
+            self._watch.judge()
         if self._integrator.beyond_limit and exploded:
             raise UnstableTimeStep(
                 f"at t = {t:.6g} s (step {step}) the energy is {total:.3g} J, more than {_EXPLODED:g} "
-                f"times the {self._given:.3g} J that the system was given: take a smaller time step"
+                f"times the {self._given:.3g} J that the system was given: {self._way_out()}"
             )
+
+    def _way_out(self) -> str:
+        return "take a smaller time step" if self._watch is None else self._watch.way_out()
 
 
 def _stored(balance: Balance) -> float:

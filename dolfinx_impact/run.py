@@ -20,12 +20,10 @@ from .output import Result
 from .places import Points
 from .progress import Progress
 from .rows import Rows
-from .step_control import StepControl, deforms, watch
+from .step_control import StepControl, Watch, deforms
 from .steps import Recorder, Steps
 
 _MOST_STEPS = 1e15
-#: Steps between two looks at the critical step of a body that deforms much.
-_LOOK = 2000
 
 
 class Run:
@@ -62,14 +60,13 @@ class Run:
         self._part = Steps(s, self.rows, self.balance)
         if self.balance is not None:
             self.balance.start()
-        self._guard = Guard(s, self.balance)
+        self._watch = Watch(s, adapt) if adapt is not None or deforms(s) else None
+        self._guard = Guard(s, self.balance, self._watch)
         if goes_on:
             assert stored is not None
             self._resume(stored)
         self._every, self._in_step = every, False
         self._all_energies = any(getattr(o, "needs_energies", True) for o in self._followers[1:])
-        self._watched = adapt is not None or deforms(s)
-        self._look_every = adapt.every if adapt is not None else _LOOK
 
     def go(
         self, block: Block | HATIBlock | None, checkpoint: Checkpoint | None, caught: list[int],
@@ -118,15 +115,17 @@ class Run:
                 if checkpoint is not None:
                     interrupted.left = f"go on from {str(checkpoint.path)!r}"
                 raise interrupted
+        if self._watch is not None:
+            self._watch.refuse_inside_out()
 
     def _make_part(self, block: Block | HATIBlock | None, checkpoint: Checkpoint | None) -> int:
         """Some steps, kept in the part; the signal to stop for, 0 for none."""
         s, part, made = self.integrator, self._part, self.made
-        watched = self._watched and block is None
-        if watched and made > 0 and made % self._look_every == 0:
-            self._look()
+        watch = self._watch if block is None else None
+        if watch is not None and (watch.due or made % watch.every == 0):
+            self._look(watch)
         wanted = min(part.capacity, self.left)
-        for period in (self._look_every if watched else 0, checkpoint.every if checkpoint else 0):
+        for period in (watch.every if watch else 0, checkpoint.every if checkpoint else 0):
             wanted = min(wanted, period - made % period if period else wanted)
         part.count = 0
         if block is not None:
@@ -140,7 +139,7 @@ class Run:
         return stop
 
     def _step_by_step(self, wanted: int) -> int:
-        s, balance, part, stop = self.integrator, self.balance, self._part, 0
+        s, balance, part, watch, stop = self.integrator, self.balance, self._part, self._watch, 0
         for _ in range(wanted):
             self._in_step = True
             s.step()
@@ -156,10 +155,13 @@ class Run:
             except Exception as error:  # whatever an observer raises, on this rank alone or on all
                 failed = error
             part.append()
-            stop = self._guard.check(part.count == wanted, failed)
+            if watch is not None:
+                watch.follow()
+            looked = watch is not None and watch.due
+            stop = self._guard.check(looked or part.count == wanted, failed)
             self.left -= 1
             self._bar.update(1, s.t, self._guard.drift, self.left)
-            if stop:
+            if stop or looked:
                 break
         return stop
 
@@ -168,15 +170,12 @@ class Run:
         for follower in self._followers[1:]:
             self._together(follower.follow, self._part)
 
-    def _look(self) -> None:
-        """Look at the critical time step, and change the step where that is wanted."""
+    def _look(self, watch: Watch) -> None:
+        """Look at the body and its critical time step, and change the step where that is wanted."""
         s, before = self.integrator, self.integrator.dt
-        if self._adapt is None:
-            watch(s)
-        else:
-            self._adapt.look(s, self.balance)
-            if s.dt != before:
-                self.left = max(1, round(self.left * before / s.dt))
+        watch.look(self.balance, self.made)
+        if s.dt != before:
+            self.left = max(1, round(self.left * before / s.dt))
 
     def _together(self, work: Callable[..., Any], *given: Any) -> Any:
         """Call what may fail on one rank alone. Collective."""
@@ -199,6 +198,8 @@ class Run:
         with Writer(checkpoint.path, s, checkpoint.about) as file:
             for name, value in (("counts", np.array(counts, dtype=np.float64)), ("guard", common)):
                 file.add(f"run/{name}", "number", value)
+            if self._watch is not None:
+                file.add("run/watch", "number", self._watch.state())
             file.add("run/seconds", "number", np.array(self._seconds()))
             file.add("run/internal", "shares", share)
             file.places["rows"] = Points(s.system.comm, self.rows)
@@ -224,6 +225,8 @@ class Run:
     def _resume(self, stored: Stored) -> None:
         """What :meth:`_write` wrote. Collective."""
         s, balance = self.integrator, self.balance
+        if self._watch is not None and "run/watch" in stored:
+            self._watch.resume(stored.read("run/watch", "number"))
         self._guard.resume(stored.read("run/guard", "number"), stored.read("run/internal", "shares"))
         stored.places["rows"] = Points(s.system.comm, self.rows)
         self._recorder.resume(lambda name, place: stored.read(f"history/{name}", place))

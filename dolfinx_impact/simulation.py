@@ -75,8 +75,9 @@ def simulate(
         compiled: Whether many steps run in one compiled loop, with the same results; by default where
             that is possible and the run is long.
         adapt: Changes the time step of central differences as the body's critical one changes. Without it
-            that of a body which deforms much is looked at now and then, and once the step is above it
-            the run ends when its energy explodes.
+            a body which deforms much is looked at every 100 steps, at the end, and when its energy explodes:
+            the run ends where an element is turned inside out, and when it explodes with a step that is above
+            the critical one by then.
         checkpoint: Keeps the run in a file, now and then and when it is interrupted.
         restart: Such a file to go on from, in place of ``start``: the history is that of the whole run, the
             same as without a stop. A file of :func:`.checkpoint.save` has no history: this starts there.
@@ -89,8 +90,8 @@ def simulate(
         ValueError: An end before the start or beyond reach, ``every`` below 1, a history above
             1 GB; ``compiled=True`` where no loop can be compiled (the message says why); a checkpoint of
             another run, or a scheme that has none.
-        UnstableTimeStep: A value is not finite; or, with a step above the critical one, the
-            energy exceeds ten times what the body was given. (At the very limit the highest
+        UnstableTimeStep: A value is not finite; an element is turned inside out; or, with a step above the
+            critical one, the energy exceeds ten times what the body was given. (At the very limit the highest
             mode grows linearly, and a scheme may be run to see it blow up: neither stops.)
         Interrupted: Ctrl-C or SIGTERM.
         OSError: A checkpoint that cannot be written; an earlier one is intact.

@@ -12,10 +12,11 @@ from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
-from . import kinematics, parallel
+from . import kinematics, parallel, viscosity
 from . import mass as masses
 from .body import Body
 from .cells import refuse_inverted
+from .deformation import Deformation
 from .element_forms import ElementForm
 from .laws import Law
 from .loads import Signal, checked_signal, vector
@@ -104,7 +105,7 @@ class Solid(Body):
                 f"a Solid fills its space, but its cells have dimension {bare.topology.dim} of {gdim}"
             )
         self.state = kinematics.state_of(bare, state)
-        self.viscosity = _checked_viscosity(bulk_viscosity)
+        self.viscosity = viscosity.checked(bulk_viscosity)
         super().__init__(
             mesh, block=gdim, degree=degree, cells=cells, fixed=fixed, moved=moved, damping=damping,
             stiffness_damping=stiffness_damping,
@@ -118,7 +119,7 @@ class Solid(Body):
         self.linear = all(material.law.linear for material in self.materials)
         if any(self.viscosity):
             for material in self.materials:
-                _wave_modulus(material.law)
+                viscosity.wave_modulus(material.law)
         if not self.linear:
             self._check_at_rest()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
@@ -197,6 +198,25 @@ class Solid(Body):
         u, x = self.displacement, fem.Function(self.space)
         return ElementForm(ufl.derivative(self._internal_form(), u, x), self.space, [u, x])
 
+    @functools.cached_property
+    def deformation(self) -> Deformation:
+        """How far the body is deformed, and how fast. Collective when first asked for."""
+        return Deformation(self)
+
+    def _refuse_inside_out(self, u: NDArray) -> None:
+        """See :meth:`.Body._refuse_inside_out`."""
+        if not self.linear and self.deformation.inside_out(u):
+            raise ValueError("u turns an element inside out (det F <= 0): there is no critical time step")
+
+    def _law_changed(self) -> bool:
+        """Whether functions or constants in a law changed since this was asked last. Collective."""
+        if self.linear:
+            return False
+        now, self._seen = self._tangent.parameters(), getattr(self, "_seen", None)
+        changed = self._seen is None or not np.array_equal(now, self._seen)
+        self._seen = now
+        return bool(self.comm.allreduce(changed))
+
     def subtract_internal(self, u: NDArray, out: NDArray) -> None:
         """See :meth:`.Body.subtract_internal`."""
         if self.linear:
@@ -243,35 +263,29 @@ class Solid(Body):
     @functools.cached_property
     def _viscous(self) -> ElementForm:
         fields = [self.displacement, self.velocity]
-        return ElementForm(self._viscous_form(*self.viscosity), self.space, fields)
+        return ElementForm(self._viscous_form(), self.space, fields)
 
-    def _viscous_form(self, b1: float, b2: float) -> Any:
-        """Power of the bulk viscosity at ``velocity`` against a test velocity."""
-        F = kinematics.deformation_gradient(self.displacement, self.state)
-        rate, change = (ufl.derivative(F, self.displacement, x) for x in (self.velocity, self._w))
-        onto = ufl.Identity(3) if self.linear else ufl.inv(F)
-        volume = 1 if self.linear else ufl.det(F)
-        growth, size = ufl.tr(rate * onto), _cell_size(self.mesh) / self.degree
-        linear, quadratic = (fem.Constant(self.mesh, float(b)) for b in (b1, b2))
-        squeezed = ufl.conditional(ufl.lt(growth, 0), -growth, 0)
-        forms = []
-        for m in self.materials:
-            speed = ufl.sqrt(fem.Constant(self.mesh, _wave_modulus(m.law)) / m.density)
-            pressure = m.density * size * (linear * speed + quadratic**2 * size * squeezed) * growth
-            forms.append(self._weight * pressure * volume * ufl.tr(change * onto) * m.dx)
-        return sum(forms)
+    def _viscous_form(self) -> Any:
+        return viscosity.power(self, self._w, self.viscosity)
 
-    def _viscous_rate(self, inverse_mass: NDArray, u: NDArray, tolerance: float) -> float:
-        """See :meth:`.Body._viscous_rate`; that of the linear term."""
-        b1 = self.viscosity[0]
-        if b1 == 0:
+    def _viscous_rate(
+        self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
+    ) -> float:
+        """See :meth:`.Body._viscous_rate`."""
+        b1, b2 = self.viscosity
+        if b1 == 0 and (v is None or b2 == 0):
             return 0.0
-        form = ElementForm(self._viscous_form(b1, 0.0), self.space, [self.displacement, self.velocity])
+        at = np.zeros(self.size) if v is None else v
 
         def add(x: NDArray, out: NDArray) -> None:
-            out[: self.owned] += form.vector(u, x)
+            out[: self.owned] += self._viscous_tangent.vector(u, at, x)
 
         return self._largest_of(add, inverse_mass, tolerance)
+
+    @functools.cached_property
+    def _viscous_tangent(self) -> ElementForm:
+        u, v, x = self.displacement, self.velocity, fem.Function(self.space)
+        return ElementForm(ufl.derivative(self._viscous_form(), v, x), self.space, [u, v, x])
 
     def _tangent_forms(self) -> tuple[Any, Any]:
         """See :meth:`.Assembled._tangent_forms`; where damping forces depend on u too, both derivatives."""
@@ -282,7 +296,7 @@ class Solid(Body):
         if self.stiffness_damping > 0:
             parts.append(fem.Constant(self.mesh, self.stiffness_damping) * ufl.derivative(internal, u, v))
         if any(self.viscosity):
-            parts.append(self._viscous_form(*self.viscosity))
+            parts.append(self._viscous_form())
         damping = sum(parts)
         return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
 
@@ -322,25 +336,3 @@ def _with_signal(name: str, given: Any) -> tuple[Any, Callable | None]:
     if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
         return given[0], checked_signal(name, given[1])
     return given, None
-
-
-def _checked_viscosity(given: tuple[float, float]) -> tuple[float, float]:
-    values = np.asarray(given, dtype=np.float64)
-    if values.shape != (2,) or not np.all(np.isfinite(values) & (values >= 0)):
-        raise ValueError(f"bulk_viscosity must be two numbers of at least 0, (b1, b2), but is {given!r}")
-    return float(values[0]), float(values[1])
-
-
-def _wave_modulus(law: Law) -> float:
-    modulus = getattr(law, "wave_modulus", None)
-    if modulus is None:
-        raise ValueError(f"bulk viscosity needs the modulus of waves, but {law!r} has no wave_modulus")
-    return float(modulus)
-
-
-def _cell_size(mesh: dmesh.Mesh) -> Any:
-    """Edge of a cube of the cell's volume [m]."""
-    simplex = mesh.topology.cell_name() in ("triangle", "tetrahedron")
-    tdim = mesh.topology.dim
-    volume = abs(ufl.JacobianDeterminant(mesh)) / (math.factorial(tdim) if simplex else 1)
-    return volume ** (1 / tdim)

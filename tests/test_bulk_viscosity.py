@@ -240,6 +240,46 @@ def test_critical_step_of_long_elements(kind, long, degree):
     assert growth(body, 0.995 * body.critical_time_step()) < 10.0
 
 
+def thrown(speed, courant=0.95):
+    """A linear plate that is thrown at a wall, its speed a part of that of waves; started."""
+    plate = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 0.2]], [16, 3], QUAD)
+    facets = dmesh.locate_entities_boundary(plate, 1, lambda x: np.isclose(x[0], 0.0))
+    tags = dmesh.meshtags(plate, 1, facets, np.ones(facets.size, np.int32))
+    named = di.NamedMesh(plate, None, tags, {"face": (1, 1)})
+    body = di.Solid(named, density=1.0, law=di.LinearElastic(1.0, 0.0), bulk_viscosity=(0.06, 1.2))
+    wall = di.RigidContact(body, "face", di.Plane((-0.01, 0.0), (1.0, 0.0)))
+    s = di.CDLagrange(body, courant * body.critical_time_step(), wall)
+    s.start(0.0, body.rigid_velocity((-speed, 0.0)))
+    return s
+
+
+def test_quadratic_term_in_the_critical_step_of_a_line():
+    """Linearised: a mesh that is compressed at a uniform rate D damps by b1 c + 2 b2^2 l |tr D| in all."""
+    body = solid(dmesh.CellType.interval, di.LinearElastic(E), (0.06, 1.2), cells=10)
+    h, c, rate = 0.1, math.sqrt(E / DENSITY), 3.0
+    v = affine(body, -rate * np.eye(3))
+    omega = 2 * c / h
+    damped = 2 * (0.06 + 2 * 1.2**2 * h * rate / c) * omega
+    expected = 4 / (damped + math.hypot(damped, 2 * omega))
+    assert body.critical_time_step(v=v) == pytest.approx(expected, rel=1e-5)
+    assert body.critical_time_step(v=-v) == pytest.approx(body.critical_time_step(), rel=1e-5)
+    assert body.critical_time_step(v=0 * v) == pytest.approx(body.critical_time_step(), rel=1e-5)
+
+
+def test_an_impact_that_is_too_fast_for_the_step_is_said(caplog):
+    with pytest.raises(di.UnstableTimeStep, match="quadratic bulk viscosity lowers .* adapt=StepControl"):
+        di.simulate(thrown(0.41), t_end=3.0, progress=False)
+    said = [record for record in caplog.records if "at the first impact the quadratic" in record.message]
+    assert len(said) == (COMM.rank == 0)
+    caplog.clear()
+    control = di.StepControl()
+    run = di.simulate(thrown(0.41), t_end=3.0, adapt=control, progress=False)
+    energy = run["kinetic"] + run["internal"]
+    assert control.changes > 0 and energy.max() < 1.001 * energy[0] and energy[-1] < 0.95 * energy[0]
+    di.simulate(thrown(0.02, 0.8), t_end=1.0, progress=False)
+    assert not caplog.records
+
+
 @pytest.mark.parametrize("given_value", [(0.1,), (0.1, -1.0), (math.nan, 0.0), 0.1, (0.1, 0.2, 0.3)])
 def test_bad_coefficients(given_value):
     with pytest.raises(ValueError, match=r"bulk_viscosity must be two numbers of at least 0, \(b1, b2\)"):

@@ -54,6 +54,56 @@ def test_a_step_that_follows_goes_through_where_a_fixed_one_explodes():
     assert momentum == pytest.approx(run["r"].sum(), rel=1e-12)
 
 
+def rubber(kind, degree, speed, courant):
+    """A block of 3 cells a side that falls flat on a plane; started."""
+    if kind in (dmesh.CellType.triangle, dmesh.CellType.quadrilateral):
+        mesh = dmesh.create_rectangle(COMM, [[-0.1, 0.0], [0.1, 0.2]], [3, 3], kind)
+    else:
+        mesh = dmesh.create_box(COMM, [[-0.1, -0.1, 0.0], [0.1, 0.1, 0.2]], [3, 3, 3], kind)
+    d = mesh.topology.dim
+    skin = dmesh.locate_entities_boundary(mesh, d - 1, lambda x: np.full(x.shape[1], True))
+    tags = dmesh.meshtags(mesh, d - 1, skin, np.ones(skin.size, np.int32))
+    named = di.NamedMesh(mesh, None, tags, {"skin": (d - 1, 1)})
+    body = di.Solid(named, density=1000.0, law=di.NeoHookean(1e6, 0.45), degree=degree)
+    up = np.eye(d)[-1]
+    floor = di.RigidContact(body, "skin", di.Plane(-1e-3 * up, up))
+    s = di.CDLagrange(body, courant * body.critical_time_step(), floor)
+    s.start(0.0, body.rigid_velocity(-speed * up))
+    return s
+
+
+@pytest.mark.parametrize("kind, degree, speed, courant", [
+    (dmesh.CellType.tetrahedron, 1, 20.0, 0.5), (dmesh.CellType.tetrahedron, 1, 20.0, 0.9),
+    (dmesh.CellType.triangle, 1, 30.0, 0.9), (dmesh.CellType.quadrilateral, 1, 20.0, 0.9),
+    (dmesh.CellType.quadrilateral, 2, 20.0, 0.9),
+])  # fmt: skip
+def test_a_rubber_block_that_hits_a_plane_fast(kind, degree, speed, courant):
+    s, control = rubber(kind, degree, speed, courant), di.StepControl()
+    run = di.simulate(s, t_end=0.02, adapt=control, progress=False)
+    energy = run["kinetic"] + run["internal"]
+    assert control.changes > 2 and run["r"].max() > 0 and run["gap"][-1].min() > 0  # it has bounced
+    assert np.abs(run["residual"]).max() < 1e-12 * energy[0]
+    assert 0.7 * energy[0] < energy[-1] and energy.max() < 1.001 * energy[0]
+    assert np.abs(run["dissipated"]).max() < 0.05 * energy[0]
+    least = min(np.diff(run["t"]))
+    assert least < 0.8 * control.safety * s.system.critical_time_step()
+
+
+def test_a_run_that_was_lost_names_compression_and_the_way_out():
+    words = r"where a body is compressed its critical time step shrinks: .*adapt=StepControl\(\)"
+    with pytest.raises(di.UnstableTimeStep, match=words):
+        di.simulate(rubber(dmesh.CellType.triangle, 1, 30.0, 0.9), t_end=0.02, progress=False)
+
+
+def test_a_body_that_does_not_deform_keeps_its_step():
+    """In free flight nothing is looked for, however fast it is and however it spins."""
+    s = rubber(dmesh.CellType.triangle, 1, 0.0, 0.78)
+    s.start(0.0, s.system.rigid_velocity((0.0, 30.0), spin=20.0))
+    control, dt = di.StepControl(every=40), s.dt
+    di.simulate(s, t_end=120 * dt, adapt=control, progress=False)
+    assert control.changes == 0 and s.dt == dt
+
+
 def test_samples_are_every_so_many_steps_and_the_last():
     run, whole = (
         di.simulate(block(SPEED), t_end=1.0, adapt=di.StepControl(every=4), every=n, progress=False)

@@ -95,7 +95,7 @@ class NewtonTheta(Integrator):
             self._response = contact_response(self, self._solver, symmetric=self._solver.symmetric)
         elif self.contact is not None and self.mass != "lumped":
             raise ValueError("the impulse of a decoupled step acts through the lumped mass: mass='lumped'")
-        self.iterations = 0
+        self.iterations, self._inside_out = 0, False
 
     @property
     def contact_time(self) -> float:
@@ -186,7 +186,9 @@ class NewtonTheta(Integrator):
     def _evaluate(self) -> None:
         """``M (v - v_n) - h F_theta`` at the velocity at hand, without impulses."""
         h, theta, n = self.dt, self.theta, self.system.owned
-        self._system.force(*self.force_point(), self._f)
+        time, u, v = self.force_point()
+        self._system.force(time, u, v, self._f)
+        self._inside_out = self._turned(u)
         acting = self._f if self.midpoint else (1 - theta) * self._f_before + theta * self._f
         self._system.mass_product(self.v - self.v_before, self.mass, self._rest)
         self._rest[:n] -= h * acting[:n]
@@ -232,13 +234,16 @@ class NewtonTheta(Integrator):
             self._evaluate()
             if not np.isfinite(self._left_over()):
                 raise complementarity.NotConverged(
-                    f"Newton finds no velocity at t = {self.t:.6g} s with finite forces (did an element turn "
-                    "inside out?): take a smaller time step"
+                    f"Newton finds no velocity at t = {self.t:.6g} s with finite forces and no "
+                    "element turned inside out: take a smaller time step"
                 )
         return True
 
     def _left_over(self) -> float:
-        """What the equation of motion lacks, in a norm of ``kg^(1/2) m/s``; inf where it is no number."""
+        """What the equation of motion lacks, in a norm of ``kg^(1/2) m/s``.
+
+        It is inf where that is no number, and where an element is turned inside out.
+        """
         self._x[:] = 0.0
         if self.contact is not None and self._coupled:
             self.contact.rows.add_transpose(self.r, self._x)
@@ -246,7 +251,12 @@ class NewtonTheta(Integrator):
                 np.add.at(self._x, self.contact.rows.dofs, self.r_t)
         n = self.system.owned
         found = self._norm(self._weights * self._free * (self._rest[:n] - self._x[:n]))
-        return found if np.isfinite(found) else np.inf
+        return found if np.isfinite(found) and not self._inside_out else np.inf
+
+    def _turned(self, u: NDArray) -> bool:
+        """Whether an element of a body is turned inside out: some laws do not mind. Collective."""
+        body = self._system
+        return hasattr(body, "deformation") and not body.linear and bool(body.deformation.inside_out(u))
 
     def _norm(self, values: NDArray) -> float:
         return parallel.total(self.system.comm, float(values @ values)) ** 0.5

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import ufl
-from ufl.algorithms import extract_type
+from ufl.algorithms import extract_coefficients, extract_type
 
 from .base import THIN, Law, checked_state
 from .thin import Reducible
@@ -19,12 +19,18 @@ class EnergyLaw(Reducible):
 
     Args:
         function: ``function(F)`` gives the energy per reference volume [J/m3], a UFL scalar,
-            from the 3x3 deformation gradient. Constants that shall change without a new
-            compilation are ``fem.Constant``s.
-        linear: Whether the energy is quadratic in the displacement gradient.
+            from the 3x3 deformation gradient. It may contain ``fem.Function``s and ``fem.Constant``s
+            of the body's mesh (a graded modulus, the direction of fibres, damage): they are read at every
+            evaluation, ghosts of the functions as they are (``f.x.scatter_forward()`` after a change of
+            owned values). Functions at quadrature points have the rule of the forces, for elements of
+            degree p that of degree 2 p - 2 on simplices, 2 p on quadrilaterals and hexahedra, from p = 2 on
+            GLL of degree 2 p - 1 there.
+        linear: Whether the energy is quadratic in the displacement gradient. The stiffness is stored then:
+            functions and constants are those of construction, and for others a new body is made.
 
     Raises:
-        ValueError: When applied: the function fails, or gives something else.
+        ValueError: When applied: the function fails, gives something else, or contains functions of
+            another mesh.
     """
 
     function: Callable[[Any], Any]
@@ -46,11 +52,12 @@ class StressLaw:
 
     Args:
         function: ``function(F)`` gives the first Piola-Kirchhoff stress [Pa], a 3x3 UFL tensor,
-            from the 3x3 deformation gradient.
-        linear: Whether the stress is linear in the displacement gradient.
+            from the 3x3 deformation gradient; functions and constants in it as in :class:`EnergyLaw`.
+        linear: Whether the stress is linear in the displacement gradient; see :class:`EnergyLaw`.
 
     Raises:
-        ValueError: When applied: the function fails, or gives something else.
+        ValueError: When applied: the function fails, gives something else, or contains functions of
+            another mesh.
     """
 
     function: Callable[[Any], Any]
@@ -102,6 +109,9 @@ def _applied(function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], nee
         math.isfinite(each) for each in map(float, extract_type(result, ufl.constantvalue.ScalarValue))
     ):
         raise ValueError(f"{name}(F) must give {needed}, but is zero or has constants that are not finite")
+    mesh = ufl.domain.extract_unique_domain(F)
+    if any(ufl.domain.extract_unique_domain(each) != mesh for each in extract_coefficients(result)):
+        raise ValueError(f"a function in {name}(F) lives on another mesh than the body: make it on that one")
     return result
 
 
