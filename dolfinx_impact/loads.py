@@ -41,14 +41,17 @@ class Loads:
     def __call__(self, t: float, out: NDArray) -> None:
         """Write ``f(t)`` into ``out``, shape (size,) [N]."""
         out[:] = self.constant
-        for pattern, signal in zip(self.patterns, self.signals):
-            out += pattern * signal(t)
+        if self.signals:  # as of many times: a number and an array may be rounded in different ways
+            for pattern, amplitude in zip(self.patterns, self.amplitudes(np.array([t]))[0]):
+                out += pattern * amplitude
 
     def amplitudes(self, t: NDArray) -> NDArray:
         """``s_k`` at the times ``t`` (n,), shape (n, k)."""
         if not self.signals:
             return np.zeros((t.size, 0))
-        return np.column_stack([np.broadcast_to(at_times(s, t), t.shape) for s in self.signals])
+        times = t if t.size > 1 else np.repeat(t, 2)
+        found = [np.broadcast_to(at_times(s, times), times.shape) for s in self.signals]
+        return np.column_stack(found)[: t.size]
 
 
 class Motion:
@@ -89,9 +92,9 @@ def at_times(signal: Signal, t: NDArray) -> NDArray:
     """A signal at many times, also one that takes only numbers."""
     try:
         values = np.asarray(signal(t), dtype=np.float64)
-        if values.shape in ((), t.shape):
-            return values
-    except (TypeError, ValueError):
+        if values.shape == t.shape or (values.shape == () and values == signal(float(t.flat[0]))):
+            return values  # one number for all times may also be a sum over them
+    except (TypeError, ValueError, IndexError):
         pass
     return np.array([float(signal(float(each))) for each in t])
 
