@@ -8,7 +8,7 @@ from typing import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import parallel
+from .. import kernels, parallel
 from ..contact import Contact
 from ..energy import Balance, TrapezoidalBalance
 from ..system import System
@@ -208,7 +208,7 @@ class Integrator:
         """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J]."""
         if self.contact is None or not (self.r.any() or self.contact.rows.collective):
             return 0.0
-        work = float(self.r @ self.contact.rows(v))
+        work = float(kernels.load().dot(self.r, self.contact.rows(v)))
         return work + float(np.sum(self.r_t * v[self.contact.rows.dofs])) if self.r_t.size else work
 
     def begin(self) -> None:
