@@ -51,6 +51,25 @@ def measure_lines(
 
 
 @_jit
+def dot(x: NDArray, y: NDArray) -> float:
+    """``x.y``, summed in order."""
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * y[i]
+    return total
+
+
+@_jit
+def row_sums(weights: NDArray, values: NDArray) -> NDArray:
+    """Sums of ``weights * values`` along each row, in order, shape (p,)."""
+    out = np.zeros(weights.shape[0])
+    for k in range(out.size):
+        for j in range(weights.shape[1]):
+            out[k] += weights[k, j] * values[k, j]
+    return out
+
+
+@_jit
 def drift(u: NDArray, v: NDArray, h: float) -> None:
     """``u += h v``."""
     for i in range(u.size):
@@ -118,6 +137,54 @@ def central_sums_with_load(
         l1 += v1[i] * load[i]
         l2 += u[i] * load[i]
     return kinetic / 8, jump / 8, before, after, stored, l0, l1, l2
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def trapezoidal_sums(
+    m: NDArray, v: NDArray, u: NDArray, u_before: NDArray, before: tuple, after: tuple
+) -> tuple[float, float, float, float, float]:
+    """Energies at the end of a step, and works of the mean of the forces at its ends.
+
+    Args:
+        m, v, u, u_before: Masses, velocities, displacements at the end and at the beginning.
+        before, after: Three forces at the beginning and at the end.
+
+    Returns:
+        ``m v^2/2, u.f/2`` with the first force, then the works of all three.
+    """
+    (f0, g0, h0), (f1, g1, h1) = before, after
+    kinetic = stored = first = second = third = 0.0
+    for i in range(m.size):
+        way = u[i] - u_before[i]
+        kinetic += m[i] * v[i] * v[i]
+        stored += u[i] * f1[i]
+        first += way * (f0[i] + f1[i])
+        second += way * (g0[i] + g1[i])
+        third += way * (h0[i] + h1[i])
+    return kinetic / 2, stored / 2, first / 2, second / 2, third / 2
+
+
+@_jit
+def solve_symmetric(
+    order: NDArray, lower_start: NDArray, lower_column: NDArray, lower: NDArray, upper_start: NDArray,
+    upper_column: NDArray, upper: NDArray, inverse_pivots: NDArray, y: NDArray, b: NDArray, x: NDArray,
+) -> None:  # fmt: skip
+    """``A x = b`` at the dofs ``order``, where ``A = L D L^T`` in this order; ``y`` is scratch.
+
+    L below its unit diagonal and L^T above it in sparse rows.
+    """
+    n = order.size
+    for i in range(n):
+        a = b[order[i]]
+        for k in range(lower_start[i], lower_start[i + 1]):
+            a -= lower[k] * y[lower_column[k]]
+        y[i] = a
+    for i in range(n - 1, -1, -1):
+        a = y[i] * inverse_pivots[i]
+        for k in range(upper_start[i], upper_start[i + 1]):
+            a -= upper[k] * y[upper_column[k]]
+        y[i] = a
+        x[order[i]] = a
 
 
 @_jit

@@ -27,6 +27,16 @@ def measure_lines(
     found[2] = np.max(np.abs(rate), initial=0.0)
 
 
+def dot(x: NDArray, y: NDArray) -> float:
+    """``x.y``."""
+    return float(np.dot(x, y))
+
+
+def row_sums(weights: NDArray, values: NDArray) -> NDArray:
+    """Sums of ``weights * values`` along each row, shape (p,)."""
+    return np.einsum("pk,pk->p", weights, values)
+
+
 def drift(u: NDArray, v: NDArray, h: float) -> None:
     """``u += h v``."""
     u += h * v
@@ -51,6 +61,22 @@ def central_sums(
     kinetic = np.dot(m, (v0 + v1) ** 2) / 8
     jump = np.dot(m, (v1 - v0) ** 2) / 8
     return kinetic, jump, np.dot(v0, f), np.dot(v1, f), np.dot(u, f)
+
+
+def central_sums_with_load(
+    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray, load: NDArray
+) -> tuple[float, float, float, float, float, float, float, float]:
+    """:func:`central_sums`, then those of :func:`power_sums` with the load."""
+    return *central_sums(m, v0, v1, f, u), *power_sums(v0, v1, u, load)
+
+
+def trapezoidal_sums(
+    m: NDArray, v: NDArray, u: NDArray, u_before: NDArray, before: tuple, after: tuple
+) -> tuple[float, float, float, float, float]:
+    """Energies at the end of a step, works of mean forces in it: see the compiled version."""
+    way = u - u_before
+    works = [np.dot(way, f0 + f1) / 2 for f0, f1 in zip(before, after)]
+    return np.dot(m, v * v) / 2, np.dot(u, after[0]) / 2, works[0], works[1], works[2]
 
 
 def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:

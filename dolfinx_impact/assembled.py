@@ -11,8 +11,10 @@ from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
+from scipy import sparse
 
-from .linear import FactorisedSolver
+from . import kernels
+from .linear import SMALL, FactorisedSolver, SymmetricSolver
 from .mesh import NamedMesh
 from .stiffness import StoredStiffness
 from .tangent import TangentSolver
@@ -29,6 +31,7 @@ class Assembled:
     named: NamedMesh
     space: fem.FunctionSpace
     owned: int
+    size: int
     block: int
     cells: NDArray | None
     held: NDArray
@@ -79,6 +82,24 @@ class Assembled:
         matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
         matrix.setOption(matrix.Option.SPD, True)
         return FactorisedSolver(matrix, held, prefix=prefix)
+
+    def loop_solver(self, factor: float, mass_factor: float, prefix: str) -> SymmetricSolver | None:
+        """Factors of ``mass_factor M + factor K``, lumped M, for compiled loops; None where PETSc solves.
+
+        It does on several ranks, without numba, where there are many dofs or no symmetric factors, and where
+        options with the prefix ask for a solver.
+        """
+        from petsc4py import PETSc
+
+        free = np.flatnonzero(~self.held)
+        asked = PETSc.Options(prefix).getAll()
+        if self.comm.size > 1 or not kernels.load().COMPILED or free.size > SMALL or asked:
+            return None
+        K = self.stiffness.scipy()[free][:, free]
+        try:
+            return SymmetricSolver(sparse.diags(mass_factor * self.mass[free]) + factor * K, free, self.size)
+        except ArithmeticError:
+            return None
 
     def linearised(self, mass: str) -> TangentSolver:
         """Solver of the linearised step of an implicit scheme. Collective.

@@ -6,7 +6,7 @@ Every balance reads ``kinetic + complementary + internal_work + dissipated - ext
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +94,8 @@ class CentralDifferenceBalance(Balance):
     def start(self) -> None:
         """Kinetic, complementary and internal energy at t_0."""
         self._loops = kernels.load()
-        self._part = np.zeros(self.integrator.system.size)
-        self._powers = np.zeros(4)
+        self._load, self._damped = (np.zeros(self.integrator.system.size) for _ in range(2))
+        self._mass, self._powers = self._of(self.integrator.system.mass), np.zeros(4)
         self._read()
         if self.integrator.n == 0 and self.integrator.contact is not None:
             self._stand_before_impact()
@@ -132,13 +132,19 @@ class CentralDifferenceBalance(Balance):
 
     def _read(self) -> NDArray:
         """Energies at t; ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``; keeps those of v_{n+1/2}."""
-        s = self.integrator
-        n, system = s.system.owned, s.system
-        v0, v1, u = s.v_before[:n], s.v[:n], s.u[:n]
-        kinetic, jump, before, after, at_u = self._loops.central_sums(system.mass, v0, v1, s.f[:n], u)
-        loads = self._products(system.external, v0, v1, u) if system.has_loads else np.zeros(3)
-        damped = self._products(system.damping, v0, v1, u) if system.has_damping else np.zeros(3)
-        internal = loads - damped - np.array([before, after, at_u])
+        s, system, loops = self.integrator, self.integrator.system, self._loops
+        v0, v1, u, f = (self._of(x) for x in (s.v_before, s.v, s.u, s.f))
+        loads, damped = np.zeros(3), np.zeros(3)
+        if system.has_loads:
+            system.external(s.t, s.u, s.v_force, self._load)
+            sums = loops.central_sums_with_load(self._mass, v0, v1, f, u, self._of(self._load))
+            loads[:] = sums[5:]
+        else:
+            sums = loops.central_sums(self._mass, v0, v1, f, u)
+        if system.has_damping:
+            system.damping(s.t, s.u, s.v_force, self._damped)
+            damped[:] = loops.power_sums(v0, v1, u, self._of(self._damped))
+        (kinetic, jump), internal = sums[:2], loads - damped - np.array(sums[2:5])
         self.kinetic, self.complementary = kinetic, -jump
         if system.linear:
             self.internal = 0.5 * internal[2]
@@ -148,14 +154,13 @@ class CentralDifferenceBalance(Balance):
         if system.moved.any:
             # Their work is that of whoever moves them, (92).
             at, forces = system.moved.dofs, s.reactions()
-            given = given + np.array([forces @ v0[at], forces @ v1[at]])
+            given = given + np.array([forces @ s.v_before[at], forces @ s.v[at]])
         self._powers = np.array([internal[1], given[1], damped[1], s.contact_work(s.v)])
         return np.array([internal[0], given[0], damped[0], s.contact_work(s.v_before)])
 
-    def _products(self, part: Callable[..., None], *vectors: NDArray) -> NDArray:
-        s = self.integrator
-        part(s.t, s.u, s.v_force, self._part)
-        return np.array([self._part[: s.system.owned] @ x for x in vectors])
+    def _of(self, x: NDArray) -> NDArray:
+        """The entries that are summed: those of the owned dofs."""
+        return x[: self.integrator.system.owned]
 
 
 class OneStepBalance(Balance):

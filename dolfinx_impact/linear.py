@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from . import kernels
+from .stiffness import sparse_rows
 
 #: With more rows CHOLMOD takes much longer to factorise than MUMPS (in 3D 17 times at 2e4).
-_SMALL = 10_000
+SMALL = 10_000
 
 
 class LinearSolverFailed(RuntimeError):
@@ -92,26 +94,51 @@ class FactorisedSolver:
         return out
 
 
-def symmetric_factors(matrix: sparse.spmatrix) -> tuple[NDArray, sparse.csr_matrix, NDArray] | None:
-    """``A = P^T L D L^T P`` of a symmetric positive definite matrix, for loops that solve by themselves.
+class SymmetricSolver:
+    """``A = L D L^T``, factorised once on one rank and solved in compiled loops: for small matrices.
 
-    Returns:
-        The order of elimination p with ``A[p][:, p] = L D L^T``, L below its unit diagonal, and D; None
-        where SuperLU finds no such factors.
+    Args:
+        matrix: Symmetric positive definite.
+        dofs: The dofs of its rows; all others have a solution of zero.
+        size: Number of all dofs.
+
+    Attributes:
+        factors: The dofs in the order of elimination, L below its unit diagonal and L^T above it, in sparse
+            rows, inverse D, and scratch: what the loop takes.
+
+    Raises:
+        ArithmeticError: Where SuperLU finds no such factors.
     """
-    tidy = {"SymmetricMode": True}
-    factors = splu(sparse.csc_matrix(matrix), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=tidy)
-    pivots = factors.U.diagonal()
-    if not np.array_equal(factors.perm_r, factors.perm_c) or not np.all(pivots > 0):
-        return None
-    lower = sparse.tril(factors.L, -1).tocsr()
-    lower.sort_indices()
-    return np.argsort(factors.perm_c), lower, pivots
+
+    def __init__(self, matrix: sparse.spmatrix, dofs: NDArray, size: int) -> None:
+        tidy = {"SymmetricMode": True}
+        self._all = splu(sparse.csc_matrix(matrix), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=tidy)
+        pivots = self._all.U.diagonal()
+        if not np.array_equal(self._all.perm_r, self._all.perm_c) or not np.all(pivots > 0):
+            raise ArithmeticError("the matrix has no symmetric factors")
+        lower = sparse.tril(self._all.L, -1).tocsr()
+        lower.sort_indices()
+        self._dofs, self._size, self._loops = dofs, size, kernels.load()
+        order = dofs[np.argsort(self._all.perm_c)].astype(np.uint32)
+        self.factors = (
+            order, *sparse_rows(lower), *sparse_rows(lower.T.tocsr()), 1.0 / pivots, np.zeros(order.size)
+        )  # fmt: skip
+
+    def solve(self, b: NDArray, out: NDArray) -> None:
+        """Write the solution for ``b``, shape (size,), into ``out``."""
+        out[: self._size] = 0.0
+        self._loops.solve_symmetric(*self.factors, b, out)
+
+    def solve_block(self, columns: NDArray) -> NDArray:
+        """Solutions for many right sides, shape (size, k)."""
+        out = np.zeros(columns.shape)
+        out[self._dofs] = self._all.solve(columns[self._dofs])
+        return out
 
 
 def _direct_solver(matrix: Any) -> str:
     from petsc4py import PETSc
 
-    if matrix.comm.size > 1 or matrix.getSize()[0] > _SMALL:
+    if matrix.comm.size > 1 or matrix.getSize()[0] > SMALL:
         return "mumps"
     return "cholmod" if PETSc.Sys.hasExternalPackage("suitesparse") else "petsc"

@@ -45,14 +45,18 @@ class Loads:
     def __call__(self, t: float, out: NDArray) -> None:
         """Write ``f(t)`` into ``out``, shape (size,) [N]. Collective."""
         out[:] = self.constant
-        for pattern, value in zip(self.patterns, _values(self._comm, self.signals, t)):
-            out += pattern * value
+        if self.signals:  # as of many times: a number and an array may be rounded in different ways
+            found = _together(self._comm, self.signals, lambda: self.amplitudes(np.array([t]))[0])
+            for pattern, amplitude in zip(self.patterns, found):
+                out += pattern * amplitude
 
     def amplitudes(self, t: NDArray) -> NDArray:
         """``s_k`` at the times ``t`` (n,), shape (n, k)."""
         if not self.signals:
             return np.zeros((t.size, 0))
-        return np.column_stack([np.broadcast_to(at_times(s, t), t.shape) for s in self.signals])
+        times = t if t.size > 1 else np.repeat(t, 2)
+        found = [np.broadcast_to(at_times(s, times), times.shape) for s in self.signals]
+        return np.column_stack(found)[: t.size]
 
 
 class Motion:
@@ -80,17 +84,18 @@ class Motion:
     def __call__(self, t: float) -> NDArray:
         """The displacements at ``t``, shape (k,) [m]. Collective."""
         values = np.zeros(self.dofs.size)
-        found = _values(self._comm, [signal for _, signal in self._parts], t)
+        given = [signal for _, signal in self._parts]
+        found = _together(self._comm, given, lambda: [float(signal(t)) for signal in given])
         for (dofs, _), value in zip(self._parts, found):
             values[np.searchsorted(self.dofs, dofs)] = value
         return values
 
 
-def _values(comm: MPI.Comm, given: Sequence[Signal], t: float) -> list[float]:
-    """What signals give at ``t``; a function of the user's may fail on one rank alone. Collective."""
+def _together(comm: MPI.Comm, given: Sequence[Signal], work: Callable[[], Any]) -> Any:
+    """What ``work`` makes of signals; a function of the user's may fail on one rank alone. Collective."""
     if all(type(signal) is signals.Signal for signal in given):
-        return [signal(t) for signal in given]
-    return parallel.together(comm, lambda: [float(signal(t)) for signal in given])
+        return work()
+    return parallel.together(comm, work)
 
 
 def known_until(signal: Signal) -> float:
@@ -102,9 +107,9 @@ def at_times(signal: Signal, t: NDArray) -> NDArray:
     """A signal at many times, also one that takes only numbers."""
     try:
         values = np.asarray(signal(t), dtype=np.float64)
-        if values.shape in ((), t.shape):
-            return values
-    except (TypeError, ValueError):
+        if values.shape == t.shape or (values.shape == () and values == signal(float(t.flat[0]))):
+            return values  # one number for all times may also be a sum over them
+    except (TypeError, ValueError, IndexError):
         pass
     return np.array([float(signal(float(each))) for each in t])
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from . import parallel
+from . import kernels, parallel
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Rows:
 
     def __call__(self, x: NDArray) -> NDArray:
         """``L x``, shape (p,), unit of ``x``."""
-        return np.einsum("pk,pk->p", self.weights, x[self.dofs])
+        return kernels.load().row_sums(self.weights, x[self.dofs])
 
     def add_transpose(self, r: NDArray, out: NDArray) -> None:
         """Add ``L^T r`` to ``out``."""

@@ -8,7 +8,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import energy, parallel
+from . import energy, kernels, parallel
 from .energy import Balance
 from .output import Result
 from .rows import Rows
@@ -88,7 +88,7 @@ class Steps:
         i, s = self.count, self.integrator
         self.t[i], self.t_v[i] = s.t, s.v_time
         self.u[i], self.v[i] = self.rows(s.u), self.rows(s.v)
-        self.v_t[i] = np.einsum("pk,pk->p", self.rows.weights, s.v_mean_at(self.rows.dofs))
+        self.v_t[i] = kernels.load().row_sums(self.rows.weights, s.v_mean_at(self.rows.dofs))
         self.gap[i], self.r[i], self.r_t[i] = s.gap(), s.r, s.r_t
         for name, values in self.further.items():
             values[i] = getattr(s, name)

@@ -407,6 +407,13 @@ def test_loads_and_motions_follow_their_signals():
     assert f == pytest.approx([6.0, 3 * math.cos(0.3) + 5.0, 2.0], rel=1e-15)
     times = np.array([0.0, 0.3])
     assert sums.amplitudes(times) == pytest.approx(np.column_stack([np.cos(times), [5.0, 5.0]]))
+    one = loads.Loads(1)
+    one.add(np.ones(1), lambda t: t**3)  # a number to a power is rounded otherwise than an array
+    one.add(np.ones(1), lambda t: np.sum(np.array([2.0]) * t))
+    times = np.linspace(0.0, 3.0, 1001)
+    for t, both in zip(times, one.amplitudes(times)):
+        one(t, f[:1])
+        assert f[0] == both[0] + both[1] and both[1] == 2.0 * t
     motion = loads.Motion()
     motion.add(np.array([7, 2]), math.cos)
     motion.add(np.array([4]), Recorded())

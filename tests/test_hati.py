@@ -9,8 +9,10 @@ from mpi4py import MPI
 from test_body import DENSITY, E, SECTION, bar, dense_bar, divided, field, plate, ride, solid
 
 import dolfinx_impact as di
-from dolfinx_impact import energy, parallel
+from dolfinx_impact import assembled, energy, kernels, parallel
 from dolfinx_impact.integrators.hati import HATI
+from dolfinx_impact.linear import FactorisedSolver, SymmetricSolver
+from dolfinx_impact.stiffness import sparse_rows
 
 COMM = MPI.COMM_WORLD
 GAP = 0.05
@@ -27,13 +29,14 @@ def pulse(t):
 
 
 def glued(named, ratio, *, kind=HATI, step=0.6, contact=True, fine=None, coarse=None, law=None, compiled=None,
-          gap=GAP, **options):  # fmt: skip
+          gap=GAP, normal=None, **options):  # fmt: skip
     """HATI on the two parts, against a wall ``gap`` below ``tip``; options of both sides, and of each."""
     near, far = solid(named, "near", **options, **fine or {}), solid(named, "far", **options, **coarse or {})
     dim, wall = near.mesh.geometry.dim, None
     if contact:
         up = np.eye(dim)[-1]
-        wall = di.RigidContact(near, "tip", di.Plane(-gap * up, up), **law or {})
+        plane = di.Plane(-gap * up, up if normal is None else normal)
+        wall = di.RigidContact(near, "tip", plane, **law or {})
     s = kind(near, far, step * near.critical_time_step(), wall, ratio=ratio)
     s.compiled = compiled
     return s
@@ -325,25 +328,101 @@ def test_whatever_the_ratio_and_the_parts(ratio, step, cut, damping, gap, restit
     assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"].max()
 
 
+def box(comm=COMM):
+    mesh = dmesh.create_box(comm, [[0.0, 0.0, 0.0], [2.0, 1.0, 1.0]], [6, 2, 4], dmesh.CellType.hexahedron)
+    return divided(mesh, lambda x: x[2] < 0.5, tip=lambda x: np.isclose(x[2], 0.0))
+
+
+def growing(t):
+    """A number to this power is not rounded as an array is."""
+    return t**3 + np.sin(7.0 * t) ** 2
+
+
+def in_rows(s):
+    """Make the stiffness of both sides one in sparse rows, as that of frames is."""
+    for body in (s.system.fine, s.system.coarse):
+        body.stiffness.csr, body.stiffness.pairs = sparse_rows(body.stiffness.scipy()), None
+    return s
+
+
 @pytest.mark.serial
 @pytest.mark.parametrize("make, options", [
-    (bar, {}), (bar, {"damping": 0.6, "shaken": ((0.7,), pulse), "law": {"restitution": 0.5}}),
-    (plate, {"gravity": (0.1, -0.3)}), (bar, {"near": LAYOUTS["both ends"], "contact": False}),
+    (bar, {}), (bar, {"damping": 0.6, "shaken": ((0.7,), growing), "law": {"restitution": 0.5}}),
+    (plate, {"gravity": (0.1, -0.3), "coarse": {"fixed": {"end": (0,)}}}),
+    (plate, {"law": {"restitution": 0.3}, "kind": in_rows, "shaken": ((0.2, 0.1), growing)}),
+    (bar, {"near": LAYOUTS["both ends"], "contact": False, "damping": 0.2, "kind": in_rows}), (box, {}),
+    (box, {"damping": 0.3, "normal": (0.1, 0.2, 1.0), "law": {"restitution": 1.0}}),
 ])  # fmt: skip
-def test_many_coarse_steps_in_one_compiled_loop(make, options):
-    """The numbers are those of steps made one by one."""
+def test_compiled_or_not_to_the_last_bit(make, options):
+    """Coarse steps in a loop, fine steps in a loop, all of them one by one; also the state behind them."""
     pytest.importorskip("numba")
     own, found = dict(options), []
     near = {"near": own.pop("near")} if "near" in own else {}
-    for compiled in (True, False):
-        s = glued(make(**near), 4, **own)
-        s.start(0.0, -1.0, t0=0.1)
-        found.append((di.simulate(s, t_end=0.1 + 40 * s.dt, compiled=compiled, progress=False), s.state()))
-    (fast, end), (slow, other) = found
-    for name in ("u", "v", "gap", "r", *energy.TERMS):
-        assert np.abs(fast[name] - slow[name]).max(initial=0.0) < 1e-11
-    assert all(np.abs(end[name] - other[name]).max(initial=0.0) < 1e-11 for name in other)
-    assert np.abs(fast["residual"]).max() < 1e-13 * slow["kinetic"].max()
+    change = own.pop("kind", lambda s: s)
+    for compiled in (True, None, False):
+        s = change(glued(make(**near), 4, **own))
+        dim = s.fine.system.mesh.geometry.dim
+        x = s.fine.system.x[: s.fine.system.owned // dim]
+        s.start(0.0, (0.1 * np.cos(3 * x[:, :dim]) - np.eye(dim)[-1]).ravel(), t0=0.1)
+        rows = s.rows_of(s.fine.system.rows())
+        run = di.simulate(s, t_end=0.1 + 40 * s.dt, record=rows, compiled=compiled, progress=False)
+        assert s.compiled is not False or compiled is False
+        found.append((run, s.state()))
+    (fast, end), *others = found
+    assert own.get("contact", True) == fast["r"].any()
+    for slow, state in others:
+        for name in ("u", "v", "v_t", "gap", "r", *energy.TERMS):
+            np.testing.assert_array_equal(fast[name], slow[name], err_msg=name)
+        for name, values in state.items():
+            np.testing.assert_array_equal(end[name], values, err_msg=name)
+    assert np.abs(fast["residual"]).max() < 1e-13 * max(fast[name].max() for name in ("kinetic", "external"))
+
+
+@pytest.mark.parametrize("compiled", [None, *serially(True), False])
+def test_a_long_way_gives_no_force(compiled):
+    """A body that is far from where it was made keeps its balance, and moves as one that is not."""
+    if not kernels.load().COMPILED:
+        pytest.skip("only sums over pairs of nodes, which are for numba, are exact for translations")
+    ends = []
+    for away in (0.0, 1000.0):
+        s = glued(plate(), 10, contact=False)
+        s.start(away, swirl(s.fine.system))
+        result = di.simulate(s, t_end=10 * s.dt, progress=False, compiled=compiled)
+        assert np.abs(result["residual"]).max() < 1e-14 * result["kinetic"][0]
+        ends.append([field(side.system, side.u) - away for side in (s.fine, s.coarse)])
+    for near, far in zip(*ends):
+        assert np.abs(near - far).max() < 1e-11  # u is rounded at 1000
+
+
+def test_who_solves_on_the_implicit_side(monkeypatch):
+    """Own factors give what PETSc does; they are not for options of its solver, nor for many dofs."""
+    from petsc4py import PETSc
+
+    named = box()
+    s = glued(named, 4)
+    assert isinstance(s.coarse.solver, SymmetricSolver) == (COMM.size == 1 and kernels.load().COMPILED)
+    monkeypatch.setattr(assembled, "SMALL", 10)
+    large = glued(named, 4)
+    monkeypatch.undo()
+    PETSc.Options()["impact_hati_ksp_type"] = "preonly"
+    try:
+        asked = glued(named, 4)
+    finally:
+        PETSc.Options().delValue("impact_hati_ksp_type")
+    b, found = np.cos(np.arange(float(s.coarse.u.size))), []
+    for each in (s, large, asked):
+        x = np.full(b.size, np.nan)
+        each.coarse.solver.solve(b, x)
+        found.append(x[: s.coarse.system.owned])
+        assert np.abs(each.coarse.compliance - s.coarse.compliance).max() < 1e-13 * s.coarse.compliance.max()
+    for x in found[1:]:
+        assert parallel.largest(COMM, np.abs(x - found[0])) < 1e-13 * parallel.largest(COMM, np.abs(x))
+    for each in (large, asked):
+        assert isinstance(each.coarse.solver, FactorisedSolver)
+        each.start(0.0, 0.0)
+        why = "solved by PETSc" if COMM.size == 1 and kernels.load().COMPILED else "several ranks|numba"
+        with pytest.raises(ValueError, match=why):
+            di.simulate(each, t_end=each.dt, compiled=True, progress=False)
 
 
 # -- the interface's energy, and the wrong readings
@@ -427,11 +506,6 @@ def whole_count(body):
 
 
 # -- on meshes of all dimensions and on several ranks
-
-
-def box(comm=COMM):
-    mesh = dmesh.create_box(comm, [[0.0, 0.0, 0.0], [2.0, 1.0, 1.0]], [6, 2, 4], dmesh.CellType.hexahedron)
-    return divided(mesh, lambda x: x[2] < 0.5, tip=lambda x: np.isclose(x[2], 0.0))
 
 
 MESHES = {

@@ -8,7 +8,7 @@ from typing import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import parallel
+from .. import kernels, parallel
 from ..contact import refuse_penetration
 from ..contact_set import Contacts, as_contact
 from ..energy import Balance, TrapezoidalBalance
@@ -239,7 +239,7 @@ class Integrator:
         r, r_t = self.r if r is None else r, self.r_t if r_t is None else r_t
         if self.contact is None or not (r.any() or self.contact.rows.collective):
             return 0.0
-        work = float(r @ self.contact.rows(v))
+        work = float(kernels.load().dot(r, self.contact.rows(v)))
         return work + float(np.sum(r_t * v[self.contact.rows.dofs])) if r_t.size else work
 
     def begin(self) -> None:

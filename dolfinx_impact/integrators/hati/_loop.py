@@ -15,25 +15,41 @@ from ..._numba_kernels import (
     add_signals,
     central_sums,
     central_sums_with_load,
+    copy,
     drift,
     kick_in_place,
+    pair_product,
     power_sums,
     rows_force,
     rows_kick,
+    solve_symmetric,
+    trapezoidal_sums,
 )
+
+_pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
+
+
+class Stiffness(NamedTuple):
+    """Blocks of -K right of the diagonal, summed over pairs of nodes, or with ``block`` 0 the rows of K."""
+
+    block: int
+    start: NDArray
+    column: NDArray
+    values: NDArray
 
 
 class Side(NamedTuple):
-    """The explicit subdomain, its own dofs only; the last two are scratch for loads and damping."""
+    """The explicit subdomain, its own dofs only; the last two are scratch for loads and damping.
+
+    Dofs keep their order, here and on the other side, so that sums do not depend on who makes the steps.
+    """
 
     mass: NDArray
     inverse_mass: NDArray
     kick: NDArray
     constant: NDArray
     patterns: NDArray
-    start: NDArray
-    column: NDArray
-    values: NDArray
+    stiffness: Stiffness
     rate: float
     has_loads: bool
     load: NDArray
@@ -41,11 +57,12 @@ class Side(NamedTuple):
 
 
 class Link(NamedTuple):
-    """``H^-1`` in sparse rows, scratch for its argument; the pairs are the first dofs of the side."""
+    """``H^-1`` in sparse rows, the dofs of the pairs on the side, scratch for its argument."""
 
     start: NDArray
     column: NDArray
     values: NDArray
+    at: NDArray
     defects: NDArray
 
 
@@ -72,26 +89,16 @@ class State(NamedTuple):
 
 
 class Implicit(NamedTuple):
-    """The implicit subdomain, its dofs in the order of elimination, ``M~ = L D L^T``.
+    """The implicit subdomain: ``factors`` are those of the solver, ``at`` the dofs of the pairs.
 
-    ``at`` are the dofs of the pairs, ``free`` is 0 at held dofs; K, L below its diagonal and L^T above it
-    in sparse rows; then the state u, v, a, the forces at the last coarse time, and scratch.
+    Then the state u, v, a, the forces at the last coarse time, and scratch.
     """
 
     mass: NDArray
-    free: NDArray
     constant: NDArray
     patterns: NDArray
-    start: NDArray
-    column: NDArray
-    values: NDArray
-    lower_start: NDArray
-    lower_column: NDArray
-    lower_values: NDArray
-    upper_start: NDArray
-    upper_column: NDArray
-    upper_values: NDArray
-    pivots: NDArray
+    stiffness: Stiffness
+    factors: tuple[NDArray, ...]
     at: NDArray
     rate: float
     u: NDArray
@@ -137,6 +144,22 @@ def _work(dofs: NDArray, weights: NDArray, r: NDArray, i: int, v: NDArray) -> fl
 
 
 @numba.njit(cache=True, error_model="numpy")
+def _force(stiffness: Stiffness, load: NDArray, u: NDArray, f: NDArray) -> None:
+    """``f = load - K u``."""
+    block, start, column, values = stiffness
+    if block == 0:
+        rows_force(start, column, values, load, u, f)
+        return
+    copy(load, f)
+    if block == 1:
+        _pairs_1(start, column, values, u, f)
+    elif block == 2:
+        _pairs_2(start, column, values, u, f)
+    else:
+        _pairs_3(start, column, values, u, f)
+
+
+@numba.njit(cache=True, error_model="numpy")
 def fine_steps(  # type: ignore[no-untyped-def]
     follows: bool, h: float, side: Side, link: Link, pairs: Pairs, state: State, r: NDArray, gap: NDArray,
     before: NDArray, old: NDArray, new: NDArray, amplitudes: NDArray, terms: NDArray, powers: NDArray,
@@ -154,9 +177,9 @@ def fine_steps(  # type: ignore[no-untyped-def]
         powers: Powers of the forces at v_{n+1/2}, kept like those of
             :class:`~dolfinx_impact.energy.CentralDifferenceBalance`.
     """
-    (mass, inverse_mass, kicks, constant, patterns, start, column, values, rate, has_loads, load,
-     damped) = side  # fmt: skip
-    glue_start, glue_column, glue, defects = link
+    (mass, inverse_mass, kicks, constant, patterns, stiffness, rate, has_loads, load, damped) = side
+    block, start, column, values = stiffness
+    glue_start, glue_column, glue, at, defects = link
     dofs, weights, offset, diagonal, e, tolerance, touching = pairs
     u, v, v_before, f, multipliers = state
     stored, work, external, contact, dissipated, interface = terms[2:]
@@ -168,26 +191,27 @@ def fine_steps(  # type: ignore[no-untyped-def]
         drift(u, v, h)
         if signals > 0:
             add_signals(constant, patterns, amplitudes[i], load)
-        if rate > 0.0:
-            rows_force(start, column, values, load, u, f)
-            for j in range(size):
-                damped[j] = rate * mass[j] * v[j]
-                f[j] -= damped[j]
-            kick_in_place(v, v_before, f, kicks)
-        else:
+        if block == 0 and rate == 0.0:
             rows_kick(start, column, values, load, u, f, v, v_before, kicks)
+        else:
+            _force(stiffness, load, u, f)
+            if rate > 0.0:
+                for j in range(size):
+                    damped[j] = rate * mass[j] * v[j]
+                    f[j] -= damped[j]
+            kick_in_place(v, v_before, f, kicks)
         # -- the interface, (71) and (74)
         part = (i + 1) / steps
         for k in range(linked):
-            defects[k] = (1 - part) * old[k] + part * new[k] - 0.5 * (v_before[k] + v[k])
+            defects[k] = (1 - part) * old[k] + part * new[k] - 0.5 * (v_before[at[k]] + v[at[k]])
         given = 0.0
         for k in range(linked):
             multiplier = 0.0
             for j in range(glue_start[k], glue_start[k + 1]):
                 multiplier += glue[j] * defects[glue_column[j]]
-            given += v_before[k] * 0.5 * (multipliers[k] + multiplier)
+            given += v_before[at[k]] * (0.5 * (multipliers[k] + multiplier))
             multipliers[k] = multiplier
-            v[k] += kicks[k] * multiplier
+            v[at[k]] += kicks[at[k]] * multiplier
         # -- contact, all impulses from the velocity without it
         for k in range(points):
             gap[i, k], r[i, k] = offset[k] + _row(dofs, weights, k, u), 0.0
@@ -227,24 +251,6 @@ def fine_steps(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, error_model="numpy")
-def _solve(  # type: ignore[no-untyped-def]
-    lower_start, lower_column, lower_values, upper_start, upper_column, upper_values, pivots, b, x
-):
-    """``x = (L D L^T)^-1 b``."""
-    n = b.size
-    for i in range(n):
-        y = b[i]
-        for k in range(lower_start[i], lower_start[i + 1]):
-            y -= lower_values[k] * x[lower_column[k]]
-        x[i] = y
-    for i in range(n - 1, -1, -1):
-        y = x[i] * pivots[i]
-        for k in range(upper_start[i], upper_start[i + 1]):
-            y -= upper_values[k] * x[upper_column[k]]
-        x[i] = y
-
-
-@numba.njit(cache=True, error_model="numpy")
 def coarse_steps(  # type: ignore[no-untyped-def]
     steps, n, t0, h, beta, gamma, follows, side, link, pairs, state, implicit, old, new, fine_amplitudes,
     amplitudes, r, gap, before, fine_terms, powers, terms, picked, factors, table, columns,
@@ -264,8 +270,7 @@ def coarse_steps(  # type: ignore[no-untyped-def]
         table, columns: Where the states go.
     """
     u_E, v_E, v_before, _, multipliers = state
-    (mass, free, constant, patterns, start, column, values, lower_start, lower_column, lower_values,
-     upper_start, upper_column, upper_values, pivots, at, rate, u, v, a, internal, load, damped, b, u_before,
+    (mass, constant, patterns, stiffness, LDL, at, rate, u, v, a, internal, load, damped, b, u_before,
      load_before, damped_before, internal_before) = implicit  # fmt: skip
     size, linked, m, points = u.size, old.size, r.shape[1], r.shape[2]
     at_u, at_v_t, at_v, at_gap, at_r, at_energies = columns
@@ -278,10 +283,11 @@ def coarse_steps(  # type: ignore[no-untyped-def]
             v[k] += (1 - gamma) * h * a[k]
             load_before[k], internal_before[k], damped_before[k] = load[k], internal[k], damped[k]
         add_signals(constant, patterns, amplitudes[i], load)
-        rows_force(start, column, values, load, u, b)
-        for k in range(size):
-            b[k] = free[k] * (b[k] - rate * mass[k] * v[k])
-        _solve(lower_start, lower_column, lower_values, upper_start, upper_column, upper_values, pivots, b, a)
+        _force(stiffness, load, u, b)
+        if rate > 0.0:
+            for k in range(size):
+                b[k] -= rate * mass[k] * v[k]
+        solve_symmetric(*LDL, b, a)
         for k in range(linked):
             new[k] = v[at[k]] + gamma * h * a[at[k]]
             began[k] = multipliers[k]
@@ -293,18 +299,25 @@ def coarse_steps(  # type: ignore[no-untyped-def]
         for k in range(linked):
             b[at[k]] -= multipliers[k]
             old[k] = new[k]
-        _solve(lower_start, lower_column, lower_values, upper_start, upper_column, upper_values, pivots, b, a)
+        solve_symmetric(*LDL, b, a)
         for k in range(size):
             u[k] += beta * h * h * a[k]
             v[k] += gamma * h * a[k]
         if follows:
-            _implicit_energies(
-                mass, rate, start, column, values, u, v, u_before, load, load_before, internal,
-                internal_before, damped, damped_before, terms,
-            )  # fmt: skip
+            _force(stiffness, load, u, b)
+            for k in range(size):
+                damped[k] = rate * mass[k] * v[k]
+                internal[k] = load[k] - (b[k] - damped[k]) - damped[k]
+            before_it, after_it = (internal_before, load_before, damped_before), (internal, load, damped)
+            sums = trapezoidal_sums(mass, v, u, u_before, before_it, after_it)
+            terms[0], terms[2], work, external, dissipated = sums
+            terms[3] += work
+            terms[4] += external
+            terms[6] += dissipated
+            taken = 0.0
             for k in range(linked):
-                way = u[at[k]] - u_before[at[k]]
-                terms[7] -= way * 0.5 * (began[k] + multipliers[k])
+                taken += (u[at[k]] - u_before[at[k]]) * (0.5 * (began[k] + multipliers[k]))
+            terms[7] -= taken
             for k in range(8):
                 table[i, at_energies + k] = fine_terms[k] + terms[k]
         # -- what is recorded
@@ -325,29 +338,3 @@ def coarse_steps(  # type: ignore[no-untyped-def]
             for j in range(m):
                 total += r[i, j, k]
             table[i, at_gap + k], table[i, at_r + k] = gap[i, m - 1, k], total
-
-
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _implicit_energies(  # type: ignore[no-untyped-def]
-    mass, rate, start, column, values, u, v, u_before, load, load_before, internal, internal_before, damped,
-    damped_before, terms,
-):  # fmt: skip
-    """Energies of the implicit side at the end of a coarse step, and the works in it; its forces there."""
-    for i in range(start.size - 1):
-        force = 0.0
-        for k in range(start[i], start[i + 1]):
-            force += values[k] * u[column[k]]
-        internal[i] = force
-    kinetic = stored = work = external = dissipated = 0.0
-    for k in range(u.size):
-        damped[k] = rate * mass[k] * v[k]
-        way = u[k] - u_before[k]
-        kinetic += mass[k] * v[k] * v[k]
-        stored += u[k] * internal[k]
-        work += way * (internal_before[k] + internal[k])
-        external += way * (load_before[k] + load[k])
-        dissipated += way * (damped_before[k] + damped[k])
-    terms[0], terms[2] = kinetic / 2, stored / 2
-    terms[3] += work / 2
-    terms[4] += external / 2
-    terms[6] += dissipated / 2

@@ -7,7 +7,26 @@ from typing import Any, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import kernels
+from ...body import Body
 from ...energy import TERMS, Balance, CentralDifferenceBalance
+
+
+class ExplicitBalance(CentralDifferenceBalance):
+    """That of the explicit side: sums over its own dofs, as its compiled loop has them."""
+
+    def start(self) -> None:
+        """See :class:`.CentralDifferenceBalance`."""
+        self._inside = _inside(self.integrator.system)
+        super().start()
+
+    def _of(self, x: NDArray) -> NDArray:
+        return x[self._inside]
+
+
+def _inside(body: Body) -> Any:
+    """The owned dofs of a subdomain, as an index."""
+    return slice(body.owned) if body.inside.all() else np.flatnonzero(body.inside)
 
 
 class HATIBalance(Balance):
@@ -29,11 +48,11 @@ class HATIBalance(Balance):
 
     def __init__(self, integrator: Any) -> None:
         super().__init__(integrator)
-        self.fine = CentralDifferenceBalance(integrator.fine)
+        self.fine, self._loops = ExplicitBalance(integrator.fine), kernels.load()
         self._side = integrator.coarse
         system = self._side.system
-        self._u, self._parts = np.zeros(system.size), np.zeros((4, system.size))
-        self._at = integrator.interface.dofs
+        self._u, self._parts = np.zeros(system.size), np.zeros((3, system.size))
+        self._at, self._inside = integrator.interface.dofs, _inside(system)
         self._internal_work = self._dissipated = self._external = 0.0
         # Apart, so that the sums do not depend on where loops begin and end.
         self._of_fine = self._of_coarse = 0.0
@@ -43,7 +62,9 @@ class HATIBalance(Balance):
         """Energies of both sides at t_0; from here on the integrator tells of its fine steps."""
         self.integrator.following = self
         self.fine.start()
-        self.coarse_forces = self._read()
+        forces = self.coarse_forces = self._read()
+        self._u[:] = self._side.u
+        self._kinetic, self._stored, *_ = self._sums(forces, forces)
         self._gather()
 
     def state(self) -> dict[str, NDArray]:
@@ -70,7 +91,7 @@ class HATIBalance(Balance):
         self.fine.step()
         s = self.integrator.fine
         mean = 0.5 * (self._before + s.multipliers)
-        self._of_fine += s.dt * float(s.v_before[self._at] @ mean)
+        self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))
         self._before[:] = s.multipliers
 
     def fine_terms(self) -> NDArray:
@@ -103,32 +124,32 @@ class HATIBalance(Balance):
 
     def step(self) -> None:
         """Add what the implicit side did in the coarse step."""
-        n = self._side.system.owned
         before, after = self.coarse_forces, self._read()
-        internal, external, damped = (0.5 * (a + b) for a, b in zip(before, after))
-        way = (self._side.u - self._u)[:n]
-        self._internal_work += float(way @ internal)
-        self._dissipated += float(way @ damped)
-        self._external += float(way @ external)
+        self._kinetic, self._stored, work, external, damped = self._sums(before, after)
+        self._internal_work += work
+        self._external += external
+        self._dissipated += damped
         mean = 0.5 * (self._began + self.integrator.fine.multipliers)
-        self._of_coarse -= float(way[self._at] @ mean)
+        way = self._side.u[self._at] - self._u[self._at]
+        self._of_coarse -= float(self._loops.dot(way, mean))
         self.coarse_forces = after
         self._gather()
+
+    def _sums(self, before: tuple, after: tuple) -> tuple[float, float, float, float, float]:
+        side, at = self._side, self._inside
+        m, v, u, u_before = (x[at] for x in (side.system.mass, side.v, side.u, self._u))
+        first, last = (tuple(f[at] for f in forces) for forces in (before, after))
+        return self._loops.trapezoidal_sums(m, v, u, u_before, first, last)
 
     def _read(self) -> tuple[NDArray, NDArray, NDArray]:
         """Internal, external and damping forces of the implicit side at ``t``; those that move dofs too."""
         side, system, t = self._side, self._side.system, self.integrator.t
-        n = system.owned
-        system.force(t, side.u, side.v, self._parts[0])
-        system.external(t, side.u, side.v, self._parts[1])
-        system.damping(t, side.u, side.v, self._parts[2])
-        force, load, damp = (part[:n].copy() for part in self._parts[:3])
-        internal = load - force - damp
-        self._kinetic = 0.5 * float(np.sum(system.mass * side.v[:n] ** 2))
-        self._stored = 0.5 * float(side.u[:n] @ internal)
-        at = system.moved.dofs
+        for ask, part in zip((system.force, system.external, system.damping), self._parts):
+            ask(t, side.u, side.v, part)
+        force, load, damped = (part[: system.owned].copy() for part in self._parts)
+        internal, at = load - force - damped, system.moved.dofs
         load[at] += system.mass[at] * side.a[at] - force[at]  # (92)
-        return internal, load, damp
+        return internal, load, damped
 
     def _gather(self) -> None:
         fine = self.fine

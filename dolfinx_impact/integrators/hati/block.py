@@ -6,17 +6,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ... import energy, kernels
 from ...body import Body
 from ...contact import Bound, Contact
 from ...energy import Balance
-from ...linear import symmetric_factors
+from ...linear import SMALL, SymmetricSolver
 from ...node_pairs import NodePairs
 from ...obstacle_contact import ObstacleContact
 from ...rows import Rows
-from ...stiffness import sparse_rows
 from ...steps import Steps
 from ..block import NotCompiled
 from .balance import HATIBalance
@@ -30,7 +28,7 @@ class FineBlock:
         fine: The explicit side, started.
 
     Attributes:
-        where: Its dofs, those of the interface first.
+        where: Its dofs, ascending.
 
     Raises:
         NotCompiled: A part of another kind; the message names it.
@@ -43,18 +41,16 @@ class FineBlock:
 
         self._loop, self._fine, self.amplitudes = loop, fine, forces.amplitudes
         pairs = fine.interface.dofs
-        self.where = np.concatenate([pairs, np.setdiff1d(np.flatnonzero(body.inside), pairs)])
+        self.where, place = _own_dofs(body)
         at, size = self.where, self.where.size
-        place = np.zeros(body.size, dtype=np.uint32)
-        place[at] = np.arange(size)
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
         load = forces.load[at]
         self.side = loop.Side(
             body.mass[at], body.inverse_mass[at], fine.dt * body.inverse_mass[at], load,
-            np.ascontiguousarray(patterns[:, at]), *sparse_rows(body.stiffness.scipy()[at][:, at]),
-            forces.rate, body.has_loads, load.copy(), np.zeros(size),
+            np.ascontiguousarray(patterns[:, at]), _stiffness(forces, loop, at, place), forces.rate,
+            body.has_loads, load.copy(), np.zeros(size),
         )  # fmt: skip
-        self.link = loop.Link(*sparse_rows(fine.operator.inverse), np.zeros(pairs.size))
+        self.link = loop.Link(*fine.operator.rows, place[pairs], np.zeros(pairs.size))
         self.pairs = _contact(fine, loop, place)
         self.state = loop.State(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
         self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)
@@ -102,7 +98,7 @@ class FineBlock:
 
 
 class HATIBlock:
-    """Many coarse steps in one compiled loop, with the results of ``step`` to rounding.
+    """Many coarse steps in one compiled loop, with the results of ``step`` to the last bit.
 
     Args:
         integrator: HATI, started.
@@ -123,24 +119,19 @@ class HATIBlock:
 
         self._loop, self._integrator, self._balance = loop, integrator, balance
         self._amplitudes = forces.amplitudes
-        inside = np.flatnonzero(body.inside)
-        K, free = body.stiffness.scipy()[inside][:, inside], ~body.held[inside]
-        weight = 1 + GAMMA * side.dt * body.damping_rate
-        matrix = sparse.diags(weight * body.mass[inside]) + BETA * side.dt**2 * K
-        keep = sparse.diags(free.astype(float))
-        factors = symmetric_factors(keep @ matrix @ keep + sparse.diags(1.0 - free))
-        if factors is None:
-            raise NotCompiled("the implicit operator has no symmetric factors")
-        order, lower, pivots = factors
-        self._where = inside[order]
+        if not isinstance(side.solver, SymmetricSolver):
+            raise NotCompiled(
+                f"the implicit side is solved by PETSc, as with more than {SMALL} free dofs, with options "
+                "for its solver, or where the operator has no symmetric factors"
+            )
+        at, place = _own_dofs(body)
+        self._where = at
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
-        place = np.zeros(body.size, dtype=np.uint32)
-        place[self._where] = np.arange(inside.size)
+        order, *factors = side.solver.factors
         self._implicit = loop.Implicit(  # type: ignore[call-arg]
-            body.mass[self._where], free[order].astype(float), forces.load[self._where],
-            np.ascontiguousarray(patterns[:, self._where]), *sparse_rows(K[order][:, order]),
-            *sparse_rows(lower), *sparse_rows(lower.T.tocsr()), 1.0 / pivots,
-            place[integrator.interface.dofs], forces.rate, *np.zeros((11, inside.size)),
+            body.mass[at], forces.load[at], np.ascontiguousarray(patterns[:, at]),
+            _stiffness(forces, loop, at, place), (place[order], *factors), place[integrator.interface.dofs],
+            forces.rate, *np.zeros((11, at.size)),
         )  # fmt: skip
         self._picked = self._places(rows, place)
         self._factors, self._terms = rows.weights, np.zeros(len(energy.TERMS))
@@ -209,6 +200,26 @@ def _compiled_forces(body: Body) -> Any:
     if forces is None:
         raise NotCompiled("a subdomain computes its forces in a way of its own")
     return forces
+
+
+def _own_dofs(body: Body) -> tuple[NDArray, NDArray]:
+    """The dofs of a subdomain, ascending, and the place of each of the mesh's dofs among them."""
+    dofs = np.flatnonzero(body.inside)
+    place = np.zeros(body.size, dtype=np.uint32)
+    place[dofs] = np.arange(dofs.size)
+    return dofs, place
+
+
+def _stiffness(forces: Any, loop: Any, dofs: NDArray, place: NDArray) -> Any:
+    """The stored stiffness over ``dofs`` alone; outside of them it has no entries."""
+    block = forces.block
+    rows, (start, column, values) = dofs, forces.pairs if block else forces.csr
+    if block:
+        rows = dofs[::block] // block
+        place = place[::block] // block
+    counts = np.diff(start)[rows]
+    begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
+    return loop.Stiffness(block, begin, place[column], values)
 
 
 def _signals(amplitudes: Any, t: NDArray) -> NDArray:

@@ -39,6 +39,15 @@ class HATI(Integrator):
     free velocity of the coarse step before, not the total one. ``H`` is computed once, and nothing is
     solved inside the loop over j.
 
+    The interface takes energy, and with m > 1 momentum, as far as the multipliers do not vary linearly within
+    a coarse step: a contact must last many of these. A block of 4 m x 1 m that hits a wall with its short
+    side (24 x 6 cells, the first quarter explicit, dt 0.9 of the critical step) leaves 0.5, 3.5, 28 and 94 %
+    of its energy at the interface with m = 1, 2, 10 and 200, where the impact lasts 59, 29, 6 and 0.3 coarse
+    steps; the balance of momentum fails by 2e-16, 2e-4, 0.04 and 0.7 of what the block had. Energy can be
+    gained too: 1.4 % with m = 20 where the explicit side is 100 times lighter and softer.
+
+    Compiled or not, the steps of one rank give the same results to the last bit (with numba).
+
     Arrays over dofs hold the explicit copy, then the implicit one: owned dofs of ``fine``, those of
     ``coarse``, ghosts likewise; see :meth:`rows_of` and :meth:`coarse_rows`. All times of arrays are
     coarse ones. Where dofs are moved, ``v0`` must have the velocity of the motion there: the implicit side
@@ -49,7 +58,7 @@ class HATI(Integrator):
         coarse: The implicit subdomain, on another part of the same mesh.
         dt: Fine time step [s], at most ``fine.critical_time_step()``.
         contact: A contact made for ``fine``, away from the interface, or None.
-        ratio: m, coarse steps per fine step, a whole number from 1 on.
+        ratio: m, fine steps per coarse step, a whole number from 1 on.
         allow_unstable: Accept a fine step above the critical one.
 
     Attributes:
@@ -60,7 +69,7 @@ class HATI(Integrator):
         free_velocity: That of the implicit side at the interface, of the last step, shape (pairs of this
             rank,) [m/s].
         contacts: What the contacts did in the fine steps of the last step.
-        compiled: Whether fine steps run in a compiled loop, with the same results; None: where possible.
+        compiled: Whether fine steps run in a compiled loop, to the same last bit; None: where possible.
 
     Raises:
         ValueError: Bodies that are not linear, a ratio that is no whole number from 1 on, a step that is
@@ -164,7 +173,7 @@ class HATI(Integrator):
         self._fine_steps(new)
         self.coarse.finish(self.fine.multipliers)
         self.free_velocity[:] = new
-        self.r[:] = self.contacts.r.sum(axis=0)
+        self.r[:] = np.add.accumulate(self.contacts.r)[-1]  # one after the other, as a loop does
         self._collect()
 
     def _fine_steps(self, new: NDArray) -> None:
@@ -195,7 +204,7 @@ class HATI(Integrator):
     def take_contacts(self, r: NDArray, gap: NDArray, before: NDArray) -> None:
         """Take what contacts did in the fine steps of the last step, where others made it."""
         self.contacts.r[:], self.contacts.gap[:], self.contacts.before[:] = r, gap, before
-        self.fine.r[:], self.r[:] = r[-1], r.sum(axis=0)
+        self.fine.r[:], self.r[:] = r[-1], np.add.accumulate(r)[-1]
         self._collect()
 
     @property

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ... import parallel
+from ... import kernels, parallel
 from ...body import Body
 from ...contact import Contact
+from ...stiffness import sparse_rows
 
 _NEGLIGIBLE = 1e-15  # of the largest entry of H^-1
 
@@ -92,6 +93,7 @@ class Glue:
 
     Attributes:
         inverse: ``H^-1`` over the pairs of all ranks, sparse [N s/m].
+        rows: Starts, columns and values of its rows at this rank's pairs.
     """
 
     def __init__(self, interface: Interface, H: NDArray) -> None:
@@ -100,11 +102,14 @@ class Glue:
         inverse = (inverse + inverse.T) / 2
         inverse[np.abs(inverse) < _NEGLIGIBLE * np.abs(inverse).max()] = 0.0
         self.inverse = sparse.csr_matrix(inverse)
-        self._mine = self.inverse[interface.mine]
+        self.rows = sparse_rows(self.inverse[interface.mine])
+        self._loops, self._out = kernels.load(), np.zeros(interface.dofs.size)
 
     def multipliers(self, defects: NDArray) -> NDArray:
         """``Lambda = H^-1 r`` at this rank's pairs from their defects ``r`` [m/s]; [N]. Collective."""
-        return self._mine @ self.interface.gather(defects)
+        self._out[:] = 0.0
+        self._loops.subtract_rows(*self.rows, -self.interface.gather(defects), self._out)
+        return self._out
 
 
 def _mismatch(fine: Body, coarse: Body) -> ValueError | None:

@@ -68,6 +68,7 @@ class Implicit:
 
     Attributes:
         u, v, a: Displacements, velocities, accelerations at ``t``, shape (size,).
+        solver: What solves with ``M~``: the same here as in a loop of many steps.
         f: Loads less internal forces less damping of the predicted state, less the multipliers after
             :meth:`finish`, shape (size,) [N].
     """
@@ -79,10 +80,11 @@ class Implicit:
         self.u, self.v, self.a, self.f = (np.zeros(system.size) for _ in range(4))
         self._scratch = np.zeros(system.size)
         weight = 1 + GAMMA * dt * system.damping_rate
-        self._solver = system.implicit_solver(
-            BETA * dt**2, "lumped", mass_factor=weight, prefix="impact_hati_"
+        factor, prefix = BETA * dt * dt, "impact_hati_"
+        self.solver = system.loop_solver(factor, weight, prefix) or system.implicit_solver(
+            factor, "lumped", mass_factor=weight, prefix=prefix
         )
-        compliance = GAMMA * dt * interface.compliance(self._solver, system.size)  # (73)
+        compliance = GAMMA * dt * interface.compliance(self.solver, system.size)  # (73)
         self.compliance, self._interface = compliance, interface
         self._reach: NDArray = np.zeros(system.moved.dofs.size)
 
@@ -115,14 +117,14 @@ class Implicit:
     def free_velocity(self, t: float) -> NDArray:
         """The free problem of the step that ends at ``t``; its velocity at the interface. Collective."""
         h, moved = self.dt, self.system.moved
-        self.u += h * self.v + (0.5 - BETA) * h**2 * self.a  # (63)
+        self.u += h * self.v + (0.5 - BETA) * h * h * self.a  # (63)
         self.v += (1 - GAMMA) * h * self.a
         if moved.any:
             target = moved(t)
             self._reach[:] = target - self.u[moved.dofs]
             self.u[moved.dofs] = target
         self.system.force(t, self.u, self.v, self.f)
-        self._solver.solve(self.f, self.a)  # (64a)
+        self.solver.solve(self.f, self.a)  # (64a)
         g = self._at
         return self.v[g] + GAMMA * h * self.a[g]
 
@@ -130,8 +132,8 @@ class Implicit:
         """The constrained problem (54) with the last multipliers. Collective."""
         h, moved = self.dt, self.system.moved
         self.f[self._at] -= multipliers
-        self._solver.solve(self.f, self.a)
-        self.u += BETA * h**2 * self.a
+        self.solver.solve(self.f, self.a)
+        self.u += BETA * h * h * self.a
         if moved.any:
             self.a[moved.dofs] = self._reach / (BETA * h**2)
         self.v += GAMMA * h * self.a
