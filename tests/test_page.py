@@ -183,6 +183,7 @@ def test_the_relation_is_said(finding, words):
 def test_the_relation_of_a_lower_bound_is_on_the_page(html):
     assert "<p>measured <b>0.3</b>, asked for &gt; 0.1</p>" in html
     assert "<p>measured <b>-0.01</b>, asked for ≤ 0.02 in magnitude</p>" in html
+    assert "measured <b>-</b>" not in html  # a failed run measured nothing
 
 
 # -- it fits

@@ -47,7 +47,7 @@ def html(
     claims = {case: [c for c in report["claims"] if case_of.get(c["id"]) == case] for case in report["cases"]}
     own = [c for c in report["claims"] if c["id"] not in case_of]
     ends = _ends(report, own)
-    parts = [_head(report, claims), _contents(claims, [name for name, _, _ in ends])]
+    parts = [_head(report, claims), _contents(claims, {name: head for name, head, _ in ends})]
     for case, found in claims.items():
         figures = [each for each in drawn if each.case == case]
         parts.append(_case(case, found, figures, folder, report["cases"][case]))
@@ -79,7 +79,7 @@ def _head(report: Mapping[str, Any], claims: Mapping[str, Sequence[Mapping[str, 
     )
 
 
-def _contents(claims: Mapping[str, Sequence[Mapping[str, Any]]], ends: Sequence[str]) -> str:
+def _contents(claims: Mapping[str, Sequence[Mapping[str, Any]]], ends: Mapping[str, str]) -> str:
     cards = []
     for case, found in claims.items():
         reproduced, failed, unknown = count(found)
@@ -88,11 +88,12 @@ def _contents(claims: Mapping[str, Sequence[Mapping[str, Any]]], ends: Sequence[
             f'<a href="#{text(case)}">{_drawing(case)}<b>{text(title(case))}</b>'
             f'{bar((reproduced, failed, unknown))}<span class="small">{", ".join(words)}</span></a>'
         )
-    links = " · ".join(f'<a href="#{name}">{name}</a>' for name in (*ends, "versions"))
+    below = {**ends, "versions": "Versions"}
+    links = " · ".join(f'<a href="#{name}">{head}</a>' for name, head in below.items())
     items = "".join(f"<li>{card}</li>" for card in cards)
     return (
         f'<nav aria-label="Contents"><ul class="cards">{items}</ul>'
-        f'<p class="small">Also: {links}</p></nav>'
+        f'<p>{links}</p></nav>'
     )
 
 
@@ -151,8 +152,10 @@ def _claims(claims: list[Mapping[str, Any]]) -> str:
 
 
 def _claim(claim: Mapping[str, Any]) -> str:
-    question = f", {text(asked(claim))}" if asked(claim) else ""
-    numbers = f"<p>measured <b>{number(claim['measured'])}</b>{question}</p>"
+    numbers = ""
+    if claim["measured"] is not None or asked(claim):
+        question = f", {text(asked(claim))}" if asked(claim) else ""
+        numbers = f"<p>measured <b>{number(claim['measured'])}</b>{question}</p>"
     return (
         f'<li id="{text(claim["id"])}"><div class="badge">'
         f'{verdict(claim["reproduced"], VERDICTS[claim["reproduced"]])}</div>'

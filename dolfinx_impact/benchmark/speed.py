@@ -86,8 +86,8 @@ def plan(case: str | None, sizes: list[int]) -> str:
     parts = [(name, *_PLANS[name]) for name in names if MPI.COMM_WORLD.size == 1 or name == "solids"]
     numbers = " and ".join(map(str, sizes))
     if case in (None, "impacting-bar"):
-        what = f"a step of the 3D bar with {numbers} dofs against its product and update"
-        parts.append(("impacting-bar", what, _BAR_PER_DOF * sum(sizes)))
+        what = f"a step with {numbers} dofs against a matrix product and an update"
+        parts.append(("impacting-bar in 3D", what, _BAR_PER_DOF * sum(sizes)))
     if case == "scaling":
         what = f"bodies with {numbers} dofs on one rank and on two"
         parts.append(("scaling", what, _SCALING_PER_DOF * sum(sizes)))
