@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Callable, Protocol, Sequence, Union
+from typing import Callable, Literal, Protocol, Sequence, Union
 
 from .checkpoint import Checkpoint, Stored
 from .energy import Balance
@@ -47,7 +47,7 @@ def simulate(
     observers: Sequence[Observer] = (),
     energies: bool = True,
     every: int = 1,
-    progress: bool | None = None,
+    progress: bool | Literal["bar"] | None = None,
     compiled: bool | None = None,
     adapt: StepControl | None = None,
     checkpoint: Checkpoint | None = None,
@@ -71,7 +71,7 @@ def simulate(
         energies: Follow the energy balance of the scheme.
         every: Sample every so many steps (and the last one).
         progress: Show a progress bar and, at the end, a summary; by default when the error stream is a
-            terminal.
+            terminal. ``"bar"`` there shows the bar alone.
         compiled: Whether many steps run in one compiled loop, with the same results; by default where
             that is possible and the run is long.
         adapt: Changes the time step of central differences as the body's critical one changes. Without it
@@ -116,9 +116,11 @@ def simulate(
         run = Run(integrator, t_end, record, observers, energies, int(every), adapt, stored)
         block = _compiled_block(run, False if adapt is not None else compiled)
         caught = stack.enter_context(stop_signals())
-        bar = stack.enter_context(Progress(run.made + run.left, run.made, progress))
+        shown = None if progress == "bar" else progress
+        bar = stack.enter_context(Progress(run.made + run.left, run.made, shown))
         result = run.go(block, checkpoint, caught, bar)
-    bar.say(result.summary())
+    if progress != "bar":
+        bar.say(result.summary())
     return result
 
 

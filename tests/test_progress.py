@@ -1,6 +1,7 @@
 """What people see while a run goes on."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -40,6 +41,14 @@ def test_bar_and_summary(compiled, at_once, capfd):
     assert re.search(r"\[\d\d:\d\d<\d\d:\d\d, .*(steps/s|\?)", final)
     drift = float(re.search(r"energy drift (\S+) \[", final)[1])
     assert abs(drift) < 1e-12
+
+
+def test_a_bar_alone(at_once, capfd, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    simulate(ball(), t_end=0.3, progress="bar")
+    said = capfd.readouterr().err
+    assert "steps to t =" not in said
+    assert MPI.COMM_WORLD.rank > 0 or "300/300 steps" in said
 
 
 def test_a_run_that_goes_on_begins_where_it_was(at_once, shared_path, capfd):

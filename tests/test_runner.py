@@ -2,7 +2,9 @@
 
 import inspect
 import json
+import re
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from mpi4py import MPI
 from dolfinx_impact import Interrupted, Result
 from dolfinx_impact.benchmark import __main__ as command_line
 from dolfinx_impact.benchmark import impacting_bar
+from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.integrators import SCHEMES
 
 WORLD = MPI.COMM_WORLD
 RUN = ["run", "impacting-bar", "cd-lagrange"]
@@ -94,11 +98,55 @@ def test_list_as_json(capfd):
     assert {"theta", "forecast", "mass"} <= set(everything["schemes"]["moreau-jean"]["parameters"])
 
 
-def test_list_for_people_names_every_parameter(capfd):
+def test_list_for_people_says_what_there_is(capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     assert command_line.main(["list"]) == 0
     out = WORLD.bcast(capfd.readouterr().out)
-    for word in ("impacting-bar", "cd-lagrange", "moreau-jean", "elements", "courant", "theta", "[kg/m3]"):
-        assert word in out
+    assert all(re.search(rf"^  {re.escape(name)} ", out, re.M) for name in (*CASES, *SCHEMES))
+    words = " ".join(out.split())
+    assert all(each.about in words for each in CASES.values())
+    assert all(each.paper in words for each in SCHEMES.values())
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", ["impacting-bar", "van-der-pol", "moreau-jean"])
+def test_list_of_one_names_every_parameter(name, capfd, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert command_line.main(["list", name]) == 0
+    out = WORLD.bcast(capfd.readouterr().out)
+    chosen = {**CASES, **SCHEMES}[name]
+    assert all(re.search(rf"^  {each} +\S", out, re.M) for each in chosen.parameters)
+    assert max(map(len, out.splitlines())) <= 80
+    expected = {"impacting-bar": "[kg/m3]", "van-der-pol": "  force          midpoint"}
+    assert expected.get(name, "rotating-spring") in out
+
+
+@pytest.mark.parametrize("arguments, text", [
+    (["list", "bouncing"], "unknown name 'bouncing'; the cases are: bouncing-ball,"),
+    (["list", "bouncing-ball", "--json"], "give a name or --json"),
+])  # fmt: skip
+def test_list_of_what_there_is_not(arguments, text, capfd):
+    assert command_line.main(arguments) == 2
+    out, err = capfd.readouterr()
+    assert out == "" and (WORLD.rank > 0 or (text in err and err.count("\n") == 1))
+
+
+def test_without_a_command_it_shows_its_commands_with_examples(capfd):
+    assert command_line.main([]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    if WORLD.rank == 0:
+        for command in ("list", "run", "report", "speed"):
+            assert re.search(rf"^    {command} +\w", err, re.M)  # a line on what it does
+            assert f"\n  python -m dolfinx_impact.benchmark {command} " in err
+        assert err.splitlines()[-1] == "error: no command: one of list, run, report and speed"
+
+
+@pytest.mark.serial
+def test_a_reader_that_has_seen_enough_ends_a_list_quietly(launch):
+    script = f"{sys.executable} -m dolfinx_impact.benchmark list --json | head -n 1"
+    done = launch(["-c", f"import subprocess; subprocess.run({script!r}, shell=True)"])
+    assert done.stdout == "{\n" and done.stderr == ""
 
 
 # -- what a run writes
@@ -182,6 +230,14 @@ def test_a_second_run_replaces_the_first(run):
     first, _ = run(*SMALL)
     second, summary = run(*SMALL, "--set", "t_end=1e-5")
     assert len(second["t"]) == summary["steps"] + 1 < len(first["t"])
+
+
+def test_the_summary_line_appears_once_on_a_terminal(run, capfd, monkeypatch):
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    run(*SMALL)
+    out, err = capfd.readouterr()
+    assert (out + err).count(" steps to t = ") == (WORLD.rank == 0)
 
 
 @pytest.mark.serial

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mpi4py import MPI
 
-from dolfinx_impact.benchmark import speed, speed_ranks, speed_scaling
+from dolfinx_impact.benchmark import speed, speed_ranks, speed_scaling, speed_small
 
 SCRIPT = Path(__file__).parent.parent / "demos" / "cluster.sh"
 
@@ -48,6 +48,43 @@ def test_what_is_measured(monkeypatch, capsys):
     assert found["step, speed-up"] == pytest.approx(found["step, ns, 1 rank"] / found["step, ns, 2 ranks"])
     for word in (kind, "two processes", "6000 dofs on 2 ranks", "bytes a dof", "load"):
         assert word in said
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("case, words", [
+    (None, ("This takes about 2 min", "bouncing-ball: a compiled step", "with 100000 and 1000000 dofs")),
+    ("bridge-crane", ("This takes about 2 min", "bridge-crane: whole runs with HATI")),
+    ("solids", ("This takes about 2 min", "solids: nonlinear laws")),
+    ("scaling", ("This takes about 9 min", "scaling: bodies with 100000 and 1000000 dofs on one rank")),
+    ("van-der-pol", ("This takes about 5 s", "van-der-pol: a compiled step")),
+])  # fmt: skip
+def test_what_will_be_measured_and_how_long_it_takes(case, words):
+    plan = speed.plan(case, [100_000, 1_000_000])
+    assert all(word in plan for word in words), plan
+    assert len(plan.splitlines()) == {None: 5}.get(case, 2)
+
+
+@pytest.mark.serial
+def test_it_is_said_before_anything_is_measured(monkeypatch, capsys):
+    def measure(case):
+        assert "This takes about 5 s" in capsys.readouterr().out
+        return {"compiled loop": 2.0}
+
+    monkeypatch.setattr(speed_small, "measure", measure)
+    assert speed.measure("bouncing-ball", [1000]) == {"bouncing-ball": {"compiled loop": 2.0}}
+
+
+@pytest.mark.serial
+def test_what_is_slower_is_not_called_faster(monkeypatch, capsys):
+    monkeypatch.setattr(speed_small, "ROUNDS", 1)
+    monkeypatch.setattr(speed_small, "_PLAIN", 20)
+    found = speed_small.measure("bouncing-ball")
+    said = capsys.readouterr().out
+    line = next(line for line in said.splitlines() if line.startswith("  step() "))
+    words = "as fast" if found["step()"] == 1 else "faster" if found["step()"] > 1 else "slower"
+    assert words in line and not re.search(r" 0(\.\d+)? times", said)
+    (base,) = (line for line in said.splitlines() if line.startswith("  petsc4py calls"))
+    assert "times" not in base
 
 
 def test_on_several_ranks_it_is_refused():

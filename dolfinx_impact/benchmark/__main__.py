@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -13,10 +15,18 @@ import numpy as np
 from mpi4py import MPI
 
 from ..simulation import Interrupted
-from . import runner
+from . import listing, runner
 from .keeping import Keep
 
 _BAD_INPUT, _FAILED = 2, 3
+_PROGRAM = "python -m dolfinx_impact.benchmark"
+_EXAMPLES = f"""examples:
+  {_PROGRAM} list bouncing-ball
+  {_PROGRAM} run bouncing-ball cd-lagrange --set h=1e-3
+  {_PROGRAM} report --cases bouncing-ball,rigid-body
+  {_PROGRAM} speed --case bouncing-ball
+
+{_PROGRAM} COMMAND --help says more of a command."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -36,14 +46,19 @@ def _complain(message: object) -> None:
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m dolfinx_impact.benchmark", description="The cases, with verdicts.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="the cases and schemes")
-    listing.add_argument("--json", action="store_true", help="with all parameters, for programs")
-    run = commands.add_parser("run", help="run a case with a scheme")
+    parser = _Parser(
+        prog=_PROGRAM, description="Cases with known answers, for every scheme.", epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+    names = commands.add_parser("list", help="the cases and schemes, and their parameters")
+    names.add_argument("name", nargs="?", metavar="NAME", help="a case or a scheme: all about it")
+    names.add_argument("--json", action="store_true", help="everything, for programs")
+    run = commands.add_parser("run", help="run a case with a scheme; history, results, verdicts")
     run.add_argument("case")
     run.add_argument("scheme")
-    run.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE", help="see list")
+    run.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE",
+                     help="parameters; see list CASE and list SCHEME")  # fmt: skip
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
     run.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the run, to go on from there")
@@ -69,32 +84,32 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def _list(as_json: bool) -> None:
-    everything = runner.catalogue()
-    if MPI.COMM_WORLD.rank != 0:
-        return
+def _list(name: str | None, as_json: bool) -> None:
+    if as_json and name is not None:
+        raise ValueError("give a name or --json, not both: --json lists everything")
+    width = shutil.get_terminal_size((100, 24)).columns
     if as_json:
-        print(json.dumps(everything, indent=1))
-        return
-    for name, case in everything["cases"].items():
-        print(f"{name}  ({', '.join(case['schemes'])})")
-        for parameter, about in case["parameters"].items():
-            print(f"    {parameter:<14} {about['default']!s:<12} {about['help']} [{about['unit']}]")
-    for name, scheme in everything["schemes"].items():
-        print(f"{name}: {scheme['paper']}, {scheme['equations']}")
-        for parameter, about in scheme["parameters"].items():
-            print(f"    {parameter:<14} {about['default']!s:<12} {about['help']} [{about['unit']}]")
+        text = json.dumps(runner.catalogue(), indent=1)
+    else:
+        text = listing.overview(width) if name is None else listing.details(name, width)
+    if MPI.COMM_WORLD.rank == 0:
+        print(text, flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit status of the contract."""
     try:
-        given = _arguments().parse_args(arguments)
+        parser = _arguments()
+        given = parser.parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
+    if given.command is None:
+        parser.print_help(sys.stderr)
+        _complain("no command: one of list, run, report and speed")
+        return _BAD_INPUT
     try:
         if given.command == "list":
-            _list(given.json)
+            _list(given.name, given.json)
         elif given.command == "run":
             if given.out is not None and not given.out.name:
                 raise ValueError("--out needs the name of a folder")
@@ -119,6 +134,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (ValueError, FileNotFoundError, ImportError) as error:
         _complain(error)
         return _BAD_INPUT
+    except BrokenPipeError:  # whoever read what is printed has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except OSError as error:
         _complain(f"could not write: {error}")
         return _FAILED
@@ -148,4 +166,5 @@ def _end_all(status: int) -> int:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # PETSc would end the program with a page of advice
     sys.exit(main())

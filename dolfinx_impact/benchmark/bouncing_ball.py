@@ -18,6 +18,7 @@ from ..integrators import Integrator, Option, find_scheme
 from ..output import Result
 from ..steps import Steps
 from ..system import PointMasses
+from . import drawings
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -253,4 +254,9 @@ def _above(claim: str, measured: float, limit: float) -> Verdict:
     return verdict
 
 
-BOUNCING_BALL = Case(PARAMETERS, NAMED, make)
+BOUNCING_BALL = Case(
+    PARAMETERS, NAMED, make,
+    about="A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
+          "time, after which it must rest.",
+    drawing=drawings.bouncing_ball,
+)  # fmt: skip

@@ -23,7 +23,7 @@ from ..node_pairs import NodePairs
 from ..output import Result
 from ..signals import Signal
 from ..statics import tied_equilibrium
-from . import crane, crane_record
+from . import crane, crane_record, drawings
 from .case import COMMON, Case, Problem, Values, Verdict, balance_verdict
 from .crane_events import EventLog
 
@@ -244,4 +244,9 @@ def verdicts(results: dict[str, Any], log: EventLog, result: Result, p: Values) 
     return found
 
 
-BRIDGE_CRANE = Case(PARAMETERS, ("cd-lagrange", "hati"), make)
+BRIDGE_CRANE = Case(
+    PARAMETERS, ("cd-lagrange", "hati"), make,
+    about="A bridge crane under vertical shaking. The trolley is loose on its girders: its four wheels lift "
+          "off and come down again.",
+    drawing=drawings.bridge_crane,
+)  # fmt: skip

@@ -15,6 +15,7 @@ from ..output import Result
 from ..rows import Rows
 from ..simulation import Observer
 from ..steps import Steps
+from .sketch import Sketch
 
 #: Parameters of a run by name.
 Values = Mapping[str, Any]
@@ -96,6 +97,8 @@ class Case:
         parameters: What it understands.
         schemes: Names of the schemes it runs with.
         make: Makes it ready for a scheme.
+        about: What moves, against what, and what it shows, in a sentence or two.
+        drawing: Draws the set-up.
         amplifies_rounding: Whether long runs differ in whole cycles where roundings differ.
         defaults: Scheme parameters whose default is another one here.
     """
@@ -103,6 +106,8 @@ class Case:
     parameters: Mapping[str, Option]
     schemes: tuple[str, ...]
     make: Callable[[str, Values, bool], Problem]
+    about: str
+    drawing: Callable[[], Sketch]
     amplifies_rounding: bool = False
     defaults: Values = field(default_factory=dict)
 

@@ -23,6 +23,7 @@ from ..obstacles import Plane
 from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -169,4 +170,9 @@ def study(scheme: str, p: Values) -> list[Verdict]:
     ]  # fmt: skip
 
 
-CUBE_DROP = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make)
+CUBE_DROP = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    about="An elastic cube falls flat on a rigid plane. Waves in the cube, not the restitution of its "
+          "contact nodes, decide how fast it rebounds.",
+    drawing=drawings.cube_drop,
+)  # fmt: skip

@@ -19,6 +19,7 @@ from ..integrators import SCHEMES, CentralDifferences, Integrator, Option, find_
 from ..output import Result
 from ..statics import Equilibrium, static_equilibrium
 from ..steps import Steps
+from . import drawings
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -254,4 +255,9 @@ def _middle(chain: Chain, x: NDArray) -> float:
     return float(np.mean(x[[2 * node + 1 for node in chain.middle]]))
 
 
-DISCRETE_ARCH = Case(PARAMETERS, SCHEME_NAMES, make)
+DISCRETE_ARCH = Case(
+    PARAMETERS, SCHEME_NAMES, make,
+    about="A shallow arch of masses and springs is pushed through and snaps onto a floor. Only the state of "
+          "rest counts, so that its masses are free to choose.",
+    drawing=drawings.discrete_arch,
+)  # fmt: skip

@@ -42,6 +42,7 @@ from ..rows import Rows
 from ..simulation import Observer
 from ..solid import Solid
 from ..steps import Steps, added
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -285,4 +286,9 @@ def verdicts(results: dict[str, Any], integrator: Integrator, courant: float, p:
     return found
 
 
-FREE_FLIGHT = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults={"force": "midpoint"})
+FREE_FLIGHT = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults={"force": "midpoint"},
+    about="A soft block spins, swings and stretches in free flight. Without any force from outside, its "
+          "momentum, its spin and its energy stay the same.",
+    drawing=drawings.free_flight,
+)  # fmt: skip

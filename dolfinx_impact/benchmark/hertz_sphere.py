@@ -23,6 +23,7 @@ from ..obstacles import Plane
 from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -235,4 +236,9 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
     return beside_hertz(results, problem.t_end, values)
 
 
-HERTZ_SPHERE = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make)
+HERTZ_SPHERE = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    about="An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force "
+          "and the time of contact.",
+    drawing=drawings.hertz_sphere,
+)  # fmt: skip

@@ -21,6 +21,7 @@ from ..obstacles import Plane
 from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid
+from . import drawings
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -237,4 +238,9 @@ def _norm94(found: NDArray, true: NDArray) -> float:
 
 
 _NAMES = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
-IMPACTING_BAR = Case(PARAMETERS, _NAMES, make)
+IMPACTING_BAR = Case(
+    PARAMETERS, _NAMES, make,
+    about="An elastic bar flies against a rigid wall. It stays there while a wave runs to its far end and "
+          "back, then leaves with the speed it came with.",
+    drawing=drawings.impacting_bar,
+)  # fmt: skip

@@ -25,6 +25,7 @@ from ..output import Result
 from ..rows import Rows, coordinate_order
 from ..simulation import simulate
 from ..solid import Solid
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -217,4 +218,9 @@ def verdicts(results: dict[str, Any], explicit: bool, steps: int) -> list[Verdic
     ]  # fmt: skip
 
 
-OBLIQUE_BAR = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make)
+OBLIQUE_BAR = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    about="A bar thrown aslant at a wall, with its mesh, the wall and the velocity turned in space: the "
+          "solution must turn with them.",
+    drawing=drawings.oblique_bar,
+)  # fmt: skip

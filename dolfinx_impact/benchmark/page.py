@@ -1,42 +1,20 @@
-"""The report as a page to read or print."""
+"""The report as a page to read or print: every case with its drawing, figures, claims and runs."""
 
 from __future__ import annotations
 
 import base64
-import html as markup
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
+
+from .cases import CASES
+from .markup import VERDICTS, bar, by, document, fold, listed, table, tally, text, verdict
+from .wording import ANSWERS, NO_ANSWER, asked, classification, count, criteria, number, title
 
 #: A larger drawing is shown as an image of points: thousands of markers make slow pages.
 _MOST_BYTES = 400_000
-_WORDS = {True: "reproduced", False: "not reproduced", None: "undecided"}
-ANSWERS = {True: "yes", False: "no", None: "-"}
-NO_ANSWER = "the scheme does not run the case, or its run failed"
-
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.45 "Liberation Sans", Arial, sans-serif; color: #111; background: #fff;
-       max-width: 75em; margin: 2em auto; padding: 0 1.5em; }
-h1 { font-size: 1.7em; } h2 { font-size: 1.35em; margin-top: 2em; border-bottom: 2px solid #111; }
-h3 { font-size: 1.1em; }
-table { border-collapse: collapse; width: 100%; margin: 0.6em 0 1.4em; font-size: 0.87em; }
-th, td { border-bottom: 1px solid #bbb; padding: 0.3em 0.5em; text-align: left; vertical-align: top; }
-th { border-bottom: 2px solid #111; } thead { display: table-header-group; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.id { font-family: monospace; font-size: 0.92em; overflow-wrap: anywhere; }
-.v { white-space: nowrap; padding: 0.05em 0.4em; border: 1px solid #111; display: inline-block; }
-.v.false { background: #111; color: #fff; font-weight: bold; }
-.v.null { border-style: dashed; color: #444; }
-figure { margin: 1em 0 1.6em; break-inside: avoid; } figure img { max-width: 100%; }
-figcaption { font-size: 0.9em; } p.small, .why { font-size: 0.9em; color: #333; }
-nav a { margin-right: 1em; }
-@page { size: A4 landscape; margin: 12mm; }
-@media print { body { font-size: 10pt; max-width: none; margin: 0; } tr { break-inside: avoid; }
-               h2 { break-before: page; } nav { display: none; } a { color: inherit; }
-               .v.false { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
-"""
+#: Lists of results with more values are only counted.
+_MOST_VALUES = 6
 
 
 @dataclass(frozen=True)
@@ -55,64 +33,6 @@ class Drawn:
     left_out: str | None
 
 
-def number(value: Any) -> str:
-    """A number with four digits, or a dash."""
-    return "-" if value is None else format(value, ".4g")
-
-
-def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
-    """How many are reproduced, not reproduced, undecided."""
-    found = Counter(claim["reproduced"] for claim in claims)
-    return found[True], found[False], found[None]
-
-
-def criteria(
-    schemes: Mapping[str, Sequence[Mapping[str, Any]]],
-) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each property that the schemes were asked for: its row for one of them, the criterion for all."""
-    for rows in zip(*schemes.values()):
-        words, found = rows[0]["criterion"], [row for row in rows if row["tolerance"] is not None]
-        if found:
-            spans = {name: _span([row[name] for row in found]) for name in ("expected", "tolerance")}
-            words += "; " + rows[0]["bound"].format(**spans)
-        yield rows[0], words
-
-
-def _span(values: Sequence[float]) -> str:
-    """A number, or the smallest and the largest of several that differ."""
-    return " to ".join(dict.fromkeys(number(value) for value in (min(values), max(values))))
-
-
-#: Heads of the classification with the keys of their cells; unknown to a scheme where there is None.
-_CLASSIFICATION = {
-    "force std [N]": "force_std", "largest [N]": "force_max_deviation", "m_i v_i/h [N]": "force_predicted",
-    "oscillation": "oscillation", "energy, 1 period": "energy_change_1",
-    "energy, 4 periods": "energy_change_4", "energy": "energy", "largest Courant": "courant",
-    "predicted": "courant_predicted", "force error": "force_error",
-    "displacement error": "displacement_error", "changes class with phase": "changes",
-}  # fmt: skip
-
-
-def classification(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Head and cells of the classification in words; a row that failed has the reason in its last cell."""
-    return list(_CLASSIFICATION), [[_class(row, key) for key in _CLASSIFICATION.values()] for row in rows]
-
-
-def _class(row: Mapping[str, Any], key: str) -> str:
-    value = row.get(key)
-    if "failed" in row or value is None:
-        return "failed" if "failed" in row and key == "changes" else "-"
-    if key == "changes":
-        return ", ".join(value) or "no"
-    if key == "oscillation" or key == "energy":
-        return " to ".join(value)
-    ends = value if isinstance(value, list) else [value]
-    return " to ".join(dict.fromkeys(format(end, ".3g") for end in ends))
-
-
-# -- the page
-
-
 def html(
     report: Mapping[str, Any], drawn: list[Drawn], folder: Path, case_of: Mapping[str, str]
 ) -> str:  # fmt: skip
@@ -124,138 +44,204 @@ def html(
         folder: Where their files are.
         case_of: The case of each claim by id; those without one are about the user's own schemes.
     """
-    cases = list(report["cases"])
-    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
-    classified = report.get("classification")
-    places = [*cases, *(["classification"] if classified else []), "schemes"]
-    links = "".join(f'<a href="#{_text(place)}">{_text(place)}</a>' for place in places)
-    parts = [
-        "<h1>Impact benchmark: what the papers say, and what runs show</h1>",
-        f"<p class=small>{_text(versions)}</p><nav>{links}</nav>",
-        _overview(report, case_of),
-    ]
-    for case in cases:
-        claims = [c for c in report["claims"] if case_of.get(c["id"]) == case]
-        parts += [f"<h2 id={_text(case)}>{_text(case)}</h2>", _claims(claims)]
-        parts += [_figure(each, folder) for each in drawn if each.case == case]
-        parts += ["<h3>Runs at the default parameters</h3>", _runs(report["cases"][case])]
-    if classified:
-        parts += ["<h2 id=classification>Classification of the schemes</h2>", _classified(classified)]
-    parts += ["<h2 id=schemes>Properties of the schemes</h2>", _properties(report["schemes"])]
+    claims = {case: [c for c in report["claims"] if case_of.get(c["id"]) == case] for case in report["cases"]}
     own = [c for c in report["claims"] if c["id"] not in case_of]
+    ends = _ends(report, own)
+    parts = [_head(report, claims), _contents(claims, {name: head for name, head, _ in ends})]
+    for case, found in claims.items():
+        figures = [each for each in drawn if each.case == case]
+        parts.append(_case(case, found, figures, folder, report["cases"][case]))
+    parts += [f'<section id="{name}"><h2>{head}</h2>\n{content}</section>' for name, head, content in ends]
+    versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
+    parts.append(f'<footer><p class="small" id="versions">Versions: {text(versions)}</p></footer>')
+    return document("Impact benchmark", parts)
+
+
+def _ends(report: Mapping[str, Any], own: list[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """The sections about schemes: where they are, what they are called and hold."""
+    found = []
+    if report.get("classification"):
+        content = _classified(report["classification"])
+        found.append(("classification", "Classification of the schemes", content))
+    found.append(("schemes", "Properties of the schemes", _properties(report["schemes"])))
     if own:
-        parts += ["<h3>Schemes of your own</h3>", _claims(own)]
+        found.append(("own", "Schemes of your own", _claims(own)))
+    return found
+
+
+def _head(report: Mapping[str, Any], claims: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+    every = [claim for found in claims.values() for claim in found]
+    schemes = {name for runs in report["cases"].values() for name, run in runs.items() if "failed" not in run}
+    papers = len({claim["paper"] for claim in every})
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Impact benchmark</title>'
-        f"<style>{_STYLE}</style></head><body>\n" + "\n".join(parts) + "\n</body></html>\n"
+        f"<header><h1>Impact benchmark</h1><p>{len(every)} claims from {papers} sources on {len(claims)} "
+        f"cases, decided by runs with {len(schemes)} schemes.</p><p>{tally(count(every))}</p></header>"
     )
 
 
-def _text(value: Any) -> str:
-    return markup.escape(str(value))
+def _contents(claims: Mapping[str, Sequence[Mapping[str, Any]]], ends: Mapping[str, str]) -> str:
+    cards = []
+    for case, found in claims.items():
+        reproduced, failed, unknown = count(found)
+        words = [f"{reproduced} of {reproduced + failed}"] + ([f"{unknown} not decidable"] if unknown else [])
+        cards.append(
+            f'<a href="#{text(case)}">{_drawing(case)}<b>{text(title(case))}</b>'
+            f'{bar((reproduced, failed, unknown))}<span class="small">{", ".join(words)}</span></a>'
+        )
+    below = {**ends, "versions": "Versions"}
+    links = " · ".join(f'<a href="#{name}">{head}</a>' for name, head in below.items())
+    items = "".join(f"<li>{card}</li>" for card in cards)
+    return (
+        f'<nav aria-label="Contents"><ul class="cards">{items}</ul>'
+        f'<p>{links}</p></nav>'
+    )
 
 
-def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Cells are markup, each a ``<td>`` or what one holds."""
-    top = "".join(f"<th>{_text(name)}</th>" for name in head)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>\n" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>\n{body}</tbody></table>"
+# -- a case
 
 
-def _cell(content: str) -> str:
-    return content if content.startswith("<td") else f"<td>{content}</td>"
+def _case(
+    case: str, claims: list[Mapping[str, Any]], figures: list[Drawn], folder: Path, runs: Mapping[str, Any]
+) -> str:
+    return (
+        f'<section id="{text(case)}"><h2>{text(title(case))}</h2>\n<div class="intro">'
+        f'<div class="sketch">{_drawing(case)}</div><div><p class="about">{text(CASES[case].about)}</p>'
+        f"<p>{tally(count(claims))}</p><p><code>{text(case)}</code></p></div></div>\n"
+        f"{_figures(figures, folder)}\n<h3>Claims</h3>\n{_claims(claims)}\n"
+        f"<h3>Runs at the default parameters</h3>\n{_runs(runs)}</section>"
+    )
 
 
-def _n(value: Any) -> str:
-    return f"<td class=n>{number(value)}</td>"
+def _drawing(case: str) -> str:
+    return CASES[case].drawing().svg(f"The set-up of {title(case)}")
 
 
-def _verdict(reproduced: bool | None, words: Mapping[bool | None, str] = _WORDS) -> str:
-    kind = {True: "true", False: "false", None: "null"}[reproduced]
-    return f'<span class="v {kind}">{words[reproduced]}</span>'
-
-
-def _overview(report: Mapping[str, Any], case_of: Mapping[str, str]) -> str:
-    rows = []
-    for case in report["cases"]:
-        found = count(c for c in report["claims"] if case_of.get(c["id"]) == case)
-        failed = sum("failed" in run for run in report["cases"][case].values())
-        rows.append([_text(case), *map(_n, found), _n(len(report["cases"][case])), _n(failed)])
-    return _table(["case", "reproduced", "not reproduced", "undecided", "runs", "failed runs"], rows)
-
-
-def _claims(claims: list[Mapping[str, Any]]) -> str:
-    if not claims:
-        return "<p>No claims.</p>"
-    rows = [
-        [
-            f"<td class=id>{_text(c['id'])}</td>", f"{_text(c['paper'])}, {_text(c['where'])}",
-            _text(c["claim"]), _n(c["measured"]), _n(c["expected"]), _n(c["tolerance"]),
-            _verdict(c["reproduced"]), f'<td class="why">{_text(c["why"])}</td>',
-        ]
-        for c in claims
-    ]  # fmt: skip
-    return _table(["", "source", "claim", "measured", "expected", "tolerance", "verdict", "why"], rows)
+def _figures(figures: list[Drawn], folder: Path) -> str:
+    shown = "\n".join(_figure(each, folder) for each in figures if each.left_out is None)
+    left = [
+        f"<b>{text(each.where)}</b> {text(each.title)}: not drawn, {text(each.left_out)}"
+        for each in figures
+        if each.left_out is not None
+    ]
+    below = fold(f"Figures not drawn: {len(left)}", listed(left)) if left else ""
+    return (f'<div class="figures">{shown}</div>' if shown else "") + below
 
 
 def _figure(figure: Drawn, folder: Path) -> str:
-    caption = f"<b>{_text(figure.where)}</b> {_text(figure.title)} ({_text(figure.paper)})"
-    if figure.left_out is not None:
-        return f"<p class=small>{caption}: not drawn, {_text(figure.left_out)}</p>"
     file, kind = folder / f"{figure.id}.svg", "svg+xml"
     if file.stat().st_size > _MOST_BYTES:
         file, kind = folder / f"{figure.id}.png", "png"
     data = base64.b64encode(file.read_bytes()).decode()
     return (
-        f'<figure><img alt="{_text(figure.title)}" src="data:image/{kind};base64,{data}">'
-        f"<figcaption>{caption}</figcaption></figure>"
+        f'<figure><div class="scroll"><img alt="{text(figure.title)}" src="data:image/{kind};base64,{data}">'
+        f"</div><figcaption><b>{text(figure.where)}</b> {text(figure.title)} ({text(figure.paper)})"
+        "</figcaption></figure>"
+    )
+
+
+def _claims(claims: list[Mapping[str, Any]]) -> str:
+    """Claims by paper, folded; what cannot be decided stands at the end, by reason."""
+    folds = []
+    for paper, found in by(claims, "paper").items():
+        known = [claim for claim in found if claim["reproduced"] is not None]
+        unknown = [claim for claim in found if claim["reproduced"] is None]
+        content = f'<ul class="claims">{"".join(map(_claim, known))}</ul>' if known else ""
+        content += fold(f"Not decidable: {len(unknown)}", _undecided(unknown)) if unknown else ""
+        folds.append(fold(f"<b>{text(paper)}</b> {tally(count(found))}", content))
+    return "\n".join(folds) or '<p class="small">None.</p>'
+
+
+def _claim(claim: Mapping[str, Any]) -> str:
+    numbers = ""
+    if claim["measured"] is not None or asked(claim):
+        question = f", {text(asked(claim))}" if asked(claim) else ""
+        numbers = f"<p>measured <b>{number(claim['measured'])}</b>{question}</p>"
+    return (
+        f'<li id="{text(claim["id"])}"><div class="badge">'
+        f'{verdict(claim["reproduced"], VERDICTS[claim["reproduced"]])}</div>'
+        f'<div class="where">{text(claim["where"])}</div><div class="words"><p>{text(claim["claim"])}</p>'
+        f'{numbers}<p class="why">{text(claim["why"])}</p><code>{text(claim["id"])}</code></div></li>\n'
+    )
+
+
+def _undecided(claims: list[Mapping[str, Any]]) -> str:
+    """Each reason with the claims that it leaves open."""
+    return "".join(
+        f'<p class="why">{text(why)}:</p>'
+        + listed(f"{text(c['where'])}: {text(c['claim'])} <code>{text(c['id'])}</code>" for c in left)
+        for why, left in by(claims, "why").items()
     )
 
 
 def _runs(runs: Mapping[str, Any]) -> str:
-    rows = []
-    for scheme, run in runs.items():
-        if "failed" in run:
-            rows.append([_text(scheme), "<td></td>", "", "", f"<b>failed:</b> {_text(run['failed'])}"])
-            continue
-        results = "; ".join(f"{_text(n)} {_text(_short(v))}" for n, v in run["results"].items())
-        balance = "closes" if run["balance"] else "has a defect"
-        residual = number(run["results"].get("balance_residual"))
-        rows.append([_text(scheme), _n(run["steps"]), _n(run["seconds"]), f"{balance}, {residual}", results])
-    return _table(["scheme", "steps", "seconds", "energy balance", "results"], rows)
+    """Results of the schemes that ran, one a row, and below them why the others did not."""
+    ran = {scheme: run for scheme, run in runs.items() if "failed" not in run}
+    failed = [
+        f"<b>{text(name)}</b> failed: {text(run['failed'])}" for name, run in runs.items() if "failed" in run
+    ]
+    names = list(dict.fromkeys(name for run in ran.values() for name in run["results"]))
+    rows = [
+        [text(scheme), run["steps"], run["seconds"], "closes" if run["balance"] else "has a defect",
+         *(_short(run["results"].get(name)) for name in names)]
+        for scheme, run in ran.items()
+    ]  # fmt: skip
+    head = ["scheme", "steps", "seconds", "energy balance", *(name.replace("_", " ") for name in names)]
+    content = table(head, rows) if rows else ""
+    content += listed(failed) if failed else ""
+    schemes = "scheme" if len(ran) == 1 else "schemes"
+    more = f", {len(failed)} failed" if failed else ""
+    return fold(f"<b>{len(ran)} {schemes}{more}</b>", content)
 
 
-def _short(value: Any) -> str:
-    if value is None or isinstance(value, float):
-        return number(value)
-    if isinstance(value, list) and len(value) > 6:
-        return f"[{', '.join(map(_short, value[:5]))}, ... {len(value)} values]"
-    return f"[{', '.join(map(_short, value))}]" if isinstance(value, list) else str(value)
+def _short(value: Any) -> Any:
+    """A cell: a number, or markup."""
+    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, list):
+        if len(value) > _MOST_VALUES:
+            return f"{len(value)} values"
+        return ", ".join(number(v) if v is None or isinstance(v, float) else text(v) for v in value) or "-"
+    return text(value)
+
+
+# -- schemes
 
 
 def _classified(classified: Mapping[str, Any]) -> str:
     rows = classified["rows"]
     head, cells = classification(rows)
-    lines = [[_text(row["name"]), *map(_text, found)] for row, found in zip(rows, cells)]
+    lines = [[text(row["name"]), *map(text, c)] for row, c in zip(rows, cells) if set(c) - {"-", "failed"}]
     failed = [f"{row['name']}: failed: {row['failed']}" for row in rows if "failed" in row]
-    notes = "".join(f"<li>{_text(words)}</li>" for words in [*classified["criteria"], *failed])
-    return _table(["scheme", *head], lines) + f"<ul>{notes}</ul>"
+    return table(["scheme", *head], lines) + listed(map(text, [*classified["criteria"], *failed]))
 
 
 def _properties(schemes: Mapping[str, list[Mapping[str, Any]]]) -> str:
-    asked = list(criteria(schemes))
-    if not asked:
-        return "<p>None is shown by these cases.</p>"
-    rows = [[_text(scheme), *map(_answer, found)] for scheme, found in schemes.items()]
-    notes = "".join(
-        f"<li><b>{_text(row['name'])}</b> ({_text(row['case'])}, [{_text(row['unit'])}]): "
-        f"{_text(criterion)}</li>"
-        for row, criterion in asked
-    )
-    dash = f"<p class=small>A dash: {NO_ANSWER}.</p>"
-    return _table(["scheme", *(row["name"] for row, _ in asked)], rows) + f"<ul>{notes}</ul>{dash}"
+    question = list(criteria(schemes))
+    if not question:
+        return '<p class="small">None is shown by these cases.</p>'
+    rows = [
+        [text(scheme), *map(_answer, found)]
+        for scheme, found in schemes.items()
+        if any(row["reproduced"] is not None for row in found)
+    ]  # fmt: skip
+    notes = [
+        f"<b>{text(row['name'])}</b> ({text(title(row['case']))}{_unit(row['unit'])}): {text(criterion)}"
+        for row, criterion in question
+    ]  # fmt: skip
+    dash = f'<p class="small">A dash: {NO_ANSWER}.</p>' if _has_dash(rows) else ""
+    return table(["scheme", *(row["name"] for row, _ in question)], rows) + listed(notes) + dash
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "-" else f", [{text(unit)}]"
+
+
+def _has_dash(rows: Iterable[Sequence[str]]) -> bool:
+    return any("-" in row for row in rows)
 
 
 def _answer(row: Mapping[str, Any]) -> str:
-    measured = "" if row["reproduced"] is None else f" {number(row['measured'])}"
-    return _verdict(row["reproduced"], ANSWERS) + measured
+    if row["reproduced"] is None:
+        return ANSWERS[None]
+    words = f"{verdict(row['reproduced'], ANSWERS[row['reproduced']])} {number(row['measured'])}"
+    return f'<span class="n">{words}</span>'

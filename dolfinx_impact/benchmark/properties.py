@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 
 from . import bouncing_ball, impacting_bar
 from .cases import CASES
-from .claims.claim import Finding
+from .claims.claim import Finding, also
 from .convergence import at_times, norm35, order
 from .runs import FailedRun, Runs
 
@@ -175,7 +175,7 @@ def impact_order(
 
 
 def _at_least(measured: float, expected: float, tolerance: float, why: str) -> Finding:
-    return Finding(measured, expected, tolerance, bool(measured >= expected - tolerance), why)
+    return Finding(measured, expected, tolerance, bool(measured >= expected - tolerance), why, ">=")
 
 
 def _of_errors(steps: tuple[float, ...], errors: Any) -> str:
@@ -223,7 +223,8 @@ def accumulation(runs: Runs, scheme: str) -> Finding:
     rest, limit = results["rest_time"], bouncing_ball.rest_tolerance(ball, p["h"])
     seen = f"{results['impacts']} phases of contact; the impacts accumulate at {ball.t_final:.4g} s"
     if rest is None:
-        return Finding(p["t_end"], ball.t_final, limit, False, f"it does not rest by the end, after {seen}")
+        why = f"it does not rest by the end, after {seen}"
+        return Finding(p["t_end"], ball.t_final, limit, False, why, "=")
     return Finding.equal(rest, ball.t_final, limit, f"it rests from {rest:.4g} s on, after {seen}")
 
 
@@ -240,7 +241,7 @@ def mass_scaling(runs: Runs, scheme: str, masses: tuple[float, ...] = (1.0, 2.0)
         "are so far from a static equilibrium, h v of an impact off"
     )
     finding = Finding.below(worst, depth, why)
-    return finding if same else Finding(worst, 0.0, depth, False, why)
+    return also(same, finding)
 
 
 _AT_MOST, _AT_LEAST = "at most {tolerance}", "at least {expected} - {tolerance}"

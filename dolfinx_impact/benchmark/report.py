@@ -312,7 +312,7 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     return report
 
 
-_VERDICT = ("measured", "expected", "tolerance", "reproduced", "why")
+_VERDICT = ("measured", "expected", "tolerance", "reproduced", "why", "relation")
 
 
 def _verdict(answer: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from ..obstacles import Plane
 from ..output import Result
 from ..rigid_body import RigidBody, RigidBodyContact, positive
 from ..steps import Steps
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -235,4 +236,9 @@ def verdicts(results: dict[str, Any], flight: Flight, integrator: Integrator, p:
     ]  # fmt: skip
 
 
-RIGID_BODY = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make)
+RIGID_BODY = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    about="A rigid disc or square hits a plane with spin. The impact with restitution and friction is known "
+          "in closed form.",
+    drawing=drawings.rigid_body,
+)  # fmt: skip

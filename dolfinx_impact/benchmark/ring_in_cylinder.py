@@ -11,7 +11,7 @@ import math
 from ..integrators import Option
 from ..obstacle_contact import RigidContact
 from ..obstacles import Sphere
-from . import spinning
+from . import drawings, spinning
 from .case import Case, Problem, Values
 
 PARAMETERS = {
@@ -56,5 +56,8 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
 
 RING_IN_CYLINDER = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults=spinning.SCHEME_PARAMETERS
-)
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults=spinning.SCHEME_PARAMETERS,
+    about="A soft ring bounces inside a rigid circular wall without friction. Its angular momentum about "
+          "the axis stays the same.",
+    drawing=drawings.ring_in_cylinder,
+)  # fmt: skip

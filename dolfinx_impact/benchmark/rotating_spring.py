@@ -25,6 +25,7 @@ from ..obstacles import Sphere
 from ..output import Result
 from ..steps import Steps
 from ..system import PointMasses
+from . import drawings
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -259,4 +260,9 @@ def _of_the_paper(p: Values) -> bool:
     return defaults and p.get("courant") is None and p["t_end"] >= PARAMETERS["t_end"].default
 
 
-ROTATING_SPRING = Case(PARAMETERS, SCHEME_NAMES, make)
+ROTATING_SPRING = Case(
+    PARAMETERS, SCHEME_NAMES, make,
+    about="A mass on a spring flies around inside a circular wall. Without friction its energy and its "
+          "angular momentum stay the same for ever.",
+    drawing=drawings.rotating_spring,
+)  # fmt: skip

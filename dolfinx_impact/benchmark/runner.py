@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from mpi4py import MPI
@@ -202,8 +202,9 @@ def run(
 
 
 def perform(
-    case: str, scheme: str, values: dict[str, Any], problem: Problem, *, progress: bool | None = None,
-    checkpoint: Checkpoint | None = None, restart: Path | None = None,
+    case: str, scheme: str, values: dict[str, Any], problem: Problem, *,
+    progress: bool | Literal["bar"] = "bar", checkpoint: Checkpoint | None = None,
+    restart: Path | None = None,
 ) -> tuple[dict[str, Any], Result]:  # fmt: skip
     """Run what was made ready; its summary and its history. Collective.
 
@@ -287,7 +288,12 @@ def _print(summary: dict[str, Any], result: Result, problem: Problem, folder: Pa
         print(f"  {name:<20} {format(value, '.9g') if isinstance(value, float) else value}")
     for v in summary["verdicts"]:
         word = "reproduced    " if v["reproduced"] else "NOT reproduced"
-        expected = f"expected {v['expected']:.6g} +- {v['tolerance']:.2g}"
-        print(f"  {word} {v['claim']}: {v['measured']:.6g} ({expected})")
+        print(f"  {word} {v['claim']}: {v['measured']:.6g} ({_bound(v)})")
     names = ["history.npz", *problem.files, "summary.json"]
     print(f"written: {', '.join(str(folder / name) for name in names)}", flush=True)
+
+
+def _bound(verdict: dict[str, Any]) -> str:
+    if verdict["expected"] == 0.0:
+        return f"at most {verdict['tolerance']:.2g}"
+    return f"expected {verdict['expected']:.6g} +- {verdict['tolerance']:.2g}"

@@ -21,6 +21,7 @@ from ..obstacles import Plane
 from ..output import Result
 from ..solid import Solid
 from ..steps import Steps, added
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 #: Time step unless given, of implicit and of explicit schemes [s].
@@ -258,11 +259,20 @@ def _impact_verdicts(
     return found
 
 
-def _case(v0: float, g0: float, t_end: float) -> Case:
+def _names() -> tuple[str, ...]:
     left_out = ("cd-lagrange-implicit", "hati")
-    names = tuple(n for n, s in SCHEMES.items() if n not in left_out and s.contact != "none")
-    return Case(_parameters(v0, g0, t_end), names, make)
+    return tuple(n for n, s in SCHEMES.items() if n not in left_out and s.contact != "none")
 
 
-SIGNORINI_IMPACT = _case(v0=10.0, g0=0.0, t_end=2.0)
-SIGNORINI_BOUNCES = _case(v0=0.0, g0=10.0, t_end=1 + 4 * 16 / 3)
+SIGNORINI_IMPACT = Case(
+    _parameters(v0=10.0, g0=0.0, t_end=2.0), _names(), make,
+    about="An elastic bar hits rigid ground once. The exact contact force is constant, and so shows every "
+          "oscillation that a scheme makes.",
+    drawing=drawings.signorini_impact,
+)  # fmt: skip
+SIGNORINI_BOUNCES = Case(
+    _parameters(v0=0.0, g0=10.0, t_end=1 + 4 * 16 / 3), _names(), make,
+    about="An elastic bar bounces on rigid ground under its weight. The exact motion is periodic and keeps "
+          "its energy over any number of impacts.",
+    drawing=drawings.signorini_bounces,
+)  # fmt: skip

@@ -30,6 +30,7 @@ from ..obstacles import Plane
 from ..output import Result
 from ..rows import Rows, coordinate_order
 from ..solid import Solid
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -257,4 +258,9 @@ def verdicts(results: dict[str, Any], explicit: bool, steps: int, mass: float, p
     return found
 
 
-SLIDING_BLOCK = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make)
+SLIDING_BLOCK = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    about="An elastic block on an inclined plane with Coulomb's friction. It slides with g (sin α - μ cos "
+          "α), or not at all.",
+    drawing=drawings.sliding_block,
+)  # fmt: skip

@@ -49,9 +49,13 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
     if min(sizes) < 1000:
         raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
     if case == "scaling":
-        return speed_scaling.measure(sizes)
-    if case not in (None, "impacting-bar", "solids") and MPI.COMM_WORLD.size > 1:
+        speed_scaling.check()
+    elif case not in (None, "impacting-bar", "solids") and MPI.COMM_WORLD.size > 1:
         raise ValueError(f"{case} is measured on one rank, not on {MPI.COMM_WORLD.size}")
+    if MPI.COMM_WORLD.rank == 0:
+        print(plan(case, sizes), flush=True)
+    if case == "scaling":
+        return speed_scaling.measure(sizes)
     if case == "bridge-crane":
         return {case: speed_crane.measure()}
     if case == "solids":
@@ -63,6 +67,38 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
     if case in (None, "impacting-bar"):
         found |= {str(size): _bar_ratios(size) for size in sizes}
     return found
+
+
+#: What is measured, and about how long that takes on a machine without other work [s].
+_PLANS: dict[str, tuple[str, float]] = {
+    **{name: ("a compiled step of a small system against one through petsc4py calls", 5)
+       for name in speed_small.CASES},
+    "bridge-crane": ("whole runs with HATI against the explicit run", 150),
+    "solids": ("nonlinear laws against a plain DOLFINx loop, and what obstacles cost", 90),
+}  # fmt: skip
+#: The same for a dof of the solid bar and of a body of ``scaling``, all kinds together [s].
+_BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
+
+
+def plan(case: str | None, sizes: list[int]) -> str:
+    """What will be measured, and about how long it takes."""
+    names = [name for name in _PLANS if name == case or (case is None and name in speed_small.CASES)]
+    parts = [(name, *_PLANS[name]) for name in names if MPI.COMM_WORLD.size == 1 or name == "solids"]
+    numbers = " and ".join(map(str, sizes))
+    if case in (None, "impacting-bar"):
+        what = f"a step with {numbers} dofs against a matrix product and an update"
+        parts.append(("impacting-bar in 3D", what, _BAR_PER_DOF * sum(sizes)))
+    if case == "scaling":
+        what = f"bodies with {numbers} dofs on one rank and on two"
+        parts.append(("scaling", what, _SCALING_PER_DOF * sum(sizes)))
+    lines = [f"  {name}: {what}, {_duration(seconds)}" for name, what, seconds in parts]
+    whole = _duration(sum(seconds for *_, seconds in parts))
+    head = f"This takes {whole} without other work on the machine, which would disturb it:"
+    return "\n".join([head, *lines])
+
+
+def _duration(seconds: float) -> str:
+    return f"about {seconds / 60:.0f} min" if seconds >= 90 else f"about {max(5, 5 * round(seconds / 5))} s"
 
 
 def _bar_ratios(size: int) -> dict[str, float]:

@@ -16,6 +16,7 @@ from ..integrators.hati.block import HATIBlock
 from ..statics import tied_equilibrium
 from ..steps import Recorder, Steps
 from . import crane, crane_record
+from .wording import faster
 
 #: The paper's explicit step, and the one that these elements allow [s].
 PAPER_STEP, STEP = 1e-3 / 3500, 1e-5
@@ -146,8 +147,9 @@ def _table(group: tuple[Candidate, ...], runs: list[_Run]) -> dict[str, float]:
     for candidate, run in zip(group, runs):
         ratio = base.total / run.total
         parts = np.array(base.seconds[1:]) / np.array(run.seconds[1:])
-        print(f"  {candidate.name:<34} {run.total:8.2f} s, {run.per_step:7.2f} us a step, {ratio:6.2f} times "
-              f"faster (parts {parts.min():.2f} to {parts.max():.2f})", flush=True)  # fmt: skip
+        against = f", {faster(ratio)} (parts: {faster(float(parts.min()))} to {faster(float(parts.max()))})"
+        print(f"  {candidate.name:<34} {run.total:8.2f} s, {run.per_step:7.2f} us a step"
+              f"{against if candidate.ratio else ''}", flush=True)  # fmt: skip
         if candidate.ratio:
             found[f"{candidate.partition} {candidate.ratio} refine {first.refine} h {first.dt:.3g}"] = ratio
     return found

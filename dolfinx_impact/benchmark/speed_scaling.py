@@ -22,6 +22,7 @@ from typing import Any, Iterable
 from mpi4py import MPI
 
 from .speed_ranks import KINDS
+from .wording import faster
 
 ROUNDS = 5
 #: Time that a job steps in each round, and until when its set-up and a round must be over [s].
@@ -49,15 +50,25 @@ def measure(
         ValueError: On several ranks.
         RuntimeError: No ``mpirun``, or a job that failed or took too long.
     """
+    check()
+    print(f"CD-Lagrange with contact on a plane, the best of {rounds} rounds; {os.cpu_count()} cores, load "
+          f"{_load()} before", flush=True)  # fmt: skip
+    return {f"{kind}, {size}": _scaling(kind, size, rounds) for kind in kinds for size in sizes}
+
+
+def check() -> None:
+    """Refuse what cannot be measured here.
+
+    Raises:
+        ValueError: On several ranks.
+        RuntimeError: No ``mpirun``.
+    """
     if MPI.COMM_WORLD.size > 1:
         raise ValueError(
             f"scaling starts its own ranks: run it without mpirun, not on {MPI.COMM_WORLD.size} ranks"
         )
     if shutil.which("mpirun") is None:
         raise RuntimeError("scaling needs mpirun, which is not on PATH: install MPI's launcher")
-    print(f"CD-Lagrange with contact on a plane, the best of {rounds} rounds; {os.cpu_count()} cores, load "
-          f"{_load()} before", flush=True)  # fmt: skip
-    return {f"{kind}, {size}": _scaling(kind, size, rounds) for kind in kinds for size in sizes}
 
 
 def _scaling(kind: str, size: int, rounds: int) -> dict[str, float]:
@@ -116,10 +127,10 @@ def _print(kind: str, told: dict[str, Any], found: dict[str, float]) -> None:
     for what, name in (("step", "step"), ("run", "step with energies")):
         one, two = (each[f"{what}, ns"] for each in both)
         ratio = found[f"{what}, speed-up"]
-        print(f"  {name + ', ns a dof on 1 and 2 ranks':<44} {one:7.1f} {two:7.1f}   {ratio:.2f} times, "
+        print(f"  {name + ', ns a dof on 1 and 2 ranks':<44} {one:7.1f} {two:7.1f}   {faster(ratio)}, "
               f"efficiency {ratio / 2:.0%}")  # fmt: skip
     machine = found["step, speed-up of the machine"]
-    print(f"  {'two processes with half of it each':<60}   {machine:.2f} times")
+    print(f"  {'two processes with half of it each':<60}   {faster(machine)}")
     weak = ", ".join(f"{found[f'{what}, weak efficiency']:.0%}" for what in ("step", "run"))
     print(f"  weak scaling, {large} dofs on 2 ranks: efficiency {weak} with energies")
     for stage in (*told["one"]["seconds"], "set-up"):

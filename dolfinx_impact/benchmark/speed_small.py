@@ -16,6 +16,7 @@ from ..steps import Steps
 from ..system import System
 from . import bouncing_ball, signorini, van_der_pol
 from .case import Values
+from .wording import faster
 
 ROUNDS = 9
 #: Steps of a round: compiled, from Python, and through PETSc.
@@ -39,10 +40,14 @@ def measure(case: str) -> dict[str, float]:
     base, ratios = seconds["petsc4py calls"], {}
     for name, values in seconds.items():
         ratios[name] = float(np.median(base) / np.median(values))
-        spread = base / values
-        print(f"  {name:<32} {np.median(values) * 1e9:9.0f} ns, {ratios[name]:6.1f} times faster than "
-              f"petsc4py (rounds {spread.min():.0f} to {spread.max():.0f})", flush=True)  # fmt: skip
+        against = "" if values is base else f", {faster(ratios[name])}{_spread(base / values)}"
+        print(f"  {name:<32} {np.median(values) * 1e9:9.0f} ns{against}", flush=True)
     return ratios
+
+
+def _spread(ratios: np.ndarray) -> str:
+    """The ratios of the rounds."""
+    return f" (rounds: {faster(float(ratios.min()))} to {faster(float(ratios.max()))})"
 
 
 def _ready(case: str) -> tuple[System, Contact, tuple[Any, Any], float, Rows]:

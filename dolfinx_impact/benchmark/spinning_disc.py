@@ -12,7 +12,7 @@ import math
 from ..integrators import Option
 from ..obstacle_contact import RigidContact
 from ..obstacles import Plane
-from . import spinning
+from . import drawings, spinning
 from .case import Case, Problem, Values
 
 PARAMETERS = {
@@ -49,4 +49,9 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     return spinning.problem(scheme, p, disc, plane, about, allow_unstable=allow_unstable, conserved=False)
 
 
-SPINNING_DISC = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults=spinning.SCHEME_PARAMETERS)
+SPINNING_DISC = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults=spinning.SCHEME_PARAMETERS,
+    about="A soft disc with spin is thrown at a rigid plane with friction. Momenta change by the contact "
+          "impulses alone, and the energy balance closes.",
+    drawing=drawings.spinning_disc,
+)  # fmt: skip

@@ -22,7 +22,7 @@ from ..output import Result
 from ..rows import Rows
 from ..simulation import Observer, simulate
 from ..solid import Solid
-from . import impacting_bar
+from . import drawings, impacting_bar
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 #: Courant number and end time [s] unless given, by load.
@@ -329,4 +329,9 @@ def ratio_verdicts(p: Values) -> list[Verdict]:
     ]  # fmt: skip
 
 
-SPLIT_BAR = Case(PARAMETERS, ("cd-lagrange", "hati"), make)
+SPLIT_BAR = Case(
+    PARAMETERS, ("cd-lagrange", "hati"), make,
+    about="A bar is divided along its length: explicit with small steps at the tip that hits a wall, "
+          "implicit with large steps elsewhere. The interface must not disturb the waves.",
+    drawing=drawings.split_bar,
+)  # fmt: skip

@@ -7,7 +7,7 @@ import textwrap
 import time
 from typing import Any, Iterable, Mapping, Sequence
 
-from .page import ANSWERS, NO_ANSWER, classification, count, criteria, number
+from .wording import ANSWERS, NO_ANSWER, classification, count, criteria, number
 from .workers import Task
 
 #: After so many seconds without an answer it is said what is being done.

@@ -19,7 +19,7 @@ from ..node_pairs import NodePairs
 from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid
-from . import impacting_bar
+from . import drawings, impacting_bar
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -187,4 +187,9 @@ def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
 
 
 _NAMES = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
-TWO_BARS = Case(PARAMETERS, _NAMES, make, defaults=DEFAULTS)
+TWO_BARS = Case(
+    PARAMETERS, _NAMES, make, defaults=DEFAULTS,
+    about="Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
+          "in the middle of the gap.",
+    drawing=drawings.two_bars,
+)  # fmt: skip

@@ -18,6 +18,7 @@ from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..output import Result
 from ..steps import Steps
 from ..system import PointMasses
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -219,4 +220,9 @@ def verdicts(
     return found
 
 
-VAN_DER_POL = Case(PARAMETERS, SCHEME_NAMES, make, amplifies_rounding=True, defaults={"force": "midpoint"})
+VAN_DER_POL = Case(
+    PARAMETERS, SCHEME_NAMES, make, amplifies_rounding=True, defaults={"force": "midpoint"},
+    about="An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
+          "adds or takes by itself shows in its limit cycle.",
+    drawing=drawings.van_der_pol,
+)  # fmt: skip

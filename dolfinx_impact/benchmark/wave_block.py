@@ -36,6 +36,7 @@ from ..output import Result
 from ..simulation import simulate
 from ..solid import Solid
 from ..system import PointMasses
+from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 
 PARAMETERS = {
@@ -243,4 +244,9 @@ def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list
     ]  # fmt: skip
 
 
-WAVE_BLOCK = Case(PARAMETERS, ("cd-lagrange", "moreau-jean"), make)
+WAVE_BLOCK = Case(
+    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    about="A standing shear wave in an elastic block. The exact mode shows the order of convergence in "
+          "space and in time.",
+    drawing=drawings.wave_block,
+)  # fmt: skip

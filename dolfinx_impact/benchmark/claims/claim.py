@@ -23,6 +23,8 @@ class Finding:
         tolerance: How far off it may be.
         reproduced: Whether the claim holds; None where no run can decide it.
         why: The reason in words: what the number is, and what makes it so.
+        relation: How it is compared: ``=`` within the tolerance of what is expected, ``<=`` its magnitude at
+            most that far above it, ``>=`` at most that far below, ``>`` strictly; None where ``why`` says.
     """
 
     measured: float | None
@@ -30,22 +32,23 @@ class Finding:
     tolerance: float | None
     reproduced: bool | None
     why: str
+    relation: str | None = None
 
     @classmethod
     def equal(cls, measured: float, expected: float, tolerance: float, why: str) -> "Finding":
         """Measured within ``tolerance`` of what is expected."""
         fits = bool(abs(measured - expected) <= tolerance)
-        return cls(float(measured), float(expected), float(tolerance), fits, why)
+        return cls(float(measured), float(expected), float(tolerance), fits, why, "=")
 
     @classmethod
     def below(cls, measured: float, limit: float, why: str) -> "Finding":
         """Measured magnitude at most ``limit``."""
-        return cls(float(measured), 0.0, float(limit), bool(abs(measured) <= limit), why)
+        return cls(float(measured), 0.0, float(limit), bool(abs(measured) <= limit), why, "<=")
 
     @classmethod
     def above(cls, measured: float, limit: float, why: str) -> "Finding":
         """Measured larger than ``limit``."""
-        return cls(float(measured), float(limit), 0.0, bool(measured > limit), why)
+        return cls(float(measured), float(limit), 0.0, bool(measured > limit), why, ">")
 
     @classmethod
     def undecided(cls, why: str) -> "Finding":

@@ -1,0 +1,84 @@
+"""What ``list`` prints: the cases and schemes at a glance, and all about one of them."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any, Iterable, Mapping
+
+from ..integrators import SCHEMES
+from .cases import CASES
+
+#: Columns of the names.
+_NAME = 24
+_PARAMETERS = "Parameters (--set NAME=VALUE), default, meaning"
+
+
+def overview(width: int) -> str:
+    """Every case with its sentence and every scheme with its paper.
+
+    Args:
+        width: Columns of the terminal.
+    """
+    cases = [_entry(name, case.about, width) for name, case in CASES.items()]
+    schemes = [_entry(name, f"{s.paper}, {s.equations}", width) for name, s in SCHEMES.items()]
+    names = f"{next(iter(CASES))}` or `list {next(iter(SCHEMES))}"
+    more = f"Parameters, and which schemes run a case: `list {names}`; for programs: `list --json`."
+    return "\n".join(["Cases", *cases, "", "Schemes", *schemes, "", *textwrap.wrap(more, width)])
+
+
+def details(name: str, width: int) -> str:
+    """All about a case or a scheme.
+
+    Raises:
+        ValueError: Neither has this name.
+    """
+    if name in CASES:
+        case = CASES[name]
+        given = {n: option.default for n, option in case.parameters.items()} | dict(case.defaults)
+        lines = [name, *_wrapped(case.about, width), "", "Schemes"]
+        lines += [*_wrapped(", ".join(case.schemes), width), "", _PARAMETERS]
+        options: dict[str, Any] = dict(case.parameters)
+        options |= {n: _find_option(n, case.schemes) for n in case.defaults if n not in options}
+        return "\n".join(lines + _parameters(options, given, width))
+    if name in SCHEMES:
+        s = SCHEMES[name]
+        cases = ", ".join(n for n, c in CASES.items() if name in c.schemes)
+        about = {"paper": s.paper, "equations": s.equations, "order": s.order, "conserves": s.conserves,
+                 "limit": s.limit, "cases": cases}  # fmt: skip
+        lines = [name, *(_entry(key, value, width) for key, value in about.items()), ""]
+        given = {n: option.default for n, option in s.parameters.items()}
+        lines += [_PARAMETERS] if given else []
+        return "\n".join(lines + _parameters(s.parameters, given, width))
+    raise ValueError(
+        f"unknown name {name!r}; the cases are: {', '.join(CASES)}; the schemes are: {', '.join(SCHEMES)}"
+    )
+
+
+def _find_option(name: str, schemes: Iterable[str]) -> Any:
+    """The parameter of a scheme whose default a case changes."""
+    return next(SCHEMES[s].parameters[name] for s in schemes if name in SCHEMES[s].parameters)
+
+
+def _parameters(options: Mapping[str, Any], given: Mapping[str, Any], width: int) -> list[str]:
+    rows = []
+    for name, option in options.items():
+        unit = "" if option.unit == "-" else f" [{option.unit}]"
+        rows.append(_entry(f"{name:<15}{_value(given[name])}", f"{option.help}{unit}", width))
+    return rows
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "-"
+    return format(value, ".6g") if isinstance(value, float) else str(value).lower()
+
+
+def _entry(name: str, words: str, width: int) -> str:
+    """A name and, behind it, words that are wrapped."""
+    behind = " " * (_NAME + 2)
+    first = f"  {name:<{_NAME - 1}} "
+    return textwrap.fill(words, width, initial_indent=first, subsequent_indent=behind, break_on_hyphens=False)
+
+
+def _wrapped(words: str, width: int) -> list[str]:
+    return textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
