@@ -164,6 +164,32 @@ def test_the_skin_is_all_that_is_seen(cell, degree, count):
             assert np.isclose(corners, 0.0).all(axis=1).any(axis=1).sum() == count // 2
 
 
+FEW_CELLS = """
+import sys
+import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+import dolfinx_impact as di
+from dolfinx_impact import plot
+
+mesh = dmesh.create_box(MPI.COMM_WORLD, [[0.0] * 3, [2.0, 1, 1]], [2, 1, 1], dmesh.CellType.hexahedron)
+solid = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.0))
+counts = mesh.comm.allgather(len(solid.space.dofmap.list))
+moments = [plot.Moment(1e-3 * i, np.zeros(solid.size), np.zeros(solid.size)) for i in range(2)]
+plot.strip(sys.argv[1], solid, moments, obstacle=di.Plane((0, 0, -0.1), (0, 0, 1)), shade="stress", cells=4)
+if mesh.comm.rank == 0:
+    print("cells of the ranks:", *sorted(counts))
+"""
+
+
+@pytest.mark.serial
+def test_a_rank_without_cells_draws_nothing(launch, tmp_path):
+    """Two cells on three ranks: skin, stress, picture."""
+    ended = launch(["-c", FEW_CELLS, tmp_path / "few.png"], ranks=3, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("cells of the ranks: 0") and pixels(tmp_path / "few.png").std() > 10
+
+
 @pytest.mark.serial
 def test_a_part_of_a_mesh_has_a_skin_of_its_own():
     mesh = dmesh.create_box(MPI.COMM_SELF, [[0.0] * 3, [2.0, 1.0, 1.0]], [2, 1, 1], dmesh.CellType.hexahedron)

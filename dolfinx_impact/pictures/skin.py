@@ -72,7 +72,9 @@ def _shown(solid: Solid) -> tuple[NDArray, NDArray]:
     topology.create_entities(tdim - 1)
     topology.create_connectivity(tdim, tdim - 1)
     links, index_map = topology.connectivity(tdim, tdim - 1), topology.index_map(tdim - 1)
-    facets = np.asarray(links.array).reshape(links.num_nodes, -1)[own]
+    # A rank may have no cells to tell the number from.
+    each = len(solid.space.element.basix_element.entity_dofs[tdim - 1])
+    facets = np.asarray(links.array).reshape(links.num_nodes, each)[own]
     count = la.vector(index_map, 1)
     np.add.at(count.array, facets.ravel(), 1.0)
     count.scatter_reverse(la.InsertMode.add)
