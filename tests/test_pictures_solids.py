@@ -470,6 +470,9 @@ def test_refusals(shared_path):
             draw([good], clip=clip)
     with pytest.raises(ValueError, match="cells must be a whole number from 1 on"):
         draw([good], cells=0)
+    with pytest.raises(ValueError, match="a body in the plane hides nothing: leave out clip"):
+        flat = body(gdim=2)
+        plot.strip(path, flat, [moment(flat, (0, 0))], clip="x")
     with pytest.raises(ValueError, match="columns must be a whole number from 1 on"):
         draw([good], columns=0)
     with pytest.raises(ValueError, match="magnify must be positive, but is 0"):

@@ -53,8 +53,12 @@ def outline(found: Any, corners: NDArray | None = None) -> Any:
     middle = np.asarray(edges.cell_centers().points)
     near = 1e-5 * np.max(np.diff(corners, axis=0))
     cut = (np.abs(middle - corners[0]) < near) | (np.abs(middle - corners[1]) < near)
-    kept = np.flatnonzero(~cut.any(axis=1))
-    return edges.extract_cells(kept).extract_surface() if kept.size else type(edges)()
+    lines = edges.lines.reshape(edges.n_cells, 3)[~cut.any(axis=1)]
+    if not len(lines):
+        return type(edges)()
+    used, ends = np.unique(lines[:, 1:], return_inverse=True)
+    lines[:, 1:] = ends.reshape(-1, 2)
+    return type(edges)(edges.points[used], lines=lines.ravel())
 
 
 def shadow(found: Any, body: Any, up: NDArray) -> NDArray:

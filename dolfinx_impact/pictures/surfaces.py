@@ -125,6 +125,8 @@ def facing(found: Any, back: NDArray) -> Any:
         return found
     normals = np.asarray(found["normals"], dtype=np.float64)
     kept = clip(found.faces.reshape(found.n_cells, 4)[:, 1:], normals @ back - 1e-3)
+    if not len(kept.pieces):
+        return load_pyvista().PolyData()
     seen = load_pyvista().PolyData(kept.at(np.asarray(found.points)), faces=_counted(kept.pieces))
     seen["normals"] = kept.at(normals)
     seen.point_data.active_normals_name = "normals"
@@ -195,7 +197,7 @@ def region(
         dimensions=(*(counts + 1), 1), origin=(*first, 0.0), spacing=(*(last - first) / counts, 1.0)
     )
     grid["gap"] = obstacle.gap(np.asarray(grid.points, dtype=np.float64)[:, :2], t) + away
-    return grid.clip_scalar(scalars="gap", value=0.0).extract_surface()
+    return grid.clip_scalar(scalars="gap", value=0.0)
 
 
 class _Dual:
