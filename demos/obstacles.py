@@ -110,7 +110,7 @@ throws = {
         di.Torus((0.0, 0, -0.058), (0, 0, 1), 0.055, 0.02), (0.3, 0, -3.5),
         low=(-0.08, -0.08, -0.08), high=(0.08, 0.08, 0.0),
     ),
-    "stairs": Throw(di.Union(stairs), (2.0, 0, -3.0)),
+    "stairs": Throw(di.Union(stairs), (2.0, 0, -3.0), eye=(-0.7, -1.0, 0.5)),
     "waves": Throw(di.SignedDistance(waves, 3), (1.5, 0, -3.0)),
     "ellipsoid": Throw(di.SignedDistance(ellipsoid, 3, probe=[[0.0, 0.0, 0.0]]), (0.0, 0, -3.5)),
     "bowl": Throw(

@@ -121,6 +121,9 @@ def test_strip_and_film(frame, scene, tmp_path):
             film.seek(i)
             pictures.append(np.asarray(film.convert("RGB"), dtype=int))
     assert all(np.abs(a - b).max() > 100 for a, b in zip(pictures, pictures[1:]))
+    # The colours of the legend, the same in all pictures.
+    for color in ([0, 0, 255], [0, 255, 0], [0x22] * 3, [0xE0, 0x20, 0x1B]):
+        assert all((np.abs(each - color).max(axis=2) <= 4).sum() > 20 for each in pictures)
 
 
 @given(st.floats(1e-6, 1e6))

@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import plot
-from dolfinx_impact.pictures import film, shots, skin, solids
+from dolfinx_impact.pictures import backdrop, film, marks, section, shots, skin, solids, surfaces
 
 pytest.importorskip("pyvista")
 Image = pytest.importorskip("PIL.Image")
@@ -48,10 +48,11 @@ def pushed(solid, obstacle, force):
 def scene_of(solid, moments, **options):
     """The scene of a strip in a box of 2 m, and its shots; one rank."""
     given = {"obstacle": floor(solid.block), "contact": None, "shade": "speed", "top": None, "magnify": 1.0,
-             "box": ([-1.0] * solid.block, [1.0] * solid.block), "cells": 10, **options}  # fmt: skip
+             "box": ([-1.0] * solid.block, [1.0] * solid.block), "clip": None, "cells": 10,
+             **options}  # fmt: skip
     wanted = shots.Wanted(**given)
-    parts, found = shots.gather(solid, moments, wanted)
-    return film._scene(parts, found, wanted), found
+    parts, plane, found = shots.gather(solid, moments, wanted)
+    return film._scene(parts, plane, found, wanted), found
 
 
 def pixels(path):
@@ -73,14 +74,23 @@ def red(image):
         (di.Cylinder((0, 0, 0), (0, 1, 0), 0.5), 2 * np.pi * 0.5 * 2.0),
         (di.Plane((0, 0, 0.31), (0, 0, 1)), 4.0),
         (di.Union([di.Plane((0, 0, 0), (0, 0, 1)), di.Plane((0, 0, 0), (-1, 0, 0))]), 4.0),
+        (di.Box((0.1, 0, 0), (1, 0.8, 0.6), axes=[[1, 1, 0], [-1, 1, 0], [0, 0, 1]]), 3.76),
+        (di.Cylinder((0, -0.4, 0), (0, 1, 0), 0.5, length=0.8), np.pi * 1.3),
+        (di.Cone((0, 0, 0.3), (0, 0, -1), 60.0, height=0.4), np.pi * 0.48 * (1 + 1 / np.sin(np.pi / 3))),
+        (di.Union([di.Box((0, 0, 0), (1, 1, 0.5)), di.Box((0.3, 0, 0.4), (0.4, 1, 0.7))]), 5.4),
     ],
 )
 def test_the_surface_is_where_the_gap_is_zero(obstacle, area):
-    found = solids.surface(obstacle, LOW, HIGH, cells=40)
+    found = surfaces.surface(obstacle, LOW, HIGH, cells=40)
     x = np.asarray(found.points, dtype=float)
-    assert np.abs(obstacle.gap(x)).max() < 2e-3
-    assert found.area == pytest.approx(area, rel=0.015)
-    assert np.array_equal(found["normals"], obstacle.normal(x))
+    assert np.abs(obstacle.gap(x)).max() < 4e-3
+    assert found.area == pytest.approx(area, rel=0.006)
+    # Away from edges, where there are several.
+    middle, size = np.asarray(found.cell_centers().points, dtype=float), 2e-3
+    within = np.abs(obstacle.gap(middle + size * obstacle.normal(middle)) - size) < 1e-3
+    found = found.compute_normals(point_normals=False, consistent_normals=False, auto_orient_normals=False)
+    facing = np.einsum("ij,ij->i", found.cell_data["Normals"], obstacle.normal(middle))
+    assert np.quantile(facing[within], 0.02) > 0.98
 
 
 @pytest.mark.serial
@@ -89,7 +99,7 @@ def test_the_surface_is_where_the_gap_is_zero(obstacle, area):
 def test_a_moving_circle_in_the_plane(radius, x0, t):
     """Lines as long as the circle, around where it is at that time, with normals away from there."""
     circle = di.Moving(di.Sphere((x0, 0.0), radius), translation=((0.0, 0.02), lambda t: t))
-    found = solids.surface(circle, (-1.0, -1.0), (1.0, 1.0), t=t)
+    found = surfaces.surface(circle, (-1.0, -1.0), (1.0, 1.0), t=t)
     x = np.asarray(found.points, dtype=float)
     assert found.compute_cell_sizes()["Length"].sum() == pytest.approx(2 * np.pi * radius, rel=5e-3)
     away = x[:, :2] - [x0, 0.02 * t]
@@ -99,9 +109,138 @@ def test_a_moving_circle_in_the_plane(radius, x0, t):
 
 
 @pytest.mark.serial
+@pytest.mark.parametrize("obstacle, rims", [
+    (di.Cone((0, 0, 0.3), (0, 0, -1), 60.0, height=0.4), [(0.4 * np.sqrt(3), -0.1)]),
+    (di.Cylinder((0, 0, -0.5), (0, 0, 1), 0.7, length=0.8), [(0.7, -0.5), (0.7, 0.3)]),
+])  # fmt: skip
+def test_rims_are_round(obstacle, rims):
+    """The outline of cones and cylinders lies on circles, not on steps of a grid, and goes around them."""
+    found = surfaces.surface(obstacle, LOW, HIGH, cells=20)
+    outline = marks.outline(found)
+    places = np.asarray(outline.cell_centers().points, dtype=float)
+    r, z = np.linalg.norm(np.asarray(outline.points)[:, :2], axis=1), np.asarray(outline.points)[:, 2]
+    off = np.min([np.hypot(r - radius, z - height) for radius, height in rims], axis=0)
+    assert off.max() < 1e-6 and len(places) >= 48
+    length = outline.compute_cell_sizes()["Length"].sum() / 2  # both faces have it
+    assert length == pytest.approx(2 * np.pi * sum(radius for radius, _ in rims), rel=2e-3)
+
+
+def backdrop_of(obstacle, times=(0.0,), eye=(-0.5, -1.0, 0.5)):
+    view = solids.view_from(obstacle.gdim, eye)
+    corners = np.array([LOW, HIGH])[:, : obstacle.gdim]
+    return backdrop.Backdrop(obstacle, corners, times, back=view[2], cells=20, away=0.0)
+
+
+@pytest.mark.serial
+def test_the_edges_of_stairs_are_drawn():
+    """Every edge that is seen of a step, at its place; none where the box cuts."""
+    steps = [di.Box.between((-0.7 + 0.5 * i, -2, -2), (2, 2, -0.5 + 0.4 * i)) for i in range(3)]
+    (place,) = backdrop_of(di.Union(steps)).places
+    ends = np.asarray(place.edges.points, dtype=float)
+    assert place.edges.n_points and set(np.round(ends[:, 0], 6)) == {-0.7, -0.2, 0.3}
+    assert set(np.round(ends[:, 2], 6)) == {-0.5, -0.1, 0.3}
+    length = place.edges.compute_cell_sizes()["Length"].sum() / 2  # both faces have it
+    assert length == pytest.approx((3 + 2) * 2.0, rel=1e-6)  # three edges, two corners
+
+
+@pytest.mark.serial
+def test_lines_on_an_obstacle_move_with_it():
+    """The grid on a turning cylinder is that of the cylinder at rest, turned."""
+    roller = di.Cylinder((0, -0.5, 0), (0, 1, 0), 0.6, length=1.0)
+    turning = di.Moving(roller, rotation=((0, 1, 0), lambda t: t), center=(0, 0, 0))
+    first, later = backdrop_of(turning, (0.0, 0.3)).places
+    grids = []
+    for place in (first, later):
+        x = np.asarray(place.seen.points, dtype=float)
+        grids.append(marks.grid_lines(place.seen, surfaces.rest_places(turning, x, place.t), 0.2))
+    for place, lines in zip((first, later), grids):
+        for each in lines:
+            back = np.asarray(each.points, dtype=float) @ turning.turn(place.t)
+            assert np.abs(back / 0.2 - np.rint(back / 0.2)).min(axis=1).max() < 1e-5
+    assert len(grids[0]) == 3
+
+
+@pytest.mark.serial
+def test_a_moving_obstacle_shows_that_it_moves():
+    """Its place, an outline of where it was at first and an arrow as long as it is fast."""
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    lift = di.Moving(floor(), translation=((0, 0, 1), lambda t: 40 * t**2),
+                     translation_rate=lambda t: (0, 0, 80 * t))  # fmt: skip
+    solid = body(MPI.COMM_SELF)
+    moments = [moment(solid, (0, 0, 0.1))._replace(t=t) for t in (0.0, 0.02, 0.05)]
+    scene, _ = scene_of(solid, moments, obstacle=lift, eye=(0.3, -1, 0.35))
+    heights = [np.asarray(place.seen.points)[:, 2].mean() for place in scene._backdrop.places]
+    assert heights == pytest.approx([-0.3, -0.284, -0.2], abs=1e-6)
+    figure, axes = pyplot.subplots()
+    assert scene.add_motion(axes, 0) == []
+    arrows = [scene.add_motion(axes, i) for i in (1, 2)]
+    lengths = [np.linalg.norm(np.subtract(arrow.xy, arrow.xyann)) for arrow, _ in arrows]
+    ways = [0.1 * scene.size[0] * speed * scene._view[1, 2] / 4.0 for speed in (1.6, 4.0)]
+    assert lengths == pytest.approx(ways, rel=1e-6)
+    assert [text.get_text() for _, text in arrows] == [
+        f"obstacle {speed} m/s\noutline: at first" for speed in ("1.6", "4")
+    ]
+    pyplot.close(figure)
+    first, _, last = scene.images(sharp=1)
+    off = [np.abs(image.astype(int) - [0x6F, 0x98, 0xC0]).max(axis=2) for image in (first, last)]
+    blue = [(each < 30).sum() for each in off]
+    assert blue[0] < 10 and blue[1] > 100
+
+
+@pytest.mark.serial
+def test_the_floor_is_darker_below_the_body():
+    """The shadow is below the body, wherever that is above the floor, and as large."""
+    found = surfaces.surface(floor(), LOW, HIGH, cells=40)
+    x = np.asarray(found.points, dtype=float)
+    solid = body(MPI.COMM_SELF)
+    for shift in ((0, 0, 0.3), (0.4, -0.3, 0.0)):
+        scene, (shot,) = scene_of(solid, [moment(solid, shift)], eye=(0, -1, 0.2))
+        light = marks.shadow(found, scene._body.at(shot), np.array([0.0, 0.0, 1.0]))
+        off = np.abs(x[:, :2] - shift[:2]).max(axis=1)
+        assert light[off < 0.12].max() < 0.75 and np.all(light[off > 0.3] == 1.0)
+
+
+@pytest.mark.parametrize("cell, degree", [("tetrahedron", 1), ("tetrahedron", 2), ("hexahedron", 1),
+                                          ("hexahedron", 3)])  # fmt: skip
+def test_a_clipped_body_shows_its_inside(cell, degree):
+    """Half of a cube and the cut, on any number of ranks, also where the plane runs between cells."""
+    mesh = dmesh.create_box(COMM, [[0.0] * 3, [1.0] * 3], [2, 2, 2], getattr(dmesh.CellType, cell))
+    solid = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.0), degree=degree)
+    moments = [moment(solid, (0, 0, 0.5), 1.0)]
+    for clip, area in (("y", 4.0), (((0.3, 0.25, 0.0), (0, 3, 0)), 5.0)):
+        wanted = shots.Wanted(None, None, "v_x", None, 1.0, None, (0.3, -1, 0.35), clip, 10)
+        parts, plane, found = shots.gather(solid, moments, wanted)
+        if COMM.rank == 0:
+            cut = section.Body(parts, plane).at(found[0])
+            x = np.asarray(cut.points)
+            assert cut.area == pytest.approx(area, rel=1e-4) and np.allclose(cut["shade"], 1.0)
+            assert x.min(axis=0) == pytest.approx([0, (6 - area) / 4, 0.5], abs=1e-4)
+            assert x.max(axis=0) == pytest.approx([1, 1, 1.5], abs=1e-4)
+    wanted = wanted._replace(clip=((2.0, 0, 0), (1, 0, 0)))
+    with pytest.raises(ValueError, match="clip: the plane through .* does not pass the body at rest"):
+        shots.gather(solid, moments, wanted)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("low", [0.0, -1.0])
+def test_colors_hide_nothing(low):
+    """Nowhere so dark that edges vanish; light where there is little, in even steps of lightness."""
+    colors = solids.Colors("speed", "m/s", low, 1.0).map(65).colors[:, :3]
+    linear = np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
+    y = linear @ [0.2126, 0.7152, 0.0722]
+    lightness = np.where(y > 0.008856, 116 * np.cbrt(y) - 16, 903.3 * y)
+    assert lightness.min() > 30
+    ends = lightness[[0, 32]] if low == 0 else lightness[[32]]
+    assert ends[0] > 85 and lightness.argmax() in (0, *range(28, 37))
+    if low == 0:
+        steps = -np.diff(lightness)
+        assert steps.min() > 0.5 * steps.mean() and steps.max() < 1.5 * steps.mean()
+
+
+@pytest.mark.serial
 def test_an_obstacle_outside_of_the_box_is_not_seen(tmp_path):
     far = di.Plane((0, 0, -2), (0, 0, 1))
-    assert solids.surface(far, LOW, HIGH, cells=4).n_points == 0
+    assert surfaces.surface(far, LOW, HIGH, cells=4).n_points == 0
     solid = body(MPI.COMM_SELF)
     plot.strip(
         tmp_path / "far.png", solid, [moment(solid, (0, 0, 0))], obstacle=far, box=(LOW, HIGH), cells=4
@@ -121,11 +260,11 @@ def test_bodies_move_as_far_as_the_scale_says(gdim, degree):
     shifts[1, 0], shifts[2, -1] = 0.3, 0.25
     scene, _ = scene_of(solid, [moment(solid, s, 1.0) for s in shifts], eye=(0, -1, 0.2))
     images = list(scene.images())
-    # The fastest is yellow, the obstacle grey.
+    # The fastest is blue, the obstacle grey.
     centers = []
     for image in images:
         r, g, b = image.astype(int).transpose(2, 0, 1)
-        centers.append(np.argwhere((r - b > 60) & (g - b > 60)).mean(axis=0)[::-1] / 2)
+        centers.append(np.argwhere((b - r > 30) & (b > g)).mean(axis=0)[::-1] / 2)
     places = scene.pixels(np.pad(shifts, ((0, 0), (0, 3 - gdim))))
     assert np.diff(centers, axis=0) == pytest.approx(np.diff(places, axis=0), abs=1.5)
     assert np.abs(np.diff(places, axis=0)).max() > 50
@@ -164,6 +303,32 @@ def test_the_skin_is_all_that_is_seen(cell, degree, count):
             assert np.isclose(corners, 0.0).all(axis=1).any(axis=1).sum() == count // 2
 
 
+FEW_CELLS = """
+import sys
+import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+import dolfinx_impact as di
+from dolfinx_impact import plot
+
+mesh = dmesh.create_box(MPI.COMM_WORLD, [[0.0] * 3, [2.0, 1, 1]], [2, 1, 1], dmesh.CellType.hexahedron)
+solid = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.0))
+counts = mesh.comm.allgather(len(solid.space.dofmap.list))
+moments = [plot.Moment(1e-3 * i, np.zeros(solid.size), np.zeros(solid.size)) for i in range(2)]
+plot.strip(sys.argv[1], solid, moments, obstacle=di.Plane((0, 0, -0.1), (0, 0, 1)), shade="stress", cells=4)
+if mesh.comm.rank == 0:
+    print("cells of the ranks:", *sorted(counts))
+"""
+
+
+@pytest.mark.serial
+def test_a_rank_without_cells_draws_nothing(launch, tmp_path):
+    """Two cells on three ranks: skin, stress, picture."""
+    ended = launch(["-c", FEW_CELLS, tmp_path / "few.png"], ranks=3, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("cells of the ranks: 0") and pixels(tmp_path / "few.png").std() > 10
+
+
 @pytest.mark.serial
 def test_a_part_of_a_mesh_has_a_skin_of_its_own():
     mesh = dmesh.create_box(MPI.COMM_SELF, [[0.0] * 3, [2.0, 1.0, 1.0]], [2, 1, 1], dmesh.CellType.hexahedron)
@@ -182,7 +347,7 @@ def test_magnified_bodies_touch_when_they_touch():
     scene, (first, last) = scene_of(
         solid, [moment(solid, (0, 0, 0)), moment(solid, (0, 0, -0.1))], magnify=5.0, eye=(0, -1, 0.2)
     )
-    wall = np.asarray(scene._surfaces[0].points)[:, 2]
+    wall = np.asarray(scene._backdrop.places[0].seen.points)[:, 2]
     assert wall == pytest.approx(-0.7) and last.points[:, 2].min() == pytest.approx(-0.7)
     assert first.points[:, 2].min() == pytest.approx(-0.2)
 
@@ -198,13 +363,14 @@ def test_a_moved_obstacle_is_where_its_gap_is_zero(gdim):
                      translation=(along, lambda t: t))  # fmt: skip
     solid = body(MPI.COMM_SELF, gdim)
     scene, (shot,) = scene_of(solid, [moment(solid, [0.0] * gdim)], obstacle=ball, eye=(0, -1, 0), cells=40)
-    x = np.asarray(scene._surfaces[0].points, dtype=float)
+    x = np.asarray(scene._backdrop.places[0].seen.points, dtype=float)
     assert np.abs(ball.gap(x[:, :gdim], shot.t)).max() < 1e-3
-    assert np.asarray(scene._surfaces[0]["normals"])[:, :gdim] == pytest.approx(
+    assert np.asarray(scene._backdrop.places[0].seen["normals"])[:, :gdim] == pytest.approx(
         ball.normal(x[:, :gdim], shot.t), abs=0.02
     )
     if gdim == 3:
-        assert np.asarray(scene._surfaces[0]["normals"])[:, 1].max() < 0.01  # seen from the free side
+        # Seen from the free side.
+        assert np.asarray(scene._backdrop.places[0].seen["normals"])[:, 1].max() < 0.01
 
 
 @pytest.mark.serial
@@ -228,6 +394,27 @@ def test_arrows_show_forces(tmp_path):
     )
     assert key.U[0] == pytest.approx(0.2 * width * 20 / 30) and axes.texts[0].get_text() == "20 N of contact"
     pyplot.close(figure)
+
+
+@pytest.mark.serial
+@settings(max_examples=20)
+@given(st.integers(13, 200), st.integers(0, 1000))
+def test_many_forces_are_shown_by_sums_over_patches(count, seed):
+    """Few arrows, the same total force; patches move with the body."""
+    random = np.random.default_rng(seed)
+    feet = random.random((count, 3)) * [1.0, 0.8, 0.0]
+    forces = random.random((count, 3)) * [0.1, 0.1, 1.0]
+    found = [
+        solids.Shot(t, "", np.zeros((0, 3)), np.zeros(0), feet + [t, 0, 0], forces * (1 + t))
+        for t in (0.0, 2.0)
+    ]
+    patches = solids._patches(found)
+    before, after = (solids._sums(shot.feet, shot.forces, patches) for shot in found)
+    assert len(before[0]) <= 9 and len(after[0]) == len(before[0])
+    assert before[1].sum(axis=0) == pytest.approx(forces.sum(axis=0))
+    assert after[1] == pytest.approx(3 * before[1]) and after[0] == pytest.approx(before[0] + [2.0, 0, 0])
+    few = [shot._replace(feet=shot.feet[:12], forces=shot.forces[:12]) for shot in found]
+    assert solids._patches(few) is None
 
 
 @pytest.mark.parametrize("gdim", [2, 3])
@@ -278,8 +465,14 @@ def test_refusals(shared_path):
         draw([good], box=((0, 0), (1, 1)))
     with pytest.raises(ValueError, match="a direction in space that is not upwards"):
         draw([good], eye=(0, 0, 1))
+    for clip in ("w", (0, 0, 1), ((0, 0, 0), (0, 0, 0)), 3):
+        with pytest.raises(ValueError, match=r"must be 'x', 'y', 'z' or a plane, \(point, normal\), not"):
+            draw([good], clip=clip)
     with pytest.raises(ValueError, match="cells must be a whole number from 1 on"):
         draw([good], cells=0)
+    with pytest.raises(ValueError, match="a body in the plane hides nothing: leave out clip"):
+        flat = body(gdim=2)
+        plot.strip(path, flat, [moment(flat, (0, 0))], clip="x")
     with pytest.raises(ValueError, match="columns must be a whole number from 1 on"):
         draw([good], columns=0)
     with pytest.raises(ValueError, match="magnify must be positive, but is 0"):

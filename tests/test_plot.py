@@ -1,5 +1,8 @@
 """Pictures of runs: what is kept, curves in units that fit, films of the size and length that are said."""
 
+import shutil
+import subprocess
+
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
@@ -9,7 +12,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import plot
-from dolfinx_impact.pictures import drawing, film
+from dolfinx_impact.pictures import drawing, film, movie
 
 COMM = MPI.COMM_WORLD
 FLOOR = di.Plane((0, 0, 0), (0, 0, 1))
@@ -261,8 +264,8 @@ def test_a_film_has_as_many_pictures_as_said_and_lasts_as_long(shared_path):
     first, last = pixels(path), pixels(path, 4)
     for image in (first, last):
         assert has(image, (255, 255, 255), 0) > 0.2 * width * height
-        body = (image[..., 0] > image[..., 2] + 60) & (image[..., 1] > image[..., 2] + 60)
-        assert body[:, :600].sum() > 2000  # all of it is as fast as the fastest: yellow
+        body = (image[..., 2] > image[..., 0] + 30) & (image[..., 2] > image[..., 1])
+        assert body[:, :600].sum() > 2000  # all of it is as fast as the fastest: blue
         # The grey of the obstacle in the light of the scene.
         assert has(image[:, :600], (172, 161, 141), 10) > 2000
     assert np.abs(first - last)[60:, :600].max() > 100
@@ -285,6 +288,62 @@ def test_shades(shade, shared_path):
 
 
 @pytest.mark.serial
+def test_films_keep_the_colors_of_legends(tmp_path):
+    """Those that must stay do so, in all frames, whatever else there is in the pictures."""
+    pytest.importorskip("PIL.Image")
+    random = np.random.default_rng(1)
+    pictures = [random.integers(0, 256, (60, 80, 3), dtype=np.uint8) for _ in range(3)]
+    legend = random.integers(0, 256, (150, 3), dtype=np.uint8)
+    for picture in pictures:
+        picture[:2, :75] = legend.reshape(2, 75, 3)
+        picture[-20:] = 255
+    movie.write_film(tmp_path / "film.gif", pictures, legend, 0.1)
+    for i in range(3):
+        image = pixels(tmp_path / "film.gif", i)
+        # Pillow looks colours up in cells of 4.
+        assert np.abs(image[:2, :75] - legend.reshape(2, 75, 3)).max() <= 4 and np.all(image[-20:] == 255)
+
+
+@pytest.mark.serial
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="without ffmpeg there is no MP4")
+def test_an_mp4_has_as_many_pictures_and_lasts_as_long(tmp_path):
+    """Also of odd sizes, which the format does not have."""
+    pictures = [np.full((61, 83, 3), 60 * i, np.uint8) for i in range(4)]
+    path = tmp_path / "film.mp4"
+    movie.write_film(path, pictures, np.zeros((0, 3)), 0.06)
+    wanted = ["-show_entries", "stream=width,height,nb_frames,r_frame_rate", "-of", "csv=p=0"]
+    said = subprocess.run(["ffprobe", "-v", "error", *wanted, path], capture_output=True, text=True).stdout
+    assert said.strip() == "84,62,50/3,4"
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    seen = subprocess.run(["ffmpeg", "-loglevel", "error", "-i", path, *raw], capture_output=True).stdout
+    frames = np.frombuffer(seen, np.uint8).reshape(4, 62, 84, 3)
+    assert frames[:, :61, :83].mean(axis=(1, 2, 3)) == pytest.approx([0, 60, 120, 180], abs=4)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match="ffmpeg could not write the film"):
+        movie.write_film(path, [np.zeros((0, 2, 3))], np.zeros((0, 3)), 0.06)
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_an_mp4_needs_ffmpeg(shared_path, monkeypatch):
+    """Said before anything is drawn, on all ranks."""
+    pytest.importorskip("pyvista")
+    solid = block()
+    monkeypatch.setattr(movie.shutil, "which", lambda name: None)
+    with pytest.raises(RuntimeError, match="'film.mp4' needs the program ffmpeg, .* or write a .gif"):
+        plot.animate(shared_path / "film.mp4", solid, flight(solid, 2))
+    assert not list(shared_path.iterdir())
+
+
+@pytest.mark.serial
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="without ffmpeg there is no MP4")
+def test_a_body_in_an_mp4(tmp_path):
+    pytest.importorskip("pyvista")
+    solid, path = block(), tmp_path / "film.mp4"
+    plot.animate(path, solid, flight(solid, 2), obstacle=FLOOR, cells=4)
+    assert path.read_bytes()[4:8] == b"ftyp"
+
+
+@pytest.mark.serial
 def test_a_failed_film_leaves_the_one_before(tmp_path, monkeypatch):
     pytest.importorskip("pyvista")
     path = tmp_path / "film.gif"
@@ -294,7 +353,7 @@ def test_a_failed_film_leaves_the_one_before(tmp_path, monkeypatch):
         file.write(b"half")
         raise OSError("disk full")
 
-    monkeypatch.setattr(film, "_write_gif", fail)
+    monkeypatch.setattr(movie, "_write_gif", fail)
     solid = block(MPI.COMM_SELF)
     with pytest.raises(OSError, match="disk full"):
         plot.animate(path, solid, flight(solid, 2))
@@ -318,8 +377,8 @@ def test_refused_films(shared_path):
         plot.animate(path, solid, moments, frames=1)
     with pytest.raises(ValueError, match="pause must be from 0.02 to 60 s"):
         plot.animate(path, solid, moments, pause=0.0)
-    with pytest.raises(ValueError, match="must end in .gif, but is 'no.mp4'"):
-        plot.animate(path.with_suffix(".mp4"), solid, moments)
+    with pytest.raises(ValueError, match="must end in .gif or .mp4, but is 'no.avi'"):
+        plot.animate(path.with_suffix(".avi"), solid, moments)
     with pytest.raises(ValueError, match="top must be positive"):
         plot.animate(path, solid, moments, top=-1.0)
     with pytest.raises(ValueError, match="needs moments of a solid"):

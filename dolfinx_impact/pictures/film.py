@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from .. import parallel
 from ..contact import Contact
 from ..obstacles import Obstacle
-from ..output import whole_file
 from ..solid import Solid
-from .drawing import pyplot, save, unit
-from .shots import SHADES, Moments, Parts, Wanted, check, gather, moments_of
-from .solids import ARROW, Colors, Look, Scene, Shot, corners_of_box, view_from
+from .drawing import check_path, pyplot, save, unit
+from .movie import check_film, write_film
+from .section import Body, Parts, Plane
+from .shots import SHADES, Clip, Moments, Wanted, check, gather, moments_of
+from .solids import LEVELS, Colors, Look, Scene, Shot, view_from
+from .surfaces import corners_of_box
 
 #: Room around the body in which an endless obstacle is drawn by default, a flat one and others, over the
 #: largest side of what the body passes.
@@ -26,12 +28,15 @@ def strip(
     path: str | Path, solid: Solid, snapshots: Moments, *, obstacle: Obstacle | None = None,
     contact: Contact | None = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
     box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
-    cells: int = 140, columns: int | None = None, title: str = "",
+    clip: Clip = None, cells: int = 100, columns: int | None = None, title: str = "",
 ) -> None:  # fmt: skip
     """Moments of a solid and its obstacle beside one another, as PNG, SVG or PDF. Rank 0 draws; collective.
 
-    Drawn off the screen. True to scale but for ``magnify``; the arrows are the forces of contact as seen by
-    the eye, also where something hides the point. Obstacles are seen from their free side alone.
+    Drawn off the screen. True to scale but for ``magnify``. Red arrows are the forces of contact as seen by
+    the eye, also where something hides the point; where many points carry forces, their sums over patches.
+    Obstacles are seen from their free side alone; lines on them are as far apart as the scale says and move
+    with them, the shadow of the body falls along the normal of a plane, on others from above (z). Of a
+    moving one a blue arrow shows the velocity where it is largest, a blue outline where it was at first.
 
     Args:
         path: File to write.
@@ -47,24 +52,28 @@ def strip(
         box: Opposite corners of the box in which the obstacle is drawn, shape (gdim,) each [m]; by default
             around all that the body passes.
         eye: Direction towards the eye in 3D, not upwards.
+        clip: Cut the body in 3D by a plane of the body at rest, and take away the part towards the eye:
+            ``"x"``, ``"y"`` or ``"z"`` for the plane across this axis through the middle of the body, or
+            ``(point, normal)`` [m]. The obstacle stays whole; ``box`` cuts that.
         cells: Cells along the longest side of the box of the grid on which the obstacle is looked for.
         columns: Pictures in a row; by default up to four, one of long bodies.
         title: First line of the picture.
 
     Raises:
         ValueError: No moments, arrays of other shapes, forces without a contact, an unknown shade, a bad
-            box, an eye above or without direction, a name that does not end in .png, .svg or .pdf.
+            box, an eye above or without direction, a plane that does not cut the body, a name that does not
+            end in .png, .svg or .pdf.
         FileNotFoundError: The folder does not exist.
         ImportError: When matplotlib or pyvista is missing (extra ``plot``).
         RuntimeError: Without a display, where VTK would crash.
     """
     moments = moments_of(snapshots)
-    wanted = Wanted(obstacle, contact, shade, top, magnify, box, eye, cells)
+    wanted = Wanted(obstacle, contact, shade, top, magnify, box, eye, clip, cells)
     numbers = {} if columns is None else {"columns": columns}
-    check(path, (".png", ".svg", ".pdf"), solid, moments, wanted, numbers)
-    skin, shots = gather(solid, moments, wanted)
+    check(lambda: check_path(path, (".png", ".svg", ".pdf")), solid, moments, wanted, numbers)
+    parts, plane, shots = gather(solid, moments, wanted)
     parallel.on_root(
-        solid.comm, lambda: _draw_strip(path, _scene(skin, shots, wanted), shots, columns, title)
+        solid.comm, lambda: _draw_strip(path, _scene(parts, plane, shots, wanted), shots, columns, title)
     )
 
 
@@ -72,50 +81,53 @@ def animate(
     path: str | Path, solid: Solid, snapshots: Moments, *, obstacle: Obstacle | None = None,
     contact: Contact | None = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
     box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
-    cells: int = 80, frames: int = 100, pause: float = 0.06, title: str = "",
+    clip: Clip = None, cells: int = 80, frames: int = 100, pause: float = 0.06, title: str = "",
 ) -> None:  # fmt: skip
-    """A film of a solid and its obstacle, as GIF. Rank 0 draws; collective.
+    """A film of a solid and its obstacle, as GIF or MP4. Rank 0 draws; collective.
 
     Drawn off the screen, with one camera and one scale of colours for the whole film. See :func:`strip`.
+    MP4 needs the program ffmpeg; a GIF has 256 colours, those of the legend among them.
 
     Args:
         path: File to write.
-        solid, snapshots, obstacle, contact, shade, top, magnify, box, eye, cells: See :func:`strip`.
+        solid, snapshots, obstacle, contact, shade, top, magnify, box, eye, clip, cells: See :func:`strip`.
         frames: Most pictures; of more moments so many are taken, evenly.
-        pause: Time between two pictures [s], rounded to 0.01 s as GIF has it.
+        pause: Time between two pictures [s], in a GIF rounded to 0.01 s.
         title: First line of the pictures.
 
     Raises:
         ValueError: Fewer than two moments; a pause below 0.02 s; see :func:`strip`; a name that does not end
-            in .gif.
+            in .gif or .mp4.
         FileNotFoundError: The folder does not exist.
         ImportError: When matplotlib or pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash.
+        RuntimeError: Without a display, where VTK would crash; an MP4 without ffmpeg.
     """
     moments = moments_of(snapshots)
-    wanted = Wanted(obstacle, contact, shade, top, magnify, box, eye, cells)
-    check(path, (".gif",), solid, moments, wanted, {"frames": frames}, pause)
+    wanted = Wanted(obstacle, contact, shade, top, magnify, box, eye, clip, cells)
+    check(lambda: check_film(path), solid, moments, wanted, {"frames": frames}, pause)
     if len(moments) > frames:
         moments = [moments[i] for i in np.rint(np.linspace(0, len(moments) - 1, int(frames))).astype(int)]
-    skin, shots = gather(solid, moments, wanted)
-    parallel.on_root(solid.comm, lambda: _draw_film(path, _scene(skin, shots, wanted), shots, pause, title))
+    parts, plane, shots = gather(solid, moments, wanted)
+    parallel.on_root(
+        solid.comm, lambda: _draw_film(path, _scene(parts, plane, shots, wanted), shots, pause, title)
+    )
 
 
-def _scene(body: Parts, shots: Sequence[Shot], wanted: Wanted) -> Scene:
-    shape, gdim = wanted.shape, body.gdim
+def _scene(parts: Parts, plane: Plane | None, shots: Sequence[Shot], wanted: Wanted) -> Scene:
+    shape, gdim = wanted.shape, parts.gdim
     corners: NDArray = np.zeros((2, gdim))
     away = 0.0
     if shape is not None:
         corners = _box(shots, shape) if wanted.box is None else corners_of_box(gdim, *wanted.box)
         if wanted.magnify != 1.0:
-            away = (wanted.magnify - 1.0) * float(shape.gap(body.x[:, :gdim].astype(float)).min())
+            away = (wanted.magnify - 1.0) * float(shape.gap(parts.x[:, :gdim].astype(float)).min())
     look = Look(
-        view_from(gdim, wanted.eye), body.names, shape, corners, int(wanted.cells), away, wanted.magnify
+        view_from(gdim, wanted.eye), parts.names, shape, corners, int(wanted.cells), away, wanted.magnify
     )
     largest = max(float(np.abs(shot.values).max(initial=0.0)) for shot in shots)
     top = wanted.top if wanted.top is not None else (largest if largest > 0 else 1.0)
     colors = Colors(*SHADES[wanted.shade], -top if wanted.shade.startswith("v_") else 0.0, top)
-    return Scene(look, colors, body.pieces, shots)
+    return Scene(look, colors, Body(parts, plane), shots)
 
 
 def _box(shots: Sequence[Shot], shape: Obstacle) -> NDArray:
@@ -164,10 +176,11 @@ def _draw_strip(
     factor, second, digits = _clock(shots)
     for axes in grid.flat:
         axes.axis("off")
-    for axes, image, shot in zip(grid.flat, scene.images(), shots):
+    for i, (axes, image, shot) in enumerate(zip(grid.flat, scene.images(), shots)):
         scene.show(axes, image)
         axes.set_title(f"{shot.title}  t = {factor * shot.t:.{digits}f} {second}".strip(), fontsize=12)
         scene.add_forces(axes, shot)
+        scene.add_motion(axes, i)
         scene.add_scale(axes)
     scene.add_colorbar(figure, ax=list(grid.flat), shrink=0.8 if rows == 1 else 0.4, pad=0.01)
     figure.suptitle(title, fontsize=13)
@@ -183,26 +196,25 @@ def _draw_film(
     figure = plt.figure(figsize=whole / 100, dpi=100)
     axes = figure.add_axes((0, 0, width / whole[0], height / whole[1]))
     bar = figure.add_axes((width / whole[0], 0.1, 18 / whole[0], 0.75))
-    scene.add_colorbar(figure, cax=bar)
+    scene.add_colorbar(figure, levels=LEVELS, cax=bar)
     figure.text(8 / whole[0], 1 - 18 / whole[1], title, fontsize=11)
     clock = figure.text(8 / whole[0], 1 - (above - 8) / whole[1], "", fontsize=10, family="monospace")
     pictures: list[NDArray] = []
     arrows: list[Any] = []
     shown = None
-    for image, shot in zip(scene.images(sharp=1), shots):
+    for i, (image, shot) in enumerate(zip(scene.images(sharp=1), shots)):
         if shown is None:
             shown = scene.show(axes, image)
             scene.add_scale(axes)
         shown.set_data(image)
         for each in arrows:
             each.remove()
-        arrows = scene.add_forces(axes, shot)
+        arrows = [*scene.add_forces(axes, shot), *scene.add_motion(axes, i)]
         clock.set_text(_said(shots, shot, pause))
         figure.canvas.draw()
         pictures.append(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy())
     plt.close(figure)
-    with whole_file(Path(path)) as file:
-        _write_gif(file, pictures, scene.shades(), pause)
+    write_film(path, pictures, scene.palette(), pause)
 
 
 def _said(shots: Sequence[Shot], shot: Shot, pause: float) -> str:
@@ -213,23 +225,3 @@ def _said(shots: Sequence[Shot], shot: Shot, pause: float) -> str:
     if mean > 0 and np.all(np.abs(steps - mean) < 0.2 * mean) and pause > 2 * mean:
         said += f"   {float(f'{pause / mean:.1g}'):,.0f} times slower"
     return said
-
-
-def _write_gif(file: Any, pictures: Sequence[NDArray], shades: NDArray, pause: float) -> None:
-    """Pictures in the same 256 colours, so that what does not move does not flicker."""
-    from PIL import Image, ImageColor
-
-    some = [pictures[i] for i in np.unique(np.linspace(0, len(pictures) - 1, 5).astype(int))]
-    # Few pixels may have these colours, but they matter.
-    rare: list[NDArray] = [np.full((24, 256, 3), ImageColor.getrgb(c), np.uint8) for c in (ARROW, "#262626")]
-    rare.append(np.repeat((255 * shades).astype(np.uint8), 40, axis=0))
-    width = pictures[0].shape[1]
-    rows = [np.concatenate([part] * (width // 256 + 1), axis=1)[:, :width] for part in rare]
-    palette = Image.fromarray(np.concatenate([*some, *rows])).quantize(256, dither=Image.Dither.NONE)
-    colors = np.array(palette.getpalette()).reshape(-1, 3)
-    colors[colors.sum(axis=1).argmax()] = 255  # white is white
-    palette.putpalette([int(part) for part in colors.ravel()])
-    frames = [Image.fromarray(p).quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
-    frames[0].save(
-        file, format="GIF", save_all=True, append_images=frames[1:], duration=10 * round(100 * pause), loop=0
-    )

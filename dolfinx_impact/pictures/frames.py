@@ -1,4 +1,4 @@
-"""Frames in motion: beams as tubes with the points of contact marked, as strip (PNG) and film (GIF)."""
+"""Frames in motion: beams as tubes with the points of contact marked, as strip (PNG) and film (GIF, MP4)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .. import parallel
 from ..contact import Contact
 from ..frame import Frame
 from .drawing import load_pyvista, pyplot, round_down
+from .movie import check_film, write_film
 
 CLOSED, OPEN, UNLOADED = "#222222", "#e0201b", "#9a9a9a"
 #: From where the eye looks, and up.
@@ -255,7 +256,7 @@ def film(
     path: str | Path, scene: Scene, t: NDArray, displacements: NDArray, gaps: NDArray, *,
     curves: Mapping[str, tuple[NDArray, NDArray]], pause: float = 0.05, title: str = "",
 ) -> None:  # fmt: skip
-    """A film over curves of the gaps with the time running through them, as GIF. Rank 0 draws; collective.
+    """A film over curves of the gaps with the time running through, as GIF or MP4. Rank 0 draws; collective.
 
     Args:
         path: File to write.
@@ -267,9 +268,10 @@ def film(
         title: First line of the pictures.
 
     Raises:
-        ValueError: Arrays of other shapes.
+        ValueError: Arrays of other shapes, a name that does not end in .gif or .mp4.
+        FileNotFoundError: The folder does not exist.
         ImportError: When matplotlib or pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash.
+        RuntimeError: Without a display, where VTK would crash; an MP4 without ffmpeg.
     """
     parallel.on_root(
         MPI.COMM_WORLD, lambda: _film(path, scene, t, displacements, gaps, curves, pause, title)
@@ -284,9 +286,8 @@ def _film(
         raise ValueError(
             f"a film has two pictures or more, but {len(t)} times and {len(displacements)} states are given"
         )
+    check_film(path)
     plt, images = pyplot(), scene.images(displacements, gaps)
-    from matplotlib.animation import PillowWriter
-
     width, height = (pixels / 100 for pixels in scene.size)
     figure = plt.figure(figsize=(width, height + 2.6), dpi=80)
     whole = height + 2.6
@@ -301,14 +302,23 @@ def _film(
     _draw_gaps(below, curves, t)
     now = below.axvline(t[0], color="k", lw=1)
     slower = pause * (len(t) - 1) / (t[-1] - t[0])
-    writer: Any = PillowWriter(fps=1 / pause)  # type: ignore[arg-type]
-    with writer.saving(figure, str(path), dpi=80):
-        for image, moment in zip(images, t):
-            shown.set_data(image)
-            clock.set_text(f"t = {moment:.3f} s, {slower:.0f} times slower")
-            now.set_xdata([moment, moment])
-            writer.grab_frame()
+    pictures = []
+    for image, moment in zip(images, t):
+        shown.set_data(image)
+        clock.set_text(f"t = {moment:.3f} s, {slower:.0f} times slower")
+        now.set_xdata([moment, moment])
+        figure.canvas.draw()
+        pictures.append(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy())
+    colors = [*(tube.color for tube in scene.tubes.values()), CLOSED, OPEN, UNLOADED]
+    colors += [line.get_color() for line in below.lines]
     plt.close(figure)
+    write_film(path, pictures, [_rgb(color) for color in colors], pause)
+
+
+def _rgb(color: Any) -> NDArray:
+    from matplotlib.colors import to_rgb
+
+    return np.rint(255 * np.array(to_rgb(color)))
 
 
 def _draw_gaps(axes: Any, curves: Mapping[str, tuple[NDArray, NDArray]], t: NDArray) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Mapping, NamedTuple, Sequence, Union
+from typing import Any, Callable, Mapping, NamedTuple, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +11,12 @@ from .. import parallel
 from ..contact import Contact
 from ..obstacles import Obstacle
 from ..solid import Solid
-from .drawing import check_path, load_pyvista, pyplot
+from .drawing import load_pyvista, pyplot
+from .section import Parts, Plane
 from .skin import Skin, in_space
 from .snapshots import Moment, Snapshots
-from .solids import Shot, check_cells, corners_of_box, view_from
+from .solids import Shot, view_from
+from .surfaces import check_cells, corners_of_box
 
 #: What may colour a body: names, units.
 SHADES = {
@@ -27,6 +28,8 @@ SHADES = {
     "v_z": ("velocity v_z", "m/s"),
 }
 Moments = Union[Snapshots, Sequence[Moment]]
+#: An axis, or a point and a normal.
+Clip = Union[str, tuple[ArrayLike, ArrayLike], None]
 
 
 class Wanted(NamedTuple):
@@ -39,6 +42,7 @@ class Wanted(NamedTuple):
     magnify: float
     box: tuple[ArrayLike, ArrayLike] | None
     eye: Sequence[float]
+    clip: Clip
     cells: int
 
     @property
@@ -52,7 +56,7 @@ def moments_of(snapshots: Moments) -> list[Moment]:
 
 
 def check(
-    path: str | Path, kinds: Sequence[str], solid: Solid, moments: Sequence[Moment], wanted: Wanted,
+    check_file: Callable[[], None], solid: Solid, moments: Sequence[Moment], wanted: Wanted,
     numbers: Mapping[str, float], pause: float | None = None,
 ) -> None:  # fmt: skip
     """Raise on all ranks where nothing can be drawn. Collective."""
@@ -60,7 +64,7 @@ def check(
         raise ValueError(f"pictures of this kind are drawn of a Solid, not of {type(solid).__name__}")
     error = None
     try:
-        _checkmoments_of(solid, moments, wanted)
+        _check_moments(solid, moments, wanted)
         _check_look(solid, wanted)
         for name, value in numbers.items():
             least = 2 if name == "frames" else 1
@@ -75,14 +79,14 @@ def check(
     parallel.agree(solid.comm, error)
 
     def look() -> None:
-        check_path(path, kinds)
+        check_file()
         load_pyvista()
         pyplot()
 
     parallel.on_root(solid.comm, look)
 
 
-def _checkmoments_of(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> None:
+def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> None:
     contact = wanted.contact
     if not moments or solid.mesh.geometry.dim < 2:
         raise ValueError("a picture needs moments of a solid in 2 or 3 directions")
@@ -119,21 +123,31 @@ def _check_look(solid: Solid, wanted: Wanted) -> None:
             raise ValueError(f"box must be two corners, (low, high), not {wanted.box!r}")
         corners_of_box(gdim, *wanted.box)
     view_from(gdim, wanted.eye)
+    _check_clip(wanted.clip, gdim)
     check_cells(wanted.cells)
 
 
-class Parts(NamedTuple):
-    """What does not change with time: pieces, places at rest of the visible nodes [m], the directions."""
+def _check_clip(clip: Any, gdim: int) -> None:
+    if clip is None:
+        return
+    if gdim == 2:
+        raise ValueError("a body in the plane hides nothing: leave out clip")
+    if isinstance(clip, str) and clip in ("x", "y", "z"):
+        return
+    try:
+        plane = np.array(clip, dtype=np.float64)
+    except (TypeError, ValueError):
+        plane = np.zeros(0)
+    if plane.shape != (2, 3) or not (np.all(np.isfinite(plane)) and plane[1].any()):
+        raise ValueError(f"clip must be 'x', 'y', 'z' or a plane, (point, normal), not {clip!r}")
 
-    pieces: Any
-    x: Any
-    gdim: int
-    names: str
 
-
-def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Parts, list[Shot]]:
-    """What rank 0 draws; nothing on others. Collective."""
-    skin, contact = Skin(solid), wanted.contact
+def gather(
+    solid: Solid, moments: Sequence[Moment], wanted: Wanted
+) -> tuple[Parts, Plane | None, list[Shot]]:
+    """What rank 0 draws, and where it is cut; nothing on others. Collective."""
+    back = view_from(solid.mesh.geometry.dim, wanted.eye)[2]
+    skin, contact = Skin(solid, wanted.clip, back), wanted.contact
     stress: Any = None
     if wanted.shade == "stress":
         from ..stress import VonMises
@@ -154,7 +168,8 @@ def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Par
             feet, forces = np.concatenate(gathered, axis=1)
             shots.append(Shot(each.t, each.title, points, values, feet, forces))
     names = "rz" if solid.state == "axisymmetric" else "xyz"
-    return Parts(skin.pieces, skin.gather(skin.x), solid.mesh.geometry.dim, names), shots
+    x, gdim = skin.gather(skin.x), solid.mesh.geometry.dim
+    return Parts(skin.pieces, skin.cells, x, gdim, names), skin.plane, shots
 
 
 def _values(skin: Skin, moment: Moment, shade: str, u: NDArray, stress: Any) -> NDArray:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 from dolfinx import la
-from numpy.typing import NDArray
+from mpi4py import MPI
+from numpy.typing import ArrayLike, NDArray
 
 from ..solid import Solid
+from .section import Plane
 
 
 class Skin:
@@ -16,30 +18,41 @@ class Skin:
 
     Args:
         solid: The body, in 2 or 3 directions.
+        clip: Name of an axis, or point and normal of a plane of the body at rest; see :func:`.film.strip`.
+        back: Direction towards the eye.
 
     Attributes:
-        nodes: Local numbers of this rank's visible nodes, shape (k,).
+        nodes: Local numbers of this rank's visible nodes, those of cut cells among them, shape (k,).
         x: Where they are in the undeformed body, shape (k, 3) [m].
         pieces: On rank 0 those of all ranks, nodes numbered in the order of :meth:`gather`: shape (m, 3)
             for simplices, (m, 4) for others; on other ranks None.
+        cells: Likewise the cells that the plane passes, of higher degrees in parts, shape (m, 4) or (m, 8).
+        plane: Where the body is cut, its normal towards the eye, or None.
+
+    Raises:
+        ValueError: A plane that does not pass the body.
     """
 
-    def __init__(self, solid: Solid) -> None:
+    def __init__(self, solid: Solid, clip: Any = None, back: ArrayLike = (0.0, 0.0, 1.0)) -> None:
         self.solid, self._comm = solid, solid.comm
         dofs = np.asarray(solid.space.dofmap.list)
         cells, local = _shown(solid)
-        closures = _pieces_of_entities(solid)
         found = [
             dofs[cells[local == i]][:, closure].reshape(-1, closure.shape[1])
-            for i, closure in enumerate(closures)
+            for i, closure in enumerate(_pieces_of_entities(solid))
         ]
-        pieces = np.concatenate(found)
-        self.nodes, numbers = np.unique(pieces, return_inverse=True)
+        pieces, plane = np.concatenate(found), None
+        if clip is not None:
+            plane = _plane(solid.comm, solid.x[np.unique(pieces)], clip, np.asarray(back, dtype=np.float64))
+        parts = _cut_cells(solid, plane)
+        self.plane, self.nodes = plane, np.unique(np.concatenate([pieces.ravel(), parts.ravel()]))
         self.x = solid.x[self.nodes]
-        counts = self._comm.allgather(self.nodes.size)
-        numbers = numbers.reshape(pieces.shape) + sum(counts[: self._comm.rank])
-        gathered = self._comm.gather(numbers)
-        self.pieces = None if gathered is None else np.concatenate(gathered)
+        self.pieces, self.cells = self._gathered(pieces), self._gathered(parts)
+
+    def _gathered(self, pieces: NDArray) -> NDArray | None:
+        before = sum(self._comm.allgather(self.nodes.size)[: self._comm.rank])
+        gathered = self._comm.gather(np.searchsorted(self.nodes, pieces) + before)
+        return None if gathered is None else np.concatenate(gathered)
 
     def gather(self, values: NDArray) -> NDArray | None:
         """This rank's values at :attr:`nodes`, shape (k, ...), as those of all on rank 0. Collective."""
@@ -60,19 +73,75 @@ def in_space(vectors: NDArray) -> NDArray:
     return np.pad(vectors, ((0, 0), (0, 3 - vectors.shape[1])))
 
 
+def _plane(comm: MPI.Comm, x: NDArray, clip: Any, back: NDArray) -> Plane:
+    """The plane that is asked for, its normal towards the eye. Collective."""
+    if isinstance(clip, str):
+        first = np.min(comm.allgather(x.min(axis=0, initial=np.inf)), axis=0)
+        last = np.max(comm.allgather(x.max(axis=0, initial=-np.inf)), axis=0)
+        point, normal = (first + last) / 2, np.eye(3)["xyz".index(clip)]
+    else:
+        point, normal = (np.asarray(each, dtype=np.float64) for each in clip)
+        normal = normal / np.linalg.norm(normal)
+    normal = -normal if normal @ back < 0 else normal
+    off = (x - point) @ normal
+    low = comm.allreduce(off.min(initial=np.inf), op=MPI.MIN)
+    high = comm.allreduce(off.max(initial=-np.inf), op=MPI.MAX)
+    if not low < 0 < high:
+        raise ValueError(f"clip: the plane through {point.tolist()} m does not pass the body at rest")
+    # Not between cells, where neither is cut.
+    return Plane(point - 1e-6 * (high - low) * normal, normal)
+
+
+def _cut_cells(solid: Solid, plane: Plane | None) -> NDArray:
+    """Nodes of the owned cells that a plane passes, in parts where they have nodes between corners."""
+    if plane is None:
+        return np.zeros((0, 4), dtype=np.int32)
+    parts = _parts_of_cell(solid)
+    dofs = np.asarray(solid.space.dofmap.list)[_own(solid)]
+    off = (solid.x[dofs] - plane.point) @ plane.normal
+    passed = (off < 0).any(axis=1) & (off > 0).any(axis=1)
+    return dofs[passed][:, parts].reshape(-1, parts.shape[1])
+
+
+def _parts_of_cell(solid: Solid) -> NDArray:
+    """Tetrahedra (4) or hexahedra (8 nodes, as VTK counts) between the nodes of a cell, as its dofs."""
+    space: Any = solid.space
+    points, k = space.element.basix_element.points, space.element.basix_element.degree
+    if solid.mesh.topology.cell_name() != "hexahedron":
+        return _tetrahedra(points, k)
+    order = np.lexsort(np.round(points, 6).T).reshape(k + 1, k + 1, k + 1)
+    corners = [(0, 0, 0), (0, 0, 1), (0, 1, 1), (0, 1, 0), (1, 0, 0), (1, 0, 1), (1, 1, 1), (1, 1, 0)]
+    return np.array([order[a : a + k, b : b + k, c : c + k].ravel() for a, b, c in corners]).T
+
+
+def _tetrahedra(points: NDArray, k: int) -> NDArray:
+    """Tetrahedra between the points of one of degree k, shape (m, 4)."""
+    if k == 1:
+        return np.arange(4)[None]
+    from scipy.spatial import Delaunay
+
+    return np.asarray(Delaunay(points, qhull_options="QJ").simplices)
+
+
+def _own(solid: Solid) -> NDArray:
+    """This rank's own cells of the body."""
+    own = np.arange(solid.mesh.topology.index_map(solid.mesh.topology.dim).size_local)
+    return own if solid.cells is None else np.asarray(solid.cells)[np.asarray(solid.cells) < own.size]
+
+
 def _shown(solid: Solid) -> tuple[NDArray, NDArray]:
     """Cells of this rank that are seen, and which of their facets; in the plane all, and 0. Collective."""
     topology = solid.mesh.topology
     tdim = topology.dim
-    own = np.arange(topology.index_map(tdim).size_local)
-    if solid.cells is not None:
-        own = np.asarray(solid.cells)[np.asarray(solid.cells) < own.size]
+    own = _own(solid)
     if tdim == 2:
         return own, np.zeros(own.size, dtype=np.int64)
     topology.create_entities(tdim - 1)
     topology.create_connectivity(tdim, tdim - 1)
     links, index_map = topology.connectivity(tdim, tdim - 1), topology.index_map(tdim - 1)
-    facets = np.asarray(links.array).reshape(links.num_nodes, -1)[own]
+    # A rank may have no cells to tell the number from.
+    each = len(solid.space.element.basix_element.entity_dofs[tdim - 1])
+    facets = np.asarray(links.array).reshape(links.num_nodes, each)[own]
     count = la.vector(index_map, 1)
     np.add.at(count.array, facets.ravel(), 1.0)
     count.scatter_reverse(la.InsertMode.add)

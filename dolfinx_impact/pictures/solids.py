@@ -5,13 +5,24 @@ from __future__ import annotations
 from typing import Any, Iterator, NamedTuple, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ..obstacles import Moving, Obstacle
+from ..obstacles import Obstacle
+from .backdrop import COLOR, Backdrop
 from .drawing import load_pyvista, pyplot, round_down, unit
-from .skin import in_space
+from .section import Body
 
-_OBSTACLE, ARROW, WIDTH, _ROOM = "#c9bfae", "#d6001c", 620, 0.04
+#: Arrows of forces and of the obstacle's motion, what is written.
+ARROW, MOTION, TEXT = "#d6001c", "#1c5d99", "#262626"
+WIDTH, _ROOM = 620, 0.04
+#: Most arrows of single points; where more act, those of patches, so many along what they cover.
+_SINGLE, _PATCHES = 12, 3
+#: Arrows shorter than this part of the longest are specks.
+_LEAST = 0.02
+#: Colours of the legend of a film.
+LEVELS = 64
+#: Where the colours of what has no sign end: edges are seen on them.
+_DARKEST = 0.78
 #: Edges of pieces shorter than so many pixels are not drawn.
 _FINE = 5.0
 _BODY: dict[str, Any] = {"ambient": 0.5, "diffuse": 0.5, "show_scalar_bar": False, "edge_opacity": 0.4}
@@ -49,10 +60,13 @@ class Colors(NamedTuple):
     low: float
     top: float
 
-    @property
-    def map(self) -> str:
-        """Name of the colours; those of signed values are white in the middle."""
-        return "RdBu_r" if self.low < 0 else "viridis"
+    def map(self, levels: int = 256) -> Any:
+        """The colours: evenly seen, light where there is little, nowhere dark; grey between both signs."""
+        from matplotlib.colors import ListedColormap
+
+        whole = pyplot().get_cmap("coolwarm" if self.low < 0 else "viridis_r")
+        end = 1.0 if self.low < 0 else _DARKEST
+        return ListedColormap(whole(np.linspace(0.0, end, levels)))
 
 
 class Look(NamedTuple):
@@ -77,63 +91,6 @@ class Look(NamedTuple):
     magnify: float = 1.0
 
 
-def surface(
-    obstacle: Obstacle, low: ArrayLike, high: ArrayLike, *, cells: int = 60, t: float = 0.0, away: float = 0.0
-) -> Any:
-    """Where the gap to an obstacle is zero within a box, as a mesh of pyvista (lines in the plane).
-
-    Edges and tips are cut by about a cell of the grid on which the gap is looked at.
-
-    Args:
-        obstacle: The shape, in 2 or 3 directions.
-        low, high: Opposite corners of the box, shape (gdim,) [m].
-        cells: Cells of the grid along the longest side of the box.
-        t: Time [s].
-        away: Take the surface so far inside of the obstacle [m].
-
-    Returns:
-        ``pyvista.PolyData`` with the point data ``"normals"``, the unit normals into the free side;
-        empty where the gap is nowhere zero.
-
-    Raises:
-        ValueError: Corners that are not in order or have another dimension, fewer than one cell.
-        ImportError: When pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash.
-    """
-    first, last = corners_of_box(obstacle.gdim, low, high)
-    check_cells(cells)
-    gdim, more, size = first.size, 3 - first.size, last - first
-    counts = np.maximum(np.rint(size / size.max() * cells), 1).astype(int)
-    grid = load_pyvista().ImageData(
-        dimensions=[*(counts + 1), *[1] * more], origin=[*first, *[0.0] * more],
-        spacing=[*size / counts, *[1.0] * more],
-    )  # fmt: skip
-    grid["gap"] = obstacle.gap(np.asarray(grid.points, dtype=np.float64)[:, :gdim], t)
-    found = grid.contour([-away], "gap")
-    if found.n_points:
-        x = np.asarray(found.points, dtype=np.float64)[:, :gdim]
-        found["normals"] = in_space(obstacle.normal(x, t))
-    return found
-
-
-def check_cells(cells: int) -> None:
-    """Raise a ValueError where ``cells`` is not a whole number from 1 on."""
-    if not (cells >= 1 and cells == int(cells)):
-        raise ValueError(f"cells must be a whole number from 1 on, but is {cells}")
-
-
-def corners_of_box(gdim: int, low: ArrayLike, high: ArrayLike) -> NDArray:
-    """The corners, shape (2, gdim) [m]; a ValueError where they are none."""
-    first, last = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
-    fits = first.shape == last.shape == (gdim,) and gdim > 1
-    if not (fits and np.all(np.isfinite([first, last])) and np.all(first < last)):
-        raise ValueError(
-            f"an obstacle in 2 or 3 directions, here {gdim}, is drawn between corners low < high of "
-            f"as many numbers, not {low!r} and {high!r}"
-        )
-    return np.array([first, last])
-
-
 def view_from(gdim: int, eye: Sequence[float]) -> NDArray:
     """Directions to the right, upwards and towards the eye, one a row; a ValueError for a bad eye."""
     if gdim == 2:
@@ -146,72 +103,33 @@ def view_from(gdim: int, eye: Sequence[float]) -> NDArray:
     return np.array([right, np.cross(back, right), back])
 
 
-def _whole(obstacle: Obstacle, corners: NDArray) -> Moving | None:
-    """A rigidly moved obstacle that is not much larger than the box, whose surface is looked for but once."""
-    if not isinstance(obstacle, Moving) or obstacle.obstacle.moving:
-        return None
-    size = np.max(np.diff(obstacle.obstacle.bounds(), axis=0))
-    return obstacle if size <= 2 * np.max(np.diff(corners, axis=0)) else None
-
-
-def _around(obstacle: Obstacle) -> NDArray:
-    low, high = obstacle.bounds()
-    room = 0.02 * np.max(high - low)
-    return np.array([low - room, high + room])
-
-
-def _moved(at_rest: Any, obstacle: Moving, t: float) -> Any:
-    gdim, found, turn = obstacle.gdim, at_rest.copy(), obstacle.turn(t)
-    x = np.asarray(at_rest.points, dtype=np.float64)[:, :gdim] - obstacle.center
-    found.points = in_space(x @ turn.T + obstacle.center + obstacle.displacement(t))
-    found["normals"] = in_space(np.asarray(at_rest["normals"])[:, :gdim] @ turn.T)
-    return found
-
-
 class Scene:
     """What all moments share: the window, the camera, the colours. On rank 0 alone.
 
     Args:
         look: From where, and the obstacle.
         colors: What colours mean.
-        pieces: Of the body between its visible nodes; see :class:`.Skin`.
+        body: What is seen of the body.
         shots: All moments.
 
     Attributes:
         size: Of the pictures, width and height [pixels].
     """
 
-    def __init__(self, look: Look, colors: Colors, pieces: NDArray, shots: Sequence[Shot]) -> None:
+    def __init__(self, look: Look, colors: Colors, body: Body, shots: Sequence[Shot]) -> None:
         self._look, self._view, self._colors, self._shots = look, look.view, colors, shots
-        self._faces = np.column_stack([np.full(len(pieces), pieces.shape[1]), pieces]).ravel()
-        self._surfaces = [] if look.obstacle is None else self._find_surfaces(look.obstacle)
-        self._frame([*(s.points for s in self._surfaces), *(shot.points for shot in shots)])
-        ends = shots[0].points[pieces[:, :2]]
-        lengths = np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1) * self._scale
-        self._edges = bool(np.median(lengths) >= _FINE)
-        self._strongest = max(np.linalg.norm(shot.forces, axis=1).max(initial=0.0) for shot in shots)
-
-    def _find_surfaces(self, obstacle: Obstacle) -> list[Any]:
-        """The obstacle at the moments; one for all where it is at rest."""
-        corners, away, cells = self._look.corners, self._look.away, self._look.cells
-        times = [shot.t for shot in self._shots] if obstacle.moving else [self._shots[0].t]
-        whole = _whole(obstacle, corners)
-        if whole is None:
-            found = [surface(obstacle, *corners, cells=cells, t=t, away=away) for t in times]
-        else:
-            at_rest = surface(whole.obstacle, *_around(whole.obstacle), cells=cells)
-            found = [_moved(at_rest, whole, t) for t in times]
-        return [self._seen(each) for each in found]
-
-    def _seen(self, found: Any) -> Any:
-        """Less what hides the obstacle's free side from the eye."""
-        look = self._look
-        if not found.n_points or look.corners.shape[1] == 2:
-            return found
-        found["facing"] = found["normals"] @ look.view[2]
-        found = found.clip_scalar(scalars="facing", invert=False, value=-1e-3)
-        found.point_data.active_normals_name = "normals"
-        return found
+        self._body, self._backdrop = body, None
+        if look.obstacle is not None:
+            self._backdrop = Backdrop(
+                look.obstacle, look.corners, [shot.t for shot in shots], back=look.view[2], cells=look.cells,
+                away=look.away,
+            )  # fmt: skip
+        obstacles = [] if self._backdrop is None else self._backdrop.points()
+        self._frame([*obstacles, *(shot.points for shot in shots)])
+        self._bar = round_down(0.25 * WIDTH / self._scale)
+        self._edges = bool(body.edge(shots[0]) * self._scale >= _FINE)
+        self._patches = _patches(shots)
+        self._strongest = max(np.linalg.norm(self.arrows(s)[1], axis=1).max(initial=0.0) for s in shots)
 
     def _frame(self, clouds: Sequence[NDArray]) -> None:
         """Fit the window around all points: its size [pixels], scale [pixels/m] and upper left corner [m]."""
@@ -239,31 +157,20 @@ class Scene:
         try:
             plotter.set_background("white")
             plotter.enable_anti_aliasing("msaa", multi_samples=8)
-            body = pyvista.PolyData(self._shots[0].points.copy(), faces=self._faces)
-            body.point_data["shade"] = self._shots[0].values
-            plotter.add_mesh(
-                body, scalars="shade", cmap=self._colors.map, clim=(self._colors.low, self._colors.top),
-                show_edges=self._edges, **_BODY,
-            )  # fmt: skip
             for i, shot in enumerate(self._shots):
-                if i < len(self._surfaces):
-                    self._add_obstacle(plotter, self._surfaces[i], sharp)
-                body.points = shot.points
-                body.point_data["shade"] = shot.values
+                body = self._body.at(shot)
+                plotter.add_mesh(
+                    body, scalars="shade", cmap=self._colors.map(), clim=(self._colors.low, self._colors.top),
+                    show_edges=self._edges, name="body", render=False, **_BODY,
+                )  # fmt: skip
+                if self._backdrop is not None:
+                    size = self.size[0] / self._scale
+                    self._backdrop.add(plotter, i, body, spacing=self._bar, size=size, sharp=sharp)
                 self._set_camera(plotter)
                 plotter.render()
                 yield np.asarray(plotter.screenshot(return_img=True))[..., :3].copy()
         finally:
             plotter.close()
-
-    def _add_obstacle(self, plotter: Any, shape: Any, sharp: int) -> None:
-        """In the place of the one before."""
-        plotter.remove_actor("obstacle", render=False)
-        if shape.n_points:
-            plotter.add_mesh(
-                shape, color=_OBSTACLE, ambient=0.35, diffuse=0.65, line_width=2.5 * sharp, name="obstacle",
-                render=False,
-            )  # fmt: skip
 
     def _set_camera(self, plotter: Any) -> None:
         focus = self._middle @ self._view[:2] + self._depth * self._view[2]
@@ -282,22 +189,54 @@ class Scene:
         axes.axis("off")
         return shown
 
+    def arrows(self, shot: Shot) -> tuple[NDArray, NDArray]:
+        """Where arrows of force begin [m] and what they show [N], shape (n, 3) each: sums over patches."""
+        some = shot.forces.any(axis=1)
+        feet, forces = shot.feet[some].astype(float), shot.forces[some]
+        return (feet, forces) if self._patches is None else _sums(feet, forces, self._patches[some])
+
     def add_forces(self, axes: Any, shot: Shot) -> list[Any]:
         """Arrows, the longest a fifth of the picture's width; below them the length of a round force."""
         if not self._strongest > 0:
             return []
         factor, newton = unit(self._strongest, "N")
         per_newton = 0.2 * self.size[0] / self._strongest
-        some = shot.forces.any(axis=1)
-        flat = shot.forces[some] @ self._view[:2].T * [1.0, -1.0] * per_newton
-        style = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "color": ARROW, "width": 0.006}
-        arrows = axes.quiver(*self.pixels(shot.feet[some]).T, *flat.T, **style)
+        feet, forces = self.arrows(shot)
+        seen = np.linalg.norm(forces, axis=1) >= _LEAST * self._strongest
+        feet, forces = feet[seen], forces[seen]
+        flat = forces @ self._view[:2].T * [1.0, -1.0] * per_newton
+        style = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "color": ARROW, "width": 0.007,
+                 "edgecolor": "white", "linewidth": 0.5}  # fmt: skip
+        arrows = axes.quiver(*self.pixels(feet).T, *flat.T, **style)
         key, (width, height) = round_down(self._strongest), self.size
         start, y = 0.62 * width, height - 0.03 * width
         below = axes.quiver([start], [y], [key * per_newton], [0.0], **style)
-        text = f"{factor * key:g} {newton} of contact"
+        text = f"{factor * key:g} {newton} of contact" + ("" if self._patches is None else ", a patch")
         said = axes.text(start, y - 0.012 * width, text, fontsize=8, va="bottom", color=ARROW)
         return [arrows, below, said]
+
+    def add_motion(self, axes: Any, i: int) -> list[Any]:
+        """An arrow on the obstacle where it moves fastest, and how fast."""
+        from matplotlib import patheffects
+
+        pace = None if self._backdrop is None else self._backdrop.pace(i)
+        if pace is None:
+            return []
+        point, velocity, fastest = pace
+        foot = self.pixels(point[None])[0]
+        way = velocity @ self._view[:2].T * [1.0, -1.0] * 0.1 * self.size[0] / fastest
+        arrow = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "color": MOTION, "lw": 2.2,
+                 "shrinkA": 0, "shrinkB": 0}  # fmt: skip
+        factor, name = unit(fastest, "m/s")
+        halo = [patheffects.withStroke(linewidth=2.5, foreground="white")]
+        said = f"obstacle {float(f'{factor * np.linalg.norm(velocity):.3g}'):g} {name}"
+        if i > 0:
+            said += "\noutline: at first"
+        below = foot + np.maximum(way, 0.0) * [0.0, 1.0] + [4.0, 6.0]
+        return [
+            axes.annotate("", foot + way, foot, arrowprops=arrow),
+            axes.text(*below, said, fontsize=8, va="top", color=MOTION, path_effects=halo),
+        ]
 
     def add_scale(self, axes: Any) -> None:
         """Directions of space, a length, and how much larger displacements are drawn."""
@@ -310,23 +249,54 @@ class Scene:
                 arrow = {"arrowstyle": "-|>", "color": "0.15", "shrinkA": 0, "shrinkB": 0}
                 axes.annotate("", tip, foot, arrowprops=arrow)
                 axes.text(*(tip + 12 * way / np.linalg.norm(way)), name, fontsize=9, ha="center", va="center")
-        length = round_down(0.25 * width / self._scale)
+        length = self._bar
         factor, metre = unit(length, "m")
         start, y = 0.24 * width, height - 0.03 * width
         axes.plot([start, start + length * self._scale], [y] * 2, color="0.15", lw=2.5)
         text = f"{factor * length:g} {metre}"
+        if self._backdrop is not None and len(self._look.corners[0]) == 3:
+            text += " (grid)"
         if self._look.magnify != 1.0:
             text += f", displacements x {self._look.magnify:g}"
         axes.text(start, y - 0.012 * width, text, fontsize=8, va="bottom", color="0.15")
 
-    def shades(self) -> NDArray:
-        """The body's colours in bright light and in shadow, a row each, shape (5, 256, 3)."""
-        colors = np.asarray(pyplot().get_cmap(self._colors.map)(np.linspace(0, 1, 256)))[:, :3]
-        return np.array([light * colors for light in (1.0, 0.85, 0.7, 0.6, 0.5)])
+    def palette(self) -> NDArray:
+        """Colours that a film must keep: legend, bodies and obstacles in shadow, arrows; shape (n, 3)."""
+        bright = np.asarray(self._colors.map(LEVELS).colors)[:, :3]
+        written = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (ARROW, MOTION, TEXT)]
+        lights = [255 * bright, *(255 * light * bright[::2] for light in (0.85, 0.7))]
+        walls = np.outer(np.linspace(0.4, 1.0, 24), COLOR)
+        return np.rint(np.vstack([*lights, walls, written]))
 
-    def add_colorbar(self, figure: Any, **options: Any) -> None:
-        """What colours mean."""
+    def add_colorbar(self, figure: Any, levels: int = 256, **options: Any) -> None:
+        """What colours mean; in a film in as many levels as its palette has."""
         colors, plt = self._colors, pyplot()
         factor, name = unit(max(-colors.low, colors.top), colors.unit)
-        shades = plt.cm.ScalarMappable(plt.Normalize(factor * colors.low, factor * colors.top), colors.map)
+        low, top = factor * colors.low, factor * colors.top
+        shades = plt.cm.ScalarMappable(plt.Normalize(low, top), colors.map(levels))
         figure.colorbar(shades, label=f"{colors.name} [{name}]", **options)
+
+
+def _patches(shots: Sequence[Shot]) -> NDArray | None:
+    """Which patch each point of contact belongs to, where too many carry forces for an arrow each."""
+    feet: NDArray = next((shot.feet for shot in shots if len(shot.feet)), np.zeros((0, 3)))
+    loaded = np.zeros(len(feet), dtype=bool)
+    for shot in shots:
+        if len(shot.forces):
+            loaded |= shot.forces.any(axis=1)
+    if loaded.sum() <= _SINGLE:
+        return None
+    low, high = feet[loaded].min(axis=0), feet[loaded].max(axis=0)
+    size = 1.001 * np.max(high - low) / _PATCHES
+    place = np.floor((feet - (low + high) / 2) / size + _PATCHES / 2).astype(int)
+    return np.asarray(np.unique(place, axis=0, return_inverse=True)[1]).reshape(len(feet))
+
+
+def _sums(feet: NDArray, forces: NDArray, patches: NDArray) -> tuple[NDArray, NDArray]:
+    """Forces summed over patches, and the means of their feet, the larger forces counting more."""
+    used, patch = np.unique(patches, return_inverse=True)
+    sums, places = np.zeros((used.size, 3)), np.zeros((used.size, 3))
+    weights = np.linalg.norm(forces, axis=1)
+    np.add.at(sums, patch, forces)
+    np.add.at(places, patch, weights[:, None] * feet)
+    return places / np.bincount(patch, weights, used.size)[:, None], sums
