@@ -215,7 +215,7 @@ def test_velocities_agree_at_every_fine_time(make, ratio):
     s, plain = (glued(make(), ratio, kind=kind, damping=0.3) for kind in (Watched, HATI))
     jumps, results = [], []
     for each in (s, plain):
-        each.start(0.0, -1.0)
+        each.start(0.0, [-1.0] * s.fine.system.gdim)
         results.append(di.simulate(each, t_end=60 // ratio * s.dt, progress=False,
                                    observers=[lambda x: jumps.append(x.velocity_jump())]))  # fmt: skip
     assert len(s.seen["jump"]) == 60 // ratio * ratio
@@ -337,7 +337,7 @@ def test_many_coarse_steps_in_one_compiled_loop(make, options):
     near = {"near": own.pop("near")} if "near" in own else {}
     for compiled in (True, False):
         s = glued(make(**near), 4, **own)
-        s.start(0.0, -1.0, t0=0.1)
+        s.start(0.0, [-1.0] * s.fine.system.gdim, t0=0.1)
         found.append((di.simulate(s, t_end=0.1 + 40 * s.dt, compiled=compiled, progress=False), s.state()))
     (fast, end), (slow, other) = found
     for name in ("u", "v", "gap", "r", *energy.TERMS):
@@ -547,7 +547,7 @@ def same(a, b):
 def test_restart_goes_on_bit_by_bit(make):
     """All that the next step needs is in the state, also the free velocity of the step before."""
     s, again, wrong = (glued(make(), 5, damping=0.2) for _ in range(3))
-    s.start(0.0, -1.0, t0=0.3)
+    s.start(0.0, [-1.0] * s.fine.system.gdim, t0=0.3)
     for _ in range(2):
         s.step()
     state = s.state()
