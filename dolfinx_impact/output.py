@@ -28,6 +28,7 @@ class Result(Mapping[str, NDArray]):
     Attributes:
         balance: Whether the scheme has an energy balance that closes.
         steps: Number of steps.
+        about: The scheme, the system and the contact that it is of; not kept in files.
         seconds: Wall-clock time of the loop [s].
     """
 
@@ -35,7 +36,16 @@ class Result(Mapping[str, NDArray]):
         self, arrays: Mapping[str, Any], *, balance: bool = True, steps: int = 0, seconds: float = 0.0
     ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
-        self.balance, self.steps, self.seconds = balance, steps, seconds
+        self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, ""
+
+    def __repr__(self) -> str:
+        samples = f"{len(self['t'])} samples of {', '.join(self)}" if "t" in self else ", ".join(self)
+        return f"{type(self).__name__}: {samples}"
+
+    def __str__(self) -> str:
+        if "t" not in self or not len(self["t"]):
+            return repr(self)
+        return "\n".join(filter(None, [self.summary(), self.about, repr(self)]))
 
     def __getitem__(self, name: str) -> NDArray:
         try:

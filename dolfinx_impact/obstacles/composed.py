@@ -7,6 +7,7 @@ from typing import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import arguments
 from .shapes import Obstacle, Shape
 
 
@@ -26,7 +27,9 @@ class Union(Shape):
     _name = "union"
 
     def __init__(self, members: Sequence[Obstacle]) -> None:
-        self.members = tuple(members)
+        self.members = tuple(arguments.sequence("a union", members, "Union([sphere, plane])"))
+        for each in self.members:
+            arguments.shape(each)
         directions = sorted({each.gdim for each in self.members})
         if len(directions) != 1:
             raise ValueError(f"a union needs obstacles, all in 1, 2 or 3 directions, not in {directions}")
