@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import parallel
+from .. import arguments, parallel
 from ..complementarity import NotConverged
 from ..contact import Contact
 from .response import Response
@@ -127,6 +127,7 @@ class PositionLevel:
     _CLOSED = 1e-12
 
     def __init__(self, contact: Contact | None) -> None:
+        arguments.contact(contact)
         if contact is not None and contact.moving:
             raise ValueError(
                 "contact at position level knows no moving obstacles: take CDLagrange or MoreauJean"

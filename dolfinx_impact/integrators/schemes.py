@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import arguments
 from ..contact import Contact
 from ..system import PointMasses, System
 from .combined import Combined
@@ -108,9 +109,12 @@ def _theta(
     force: str, coupled: bool,
 ) -> ThetaMethod | NewtonTheta:  # fmt: skip
     """Moreau-Jean: the factorised step where the system is linear under constant loads, Newton elsewhere."""
+    if arguments.is_contact(theta):
+        raise ValueError("the third argument is theta: give the contact by its name, contact=...")
     for name, value in (("theta", theta), ("forecast", forecast)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie in [0, 1], but is {value}")
+        arguments.number(name, value, "lie in [0, 1]", least=0.0, most=1.0)
+    arguments.contact(contact)
+    arguments.system(system)
     if force not in ("trapezoid", "midpoint"):
         raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
     law, weights = VelocityLevel(contact), {"theta": theta, "forecast": forecast}
@@ -194,6 +198,7 @@ def Carpenter(
         ValueError: A contact with restitution; a step that is not positive or above the
             critical one.
     """
+    arguments.contact(contact)
     if contact is not None and contact.restitution > 0:
         raise ValueError(
             f"Carpenter's scheme has no restitution, but the contact has {contact.restitution}: "
@@ -248,6 +253,7 @@ def AcaryBonnefon(
 
 
 def _refuse_friction(contact: Contact | None, what: str) -> None:
+    arguments.contact(contact)
     if contact is not None and contact.friction > 0:
         raise ValueError(
             f"{what} knows no friction, but the contact has {contact.friction}: set it to 0, or take "
