@@ -7,6 +7,7 @@ if _sys.argv[:1] == ["-m"]:
     # Python is still looking for a command of ours: until that has started Ctrl-C just ends it.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
+from . import _requirements  # noqa: F401  before all that imports DOLFINx
 from . import checkpoint, mesh, signals, statics
 from ._version import __version__
 from .checkpoint import Checkpoint
@@ -101,3 +102,7 @@ __all__ = [
     "simulate",
     "statics",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

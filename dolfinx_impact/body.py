@@ -11,8 +11,9 @@ from dolfinx import fem
 from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
+from . import arguments, facts
 from .assembled import Assembled
-from .loads import Loads, Motion, Signal, checked_signal, names, vector
+from .loads import Loads, Motion, Signal, checked_signal, vector
 from .mesh import NamedMesh
 from .nodes import Nodes
 from .stiffness import StoredStiffness, largest_eigenvalue
@@ -41,6 +42,9 @@ class Body(Nodes, Assembled):
 
     Attributes:
         space: The function space, blocked.
+        gdim: Directions of space; the first dofs of a node are those.
+        length: Diagonal of the box around the mesh [m].
+        node_count, dof_count: Of the body, on all ranks.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
         cells: Local numbers of its cells, None for all.
         inside: Which owned dofs belong to cells of the body, shape (owned,).
@@ -66,31 +70,35 @@ class Body(Nodes, Assembled):
         damping: float = 0.0,
         stiffness_damping: float = 0.0,
     ) -> None:
-        if degree < 1 or degree != int(degree):
-            raise ValueError(f"degree must be a whole number from 1 on, but is {degree}")
-        for name, value, unit in (
-            ("damping", damping, "rate of at least 0 [1/s]"),
-            ("stiffness_damping", stiffness_damping, "time of at least 0 [s]"),
-        ):
-            if not (value >= 0 and math.isfinite(value)):
-                raise ValueError(f"{name} must be a {unit}, but is {value}")
+        self.degree = arguments.whole("degree", degree)
+        arguments.number("damping", damping, "be a rate of at least 0 [1/s]", least=0.0)
+        arguments.number("stiffness_damping", stiffness_damping, "be a time of at least 0 [s]", least=0.0)
         self.named = mesh if isinstance(mesh, NamedMesh) else NamedMesh(mesh, None, None, {})
-        self.mesh, self.comm, self.degree = self.named.mesh, self.named.mesh.comm, int(degree)
-        self.parts = None if cells is None else names(cells)
+        self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
+        self.parts = None if cells is None else arguments.words("cells", cells)
         self.cells = self._find_cells()
         self.dx = self._measure()
-        self.space = fem.functionspace(self.mesh, ("Lagrange", int(degree), (block,)))
-        index_map, self.block = self.space.dofmap.index_map, block
+        self.space = fem.functionspace(self.mesh, ("Lagrange", self.degree, (block,)))
+        index_map, self.block, self.gdim = self.space.dofmap.index_map, block, self.mesh.geometry.dim
         self.owned = index_map.size_local * block
         self.size = self.owned + index_map.num_ghosts * block
         self.x = self.space.tabulate_dof_coordinates()
         self.length = self._extent()
         self.inside = self._find_inside()
+        self.node_count: int = self.comm.allreduce(int(np.count_nonzero(self.inside)) // block)
         self.moved, self.loads = Motion(self.comm), Loads(self.size, self.comm)
         self.damping_rate, self.stiffness_damping = float(damping), float(stiffness_damping)
-        self.held = self._hold(fixed, moved or {}) | ~self.inside
+        self.held = self._hold(fixed, {} if moved is None else moved) | ~self.inside
         self._part: NDArray = np.zeros(self.size)
         self._critical: float | None = None
+
+    def __repr__(self) -> str:
+        return facts.of_body(self)
+
+    @property
+    def dof_count(self) -> int:
+        """Number of dofs of the body, on all ranks."""
+        return self.node_count * self.block
 
     # -- what a kind of body adds
 
@@ -290,12 +298,13 @@ class Body(Nodes, Assembled):
     ) -> NDArray:
         """Which dofs are fixed or moved; notes the motions. Collective."""
         held = np.zeros(self.owned, dtype=bool)
-        for name in names(fixed):
+        for name in arguments.words("fixed", fixed):
             chosen = fixed[name] if isinstance(fixed, Mapping) else range(self.block)
-            for i in chosen:
+            for i in arguments.sequence(f"fixed[{name!r}]", chosen, f"fixed={{{name!r}: (0, 2)}}"):
                 held[self._dofs_of(f"fixed[{name!r}]", name, i)] = True
-        for name, motions in moved.items():
-            for i, signal in motions.items():
+        example = "{'foot': {2: signal}}"
+        for name, motions in arguments.mapping("moved", moved, f"moved={example}").items():
+            for i, signal in arguments.mapping(f"moved[{name!r}]", motions, f"moved={example}").items():
                 dofs = self._dofs_of(f"moved[{name!r}]", name, i)
                 if self.comm.allreduce(bool(np.any(held[dofs]))):
                     raise ValueError(f"moved[{name!r}]: dof {i} is held or moved already: leave one out")
@@ -304,7 +313,7 @@ class Body(Nodes, Assembled):
         return held
 
     def _dofs_of(self, what: str, name: str, i: int) -> NDArray:
-        if i not in range(self.block):
+        if isinstance(i, bool) or not isinstance(i, (int, np.integer)) or i not in range(self.block):
             raise ValueError(f"{what}: directions are 0 to {self.block - 1}, not {i}")
         return self._nodes_on(self.named.facets(name)) * self.block + i
 
@@ -321,7 +330,9 @@ class Body(Nodes, Assembled):
             try:
                 direction, signal = shaken
             except (TypeError, ValueError):
-                raise ValueError(f"shaken must be (direction, signal), not {shaken!r}") from None
+                raise ValueError(
+                    f"shaken must be (direction, signal), not {arguments.shown(shaken)}"
+                ) from None
             pattern = vector("the direction of shaken", direction, gdim)
             self.loads.add(-self.inertia(pattern), checked_signal("shaken", signal))
 

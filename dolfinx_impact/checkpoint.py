@@ -17,7 +17,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import parallel
+from . import arguments, parallel
 from ._version import __version__
 from .identity import description, fingerprint, tolerance
 from .integrators.base import Integrator
@@ -40,9 +40,16 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | Path, *, every: int, about: Mapping[str, Any] | None = None) -> None:
-        if every < 1 or every != int(every):
-            raise ValueError(f"a checkpoint is written every so many steps, from 1 on, not {every}")
-        self.path, self.every, self.about = Path(path), int(every), dict(about or {})
+        try:
+            self.every = arguments.whole("every", every)
+        except ValueError:
+            shown = arguments.shown(every)
+            raise ValueError(
+                f"a checkpoint is written every so many steps, from 1 on, not {shown}"
+            ) from None
+        if not isinstance(path, (str, Path)):
+            raise ValueError(f"a checkpoint needs the path of its file, not {arguments.shown(path)}")
+        self.path, self.about = Path(path), dict(about or {})
 
     def check(self, integrator: Integrator) -> None:
         """Raise before a run that could not be kept. Collective.

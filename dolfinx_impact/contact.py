@@ -14,7 +14,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import parallel
+from . import arguments, facts, parallel
 from .rows import Rows
 from .system import System
 
@@ -74,16 +74,11 @@ class Contact:
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
-        for name, value in (("restitution", restitution), ("friction", friction)):
-            if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
-                raise ValueError(f"{name} must be a number, but is {value!r}")
-        if not 0 <= restitution <= 1:
-            raise ValueError(f"restitution must lie in [0, 1], but is {restitution}")
-        if not (friction >= 0 and np.isfinite(friction)):
-            raise ValueError(f"friction must be a coefficient of at least 0, but is {friction}")
+        arguments.number("restitution", restitution, "lie in [0, 1]", least=0.0, most=1.0)
+        arguments.number("friction", friction, "be a coefficient of at least 0", least=0.0)
         tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
-        if not (tolerance >= 0 and np.isfinite(tolerance)):
-            raise ValueError(f"gap_tolerance must be a length of at least 0 m, but is {gap_tolerance}")
+        arguments.number("gap_tolerance", tolerance, "be a length of at least 0 m", least=0.0)
+        arguments.flag("touching", touching)
         self.system, self.comm, self.rows = system, system.comm, rows
         self.restitution, self.touching = float(restitution), bool(touching)
         self.friction, self.drift_correction = float(friction), feedback(drift_correction)
@@ -99,6 +94,9 @@ class Contact:
         self.mine = slice(before, before + self.count)
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
+
+    def __repr__(self) -> str:
+        return facts.of_contact(self)
 
     def gap(self, u: NDArray) -> NDArray:
         """Gap at the positions ``u`` at :attr:`time`, shape (p,) [m]."""
@@ -282,22 +280,23 @@ class Bound(Contact):
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
+        arguments.system(system)
         if (lower is None) == (upper is None):
             raise ValueError("give either lower= or upper=")
-        dofs = np.array(dof, dtype=np.float64).reshape(-1, 1)
-        error = None
-        if not np.all((dofs >= 0) & (dofs < system.owned) & (dofs == np.floor(dofs))):
-            error = ValueError(f"dof must be one of the {system.owned} dofs 0, 1, ..., but is {dof}")
+        dofs, error = arguments.local_dofs("dof", dof, system)
+        dofs = dofs.reshape(-1, 1)
+        if error is None and np.unique(dofs).size < dofs.size:
+            error = ValueError(f"dof names a dof twice, {arguments.shown(dof)}: once is enough")
+        if error is not None:
+            pass
         elif system.comm.size > 1 and np.ndim(dof) == 0:
             error = ValueError("several ranks share the system: give a list of the dofs of this rank")
-        elif np.any(system.held[dofs.astype(np.intp)]):
+        elif np.any(system.held[dofs]):
             error = ValueError("a bound acts on dofs that are held: free them or leave them out")
         parallel.agree(system.comm, error)
         name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
-        if value is None or not np.isfinite(value):
-            raise ValueError(f"{name} must be a finite number, but is {value}")
-        self.value = float(value)
-        number = system.global_dofs()[dofs.astype(np.intp)]
+        self.value = arguments.number(name, value)
+        number = system.global_dofs()[dofs]
         rows = Rows(dofs, np.full(dofs.shape, sign), number)
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,

@@ -7,6 +7,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from . import arguments
 from .contact import Contact
 from .obstacles import Obstacle, Union
 from .rows import Rows, SharedRows
@@ -17,7 +18,12 @@ Contacts = Contact | Sequence[Contact] | None
 
 
 def as_contact(given: Any) -> Contact | None:
-    """The contact itself; of several one system of rows; None for none. Collective for several."""
+    """The contact itself; of several one system of rows; None for none. Collective for several.
+
+    Raises:
+        ValueError: Something else.
+    """
+    arguments.contact(given)
     if not isinstance(given, (list, tuple)):
         return given  # type: ignore[no-any-return]
     if len(given) < 2:

@@ -94,4 +94,5 @@ class Deformation:
         rule_degree = rule["quadrature_degree"]
         points = np.asarray(basix.make_quadrature(solid.mesh.basix_cell(), rule_degree, rule=kind)[0])
         volume = ufl.det(kinematics.deformation_gradient(field, solid.state))
-        return field, compile_expression(volume, points), np.zeros((self._cells.size, len(points)))
+        expression = compile_expression(volume, points, self._comm)
+        return field, expression, np.zeros((self._cells.size, len(points)))

@@ -6,6 +6,7 @@ from typing import Any, Sequence
 
 import numpy as np
 from dolfinx import fem, la
+from mpi4py import MPI
 from numpy.typing import NDArray
 from ufl.algorithms import extract_coefficients
 
@@ -27,9 +28,10 @@ def compile_form(form: Any) -> fem.Form:
     return fem.form(form, jit_options={"cffi_extra_compile_args": flags})
 
 
-def compile_expression(expression: Any, points: NDArray) -> fem.Expression:
+def compile_expression(expression: Any, points: NDArray, comm: MPI.Comm) -> fem.Expression:
     """An expression likewise, at points of the reference cell, shape (points, tdim). Collective."""
-    return fem.Expression(expression, points, jit_options={"cffi_extra_compile_args": _FLAGS})
+    flags = told_apart(_FLAGS, comm)
+    return fem.Expression(expression, points, jit_options={"cffi_extra_compile_args": flags})
 
 
 class ElementForm:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
+from . import arguments
 from .body import Body
 from .loads import Signal, names, vector
-from .mesh import NamedMesh
+from .mesh import NamedMesh, bare_mesh
 from .sections import Section
 
 _PARALLEL = 1e-12  # sines and lengths below are rounding
@@ -95,7 +96,7 @@ class Frame(Body):
         moved: Mapping[str, Mapping[int, Signal]] | None = None,
         damping: float = 0.0,
     ) -> None:
-        _check_mesh(mesh.mesh if isinstance(mesh, NamedMesh) else mesh)
+        _check_mesh(bare_mesh(mesh))
         _check_positive(density=density, E=E)
         self.density, self.E, self.G = float(density), float(E), _shear_modulus(E, nu, G)
         self.inflated_inertia = bool(inflated_inertia)
@@ -108,6 +109,11 @@ class Frame(Body):
         self._take_accelerations(gravity, shaken)
 
     # -- what is known of the frame
+
+    @property
+    def wave_speed(self) -> float:
+        """Speed of waves along a beam, ``sqrt(E / rho)`` [m/s]."""
+        return math.sqrt(self.E / self.density)
 
     def part_mass(self, parts: str | Iterable[str]) -> float:
         """Mass of the beams in the named parts, without point masses [kg]."""
@@ -322,12 +328,11 @@ def _shear_modulus(E: float, nu: float | None, G: float | None) -> float:
         _check_positive(G=G)
         return float(G)
     assert nu is not None
-    if not -1 < nu < 0.5:
+    if not -1 < arguments.number("Poisson's ratio nu", nu, "lie in (-1, 0.5)") < 0.5:
         raise ValueError(f"Poisson's ratio nu must lie in (-1, 0.5), but is {nu}")
     return E / (2 * (1 + nu))
 
 
 def _check_positive(**values: float) -> None:
     for name, value in values.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise ValueError(f"{name} must be positive, but is {value}")
+        arguments.number(name, value, "be positive", above=0.0)

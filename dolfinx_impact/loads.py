@@ -9,7 +9,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import parallel, signals
+from . import arguments, parallel, signals
 
 #: A number for a time, an array for an array of times [s].
 Signal = Callable[[Any], Any]
@@ -121,10 +121,12 @@ def checked_signal(name: str, signal: Any) -> Signal:
         ValueError: Something else.
     """
     if not callable(signal):
-        raise ValueError(f"{name}: a function of time is needed, not {signal!r}")
-    value = np.asarray(signal(0.0), dtype=np.float64)
+        raise ValueError(f"{name}: a function of time is needed, not {arguments.shown(signal)}")
+    given = signal(0.0)
+    value = arguments.floats(given)
     if value.shape != () or not np.isfinite(value):
-        raise ValueError(f"{name}: the signal must give one finite number for a time, not {value}")
+        shown = arguments.shown(given)
+        raise ValueError(f"{name}: the signal must give one finite number for a time, not {shown}")
     return signal
 
 
@@ -134,12 +136,9 @@ def vector(name: str, value: Any, size: int) -> NDArray:
     Raises:
         ValueError: Anything else.
     """
-    try:
-        found = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):  # no numbers, or of uneven shape
-        found = np.full(size, np.nan)
+    found = arguments.floats(value)
     if found.shape != (size,) or not np.all(np.isfinite(found)):
-        raise ValueError(f"{name} must be {size} numbers, one a direction, not {value}")
+        raise ValueError(f"{name} must be {size} numbers, one a direction, not {arguments.shown(value)}")
     return found
 
 

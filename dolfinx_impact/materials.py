@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple, TypeVar
+import inspect
+import math
+from typing import Any, Mapping, NamedTuple, Sequence, TypeVar
 
 import numpy as np
 import ufl
 from dolfinx import fem
 from numpy.typing import NDArray
 
-from . import kinematics
+from . import arguments, kinematics
 from .laws import Law
 
 T = TypeVar("T")
@@ -75,12 +77,24 @@ def _refuse_bare_cells(body: Any, parts: list[str]) -> None:
         raise ValueError(f"law or density name cells outside of the body, which is {', '.join(body.parts)}")
 
 
+def wave_speed(materials: Sequence[Material]) -> float | None:
+    """Largest speed of longitudinal waves at rest [m/s]; None where a law does not tell it."""
+    found = [(getattr(m.law, "wave_modulus", None), float(m.density.value)) for m in materials]
+    known = [math.sqrt(modulus / density) for modulus, density in found if modulus is not None]
+    return max(known) if len(known) == len(found) else None
+
+
 def _material(body: Any, law: Law, density: float, dx: Any, inside: NDArray) -> Material:
+    if isinstance(law, type):
+        raise ValueError(
+            f"the law is {arguments.shown(law)}, not a law: give its constants, {law.__name__}"
+            f"{inspect.signature(law)}"
+        )
     for name in ("linear", "energy_density", "reduced"):
         if not hasattr(law, name):
             raise ValueError(
-                f"{law!r} is no elastic law, it has no {name}: take one of dolfinx_impact.laws, or wrap "
-                "a function of yours in EnergyLaw or StressLaw"
+                f"{arguments.shown(law)} is no elastic law, it has no {name}: take one of "
+                "dolfinx_impact.laws, or wrap a function of yours in EnergyLaw or StressLaw"
             )
     reduced = law.reduced(body.state)
     rule = kinematics.quadrature(body.mesh, body.degree, body.state, reduced.linear)

@@ -12,7 +12,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from . import _compat, cad, parallel
+from . import _compat, arguments, cad, parallel
 
 _PREFIX = "Parameters/"
 
@@ -51,9 +51,28 @@ class NamedMesh:
 
     def _tagged(self, kind: str, tags: Any, dim: int, name: str) -> NDArray[np.int32]:
         known = sorted(n for n, (d, _) in self.names.items() if d == dim)
-        if name not in known or tags is None:
-            raise ValueError(f"no {kind} are named {name!r} in the mesh; named are: {known or 'none'}")
+        if not isinstance(name, str) or name not in known or tags is None:
+            hint = arguments.nearest(name, known) if isinstance(name, str) else "tags go by their names; "
+            raise ValueError(f"no {kind} are named {name!r} in the mesh; {hint}named are: {known or 'none'}")
         return tags.find(self.names[name][1])
+
+
+def bare_mesh(given: NamedMesh | dmesh.Mesh) -> dmesh.Mesh:
+    """The DOLFINx mesh.
+
+    Raises:
+        ValueError: Something else than a mesh.
+    """
+    found = given.mesh if isinstance(given, NamedMesh) else given
+    if isinstance(found, dmesh.Mesh):
+        return found
+    if isinstance(given, (str, Path)):
+        hint = f"read it first, dolfinx_impact.mesh.read({str(given)!r}, gdim=...)"
+    elif isinstance(given, tuple):
+        hint = "dolfinx.io returns mesh and tags: NamedMesh(mesh, cell_tags, facet_tags, names)"
+    else:
+        hint = "give one of DOLFINx, or what dolfinx_impact.mesh.read returns"
+    raise ValueError(f"the mesh must be a mesh, but is {arguments.shown(given)}: {hint}")
 
 
 def package_mesh(name: str) -> Path:

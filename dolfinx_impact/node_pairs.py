@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
-from . import parallel
+from . import arguments, parallel
 from .body import Body
 from .contact import Contact
 from .rows import Rows, SharedRows, coordinate_order
@@ -59,6 +59,10 @@ class NodePairs(Contact):
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
+        if not isinstance(body, Body):
+            raise ValueError(
+                f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(body)}"
+            )
         n = _direction(body, normal)
         ends = _match(body, (first, second), n)
         gaps = _gaps(ends, n, gap0)
@@ -99,7 +103,7 @@ class _End:
 
 def _direction(body: Body, normal: Sequence[float]) -> NDArray:
     """The unit normal, what is rounding in it taken away. Collective."""
-    n = np.array(normal, dtype=np.float64)
+    n = np.atleast_1d(arguments.floats(normal))
     gdim, size, error = body.mesh.geometry.dim, np.linalg.norm(n), None
     if n.shape != (gdim,) or not (size > 0 and np.isfinite(size)):
         error = ValueError(f"normal must be a direction of {gdim} finite numbers, not {normal}")
@@ -146,7 +150,7 @@ def _gaps(ends: tuple[_End, _End], n: NDArray, gap0: ArrayLike | None) -> NDArra
     count = ends[0].rank.size
     if gap0 is None:
         return (ends[1].x - ends[0].x)[:, : n.size] @ n
-    given = np.asarray(gap0, dtype=np.float64)
+    given = arguments.floats(gap0)
     if given.shape not in ((), (count,)) or not np.all(np.isfinite(given)):
         raise ValueError(f"gap0 must be a finite gap or one for each of the {count} pairs, but is {gap0}")
     return np.full(count, given) if given.ndim == 0 else given

@@ -8,7 +8,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import cones, parallel
+from . import arguments, cones, parallel
 from .body import Body
 from .contact import Contact, refuse_penetration
 from .held_sides import HeldSides
@@ -45,8 +45,11 @@ class ObstacleContact(Contact):
         allow_penetration: See :class:`Contact`.
 
     Raises:
-        ValueError: An obstacle of another dimension; see :class:`Contact`.
+        ValueError: An obstacle of another dimension, dofs that are not there or held; see :class:`Contact`.
     """
+
+    #: What the points are on, in messages.
+    _where = "points"
 
     def __init__(
         self,
@@ -63,8 +66,9 @@ class ObstacleContact(Contact):
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
-        numbers = np.asarray(dofs, dtype=np.int32)
         obstacle = as_obstacle(obstacle)
+        arguments.system(system)
+        numbers = _point_dofs(system, dofs)
         self.system, self.obstacle = system, obstacle
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
@@ -93,6 +97,7 @@ class ObstacleContact(Contact):
         if any(getattr(face, "sides", 1) > 1 for face in self.faces):
             margin = _MARGIN * system.length
             self._sides = HeldSides(self.faces, self._points(), self.gap_tolerance, margin)
+        self._refuse_held()
 
     @property
     def remembers(self) -> bool:
@@ -106,6 +111,15 @@ class ObstacleContact(Contact):
     def places(self, u: NDArray) -> NDArray:
         """Where the points are at the positions ``u``, one a row of L, shape (p, gdim) [m]."""
         return self._x + u[self.rows.dofs]
+
+    def _refuse_held(self) -> None:
+        """Raise a ValueError where an impulse could not move a point. Collective."""
+        held = np.any(self.system.held[self.rows.dofs] & ((self.rows.weights != 0.0) | (not self.constant)))
+        if self.comm.allreduce(bool(held)):
+            raise ValueError(
+                f"contact on {self._where} acts on dofs that are held or whose motion is prescribed: free "
+                "them or leave them out"
+            )
 
     def _gaps(self, x: NDArray, t: float) -> NDArray:
         """Gap of every row, its point at ``x``, shape (p,) [m]."""
@@ -293,6 +307,20 @@ class ObstacleContact(Contact):
         return found
 
 
+def _point_dofs(system: System, dofs: ArrayLike) -> NDArray[np.int32]:
+    """Dofs of each point's directions, shape (p, gdim). Collective."""
+    found, error = arguments.local_dofs("each of dofs", dofs, system)
+    if error is None and found.size and found.ndim != 2:
+        error = ValueError(
+            f"dofs must have a row for each point and a column for each direction, as [[0, 1]], but is "
+            f"{arguments.shown(dofs)}"
+        )
+    elif error is None and any(np.unique(row).size < row.size for row in found):
+        error = ValueError(f"dofs names a dof twice in one point: {arguments.shown(dofs)}")
+    parallel.agree(system.comm, error)
+    return found.astype(np.int32)
+
+
 def _in_box(x: NDArray, face: Obstacle, at: tuple, reach: float) -> NDArray[np.intp]:
     """Numbers of the points in the box outside which the gap to a face is surely positive."""
     inside = np.ones(len(x), dtype=bool)
@@ -343,13 +371,10 @@ class RigidContact(ObstacleContact):
         allow_penetration: bool = False,
     ) -> None:
         if not isinstance(solid, Body):
-            raise ValueError(f"the first argument must be the body, a Solid or a Frame, not {solid!r}")
-        obstacle = as_obstacle(obstacle)
-        if not (hasattr(obstacle, "gap") and hasattr(obstacle, "normal")):
             raise ValueError(
-                f"the obstacle must be one of dolfinx_impact.obstacles, not {obstacle!r}: wrap a function in "
-                "SignedDistance"
+                f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(solid)}"
             )
+        self._where = repr(facets)
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(
@@ -358,12 +383,6 @@ class RigidContact(ObstacleContact):
             restitution=restitution, gap_tolerance=gap_tolerance, touching=touching, friction=friction,
             drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
-        held = np.any(solid.held[self.rows.dofs] & ((self.rows.weights != 0.0) | (not self.constant)))
-        if solid.comm.allreduce(bool(held)):
-            raise ValueError(
-                f"contact on {facets!r} acts on dofs that are held or whose motion is prescribed: free them "
-                "or leave them out"
-            )
         if not allow_penetration:
             refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
 

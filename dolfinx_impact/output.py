@@ -33,6 +33,7 @@ class Result(Mapping[str, NDArray]):
     Attributes:
         balance: Whether the scheme has an energy balance that closes.
         steps: Number of steps.
+        about: The scheme, the system and the contact that it is of; not kept in files.
         seconds: Wall-clock time of the loop [s].
         penetration: Largest penetration of a contact point in any step [m]; by default that of the samples.
         approach: Largest decrease of a gap in one step, which is the step times the largest closing velocity
@@ -44,9 +45,18 @@ class Result(Mapping[str, NDArray]):
         penetration: float | None = None, approach: float = 0.0,
     ) -> None:  # fmt: skip
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
-        self.balance, self.steps, self.seconds = balance, steps, seconds
+        self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, ""
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
+
+    def __repr__(self) -> str:
+        samples = f"{len(self['t'])} samples of {', '.join(self)}" if "t" in self else ", ".join(self)
+        return f"{type(self).__name__}: {samples}"
+
+    def __str__(self) -> str:
+        if "t" not in self or not len(self["t"]):
+            return repr(self)
+        return "\n".join(filter(None, [self.summary(), self.about, repr(self)]))
 
     def __getitem__(self, name: str) -> NDArray:
         try:

@@ -13,7 +13,7 @@ from typing import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import cones
+from . import arguments, cones
 from .contact import TOUCHING, Contact
 from .held_sides import HeldSides
 from .loads import vector
@@ -43,10 +43,13 @@ class RigidBody(PointMasses):
         corners: As given, shape (p, 2) [m].
         radius: As given [m].
         inertia: As given [kg m2].
+        gdim, block: 2 directions among 3 dofs.
 
     Raises:
         ValueError: Masses that are not positive, corners that are not points of the plane.
     """
+
+    gdim, block = 2, 3
 
     def __init__(
         self,
@@ -59,8 +62,7 @@ class RigidBody(PointMasses):
     ) -> None:
         positive("mass", mass, "kg")
         positive("inertia", inertia, "kg m2")
-        if not (radius >= 0 and math.isfinite(radius)):
-            raise ValueError(f"radius must be at least 0 [m], but is {radius}")
+        arguments.number("radius", radius, "be at least 0 [m]", least=0.0)
         self.corners, self.radius, self.inertia = _points(corners, 1), float(radius), float(inertia)
         pull = None if gravity is None else [*(mass * vector("gravity", gravity, 2)), 0.0]
         reach = float(np.max(np.hypot(*self.corners.T))) + self.radius
@@ -309,8 +311,7 @@ def positive(name: str, value: float, unit: str) -> None:
     Raises:
         ValueError: It is not.
     """
-    if not (value > 0 and math.isfinite(value)):
-        raise ValueError(f"{name} must be positive [{unit}], but is {value}")
+    arguments.number(name, value, f"be positive [{unit}]", above=0.0)
 
 
 def _density(density: float, thickness: float) -> float:
@@ -321,10 +322,7 @@ def _density(density: float, thickness: float) -> float:
 
 
 def _points(given: ArrayLike, least: int) -> NDArray:
-    try:
-        points = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):  # no numbers, or of uneven shape
-        points = np.zeros(0)
+    points = arguments.floats(given)
     fits = points.ndim == 2 and points.shape[1:] == (2,) and len(points) >= least
     if not (fits and np.all(np.isfinite(points))):
         raise ValueError(

@@ -87,7 +87,9 @@ class Run:
                 self._end(begun)  # what goes wrong there as well is not said
             raise
         parallel.agree(self.integrator.system.comm, self._end(begun))
-        return self._recorder.result(self._seconds())
+        result = self._recorder.result(self._seconds())
+        result.about = str(self.integrator)
+        return result
 
     def _end(self, observers: Sequence[Any]) -> Exception | None:
         """End all observers; the first error of them."""
@@ -261,9 +263,24 @@ def _number_of_steps(integrator: Integrator, t_end: float, resumed: bool) -> int
     if not (t_end > integrator.t or done) or not np.isfinite(t_end):
         where = "the checkpoint" if resumed else "the start"
         raise ValueError(f"t_end must come after {where}, t = {integrator.t} s, but is {t_end} s")
+    if not done:
+        _refuse_few_steps(integrator, t_end, length, resumed)
     if length > _MOST_STEPS:
         raise ValueError(f"t_end = {t_end:g} s is {length:.1g} steps of {integrator.dt:g} s away: too many")
     return 0 if done else max(1, round(length))
+
+
+def _refuse_few_steps(integrator: Integrator, t_end: float, length: float, resumed: bool) -> None:
+    """Refuse an end that the first step passes or nearly does, unless it is just one step. Collective."""
+    first = integrator.n == 0 and not resumed
+    if length >= (1.5 if first else 0.5) or (first and abs(length - 1) < 1e-6):
+        return
+    integrator.system.critical_time_step()  # so that the system knows it
+    raise ValueError(
+        f"t_end = {t_end:.6g} s is {length:.3g} steps of {integrator.dt:.6g} s after t = "
+        f"{integrator.t:.6g} s: take a smaller step or a later end; lengths in mm or moduli in GPa give such "
+        f"steps too, all must be in m, kg, s, Pa. {integrator.system!r}"
+    )
 
 
 def _refuse_short_records(integrator: Integrator, steps: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from . import arguments
+
 _SHEAR = 5 / 6
 
 
@@ -120,8 +122,7 @@ class Section:
 
 def _check(**values: float) -> None:
     for name, value in values.items():
-        if not (value > 0 and math.isfinite(value)):
-            raise ValueError(f"{name} of a section must be positive, but is {value}")
+        arguments.number(f"{name} of a section", value, "be positive", above=0.0)
 
 
 def _leave_a_hole(name: str, thickness: float, of: str, outer: float) -> None:

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Callable, Literal, Protocol, Sequence, Union
 
+from . import arguments
 from .checkpoint import Checkpoint, Stored
 from .energy import Balance
 from .guard import Interrupted, stop_signals
@@ -58,7 +59,7 @@ def simulate(
     Args:
         integrator: A scheme after its ``start``: an :class:`.Integrator`, or any object with ``system``,
             ``dt``, ``contact``, ``t``, ``u``, ``v``, ``r`` and ``step``.
-        t_end: End time [s]; the run has ``max(1, round((t_end - t) / dt))`` steps.
+        t_end: End time [s]; the run has ``round((t_end - t) / dt)`` steps.
         record: Which displacements to record; by default all dofs of point masses, and the
             contact points of a solid (their motion towards the obstacle).
         observers: Callables ``f(integrator)``, called after every step; objects with
@@ -87,7 +88,8 @@ def simulate(
         the last step before stands there: ``r[0]`` is 0, and sums over both histories are those of one run.
 
     Raises:
-        ValueError: An end before the start or beyond reach, ``every`` below 1, a history above
+        ValueError: An end before the start or beyond reach, or one that the first step passes or nearly
+            does (unless it is just one step long), ``every`` below 1, a history above
             1 GB; ``compiled=True`` where no loop can be compiled (the message says why); a checkpoint of
             another run, or a scheme that has none.
         UnstableTimeStep: A value is not finite; an element is turned inside out; or, with a step above the
@@ -98,8 +100,14 @@ def simulate(
         RuntimeError: When the integrator was not started.
     """
     integrator = as_integrator(integrator)
-    if every < 1 or every != int(every):
-        raise ValueError(f"every must be a whole number of steps from 1 on, but is {every}")
+    t_end = arguments.number("t_end", t_end, "be a finite time [s]")
+    every = arguments.whole("every", every, "be a whole number of steps from 1 on")
+    observers = _checked_observers(observers)
+    if record is not None and not isinstance(record, Rows):
+        raise ValueError(
+            f"record must be rows of the system, as record=body.rows(body.nodes('tip')), but is "
+            f"{arguments.shown(record)}: everything else of a run is recorded anyway"
+        )
     for name, value, kind in (("adapt", adapt, StepControl), ("checkpoint", checkpoint, Checkpoint)):
         if value is not None and not isinstance(value, kind):
             kinds = kind.__name__
@@ -113,7 +121,7 @@ def simulate(
         if restart is not None:
             stored = stack.enter_context(Stored(restart))
             stored.resume(integrator, adapt is not None)
-        run = Run(integrator, t_end, record, observers, energies, int(every), adapt, stored)
+        run = Run(integrator, t_end, record, observers, energies, every, adapt, stored)
         block = _compiled_block(run, False if adapt is not None else compiled)
         caught = stack.enter_context(stop_signals())
         shown = None if progress == "bar" else progress
@@ -122,6 +130,19 @@ def simulate(
     if progress != "bar":
         bar.say(result.summary())
     return result
+
+
+def _checked_observers(observers: Sequence[Observer]) -> Sequence[Observer]:
+    if callable(observers) or hasattr(observers, "follow"):
+        raise ValueError(f"observers must be a list: give observers=[{arguments.shown(observers)}]")
+    for each in arguments.sequence("observers", observers, "observers=[film]"):
+        known = callable(each) or hasattr(each, "follow") or isinstance(each, Balance)
+        if isinstance(each, type) or not known:
+            raise ValueError(
+                f"observers are functions of the integrator, or have follow(steps), but one is "
+                f"{arguments.shown(each)}"
+            )
+    return observers
 
 
 def _compiled_block(run: Run, compiled: bool | None) -> Block | HATIBlock | None:

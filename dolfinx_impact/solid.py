@@ -12,7 +12,7 @@ from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
-from . import kinematics, parallel, viscosity
+from . import arguments, kinematics, parallel, viscosity
 from . import mass as masses
 from .body import Body
 from .cells import refuse_inverted
@@ -20,8 +20,8 @@ from .deformation import Deformation
 from .element_forms import ElementForm
 from .laws import Law
 from .loads import Signal, checked_signal, vector
-from .materials import find_materials
-from .mesh import NamedMesh
+from .materials import find_materials, wave_speed
+from .mesh import NamedMesh, bare_mesh
 
 #: A force per area (or volume), constant, or a direction of it with its signal in time.
 Traction = Union[Sequence[float], tuple[Sequence[float], Signal]]
@@ -94,11 +94,10 @@ class Solid(Body):
         stiffness_damping: float = 0.0,
         bulk_viscosity: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        densities = list(density.values()) if isinstance(density, Mapping) else [density]
-        for name, value in [("section", section), *(("density", each) for each in densities)]:
-            if not (np.ndim(value) == 0 and value > 0 and math.isfinite(value)):
-                raise ValueError(f"{name} must be positive, but is {value}")
-        bare = mesh.mesh if isinstance(mesh, NamedMesh) else mesh
+        bare = bare_mesh(mesh)
+        for value in density.values() if isinstance(density, Mapping) else [density]:
+            arguments.number("density", value, "be positive [kg/m3]", above=0.0)
+        arguments.number("section", section, "be positive", above=0.0)
         gdim = bare.geometry.dim
         if gdim != bare.topology.dim:
             raise ValueError(
@@ -132,10 +131,15 @@ class Solid(Body):
             force = vector("body_force", value, gdim)
             if force.any():
                 self.loads.add(self._assemble_load([(force, self.dx)]), signal)
-        for name, given in (traction or {}).items():
+        for name, given in arguments.mapping("traction", traction or {}, "{'end': (0, 0, -1e5)}").items():
             value, signal = _with_signal(f"traction[{name!r}]", given)
             where = [(vector(f"traction[{name!r}]", value, gdim), self._facet_measure(name))]
             self.loads.add(self._assemble_load(where), signal)
+
+    @property
+    def wave_speed(self) -> float | None:
+        """Largest speed of longitudinal waves at rest [m/s]; None where a law does not tell it."""
+        return wave_speed(self.materials)
 
     # -- forces
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernels
+from . import arguments, kernels
 from .integrators.base import UnstableTimeStep
 
 _TOLERANCE = 1e-3  # of the highest frequency, far below the safety
@@ -44,11 +44,10 @@ class StepControl:
     """
 
     def __init__(self, *, every: int = 500, safety: float = 0.8) -> None:
-        if every < 1 or every != int(every):
-            raise ValueError(f"every must be a whole number of steps from 1 on, but is {every}")
-        if not 0 < safety < 1:
+        self.every = arguments.whole("every", every, "be a whole number of steps from 1 on")
+        self.safety, self.changes = arguments.number("safety", safety, "lie between 0 and 1", above=0.0), 0
+        if not self.safety < 1:
             raise ValueError(f"safety must lie between 0 and 1, but is {safety}")
-        self.every, self.safety, self.changes = int(every), float(safety), 0
 
     def check(self, integrator: Any) -> None:
         """Raise a ValueError for a scheme that cannot change its step, or a system that is no body."""

@@ -10,7 +10,8 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from . import kernels
+from . import arguments, facts, kernels
+from .callables import try_out
 from .dense import DenseSolver, DenseTangent
 from .loads import Motion
 from .rows import Rows
@@ -140,7 +141,9 @@ class System(Protocol):
 class PointMasses:
     """A small mechanical system given by its masses and forces.
 
-    It lives whole on every rank (each computes the same).
+    It lives whole on every rank (each computes the same). Its callables are tried when it is made, twice
+    each, at t = 0 and displacements of the order of ``length``: one that keeps something between calls
+    begins with its first step.
 
     Example:
         A ball under gravity::
@@ -152,8 +155,8 @@ class PointMasses:
 
     Args:
         mass: Mass of each dof, a number or shape (k,) [kg].
-        force: ``force(t, u, v, out)`` writes the loads into ``out``, shape (k,) [N]
-            (None: no load). All that it does is counted as external work.
+        force: ``force(t, u, v, out)`` writes the loads into all of ``out``, shape (k,) [N], and returns
+            nothing (None: no load). All that it does is counted as external work.
         load: Constant loads, shape (k,) [N], external too; they leave the system linear.
         stiffness: Symmetric matrix K, shape (k, k) [N/m]: adds the internal force -K u.
         internal: ``internal(t, u, v, out)`` writes internal forces, which are subtracted [N].
@@ -168,8 +171,9 @@ class PointMasses:
 
     Raises:
         ValueError: A mass that is not positive, shapes that do not fit, stiffness together
-            with other internal forces.
-        TypeError: A force that cannot be called.
+            with other internal forces; a force that does not write all of ``out``, adds to what is there,
+            or returns something; an energy that is no number.
+        TypeError: A force that cannot be called so.
     """
 
     def __init__(
@@ -186,28 +190,25 @@ class PointMasses:
         labels: Sequence[str] | None = None,
         length: float = 1.0,
     ) -> None:
-        masses = np.atleast_1d(np.array(mass, dtype=np.float64))
-        if masses.ndim != 1 or not np.all(np.isfinite(masses) & (masses > 0)):
-            raise ValueError(f"mass must be positive numbers, one a dof, but is {mass!r}")
-        for name, given in (("force", force), ("internal", internal), ("damping", damping)):
-            if given is not None and not callable(given):
-                raise TypeError(f"{name} must be callable as {name}(t, u, v, out), not {given!r}")
+        masses = np.atleast_1d(arguments.floats(mass))
+        if masses.ndim != 1 or not masses.size or not np.all(np.isfinite(masses) & (masses > 0)):
+            shown = arguments.shown(mass)
+            raise ValueError(f"mass must be positive numbers, one a dof [kg], but is {shown}")
         if stiffness is not None and (internal is not None or energy is not None):
             raise ValueError("give either stiffness= or internal= with energy=")
         self.comm: MPI.Comm = MPI.COMM_SELF
         self.mass, self.inverse_mass = masses, 1.0 / masses
         self.owned = self.size = masses.size
-        if not all(0 <= dof < self.size for dof in held):
-            raise ValueError(f"held must name dofs 0 to {self.size - 1}, not {list(held)}")
-        self.held = np.isin(np.arange(self.size), list(held))
+        self.held = _held(held, self.size)
         self.inverse_mass[self.held] = 0.0
-        self.length = float(length)
+        self.length = arguments.number("length", length, "be positive [m]", above=0.0)
         self.labels = [f"x{i}" for i in range(self.size)] if labels is None else list(labels)
         if len(self.labels) != self.size:
             raise ValueError(f"{len(self.labels)} labels for {self.size} dofs: give one each")
-        self._constant = np.zeros(self.size) if load is None else np.array(load, dtype=np.float64)
+        self._constant = np.zeros(self.size) if load is None else arguments.floats(load)
         if self._constant.shape != (self.size,) or not np.all(np.isfinite(self._constant)):
-            raise ValueError(f"load must be {self.size} numbers, one a dof, but is {load!r}")
+            shown = arguments.shown(load)
+            raise ValueError(f"load must be {self.size} numbers, one a dof [N], but is {shown}")
         self._force, self.has_loads = force, force is not None or load is not None
         self._internal, self._energy = internal, energy
         self._damping, self.has_damping = damping, damping is not None
@@ -215,14 +216,20 @@ class PointMasses:
         self.linear = self.steady = force is None and internal is None and damping is None
         self.moved, self.until = Motion(), math.inf
         self._part = np.zeros(self.size)
+        try_out(self.length, self.size, force=force, internal=internal, damping=damping, energy=energy)
+
+    def __repr__(self) -> str:
+        return facts.of_points(self)
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Loads less internal forces and damping."""
+        out[:] = 0.0
         self.external(t, u, v, out)
         if self.stiffness is not None:
             out -= self.stiffness @ u
         for part in (self._internal, self._damping):
             if part is not None:
+                self._part[:] = 0.0
                 part(t, u, v, self._part)
                 out -= self._part
 
@@ -244,14 +251,14 @@ class PointMasses:
         if self._force is None:
             out[:] = self._constant
         else:
+            out[:] = 0.0
             self._force(t, u, v, out)
             out += self._constant
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """The damping callable."""
-        if self._damping is None:
-            out[:] = 0.0
-        else:
+        out[:] = 0.0
+        if self._damping is not None:
             self._damping(t, u, v, out)
 
     def stored_energy(self, u: NDArray) -> float:
@@ -318,8 +325,16 @@ class PointMasses:
         return np.arange(self.size)
 
 
+def _held(given: Sequence[int], size: int) -> NDArray:
+    """Which dofs are held, shape (size,)."""
+    found = np.atleast_1d(arguments.floats(given))
+    if not np.all((found >= 0) & (found < size) & (found == np.floor(found))):
+        raise ValueError(f"held must name dofs 0 to {size - 1}, not {arguments.shown(given)}")
+    return np.isin(np.arange(size), found)
+
+
 def _symmetric(matrix: ArrayLike, size: int) -> NDArray:
-    K = np.array(matrix, dtype=np.float64)
+    K = arguments.floats(matrix)
     if K.shape != (size, size) or not np.allclose(K, K.T, rtol=1e-12, atol=0.0):
         raise ValueError(f"stiffness must be symmetric with shape {(size, size)}, not {K.shape}")
     return K

@@ -10,7 +10,7 @@ import ufl
 from dolfinx import fem
 from dolfinx import mesh as dmesh
 
-from . import kinematics
+from . import arguments, kinematics
 from .laws import Law
 
 
@@ -33,9 +33,10 @@ def power(solid: Any, test: Any, coefficients: tuple[float, float]) -> Any:
 
 def checked(given: tuple[float, float]) -> tuple[float, float]:
     """The coefficients b1 and b2; a ValueError for anything but two numbers of at least 0."""
-    values = np.asarray(given, dtype=np.float64)
+    values = arguments.floats(given)
     if values.shape != (2,) or not np.all(np.isfinite(values) & (values >= 0)):
-        raise ValueError(f"bulk_viscosity must be two numbers of at least 0, (b1, b2), but is {given!r}")
+        shown = arguments.shown(given)
+        raise ValueError(f"bulk_viscosity must be two numbers of at least 0, (b1, b2), but is {shown}")
     return float(values[0]), float(values[1])
 
 

@@ -218,7 +218,7 @@ def test_velocities_agree_at_every_fine_time(make, ratio):
     s, plain = (glued(make(), ratio, kind=kind, damping=0.3) for kind in (Watched, HATI))
     jumps, results = [], []
     for each in (s, plain):
-        each.start(0.0, -1.0)
+        each.start(0.0, [-1.0] * s.fine.system.gdim)
         results.append(di.simulate(each, t_end=60 // ratio * s.dt, progress=False,
                                    observers=[lambda x: jumps.append(x.velocity_jump())]))  # fmt: skip
     assert len(s.seen["jump"]) == 60 // ratio * ratio
@@ -621,7 +621,7 @@ def same(a, b):
 def test_restart_goes_on_bit_by_bit(make):
     """All that the next step needs is in the state, also the free velocity of the step before."""
     s, again, wrong = (glued(make(), 5, damping=0.2) for _ in range(3))
-    s.start(0.0, -1.0, t0=0.3)
+    s.start(0.0, [-1.0] * s.fine.system.gdim, t0=0.3)
     for _ in range(2):
         s.step()
     state = s.state()

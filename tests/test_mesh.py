@@ -329,6 +329,6 @@ def test_quadratic_tetrahedra_have_positive_masses_by_hrz():
     assert not WORLD.allreduce(bool(np.any(bar.mass <= 0)))
     assert WORLD.allreduce(bar.mass.sum()) == pytest.approx(3 * bar.total_mass, rel=1e-12)
     for scheme in (CDLagrange(bar, 0.5 * bar.critical_time_step()), MoreauJean(bar, 1e-6)):
-        scheme.start(0.0, 1.0)
+        scheme.start(0.0, np.ones(3))
         scheme.step()
         assert scheme.v[: bar.owned] == pytest.approx(np.ones(bar.owned))

@@ -111,7 +111,7 @@ def test_held_dofs_stay_and_the_balance_closes(scheme):
     """A cantilever under its weight: the clamped end does not move, energy is conserved."""
     solid = bar(gravity=(0.0, 0.0, -9.81), fixed=("free",))
     integrator = scheme(solid, 0.5 * solid.critical_time_step())
-    integrator.start(0.0, 1.0)
+    integrator.start(0.0, [1.0, 1.0, 1.0])
     result = di.simulate(integrator, t_end=300 * integrator.dt, record=solid.rows(), progress=False)
     assert not integrator.u[: solid.owned][solid.held].any()
     assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"][0]
@@ -122,7 +122,7 @@ def test_rigid_motion_of_a_free_body_is_exact():
     """A free translation: no internal force, momentum and energy stay to round-off."""
     solid = bar()
     integrator = di.CDLagrange(solid, 0.9 * solid.critical_time_step())
-    integrator.start(0.0, 2.0)
+    integrator.start(0.0, [2.0, 2.0, 2.0])
     result = di.simulate(integrator, t_end=500 * integrator.dt, record=solid.rows(), progress=False)
     assert np.abs(result["v"] - 2.0).max() < 1e-13
     assert result["internal"].max() < 1e-20 * result["kinetic"][0]

@@ -58,13 +58,19 @@ def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:
     return Verdict.below("the energy balance closes", residual, limit * max(1.0, (steps / 1e6) ** 0.5))
 
 
+def run_end(integrator: Integrator, t_end: float) -> float:
+    """The end of a run [s] that makes one step at least, however early the end that was asked for."""
+    one = integrator.t0 + integrator.dt
+    return one if t_end < one + 0.5 * integrator.dt else t_end
+
+
 @dataclass
 class Problem:
     """A case made ready for a scheme.
 
     Attributes:
         integrator: The scheme, started.
-        t_end: End time [s].
+        t_end: End time [s], at least one step after the start.
         record: What to record.
         log: What is noted of every step.
         judge: From the history to results and verdicts. Collective.
@@ -83,6 +89,9 @@ class Problem:
     effective: Values = field(default_factory=dict)
     study: Callable[[], list[Verdict]] | None = None
     files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.t_end = run_end(self.integrator, self.t_end)
 
     def observers(self) -> list[Observer]:
         """What follows every step."""

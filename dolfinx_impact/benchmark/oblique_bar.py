@@ -26,7 +26,7 @@ from ..rows import Rows, coordinate_order
 from ..simulation import simulate
 from ..solid import Solid
 from . import drawings
-from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict, run_end
 
 PARAMETERS = {
     "angle1": Option(30.0, "deg", "first turn, about z"),
@@ -168,9 +168,10 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
         log.close()
         plain = build(p, np.eye(3))
+        start = plain.start(scheme, h, p, allow_unstable)
         reference = simulate(
-            plain.start(scheme, h, p, allow_unstable), t_end=p["t_end"], record=plain.bar.rows(),
-            energies=False, every=p["every"], progress=False,
+            start, t_end=run_end(start, p["t_end"]), record=plain.bar.rows(), energies=False,
+            every=p["every"], progress=False,
         )  # fmt: skip
         found = differences(turned.turned_back(result), plain.turned_back(reference))
         results = measure(log, found, critical, h)

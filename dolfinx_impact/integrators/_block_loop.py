@@ -251,6 +251,7 @@ def _advance(  # type: ignore[no-untyped-def]
         if amplitudes.shape[1] > 0:
             add_signals(constant, patterns, amplitudes[i], load)
         if calls_external:
+            load[:] = 0.0
             external(t, u, v, load)
             for j in range(size):
                 load[j] += constant[j]
@@ -260,8 +261,10 @@ def _advance(  # type: ignore[no-untyped-def]
                 for k in range(size):
                     part[j] += K[j, k] * u[k]
         elif calls_internal:
+            part[:] = 0.0
             internal(t, u, v, part)
         if calls_damping:
+            damped[:] = 0.0
             damping(t, u, v, damped)
         elif rate > 0.0:
             for j in range(size):

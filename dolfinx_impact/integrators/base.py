@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .. import kernels, parallel
+from .. import arguments, facts, kernels, parallel
 from ..contact import refuse_penetration
 from ..contact_set import Contacts, as_contact
 from ..energy import Balance, TrapezoidalBalance
 from ..system import System
+from .initial import Initial, initial_field
 
 
 class UnstableTimeStep(RuntimeError):
@@ -62,21 +62,27 @@ class Integrator:
     mass = "lumped"
 
     def __init__(self, system: System, dt: float, contact: Contacts = None) -> None:
+        arguments.system(system)
+        dt = arguments.time_step(dt)
         contact = as_contact(contact)
-        if not (dt > 0 and math.isfinite(dt)):
-            raise ValueError(f"the time step dt must be positive [s], but is {dt}")
         bearer = getattr(system, "bearer", system)
         if contact is not None and getattr(contact, "system", bearer) is not bearer:
             raise ValueError(
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
                 "make it from that"
             )
-        self.system, self.dt, self.contact = system, float(dt), contact
+        self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self.r = np.zeros(contact.count if contact else 0)
         rubs = contact is not None and contact.friction > 0
         self.r_t = np.zeros(contact.rows.dofs.shape if contact and rubs else 0)
+
+    def __repr__(self) -> str:
+        return facts.of_integrator(self)
+
+    def __str__(self) -> str:
+        return facts.of_all(self)
 
     @property
     def t(self) -> float:
@@ -114,29 +120,31 @@ class Integrator:
         self.contact.time = self.t
         return self.contact.gap(self.u)
 
-    def start(
-        self, u0: ArrayLike, v0: ArrayLike, t0: float = 0.0, *, allow_penetration: bool = False
-    ) -> None:
+    def start(self, u0: Initial, v0: Initial, t0: float = 0.0, *, allow_penetration: bool = False) -> None:
         """Set the state at ``t0``. Collective.
 
         Args:
-            u0: Displacements at ``t0`` [m], a number or one a dof, shape (size,) or (owned,).
+            u0: Displacements at ``t0`` [m]: 0; on a line and for point masses any number; a vector of one
+                number a direction of space (a frame's rotations are then zero, a rigid body's angle too); one
+                number a dof, shape (size,), (owned,) or (nodes, dofs of a node); a ``fem.Function`` of the
+                body's space; a function of x, shape (3, n) [m], that gives shape (gdim, n).
             v0: Velocities at ``t0`` [m/s], likewise.
             t0: Time [s].
             allow_penetration: Accept contact points that lie inside of the other side at ``u0``; contact at
                 position level throws them out within one step.
 
         Raises:
-            ValueError: Shapes that do not fit, values that are not finite, contact points inside of the other
-                side at ``u0``.
+            ValueError: Anything else, on all ranks; values that are not finite; contact points inside of the
+                other side at ``u0``.
         """
         u, v, contact = self._field("u0", u0), self._field("v0", v0), self.contact
+        t0 = arguments.number("t0", t0, "be a finite time [s]")
         if contact is not None:
-            contact.start(u, float(t0))
+            contact.start(u, t0)
             if not (allow_penetration or contact.allow_penetration):
                 refuse_penetration(contact, contact.gap(u), contact.places(u), "contact points")
             contact.warn_of_long_steps(u, v, self.dt / self.substeps)
-        self.t0, self.n = float(t0), 0
+        self.t0, self.n = t0, 0
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0
         self.begin()
@@ -253,17 +261,17 @@ class Integrator:
         """The energy balance that belongs to the scheme."""
         return TrapezoidalBalance(self)
 
-    def _field(self, name: str, value: ArrayLike) -> NDArray:
-        given, out = np.asarray(value, dtype=np.float64), np.zeros(self.system.size)
+    def _field(self, name: str, value: Initial) -> NDArray:
+        """Values of all dofs, shape (size,). Collective."""
+        found: NDArray = np.zeros(0)
         error = None
-        if given.ndim == 0 or given.size in (self.system.owned, self.system.size):
-            target = out[: given.size] if given.ndim else out
-            target[:] = given if given.ndim == 0 else given.ravel()
-        else:
-            error = ValueError(
-                f"{name} has {given.size} values, the system {self.system.owned} owned dofs on this rank"
-            )
-        if error is None and not np.all(np.isfinite(out)):
-            error = ValueError(f"{name} has values that are not finite")
+        try:
+            found = self._read_field(name, value)
+        except ValueError as caught:
+            error = caught
         parallel.agree(self.system.comm, error)
-        return out
+        return found
+
+    def _read_field(self, name: str, value: Initial) -> NDArray:
+        """What :meth:`_field` gives; an error may be that of this rank alone."""
+        return initial_field(self.system, name, value)

@@ -6,7 +6,7 @@ from typing import Mapping
 
 from . import doyen2011
 from .hati import HATI
-from .scheme import Option, Scheme
+from .scheme import Catalogue, Option, Scheme
 from .schemes import (
     AcaryBonnefon,
     Carpenter,
@@ -33,7 +33,7 @@ _THETA = {
     "touching": _TOUCHING,
 }
 
-SCHEMES: Mapping[str, Scheme] = {
+SCHEMES: Mapping[str, Scheme] = Catalogue({
     "cd-lagrange": Scheme(
         CDLagrange,
         "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)",
@@ -138,4 +138,4 @@ SCHEMES: Mapping[str, Scheme] = {
         },
         divided=True,
     ),
-}
+})

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import arguments
 from ..contact import Contact
 from ..system import System
 from .base import Integrator
@@ -32,7 +33,8 @@ def find_scheme(name: str) -> Scheme:
         return _own(name)
     if name not in SCHEMES:
         raise ValueError(
-            f"unknown scheme {name!r}; the schemes are: {', '.join(SCHEMES)}, and a class of your own as "
+            f"unknown scheme {name!r}; {arguments.nearest(name, SCHEMES)}the schemes are: "
+            f"{', '.join(SCHEMES)}, and a class of your own as "
             "module:Class"
         )
     return SCHEMES[name]

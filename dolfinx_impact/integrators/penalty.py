@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import complementarity
+from .. import arguments, complementarity
 from ..contact_set import Contacts, as_contact
 from .enforcement import FreeEnd
 from .formulas import refuse_restitution_and_friction
@@ -36,8 +36,7 @@ class Penalty:
     halves_first_impulse = True
 
     def __init__(self, contact: Contacts, eps: float = 1e-4) -> None:
-        if not (eps > 0 and np.isfinite(eps)):
-            raise ValueError(f"eps must be a positive compliance [m/N], but is {eps}")
+        arguments.number("eps", eps, "be a positive compliance [m/N]", above=0.0)
         contact = as_contact(contact)
         if contact is not None:
             refuse_restitution_and_friction(contact, "contact by penalty")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, NoReturn
 
+from .. import arguments
 from ..contact_set import Contacts
 from ..system import System
 from .base import Integrator
@@ -66,3 +67,11 @@ class Scheme:
             options["allow_unstable"] = allow_unstable
         systems = system if isinstance(system, tuple) else (system,)
         return self.make(*systems, dt, contact=contact, **options)
+
+
+class Catalogue(dict[str, Scheme]):
+    """Schemes by name; asked for another one it says which there are."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        near = arguments.nearest(name, self)
+        raise KeyError(f"no scheme {name!r}: {near}the schemes are {', '.join(self)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import arguments
 from ..contact import Contact
 from ..contact_set import Contacts, as_contact
 from ..system import PointMasses, System
@@ -109,9 +110,12 @@ def _theta(
     force: str, coupled: bool,
 ) -> ThetaMethod | NewtonTheta:  # fmt: skip
     """Moreau-Jean: the factorised step where the system is linear under constant loads, Newton elsewhere."""
+    if arguments.is_contact(theta):
+        raise ValueError("the third argument is theta: give the contact by its name, contact=...")
     for name, value in (("theta", theta), ("forecast", forecast)):
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} must lie in [0, 1], but is {value}")
+        arguments.number(name, value, "lie in [0, 1]", least=0.0, most=1.0)
+    arguments.contact(contact)
+    arguments.system(system)
     if force not in ("trapezoid", "midpoint"):
         raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
     law, weights = VelocityLevel(contact), {"theta": theta, "forecast": forecast}

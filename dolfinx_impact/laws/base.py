@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from typing import Any, Protocol
 
 import ufl
@@ -94,10 +92,3 @@ def checked_state(state: str) -> str:
     if state not in STATES:
         raise ValueError(f"unknown state {state!r}; a law knows {', '.join(map(repr, STATES))}")
     return state
-
-
-def number(name: str, value: Any) -> float:
-    """The value as a float; a ValueError for anything but a finite number."""
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not math.isfinite(value):
-        raise ValueError(f"{name} must be a finite number, but is {value!r}")
-    return float(value)

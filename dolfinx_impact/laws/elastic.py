@@ -7,7 +7,8 @@ from typing import Any
 
 import ufl
 
-from .base import THIN, Law, checked_state, number, reduced_moduli
+from ..arguments import number
+from .base import THIN, Law, checked_state, reduced_moduli
 from .thin import Reducible
 
 

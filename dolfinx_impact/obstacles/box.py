@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import arguments
 from .shapes import Obstacle, Plane, Shape, Vector, place
 
 
@@ -32,7 +33,7 @@ class Box(Shape):
     ) -> None:  # fmt: skip
         self.center = place("box", "center", center)
         super().__init__(self.center.size)
-        self.half = 0.5 * np.array(size, dtype=np.float64)
+        self.half = 0.5 * arguments.floats(size)
         if self.half.shape != self.center.shape or not np.all((self.half > 0) & np.isfinite(self.half)):
             raise ValueError(f"the size of a box must be {self.gdim} positive lengths [m], not {size}")
         self.axes, self.inside = _orthonormal(axes, self.gdim), bool(inside)
@@ -106,7 +107,7 @@ class Box(Shape):
 def _orthonormal(axes: ArrayLike | None, gdim: int) -> NDArray:
     if axes is None:
         return np.eye(gdim)
-    rows = np.array(axes, dtype=np.float64)
+    rows = np.atleast_1d(arguments.floats(axes))
     lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     rows = rows / np.where(lengths > 0, lengths, 1.0)
     if rows.shape != (gdim, gdim) or not np.allclose(rows @ rows.T, np.eye(gdim), rtol=0, atol=1e-9):

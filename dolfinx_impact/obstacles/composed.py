@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import arguments
 from .shapes import Obstacle, Shape
 
 
@@ -28,7 +29,9 @@ class Union(Shape):
     _name = "union"
 
     def __init__(self, members: Sequence[Obstacle]) -> None:
-        self.members = tuple(members)
+        self.members = tuple(arguments.sequence("a union", members, "Union([sphere, plane])"))
+        for each in self.members:
+            arguments.shape(each)
         directions = sorted({each.gdim for each in self.members})
         if len(directions) != 1:
             raise ValueError(f"a union needs obstacles, all in 1, 2 or 3 directions, not in {directions}")
@@ -70,5 +73,12 @@ class Union(Shape):
 
 
 def as_obstacle(given: Any) -> Any:
-    """The obstacle itself; a list of obstacles as their union."""
-    return Union(given) if isinstance(given, (list, tuple)) else given
+    """The obstacle itself; a list of obstacles as their union.
+
+    Raises:
+        ValueError: Something else.
+    """
+    if isinstance(given, (list, tuple)):
+        return Union(given)
+    arguments.shape(given)
+    return given

@@ -9,6 +9,7 @@ from typing import Any, Callable, Sequence, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .. import arguments
 from ..loads import Signal, checked_signal, known_until, vector
 from .shapes import Obstacle, Shape, unit
 
@@ -46,6 +47,7 @@ class Moving(Shape):
         center: ArrayLike | None = None, translation_rate: Callable[[float], ArrayLike] | None = None,
         rotation_rate: Signal | None = None, time_scale: float = 1e-3,
     ) -> None:  # fmt: skip
+        arguments.shape(obstacle)
         super().__init__(obstacle.gdim)
         if translation is None and rotation is None:
             raise ValueError("a moving obstacle needs a translation or a rotation: give one of them")
@@ -53,8 +55,7 @@ class Moving(Shape):
             raise ValueError("a rotation needs its center: a point [m] of the axis that it turns about")
         if (translation is None and translation_rate) or (rotation is None and rotation_rate):
             raise ValueError("a rate is given of a motion that is not: give the translation or rotation too")
-        if not (time_scale > 0 and np.isfinite(time_scale)):
-            raise ValueError(f"time_scale must be a positive time [s], but is {time_scale}")
+        arguments.number("time_scale", time_scale, "be a positive time [s]", above=0.0)
         self.obstacle, self.flat = obstacle, obstacle.flat and rotation is None
         self.sides, self.thickness = getattr(obstacle, "sides", 1), getattr(obstacle, "thickness", np.inf)
         self.center = np.zeros(self.gdim) if center is None else vector("center", center, self.gdim)

@@ -8,6 +8,7 @@ from typing import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import arguments
 from . import profiles
 from .shapes import Obstacle, Plane, Shape, Vector, place, positive, unit
 
@@ -162,6 +163,7 @@ class Cone(Revolution):
         self, apex: Vector, axis: Vector, half_angle: float, *,
         height: float | None = None, inside: bool = False,
     ) -> None:  # fmt: skip
+        arguments.number("the half angle of a cone", half_angle, "lie between 0 and 90 degrees")
         if not 0 < half_angle < 90:
             raise ValueError(f"the half angle of a cone lies between 0 and 90 degrees, but is {half_angle}")
         self.half_angle, self.inside = float(half_angle), bool(inside)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Protocol, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
+from .. import arguments, facts, kernels
 
 #: Numbers, one a direction.
 Vector = Sequence[float] | NDArray
@@ -79,6 +79,9 @@ class Shape:
     def __init__(self, gdim: int) -> None:
         self.gdim = gdim
 
+    def __repr__(self) -> str:
+        return facts.of_shape(self)
+
     @property
     def faces(self) -> tuple[Obstacle, ...]:
         """What a node can touch at the same time, each with a row of its own."""
@@ -131,11 +134,11 @@ class Plane(Shape):
     flat, _name = True, "plane"
 
     def __init__(self, point: Vector, normal: Vector) -> None:
-        self.point = np.array(point, dtype=np.float64)
-        direction = np.array(normal, dtype=np.float64)
+        self.point, direction = arguments.floats(point), arguments.floats(normal)
         size = np.linalg.norm(direction)
         if self.point.ndim != 1 or self.point.shape != direction.shape:
-            raise ValueError(f"point {point} and normal {normal} must have one number a direction each")
+            given = f"point {arguments.shown(point)} and normal {arguments.shown(normal)}"
+            raise ValueError(f"{given} must have one number a direction each")
         if not (np.isfinite(size) and size > 0 and np.all(np.isfinite(self.point))):
             raise ValueError(f"a plane needs a finite point and a normal with a direction, not {normal}")
         self.direction = direction / size
@@ -175,10 +178,11 @@ class Sphere(Shape):
     _name = "sphere"
 
     def __init__(self, center: Vector, radius: float, *, inside: bool = False) -> None:
-        self.center = np.array(center, dtype=np.float64)
+        self.center = arguments.floats(center)
         if self.center.ndim != 1 or not np.all(np.isfinite(self.center)):
             raise ValueError(f"a sphere needs a finite center, one number a direction, not {center}")
-        self.radius, self._sign = positive("radius", radius), -1.0 if inside else 1.0
+        self.radius, self.inside = positive("radius", radius), bool(inside)
+        self._sign = -1.0 if inside else 1.0
         self.thickness = math.inf if inside else 2 * self.radius
         super().__init__(self.center.size)
 
@@ -225,10 +229,7 @@ def place(name: str, what: str, value: Any) -> NDArray:
     Raises:
         ValueError: Something else.
     """
-    try:
-        point = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):  # no numbers, or rows of different lengths
-        point = np.zeros(0)
+    point = arguments.floats(value)
     if point.ndim != 1 or not 1 <= point.size <= 3 or not np.all(np.isfinite(point)):
         raise ValueError(f"a {name} needs a finite {what}, one number a direction, not {value}")
     return point
@@ -253,6 +254,4 @@ def positive(what: str, value: float) -> float:
     Raises:
         ValueError: Something else.
     """
-    if not (value > 0 and np.isfinite(value)):
-        raise ValueError(f"the {what} must be positive [m], but is {value}")
-    return float(value)
+    return arguments.number(f"the {what}", value, "be positive [m]", above=0.0)

@@ -22,7 +22,7 @@ class Divided:
     def __init__(self, fine: Body, coarse: Body) -> None:
         self.fine, self.coarse, self.bearer, self.comm = fine, coarse, fine, fine.comm
         self.owned, self.size = fine.owned + coarse.owned, fine.size + coarse.size
-        self.length = max(fine.length, coarse.length)
+        self.length, self.gdim, self.block = max(fine.length, coarse.length), fine.gdim, fine.block
         self.mass = np.concatenate([fine.mass, coarse.mass])
         self.inverse_mass = np.concatenate([fine.inverse_mass, coarse.inverse_mass])
         self.held = np.concatenate([fine.held, coarse.held])
@@ -30,6 +30,9 @@ class Divided:
         self.until = min(fine.until, coarse.until)
         self.moved = Motion()  # the sides follow their own
         self.steady = False
+
+    def __repr__(self) -> str:
+        return f"explicit {self.fine!r}; implicit {self.coarse!r}"
 
     def join(self, of_fine: NDArray, of_coarse: NDArray, out: NDArray) -> None:
         """Put arrays of both sides, shape (size,) each, side by side."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from ... import parallel
+from ... import arguments, parallel
 from ...body import Body
 from ...contact_set import Contacts, as_contact
 from ...energy import Balance
@@ -15,6 +15,7 @@ from ...rows import Rows
 from ..base import Integrator
 from ..block import NotCompiled
 from ..enforcement import VelocityLevel
+from ..initial import Initial, initial_field
 from .balance import HATIBalance
 from .block import FineBlock
 from .divided import Divided
@@ -85,11 +86,11 @@ class HATI(Integrator):
         self, fine: Body, coarse: Body, dt: float, contact: Contacts = None, *, ratio: int,
         allow_unstable: bool = False,
     ) -> None:  # fmt: skip
-        if not (isinstance(dt, (int, float, np.floating)) and 0 < dt < np.inf):
-            raise ValueError(f"the fine time step dt must be positive [s], but is {dt!r}")
-        number = isinstance(ratio, (int, float, np.integer)) and not isinstance(ratio, bool)
-        if not number or not 1 <= ratio < np.inf or ratio != int(ratio):
-            raise ValueError(f"the ratio of the time steps must be a whole number from 1 on, but is {ratio}")
+        if arguments.is_contact(dt):
+            raise ValueError("the order is (fine, coarse, dt, contact, ratio=...), but dt is a contact")
+        arguments.number("the fine time step dt", dt, "be positive [s]", above=0.0)
+        arguments.whole("the ratio of the time steps", ratio)
+        arguments.contact(contact)
         for body in (fine, coarse):
             if isinstance(body, Body) and not (body.linear and body.mass_damped):
                 raise ValueError(
@@ -216,18 +217,15 @@ class HATI(Integrator):
         self.system.join(self.fine.u, self.coarse.u, self.u)
         self.system.join(self.fine.v_mean, self.coarse.v, self.v)
 
-    def _field(self, name: str, value: ArrayLike) -> NDArray:
+    def _read_field(self, name: str, value: Initial) -> NDArray:
         """Also a field of the undivided body, for both copies."""
+        of_both = (self.system.owned, self.system.size)
+        if not callable(value) and arguments.floats(value).size in of_both:
+            return super()._read_field(name, value)
         fine, coarse = self.system.fine, self.system.coarse
-        size = np.size(value)
-        if np.ndim(value) == 0 or size not in (fine.owned, fine.size):
-            return super()._field(name, value)
         out = np.zeros(self.system.size)
-        halves = [np.zeros(body.size) for body in (fine, coarse)]
-        for half in halves:
-            half[:size] = np.ravel(value)
-        self.system.join(halves[0], halves[1], out)
-        return super()._field(name, out)
+        self.system.join(initial_field(fine, name, value), initial_field(coarse, name, value), out)
+        return out
 
     def state(self) -> dict[str, NDArray]:
         """Copies of all that the next step depends on, the free velocity of the last step included."""

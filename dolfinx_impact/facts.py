@@ -1,0 +1,91 @@
+"""What systems, contacts and schemes say of themselves when they are printed, on any rank alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def of_body(body: Any) -> str:
+    """Nodes, dofs, extent, mass, wave speed and critical step: a mistake in units shows at a glance."""
+    parts = []
+    for name, form in (
+        ("node_count", "{:d} nodes"), ("dof_count", "{:d} dofs"), ("length", "extent {:.6g} m"),
+        ("total_mass", "mass {:.6g} kg"), ("wave_speed", "wave speed {:.6g} m/s"),
+    ):  # fmt: skip
+        value = getattr(body, name, None)
+        if value is not None:
+            parts.append(form.format(value))
+    step = vars(body).get("_critical")
+    parts.append("critical step not computed yet" if step is None else f"critical step {step:.6g} s")
+    return _line(body, parts)
+
+
+def of_points(system: Any) -> str:
+    """Dofs, mass and critical step of point masses."""
+    low, high = system.mass.min(), system.mass.max()
+    mass = f"mass {low:.6g} kg" if low == high else f"masses {low:.6g} to {high:.6g} kg"
+    if hasattr(system, "inertia"):
+        mass = f"mass {system.mass[0]:.6g} kg, inertia {system.inertia:.6g} kg m2"
+    parts = [f"{system.size} dofs", mass]
+    if system.held.any():
+        parts.append(f"{np.count_nonzero(system.held)} held")
+    parts.append(f"length {system.length:.6g} m")
+    if system.stiffness is not None:
+        parts.append(f"critical step {system.critical_time_step():.6g} s")
+    return _line(system, parts)
+
+
+def of_contact(contact: Any) -> str:
+    """Points, the obstacle, restitution, friction and what counts as closed."""
+    parts = [f"{contact.total} points"]
+    if hasattr(contact, "obstacle"):
+        parts.append(f"against {contact.obstacle!r}")
+    parts += [f"restitution {plain(contact.restitution)}", f"friction {plain(contact.friction)}"]
+    parts.append(f"closed up to {plain(contact.gap_tolerance)} m")
+    return _line(contact, parts)
+
+
+def of_integrator(integrator: Any) -> str:
+    """Step, its part of the critical one, and where it is."""
+    law = getattr(integrator, "_enforcement", None) if integrator.contact is not None else None
+    step, critical = f"step {integrator.dt:.6g} s", vars(integrator.system).get("_critical")
+    if critical is not None and np.isfinite(critical):
+        step += f", {integrator.dt / critical:.4g} of the critical one"
+    where = "not started" if integrator.n < 0 else f"at t = {integrator.t:.6g} s after {integrator.n} steps"
+    return _line(integrator, [*([] if law is None else [type(law).__name__]), step, where])
+
+
+def of_all(integrator: Any) -> str:
+    """The same, its system and its contact, a line each."""
+    contact = integrator.contact
+    lines = [repr(integrator), repr(integrator.system), "no contact" if contact is None else repr(contact)]
+    return "\n  ".join(lines)
+
+
+def of_shape(shape: Any) -> str:
+    """The shape with the numbers and the shapes that it was made of."""
+    known = ("gdim", "flat", "moving")
+    given = {k: v for k, v in vars(shape).items() if not k.startswith("_") and k not in known}
+    given = {k: v for k, v in given.items() if v is not None and v is not False}
+    return f"{type(shape).__name__}({', '.join(f'{name} {plain(value)}' for name, value in given.items())})"
+
+
+def plain(value: Any) -> str:
+    """Numbers with six digits, arrays as vectors; anything else as it prints itself."""
+    if isinstance(value, np.ndarray) and value.size > 9:
+        return f"of shape {value.shape}"
+    if isinstance(value, (np.ndarray, tuple, list)):
+        inside = [plain(each) for each in value]
+        return inside[0] if len(inside) == 1 else f"({', '.join(inside)})"
+    if isinstance(value, bool):
+        return repr(value)
+    try:
+        return f"{value:.6g}"
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+def _line(thing: Any, parts: list[str]) -> str:
+    return f"{type(thing).__name__}: {', '.join(parts)}"
