@@ -1,8 +1,8 @@
 """Frictional impulses at several faces of one node in space: all ways to push, slide and stick.
 
 The faces share the three dofs of the node, so that H has rank 3, ``H = F F^T``, and all depends on the
-momentum ``y = F^T x`` of the node: ``w = F y + c``. Faces that push have ``w_N = 0``, which leaves a line of y
-for two of them and a point for three; along the line the directions of slip are known, and the impulses of
+momentum ``y = F^T x`` of the node: ``w = F y + c``. Faces that push have ``w_N = 0``, which leaves a line of
+y for two of them and a point for three; along the line the directions of slip are known, and the impulses of
 both fit where y lies in the plane of them.
 """
 
