@@ -111,7 +111,7 @@ def _candidates(S: NDArray, c: NDArray, tolerance: float) -> Iterator[tuple[NDAr
     for found in _least_distance(S, c):
         for x in (found, *_refined(S, c, found)):
             yield x, max(tolerance, min(_ROUNDED, rounding * float(np.max(np.abs(S) @ x))))
-    for found in _lemke(S, c):
+    for found in lemke(S, c):
         for x in (found, *_refined(S, c, found)):
             yield x, tolerance
 
@@ -174,7 +174,7 @@ def _least_distance(S: NDArray, c: NDArray) -> Iterator[NDArray]:
             yield found / (part * last)
 
 
-def _lemke(S: NDArray, c: NDArray) -> Iterator[NDArray]:
+def lemke(S: NDArray, c: NDArray) -> Iterator[NDArray]:
     """Lemke's pivots, with the lexicographic choice among ties: also where S is not symmetric.
 
     Cottle, Pang and Stone, The linear complementarity problem (1992), 4.4 and 4.9. The columns are w, x, an

@@ -18,10 +18,10 @@ from typing import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from . import complementarity, node_in_corner
+from . import complementarity, node_in_corner, pyramids
 from .complementarity import NotConverged
 
-_ROUNDS = 100
+_ROUNDS, _FEW_ROUNDS = 100, 5
 _SWEEPS = 20
 _NEWTON_STEPS = 20
 _ROUNDING = 1e-15
@@ -158,12 +158,17 @@ def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
         best = _in_corner(S, c, m, F)
         if misfit(best) <= complementarity.TOLERANCE or not node_in_corner.can_stick(F, c):
             return best
-    for _ in range(_ROUNDS):
+    for turn in range(_ROUNDS if c.size > _FEW else _FEW_ROUNDS):
         x, settled = _sweep(S, c, x.copy(), m, d)
         best = min(best, x, _newton(S, c, x, m, d), key=misfit)
         if settled or misfit(best) <= 10 * _ROUNDING:
             break
         if c.size <= _FEW:
+            if turn == 0:
+                near = [_newton(S, c, start, m, d) for start in pyramids.starts(S, c, m, d)]
+                best = min([best, *near], key=misfit)
+                if misfit(best) <= complementarity.TOLERANCE:
+                    break
             best = min(best, _weighted(S, c, x, m, d), key=misfit)
             if misfit(best) <= 10 * _ROUNDING:
                 break

@@ -259,3 +259,12 @@ def test_between_parallel_walls_and_on_a_floor():
     rows = np.concatenate([n[:, None], cones.tangents(n)], axis=1).reshape(-1, 3)
     r = cones.solve(rows @ rows.T, rows @ np.array([0.0, 1.0, -2.0]), 0.3, 3)
     assert [0.0, 1.0, -2.0] + r @ rows == pytest.approx([0.0, 1.0 - 0.6, 0.0], abs=1e-10)
+
+
+def test_much_friction_at_five_points():
+    """Strong coupling of normal and tangential impulses: sweeps go round in circles."""
+    H, b = random_problem(101, 5, 3)
+    begun = time.process_time()
+    r = cones.solve(H, b, 10.0, 3)
+    assert cones.residual(H, b, r, 10.0, 3) < 1e-13
+    assert time.process_time() - begun < 0.5

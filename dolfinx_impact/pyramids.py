@@ -1,0 +1,38 @@
+"""Coulomb's cones taken for pyramids: a complementarity problem, whose solution is near to the true one."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import complementarity
+
+_EDGES = (8, 16)
+
+
+def starts(S: NDArray, c: NDArray, m: NDArray, d: int) -> Iterator[NDArray]:
+    """Impulses with pyramids of more and more edges, shape (p d,) each.
+
+    Stewart and Trinkle, Int. J. Numer. Meth. Engng 39 (1996): at every point a normal impulse, one along each
+    edge, all at least 0, and the speed of slip. Lemke's method ends at a solution, or where there is none.
+
+    Args:
+        S: Scaled Delassus operator, shape (p d, p d), d = 2 or 3.
+        c: Scaled free velocities, shape (p d,).
+        m: Coulomb's coefficient of every point, shape (p,).
+        d: Components of a point.
+    """
+    for edges in _EDGES if d == 3 else (2,):
+        angles = 2 * np.pi * (np.arange(edges) + 0.5) / edges
+        along = np.stack([np.cos(angles), np.sin(angles)]) if d == 3 else np.array([[1.0, -1.0]])
+        point = np.zeros((d, 1 + edges))
+        point[0, 0], point[1:, 1:] = 1.0, along
+        part = np.kron(np.eye(m.size), point)
+        speeds = np.kron(np.eye(m.size), np.append(0.0, np.ones(edges))[:, None])
+        limits = np.kron(np.diag(m), np.append(1.0, np.zeros(edges))[None, :]) - speeds.T
+        matrix = np.block([[part.T @ S @ part, speeds], [limits, np.zeros((m.size, m.size))]])
+        free = np.concatenate([part.T @ c, np.zeros(m.size)])
+        for found in complementarity.lemke(matrix, free):
+            yield part @ found[: part.shape[1]]
