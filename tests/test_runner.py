@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 from dolfinx_impact import Interrupted, Result
 from dolfinx_impact.benchmark import __main__ as command_line
-from dolfinx_impact.benchmark import impacting_bar
+from dolfinx_impact.benchmark import impacting_bar, runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.integrators import SCHEMES
 
@@ -238,6 +238,13 @@ def test_the_summary_line_appears_once_on_a_terminal(run, capfd, monkeypatch):
     run(*SMALL)
     out, err = capfd.readouterr()
     assert (out + err).count(" steps to t = ") == (WORLD.rank == 0)
+
+
+@pytest.mark.parametrize("measured, expected, words", [
+    (1e-15, 0.0, "at most 0.1"), (-0.01, 0.0, "at most 0.1 in magnitude"), (2.0, 2.0, "expected 2 +- 0.1"),
+])  # fmt: skip
+def test_a_verdict_says_how_it_compares(measured, expected, words):
+    assert runner._bound({"measured": measured, "expected": expected, "tolerance": 0.1}) == words
 
 
 @pytest.mark.serial

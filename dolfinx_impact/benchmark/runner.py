@@ -295,5 +295,6 @@ def _print(summary: dict[str, Any], result: Result, problem: Problem, folder: Pa
 
 def _bound(verdict: dict[str, Any]) -> str:
     if verdict["expected"] == 0.0:
-        return f"at most {verdict['tolerance']:.2g}"
+        size = " in magnitude" if verdict["measured"] < 0 else ""
+        return f"at most {verdict['tolerance']:.2g}{size}"
     return f"expected {verdict['expected']:.6g} +- {verdict['tolerance']:.2g}"

@@ -43,7 +43,8 @@ def faster(ratio: float) -> str:
     """How a speed compares: ``4.2 times faster``, ``3.6 times slower`` or ``as fast``."""
     if format(ratio, ".3g") == "1":
         return "as fast"
-    return f"{max(ratio, 1 / ratio):.3g} times {'faster' if ratio > 1 else 'slower'}"
+    times = max(ratio, 1 / ratio)
+    return f"{times:{'.3g' if times < 1000 else '.0f'}} times {'faster' if ratio > 1 else 'slower'}"
 
 
 def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
