@@ -86,9 +86,9 @@ def wave_speed(materials: Sequence[Material]) -> float | None:
 
 def _material(body: Any, law: Law, density: float, dx: Any, inside: NDArray) -> Material:
     if isinstance(law, type):
+        constants = ", ".join(inspect.signature(law).parameters)
         raise ValueError(
-            f"the law is {arguments.shown(law)}, not a law: give its constants, {law.__name__}"
-            f"{inspect.signature(law)}"
+            f"the law is {arguments.shown(law)} without its constants: give {law.__name__}({constants})"
         )
     for name in ("linear", "energy_density", "reduced"):
         if not hasattr(law, name):

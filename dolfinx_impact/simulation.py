@@ -134,7 +134,8 @@ def simulate(
 
 def _checked_observers(observers: Sequence[Observer]) -> Sequence[Observer]:
     if callable(observers) or hasattr(observers, "follow"):
-        raise ValueError(f"observers must be a list: give observers=[{arguments.shown(observers)}]")
+        given = arguments.shown(observers)
+        raise ValueError(f"observers must be a list, but is {given}: write observers=[...] around it")
     for each in arguments.sequence("observers", observers, "observers=[film]"):
         known = callable(each) or hasattr(each, "follow") or isinstance(each, Balance)
         if isinstance(each, type) or not known:

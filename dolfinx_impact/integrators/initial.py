@@ -111,8 +111,8 @@ def _gdim(system: System) -> int:
 
 def _ways(system: System) -> str:
     gdim, ways = _gdim(system), []
-    ways.append("a number" if gdim < 2 else f"0, {gdim} numbers, one a direction")
-    ways.append(f"an array of one for each of the {system.owned} dofs of this rank")
+    ways.append("a number" if gdim < 2 else f"0, {gdim} numbers (one a direction)")
+    ways.append(f"{system.owned} numbers (one for each dof of this rank)")
     if hasattr(system, "space"):
         ways.append("a fem.Function on body.space")
     if hasattr(system, "x"):
