@@ -16,7 +16,9 @@ from mpi4py import MPI
 import dolfinx_impact
 from dolfinx_impact.benchmark.runs import Runs
 
-hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, database=None, max_examples=25
+)
 hypothesis.settings.load_profile("repeatable")
 
 _PACKAGE = Path(dolfinx_impact.__file__).resolve().parents[1]
