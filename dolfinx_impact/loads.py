@@ -7,6 +7,7 @@ from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from ufl.core.expr import Expr
 
 #: A number for a time, an array for an array of times [s].
 Signal = Callable[[Any], Any]
@@ -117,7 +118,8 @@ def vector(name: str, value: Any, size: int) -> NDArray:
         ValueError: Anything else.
     """
     try:
-        found = np.asarray(value, dtype=np.float64)
+        # An expression of UFL can be indexed without end: NumPy would never come back.
+        found = np.asarray(math.nan if isinstance(value, Expr) else value, dtype=np.float64)
     except (TypeError, ValueError):  # no numbers, or of uneven shape
         found = np.full(size, np.nan)
     if found.shape != (size,) or not np.all(np.isfinite(found)):
