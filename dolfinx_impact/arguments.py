@@ -10,6 +10,7 @@ from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from ufl.core.expr import Expr
 
 _LONGEST = 60
 
@@ -122,7 +123,8 @@ def words(name: str, value: Any) -> tuple[str, ...]:
 def floats(value: Any) -> NDArray:
     """A copy of the numbers of an array-like; one nan for anything else, rows of different lengths too."""
     try:
-        found = np.array(value)
+        # An expression of UFL can be indexed without end: NumPy would never come back.
+        found = np.array(None if isinstance(value, Expr) else value)
     except ValueError:
         found = np.array(None)
     return found.astype(np.float64) if found.dtype.kind in "iuf" else np.full((), np.nan)

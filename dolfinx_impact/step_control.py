@@ -162,7 +162,7 @@ class Watch:
         why = "where a body is compressed its critical time step shrinks"
         if self._s.system.linear:
             why = "where a body is compressed fast its quadratic bulk viscosity lowers the critical time step"
-        return f"{why}: let the step follow (simulate(..., adapt=StepControl())), or take a smaller one"
+        return f"{why}: let the step follow (simulate(..., adapt=StepControl())), or take a smaller time step"
 
     def _warn_of_impacts(self) -> None:
         """Say so where the first impact alone would make the step too large. Collective."""

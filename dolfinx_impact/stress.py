@@ -8,6 +8,7 @@ import numpy as np
 import ufl
 from dolfinx import fem, la
 from numpy.typing import NDArray
+from ufl.algorithms import extract_coefficients
 
 from . import _compat, kinematics
 from .laws import StVenantKirchhoff
@@ -34,7 +35,7 @@ class VonMises:
         volume: Volume of the body's cells at each local node, 0 where there are none, shape (nodes,) [m3].
 
     Raises:
-        ValueError: Something that is no solid.
+        ValueError: Something that is no solid; a law with functions at quadrature points.
     """
 
     def __init__(self, solid: Solid) -> None:
@@ -49,6 +50,11 @@ class VonMises:
         self._parts = []
         for material, cells in zip(solid.materials, _cells_of_materials(solid)):
             stress = _von_mises(cauchy(material.law, F, solid.state))
+            if any(each.ufl_element().has_custom_quadrature for each in extract_coefficients(stress)):
+                raise ValueError(
+                    "the stress at the nodes is not known where a law has functions at quadrature points: "
+                    "give it functions of a DG space"
+                )
             # On every rank, also those without such cells: compiling is collective.
             expression = fem.Expression(stress, points)
             values = np.zeros((cells.size, len(points)))

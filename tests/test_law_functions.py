@@ -144,3 +144,14 @@ def test_a_function_of_another_mesh_is_refused():
     f = one(domain(), "DG0")
     with pytest.raises(ValueError, match=r"a function in .* lives on another mesh than the body"):
         di.Solid(domain(), density=2.0, law=di.EnergyLaw(lambda F: f * NEO.energy_density(F)))
+
+
+def test_functions_where_they_mean_nothing():
+    mesh = domain()
+    f = one(mesh, "quadrature")
+    body = di.Solid(mesh, density=2.0, law=di.EnergyLaw(lambda F: f * NEO.energy_density(F)))
+    with pytest.raises(ValueError, match="stress at the nodes is not known .* at quadrature points"):
+        VonMises(body)
+    for g in (one(mesh, "DG0"), fem.Function(body.space)):
+        with pytest.raises(ValueError, match="body_force must be 2 numbers, one a direction"):
+            di.Solid(mesh, density=2.0, law=NEO, body_force=g)
