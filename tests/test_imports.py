@@ -70,7 +70,7 @@ def test_results_without_numba_are_the_same(scheme, size, launch, tmp_path):
 
 COMPLEX = "import numpy as np\n__version__ = '0.9.0'\ndefault_scalar_type = np.complex128"
 STUBS = {
-    "none": ("raise ModuleNotFoundError(\"No module named 'dolfinx'\")", "fails: No module named 'dolfinx' ("),
+    "none": ("raise ModuleNotFoundError(\"No module named 'dolfinx'\")", "fails: No module named 'dolfinx'"),
     "broken": ("raise ImportError('libpetsc.so: cannot open\\nmore')", "fails: libpetsc.so: cannot open (on"),
     "older": ("__version__ = '0.8.0'", "but this DOLFINx is 0.8.0"),
     "newer": ("__version__ = '0.12.0'", "but this DOLFINx is 0.12.0"),
