@@ -166,22 +166,21 @@ def contact(value: Any) -> None:
     Raises:
         ValueError: Something else than a contact.
     """
-    if value is None or isinstance(value, (list, tuple)):
+    if value is None or isinstance(value, (list, tuple)) or is_contact(value):
         return
     if hasattr(value, "normal") and hasattr(value, "gap"):
         raise ValueError(
             f"contact must be a contact of the body, but is the obstacle alone, {shown(value)}: give "
             "contact=RigidContact(body, 'name of facets', obstacle), or ObstacleContact for point masses"
         )
-    if isinstance(value, type) or not (hasattr(value, "rows") and hasattr(value, "count")):
-        raise ValueError(
-            f"contact must be a contact (Bound, RigidContact, ObstacleContact, ...), but is {shown(value)}"
-        )
+    raise ValueError(
+        f"contact must be a contact (Bound, RigidContact, ObstacleContact, ...), but is {shown(value)}"
+    )
 
 
 def is_contact(value: Any) -> bool:
     """Whether the value is a contact."""
-    return not isinstance(value, type) and hasattr(value, "rows") and hasattr(value, "gap_tolerance")
+    return not isinstance(value, type) and hasattr(value, "rows") and hasattr(value, "count")
 
 
 def time_step(value: Any) -> float:
