@@ -1,7 +1,7 @@
 """Pictures of runs: histories beside exact ones and energies (matplotlib), strips and films (pyvista).
 
-:func:`history` and :func:`energy` draw what a run recorded; :func:`strip` and :func:`animate` a solid and its
-obstacle at the moments that :class:`Snapshots` kept.
+:func:`history` and :func:`energy` draw what a run recorded; :func:`strip` and :func:`animate` (GIF, MP4) a
+solid and its obstacle at the moments that :class:`Snapshots` kept.
 """
 
 from __future__ import annotations

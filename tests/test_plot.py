@@ -296,6 +296,7 @@ def test_films_keep_the_colors_of_legends(tmp_path):
     legend = random.integers(0, 256, (150, 3), dtype=np.uint8)
     for picture in pictures:
         picture[:2, :75] = legend.reshape(2, 75, 3)
+        picture[10:40] = random.integers(249, 254, (30, 80, 1))
         picture[-20:] = 255
     movie.write_film(tmp_path / "film.gif", pictures, legend, 0.1)
     for i in range(3):

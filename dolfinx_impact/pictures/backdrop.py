@@ -12,7 +12,7 @@ from .marks import grid_lines, outline, shadow
 from .skin import in_space
 from .surfaces import around, facing, moved, region, rest_places, surface
 
-_FILL, _LINES, _EDGES, _BEFORE = "#ece7dd", "#a2967f", "#5d5443", "#6f98c0"
+_FILL, _LINES, _EDGES, _BEFORE = "#ece7dd", "#756b58", "#5d5443", "#6f98c0"
 COLOR = np.array([201.0, 191.0, 174.0])
 #: How much nearer to the eye lines are drawn than what they are on, over the size of the picture.
 _NEARER = 2e-3

@@ -15,6 +15,8 @@ from ..output import whole_file
 from .drawing import check_path
 
 KINDS = (".gif", ".mp4")
+#: How near colours are that may be confused, of 255.
+_NEAR = 6
 
 
 def check_film(path: str | Path) -> None:
@@ -71,7 +73,10 @@ def _palette(pictures: Sequence[NDArray], colors: NDArray) -> NDArray:
     some = np.unique(np.linspace(0, len(pictures) - 1, 5).astype(int))
     mosaic = Image.fromarray(np.concatenate([pictures[i] for i in some]))
     rest = mosaic.quantize(256 - len(fixed), dither=Image.Dither.NONE).getpalette() or []
-    found = np.vstack([fixed, np.array(rest, dtype=np.uint8).reshape(len(rest) // 3, 3)])[:256]
+    others = np.array(rest, dtype=np.uint8).reshape(len(rest) // 3, 3)
+    # Pillow looks colours up in cells: what is next to one that must stay could take its place.
+    apart = np.abs(others[:, None].astype(int) - fixed).max(axis=2).min(axis=1) > _NEAR
+    found = np.vstack([fixed, others[apart]])[:256]
     return np.vstack([found, np.repeat(found[:1], 256 - len(found), axis=0)])
 
 
