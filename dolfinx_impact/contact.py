@@ -42,7 +42,6 @@ class Contact:
     Attributes:
         rows: L at the last :meth:`evaluate`.
         count: Number of points on this rank.
-        restitutions, frictions, feedbacks: e, mu and a of every point, shape (p,).
         closed_before: Which points were closed in the last step, shape (p,).
         total: Number of points of all ranks.
         mine: Place of this rank's points among those of all ranks, in rank order.
@@ -84,9 +83,8 @@ class Contact:
         self.friction, self.drift_correction = float(friction), feedback(drift_correction)
         self.gap_tolerance, self.count = float(tolerance), rows.count
         self.allow_penetration = bool(allow_penetration)
-        self.restitutions: NDArray = np.full(self.count, self.restitution)
-        self.frictions: NDArray = np.full(self.count, self.friction)
-        self.feedbacks: NDArray = np.full(self.count, self.drift_correction)
+        laws = ("restitution", "friction", "drift_correction")
+        self._filled = {name: np.zeros(self.count) for name in laws}
         self.closed_before = np.zeros(self.count, dtype=bool)
         self._closed = np.zeros(self.count, dtype=bool)
         counts = self.comm.allgather(self.count)
@@ -97,6 +95,27 @@ class Contact:
 
     def __repr__(self) -> str:
         return facts.of_contact(self)
+
+    @property
+    def restitutions(self) -> NDArray:
+        """Newton's coefficient e of every point, shape (p,)."""
+        return self._of_points("restitution")
+
+    @property
+    def frictions(self) -> NDArray:
+        """Coulomb's coefficient mu of every point, shape (p,)."""
+        return self._of_points("friction")
+
+    @property
+    def feedbacks(self) -> NDArray:
+        """Gap feedback a of every point, shape (p,)."""
+        return self._of_points("drift_correction")
+
+    def _of_points(self, name: str) -> NDArray:
+        """A law's number at every point."""
+        values = self._filled[name]
+        values[:] = getattr(self, name)
+        return values
 
     def gap(self, u: NDArray) -> NDArray:
         """Gap at the positions ``u`` at :attr:`time`, shape (p,) [m]."""

@@ -65,8 +65,6 @@ class ContactSet(Contact):
         self.restitution = max(each.restitution for each in self.members)
         self.friction = max(each.friction for each in self.members)
         self.drift_correction = max(each.drift_correction for each in self.members)
-        for name in ("restitutions", "frictions", "feedbacks"):
-            setattr(self, name, np.concatenate([getattr(each, name) for each in self.members]))
         self.allow_penetration = all(each.allow_penetration for each in self.members)
         self.thickness = min(each.thickness for each in self.members)
 
@@ -121,6 +119,12 @@ class ContactSet(Contact):
         known = [getattr(each, "obstacle", None) for each in self.members]
         shapes = [each for each in known if each is not None]
         return Union(shapes) if shapes else None
+
+    def _of_points(self, name: str) -> NDArray:
+        values = self._filled[name]
+        for each, part in zip(self.members, self._parts):
+            values[part] = getattr(each, name)
+        return values
 
     # -- gaps and rows
 

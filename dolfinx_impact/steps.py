@@ -276,10 +276,10 @@ class Depth:
     def follow(self, part: Steps, at_start: bool) -> None:
         """Take consecutive steps; with fine steps within them those."""
         gaps: NDArray = part.gap[: part.count]
-        if "gap" in part.fine and not at_start:
-            gaps = part.fine["gap"][: part.count].reshape(-1, gaps.shape[1])
         if not gaps.size:
             return
+        if "gap" in part.fine and not at_start:
+            gaps = part.fine["gap"][: part.count].reshape(-1, gaps.shape[1])
         self.penetration = max(self.penetration, -float(gaps.min()))
         if self._last is not None:
             self.approach = max(self.approach, float(np.max(self._last - gaps[0])))

@@ -111,6 +111,9 @@ class NoContact(Central):
     def _resolve_contact(self, response, first=False):
         self.r[:] = 0.0
 
+    def _impact_at_start(self):
+        pass
+
 
 class Detuned(Central):
     """Solids lose a ten-thousandth of their displacement in a step, single oscillators nothing."""

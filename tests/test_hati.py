@@ -122,13 +122,16 @@ def reference(nodes, near, dt, m, steps, alpha, u0, gap=GAP, gravity=-0.3, tract
     # Equal accelerations at the start.
     u_e, u_i = u0(nodes[e.at]), u0(nodes[i.at])
     v_e, v_i = np.full(n_e, -1.0), np.full(n_i, -1.0)
+    touches = gap + u_e[0] <= 1e-12
+    if touches:  # the whole impact, before half a kick
+        v_e[0] = max(0.0, v_e[0])
     f_e = e.force(0.0) - e.K @ u_e - alpha * e.M * v_e
     f_i = i.force(0.0) - i.K @ u_i - alpha * i.M * v_i
     inverse = L_e @ np.diag(1 / e.M) @ L_e.T + L_i @ np.diag(1 / i.M) @ L_i.T
     multipliers = np.linalg.solve(inverse, -(L_e @ (f_e / e.M) + L_i @ (f_i / i.M)))
     a_i = (f_i + L_i.T @ multipliers) / i.M
     V = v_e + dt / 2 * (f_e + L_e.T @ multipliers) / e.M
-    if gap + u_e[0] <= 1e-12:
+    if touches:
         V[0] = max(0.0, V[0])
     free_old = v_i - gamma * DT * np.linalg.solve(effective, L_i.T @ multipliers)
     for n in range(steps):
@@ -386,7 +389,7 @@ def test_a_long_way_gives_no_force(compiled):
     ends = []
     for away in (0.0, 1000.0):
         s = glued(plate(), 10, contact=False)
-        s.start(away, swirl(s.fine.system))
+        s.start([away] * s.fine.system.gdim, swirl(s.fine.system))
         result = di.simulate(s, t_end=10 * s.dt, progress=False, compiled=compiled)
         assert np.abs(result["residual"]).max() < 1e-14 * result["kinetic"][0]
         ends.append([field(side.system, side.u) - away for side in (s.fine, s.coarse)])
@@ -654,7 +657,7 @@ def test_states_that_do_not_fit():
         s.resume({name: value for name, value in state.items() if not name.startswith("coarse")})
     with pytest.raises(ValueError, match="this is no state of the run: free_velocity has shape"):
         s.resume({name: value for name, value in state.items() if name != "free_velocity"})
-    with pytest.raises(ValueError, match="this is no state of the run: r has shape"):
+    with pytest.raises(ValueError, match="this is no state of the run: r.* has shape"):
         loose.resume(state)
 
 
