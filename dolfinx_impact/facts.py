@@ -39,11 +39,16 @@ def of_points(system: Any) -> str:
 
 def of_contact(contact: Any) -> str:
     """Points, the obstacle, restitution, friction and what counts as closed."""
+    members = getattr(contact, "members", None)
+    if members is not None:
+        return "; ".join(of_contact(each) for each in members)
     parts = [f"{contact.total} points"]
     if hasattr(contact, "obstacle"):
         parts.append(f"against {contact.obstacle!r}")
     parts += [f"restitution {plain(contact.restitution)}", f"friction {plain(contact.friction)}"]
     parts.append(f"closed up to {plain(contact.gap_tolerance)} m")
+    if contact.drift_correction > 0:
+        parts.append(f"drift correction {plain(contact.drift_correction)}")
     return _line(contact, parts)
 
 
@@ -66,7 +71,7 @@ def of_all(integrator: Any) -> str:
 
 def of_shape(shape: Any) -> str:
     """The shape with the numbers and the shapes that it was made of."""
-    known = ("gdim", "flat", "moving")
+    known = ("gdim", "flat", "moving", "sides", "thickness")
     given = {k: v for k, v in vars(shape).items() if not k.startswith("_") and k not in known}
     given = {k: v for k, v in given.items() if v is not None and v is not False}
     return f"{type(shape).__name__}({', '.join(f'{name} {plain(value)}' for name, value in given.items())})"

@@ -67,6 +67,22 @@ class Nodes:
             raise ValueError(f"a body on a line does not spin, but spin is {spin}")
         return field.ravel()
 
+    def rigid_rotation(self, u: NDArray) -> float:
+        """Angle by which the body has turned as a whole at displacements ``u``, 0 to pi [rad]. Collective.
+
+        That of the rotation nearest to the mean deformation gradient, with the masses as weights.
+        """
+        gdim, n = self.mesh.geometry.dim, self.owned // self.block
+        inside = self.inside[:: self.block]
+        m, x = self.mass[:: self.block][inside], self.x[:n, :gdim][inside]
+        arm = x - self._center(inside)
+        way = u[: self.owned].reshape(n, self.block)[inside, :gdim]
+        sums = self.comm.allreduce(np.stack([(m[:, None] * (arm + way)).T @ arm, (m[:, None] * arm).T @ arm]))
+        left, _, right = np.linalg.svd(sums[0])
+        turn = left @ np.diag([*np.ones(gdim - 1), np.linalg.det(left @ right)]) @ right
+        cosine = (np.trace(turn) - 1) / 2 if gdim == 3 else turn[0, 0]
+        return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
     def _nodes_in(self, cells: str | Sequence[str] | None) -> NDArray:
         """Which local nodes touch the cells of the given names, shape (nodes,). Collective."""
         if cells is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +11,7 @@ from . import arguments, cones, parallel
 from .body import Body
 from .contact import Contact, refuse_penetration
 from .held_sides import HeldSides
+from .jumps import Jumps
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
 from .rows import Rows, coordinate_order
@@ -19,8 +19,6 @@ from .system import System
 
 #: A point next to an edge counts as outside of a side from here on; part of the body's length.
 _MARGIN = 1e-9
-#: Positions on the way of a point that moves far in a step, at most.
-_STOPS = 64
 
 
 class ObstacleContact(Contact):
@@ -89,8 +87,8 @@ class ObstacleContact(Contact):
         self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
         self._at = self._x
         self._known: tuple[NDArray, dict[float, NDArray]] = (self._at, {})
-        self.thickness = min((getattr(face, "thickness", math.inf) for face in self.faces), default=math.inf)
-        self._before, self._time_before = self._points(), -math.inf
+        self._jumps = Jumps(self.faces, self.moving, self.gap_tolerance)
+        self.thickness = self._jumps.thickness
         #: What ends the run, where this rank alone may have seen it.
         self.failure: Exception | None = None
         self._sides: HeldSides | None = None
@@ -215,8 +213,8 @@ class ObstacleContact(Contact):
     def start(self, u: NDArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
-        self._at, self._time_before, self.failure = self.places(u), t, None
-        self._before = self._points()
+        self._at, self.failure = self.places(u), None
+        self._jumps.keep(self._points(), t)
         sides = self._sides
         if sides is not None:
             self._together(lambda: sides.start(self._points(), t))
@@ -224,7 +222,7 @@ class ObstacleContact(Contact):
     def keep(self) -> None:
         """See :meth:`.Contact.keep`."""
         super().keep()
-        self._before, self._time_before = self._points(), self.time
+        self._jumps.keep(self._points(), self.time)
         if self._sides is not None:
             self._sides.keep()
 
@@ -235,49 +233,15 @@ class ObstacleContact(Contact):
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
-        self._time_before = -math.inf
+        self._jumps.forget()
         if self._sides is not None:
             self._sides.resume(past)
 
     def _watch_ways(self) -> None:
-        """Find points that have jumped over a face since the step before, with no trace in the gap."""
-        if not np.isfinite(self.thickness) or not self.time > self._time_before > -math.inf:
-            return
-        x, before = self._points(), self._before
-        face: Any
-        for face in self.faces:
-            thickness = getattr(face, "thickness", math.inf)
-            if not np.isfinite(thickness):
-                continue
-            way = x - before
-            if self.moving:
-                way = face.rest(x, self.time) - face.rest(before, self._time_before)
-            lengths = np.linalg.norm(way, axis=1)
-            fast = np.flatnonzero(lengths > 0.5 * thickness)
-            if fast.size:
-                self._refuse_jumps(face, before[fast], x[fast], float(lengths.max()))
-
-    def _refuse_jumps(self, face: Any, before: NDArray, now: NDArray, way: float) -> None:
-        """Raise where points were inside of the face in the meantime and are not, or beyond its middle."""
-        stops = min(_STOPS, math.ceil(8 * way / face.thickness))
-        parts = np.arange(1, stops) / stops
-        t0, t1 = self._time_before, self.time
-        gaps = [face.gap(before + s * (now - before), *((t0 + s * (t1 - t0),) if self.moving else ()))
-                for s in (0.0, *parts, 1.0)]  # fmt: skip
-        tolerance = self.gap_tolerance
-        jumped = (gaps[0] > tolerance) & (gaps[-1] > tolerance) & (np.min(gaps, axis=0) < -tolerance)
-        if getattr(face, "sides", 1) == 1:
-            deepest = np.argmin(gaps, axis=0) < len(gaps) - 1
-            jumped |= (gaps[0] > tolerance) & (gaps[-1] < -tolerance) & deepest
-        if jumped.any():
-            k = int(np.flatnonzero(jumped)[0])
-            at = ", ".join(f"{value:.6g}" for value in before[k])
-            self.failure = Jumped(
-                f"a point jumps over the obstacle in one step, from ({at}) m at t = {t0:.6g} s: it goes "
-                f"{way:.3g} m, the obstacle is {face.thickness:.3g} m thick; take a smaller time step"
-            )
-            if self.comm.size == 1:
-                raise self.failure
+        """Note points that have jumped over a face since the step before; on one rank an error at once."""
+        self.failure = self._jumps.find(self._points(), self.time)
+        if self.failure is not None and self.comm.size == 1:
+            raise self.failure
 
     def frames(self) -> NDArray:
         """Normal and tangents, shape (p, gdim, gdim)."""
@@ -331,10 +295,6 @@ def _in_box(x: NDArray, face: Obstacle, at: tuple, reach: float) -> NDArray[np.i
             if high < np.inf:
                 inside &= x[:, i] <= high + reach
     return np.flatnonzero(inside)
-
-
-class Jumped(RuntimeError):
-    """A point went through a thin obstacle within one step."""
 
 
 class RigidContact(ObstacleContact):

@@ -17,6 +17,8 @@ from . import parallel
 
 #: Of the largest energy, or of a step's approach: less is rounding, or too little to be said.
 _ROUNDING = 1e-6
+#: A linear law feels larger rotations [rad].
+_SMALL_ROTATION = 0.1
 #: A penetration of more steps' approach is a drift.
 _MANY_STEPS = 10
 
@@ -38,6 +40,7 @@ class Result(Mapping[str, NDArray]):
         penetration: Largest penetration of a contact point in any step [m]; by default that of the samples.
         approach: Largest decrease of a gap in one step, which is the step times the largest closing velocity
             [m]; 0 where that is not known.
+        turned: Angle by which a body of linear laws has turned at the end; 0 for other systems [rad].
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Result(Mapping[str, NDArray]):
     ) -> None:  # fmt: skip
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, ""
+        self.turned = 0.0
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
@@ -74,7 +78,7 @@ class Result(Mapping[str, NDArray]):
         """Write a ``.npz`` file, whole or not at all. Rank 0 writes; collective."""
         everything: dict[str, Any] = {
             **self._arrays, "_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds,
-            "_penetration": self.penetration, "_approach": self.approach,
+            "_penetration": self.penetration, "_approach": self.approach, "_turned": self.turned,
         }  # fmt: skip
         write_whole(path, lambda f: np.savez(f, **everything))
 
@@ -97,11 +101,13 @@ class Result(Mapping[str, NDArray]):
             raise ValueError(f"{str(path)!r} is no result of a run: it has no times t")
         meta = {name: arrays.pop(f"_{name}", default) for name, default in
                 (("balance", True), ("steps", 0), ("seconds", 0.0), ("penetration", None),
-                 ("approach", 0.0))}  # fmt: skip
+                 ("approach", 0.0), ("turned", 0.0))}  # fmt: skip
         deepest = meta["penetration"]
-        return cls(arrays, balance=bool(meta["balance"]), steps=int(meta["steps"]),
-                   seconds=float(meta["seconds"]), approach=float(meta["approach"]),
-                   penetration=None if deepest is None else float(deepest))  # fmt: skip
+        run = cls(arrays, balance=bool(meta["balance"]), steps=int(meta["steps"]),
+                  seconds=float(meta["seconds"]), approach=float(meta["approach"]),
+                  penetration=None if deepest is None else float(deepest))  # fmt: skip
+        run.turned = float(meta["turned"])
+        return run
 
     def summary(self) -> str:
         """One line that says what happened."""
@@ -116,6 +122,11 @@ class Result(Mapping[str, NDArray]):
             apart = internal_difference(self)
             if apart > _ROUNDING:
                 line += f", internal work and stored energy up to {100 * apart:.2g} % of it apart"
+        if self.turned > _SMALL_ROTATION:
+            line += (
+                f". WARNING: the body has turned by {self.turned:.2g} rad, its law is for small rotations: "
+                "take StVenantKirchhoff or NeoHookean"
+            )
         return line
 
     def _depth(self) -> str:

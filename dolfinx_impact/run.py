@@ -8,6 +8,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import parallel
+from .body import Body
 from .checkpoint import Checkpoint, Stored, Writer
 from .complementarity import NotConverged
 from .energy import Balance
@@ -88,7 +89,7 @@ class Run:
             raise
         parallel.agree(self.integrator.system.comm, self._end(begun))
         result = self._recorder.result(self._seconds())
-        result.about = str(self.integrator)
+        result.about, result.turned = str(self.integrator), _turned(self.integrator)
         return result
 
     def _end(self, observers: Sequence[Any]) -> Exception | None:
@@ -249,6 +250,13 @@ class Run:
                     "run that was kept, in their order"
                 )
             observer.resume({name: stored.read(f"observer-{i}/{name}", "number") for name in names})
+
+
+def _turned(integrator: Integrator) -> float:
+    """How far a body of linear laws has turned at the end, which they do not allow [rad]. Collective."""
+    body = integrator.system
+    plane = isinstance(body, Body) and body.gdim > 1 and getattr(body, "state", None) != "axisymmetric"
+    return body.rigid_rotation(integrator.u) if plane and body.linear else 0.0
 
 
 def _nothing(*given: Any) -> None:

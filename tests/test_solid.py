@@ -219,3 +219,23 @@ def test_another_step_or_material_compiles_nothing(monkeypatch):
         solid.critical_time_step()
         found.append(set(forms))
     assert found[0] == found[1] and len(found[0]) >= 3
+
+
+@pytest.mark.parametrize("gdim", [2, 3])
+def test_a_linear_body_that_turns_is_warned_of(gdim):
+    """The rotation is found as it is; the summary says what the law is for."""
+    kind = dmesh.create_unit_square if gdim == 2 else dmesh.create_unit_cube
+    mesh = kind(MPI.COMM_WORLD, *[2] * gdim)
+    body = di.Solid(di.NamedMesh(mesh, None, None, {}), density=1000.0, law=di.LinearElastic(1e6, 0.3))
+    axis = np.array([0.0, 0.0, 1.0]) if gdim == 2 else np.array([1.0, 2.0, -2.0]) / 3
+    for angle in (0.0, 0.3, 2.5):
+        cross = np.cross(np.eye(3), -axis)
+        turn = np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+        x = body.x - 0.2
+        u = (x @ (1.01 * turn - np.eye(3)).T)[:, :gdim].ravel()
+        assert body.rigid_rotation(u) == pytest.approx(angle, abs=1e-7)
+    s = di.CDLagrange(body, 0.5 * body.critical_time_step())
+    for spin, words in ((0.5, False), (50.0, True)):
+        s.start(0.0, body.rigid_velocity(np.zeros(gdim), spin=spin * axis if gdim == 3 else spin))
+        run = di.simulate(s, t_end=10 * s.dt, progress=False)
+        assert ("its law is for small rotations" in run.summary()) == words, run.turned

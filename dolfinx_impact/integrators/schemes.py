@@ -35,6 +35,7 @@ def CDLagrange(
     Raises:
         ValueError: A step that is not positive or above the critical one.
     """
+    arguments.time_step(dt)
     return CentralDifferences(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
 
 
@@ -61,6 +62,7 @@ def CDLagrangeImplicit(
         ValueError: A system that is not one of point masses, friction, a step that is not positive
             or above the critical one.
     """
+    arguments.time_step(dt)
     contact = _without_friction(contact, "CD-Lagrange implicit")
     return ImplicitVelocity(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
 
@@ -177,6 +179,7 @@ def PaoliSchatzman(
     Raises:
         ValueError: A step that is not positive or above the critical one.
     """
+    arguments.time_step(dt)
     contact = _without_friction(contact, "contact at position level")
     return CentralDifferences(system, dt, PositionLevel(contact), allow_unstable=allow_unstable)
 
@@ -199,6 +202,7 @@ def Carpenter(
         ValueError: A contact with restitution; a step that is not positive or above the
             critical one.
     """
+    arguments.time_step(dt)
     contact = as_contact(contact)
     if contact is not None and contact.restitution > 0:
         raise ValueError(
@@ -225,6 +229,7 @@ def CarpenterImplicit(
     Raises:
         ValueError: A system that is not linear, a contact with restitution or friction.
     """
+    arguments.time_step(dt)
     return Newmark(system, dt, PositionLevel(contact), beta=0.25, gamma=0.5, mass=mass, trapezoid=True)
 
 
@@ -250,6 +255,7 @@ def AcaryBonnefon(
     Raises:
         ValueError: A system that is not linear, a contact that does not fit.
     """
+    arguments.time_step(dt)
     return Combined(system, dt, contact, forecast=forecast, mass=mass)
 
 

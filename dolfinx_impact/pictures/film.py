@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import parallel
-from ..contact import Contact
+from ..contact_set import Contacts, as_contact
 from ..obstacles import Obstacle
 from ..solid import Solid
 from .drawing import check_path, pyplot, save, unit
@@ -26,7 +26,7 @@ _FLAT, _ROUND = 0.15, 0.6
 
 def strip(
     path: str | Path, solid: Solid, snapshots: Moments, *, obstacle: Obstacle | None = None,
-    contact: Contact | None = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
+    contact: Contacts = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
     box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
     clip: Clip = None, cells: int = 100, columns: int | None = None, title: str = "",
 ) -> None:  # fmt: skip
@@ -68,7 +68,7 @@ def strip(
         RuntimeError: Without a display, where VTK would crash.
     """
     moments = moments_of(snapshots)
-    wanted = Wanted(obstacle, contact, shade, top, magnify, box, eye, clip, cells)
+    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells)
     numbers = {} if columns is None else {"columns": columns}
     check(lambda: check_path(path, (".png", ".svg", ".pdf")), solid, moments, wanted, numbers)
     parts, plane, shots = gather(solid, moments, wanted)
@@ -79,7 +79,7 @@ def strip(
 
 def animate(
     path: str | Path, solid: Solid, snapshots: Moments, *, obstacle: Obstacle | None = None,
-    contact: Contact | None = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
+    contact: Contacts = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
     box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
     clip: Clip = None, cells: int = 80, frames: int = 100, pause: float = 0.06, title: str = "",
 ) -> None:  # fmt: skip
@@ -103,7 +103,7 @@ def animate(
         RuntimeError: Without a display, where VTK would crash; an MP4 without ffmpeg.
     """
     moments = moments_of(snapshots)
-    wanted = Wanted(obstacle, contact, shade, top, magnify, box, eye, clip, cells)
+    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells)
     check(lambda: check_film(path), solid, moments, wanted, {"frames": frames}, pause)
     if len(moments) > frames:
         moments = [moments[i] for i in np.rint(np.linspace(0, len(moments) - 1, int(frames))).astype(int)]
