@@ -255,8 +255,9 @@ class Run:
 def _turned(integrator: Integrator) -> float:
     """How far a body of linear laws has turned at the end, which they do not allow [rad]. Collective."""
     body = integrator.system
-    plane = isinstance(body, Body) and body.gdim > 1 and getattr(body, "state", None) != "axisymmetric"
-    return body.rigid_rotation(integrator.u) if plane and body.linear else 0.0
+    if not isinstance(body, Body) or body.gdim == 1 or not body.linear:
+        return 0.0
+    return 0.0 if getattr(body, "state", None) == "axisymmetric" else body.rigid_rotation(integrator.u)
 
 
 def _nothing(*given: Any) -> None:
