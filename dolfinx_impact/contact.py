@@ -15,6 +15,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from . import arguments, facts, parallel
+from .held_sides import HeldSides
 from .rows import Rows
 from .system import System
 
@@ -58,6 +59,8 @@ class Contact:
     #: Smallest diameter of the other side that a point could jump over in a step [m].
     thickness = math.inf
     time = 0.0
+    #: What remembers the sides of an obstacle with edges that points came through.
+    _sides: HeldSides | None = None
     #: How many of a point's dofs are directions of space, the first ones; None: all.
     directions: int | None = None
 
@@ -165,16 +168,26 @@ class Contact:
     def keep(self) -> None:
         """Make what the step at hand has found the past of the next one; called once, at the step's end."""
         self.closed_before[:] = self._closed
+        if self._sides is not None:
+            self._sides.keep()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the next step needs more of this one than positions and velocities."""
+        return self._sides is not None or (self.drift_correction > 0 and not self.constant)
 
     def past(self) -> dict[str, NDArray]:
         """What the next step takes from this one, by name, shape (p, ...) each; empty for nothing."""
-        followed = self.drift_correction and not self.constant
-        return {"closed": self.closed_before.astype(np.float64)} if followed else {}
+        followed = self.drift_correction > 0 and not self.constant
+        kept: dict[str, NDArray] = {} if self._sides is None else self._sides.past()
+        return {**kept, "closed": self.closed_before.astype(np.float64)} if followed else kept
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """Go on from a :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
+        if self._sides is not None:
+            self._sides.resume(past)
 
     def restitution_laws(self) -> tuple[float, ...]:
         """The different coefficients of restitution among the points of all ranks."""

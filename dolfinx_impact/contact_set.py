@@ -213,7 +213,7 @@ class ContactSet(Contact):
     @property
     def remembers(self) -> bool:
         """Whether the next step needs more of this one than positions and velocities."""
-        return any(getattr(each, "remembers", False) for each in self.members)
+        return any(each.remembers for each in self.members)
 
     @property
     def failure(self) -> Exception | None:

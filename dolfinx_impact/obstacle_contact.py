@@ -91,16 +91,10 @@ class ObstacleContact(Contact):
         self.thickness = self._jumps.thickness
         #: What ends the run, where this rank alone may have seen it.
         self.failure: Exception | None = None
-        self._sides: HeldSides | None = None
         if any(getattr(face, "sides", 1) > 1 for face in self.faces):
             margin = _MARGIN * system.length
             self._sides = HeldSides(self.faces, self._points(), self.gap_tolerance, margin)
         self._refuse_held()
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the next step needs more of this one than positions and velocities."""
-        return self._sides is not None or (self.drift_correction > 0 and not self.constant)
 
     def _points(self) -> NDArray:
         """Positions of the points at the last look, shape (points, gdim) [m]."""
@@ -223,19 +217,11 @@ class ObstacleContact(Contact):
         """See :meth:`.Contact.keep`."""
         super().keep()
         self._jumps.keep(self._points(), self.time)
-        if self._sides is not None:
-            self._sides.keep()
-
-    def past(self) -> dict[str, NDArray]:
-        """See :meth:`.Contact.past`."""
-        return super().past() if self._sides is None else {**super().past(), **self._sides.past()}
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
         self._jumps.forget()
-        if self._sides is not None:
-            self._sides.resume(past)
 
     def _watch_ways(self) -> None:
         """Note points that have jumped over a face since the step before; on one rank an error at once."""

@@ -8,7 +8,7 @@ of the body at the arm ``a`` from the centre moves with ``(vx, vy) + spin J a``,
 from __future__ import annotations
 
 import math
-from typing import Mapping, Sequence
+from typing import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -194,7 +194,6 @@ class RigidBodyContact(Contact):
         self.body, self.obstacle = body, obstacle
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
-        self._sides: HeldSides | None = None
         self._points, self._frames = self._look(np.zeros(3))
         count = len(self._frames)
         rows = Rows(np.tile([0, 1, 2], (count, 1)), self._frames[:, 0].copy(), np.arange(count)[:, None])
@@ -205,11 +204,6 @@ class RigidBodyContact(Contact):
         # A corner that is rounded meets an edge around it; a sharp one comes through one of its sides.
         if body.radius == 0.0 and any(getattr(face, "sides", 1) > 1 for face in self.faces):
             self._sides = HeldSides(self.faces, body.corners, self.gap_tolerance, TOUCHING * body.length)
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the next step needs more of this one than positions and velocities."""
-        return self._sides is not None or self.drift_correction > 0
 
     def places(self, u: NDArray) -> NDArray:
         """Where the corners are, one a row of L, shape (p, 2) [m]."""
@@ -251,22 +245,6 @@ class RigidBodyContact(Contact):
         super().start(u, t)
         if self._sides is not None:
             self._sides.start(u[:2] + self.body.arms(u[2]), t)
-
-    def keep(self) -> None:
-        """See :meth:`.Contact.keep`."""
-        super().keep()
-        if self._sides is not None:
-            self._sides.keep()
-
-    def past(self) -> dict[str, NDArray]:
-        """See :meth:`.Contact.past`."""
-        return super().past() if self._sides is None else {**super().past(), **self._sides.past()}
-
-    def resume(self, past: Mapping[str, NDArray]) -> None:
-        """See :meth:`.Contact.resume`."""
-        super().resume(past)
-        if self._sides is not None:
-            self._sides.resume(past)
 
     def frames(self) -> NDArray:
         """Normal and tangential rows at the last :meth:`evaluate`, shape (p, 2, 3).

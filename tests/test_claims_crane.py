@@ -147,7 +147,7 @@ class Solving(StepByStep):
 
     def _fine_steps(self, new):
         super()._fine_steps(new)
-        self.coarse._solver.solve(self.coarse.f, np.zeros_like(self.coarse.a))
+        self.coarse.solver.solve(self.coarse.f, np.zeros_like(self.coarse.a))
 
 
 class Changed(StepByStep):

@@ -20,6 +20,7 @@ def bead(scheme, correction, *, obstacle=None, load=None, h=1e-2, t_end=20.0, **
     return s, di.simulate(s, t_end=t_end, progress=False)
 
 
+@pytest.mark.serial
 @EVERY
 def test_a_bead_in_a_circle_keeps_its_place_and_its_energy(scheme):
     """Without the correction r^4 = R^4 + 2 R^2 v^2 h t; with it the depth is that of one step's turning."""
@@ -31,6 +32,7 @@ def test_a_bead_in_a_circle_keeps_its_place_and_its_energy(scheme):
     assert np.abs(held["residual"]).max() < 1e-13
 
 
+@pytest.mark.serial
 @EVERY
 def test_it_takes_energy_and_never_gives_any(scheme):
     s, run = bead(scheme, 1.0, restitution=0.3, t_end=5.0)
@@ -40,6 +42,7 @@ def test_it_takes_energy_and_never_gives_any(scheme):
         assert s.contact_work(0.5 * (s.v_before + s.v)) <= 1e-17
 
 
+@pytest.mark.serial
 @EVERY
 @given(a=st.floats(0.05, 1.0), friction=st.sampled_from([0.0, 0.1]))
 @settings(max_examples=5)
@@ -49,6 +52,7 @@ def test_any_feedback_holds_the_bead(scheme, a, friction):
     assert run["contact"].max() <= 0.0
 
 
+@pytest.mark.serial
 @EVERY
 @pytest.mark.parametrize("e", [0.0, 0.6])
 def test_a_drop_on_a_flat_floor_is_the_same_to_the_bit(scheme, e):
@@ -97,7 +101,7 @@ def test_a_saved_result_knows_its_depth(shared_path):
     run.save(shared_path / "run.npz")
     again = di.Result.load(shared_path / "run.npz")
     assert (again.penetration, again.approach) == (run.penetration, run.approach)
-    assert again.summary() == run.summary()
+    assert again.summary().split(" s, ", 1)[1] == run.summary().split(" s, ", 1)[1]
 
 
 def test_nonlinear_bodies_say_how_far_work_and_energy_are_apart():

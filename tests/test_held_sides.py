@@ -37,6 +37,7 @@ FLOORS = {
 }
 
 
+@pytest.mark.serial
 @EVERY
 @pytest.mark.parametrize("name", list(FLOORS))
 def test_a_union_carries_a_sliding_point_as_one_floor_does(scheme, name):
@@ -58,6 +59,7 @@ def floors(draw):
     return [tiles[i] for i in draw(st.permutations(range(len(tiles))))]
 
 
+@pytest.mark.serial
 @given(
     tiles=floors(), x=st.floats(-1.0, 1.0), v=st.floats(-3.0, 3.0), down=st.floats(-2.0, 0.0),
     e=st.sampled_from([0.0, 0.5]), friction=st.sampled_from([0.0, 0.2]), scheme=st.sampled_from([0, 1]),
@@ -71,6 +73,7 @@ def test_random_unions_of_boxes_are_one_floor(tiles, x, v, down, e, friction, sc
     assert union["u"] == pytest.approx(one["u"], abs=1e-10)
 
 
+@pytest.mark.serial
 @given(
     edge=st.floats(-2e-2, 2e-2), speed=st.floats(-1.0, 1.0), height=st.floats(0.05, 0.3),
     shape=st.sampled_from(["box", "cylinder", "cone"]), h=st.sampled_from([2e-3, 1e-3, 1e-4]),
@@ -95,6 +98,7 @@ def test_landings_near_an_edge_are_those_of_small_steps(edge, speed, height, sha
         assert run["r"].sum() == 0.0
 
 
+@pytest.mark.serial
 @EVERY
 def test_a_wall_on_a_floor_stops_a_sliding_point(scheme):
     union = di.Union([box(-3, 3), box(0.5, 1.0, 0.0, 1.0)])
@@ -103,6 +107,7 @@ def test_a_wall_on_a_floor_stops_a_sliding_point(scheme):
     assert run["u"][-1, 1] == pytest.approx(0.0, abs=2e-3)
 
 
+@pytest.mark.serial
 @EVERY
 def test_a_point_falls_down_a_step_and_off_an_edge(scheme):
     union = di.Union([box(-3, 0), box(-1, 1, -2.0, -0.5)])
@@ -112,6 +117,7 @@ def test_a_point_falls_down_a_step_and_off_an_edge(scheme):
     assert run["u"][-1, 1] < -1.0 and run["u"][-1, 0] == pytest.approx(1.9, abs=0.01)
 
 
+@pytest.mark.serial
 def test_a_bouncing_point_hops_over_a_seam():
     union = di.Union([box(-3, 0), box(0, 3)])
     run = thrown(union, [-0.5, 0.1], [1.0, 0.0], t_end=1.0, restitution=0.9)
@@ -119,12 +125,14 @@ def test_a_bouncing_point_hops_over_a_seam():
     assert run["u"] == pytest.approx(one["u"], abs=1e-12)
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [di.Carpenter, di.PaoliSchatzman])
 def test_contact_at_position_level_knows_sides_too(scheme):
     run = thrown(di.Union(FLOORS["tiles"]), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
     assert run["u"][-1] == pytest.approx([0.497, 0.0], abs=1e-9)
 
 
+@pytest.mark.serial
 def test_tiles_in_space_and_a_drum():
     tiles = di.Union([di.Box.between((-1, -1, -1), (0, 1, 0)), di.Box.between((0, -1, -1), (1, 1, 0)),
                       di.Cylinder((0.3, 0.0, -1.0), (0.0, 0.0, 1.0), 0.2, length=1.0)])  # fmt: skip
@@ -175,6 +183,7 @@ def test_the_sides_are_kept_in_checkpoints(shared_path):
     assert first.u[1] > -2e-3
 
 
+@pytest.mark.serial
 def test_nothing_but_a_step_changes_what_is_held():
     body = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
     contact = di.ObstacleContact(body, [[0, 1]], di.Union(FLOORS["overlap"]))
@@ -188,6 +197,7 @@ def test_nothing_but_a_step_changes_what_is_held():
     assert s.u[1] > -2e-3
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("thickness", [9e-3, 5e-3])
 def test_thin_plates_push_and_what_jumps_over_them_is_said(thickness):
     """A plate at 5 m/s and steps of 5 mm: what comes in is carried by the side it came through."""
@@ -218,6 +228,7 @@ def test_a_small_sphere_that_is_jumped_over_is_seen():
     assert di.simulate(s, t_end=0.02, progress=False)["r"].sum() == 0.0
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("floor", [box(-1, 2), di.Union(FLOORS["tiles"]), FLOORS["overlap"]])
 def test_a_square_lands_on_the_rim_of_a_box(floor):
     """Its left corner 1 mm within, the right one past the rim: it tips over; with both within it stays."""

@@ -18,6 +18,7 @@ def ball(e=0.0, *, scheme=di.CDLagrange, h=1e-3, **options):
     return scheme(mass, h, contact=di.Bound(mass, 0, lower=0.0, restitution=e))
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.CDLagrangeImplicit, di.MoreauJean])
 @pytest.mark.parametrize("compiled", [False, None])
 @given(e=st.floats(0.0, 1.0), speed=st.floats(0.1, 10.0))

@@ -115,7 +115,7 @@ def _contact(integrator: CentralDifferences, loop: Any) -> tuple[Any, Callable |
         raise NotCompiled("points of the contact share dofs")
     if contact.moving:
         raise NotCompiled("the obstacle moves")
-    if getattr(contact, "remembers", False):
+    if contact.remembers:
         raise NotCompiled("the contact remembers sides of an obstacle with edges, or corrects its drift")
     if isinstance(integrator._response, LumpedCone):
         raise NotCompiled("normal and tangential impulses answer to one another")

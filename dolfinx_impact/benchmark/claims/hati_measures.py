@@ -124,7 +124,7 @@ def residual_as_printed(runs: Runs, ratio: int) -> float:
 def solves(runs: Runs, ratio: int, steps: int) -> list[int]:
     """Linear systems of the implicit part in each of the first coarse steps."""
     integrator, count = made(runs, ratio=ratio, courant=COURANT), [0]
-    solver = integrator.coarse._solver
+    solver = integrator.coarse.solver
     solve = solver.solve
 
     def counted(*arguments: Any) -> Any:

@@ -216,7 +216,8 @@ def largest_courant(runs: Runs, scheme: str, height: float) -> float:
         nu = (stable + other) / 2
         h = nu * BAR.length / N / BAR.wave_speed
         s = made(runs, scheme, unstable=True, h=h)
-        s.start(height + 1e-3 * np.sin(7.0 * np.arange(s.system.size) ** 2), -SPEED)
+        shape = 1e-3 * np.sin(7.0 * np.arange(s.system.size) ** 2)
+        s.start(height + shape, -SPEED, allow_penetration=True)
         with np.errstate(all="ignore"):
             for _ in range(250):
                 s.step()
