@@ -249,7 +249,7 @@ def _cpu_times(schemes: tuple[str, ...], parameters: tuple[str, ...], timed: flo
 
 def _cpu_time(scheme: str, p: dict[str, Any]) -> float:
     problem, clock = case.make(scheme, p), _Clock()
-    simulate(problem.integrator, t_end=p["t_end"], record=problem.record, every=10**6, progress=False,
+    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, every=10**6, progress=False,
              observers=[*problem.observers(), clock])  # fmt: skip
     return clock.times[-1] - clock.times[0]
 
