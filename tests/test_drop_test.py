@@ -232,7 +232,7 @@ def test_other_parts(shape, inch, volume, few_pictures, demo, tmp_path):
 
 
 def test_no_contact_before_the_end(few_pictures, demo, tmp_path):
-    given = ["--size", "8e-3", "--t-end", "2e-7", "--out", tmp_path]
+    given = ["--size", "8e-3", "--t-end", "2.6e-7", "--out", tmp_path]
     status, said, _ = run(demo, *given)
     assert status == 0 and said["contact"] == "none before the end"
 
