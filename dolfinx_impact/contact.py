@@ -169,12 +169,15 @@ class Contact:
     def past(self) -> dict[str, NDArray]:
         """What the next step takes from this one, by name, shape (p, ...) each; empty for nothing."""
         followed = self.drift_correction and not self.constant
-        return {"closed": self.closed_before.astype(np.float64)} if followed else {}
+        if not followed:
+            return {}
+        return {"closed": self.closed_before.astype(np.float64), "L": self.rows.weights.copy()}
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """Go on from a :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
+            self.rows.weights[:] = past["L"]
 
     def restitution_laws(self) -> tuple[float, ...]:
         """The different coefficients of restitution among the points of all ranks."""
