@@ -121,7 +121,7 @@ def test_a_point_on_an_edge_waits_for_the_side_that_comes(scheme):
 
 
 def test_an_impact_on_an_edge_at_the_start_is_that_of_one_side():
-    """Thrown against the side at its upper corner, under gravity: the balance knows the side of the impact."""
+    """Thrown against the side at its upper corner, under gravity: the balance knows which side it was."""
     run = thrown(box(0, 1), [0.0, 0.0], [1.0, 0.0], t_end=0.1)
     assert run["u"][-1, 0] == 0.0 and run["u"][-1, 1] < -0.04
     assert run["contact"][-1] == pytest.approx(-0.5) and np.abs(run["residual"]).max() < 1e-13
