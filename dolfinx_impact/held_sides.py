@@ -5,7 +5,8 @@ nearest side may be another one than that which it came through. So a point *hol
 solid:
 
 1. It keeps a side while it is inside that solid. If it has left it and is inside another one, the side there
-   with the nearest normal takes over (a seam between tiles); else the side is lost (an edge).
+   with the nearest normal takes over (a seam between tiles), unless it lies higher (a wall next to a
+   floor); else the side is lost (an edge).
 2. It is lifted out by the sides that it holds, ``x' = x + sum (margin - g) n``. While x' is inside of a
    solid, of the solids entered on the way from the lifted position of the step before to x', the one entered
    first is taken, of its sides the one crossed last on that way, and x is lifted by that one too.
@@ -148,12 +149,15 @@ class _Points:
         left = (self.held >= 0) & ~inside
         for j in np.flatnonzero(left.any(axis=0)):
             rows = np.flatnonzero(left[:, j])
-            normals = self.side_of(j, rows)[1]
+            gaps, normals = self.side_of(j, rows)
+            out = self.x[rows] + (self._past.margin - gaps)[:, None] * normals
             self.held[rows, j] = -1
             for i in range(len(self._solids)):
                 over = inside[rows, i] & (self.held[rows, i] < 0)
                 if i != j and over.any():
-                    self.held[rows[over], i] = self._most_alike(i, rows[over], normals[over])
+                    side = self._most_alike(i, rows[over], normals[over])
+                    beyond = self._solids[i].side_gaps(out[over], self._t)[np.arange(side.size), side] >= 0.0
+                    self.held[rows[over][beyond], i] = side[beyond]
         self._lift()
 
     def _most_alike(self, i: int, rows: NDArray, normals: NDArray) -> NDArray[np.intp]:

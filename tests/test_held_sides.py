@@ -137,6 +137,13 @@ def test_unions_of_one_that_move_and_thin_flush_plates_carry(floor):
 
 
 @EVERY
+@pytest.mark.parametrize("height", [1e-3, 0.05])
+def test_a_higher_box_next_to_a_floor_stops_a_sliding_point(scheme, height):
+    run = thrown([box(-3, 0), box(0, 3, -1.0, height)], [-0.1003, 1e-3], [1.0, 0.0], t_end=0.2, scheme=scheme)
+    assert run["u"][-1] == pytest.approx([0.0, 0.0], abs=1.5e-3) and run["v_t"][-1, 0] == 0.0
+
+
+@EVERY
 def test_a_wall_on_a_floor_stops_a_sliding_point(scheme):
     union = di.Union([box(-3, 3), box(0.5, 1.0, 0.0, 1.0)])
     run = thrown(union, [0.0, 1e-3], [1.0, 0.0], t_end=1.0, scheme=scheme)
