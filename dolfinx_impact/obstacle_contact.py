@@ -241,7 +241,8 @@ class ObstacleContact(Contact):
 
     def _watch_ways(self) -> None:
         """Note points that have jumped over a face since the step before; on one rank an error at once."""
-        self.failure = self._jumps.find(self._points(), self.time, self._sides)
+        found = self._jumps.find(self._points(), self.time, self._sides)
+        self.failure = self.failure or found  # of several steps within one the first
         if self.failure is not None and self.comm.size == 1:
             raise self.failure
 
