@@ -178,14 +178,16 @@ class Contact:
 
     def past(self) -> dict[str, NDArray]:
         """What the next step takes from this one, by name, shape (p, ...) each; empty for nothing."""
-        followed = self.drift_correction > 0 and not self.constant
         kept: dict[str, NDArray] = {} if self._sides is None else self._sides.past()
-        return {**kept, "closed": self.closed_before.astype(np.float64)} if followed else kept
+        if not (self.drift_correction > 0 and not self.constant):
+            return kept
+        return {**kept, "closed": self.closed_before.astype(np.float64), "L": self.rows.weights.copy()}
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """Go on from a :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
+            self.rows.weights[:] = past["L"]
         if self._sides is not None:
             self._sides.resume(past)
 

@@ -238,7 +238,7 @@ class ContactSet(Contact):
         kept = super().past()
         for i, (each, part) in enumerate(zip(self.members, self._parts)):
             for name, values in each.past().items():
-                if name != "closed":
+                if name not in ("closed", "L"):
                     whole = np.full((self.count, *values.shape[1:]), np.nan)
                     whole[part] = values
                     kept[f"{i}.{name}"] = whole

@@ -5,7 +5,8 @@ nearest side may be another one than that which it came through. So a point *hol
 solid:
 
 1. It keeps a side while it is inside that solid. If it has left it and is inside another one, the side there
-   with the nearest normal takes over (a seam between tiles); else the side is lost (an edge).
+   with the nearest normal takes over (a seam between tiles), unless it lies higher (a wall next to a
+   floor); else the side is lost (an edge).
 2. It is lifted out by the sides that it holds, ``x' = x + sum (margin - g) n``. While x' is inside of a
    solid, of the solids entered on the way from the lifted position of the step before to x', the one entered
    first is taken, of its sides the one crossed last on that way, and x is lifted by that one too.
@@ -79,7 +80,8 @@ class HeldSides:
             which: Numbers of the points that may be inside of a solid; all others are outside of all.
             x: Positions of all points, shape (p, gdim) [m].
             t: Time [s].
-            v: Their velocities, which decide where sides are crossed at once, shape (p, gdim) [m/s].
+            v: Their velocities, which decide where sides are crossed at once, shape (p, gdim) [m/s]; a point
+                at rest relative to such an edge holds none of them yet.
         """
         self.held[:], self.lifted[:], self._t = -1, x, t
         which = np.union1d(which, np.flatnonzero((self._held_before >= 0).any(axis=1)))
@@ -89,6 +91,15 @@ class HeldSides:
             points.hold_on()
             points.enter(self._origin[which], self._t_before)
             self.held[which], self.lifted[which] = points.held, points.lifted
+
+    def way(self, j: int, x: NDArray) -> tuple[NDArray, NDArray]:
+        """Where points at ``x`` came from and where they are, for solid j, shape (p, gdim) each [m].
+
+        Lifted by the others that carry them, so that what lies flush in a floor is not in the way; NaN where
+        solid j itself carried a point before, or no way is known.
+        """
+        begin = np.where(self._held_before[:, j, None] >= 0, np.nan, self._origin)
+        return begin, np.where(self.held[:, j, None] >= 0, x, self.lifted)
 
     def gaps(self, x: NDArray, t: float) -> NDArray:
         """Gaps at ``x`` with the sides held now, shape (p, solids) [m]; nothing is changed."""
@@ -138,12 +149,15 @@ class _Points:
         left = (self.held >= 0) & ~inside
         for j in np.flatnonzero(left.any(axis=0)):
             rows = np.flatnonzero(left[:, j])
-            normals = self.side_of(j, rows)[1]
+            gaps, normals = self.side_of(j, rows)
+            out = self.x[rows] + (self._past.margin - gaps)[:, None] * normals
             self.held[rows, j] = -1
             for i in range(len(self._solids)):
                 over = inside[rows, i] & (self.held[rows, i] < 0)
                 if i != j and over.any():
-                    self.held[rows[over], i] = self._most_alike(i, rows[over], normals[over])
+                    side = self._most_alike(i, rows[over], normals[over])
+                    beyond = self._solids[i].side_gaps(out[over], self._t)[np.arange(side.size), side] >= 0.0
+                    self.held[rows[over][beyond], i] = side[beyond]
         self._lift()
 
     def _most_alike(self, i: int, rows: NDArray, normals: NDArray) -> NDArray[np.intp]:
@@ -172,8 +186,8 @@ class _Points:
                 into = (end <= self._past.tolerance).all(axis=1)
                 rows = free[into]
                 if rows.size:
-                    begin = solid.side_gaps(origin[rows], t_before)
-                    place[rows, i], side[rows, i] = self._crossed_last(i, rows, begin, end[into])
+                    found = self._crossed_last(i, rows, end[into], origin, t_before)
+                    place[rows, i], side[rows, i] = found
             entered = np.flatnonzero(np.isfinite(place).any(axis=1))
             if not entered.size:
                 return
@@ -182,24 +196,44 @@ class _Points:
             self._lift()
 
     def _crossed_last(
-        self, i: int, rows: NDArray, begin: NDArray, end: NDArray
+        self, i: int, rows: NDArray, end: NDArray, origin: NDArray, t_before: float
     ) -> tuple[NDArray, NDArray[np.intp]]:
         """Where on its way each point enters solid i, 0 to 1, and through which side."""
-        near = self._past.margin
+        near, begin = self._past.margin, self._solids[i].side_gaps(origin[rows], t_before)
         with np.errstate(invalid="ignore", divide="ignore"):
             crossing = np.where(begin > near, begin / (begin - end), np.where(begin >= -near, 0.0, -1.0))
         lost = ~(crossing >= 0.0).any(axis=1)  # no way is known, or it began inside: the nearest side
         depth = end - end.max(axis=1, keepdims=True)
         crossing[lost] = np.where(depth[lost] >= -near, 0.0, -1.0)
+        several = np.count_nonzero(crossing >= 0.0, axis=1) > 1
+        for k in np.flatnonzero(several & ~lost):
+            self._leave_out_buried(i, rows[k], crossing[k], origin[rows[k]], t_before)
         place = crossing.max(axis=1)
         side = np.argmax(crossing, axis=1)
         tied = crossing >= place[:, None] - _AT_ONCE
         for k in np.flatnonzero(np.count_nonzero(tied, axis=1) > 1):
-            side[k] = self._best(i, rows[k], np.flatnonzero(tied[k]))[1]
+            *_, (second, _), (first, side[k]) = sorted(self._ways_out(i, rows[k], np.flatnonzero(tied[k])))
+            if first == second and first[1] <= 0.0:
+                place[k] = np.inf  # at rest on an edge: the step in which it moves will tell
         return place, side
 
-    def _best(self, i: int, row: int, sides: NDArray) -> tuple[tuple[bool, float], int]:
-        """Of sides crossed at once that which leads out of all solids; then the one approached fastest."""
+    def _leave_out_buried(self, i: int, row: int, crossing: NDArray, origin: NDArray, t0: float) -> None:
+        """Take sides that are crossed within another solid, at a seam, out of ``crossing`` of one point."""
+        for k in np.argsort(-crossing)[: np.count_nonzero(crossing >= 0.0)]:
+            place = crossing[k]
+            t, at = t0 + place * (self._t - t0), np.array([k])
+            x = (origin + place * (self.lifted[row] - origin))[None]
+            x = x + 3 * self._past.margin * self._solids[i].side_normals(x, at, t)
+            if not self._within_another(i, x, t):
+                crossing[crossing > place + _AT_ONCE] = -1.0
+                return
+
+    def _within_another(self, i: int, x: NDArray, t: float) -> bool:
+        return any(j != i and bool(np.all(s.side_gaps(x, t) <= self._past.tolerance))
+                   for j, s in enumerate(self._solids))  # fmt: skip
+
+    def _ways_out(self, i: int, row: int, sides: NDArray) -> list[tuple[tuple[bool, float], int]]:
+        """Of sides crossed at once whether each leads out of all solids, and how fast it is approached."""
         found = []
         for k in sides:
             at, x = np.array([k]), self.x[row : row + 1]
@@ -210,8 +244,9 @@ class _Points:
                 bool(np.all(s.side_gaps(out, self._t) <= self._past.tolerance))
                 for j, s in enumerate(self._solids) if j != i and self.held[row, j] < 0
             )  # fmt: skip
-            found.append(((not buried, -float(normal[0] @ self._v[row])), int(k)))
-        return max(found)
+            own = self._solids[i].velocity(x, self._t)[0] if self._solids[i].moving else 0.0
+            found.append(((not buried, -float(normal[0] @ (self._v[row] - own))), int(k)))
+        return found
 
     def _entered_first(self, rows: NDArray, place: NDArray, side: NDArray) -> NDArray[np.intp]:
         first = np.argmin(place, axis=1)
@@ -219,7 +254,8 @@ class _Points:
         for k in np.flatnonzero(np.count_nonzero(tied, axis=1) > 1):
             row = int(rows[k])
             first[k] = max(
-                (self._best(int(i), row, side[k, i : i + 1])[0], -int(i)) for i in np.flatnonzero(tied[k])
+                (self._ways_out(int(i), row, side[k, i : i + 1])[0][0], -int(i))
+                for i in np.flatnonzero(tied[k])
             )[1] * -1  # fmt: skip
         return first
 
@@ -243,3 +279,7 @@ class _Smooth(Shape):
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
         """Its normals."""
         return self.obstacle.normal(x, t) if self.moving else self.obstacle.normal(x)
+
+    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Its velocities [m/s]."""
+        return self.obstacle.velocity(x, t) if self.moving else super().velocity(x, t)

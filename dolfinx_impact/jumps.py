@@ -8,6 +8,8 @@ from typing import Any, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .held_sides import HeldSides
+
 #: Positions on the way of a point that moves far in a step, at most.
 _STOPS = 64
 
@@ -29,8 +31,9 @@ class Jumps:
     """
 
     def __init__(self, faces: Sequence[Any], moving: bool, tolerance: float) -> None:
-        self._thin = [face for face in faces if math.isfinite(getattr(face, "thickness", math.inf))]
-        self.thickness = min((face.thickness for face in self._thin), default=math.inf)
+        self._thin = [(j, face) for j, face in enumerate(faces)
+                      if math.isfinite(getattr(face, "thickness", math.inf))]  # fmt: skip
+        self.thickness = min((face.thickness for _, face in self._thin), default=math.inf)
         self._moving, self._tolerance = moving, tolerance
         self._x: NDArray = np.zeros((0, 0))
         self._t = -math.inf
@@ -43,18 +46,25 @@ class Jumps:
         """No step lies behind."""
         self._t = -math.inf
 
-    def find(self, x: NDArray, t: float) -> Jumped | None:
-        """What a point has jumped over on its way to ``x`` at ``t``, as an error; None for nothing."""
+    def find(self, x: NDArray, t: float, sides: HeldSides | None = None) -> Jumped | None:
+        """What a point has jumped over on its way to ``x`` at ``t``, as an error; None for nothing.
+
+        Args:
+            x: Positions of the points, shape (p, gdim) [m].
+            t: Time [s].
+            sides: What carries them: those of a floor go over what lies flush in it.
+        """
         if not self._thin or not t > self._t > -math.inf:
             return None
-        for face in self._thin:
-            way = x - self._x
+        for j, face in self._thin:
+            before, now = (self._x, x) if sides is None else sides.way(j, x)
+            way = now - before
             if self._moving and hasattr(face, "rest"):
-                way = face.rest(x, t) - face.rest(self._x, self._t)
+                way = face.rest(now, t) - face.rest(before, self._t)
             lengths = np.linalg.norm(way, axis=1)
             fast = np.flatnonzero(lengths > 0.5 * face.thickness)
             if fast.size:
-                found = self._over(face, self._x[fast], x[fast], t, float(lengths.max()))
+                found = self._over(face, before[fast], now[fast], t, float(lengths[fast].max()))
                 if found is not None:
                     return found
         return None

@@ -149,12 +149,13 @@ class ObstacleContact(Contact):
         self._at = self.places(u)
 
         def look() -> NDArray:
-            self._watch_ways()
             if self._sides is not None:
                 self._hold(v)
+                self._watch_ways()
                 gaps, normals = self._sides.rows(np.arange(len(self._points())), self._points(), self.time)
                 self.rows.weights[:] = normals.reshape(self.rows.weights.shape)
                 return gaps.ravel()
+            self._watch_ways()
             self.rows.weights[:] = self._normals(self._at, self.time)
             return self._gaps(self._at, self.time)
 
@@ -184,14 +185,15 @@ class ObstacleContact(Contact):
 
     def _touched(self, v: NDArray | None) -> NDArray[np.bool_]:
         closed, count = np.zeros(len(self._at), dtype=bool), len(self.faces)
-        self._watch_ways()
         if self._sides is not None:
             held = self._hold(v)
+            self._watch_ways()
             gaps, normals = self._sides.rows(held, self._points()[held], self.time)
             acting = self.closed(gaps) & (self._sides.held[held] >= 0)
             rows = (held[:, None] * count + np.arange(count))[acting]
             closed[rows], self.rows.weights[rows] = True, normals[acting]
             return closed
+        self._watch_ways()
         at = (self.time,) if self.moving else ()
         for k, face in enumerate(self.faces):
             x = self._at[k::count]
@@ -225,7 +227,8 @@ class ObstacleContact(Contact):
 
     def _watch_ways(self) -> None:
         """Note points that have jumped over a face since the step before; on one rank an error at once."""
-        self.failure = self._jumps.find(self._points(), self.time)
+        found = self._jumps.find(self._points(), self.time, self._sides)
+        self.failure = self.failure or found  # of several steps within one the first
         if self.failure is not None and self.comm.size == 1:
             raise self.failure
 

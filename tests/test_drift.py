@@ -65,6 +65,21 @@ def test_a_drop_on_a_flat_floor_is_the_same_to_the_bit(scheme, e):
             assert np.array_equal(runs[0][name], runs[1][name])
 
 
+@EVERY
+@given(e=st.floats(0.01, 0.9), height=st.floats(0.0, 0.05), down=st.floats(-1.0, 0.0))
+@settings(max_examples=10)
+def test_a_flat_floor_does_not_turn_whatever_bounces_on_it(scheme, e, height, down):
+    floor = di.Moving(di.Plane((0.0, 0.0), (0.0, 1.0)), translation=((1.0, 0.0), lambda t: 0.0))
+    runs = []
+    for correction in (False, True):
+        body = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
+        contact = di.ObstacleContact(body, [[0, 1]], floor, restitution=e, drift_correction=correction)
+        s = scheme(body, 1e-3, contact=contact)
+        s.start([0.0, height], [0.3, down])
+        runs.append(di.simulate(s, t_end=0.2, progress=False))
+    assert np.array_equal(runs[0]["u"], runs[1]["u"])
+
+
 def test_it_is_kept_in_checkpoints(shared_path):
     first, _ = bead(di.CDLagrange, True, t_end=0.5)
     second, _ = bead(di.CDLagrange, True, t_end=0.1)

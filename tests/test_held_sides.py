@@ -100,6 +100,54 @@ def test_landings_near_an_edge_are_those_of_small_steps(edge, speed, height, sha
 
 @pytest.mark.serial
 @EVERY
+@pytest.mark.parametrize("across", [4.0, -1.0])
+@pytest.mark.parametrize("e", [0.0, 0.9])
+@pytest.mark.parametrize("drive", [0.0, 3.0])
+def test_a_point_that_lands_and_crosses_a_seam_in_one_step(scheme, across, e, drive):
+    """It comes through the top of one tile and is in the other at the end: no wall stands between them."""
+    def driven(*tiles):
+        along = (1.0, 0.0), lambda t: drive * t
+        return [di.Moving(each, translation=along) if drive else each for each in tiles]
+
+    start = [-across * 15.9e-3, 2.0 * 15.7e-3], [across + drive, -2.0]  # the floor after 15.7 steps
+    law = {"t_end": 0.03, "scheme": scheme, "gravity": 0.0, "restitution": e}
+    one = thrown(driven(box(-5, 5)), *start, **law)
+    tiles = thrown(driven(box(-1, 0), box(0, 2)), *start, **law)
+    assert tiles["u"] == pytest.approx(one["u"], abs=1e-12)
+
+
+@EVERY
+def test_a_point_on_an_edge_waits_for_the_side_that_comes(scheme):
+    """A platen as wide as what it touches begins to push: its corner takes the point along."""
+    platen = di.Moving(box(-1, 0, 0, 1), translation=((1.0, 0.0), lambda t: t))
+    run = thrown(platen, [0.0, 1.0], [0.0, 0.0], t_end=0.1, scheme=scheme, gravity=0.0)
+    assert run["u"][-1] == pytest.approx([0.1, 1.0], abs=1e-3) and run["r"].sum() == pytest.approx(1.0)
+
+
+def test_an_impact_on_an_edge_at_the_start_is_that_of_one_side():
+    """Thrown against the side at its upper corner, under gravity: the balance knows which side it was."""
+    run = thrown(box(0, 1), [0.0, 0.0], [1.0, 0.0], t_end=0.1)
+    assert run["u"][-1, 0] == 0.0 and run["u"][-1, 1] < -0.04
+    assert run["contact"][-1] == pytest.approx(-0.5) and np.abs(run["residual"]).max() < 1e-13
+
+
+@pytest.mark.parametrize("floor", [
+    di.Moving(di.Union([box(-1, 2)]), translation=((1.0, 0.0), lambda t: 0.0)),
+    [box(-1, 2), box(1.5, 3.0, -1e-3)],
+])  # fmt: skip
+def test_unions_of_one_that_move_and_thin_flush_plates_carry(floor):
+    run = thrown(floor, [1.9995, 0.3], [0.0, 0.0], t_end=0.4)
+    assert run["u"][-1, 1] == pytest.approx(0.0, abs=3e-3)
+
+
+@EVERY
+@pytest.mark.parametrize("height", [1e-3, 0.05])
+def test_a_higher_box_next_to_a_floor_stops_a_sliding_point(scheme, height):
+    run = thrown([box(-3, 0), box(0, 3, -1.0, height)], [-0.1003, 1e-3], [1.0, 0.0], t_end=0.2, scheme=scheme)
+    assert run["u"][-1] == pytest.approx([0.0, 0.0], abs=1.5e-3) and run["v_t"][-1, 0] == 0.0
+
+
+@EVERY
 def test_a_wall_on_a_floor_stops_a_sliding_point(scheme):
     union = di.Union([box(-3, 3), box(0.5, 1.0, 0.0, 1.0)])
     run = thrown(union, [0.0, 1e-3], [1.0, 0.0], t_end=1.0, scheme=scheme)

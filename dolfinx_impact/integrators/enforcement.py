@@ -93,8 +93,9 @@ class VelocityLevel:
 
     Under a point that slides along a curved obstacle the normal turns, and each step leaves it a little
     deeper. ``drift_correction=a`` of a contact feeds the gap back: where a point was closed in the step
-    before too and ``L v- < 0``, its e becomes ``max(e, min(1, a (-g) / (h (-L v-))))``, with v- the velocity
-    before the step relative to the obstacle. No impulse exceeds that of a reflection, so that its work
+    before too, ``L v- < 0`` and less than with the L of that step, its e becomes
+    ``max(e, min(1, a (-g) / (h (-L v-))))``, with v- the velocity before the step relative to the obstacle.
+    No impulse exceeds that of a reflection, so that its work
     ``r.L(v+ + v-)/2 <= 0`` is never positive, and positions are left alone.
     """
 
@@ -111,14 +112,15 @@ class VelocityLevel:
         if contact is None:
             return np.zeros(0)
         follows = contact.drift_correction > 0 and not contact.constant
+        left = contact.approach_velocity(s.v_before, s.v_time - s.dt) if follows and not first else None
         contact.time = s.contact_time
         closed = contact.touch(s.contact_position(), s.v)
         b = contact.approach_velocity(s.v, s.v_time)
         if not first and (follows or contact.restitution > 0.0):
             before = contact.approach_velocity(s.v_before, s.v_time - s.dt)
             e = contact.restitutions
-            if follows:
-                e = self._corrected(s, closed & contact.closed_before, before)
+            if left is not None:
+                e = self._corrected(s, closed & contact.closed_before, before, left)
             b += e * before
         contact.note(closed)
         return response.solve(closed, b, s.v, s.v_time)
@@ -133,13 +135,13 @@ class VelocityLevel:
         b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, contact.time)
         return response.solve(closed, b, s.v, contact.time)
 
-    def _corrected(self, s: FreeStep, lasting: NDArray, before: NDArray) -> NDArray:
-        """Coefficients of restitution with the gap fed back, shape (p,)."""
+    def _corrected(self, s: FreeStep, lasting: NDArray, before: NDArray, left: NDArray) -> NDArray:
+        """Coefficients of restitution with the gap fed back, shape (p,); ``left`` is L v- with the old L."""
         contact = self.contact
         assert contact is not None
         gap = contact.gap(s.contact_position())
         speed = np.linalg.norm(s.v_before[contact.rows.dofs], axis=1)
-        which = np.flatnonzero(lasting & (before < -self._TURNED * speed))
+        which = np.flatnonzero(lasting & (before < np.minimum(left, 0.0) - self._TURNED * speed))
         e = contact.restitutions.copy()
         wanted = contact.feedbacks[which] * gap[which] / (s.dt * before[which])
         e[which] = np.maximum(e[which], np.minimum(1.0, wanted))

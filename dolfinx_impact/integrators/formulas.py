@@ -134,6 +134,7 @@ class CentralDifferences(Integrator):
         self._response.push(self.r_start, self.v)
         if self.r_t.size:
             self.r_t_start[:] = self._response.rub(self.r_start, self.v, self.t)
+        self.contact.keep()  # what carries a point in the impact carries it after that
 
     def advance(self) -> None:
         """One step; the impulse found acts at its end, t_{n+1}."""

@@ -71,7 +71,7 @@ class Moving(Shape):
     def faces(self) -> tuple[Obstacle, ...]:
         """The faces of the obstacle, moved."""
         faces = self.obstacle.faces
-        return (self,) if len(faces) == 1 else tuple(self._with(face) for face in faces)
+        return (self,) if faces == (self.obstacle,) else tuple(self._with(face) for face in faces)
 
     def _with(self, obstacle: Obstacle) -> Moving:
         """Another obstacle in the same motion."""
