@@ -221,3 +221,9 @@ def shape(value: Any) -> None:
         raise ValueError(
             f"the obstacle must be one of dolfinx_impact.obstacles, but is {shown(value)}: {hint}"
         )
+    lacking = [name for name in ("gdim", "flat", "moving") if not hasattr(value, name)]
+    if lacking:
+        raise ValueError(
+            f"the obstacle, {shown(value)}, has no {' and no '.join(lacking)}: derive it from "
+            "dolfinx_impact.obstacles.Shape, or wrap its gap in SignedDistance"
+        )

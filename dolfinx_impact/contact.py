@@ -58,6 +58,8 @@ class Contact:
     constant, moving = True, False
     #: Smallest diameter of the other side that a point could jump over in a step [m].
     thickness = math.inf
+    #: What ends the run, where this rank alone may have seen it.
+    failure: Exception | None = None
     time = 0.0
     #: What remembers the sides of an obstacle with edges that points came through.
     _sides: HeldSides | None = None
@@ -152,14 +154,22 @@ class Contact:
         """Warn where points at velocities ``v`` could jump over the other side in a step dt. Collective."""
         if not self.comm.allreduce(self.thickness, op=MPI.MIN) < math.inf:
             return
-        relative = v[self.rows.dofs] - self.surface_velocity(self.time)
-        way = dt * parallel.largest(self.comm, np.linalg.norm(relative, axis=1))
+        way = dt * parallel.largest(self.comm, self.speeds(u, v))
         if way > 0.5 * self.thickness and self.comm.rank == 0:
             warnings.warn(
                 f"points of the contact move {way:.3g} m in a step, more than half the thickness of the "
                 f"obstacle, {self.thickness:.3g} m: they may jump over it; take a smaller time step",
                 stacklevel=4,
             )
+
+    def speeds(self, u: NDArray, v: NDArray) -> NDArray:
+        """Speeds of the points at velocities ``v`` relative to the other side at :attr:`time`, (p,) [m/s]."""
+        return np.linalg.norm(v[self.rows.dofs] - self.surface_velocity(self.time), axis=1)
+
+    def agree_on_failure(self) -> None:
+        """Raise on all ranks what one has found wrong with the step at hand. Collective."""
+        if self.thickness < math.inf and self.comm.size > 1:
+            parallel.agree(self.comm, self.failure)
 
     def note(self, closed: NDArray) -> None:
         """Take down which points the step at hand has found closed, shape (p,)."""

@@ -215,8 +215,13 @@ class ContactSet(Contact):
         """Whether the next step needs more of this one than positions and velocities."""
         return any(each.remembers for each in self.members)
 
+    def speeds(self, u: NDArray, v: NDArray) -> NDArray:
+        """See :meth:`.Contact.speeds`; zero where nothing can be jumped over."""
+        found = [each.speeds(u, v) * (each.thickness < np.inf) for each in self.members]
+        return np.concatenate(found)
+
     @property
-    def failure(self) -> Exception | None:
+    def failure(self) -> Exception | None:  # type: ignore[override]
         """What ends the run, where this rank alone may have seen it."""
         failures = [getattr(each, "failure", None) for each in self.members]
         return next((each for each in failures if each is not None), None)

@@ -105,18 +105,20 @@ class HeldSides:
         """Gaps at ``x`` with the sides held now, shape (p, solids) [m]; nothing is changed."""
         return self.rows(np.arange(len(x)), x, t)[0]
 
-    def rows(self, which: NDArray, x: NDArray, t: float) -> tuple[NDArray, NDArray]:
+    def rows(
+        self, which: NDArray, x: NDArray, t: float, *, held_only: bool = False
+    ) -> tuple[NDArray, NDArray]:
         """Gaps, shape (n, solids) [m], and normals, shape (n, solids, gdim), of points ``which`` at ``x``.
 
         Of a side that is held those of the side; of a solid of which none is held those at the lifted point,
-        for which it is open.
+        for which it is open: with ``held_only`` infinite and zero.
         """
         points = _Points(self, which, x, t, np.zeros_like(x), self.held[which])
-        gaps, normals = np.empty(points.held.shape), np.empty((*points.held.shape, x.shape[1]))
+        gaps, normals = np.full(points.held.shape, np.inf), np.zeros((*points.held.shape, x.shape[1]))
         for j, solid in enumerate(self.solids):
             on, off = points.held[:, j] >= 0, points.held[:, j] < 0
             gaps[on, j], normals[on, j] = points.side_of(j, np.flatnonzero(on))
-            if off.any():
+            if off.any() and not held_only:
                 at = points.lifted[off]
                 gaps[off, j], normals[off, j] = solid.gap(at, t), solid.normal(at, t)
         return gaps, normals
@@ -144,21 +146,27 @@ class _Points:
 
     def hold_on(self) -> None:
         """Rule 1."""
-        inside = np.stack([(s.side_gaps(self.x, self._t) <= self._past.tolerance).all(axis=1)
-                           for s in self._solids], axis=1)  # fmt: skip
-        left = (self.held >= 0) & ~inside
+        left = np.zeros(self.held.shape, dtype=bool)
+        for j in np.flatnonzero((self.held >= 0).any(axis=0)):
+            rows = np.flatnonzero(self.held[:, j] >= 0)
+            left[rows, j] = ~self._inside(j, rows)
         for j in np.flatnonzero(left.any(axis=0)):
             rows = np.flatnonzero(left[:, j])
             gaps, normals = self.side_of(j, rows)
             out = self.x[rows] + (self._past.margin - gaps)[:, None] * normals
             self.held[rows, j] = -1
             for i in range(len(self._solids)):
-                over = inside[rows, i] & (self.held[rows, i] < 0)
+                over = (self.held[rows, i] < 0) & self._inside(i, rows)
                 if i != j and over.any():
                     side = self._most_alike(i, rows[over], normals[over])
                     beyond = self._solids[i].side_gaps(out[over], self._t)[np.arange(side.size), side] >= 0.0
                     self.held[rows[over][beyond], i] = side[beyond]
         self._lift()
+
+    def _inside(self, i: int, rows: NDArray) -> NDArray[np.bool_]:
+        """Which of the points ``rows`` are inside of solid i."""
+        gaps = self._solids[i].side_gaps(self.x[rows], self._t)
+        return np.max(gaps, axis=1) <= self._past.tolerance
 
     def _most_alike(self, i: int, rows: NDArray, normals: NDArray) -> NDArray[np.intp]:
         """The sides of solid i whose normals are nearest to those given."""

@@ -188,7 +188,8 @@ class ObstacleContact(Contact):
         if self._sides is not None:
             held = self._hold(v)
             self._watch_ways()
-            gaps, normals = self._sides.rows(held, self._points()[held], self.time)
+            x = self._points()[held]
+            gaps, normals = self._sides.rows(held, x, self.time, held_only=True)
             acting = self.closed(gaps) & (self._sides.held[held] >= 0)
             rows = (held[:, None] * count + np.arange(count))[acting]
             closed[rows], self.rows.weights[rows] = True, normals[acting]

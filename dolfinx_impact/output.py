@@ -40,16 +40,17 @@ class Result(Mapping[str, NDArray]):
         penetration: Largest penetration of a contact point in any step [m]; by default that of the samples.
         approach: Largest decrease of a gap in one step, which is the step times the largest closing velocity
             [m]; 0 where that is not known.
+        penetration_at_start: Largest penetration at the start [m].
         turned: Angle by which a body of linear laws has turned at the end; 0 for other systems [rad].
     """
 
     def __init__(
         self, arrays: Mapping[str, Any], *, balance: bool = True, steps: int = 0, seconds: float = 0.0,
-        penetration: float | None = None, approach: float = 0.0,
+        penetration: float | None = None, approach: float = 0.0, penetration_at_start: float = 0.0,
     ) -> None:  # fmt: skip
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, ""
-        self.turned = 0.0
+        self.turned, self.penetration_at_start = 0.0, penetration_at_start
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
@@ -79,6 +80,7 @@ class Result(Mapping[str, NDArray]):
         everything: dict[str, Any] = {
             **self._arrays, "_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds,
             "_penetration": self.penetration, "_approach": self.approach, "_turned": self.turned,
+            "_penetration_at_start": self.penetration_at_start,
         }  # fmt: skip
         write_whole(path, lambda f: np.savez(f, **everything))
 
@@ -101,12 +103,12 @@ class Result(Mapping[str, NDArray]):
             raise ValueError(f"{str(path)!r} is no result of a run: it has no times t")
         meta = {name: arrays.pop(f"_{name}", default) for name, default in
                 (("balance", True), ("steps", 0), ("seconds", 0.0), ("penetration", None),
-                 ("approach", 0.0), ("turned", 0.0))}  # fmt: skip
+                 ("approach", 0.0), ("turned", 0.0), ("penetration_at_start", 0.0))}  # fmt: skip
         deepest = meta["penetration"]
         run = cls(arrays, balance=bool(meta["balance"]), steps=int(meta["steps"]),
                   seconds=float(meta["seconds"]), approach=float(meta["approach"]),
                   penetration=None if deepest is None else float(deepest))  # fmt: skip
-        run.turned = float(meta["turned"])
+        run.turned, run.penetration_at_start = float(meta["turned"]), float(meta["penetration_at_start"])
         return run
 
     def summary(self) -> str:
@@ -135,7 +137,7 @@ class Result(Mapping[str, NDArray]):
             return ", no penetration"
         words = f", largest penetration {self.penetration:.3g} m"
         if self.approach > 0:
-            steps = self.penetration / self.approach
+            steps = (self.penetration - self.penetration_at_start) / self.approach
             words += f" ({steps:.2g} times the largest approach in a step)"
             if steps > _MANY_STEPS:
                 words += (

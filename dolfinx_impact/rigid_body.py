@@ -8,7 +8,7 @@ of the body at the arm ``a`` from the centre moves with ``(vx, vy) + spin J a``,
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from typing import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import arguments, cones
 from .contact import TOUCHING, Contact
 from .held_sides import HeldSides
+from .jumps import Jumps
 from .loads import vector
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
@@ -204,6 +205,17 @@ class RigidBodyContact(Contact):
         # A corner that is rounded meets an edge around it; a sharp one comes through one of its sides.
         if body.radius == 0.0 and any(getattr(face, "sides", 1) > 1 for face in self.faces):
             self._sides = HeldSides(self.faces, body.corners, self.gap_tolerance, TOUCHING * body.length)
+        self._jumps = Jumps(self.faces, self.moving, self.gap_tolerance)
+        self.thickness = self._jumps.thickness
+
+    def _corner_velocities(self, u: NDArray, v: NDArray) -> NDArray:
+        arms = self.body.arms(u[2])
+        return v[:2] + v[2] * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
+
+    def speeds(self, u: NDArray, v: NDArray) -> NDArray:
+        """See :meth:`.Contact.speeds`; those of the corners."""
+        velocities = np.repeat(self._corner_velocities(u, v), len(self.faces), axis=0)
+        return np.linalg.norm(velocities - self.surface_velocity(self.time)[:, :2], axis=1)
 
     def places(self, u: NDArray) -> NDArray:
         """Where the corners are, one a row of L, shape (p, 2) [m]."""
@@ -229,11 +241,14 @@ class RigidBodyContact(Contact):
         return self.closed(self._evaluate(u, v))
 
     def _evaluate(self, u: NDArray, v: NDArray | None) -> NDArray:
+        x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
-            arms = self.body.arms(u[2])
-            turning = np.stack([-arms[:, 1], arms[:, 0]], axis=1)
-            speeds = None if v is None else v[:2] + v[2] * turning
-            self._sides.look(np.arange(len(arms)), u[:2] + arms, self.time, speeds)
+            velocities = None if v is None else self._corner_velocities(u, v)
+            self._sides.look(np.arange(len(x)), x, self.time, velocities)
+        failure = self._jumps.find(x, self.time, self._sides)
+        if failure is not None:
+            raise failure
+        self._corners = x
         self._points, self._frames = self._look(u)
         self.rows.weights[:] = self._frames[:, 0]
         return self.gap(u)
@@ -243,8 +258,20 @@ class RigidBodyContact(Contact):
     def start(self, u: NDArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
+        self._corners = u[:2] + self.body.arms(u[2])
+        self._jumps.keep(self._corners, t)
         if self._sides is not None:
-            self._sides.start(u[:2] + self.body.arms(u[2]), t)
+            self._sides.start(self._corners, t)
+
+    def keep(self) -> None:
+        """See :meth:`.Contact.keep`."""
+        super().keep()
+        self._jumps.keep(self._corners, self.time)
+
+    def resume(self, past: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Contact.resume`."""
+        super().resume(past)
+        self._jumps.forget()
 
     def frames(self) -> NDArray:
         """Normal and tangential rows at the last :meth:`evaluate`, shape (p, 2, 3).

@@ -151,7 +151,7 @@ class Run:
                 balance.sampled = self._all_energies or number % self._every == 0 or self.left == 1
                 balance.step()
             self._in_step = False
-            failed = getattr(s.contact, "failure", None)
+            failed = None
             try:
                 for observer in self.callables:
                     observer(s)

@@ -205,7 +205,8 @@ class Recorder:
         self._seen, every = map(int, read("seen", "number"))
         if every != self._every:
             raise ValueError(f"the checkpoint has a sample every {every} steps, this run every {self._every}")
-        self._depth.penetration, self._depth.approach = map(float, read("depth", "number"))
+        depth = self._depth
+        depth.penetration, depth.approach, depth.at_start = map(float, read("depth", "number"))
         times = read("times", "number")
         kept = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
         kept.t[:], kept.t_v[:] = times
@@ -245,10 +246,11 @@ class Recorder:
             arrays["residual"] = energy.residual(arrays)
         closes = self._balance is not None and self._balance.closes
         steps = (self._seen - 1) * self._integrator.substeps
-        penetration, approach = map(float, self._depth.of_all(comm))
+        penetration, approach, at_start = map(float, self._depth.of_all(comm))
         return Result(
-            arrays, balance=closes, steps=steps, seconds=seconds, penetration=penetration, approach=approach
-        )
+            arrays, balance=closes, steps=steps, seconds=seconds, penetration=penetration, approach=approach,
+            penetration_at_start=at_start,
+        )  # fmt: skip
 
     def _refuse_large(self, samples: int) -> None:
         k, p = self._rows.count, self._integrator.r.size
@@ -266,11 +268,12 @@ class Depth:
 
     Attributes:
         penetration: Largest penetration [m].
+        at_start: That at the start [m].
         approach: Largest decrease of a gap in one step, the step times the largest closing velocity [m].
     """
 
     def __init__(self) -> None:
-        self.penetration = self.approach = 0.0
+        self.penetration = self.approach = self.at_start = 0.0
         self._last: NDArray | None = None
 
     def follow(self, part: Steps, at_start: bool) -> None:
@@ -278,7 +281,9 @@ class Depth:
         gaps: NDArray = part.gap[: part.count]
         if not gaps.size:
             return
-        if "gap" in part.fine and not at_start:
+        if at_start:
+            self.at_start = max(0.0, -float(gaps[0].min()))
+        elif "gap" in part.fine:
             gaps = part.fine["gap"][: part.count].reshape(-1, gaps.shape[1])
         self.penetration = max(self.penetration, -float(gaps.min()))
         if self._last is not None:
@@ -287,8 +292,8 @@ class Depth:
         self._last = gaps[-1].copy()
 
     def of_all(self, comm: MPI.Comm) -> NDArray:
-        """Penetration and approach among all ranks [m]. Collective."""
-        found = np.array([self.penetration, self.approach])
+        """Penetration, approach and penetration at the start among all ranks [m]. Collective."""
+        found = np.array([self.penetration, self.approach, self.at_start])
         comm.Allreduce(MPI.IN_PLACE, found, op=MPI.MAX)
         return found
 

@@ -1,5 +1,7 @@
 """Unions are solids, and an edge lets no point through: the side that a point came through carries it."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -261,6 +263,31 @@ def test_thin_plates_push_and_what_jumps_over_them_is_said(thickness):
         s.start([0.0, 1e-4], [0.0, -30.0])
     with pytest.raises(RuntimeError, match="a point jumps over the obstacle in one step, .* smaller time"):
         di.simulate(s, t_end=0.1, progress=False)
+
+
+@pytest.mark.serial
+def test_a_square_that_jumps_over_a_plate_is_seen():
+    square = di.RigidBody.square(0.2, 1000.0)
+    s = di.CDLagrange(square, 1e-3, di.RigidBodyContact(square, box(-1, 2, -0.005)))
+    with pytest.warns(UserWarning, match="more than half the thickness"):
+        s.start([0.5, 0.3, 0.0], [0.0, -30.0, 0.0])
+    with pytest.raises(RuntimeError, match="jumps over"):
+        di.simulate(s, t_end=0.1, progress=False)
+
+
+def test_a_jump_ends_a_loop_of_ones_own_on_all_ranks():
+    mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 1.0]], [2, 2], dmesh.CellType.quadrilateral)
+    facets = dmesh.locate_entities_boundary(mesh, 1, lambda x: np.isclose(x[1], 0.0))
+    tags = dmesh.meshtags(mesh, 1, facets, np.ones(facets.size, np.int32))
+    named = di.NamedMesh(mesh, None, tags, {"foot": (1, 1)})
+    body = di.Solid(named, density=1000.0, law=di.LinearElastic(1e6, 0.0))
+    contact = di.RigidContact(body, "foot", di.Box.between((0.9, -1.0), (1.1, -0.999)))  # under one corner
+    s = di.CDLagrange(body, 0.1 * body.critical_time_step(), contact)
+    with pytest.warns(UserWarning) if COMM.rank == 0 else contextlib.nullcontext():
+        s.start(0.0, [0.0, -10.0])
+    with pytest.raises(RuntimeError, match="jumps over"):
+        for _ in range(300):
+            s.step()
 
 
 def test_a_small_sphere_that_is_jumped_over_is_seen():

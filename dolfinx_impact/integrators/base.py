@@ -163,6 +163,7 @@ class Integrator:
         self.advance()
         if self.contact is not None:
             self.contact.keep()
+            self.contact.agree_on_failure()
 
     def state(self) -> dict[str, NDArray]:
         """Copies of all that the next step depends on, this rank's part.
