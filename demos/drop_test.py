@@ -343,7 +343,7 @@ def set_up(named, given, material):
     )
     integrator = di.CDLagrange(solid, h, contact=contact)
     up = solid.rigid_velocity((0.0, 0.0, 1.0))
-    integrator.start(2 * h * speed * up, -speed * up)
+    integrator.start(3 * h * speed * up, -speed * up)
     film = plot.Snapshots(count=FRAMES, span=(0.0, t_end), forces=True)
     return Drop(part, integrator, t_end, speed, Floor(solid), PeakStress(part), film)
 
@@ -382,7 +382,10 @@ def save_history(path, result, series):
         arrays[name] = arrays[name][:, touched]
     arrays["contact_labels"] = arrays["contact_labels"][touched]
     arrays |= {"step_t": series[:, 0], "step_impulse": series[:, 1:]}
-    di.Result(arrays, balance=result.balance, steps=result.steps, seconds=result.seconds).save(path)
+    di.Result(
+        arrays, balance=result.balance, steps=result.steps, seconds=result.seconds,
+        penetration=result.penetration, approach=result.approach,
+    ).save(path)  # fmt: skip
 
 
 def contact_numbers(series, window, apart):
