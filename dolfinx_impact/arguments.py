@@ -221,7 +221,21 @@ def shape(value: Any) -> None:
         raise ValueError(
             f"the obstacle must be one of dolfinx_impact.obstacles, but is {shown(value)}: {hint}"
         )
-    lacking = [name for name in ("gdim", "flat", "moving") if not hasattr(value, name)]
+    _has(value, "flat", *(("gdim", "velocity") if getattr(value, "moving", False) else ()))
+
+
+def part(value: Any) -> None:
+    """Refuse what is no obstacle that others are made of: a union and a motion ask for its dimension.
+
+    Raises:
+        ValueError: Something else.
+    """
+    shape(value)
+    _has(value, "gdim", "flat", "moving")
+
+
+def _has(value: Any, *names: str) -> None:
+    lacking = [name for name in names if not hasattr(value, name)]
     if lacking:
         raise ValueError(
             f"the obstacle, {shown(value)}, has no {' and no '.join(lacking)}: derive it from "

@@ -157,7 +157,13 @@ REFUSED = {
     "own force": (lambda: started(system=Heavy(1.0)), (), "not of a compiled kind"),
     "own gap": (lambda: started(contact=lambda s: Rising(s, 0, lower=0.0)), (), "Rising decides for itself"),
     "shared dofs": (
-        lambda: started(contact=lambda s: di.Bound(s, [0, 0], lower=0.0)), (), "points .* share dofs",
+        lambda: started(
+            system=di.PointMasses([1.0, 1.0]),
+            contact=lambda s: di.ObstacleContact(
+                s, [[0, 1]], di.Union([di.Plane((0, 0), (0, 1)), di.Plane((0, 0), (1, 0))])
+            ),
+        ),
+        (), "points .* share dofs",
     ),
     "own obstacle": (
         lambda: started(

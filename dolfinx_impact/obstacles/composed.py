@@ -31,7 +31,7 @@ class Union(Shape):
     def __init__(self, members: Sequence[Obstacle]) -> None:
         self.members = tuple(arguments.sequence("a union", members, "Union([sphere, plane])"))
         for each in self.members:
-            arguments.shape(each)
+            arguments.part(each)
         directions = sorted({each.gdim for each in self.members})
         if len(directions) != 1:
             raise ValueError(f"a union needs obstacles, all in 1, 2 or 3 directions, not in {directions}")

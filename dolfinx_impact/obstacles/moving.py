@@ -47,7 +47,7 @@ class Moving(Shape):
         center: ArrayLike | None = None, translation_rate: Callable[[float], ArrayLike] | None = None,
         rotation_rate: Signal | None = None, time_scale: float = 1e-3,
     ) -> None:  # fmt: skip
-        arguments.shape(obstacle)
+        arguments.part(obstacle)
         super().__init__(obstacle.gdim)
         if translation is None and rotation is None:
             raise ValueError("a moving obstacle needs a translation or a rotation: give one of them")
