@@ -25,7 +25,7 @@ import dolfinx_impact as di
 from dolfinx_impact import mesh, parallel, plot, statics
 from dolfinx_impact.benchmark import crane, crane_record
 from dolfinx_impact.benchmark.crane_events import EventLog
-from dolfinx_impact.pictures import frames
+from dolfinx_impact.plot import frames
 
 h, t_end, sample = 1e-5, 1.0, 1e-3  # [s]
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "results/bridge_crane")

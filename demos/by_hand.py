@@ -21,7 +21,8 @@ import numpy as np
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import complementarity, mesh, parallel, plot
+from dolfinx_impact import mesh, parallel, plot
+from dolfinx_impact.algebra import complementarity
 
 E, rho, length, area, gap, speed = 2.1e11, 7847.0, 0.254, 0.645e-3, 2e-4, 5.0
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "results/by_hand")

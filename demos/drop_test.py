@@ -28,8 +28,8 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh, output, parallel, plot
-from dolfinx_impact.checkpoint import Stored
-from dolfinx_impact.pictures.drawing import load_pyvista, pyplot
+from dolfinx_impact.plot.drawing import load_pyvista, pyplot
+from dolfinx_impact.simulation.checkpoint import Stored
 
 comm = MPI.COMM_WORLD
 

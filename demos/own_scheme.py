@@ -27,7 +27,8 @@ import numpy as np
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import complementarity, exact, mesh, plot
+from dolfinx_impact import exact, mesh, plot
+from dolfinx_impact.algebra import complementarity
 from dolfinx_impact.benchmark import report
 
 # %% [markdown]

@@ -8,14 +8,17 @@ if _sys.argv[:1] == ["-m"]:
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 from . import _requirements  # noqa: F401  before all that imports DOLFINx
-from . import checkpoint, mesh, signals, statics
+from . import _moved, exact, materials, mesh, parallel, plot, signals
 from ._version import __version__
-from .checkpoint import Checkpoint
-from .complementarity import NotConverged
-from .contact import Bound, Contact
-from .energy import Balance
-from .fields import Fields
-from .frame import Frame
+from .algebra import complementarity
+from .algebra.complementarity import NotConverged
+from .algebra.operators import Rows
+from .contact import obstacles, statics
+from .contact.base import Bound, Contact
+from .contact.node_pairs import NodePairs
+from .contact.obstacle_contact import ObstacleContact, RigidContact
+from .contact.obstacles import Box, Cone, Cylinder, Moving, Plane, SignedDistance, Sphere, Torus, Union
+from .contact.rigid_body import RigidBodyContact
 from .integrators import (
     HATI,
     SCHEMES,
@@ -30,20 +33,20 @@ from .integrators import (
     PaoliSchatzman,
     UnstableTimeStep,
 )
-from .laws import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
+from .integrators.energy import Balance
+from .materials import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
 from .mesh import NamedMesh
-from .node_pairs import NodePairs
-from .obstacle_contact import ObstacleContact, RigidContact
-from .obstacles import Box, Cone, Cylinder, Moving, Plane, SignedDistance, Sphere, Torus, Union
-from .output import Result
-from .rigid_body import RigidBody, RigidBodyContact
-from .rows import Rows
-from .sections import Section
-from .simulation import Interrupted, simulate
-from .solid import Solid
-from .step_control import StepControl
-from .stress import VonMises
-from .system import PointMasses, System
+from .output.fields import Fields
+from .output.result import Result
+from .output.stress import VonMises
+from .simulation import Interrupted, checkpoint, simulate
+from .simulation.checkpoint import Checkpoint
+from .simulation.step_control import StepControl
+from .systems.frame import Frame
+from .systems.rigid_body import RigidBody
+from .systems.sections import Section
+from .systems.solid import Solid
+from .systems.system import PointMasses, System
 
 __all__ = [
     "AcaryBonnefon",
@@ -97,11 +100,24 @@ __all__ = [
     "VonMises",
     "__version__",
     "checkpoint",
+    "complementarity",
+    "exact",
+    "materials",
     "mesh",
+    "obstacles",
+    "parallel",
+    "plot",
     "signals",
     "simulate",
     "statics",
 ]
+
+
+_moved.install()
+
+
+def __getattr__(name: str) -> object:
+    return _moved.new_module(name)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import kernels
+from dolfinx_impact.algebra import kernels
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.integrators import CentralDifferences
@@ -205,7 +205,7 @@ def test_it_says_why_no_loop_can_be_compiled(what):
 
 
 def test_without_numba_there_is_no_loop(monkeypatch):
-    from dolfinx_impact import _numpy_kernels
+    from dolfinx_impact.algebra.kernels import _numpy as _numpy_kernels
 
     monkeypatch.setattr(kernels, "load", lambda: _numpy_kernels)
     with pytest.raises(ValueError, match="numba is not installed"):

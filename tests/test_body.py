@@ -8,7 +8,8 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import loads, parallel
+from dolfinx_impact import parallel
+from dolfinx_impact.systems import loads
 
 COMM = MPI.COMM_WORLD
 E, DENSITY, SECTION = 3.0, 2.0, 0.5  # a wave takes 0.8 s for a length of 1 m

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import bridge_crane as case
-from dolfinx_impact.benchmark import crane, runner
+from dolfinx_impact.benchmark import bridge_crane as case, crane, runner
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.crane_events import HEADER, EventLog

@@ -472,7 +472,7 @@ import os, sys
 sys.path.insert(0, sys.argv[2])
 from restarts import rubber
 from dolfinx_impact import Checkpoint, simulate
-from dolfinx_impact.checkpoint import Stored
+from dolfinx_impact.simulation.checkpoint import Stored
 scheme, v0 = rubber()
 for line in sys.stdin:
     child = os.fork()

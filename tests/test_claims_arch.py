@@ -11,7 +11,7 @@ import flips
 from dolfinx_impact.benchmark import discrete_arch as case
 from dolfinx_impact.benchmark.claims import arch, arch_runs
 from dolfinx_impact.integrators import CentralDifferences
-from dolfinx_impact.integrators.enforcement import VelocityLevel
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 pytestmark = pytest.mark.serial
 

@@ -12,9 +12,9 @@ from dolfinx_impact import Integrator
 from dolfinx_impact.benchmark.claims import ball, ball_figures
 from dolfinx_impact.benchmark.claims.ball_figures import drop_heights, exact
 from dolfinx_impact.benchmark.claims.claim import ACARY, CSMA, DI_STASIO
-from dolfinx_impact.integrators.combined import Combined
-from dolfinx_impact.integrators.enforcement import VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.acary_bonnefon import Combined
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 pytestmark = pytest.mark.serial
 CLAIMS = {claim.id: claim for claim in ball.CLAIMS}

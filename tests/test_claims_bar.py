@@ -9,10 +9,11 @@ import pytest
 from dolfinx_impact.benchmark.claims import bar
 from dolfinx_impact.benchmark.claims.bar import TchamwaWielgosz
 from dolfinx_impact.benchmark.claims.bar_measures import BAR
-from dolfinx_impact.integrators.combined import Combined
-from dolfinx_impact.integrators.enforcement import PositionLevel, VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences, ThetaMethod
+from dolfinx_impact.integrators.acary_bonnefon import Combined
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.newmark import Newmark
+from dolfinx_impact.integrators.theta_method import ThetaMethod
 
 pytestmark = pytest.mark.serial
 

@@ -9,19 +9,43 @@ import pytest
 from dolfinx_impact.benchmark.claims import crane, hati
 from dolfinx_impact.benchmark.claims.bar_measures import DISSIPATIVE
 from dolfinx_impact.benchmark.claims.crane_figures import (
-    draw_contact, draw_displacement, draw_energies, draw_interface, draw_trade_off, draw_velocity,
+    draw_contact,
+    draw_displacement,
+    draw_energies,
+    draw_interface,
+    draw_trade_off,
+    draw_velocity,
 )  # fmt: skip
 from dolfinx_impact.benchmark.claims.crane_measures import (
-    CD, HATI, Shaking, apart, closures, divided, explicit, first_impact, lift_off, oscillation, rms, sampled,
-    touches, zoomed,
+    CD,
+    HATI,
+    Shaking,
+    apart,
+    closures,
+    divided,
+    explicit,
+    first_impact,
+    lift_off,
+    oscillation,
+    rms,
+    sampled,
+    touches,
+    zoomed,
 )  # fmt: skip
 from dolfinx_impact.benchmark.claims.hati_measures import (
-    OTHERS, TOTAL, OtherNewmark, Printed, StepByStep, fine_jump, made, residual_as_printed,
+    OTHERS,
+    TOTAL,
+    OtherNewmark,
+    Printed,
+    StepByStep,
+    fine_jump,
+    made,
+    residual_as_printed,
 )  # fmt: skip
 from dolfinx_impact.integrators import HATI as Divided
 from dolfinx_impact.integrators import find_scheme
-from dolfinx_impact.integrators.enforcement import VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators.central_differences import CentralDifferences
 
 pytestmark = pytest.mark.serial
 pytest.importorskip("gmsh")

@@ -11,11 +11,25 @@ from dolfinx_impact.benchmark import hertz_sphere
 from dolfinx_impact.benchmark.claims import known
 from dolfinx_impact.benchmark.claims.known_figures import contact_force, flown
 from dolfinx_impact.benchmark.claims.known_measures import (
-    ABOVE, BELOW, BOTH, CD, CUBE, DEGREES, DISC, FLIGHT, HERTZ, MJ, OBLIQUE, RIGID, RING, SLIDING, WAVE,
+    ABOVE,
+    BELOW,
+    BOTH,
+    CD,
+    CUBE,
+    DEGREES,
+    DISC,
+    FLIGHT,
+    HERTZ,
+    MJ,
+    OBLIQUE,
+    RIGID,
+    RING,
+    SLIDING,
+    WAVE,
 )  # fmt: skip
 from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.integrators.enforcement import VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators.central_differences import CentralDifferences
 
 pytestmark = pytest.mark.serial
 

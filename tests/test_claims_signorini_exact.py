@@ -9,8 +9,8 @@ import pytest
 from dolfinx_impact.benchmark.claims.bar import TchamwaWielgosz
 from dolfinx_impact.benchmark.claims.signorini_exact import CLAIMS
 from dolfinx_impact.benchmark.claims.signorini_measures import CORRECTED, THETAS
-from dolfinx_impact.integrators.enforcement import PositionLevel, VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.newmark import Newmark
 from dolfinx_impact.integrators.penalty import ExplicitPenalty
 

@@ -4,11 +4,10 @@ import flips
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims import signorini_others as others
-from dolfinx_impact.benchmark.claims import signorini_phases as phases
-from dolfinx_impact.integrators.enforcement import PositionLevel
+from dolfinx_impact.benchmark.claims import signorini_others as others, signorini_phases as phases
+from dolfinx_impact.integrators.contact_laws import PositionLevel
+from dolfinx_impact.integrators.modified_mass import MasslessContact
 from dolfinx_impact.integrators.newmark import Newmark
-from dolfinx_impact.massless import MasslessContact
 
 pytestmark = pytest.mark.serial
 

@@ -10,8 +10,8 @@ import pytest
 import flips
 from dolfinx_impact.benchmark.claims import spring, spring_runs
 from dolfinx_impact.integrators import CentralDifferences
-from dolfinx_impact.integrators.enforcement import VelocityLevel
-from dolfinx_impact.integrators.newton import NewtonTheta
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators.theta_newton import NewtonTheta
 
 pytestmark = pytest.mark.serial
 

@@ -9,11 +9,18 @@ import pytest
 from dolfinx_impact.benchmark.claims import two_bars
 from dolfinx_impact.benchmark.claims.bar_measures import DISSIPATIVE, TchamwaWielgosz
 from dolfinx_impact.benchmark.claims.two_bars_measures import (
-    BAR, BOTH, MASS, TRANSIT, WINDOW, motion, norm, ups_and_downs,
+    BAR,
+    BOTH,
+    MASS,
+    TRANSIT,
+    WINDOW,
+    motion,
+    norm,
+    ups_and_downs,
 )  # fmt: skip
 from dolfinx_impact.benchmark.claims.two_bars_orders import hausdorff
-from dolfinx_impact.integrators.enforcement import VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators.central_differences import CentralDifferences
 
 pytestmark = pytest.mark.serial
 

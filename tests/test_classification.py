@@ -12,8 +12,8 @@ from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.classification import BOUNCES, IMPACT, Row, classify, rows
 from dolfinx_impact.benchmark.properties import PROPERTIES
 from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.integrators.enforcement import PositionLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import PositionLevel
 
 TAU = 1 / 3
 #: Where 4.4 oscillates least: the impact falls in the middle of a step.

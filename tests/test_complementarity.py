@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dolfinx_impact import NotConverged, complementarity
-from dolfinx_impact.complementarity import residual, solve
+from dolfinx_impact import NotConverged
+from dolfinx_impact.algebra import complementarity
+from dolfinx_impact.algebra.complementarity import residual, solve
 
 LEVER = np.array([[23 / 18, 2 / 9], [2 / 9, 23 / 18]])
 A, C = LEVER[0]

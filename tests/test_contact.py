@@ -9,9 +9,20 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 from dolfinx_impact import (
-    Bound, CDLagrange, Contact, LinearElastic, NotConverged, Plane, PointMasses, RigidContact, Rows, Solid,
-    complementarity, mesh, parallel,
+    Bound,
+    CDLagrange,
+    Contact,
+    LinearElastic,
+    NotConverged,
+    Plane,
+    PointMasses,
+    RigidContact,
+    Rows,
+    Solid,
+    mesh,
+    parallel,
 )  # fmt: skip
+from dolfinx_impact.algebra import complementarity  # fmt: skip
 
 WORLD = MPI.COMM_WORLD
 SIDE = np.sqrt(0.645e-3)

@@ -8,8 +8,8 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from dolfinx_impact import mesh
-from dolfinx_impact.frame import Frame
-from dolfinx_impact.sections import Section
+from dolfinx_impact.systems.frame import Frame
+from dolfinx_impact.systems.sections import Section
 
 pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD

@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh, parallel
-from dolfinx_impact.cells import refuse_inverted
+from dolfinx_impact.mesh.quality import refuse_inverted
 
 COMM = MPI.COMM_WORLD
 TRIANGLE, QUAD = dmesh.CellType.triangle, dmesh.CellType.quadrilateral

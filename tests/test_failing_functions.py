@@ -8,7 +8,8 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import obstacles, parallel
+from dolfinx_impact import parallel
+from dolfinx_impact.contact import obstacles
 
 COMM = MPI.COMM_WORLD
 LAST = COMM.rank == COMM.size - 1

@@ -12,8 +12,8 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import _compat, parallel
-from dolfinx_impact.fields import LABELS, Fields
-from dolfinx_impact.stress import VonMises
+from dolfinx_impact.output.fields import LABELS, Fields
+from dolfinx_impact.output.stress import VonMises
 
 sys.path.insert(0, str(Path(__file__).parent))
 import vtx_reader  # noqa: E402
@@ -494,8 +494,8 @@ from pathlib import Path
 sys.path[:0] = [{tests!r}]
 from mpi4py import MPI
 import test_fields
-from dolfinx_impact.field_file import FieldFile
-from dolfinx_impact.fields import Fields
+from dolfinx_impact.output.field_file import FieldFile
+from dolfinx_impact.output.fields import Fields
 comm, folder = MPI.COMM_WORLD, Path(sys.argv[1])
 
 def run(what, path):

@@ -14,9 +14,9 @@ from scipy.linalg import eigh, expm
 from scipy.optimize import brentq
 
 from dolfinx_impact import CDLagrange, mesh
-from dolfinx_impact.frame import Frame
 from dolfinx_impact.mesh import NamedMesh
-from dolfinx_impact.sections import Section
+from dolfinx_impact.systems.frame import Frame
+from dolfinx_impact.systems.sections import Section
 
 pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD

@@ -13,7 +13,7 @@ import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.benchmark import free_flight as case
 from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.laws import EnergyLaw
+from dolfinx_impact.materials import EnergyLaw
 
 
 def parameters(scheme="cd-lagrange", **changes):

@@ -9,10 +9,13 @@ from mpi4py import MPI
 from test_body import DENSITY, E, SECTION, bar, dense_bar, divided, field, plate, ride, solid
 
 import dolfinx_impact as di
-from dolfinx_impact import assembled, energy, kernels, parallel
+from dolfinx_impact import parallel
+from dolfinx_impact.algebra import kernels
+from dolfinx_impact.algebra.operators import sparse_rows
+from dolfinx_impact.algebra.sparse_solver import FactorisedSolver, SymmetricSolver
+from dolfinx_impact.integrators import energy
 from dolfinx_impact.integrators.hati import HATI
-from dolfinx_impact.linear import FactorisedSolver, SymmetricSolver
-from dolfinx_impact.stiffness import sparse_rows
+from dolfinx_impact.systems import matrices
 
 COMM = MPI.COMM_WORLD
 GAP = 0.05
@@ -404,7 +407,7 @@ def test_who_solves_on_the_implicit_side(monkeypatch):
     named = box()
     s = glued(named, 4)
     assert isinstance(s.coarse.solver, SymmetricSolver) == (COMM.size == 1 and kernels.load().COMPILED)
-    monkeypatch.setattr(assembled, "SMALL", 10)
+    monkeypatch.setattr(matrices, "SMALL", 10)
     large = glued(named, 4)
     monkeypatch.undo()
     PETSc.Options()["impact_hati_ksp_type"] = "preonly"

@@ -10,7 +10,7 @@ from scipy import integrate
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import hertz_sphere as case
-from dolfinx_impact.exact_hertz import HertzImpact
+from dolfinx_impact.exact.hertz import HertzImpact
 from dolfinx_impact.integrators import SCHEMES
 
 SPHERES = st.builds(

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
-from dolfinx_impact import complementarity
-from dolfinx_impact.integrators.enforcement import VelocityLevel
+from dolfinx_impact.algebra import complementarity
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
 from dolfinx_impact.integrators.implicit_velocity import ImplicitVelocity
 
 STIFFNESS = [[30.0, -10.0], [-10.0, 20.0]]

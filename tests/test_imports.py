@@ -19,7 +19,7 @@ importlib.util.find_spec = lambda name, *more: None if name == "numba" else find
 sys.modules["numba"] = None
 """
 RUN = """
-from dolfinx_impact import kernels
+from dolfinx_impact.algebra import kernels
 from dolfinx_impact.benchmark.__main__ import main
 status = main(sys.argv[1:])
 print("compiled" if kernels.load().COMPILED else "numpy")

@@ -8,7 +8,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
-from dolfinx_impact.complementarity import NotConverged
+from dolfinx_impact.algebra.complementarity import NotConverged
 
 COMM = MPI.COMM_WORLD
 QUAD, TRIANGLE = dmesh.CellType.quadrilateral, dmesh.CellType.triangle
@@ -96,7 +96,8 @@ def test_lines_are_measured_in_rigid_and_in_affine_motions():
 
 @pytest.mark.serial
 def test_lines_without_numba(monkeypatch):
-    from dolfinx_impact import _numpy_kernels, kernels
+    from dolfinx_impact.algebra import kernels
+    from dolfinx_impact.algebra.kernels import _numpy as _numpy_kernels
 
     with_numba = block(NEO)
     u = 0.1 * np.sin(7 * np.arange(with_numba.size))

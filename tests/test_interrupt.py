@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dolfinx_impact import Result, output
+from dolfinx_impact import Result
+from dolfinx_impact.output import result as output
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 SOON = 10  # s; what is asked for is the end of a step

@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
-from dolfinx_impact.stress import VonMises
+from dolfinx_impact.output.stress import VonMises
 
 COMM = MPI.COMM_WORLD
 NEO = di.NeoHookean(3.0, 0.3)

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 from scipy.optimize import minimize_scalar
 
-from dolfinx_impact import laws
-from dolfinx_impact.laws import (
+from dolfinx_impact import materials
+from dolfinx_impact.materials import (
     EnergyLaw,
     LinearElastic,
     MooneyRivlin,
     NeoHookean,
-    StressLaw,
     StVenantKirchhoff,
+    StressLaw,
 )
 
 pytestmark = pytest.mark.serial
@@ -130,7 +130,7 @@ def test_rotations_before_and_after_change_no_energy(law, F, Q):
 
 @laws_given
 def test_at_rest_there_is_no_stress_and_no_energy(law):
-    for state in laws.STATES:
+    for state in materials.STATES:
         assert abs(energy(law, I3, state)) < 1e-14
         np.testing.assert_allclose(stress(law, I3, state), 0, atol=1e-13)
 
@@ -207,7 +207,7 @@ def test_quadratic_laws_in_plane_stress_and_on_a_line():
 
 
 @pytest.mark.parametrize("law", [LINEAR, STVK, NEO, RUBBER], ids=lambda law: type(law).__name__)
-@pytest.mark.parametrize("state", laws.STATES)
+@pytest.mark.parametrize("state", materials.STATES)
 def test_wave_modulus_is_the_stiffness_at_rest(law, state):
     h = 1e-6 * np.diag([1, 0, 0])
     slope = (stress(law, I3 + h, state) - stress(law, I3 - h, state))[0, 0] / 2e-6
@@ -216,7 +216,7 @@ def test_wave_modulus_is_the_stiffness_at_rest(law, state):
 
 def test_what_laws_say_of_themselves():
     assert LINEAR.linear and OWN_LINEAR.linear and not any(law.linear for law in LARGE)
-    assert all(law.reduced(s).linear == law.linear for law in [*ALL, OWN_LINEAR] for s in laws.STATES)
+    assert all(law.reduced(s).linear == law.linear for law in [*ALL, OWN_LINEAR] for s in materials.STATES)
     own = StressLaw(lambda F: NEO.stress(F))
     assert NEO.has_energy and OWN.has_energy and not own.has_energy
     assert OWN.wave_modulus is None and own.wave_modulus is None and OWN.reduced("line").wave_modulus is None

@@ -9,7 +9,7 @@ from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from dolfinx_impact import mass
+from dolfinx_impact.systems import mass_lumping
 
 COMM = MPI.COMM_WORLD
 CELLS = {c.name: c for c in dmesh.CellType}
@@ -64,7 +64,7 @@ def radial(mesh):
 def test_lumped_masses_are_positive_and_sum_to_the_body_s(cell, degree, weight):
     space = make_space(cell, degree)
     density = 3.0 * (radial(space.mesh) if weight == "axisymmetric" else 1.0) + 0 * radial(space.mesh)
-    masses = mass.lump(space, density)
+    masses = mass_lumping.lump(space, density)
     assert masses.shape == (space.dofmap.index_map.size_local * space.dofmap.bs,)
     assert np.min(masses, initial=np.inf) > 0
     np.testing.assert_allclose(total(space, masses), body_mass(space.mesh, density), rtol=1e-13)
@@ -72,18 +72,19 @@ def test_lumped_masses_are_positive_and_sum_to_the_body_s(cell, degree, weight):
 
 def test_the_way_is_chosen_by_the_element():
     for cell, degree, way in (
-        ("triangle", 1, mass.row_sums), ("quadrilateral", 1, mass.row_sums), ("quadrilateral", 2, mass.gll),
-        ("triangle", 2, mass.hrz), ("triangle", 3, mass.hrz),
+        ("triangle", 1, mass_lumping.row_sums), ("quadrilateral", 1, mass_lumping.row_sums),
+        ("quadrilateral", 2, mass_lumping.gll),
+        ("triangle", 2, mass_lumping.hrz), ("triangle", 3, mass_lumping.hrz),
     ):  # fmt: skip
         space = make_space(cell, degree)
         one = fem.Constant(space.mesh, 1.0)
-        assert np.array_equal(mass.lump(space, one), way(space, one))
+        assert np.array_equal(mass_lumping.lump(space, one), way(space, one))
     # Nodes on the axis have no mass by the GLL rule.
     space = make_space("quadrilateral", 2)
     r = radial(space.mesh)
-    assert np.array_equal(mass.lump(space, r), mass.hrz(space, r))
+    assert np.array_equal(mass_lumping.lump(space, r), mass_lumping.hrz(space, r))
     with pytest.raises(ValueError, match="GLL lumping of .* gives masses down to 0 kg"):
-        mass.gll(space, r)
+        mass_lumping.gll(space, r)
 
 
 def dense_hrz(space, density, metadata):
@@ -112,7 +113,7 @@ def test_hrz_against_the_mass_matrix_of_each_cell(cell, weight):
         space = make_space(cell, 2, n=1)
     x = ufl.SpatialCoordinate(space.mesh)
     density = 2 + x[0] * x[1] if weight == "uniform" else radial(space.mesh)
-    masses, expected = mass.hrz(space, density), dense_hrz(space, density, {"quadrature_degree": 10})
+    masses, expected = mass_lumping.hrz(space, density), dense_hrz(space, density, {"quadrature_degree": 10})
     np.testing.assert_allclose(masses, expected, rtol=1e-12, atol=1e-14 * expected.max())
 
 
@@ -124,7 +125,7 @@ def test_hrz_of_the_p2_triangle_has_the_known_ratio():
         e=basix.ufl.element("Lagrange", "triangle", 1, shape=(2,)),
     )  # fmt: skip
     space = fem.functionspace(mesh, ("Lagrange", 2, (2,)))
-    masses = mass.hrz(space, fem.Constant(mesh, 1.0)) / body_mass(mesh, fem.Constant(mesh, 1.0))
+    masses = mass_lumping.hrz(space, fem.Constant(mesh, 1.0)) / body_mass(mesh, fem.Constant(mesh, 1.0))
     np.testing.assert_allclose(np.sort(masses[::2]), np.array([3, 3, 3, 16, 16, 16]) / 57, rtol=1e-13)
 
 
@@ -135,7 +136,7 @@ def test_hrz_of_the_p2_triangle_has_the_known_ratio():
 def test_gll_is_the_mass_matrix_under_its_rule(cell, degree):
     space = make_space(cell, degree)
     density = 1 + ufl.SpatialCoordinate(space.mesh)[0]
-    masses = mass.gll(space, density)
+    masses = mass_lumping.gll(space, density)
     metadata = {"quadrature_rule": "GLL", "quadrature_degree": 2 * degree - 1}
     matrix = mass_matrix(space, density, metadata)
     matrix.scatter_reverse()
@@ -149,7 +150,7 @@ def test_gll_is_the_mass_matrix_under_its_rule(cell, degree):
 @pytest.mark.parametrize(
     "cell, degree", [("triangle", 2), ("triangle", 3), ("quadrilateral", 2), ("tetrahedron", 2)]
 )
-@pytest.mark.parametrize("way", [mass.hrz, mass.lump])
+@pytest.mark.parametrize("way", [mass_lumping.hrz, mass_lumping.lump])
 def test_masses_do_not_depend_on_the_partition(cell, degree, way):
     found = []
     for comm in (COMM, MPI.COMM_SELF):
@@ -170,15 +171,15 @@ def test_cells_outside_the_measure_have_no_mass():
     dx = ufl.Measure("dx", domain=mesh, subdomain_data=tags)(1)
     inside = np.repeat(space.tabulate_dof_coordinates()[:, 0] < 0.334, 2)
     inside = inside[: space.dofmap.index_map.size_local * 2]
-    masses = mass.hrz(space, fem.Constant(mesh, 6.0), dx, inside)
+    masses = mass_lumping.hrz(space, fem.Constant(mesh, 6.0), dx, inside)
     assert not masses[~inside].any() and np.min(masses[inside], initial=1.0) > 0
     np.testing.assert_allclose(total(space, masses), 2.0, rtol=1e-13)
 
 
 @pytest.mark.parametrize("way, density, match", [
-    (mass.row_sums, 1.0, "row-sum lumping of .* gives masses down to .* kg: .* Use degree 1"),
-    (mass.hrz, -1.0, "HRZ lumping of .* gives masses down to -.* kg"),
-    (mass.gll, 1.0, "GLL lumping needs nodes at the GLL points .* use hrz"),
+    (mass_lumping.row_sums, 1.0, "row-sum lumping of .* gives masses down to .* kg: .* Use degree 1"),
+    (mass_lumping.hrz, -1.0, "HRZ lumping of .* gives masses down to -.* kg"),
+    (mass_lumping.gll, 1.0, "GLL lumping needs nodes at the GLL points .* use hrz"),
 ])  # fmt: skip
 def test_errors_name_the_element_and_a_way_out(way, density, match):
     space = make_space("triangle", 2)
@@ -194,5 +195,5 @@ def test_gll_needs_gll_nodes():
     space = fem.functionspace(mesh, element)
     one = fem.Constant(mesh, 1.0)
     with pytest.raises(ValueError, match="variant gll_warped"):
-        mass.gll(space, one)
-    assert np.array_equal(mass.lump(space, one), mass.hrz(space, one))
+        mass_lumping.gll(space, one)
+    assert np.array_equal(mass_lumping.lump(space, one), mass_lumping.hrz(space, one))

@@ -11,7 +11,7 @@ import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 import dolfinx_impact as di
-from dolfinx_impact.laws import LinearElastic, NeoHookean
+from dolfinx_impact.materials import LinearElastic, NeoHookean
 from dolfinx_impact.mesh import NamedMesh
 
 scheme, law, loop, steps = *sys.argv[1:4], int(sys.argv[4])

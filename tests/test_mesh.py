@@ -11,8 +11,18 @@ from mpi4py import MPI
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from dolfinx_impact import CDLagrange, LinearElastic, MoreauJean, NamedMesh, Plane, RigidContact, Solid
-from dolfinx_impact import _compat, mesh, parallel
+from dolfinx_impact import (
+    CDLagrange,
+    LinearElastic,
+    MoreauJean,
+    NamedMesh,
+    Plane,
+    RigidContact,
+    Solid,
+    _compat,
+    mesh,
+    parallel,
+)
 
 gmsh = pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD

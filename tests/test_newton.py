@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
-from dolfinx_impact.complementarity import NotConverged
+from dolfinx_impact.algebra.complementarity import NotConverged
 from dolfinx_impact.integrators import NewtonTheta
 
 K, L0 = 10.0, 1.0

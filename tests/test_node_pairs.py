@@ -8,11 +8,12 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import _compat, complementarity, mesh, parallel
+from dolfinx_impact import _compat, mesh, parallel
+from dolfinx_impact.algebra import complementarity
+from dolfinx_impact.algebra.operators import SharedRows
+from dolfinx_impact.contact.node_pairs import NodePairs
 from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.integrators.lumped import LumpedResponse
-from dolfinx_impact.node_pairs import NodePairs
-from dolfinx_impact.rows import SharedRows
+from dolfinx_impact.integrators.delassus_lumped import LumpedResponse
 
 WORLD = MPI.COMM_WORLD
 RANKS = [(a, b) for a in range(WORLD.size) for b in range(WORLD.size)]

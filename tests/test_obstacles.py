@@ -10,8 +10,18 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 from dolfinx_impact import signals
-from dolfinx_impact.kernels import is_compiled, load
-from dolfinx_impact.obstacles import Box, Cone, Cylinder, Moving, Plane, SignedDistance, Sphere, Torus, Union
+from dolfinx_impact.algebra.kernels import is_compiled, load
+from dolfinx_impact.contact.obstacles import (
+    Box,
+    Cone,
+    Cylinder,
+    Moving,
+    Plane,
+    SignedDistance,
+    Sphere,
+    Torus,
+    Union,
+)
 
 serial = pytest.mark.serial
 CENTER, AXIS = {2: [0.1, -0.2], 3: [0.1, -0.2, 0.3]}, {2: [1.0, 2.0], 3: [1.0, 2.0, -2.0]}

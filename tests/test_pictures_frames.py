@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dolfinx_impact import Plane, RigidContact
-from dolfinx_impact.pictures import drawing, frames
 from dolfinx_impact.benchmark import crane
+from dolfinx_impact.plot import drawing, frames
 
 pytest.importorskip("gmsh")
 pytest.importorskip("pyvista")

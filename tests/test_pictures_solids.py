@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import plot
-from dolfinx_impact.pictures import backdrop, film, marks, section, shots, skin, solids, surfaces
+from dolfinx_impact.plot import backdrop, film, marks, section, shots, skin, solids, surfaces
 
 pytest.importorskip("pyvista")
 Image = pytest.importorskip("PIL.Image")

@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import plot
-from dolfinx_impact.pictures import drawing, film, movie
+from dolfinx_impact.plot import drawing, film, movie
 
 COMM = MPI.COMM_WORLD
 FLOOR = di.Plane((0, 0, 0), (0, 0, 1))
@@ -162,7 +162,7 @@ def run():
 def figures(monkeypatch):
     """Figures that would have been written."""
     kept = []
-    monkeypatch.setattr(plot, "save", lambda figure, path, dpi: kept.append(figure))
+    monkeypatch.setattr(plot.histories, "save", lambda figure, path, dpi: kept.append(figure))
     yield kept
     for figure in kept:
         drawing.pyplot().close(figure)

@@ -5,7 +5,7 @@ from dolfinx import fem, jit
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
-from dolfinx_impact import element_forms, processor
+from dolfinx_impact.systems import element_forms, kernel_cache
 
 COMM = MPI.COMM_WORLD
 FLAGS = ["-O3", "-march=native"]
@@ -17,31 +17,31 @@ def on(text, tmp_path, monkeypatch):
     """Be on the processor of which the system says this."""
     file = tmp_path / f"cpuinfo-{COMM.rank}"
     file.write_text(text)
-    monkeypatch.setattr(processor, "_CPUINFO", file)
+    monkeypatch.setattr(kernel_cache, "_CPUINFO", file)
 
 
 def test_flags_name_the_processor(tmp_path, monkeypatch):
     found = []
     for text in (OLD, NEW, OLD):
         on(text, tmp_path, monkeypatch)
-        found.append(processor.told_apart(FLAGS, COMM))
+        found.append(kernel_cache.told_apart(FLAGS, COMM))
     assert found[0] == found[2] != found[1]
     assert all(flags[:2] == FLAGS and len(flags) == 3 for flags in found)
-    assert processor.told_apart(["-O2"], COMM) == ["-O2"]
+    assert kernel_cache.told_apart(["-O2"], COMM) == ["-O2"]
 
 
 def test_where_the_system_says_nothing_the_machine_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(processor, "_CPUINFO", tmp_path / "nothing")
-    monkeypatch.setattr(processor.platform, "node", lambda: "one")
-    assert processor.features().endswith(" one")
-    one = processor.told_apart(FLAGS, COMM)
-    monkeypatch.setattr(processor.platform, "node", lambda: "two")
-    assert processor.told_apart(FLAGS, COMM) != one
+    monkeypatch.setattr(kernel_cache, "_CPUINFO", tmp_path / "nothing")
+    monkeypatch.setattr(kernel_cache.platform, "node", lambda: "one")
+    assert kernel_cache.features().endswith(" one")
+    one = kernel_cache.told_apart(FLAGS, COMM)
+    monkeypatch.setattr(kernel_cache.platform, "node", lambda: "two")
+    assert kernel_cache.told_apart(FLAGS, COMM) != one
 
 
 def test_a_job_on_different_processors_uses_what_all_have(tmp_path, monkeypatch):
     on(NEW if COMM.rank else OLD, tmp_path, monkeypatch)
-    found = processor.told_apart(FLAGS, COMM)
+    found = kernel_cache.told_apart(FLAGS, COMM)
     assert found == (["-O3"] if COMM.size > 1 else [*FLAGS, found[-1]])
 
 

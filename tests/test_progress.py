@@ -8,7 +8,8 @@ import pytest
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import Checkpoint, progress, simulate
+from dolfinx_impact import Checkpoint, simulate
+from dolfinx_impact.simulation import progress
 
 
 def ball(pause=0.0):

@@ -8,8 +8,8 @@ import pytest
 
 from dolfinx_impact.benchmark import properties
 from dolfinx_impact.benchmark.properties import PROPERTIES
-from dolfinx_impact.integrators.enforcement import VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 DEMOS = str(Path(__file__).parent.parent / "demos")
 

@@ -29,8 +29,8 @@ OWN = """
 import os, sys, time
 import numpy as np
 from dolfinx_impact import Integrator
-from dolfinx_impact.integrators.enforcement import VelocityLevel
-from dolfinx_impact.integrators.formulas import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
+from dolfinx_impact.integrators.central_differences import CentralDifferences
 
 class Good(CentralDifferences):
     def __init__(self, system, dt, contact=None):

@@ -10,14 +10,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from dolfinx_impact import CDLagrange, MoreauJean, cones, simulate
+from dolfinx_impact import CDLagrange, MoreauJean, simulate
+from dolfinx_impact.algebra import coulomb
 from dolfinx_impact.benchmark.rigid_body import FLIGHT, PARAMETERS, RIGID_BODY, make
-from dolfinx_impact.contact import Contact
-from dolfinx_impact.exact_rigid import RigidImpact
+from dolfinx_impact.contact.base import Contact
+from dolfinx_impact.contact.obstacles import Moving, Plane, Sphere, Union
+from dolfinx_impact.contact.rigid_body import RigidBodyContact
+from dolfinx_impact.exact.rigid import RigidImpact
 from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.obstacles import Moving, Plane, Sphere, Union
-from dolfinx_impact.rigid_body import RigidBody, RigidBodyContact
-from dolfinx_impact.system import PointMasses
+from dolfinx_impact.systems.rigid_body import RigidBody
+from dolfinx_impact.systems.system import PointMasses
 
 NAMES = ("cd-lagrange", "moreau-jean")
 RESULTS = ("vx", "vy", "spin", "impulse_n", "impulse_t")
@@ -254,7 +256,7 @@ def test_closed_form_solves_the_cone_problem(body, flat, angle, v, e, mu):
     L, inverse = frames.reshape(-1, 3), body.inverse_mass
     b = L @ v
     b[::2] *= 1 + e
-    p = cones.solve((L * inverse) @ L.T, b, mu, 2)
+    p = coulomb.solve((L * inverse) @ L.T, b, mu, 2)
     speed, mass = np.abs(v * [1, 1, body.length]).max(), body.mass[0]
     after = v + inverse * (L.T @ p)
     assert np.allclose(impact.velocity * [1, 1, body.length], after * [1, 1, body.length], atol=1e-8 * speed)

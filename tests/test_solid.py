@@ -9,9 +9,10 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import kernels, mesh
-from dolfinx_impact.kinematics import deformation_gradient
-from dolfinx_impact.stiffness import StoredStiffness
+from dolfinx_impact import mesh
+from dolfinx_impact.algebra import kernels
+from dolfinx_impact.materials.kinematics import deformation_gradient
+from dolfinx_impact.systems.stiffness import StoredStiffness
 
 COMM = MPI.COMM_WORLD
 
@@ -54,7 +55,7 @@ def test_both_products_agree(monkeypatch):
     u = np.sin(3.0 * np.arange(solid.size))
     fast, plain = np.zeros(solid.size), np.zeros(solid.size)
     solid.stiffness.subtract_product(u, fast)
-    from dolfinx_impact import _numpy_kernels
+    from dolfinx_impact.algebra.kernels import _numpy as _numpy_kernels
 
     monkeypatch.setattr(kernels, "load", lambda: _numpy_kernels)
     stiffness = StoredStiffness(fem.form(solid._stiffness_form()), solid.space)

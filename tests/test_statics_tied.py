@@ -10,11 +10,10 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import mesh
 from dolfinx_impact.benchmark import crane
-from dolfinx_impact.obstacle_contact import RigidContact
-from dolfinx_impact.obstacles import Plane
+from dolfinx_impact.contact.obstacle_contact import RigidContact
+from dolfinx_impact.contact.obstacles import Plane, Sphere
+from dolfinx_impact.contact.statics import tied_equilibrium
 from dolfinx_impact.mesh import NamedMesh
-from dolfinx_impact.obstacles import Sphere
-from dolfinx_impact.statics import tied_equilibrium
 
 E, RHO, LENGTH, AREA, WEIGHT = 3e9, 1200.0, 2.0, 0.01, 1200.0 * 2.0 * 0.01 * 9.81
 

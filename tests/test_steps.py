@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import dolfinx_impact as di
-from dolfinx_impact import energy, steps
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.integrators import energy, step_buffer as steps
 
 
 def run(case, scheme, *settings):

@@ -8,7 +8,7 @@ from mpi4py import MPI
 from scipy.optimize import brentq
 
 import dolfinx_impact as di
-from dolfinx_impact.stress import VonMises
+from dolfinx_impact.output.stress import VonMises
 
 COMM = MPI.COMM_WORLD
 E, NU = 2.0e6, 0.3

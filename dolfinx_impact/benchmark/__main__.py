@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 from mpi4py import MPI
 
-from ..simulation import Interrupted
+from ..simulation.loop import Interrupted
 from . import listing, runner
 from .keeping import Keep
 

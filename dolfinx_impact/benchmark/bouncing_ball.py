@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
-from ..contact import Bound
+from ..algebra import kernels
+from ..contact.base import Bound
 from ..exact import BouncingBall
 from ..integrators import Integrator, Option, find_scheme
-from ..output import Result
-from ..steps import Steps
-from ..system import PointMasses
+from ..integrators.step_buffer import Steps
+from ..output.result import Result
+from ..systems.system import PointMasses
 from . import drawings
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -15,14 +15,14 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel, signals
-from ..frame import Frame
+from ..contact.node_pairs import NodePairs
+from ..contact.statics import tied_equilibrium
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
-from ..integrators.formulas import CentralDifferences
+from ..integrators.central_differences import CentralDifferences
 from ..mesh import NamedMesh
-from ..node_pairs import NodePairs
-from ..output import Result
+from ..output.result import Result
 from ..signals import Signal
-from ..statics import tied_equilibrium
+from ..systems.frame import Frame
 from . import crane, crane_record, drawings
 from .case import COMMON, Case, Problem, Values, Verdict, balance_verdict
 from .crane_events import EventLog

@@ -9,12 +9,13 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import kernels, parallel
+from .. import parallel
+from ..algebra import kernels
+from ..algebra.operators import Rows
 from ..integrators import SCHEMES, Integrator, Option
-from ..output import Result
-from ..rows import Rows
-from ..simulation import Observer
-from ..steps import Steps
+from ..integrators.step_buffer import Steps
+from ..output.result import Result
+from ..simulation.loop import Observer
 from .sketch import Sketch
 
 #: Parameters of a run by name.

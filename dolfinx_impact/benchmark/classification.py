@@ -13,9 +13,9 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from ..complementarity import NotConverged
+from ..algebra.complementarity import NotConverged
 from ..integrators import SCHEMES, UnstableTimeStep, find_scheme
-from ..simulation import simulate
+from ..simulation.loop import simulate
 from . import runner, signorini
 from .cases import CASES as EVERY_CASE
 from .convergence import norm35

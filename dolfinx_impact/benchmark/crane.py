@@ -14,13 +14,13 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import mesh
-from ..body import Body
-from ..frame import Frame
-from ..loads import Signal
+from ..algebra.operators import Rows, coordinate_order
+from ..contact.node_pairs import NodePairs
 from ..mesh import NamedMesh
-from ..node_pairs import NodePairs
-from ..rows import Rows, coordinate_order
-from ..sections import Section
+from ..systems.body import Body
+from ..systems.frame import Frame
+from ..systems.loads import Signal
+from ..systems.sections import Section
 
 DENSITY, E, NU = 7850.0, 2.1e11, 0.3  # kg/m3, Pa, -
 GRAVITY = 10.0  # m/s2, the paper's

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..integrators import Integrator
-from ..steps import added
+from ..simulation.recorder import added
 from .case import RunLog
 
 HEADER = "time,wheel,time open before,closing velocity,impulse"

@@ -15,14 +15,14 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
 from ..integrators import Integrator, Option, find_scheme
-from ..laws import LinearElastic
+from ..materials import LinearElastic
 from ..mesh import NamedMesh
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
-from ..output import Result
-from ..simulation import simulate
-from ..solid import Solid
+from ..output.result import Result
+from ..simulation.loop import simulate
+from ..systems.solid import Solid
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -13,12 +13,12 @@ from typing import Any, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..chain import Chain
-from ..contact import Bound
+from ..contact.base import Bound
+from ..contact.statics import Equilibrium, static_equilibrium
 from ..integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme
-from ..output import Result
-from ..statics import Equilibrium, static_equilibrium
-from ..steps import Steps
+from ..integrators.step_buffer import Steps
+from ..output.result import Result
+from ..systems.chain import Chain
 from . import drawings
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -33,15 +33,16 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import energy, parallel
-from ..integrators import Integrator, Option, find_scheme
-from ..integrators.formulas import CentralDifferences
-from ..laws import NeoHookean
-from ..output import Result
-from ..rows import Rows
-from ..simulation import Observer
-from ..solid import Solid
-from ..steps import Steps, added
+from .. import parallel
+from ..algebra.operators import Rows
+from ..integrators import Integrator, Option, energy, find_scheme
+from ..integrators.central_differences import CentralDifferences
+from ..integrators.step_buffer import Steps
+from ..materials import NeoHookean
+from ..output.result import Result
+from ..simulation.loop import Observer
+from ..simulation.recorder import added
+from ..systems.solid import Solid
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

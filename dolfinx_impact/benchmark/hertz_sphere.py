@@ -14,15 +14,16 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import kernels, mesh, parallel
-from ..exact_hertz import HertzImpact
+from .. import mesh, parallel
+from ..algebra import kernels
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
+from ..exact.hertz import HertzImpact
 from ..integrators import Integrator, Option, find_scheme
-from ..laws import LinearElastic
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
-from ..output import Result
-from ..simulation import simulate
-from ..solid import Solid
+from ..materials import LinearElastic
+from ..output.result import Result
+from ..simulation.loop import simulate
+from ..systems.solid import Solid
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

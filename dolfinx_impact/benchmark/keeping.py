@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..checkpoint import Checkpoint, Stored
+from ..simulation.checkpoint import Checkpoint, Stored
 
 
 class Keep(NamedTuple):

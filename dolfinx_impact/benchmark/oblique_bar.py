@@ -17,14 +17,14 @@ from dolfinx import fem
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
+from ..algebra.operators import Rows, coordinate_order
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
 from ..integrators import Integrator, Option, find_scheme
-from ..laws import LinearElastic
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
-from ..output import Result
-from ..rows import Rows, coordinate_order
-from ..simulation import simulate
-from ..solid import Solid
+from ..materials import LinearElastic
+from ..output.result import Result
+from ..simulation.loop import simulate
+from ..systems.solid import Solid
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict, run_end
 

@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact_rigid import Impact, RigidImpact
+from ..contact.obstacles import Plane
+from ..contact.rigid_body import RigidBodyContact
+from ..exact.rigid import Impact, RigidImpact
 from ..integrators import Integrator, Option, find_scheme
-from ..obstacles import Plane
-from ..output import Result
-from ..rigid_body import RigidBody, RigidBodyContact, positive
-from ..steps import Steps
+from ..integrators.step_buffer import Steps
+from ..output.result import Result
+from ..systems.rigid_body import RigidBody, positive
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Sphere
 from ..integrators import Option
-from ..obstacle_contact import RigidContact
-from ..obstacles import Sphere
 from . import drawings, spinning
 from .case import Case, Problem, Values
 

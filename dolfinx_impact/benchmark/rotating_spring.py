@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kernels
+from ..algebra import kernels
+from ..contact.obstacle_contact import ObstacleContact
+from ..contact.obstacles import Sphere
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
-from ..obstacle_contact import ObstacleContact
-from ..obstacles import Sphere
-from ..output import Result
-from ..steps import Steps
-from ..system import PointMasses
+from ..integrators.step_buffer import Steps
+from ..output.result import Result
+from ..systems.system import PointMasses
 from . import drawings
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -15,10 +15,11 @@ from mpi4py import MPI
 
 from .. import parallel
 from .._version import __version__
-from ..checkpoint import Checkpoint
 from ..integrators import SCHEMES, Option, find_scheme
-from ..output import Result, write_whole
-from ..simulation import Interrupted, simulate
+from ..output.atomic_file import write_whole
+from ..output.result import Result
+from ..simulation.checkpoint import Checkpoint
+from ..simulation.loop import Interrupted, simulate
 from .case import Case, Problem, Verdict
 from .cases import CASES
 from .keeping import Keep

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Collection, Iterator, Mapping
 
-from ..output import Result
+from ..output.result import Result
 from . import runner
 from .runner import describe
 

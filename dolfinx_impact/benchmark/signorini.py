@@ -12,15 +12,16 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import energy, mesh, parallel
+from .. import mesh, parallel
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
 from ..exact import SignoriniBar
-from ..integrators import SCHEMES, Integrator, Option, Scheme, find_scheme
-from ..laws import LinearElastic
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
-from ..output import Result
-from ..solid import Solid
-from ..steps import Steps, added
+from ..integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
+from ..integrators.step_buffer import Steps
+from ..materials import LinearElastic
+from ..output.result import Result
+from ..simulation.recorder import added
+from ..systems.solid import Solid
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -22,14 +22,14 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
+from ..algebra.operators import Rows, coordinate_order
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
 from ..integrators import MoreauJean, Option, find_scheme
-from ..laws import LinearElastic
+from ..materials import LinearElastic
 from ..mesh import NamedMesh
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
-from ..output import Result
-from ..rows import Rows, coordinate_order
-from ..solid import Solid
+from ..output.result import Result
+from ..systems.solid import Solid
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -13,13 +13,15 @@ from typing import Any, Callable
 import numpy as np
 from mpi4py import MPI
 
-from .. import kernels, parallel
+from .. import parallel
+from ..algebra import kernels
+from ..algebra.operators import Rows
+from ..contact.obstacle_contact import RigidContact
 from ..integrators import CDLagrange, Integrator
-from ..integrators.formulas import CentralDifferences
-from ..obstacle_contact import RigidContact
-from ..rows import Rows
-from ..solid import Solid
-from ..steps import Recorder, Steps
+from ..integrators.central_differences import CentralDifferences
+from ..integrators.step_buffer import Steps
+from ..simulation.recorder import Recorder
+from ..systems.solid import Solid
 from . import speed_crane, speed_scaling, speed_small, speed_solids
 from .case import Values
 from .impacting_bar import PARAMETERS, build

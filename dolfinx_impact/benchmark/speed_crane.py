@@ -8,13 +8,14 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .. import kernels
-from ..frame import Frame
+from ..algebra import kernels
+from ..contact.statics import tied_equilibrium
 from ..integrators import HATI, CDLagrange, Integrator
-from ..integrators.block import Block
-from ..integrators.hati.block import HATIBlock
-from ..statics import tied_equilibrium
-from ..steps import Recorder, Steps
+from ..integrators.compiled.central import Block
+from ..integrators.hati.compiled import HATIBlock
+from ..integrators.step_buffer import Steps
+from ..simulation.recorder import Recorder
+from ..systems.frame import Frame
 from . import crane, crane_record
 from .wording import faster
 

@@ -18,12 +18,12 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 from .. import parallel
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
 from ..integrators import CDLagrange, Integrator
-from ..laws import LinearElastic, NeoHookean
+from ..materials import LinearElastic, NeoHookean
 from ..mesh import NamedMesh
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
-from ..solid import Solid
+from ..systems.solid import Solid
 
 #: Cells and laws by name.
 KINDS: dict[str, tuple[dmesh.CellType, Any]] = {

@@ -7,13 +7,13 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..contact import Bound, Contact
+from ..algebra.operators import Rows
+from ..contact.base import Bound, Contact
+from ..contact.obstacle_contact import RigidContact
 from ..integrators import CDLagrange, CentralDifferences
-from ..integrators.block import Block
-from ..obstacle_contact import RigidContact
-from ..rows import Rows
-from ..steps import Steps
-from ..system import System
+from ..integrators.compiled.central import Block
+from ..integrators.step_buffer import Steps
+from ..systems.system import System
 from . import bouncing_ball, signorini, van_der_pol
 from .case import Values
 from .wording import faster

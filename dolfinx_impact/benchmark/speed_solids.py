@@ -12,13 +12,13 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import kinematics, parallel
+from .. import parallel
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, Union
 from ..integrators import CDLagrange
-from ..laws import LinearElastic, NeoHookean
+from ..materials import LinearElastic, NeoHookean, kinematics
 from ..mesh import NamedMesh
-from ..obstacle_contact import RigidContact
-from ..obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, Union
-from ..solid import Solid
+from ..systems.solid import Solid
 
 #: Cells along an edge of the cube, its cells and degree, for about 1e5 dofs.
 ELEMENTS = {

@@ -20,14 +20,14 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import energy, mesh, parallel
-from ..integrators import Integrator, Option, find_scheme
-from ..laws import NeoHookean
-from ..obstacle_contact import RigidContact
-from ..output import Result
-from ..simulation import Observer
-from ..solid import Solid
-from ..steps import Steps
+from .. import mesh, parallel
+from ..contact.obstacle_contact import RigidContact
+from ..integrators import Integrator, Option, energy, find_scheme
+from ..integrators.step_buffer import Steps
+from ..materials import NeoHookean
+from ..output.result import Result
+from ..simulation.loop import Observer
+from ..systems.solid import Solid
 from .case import COMMON, Problem, RunLog, Values, Verdict, balance_verdict
 
 #: Parameters of both cases, in addition to those of their own.

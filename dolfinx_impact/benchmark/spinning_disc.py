@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
 from ..integrators import Option
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
 from . import drawings, spinning
 from .case import Case, Problem, Values
 

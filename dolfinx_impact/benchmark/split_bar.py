@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
+from ..algebra.operators import Rows
+from ..contact.obstacle_contact import RigidContact
+from ..contact.obstacles import Plane
 from ..integrators import CDLagrange, Integrator, Option, find_scheme
 from ..integrators.hati import HATI
-from ..laws import LinearElastic
-from ..obstacle_contact import RigidContact
-from ..obstacles import Plane
-from ..output import Result
-from ..rows import Rows
-from ..simulation import Observer, simulate
-from ..solid import Solid
+from ..materials import LinearElastic
+from ..output.result import Result
+from ..simulation.loop import Observer, simulate
+from ..systems.solid import Solid
 from . import drawings, impacting_bar
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
+from ..contact.node_pairs import NodePairs
 from ..exact import ImpactingBar
 from ..integrators import Integrator, Option, find_scheme
-from ..laws import LinearElastic
-from ..node_pairs import NodePairs
-from ..output import Result
-from ..simulation import simulate
-from ..solid import Solid
+from ..materials import LinearElastic
+from ..output.result import Result
+from ..simulation.loop import simulate
+from ..systems.solid import Solid
 from . import drawings, impacting_bar
 from .case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -31,11 +31,11 @@ from numpy.typing import NDArray
 
 from .. import parallel
 from ..integrators import Integrator, Option, find_scheme
-from ..laws import LinearElastic
-from ..output import Result
-from ..simulation import simulate
-from ..solid import Solid
-from ..system import PointMasses
+from ..materials import LinearElastic
+from ..output.result import Result
+from ..simulation.loop import simulate
+from ..systems.solid import Solid
+from ..systems.system import PointMasses
 from . import drawings
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
 

@@ -18,7 +18,7 @@ from typing import IO, Any, Callable, Iterator, Sequence, TypeVar
 import numpy as np
 from mpi4py import MPI
 
-from ..simulation import Interrupted, stop_signals
+from ..simulation.loop import Interrupted, stop_signals
 
 T = TypeVar("T")
 

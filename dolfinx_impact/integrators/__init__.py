@@ -2,22 +2,23 @@
 
 from .base import Integrator, UnstableTimeStep
 from .catalogue import SCHEMES
-from .enforcement import PositionLevel, VelocityLevel
-from .formulas import CentralDifferences, ThetaMethod
+from .catalogue_entry import Option, Scheme
+from .central_differences import CentralDifferences
+from .contact_laws import PositionLevel, VelocityLevel
 from .hati import HATI
-from .newton import NewtonTheta
-from .own import find_scheme
-from .scheme import Option, Scheme
 from .schemes import (
     AcaryBonnefon,
-    Carpenter,
-    CarpenterImplicit,
     CDLagrange,
     CDLagrangeImplicit,
+    Carpenter,
+    CarpenterImplicit,
     MoreauJean,
     MoreauJeanDecoupled,
     PaoliSchatzman,
 )
+from .theta_method import ThetaMethod
+from .theta_newton import NewtonTheta
+from .user_schemes import find_scheme
 
 __all__ = [
     "AcaryBonnefon",

@@ -7,12 +7,13 @@ from typing import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import arguments, facts, kernels, parallel
-from ..contact import refuse_penetration
-from ..contact_set import Contacts, as_contact
-from ..energy import Balance, TrapezoidalBalance
-from ..system import System
-from .initial import Initial, initial_field
+from .. import arguments, descriptions, parallel
+from ..algebra import kernels
+from ..contact.base import refuse_penetration
+from ..contact.contact_set import Contacts, as_contact
+from ..systems.system import System
+from .energy import Balance, TrapezoidalBalance
+from .initial_values import Initial, initial_field
 
 
 class UnstableTimeStep(RuntimeError):
@@ -79,10 +80,10 @@ class Integrator:
         self.r_t = np.zeros(contact.rows.dofs.shape if contact and rubs else 0)
 
     def __repr__(self) -> str:
-        return facts.of_integrator(self)
+        return descriptions.of_integrator(self)
 
     def __str__(self) -> str:
-        return facts.of_all(self)
+        return descriptions.of_all(self)
 
     @property
     def t(self) -> float:

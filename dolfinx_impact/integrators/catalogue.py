@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Mapping
 
 from . import doyen2011
+from .catalogue_entry import Catalogue, Option, Scheme
 from .hati import HATI
-from .scheme import Catalogue, Option, Scheme
 from .schemes import (
     AcaryBonnefon,
-    Carpenter,
-    CarpenterImplicit,
     CDLagrange,
     CDLagrangeImplicit,
+    Carpenter,
+    CarpenterImplicit,
     MoreauJean,
     MoreauJeanDecoupled,
     PaoliSchatzman,

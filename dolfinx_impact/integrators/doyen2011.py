@@ -6,16 +6,17 @@ import math
 from typing import Any, Callable, Mapping
 
 from .. import parallel
-from ..contact import Contact
-from ..contact_set import Contacts, as_contact
-from ..massless import MasslessContact, StaticContact, StaticLevel
-from ..system import System
+from ..contact.base import Contact
+from ..contact.contact_set import Contacts, as_contact
+from ..systems.system import System
 from .base import Integrator
-from .enforcement import PositionLevel, VelocityLevel
-from .formulas import CentralDifferences, ThetaMethod
+from .catalogue_entry import Option, Scheme
+from .central_differences import CentralDifferences
+from .contact_laws import PositionLevel, VelocityLevel
+from .modified_mass import MasslessContact, StaticContact, StaticLevel
 from .newmark import Newmark
 from .penalty import EnergyConservingPenalty, ExplicitPenalty, ImplicitPenalty
-from .scheme import Option, Scheme
+from .theta_method import ThetaMethod
 
 Make = Callable[..., Integrator]
 PAPER = "Doyen, Ern, Piperno, SIAM J. Sci. Comput. 33 (2011)"

@@ -7,12 +7,12 @@ from typing import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import complementarity
-from ..dense import DenseSolver
-from ..system import PointMasses
-from .enforcement import VelocityLevel
-from .formulas import CentralDifferences
-from .response import FactorisedResponse
+from ..algebra import complementarity
+from ..algebra.dense_solver import DenseSolver
+from ..systems.system import PointMasses
+from .central_differences import CentralDifferences
+from .contact_laws import VelocityLevel
+from .delassus import FactorisedResponse
 
 _MOST = 60
 _TOLERANCE = 1e-12
@@ -29,7 +29,7 @@ class ImplicitVelocity(CentralDifferences):
 
     with contact at velocity level. In every Newton iteration the impulses belong to its final
     velocity: ``H = L K^-1 L^T`` with ``K = M - h/2 dF/dv``. The start is that of
-    :class:`~.formulas.CentralDifferences`, its forces taken with v_0. Second order without contact
+    :class:`~.central_differences.CentralDifferences`, its forces taken with v_0. Second order without contact
     whatever the forces; where they do not depend on v it is CD-Lagrange.
 
     Args:
@@ -43,7 +43,7 @@ class ImplicitVelocity(CentralDifferences):
 
     Raises:
         ValueError: A system that is not one of point masses; see
-            :class:`~.formulas.CentralDifferences`.
+            :class:`~.central_differences.CentralDifferences`.
         NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
     """
 

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..energy import Balance, NewmarkBalance, TrapezoidalBalance
-from ..massless import MasslessContact
-from ..system import System
+from ..systems.system import System
 from .base import Integrator
-from .enforcement import Enforcement
-from .formulas import refuse_restitution_and_friction, refuse_unsteady
-from .lumped import LumpedResponse
-from .response import FactorisedResponse
+from .central_differences import refuse_restitution_and_friction, refuse_unsteady
+from .contact_laws import Enforcement
+from .delassus import FactorisedResponse
+from .delassus_lumped import LumpedResponse
+from .energy import Balance, NewmarkBalance, TrapezoidalBalance
+from .modified_mass import MasslessContact
 
 
 class Newmark(Integrator):

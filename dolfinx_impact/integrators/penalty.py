@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import arguments, complementarity
-from ..contact_set import Contacts, as_contact
-from .enforcement import FreeEnd
-from .formulas import refuse_restitution_and_friction
-from .response import Response
+from .. import arguments
+from ..algebra import complementarity
+from ..contact.contact_set import Contacts, as_contact
+from .central_differences import refuse_restitution_and_friction
+from .contact_laws import FreeEnd
+from .delassus import Response
 
 _SWEEPS = 20
 _NEWTON_STEPS = 40
@@ -47,7 +48,7 @@ class ExplicitPenalty(Penalty):
     """``r = h R(g(u_n))``: the force at the position that the formula has, 5.3."""
 
     def impulses(self, s: Any, response: Response, *, first: bool = False) -> NDArray:
-        """See :class:`~.enforcement.Enforcement`."""
+        """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
         gap = self.contact.evaluate(s.contact_position())
@@ -61,7 +62,7 @@ class ImplicitPenalty(Penalty):
     """
 
     def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
-        """See :class:`~.enforcement.Enforcement`."""
+        """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
         self.contact.evaluate(s.end_position())
@@ -79,7 +80,7 @@ class EnergyConservingPenalty(Penalty):
     """``r = -h (V(g') - V(g)) / (g' - g)`` with ``V = min(g, 0)^2 / (2 eps)``, 5.2: V is paid back whole."""
 
     def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
-        """See :class:`~.enforcement.Enforcement`."""
+        """See :class:`~.contact_laws.Enforcement`."""
         contact, h, eps = self.contact, s.dt, self.eps
         if contact is None:
             return np.zeros(0)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from .. import arguments
-from ..contact import Contact
-from ..contact_set import Contacts, as_contact
-from ..system import PointMasses, System
-from .combined import Combined
-from .enforcement import PositionLevel, VelocityLevel
-from .formulas import CentralDifferences, ThetaMethod
+from ..contact.base import Contact
+from ..contact.contact_set import Contacts, as_contact
+from ..systems.system import PointMasses, System
+from .acary_bonnefon import Combined
+from .central_differences import CentralDifferences
+from .contact_laws import PositionLevel, VelocityLevel
 from .implicit_velocity import ImplicitVelocity
 from .newmark import Newmark
-from .newton import NewtonTheta
+from .theta_method import ThetaMethod
+from .theta_newton import NewtonTheta
 
 
 def CDLagrange(

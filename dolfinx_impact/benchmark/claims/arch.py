@@ -18,8 +18,14 @@ from ..runs import FailedRun, Runs
 from .arch_figures import FIGURES
 from .arch_runs import CASE, CD, MJ, arch, depth, frozen, heights, refused, remaining, touching_nodes
 from .arch_termination import (
-    judge_cheap, judge_criterion, judge_criterion_first, judge_ratio, judge_scaling, judge_stop,
-    judge_velocity, judge_viscous,
+    judge_cheap,
+    judge_criterion,
+    judge_criterion_first,
+    judge_ratio,
+    judge_scaling,
+    judge_stop,
+    judge_velocity,
+    judge_viscous,
 )  # fmt: skip
 from .claim import DI_STASIO, Claim, Finding
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...chain import Chain
-from ...statics import Equilibrium, static_equilibrium
+from ...contact.statics import Equilibrium, static_equilibrium
+from ...systems.chain import Chain
 from .. import discrete_arch as case
 from ..runs import Run, Runs
 from .claim import Finding

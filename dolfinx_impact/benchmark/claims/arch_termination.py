@@ -7,7 +7,16 @@ import numpy as np
 from .. import discrete_arch as case
 from ..runs import Runs
 from .arch_runs import (
-    CASE, CD, MJ, depth, frozen, refused, remaining, since, stopped_run, touching_nodes,
+    CASE,
+    CD,
+    MJ,
+    depth,
+    frozen,
+    refused,
+    remaining,
+    since,
+    stopped_run,
+    touching_nodes,
 )  # fmt: skip
 from .claim import Finding
 from .effort import effort

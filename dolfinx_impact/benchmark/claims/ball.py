@@ -11,18 +11,36 @@ from typing import Callable, Sequence
 
 import numpy as np
 
-from ...contact import Contact
+from ...contact.base import Contact
 from ...integrators import PositionLevel
 from ...integrators.newmark import Newmark
-from ...system import System
+from ...systems.system import System
 from ..runs import Run, Runs
 from . import ball_combined, ball_figures, ball_schemes, ball_smooth, ball_zeno
 from .ball_figures import (
-    CASE, GRAVITY, HEIGHTS, STEP, STEPS, VELOCITY_LEVEL, drop_heights, exact, fitted,
+    CASE,
+    GRAVITY,
+    HEIGHTS,
+    STEP,
+    STEPS,
+    VELOCITY_LEVEL,
+    drop_heights,
+    exact,
+    fitted,
 )  # fmt: skip
 from .ball_schemes import (
-    ELASTIC, EPS, LAW, LOSSY, PLASTIC, SPEED, carpenter_asked, carpenter_energy, depth, listed,
-    order_tolerance, with_impact,
+    ELASTIC,
+    EPS,
+    LAW,
+    LOSSY,
+    PLASTIC,
+    SPEED,
+    carpenter_asked,
+    carpenter_energy,
+    depth,
+    listed,
+    order_tolerance,
+    with_impact,
 )  # fmt: skip
 from .claim import DI_STASIO, Claim, Finding, also
 

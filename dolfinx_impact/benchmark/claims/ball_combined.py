@@ -14,7 +14,16 @@ from .. import bouncing_ball
 from ..runs import FailedRun, Run, Runs
 from .ball_figures import CASE, FORECASTS, GRAVITY, HEIGHTS, STEP, STEPS, drop_heights, exact, fitted
 from .ball_schemes import (
-    ELASTIC, EPS, LAW, LOSSY, PLASTIC, SPEED, depth, farthest, law_defect, order_tolerance,
+    ELASTIC,
+    EPS,
+    LAW,
+    LOSSY,
+    PLASTIC,
+    SPEED,
+    depth,
+    farthest,
+    law_defect,
+    order_tolerance,
     paoli_phases,
 )  # fmt: skip
 from .claim import ACARY, Claim, Finding, also

@@ -13,7 +13,16 @@ import numpy as np
 
 from ..runs import FailedRun, Run, Runs
 from .ball_figures import (
-    CASE, GRAVITY, HEIGHTS, STEP, STEPS, VELOCITY_LEVEL, drop_heights, errors, exact, fitted,
+    CASE,
+    GRAVITY,
+    HEIGHTS,
+    STEP,
+    STEPS,
+    VELOCITY_LEVEL,
+    drop_heights,
+    errors,
+    exact,
+    fitted,
 )  # fmt: skip
 from .claim import CSMA, DI_STASIO, Claim, Finding, also
 

@@ -12,9 +12,9 @@ from typing import Callable, Sequence
 
 import numpy as np
 
-from ...contact import Contact
+from ...contact.base import Contact
 from ...integrators.base import Integrator
-from ...system import System
+from ...systems.system import System
 from .. import bouncing_ball
 from ..runs import Run, Runs
 from .ball_figures import CASE, GRAVITY, STEP, VELOCITY_LEVEL, exact

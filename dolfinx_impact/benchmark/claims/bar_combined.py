@@ -11,8 +11,20 @@ from numpy.typing import NDArray
 from ..convergence import order
 from ..runs import Run, Runs
 from .bar_measures import (
-    BAR, CASE, COURANT, ENERGY, FORECASTS, MESHES, PLACES, Register, highest_energy, hits,
-    impulse_ripple, in_contact, listed, steps_of,
+    BAR,
+    CASE,
+    COURANT,
+    ENERGY,
+    FORECASTS,
+    MESHES,
+    PLACES,
+    Register,
+    highest_energy,
+    hits,
+    impulse_ripple,
+    in_contact,
+    listed,
+    steps_of,
 )  # fmt: skip
 from .claim import ACARY, Claim, Finding, also
 

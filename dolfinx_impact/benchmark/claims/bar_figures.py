@@ -12,9 +12,7 @@ from ... import plot
 from ...exact import ImpactingBar
 from ..runs import Run, Runs
 from .bar_combined import tau
-from .bar_measures import (
-    BAR, BOTH, CASE, FORECASTS,
-)  # fmt: skip
+from .bar_measures import BAR, BOTH, CASE, FORECASTS  # fmt: skip
 from .claim import ACARY, DI_STASIO, Figure
 
 

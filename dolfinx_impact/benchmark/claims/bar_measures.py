@@ -8,10 +8,10 @@ from typing import Any, Callable, Sequence, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...contact import Contact
-from ...integrators.enforcement import VelocityLevel
-from ...integrators.formulas import CentralDifferences
-from ...system import System
+from ...contact.base import Contact
+from ...integrators.central_differences import CentralDifferences
+from ...integrators.contact_laws import VelocityLevel
+from ...systems.system import System
 from .. import impacting_bar
 from ..convergence import at_times, norm35
 from ..runs import Run, Runs

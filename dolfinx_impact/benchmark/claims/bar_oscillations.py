@@ -7,7 +7,17 @@ import numpy as np
 from ..convergence import order
 from ..runs import Runs
 from .bar_measures import (
-    BAR, BOTH, CASE, DISSIPATIVE, Register, SIZES, TRANSIT, impulse_span, listed, on_meshes, ringing,
+    BAR,
+    BOTH,
+    CASE,
+    DISSIPATIVE,
+    SIZES,
+    TRANSIT,
+    Register,
+    impulse_span,
+    listed,
+    on_meshes,
+    ringing,
     steps_of,
 )  # fmt: skip
 from .claim import CSMA, Claim, Finding

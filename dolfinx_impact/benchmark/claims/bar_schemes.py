@@ -10,8 +10,22 @@ import numpy as np
 from ..convergence import at_times, norm35, order
 from ..runs import Run, Runs
 from .bar_measures import (
-    BAR, BOTH, CASE, ENERGY, MESHES, PLACES, Register, SIZES, error, highest_energy, hits, listed,
-    on_meshes, position_ripple, steps_of, vibrating,
+    BAR,
+    BOTH,
+    CASE,
+    ENERGY,
+    MESHES,
+    PLACES,
+    SIZES,
+    Register,
+    error,
+    highest_energy,
+    hits,
+    listed,
+    on_meshes,
+    position_ripple,
+    steps_of,
+    vibrating,
 )  # fmt: skip
 from .claim import CSMA, Claim, Finding, also
 

@@ -7,7 +7,18 @@ import numpy as np
 from ..runs import Runs
 from .claim import Finding, also
 from .crane_measures import (
-    CASE, CD, HATI, PAPER_STEP, Register, Shaking, closures, first_impact, lift_off, sampled, touches, zoomed,
+    CASE,
+    CD,
+    HATI,
+    PAPER_STEP,
+    Register,
+    Shaking,
+    closures,
+    first_impact,
+    lift_off,
+    sampled,
+    touches,
+    zoomed,
 )  # fmt: skip
 
 says = Register()

@@ -9,8 +9,20 @@ import numpy as np
 from ..runs import Runs
 from .claim import Finding, also
 from .crane_measures import (
-    ALIKE, HIGH_RATIO, LINE, RATIO, Register, Shaking, apart, divided, explicit, first_impact,
-    largest_energy, of_ratio, sampled, speed,
+    ALIKE,
+    HIGH_RATIO,
+    LINE,
+    RATIO,
+    Register,
+    Shaking,
+    apart,
+    divided,
+    explicit,
+    first_impact,
+    largest_energy,
+    of_ratio,
+    sampled,
+    speed,
 )  # fmt: skip
 
 says = Register()

@@ -11,8 +11,21 @@ from ..runs import Run, Runs
 from .claim import FEKAK, Figure
 from .crane_contact import WINDOW
 from .crane_measures import (
-    CASE, CD, HATI, PAPER_STEP, REPORT, Shaking, apart, cpu_times, divided, explicit, first_impact, lift_off,
-    of_ratio, sampled, zoomed,
+    CASE,
+    CD,
+    HATI,
+    PAPER_STEP,
+    REPORT,
+    Shaking,
+    apart,
+    cpu_times,
+    divided,
+    explicit,
+    first_impact,
+    lift_off,
+    of_ratio,
+    sampled,
+    zoomed,
 )  # fmt: skip
 
 _RECORD = "our record, vertical"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from ...simulation import simulate
+from ...simulation.loop import simulate
 from .. import bridge_crane as case
 from ..case import RunLog
 from ..convergence import at_times, norm35

@@ -9,8 +9,22 @@ from ..runs import Runs
 from .bar_measures import DISSIPATIVE
 from .claim import Finding, also
 from .crane_measures import (
-    ALIKE, CD, HATI, LINE, OSCILLATION, Register, Shaking, apart, closures, divided, explicit, lift_off,
-    oscillation, rms, sampled, touches,
+    ALIKE,
+    CD,
+    HATI,
+    LINE,
+    OSCILLATION,
+    Register,
+    Shaking,
+    apart,
+    closures,
+    divided,
+    explicit,
+    lift_off,
+    oscillation,
+    rms,
+    sampled,
+    touches,
 )  # fmt: skip
 
 says = Register()

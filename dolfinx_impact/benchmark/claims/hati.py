@@ -8,8 +8,23 @@ from ..convergence import order
 from ..runs import Runs
 from .claim import Claim, Figure, Finding, also
 from .hati_measures import (
-    CASE, CD, COURANT, FINE, LINE, OTHERS, RATIOS, SCHEME, Register, energy, fine_jump, made,
-    TOTAL, V0, residual_as_printed, solves, taken,
+    CASE,
+    CD,
+    COURANT,
+    FINE,
+    LINE,
+    OTHERS,
+    RATIOS,
+    SCHEME,
+    TOTAL,
+    V0,
+    Register,
+    energy,
+    fine_jump,
+    made,
+    residual_as_printed,
+    solves,
+    taken,
 )  # fmt: skip
 
 __all__ = ["CLAIMS", "FIGURES"]

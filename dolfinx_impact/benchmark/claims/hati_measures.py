@@ -7,15 +7,15 @@ from typing import Any, Callable, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...body import Body
-from ...contact import Contact
-from ...energy import Balance
+from ...contact.base import Contact
+from ...integrators.energy import Balance
 from ...integrators.hati import HATI
 from ...integrators.hati.balance import HATIBalance
-from ...integrators.hati.sides import Implicit
+from ...integrators.hati.implicit_side import Implicit
 from ...integrators.hati.interface import Interface
-from ...output import Result
-from ...simulation import simulate
+from ...output.result import Result
+from ...simulation.loop import simulate
+from ...systems.body import Body
 from .. import split_bar as case
 from ..runs import Run, Runs
 from .claim import FEKAK, Claim, Finding

@@ -9,14 +9,28 @@ from numpy.typing import NDArray
 
 from ...integrators import Integrator
 from ...plot import style
-from ...simulation import simulate
+from ...simulation.loop import simulate
 from .. import cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
 from ..runs import Run, Runs
 from ..spinning import cross
 from .claim import Figure
 from .known_measures import (
-    ABOVE, BELOW, BOTH, CD, CLOSED, CONSERVED, CUBE, CUBES, DEGREES, FLIGHT, HERTZ, JOHNSON, LAME, MJ,
-    SLIDING, WAVE,
+    ABOVE,
+    BELOW,
+    BOTH,
+    CD,
+    CLOSED,
+    CONSERVED,
+    CUBE,
+    CUBES,
+    DEGREES,
+    FLIGHT,
+    HERTZ,
+    JOHNSON,
+    LAME,
+    MJ,
+    SLIDING,
+    WAVE,
 )  # fmt: skip
 
 _LABELS = {CD: "CD-Lagrange", MJ: "Moreau-Jean"}

@@ -12,7 +12,19 @@ from ..convergence import order
 from ..runs import Runs
 from .claim import Claim, Finding, also
 from .known_measures import (
-    ABOVE, BELOW, BOTH, CLOSED, CUBE, CUBES, HERTZ, JOHNSON, RIGID, ROUNDING, SLIDING, Register, number,
+    ABOVE,
+    BELOW,
+    BOTH,
+    CLOSED,
+    CUBE,
+    CUBES,
+    HERTZ,
+    JOHNSON,
+    RIGID,
+    ROUNDING,
+    SLIDING,
+    Register,
+    number,
     shown,
 )  # fmt: skip
 

@@ -11,8 +11,22 @@ from ..convergence import order
 from ..runs import Runs
 from .claim import Claim, Finding, also
 from .known_measures import (
-    BOTH, CD, CONSERVED, DEGREES, DISC, FLIGHT, INVARIANCE, LAME, MJ, OBLIQUE, RING, ROUNDING, WAVE, Register,
-    number, shown,
+    BOTH,
+    CD,
+    CONSERVED,
+    DEGREES,
+    DISC,
+    FLIGHT,
+    INVARIANCE,
+    LAME,
+    MJ,
+    OBLIQUE,
+    RING,
+    ROUNDING,
+    WAVE,
+    Register,
+    number,
+    shown,
 )  # fmt: skip
 
 _says = Register()

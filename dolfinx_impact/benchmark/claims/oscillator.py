@@ -13,8 +13,29 @@ from ..runs import Runs
 from .claim import CSMA, DI_STASIO, Claim, Finding
 from .oscillator_figures import figures
 from .oscillator_runs import (
-    BOTH, CASE, CD, IMPLICIT, MJ, OMEGA, PAPER, X0, XI, Extent, errors, evaluations, impulses, limit_cycle,
-    long_run, next_term, off_cycle, positions, ratio, scatter, short_run, start, truth,
+    BOTH,
+    CASE,
+    CD,
+    IMPLICIT,
+    MJ,
+    OMEGA,
+    PAPER,
+    X0,
+    XI,
+    Extent,
+    errors,
+    evaluations,
+    impulses,
+    limit_cycle,
+    long_run,
+    next_term,
+    off_cycle,
+    positions,
+    ratio,
+    scatter,
+    short_run,
+    start,
+    truth,
 )  # fmt: skip
 
 #: Width of a printed line over that of its column: curves nearer than that look like one.

@@ -13,7 +13,19 @@ from ..convergence import order
 from ..runs import Runs
 from .claim import DI_STASIO, Figure
 from .oscillator_runs import (
-    BOTH, CASE, CD, MJ, OMEGA, SCHEMES, WALL, Extent, errors, exact, limit_cycle, long_run, short_run,
+    BOTH,
+    CASE,
+    CD,
+    MJ,
+    OMEGA,
+    SCHEMES,
+    WALL,
+    Extent,
+    errors,
+    exact,
+    limit_cycle,
+    long_run,
+    short_run,
 )  # fmt: skip
 
 

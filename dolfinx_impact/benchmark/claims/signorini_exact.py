@@ -16,8 +16,29 @@ from ..runs import FailedRun, Runs
 from . import signorini_linear, signorini_newmark
 from .claim import Claim, Finding
 from .signorini_measures import (
-    BAR, BOUNCES, CORRECTED, DOYEN, ENERGY, FORCE, IMPACT, LARGE, PLACES, SPEED, Claims, balance_holds,
-    bounces, force, in_contact, is_quiet, late_error, made, of, oscillates, phases, poor_energy, stability,
+    BAR,
+    BOUNCES,
+    CORRECTED,
+    DOYEN,
+    ENERGY,
+    FORCE,
+    IMPACT,
+    LARGE,
+    PLACES,
+    SPEED,
+    Claims,
+    balance_holds,
+    bounces,
+    force,
+    in_contact,
+    is_quiet,
+    late_error,
+    made,
+    of,
+    oscillates,
+    phases,
+    poor_energy,
+    stability,
 )  # fmt: skip
 
 __all__ = ["CLAIMS", "DOYEN"]

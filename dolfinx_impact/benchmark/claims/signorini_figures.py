@@ -16,8 +16,8 @@ from ... import plot
 from ...exact import SignoriniBar
 from ...integrators import find_scheme
 from ...integrators.doyen2011 import PAPER as DOYEN
-from ...output import Result
-from ...simulation import simulate
+from ...output.result import Result
+from ...simulation.loop import simulate
 from .. import runner, signorini
 from ..cases import CASES
 from ..runs import Run, Runs

@@ -12,7 +12,17 @@ from ..runs import Runs
 from ..signorini import IMPLICIT_STEP
 from .claim import Claim, Finding, also
 from .signorini_phases import (
-    BAR, JUMP, PLACES, Register, chosen, impacts, numbers, oscillation, overshoots, ripples, span,
+    BAR,
+    JUMP,
+    PLACES,
+    Register,
+    chosen,
+    impacts,
+    numbers,
+    oscillation,
+    overshoots,
+    ripples,
+    span,
     stress,
 )  # fmt: skip
 

@@ -11,8 +11,23 @@ from ..convergence import norm35, order
 from ..runs import Runs
 from .claim import Claim, Finding
 from .signorini_measures import (
-    BAR, BOUNCES, BOUNCING, ENERGY, FORCE, HHT, IMPACT, N, PLACES, Claims, bounces, fly, force, loss, of,
-    phases, stability,
+    BAR,
+    BOUNCES,
+    BOUNCING,
+    ENERGY,
+    FORCE,
+    HHT,
+    IMPACT,
+    N,
+    PLACES,
+    Claims,
+    bounces,
+    fly,
+    force,
+    loss,
+    of,
+    phases,
+    stability,
 )  # fmt: skip
 
 _claims = Claims()

@@ -12,8 +12,19 @@ from ..signorini import IMPLICIT_STEP
 from . import signorini_phases as phases
 from .claim import Claim, Finding, also
 from .signorini_phases import (
-    BOUNCES, ENERGY, FEW_PLACES, PLACES, ROUNDING, Register, bounces, impacts, kept, linear_limit,
-    numbers, oscillation, span,
+    BOUNCES,
+    ENERGY,
+    FEW_PLACES,
+    PLACES,
+    ROUNDING,
+    Register,
+    bounces,
+    impacts,
+    kept,
+    linear_limit,
+    numbers,
+    oscillation,
+    span,
 )  # fmt: skip
 
 _says = Register()

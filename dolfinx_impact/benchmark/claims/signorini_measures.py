@@ -9,11 +9,11 @@ from typing import Any, Callable, Sequence, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...contact import Contact
+from ...contact.base import Contact
 from ...integrators import Integrator
-from ...integrators.enforcement import PositionLevel
-from ...integrators.formulas import ThetaMethod
-from ...system import System
+from ...integrators.contact_laws import PositionLevel
+from ...integrators.theta_method import ThetaMethod
+from ...systems.system import System
 from .. import runner, signorini
 from ..runs import FailedRun, Run, Runs
 from .claim import Claim, Finding

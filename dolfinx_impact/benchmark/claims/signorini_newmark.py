@@ -14,8 +14,29 @@ from ..runs import Runs
 from .claim import Claim, Finding
 from .signorini_linear import is_of_order, stays_bounded
 from .signorini_measures import (
-    BAR, BOUNCES, ENERGY, FORCE, HHT, LARGE, N, PLACES, SPEED, THETAS, Claims, balance_holds,
-    first_contact, force, in_contact, is_quiet, made, of, oscillates, phases, poor, poor_energy, ripple,
+    BAR,
+    BOUNCES,
+    ENERGY,
+    FORCE,
+    HHT,
+    LARGE,
+    N,
+    PLACES,
+    SPEED,
+    THETAS,
+    Claims,
+    balance_holds,
+    first_contact,
+    force,
+    in_contact,
+    is_quiet,
+    made,
+    of,
+    oscillates,
+    phases,
+    poor,
+    poor_energy,
+    ripple,
 )  # fmt: skip
 
 _claims = Claims()

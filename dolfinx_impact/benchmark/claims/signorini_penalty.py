@@ -11,8 +11,25 @@ from ..runs import Runs
 from . import signorini_phases as phases
 from .claim import Claim, Finding
 from .signorini_phases import (
-    BAR, BOUNCES, ENERGY, FEW_PLACES, IMPACT, PLACES, ROUNDING, Register, WIDTH, bounces, chosen,
-    closed_form, impacts, kept, largest_courant, numbers, oscillation, resting_courant, span,
+    BAR,
+    BOUNCES,
+    ENERGY,
+    FEW_PLACES,
+    IMPACT,
+    PLACES,
+    ROUNDING,
+    WIDTH,
+    Register,
+    bounces,
+    chosen,
+    closed_form,
+    impacts,
+    kept,
+    largest_courant,
+    numbers,
+    oscillation,
+    resting_courant,
+    span,
 )  # fmt: skip
 
 _says = Register()

@@ -12,8 +12,24 @@ from ..runs import Runs
 from ..signorini import EXPLICIT_STEP
 from .claim import Claim, Finding
 from .signorini_phases import (
-    BAR, BOUNCES, FEW_PLACES, IMPACT, JUMP, PLACES, ROUNDING, Register, bounces, chosen, impacts, kept,
-    linear_limit, numbers, oscillation, span, step_of, stress,
+    BAR,
+    BOUNCES,
+    FEW_PLACES,
+    IMPACT,
+    JUMP,
+    PLACES,
+    ROUNDING,
+    Register,
+    bounces,
+    chosen,
+    impacts,
+    kept,
+    linear_limit,
+    numbers,
+    oscillation,
+    span,
+    step_of,
+    stress,
 )  # fmt: skip
 
 _says = Register()

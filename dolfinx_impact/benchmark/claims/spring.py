@@ -17,11 +17,32 @@ from ..runs import FailedRun, Runs
 from .claim import CSMA, DI_STASIO, Claim, Finding
 from .spring_figures import FIGURES
 from .spring_friction import (
-    judge_complexity, judge_contact_time, judge_coulomb, judge_dissipative, judge_final, judge_mean,
-    judge_no_contact, judge_phases, judge_tangent, judge_tangential, judge_visible_impacts,
+    judge_complexity,
+    judge_contact_time,
+    judge_coulomb,
+    judge_dissipative,
+    judge_final,
+    judge_mean,
+    judge_no_contact,
+    judge_phases,
+    judge_tangent,
+    judge_tangential,
+    judge_visible_impacts,
 )  # fmt: skip
 from .spring_runs import (
-    CASE, CD, DECOUPLED, MJ, ROUNDING, RUBS, VISIBLE, cross, force, impact_depths, impacts, mass, momentum,
+    CASE,
+    CD,
+    DECOUPLED,
+    MJ,
+    ROUNDING,
+    RUBS,
+    VISIBLE,
+    cross,
+    force,
+    impact_depths,
+    impacts,
+    mass,
+    momentum,
     swing,
 )  # fmt: skip
 from .spring_symplectic import judge_better, judge_not_symplectic, judge_symplectic

@@ -20,8 +20,23 @@ from ..runs import Runs
 from .claim import Finding
 from .effort import effort
 from .spring_runs import (
-    CASE, CD, FINE, FINE_LONG, MJ, ROUNDING, RUBS, VISIBLE, arms, cross, impacts, kept, momentum, refined,
-    rubbed, rubbing_losses, swing,
+    CASE,
+    CD,
+    FINE,
+    FINE_LONG,
+    MJ,
+    ROUNDING,
+    RUBS,
+    VISIBLE,
+    arms,
+    cross,
+    impacts,
+    kept,
+    momentum,
+    refined,
+    rubbed,
+    rubbing_losses,
+    swing,
 )  # fmt: skip
 
 

@@ -12,8 +12,19 @@ from ...plot import style
 from ..runs import Run, Runs
 from .claim import FEKAK, Figure
 from .two_bars_measures import (
-    BAR, BOTH, CASE, CD, MESHES, MJ, Convergence, acceleration, convergence_in_space, convergence_in_time,
-    exact_force, finer_steps, force,
+    BAR,
+    BOTH,
+    CASE,
+    CD,
+    MESHES,
+    MJ,
+    Convergence,
+    acceleration,
+    convergence_in_space,
+    convergence_in_time,
+    exact_force,
+    finer_steps,
+    force,
 )  # fmt: skip
 
 _END = 180.0

@@ -11,8 +11,24 @@ from ..convergence import norm35, order
 from ..runs import Run, Runs
 from .claim import Claim, Finding, also
 from .two_bars_measures import (
-    BAR, CASE, CD, ENERGY, FINER, LINE, MASS, MESHES, MJ, Register, SIZES, acceleration, exact_of,
-    finer_steps, force, in_contact, meeting, steps_of,
+    BAR,
+    CASE,
+    CD,
+    ENERGY,
+    FINER,
+    LINE,
+    MASS,
+    MESHES,
+    MJ,
+    SIZES,
+    Register,
+    acceleration,
+    exact_of,
+    finer_steps,
+    force,
+    in_contact,
+    meeting,
+    steps_of,
 )  # fmt: skip
 
 _says = Register()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...exact import ImpactingBar
 from ...integrators import Integrator
-from ...simulation import simulate
+from ...simulation.loop import simulate
 from .. import two_bars as case
 from ..convergence import norm35, order
 from ..runs import FailedRun, Run, Runs

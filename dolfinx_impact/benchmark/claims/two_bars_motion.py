@@ -11,9 +11,34 @@ from ..convergence import norm35, order
 from ..runs import Run, Runs
 from .claim import Claim, Finding, also
 from .two_bars_measures import (
-    BAR, BOTH, CASE, CD, ENERGY, FINER, LINE, MESHES, MJ, PARTS, Register, SIZES, STEPS, TRANSIT, WINDOW,
-    errors, exact_force, exact_of, finer_steps, force, in_contact, listed, meeting, meetings, released,
-    ringing, steps_of, ups_and_downs,
+    BAR,
+    BOTH,
+    CASE,
+    CD,
+    ENERGY,
+    FINER,
+    LINE,
+    MESHES,
+    MJ,
+    PARTS,
+    SIZES,
+    STEPS,
+    TRANSIT,
+    WINDOW,
+    Register,
+    errors,
+    exact_force,
+    exact_of,
+    finer_steps,
+    force,
+    in_contact,
+    listed,
+    meeting,
+    meetings,
+    released,
+    ringing,
+    steps_of,
+    ups_and_downs,
 )  # fmt: skip
 
 _says = Register()

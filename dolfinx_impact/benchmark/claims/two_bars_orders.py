@@ -13,8 +13,18 @@ from ..convergence import order
 from ..runs import Runs
 from .claim import Claim, Finding
 from .two_bars_measures import (
-    BAR, CASE, CD, MESHES, MJ, WINDOW, Convergence, Register, SIZES, convergence_in_space,
-    convergence_in_time, steps_of,
+    BAR,
+    CASE,
+    CD,
+    MESHES,
+    MJ,
+    SIZES,
+    WINDOW,
+    Convergence,
+    Register,
+    convergence_in_space,
+    convergence_in_time,
+    steps_of,
 )  # fmt: skip
 
 _says = Register()

@@ -7,9 +7,9 @@ from typing import Any, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import kernels
-from ...body import Body
-from ...energy import TERMS, Balance, CentralDifferenceBalance
+from ...algebra import kernels
+from ...systems.body import Body
+from ..energy import TERMS, Balance, CentralDifferenceBalance
 
 
 class ExplicitBalance(CentralDifferenceBalance):

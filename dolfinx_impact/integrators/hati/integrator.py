@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import arguments, parallel
-from ...body import Body
-from ...contact_set import Contacts, as_contact
-from ...energy import Balance
-from ...rows import Rows
+from ...algebra.operators import Rows
+from ...contact.contact_set import Contacts, as_contact
+from ...systems.body import Body
 from ..base import Integrator
-from ..block import NotCompiled
-from ..enforcement import VelocityLevel
-from ..initial import Initial, initial_field
+from ..compiled.central import NotCompiled
+from ..contact_laws import VelocityLevel
+from ..energy import Balance
+from ..initial_values import Initial, initial_field
 from .balance import HATIBalance
-from .block import FineBlock
-from .divided import Divided
+from .compiled import FineBlock
+from .explicit_side import GluedExplicit
+from .implicit_side import Implicit
 from .interface import Interface
-from .sides import GluedExplicit, Implicit
+from .split_system import Divided
 
 
 class HATI(Integrator):

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ... import kernels, parallel
-from ...body import Body
-from ...contact import Contact
-from ...stiffness import sparse_rows
+from ... import parallel
+from ...algebra import kernels
+from ...algebra.operators import sparse_rows
+from ...contact.base import Contact
+from ...systems.body import Body
 
 _NEGLIGIBLE = 1e-15  # of the largest entry of H^-1
 

@@ -1,0 +1,148 @@
+"""Module names of before: they work until version 0.3.0, with a warning that names the new ones."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import warnings
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+_HERE = "dolfinx_impact."
+MOVED = {
+    "_numba_kernels": "algebra.kernels._numba",
+    "_numpy_kernels": "algebra.kernels._numpy",
+    "assembled": "systems.matrices",
+    "body": "systems.body",
+    "cad": "mesh.cad",
+    "callables": "systems.user_forces",
+    "cells": "mesh.quality",
+    "chain": "systems.chain",
+    "checkpoint": "simulation.checkpoint",
+    "complementarity": "algebra.complementarity",
+    "cones": "algebra.coulomb",
+    "contact_set": "contact.contact_set",
+    "deformation": "systems.deformation",
+    "dense": "algebra.dense_solver",
+    "element_forms": "systems.element_forms",
+    "energy": "integrators.energy",
+    "exact_hertz": "exact.hertz",
+    "exact_rigid": "exact.rigid",
+    "exact_signorini": "exact.signorini",
+    "facts": "descriptions",
+    "field_file": "output.field_file",
+    "fields": "output.fields",
+    "frame": "systems.frame",
+    "guard": "simulation.stability_monitor",
+    "held_sides": "contact.held_sides",
+    "identity": "simulation.run_fingerprint",
+    "integrators._block_loop": "integrators.compiled._central_loop",
+    "integrators.block": "integrators.compiled.central",
+    "integrators.combined": "integrators.acary_bonnefon",
+    "integrators.enforcement": "integrators.contact_laws",
+    "integrators.formulas": "integrators.central_differences",
+    "integrators.hati._loop": "integrators.hati._compiled_loop",
+    "integrators.hati.block": "integrators.hati.compiled",
+    "integrators.hati.divided": "integrators.hati.split_system",
+    "integrators.hati.sides": "integrators.hati.explicit_side",
+    "integrators.initial": "integrators.initial_values",
+    "integrators.lumped": "integrators.delassus_lumped",
+    "integrators.newton": "integrators.theta_newton",
+    "integrators.own": "integrators.user_schemes",
+    "integrators.response": "integrators.delassus",
+    "integrators.scheme": "integrators.catalogue_entry",
+    "jumps": "contact.tunnelling",
+    "kernels": "algebra.kernels",
+    "kinematics": "materials.kinematics",
+    "laws": "materials",
+    "laws.base": "materials.law",
+    "laws.elastic": "materials.elastic",
+    "laws.own": "materials.user_laws",
+    "laws.thin": "materials.reduced_dimension",
+    "linear": "algebra.sparse_solver",
+    "loads": "systems.loads",
+    "mass": "systems.mass_lumping",
+    "massless": "integrators.modified_mass",
+    "node_in_corner": "algebra.corner_node",
+    "node_pairs": "contact.node_pairs",
+    "nodes": "systems.nodes",
+    "obstacle_contact": "contact.obstacle_contact",
+    "obstacles": "contact.obstacles",
+    "obstacles.box": "contact.obstacles.box",
+    "obstacles.composed": "contact.obstacles.composed",
+    "obstacles.distance": "contact.obstacles.distance",
+    "obstacles.expressions": "contact.obstacles.expressions",
+    "obstacles.moving": "contact.obstacles.moving",
+    "obstacles.profiles": "contact.obstacles.profiles",
+    "obstacles.revolution": "contact.obstacles.revolution",
+    "obstacles.shapes": "contact.obstacles.shapes",
+    "pictures": "plot",
+    "pictures.backdrop": "plot.backdrop",
+    "pictures.drawing": "plot.drawing",
+    "pictures.film": "plot.film",
+    "pictures.frames": "plot.frames",
+    "pictures.marks": "plot.marks",
+    "pictures.movie": "plot.movie",
+    "pictures.section": "plot.section",
+    "pictures.shots": "plot.shots",
+    "pictures.skin": "plot.skin",
+    "pictures.snapshots": "plot.snapshots",
+    "pictures.solids": "plot.solids",
+    "pictures.surfaces": "plot.surfaces",
+    "places": "simulation.parallel_layout",
+    "processor": "systems.kernel_cache",
+    "progress": "simulation.progress",
+    "pyramids": "algebra.friction_pyramid",
+    "rigid_body": "systems.rigid_body",
+    "rows": "algebra.operators",
+    "run": "simulation.run",
+    "sections": "systems.sections",
+    "solid": "systems.solid",
+    "statics": "contact.statics",
+    "step_control": "simulation.step_control",
+    "steps": "integrators.step_buffer",
+    "stiffness": "systems.stiffness",
+    "stress": "output.stress",
+    "system": "systems.system",
+    "tangent": "systems.tangent",
+    "viscosity": "systems.bulk_viscosity",
+}
+
+
+def new_module(name: str) -> ModuleType:
+    """The module that ``name`` (below the package) is now, with a warning.
+
+    Raises:
+        AttributeError: A name that never was one.
+    """
+    if name not in MOVED:
+        raise AttributeError(f"module 'dolfinx_impact' has no attribute {name!r}")
+    warnings.warn(
+        f"{_HERE}{name} is now {_HERE}{MOVED[name]}: the old name goes with version 0.3.0",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+    return importlib.import_module(_HERE + MOVED[name])
+
+
+class _Old(Loader):
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # What the import returns is the entry of this table.
+        sys.modules[module.__name__] = new_module(module.__name__.removeprefix(_HERE))
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        known = fullname.startswith(_HERE) and fullname.removeprefix(_HERE) in MOVED
+        return ModuleSpec(fullname, _Old()) if known else None
+
+
+def install() -> None:
+    """Let ``import`` find modules by their old names too."""
+    # Before the finder of paths, which would load modules of a moved folder twice.
+    sys.meta_path.insert(0, _Finder())

@@ -1,0 +1,333 @@
+"""Normal and frictional impulses together, with a full Delassus operator.
+
+At every point, ``w = H r + b`` and d components (normal first, then d - 1 tangential)::
+
+    0 <= w_N  _|_  r_N >= 0,    r_T = projection of r_T - rho w_T on the disc |r_T| <= mu r_N
+
+Di Stasio et al. (2019), (41)-(42), for any rho > 0; ``b = (L_N (v_free + e v_before), L_T v_free)``.
+With H positive definite a solution exists; with strong coupling of N and T there may be several. At several
+faces of one node H is singular: their impulses need not be unique (their sum is), and with restitution and
+much friction there may be none.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import complementarity, corner_node, friction_pyramid
+from .complementarity import NotConverged
+
+_ROUNDS, _FEW_ROUNDS = 100, 5
+_SWEEPS = 20
+_NEWTON_STEPS = 20
+_ROUNDING = 1e-15
+#: Weights of w_T against r_T in the natural map: where slip is slow, only a large one tells its direction.
+_WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8)
+#: They are tried for so many unknowns at most, those of the faces of a few nodes.
+_FEW = 90
+
+
+def tangents(normals: NDArray) -> NDArray:
+    """Unit vectors that complete every normal to an orthonormal basis.
+
+    Args:
+        normals: Unit normals, shape (p, d), d = 1, 2 or 3.
+
+    Returns:
+        Shape (p, d - 1, d). In 2D the normal turned by 90 degrees; in 3D the basis of Duff et al.,
+        J. Comput. Graph. Tech. 6 (2017), which is stable for all directions.
+    """
+    n, d = normals, normals.shape[1]
+    if d == 1:
+        return np.zeros((len(n), 0, 1))
+    if d == 2:
+        return np.stack([-n[:, 1], n[:, 0]], axis=1)[:, None, :]
+    x, y, z = n.T
+    sign = np.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    first = np.stack([1.0 + sign * x * x * a, sign * x * y * a, -sign * x], axis=1)
+    second = np.stack([x * y * a, sign + y * y * a, -y], axis=1)
+    return np.stack([first, second], axis=1)
+
+
+def residual(H: NDArray, b: NDArray, r: NDArray, mu: float | NDArray, dimension: int) -> float:
+    """Natural residual of the problem, scaled to unit diagonal, over the scaled ``||b||_inf``.
+
+    The tangential components of a point share one scale, so that its disc stays a disc.
+
+    Args:
+        H: Delassus operator, shape (p d, p d) [1/kg].
+        b: Free velocities, shape (p d,) [m/s].
+        r: Impulses, shape (p d,) [N s].
+        mu: Coulomb's coefficient.
+        dimension: d, components of a point.
+    """
+    S, c, scale = _scaled(H, b, dimension)
+    return _misfit(S, c, r / scale, _coefficients(scale, mu, dimension), dimension)
+
+
+def solve(
+    H: NDArray, b: NDArray, mu: float | NDArray, dimension: int, *,
+    tolerance: float = complementarity.TOLERANCE,
+) -> NDArray:  # fmt: skip
+    """Solve the frictional contact problem.
+
+    Args:
+        H: Delassus operator, shape (p d, p d), ordered point by point, with positive definite
+            blocks on the diagonal [1/kg].
+        b: Free velocities, likewise, shape (p d,) [m/s].
+        mu: Coulomb's coefficient, of all points or one a point.
+        dimension: d, components of a point: 1, 2 or 3.
+        tolerance: Largest accepted :func:`residual`.
+
+    Returns:
+        The impulses r, shape (p d,) [N s].
+
+    Raises:
+        NotConverged: When the tolerance is not reached.
+    """
+    b = np.asarray(b, dtype=np.float64)
+    if b.size == 0:
+        return np.zeros(0)
+    if not (np.all(np.isfinite(b)) and np.all(np.isfinite(H))):
+        raise NotConverged("the contact problem has values that are not finite: did the run explode?")
+    if dimension == 1 or not np.any(mu):
+        r, normal = np.zeros(b.size), slice(0, None, dimension)
+        r[normal] = complementarity.solve(H[normal, normal], b[normal], tolerance=tolerance)
+        return r
+    complementarity.refuse_negative(np.diag(H))
+    S, c, scale = _scaled(H, b, dimension)
+    m = _coefficients(scale, mu, dimension)
+    x = _one_point(S, c, m[0]) if b.size == dimension else _all_points(S, c, m, dimension)
+    reached = _misfit(S, c, x, m, dimension)
+    if not reached <= tolerance:
+        raise NotConverged(
+            f"the frictional contact problem of {b.size // dimension} points was not solved: residual "
+            f"{reached:.3g} is above {tolerance:g}. At several faces of one node there may be no solution: "
+            "lower friction or restitution; else, is H symmetric positive semi-definite?"
+        )
+    return scale * x
+
+
+def _scaled(H: NDArray, b: NDArray, d: int) -> tuple[NDArray, NDArray, NDArray]:
+    """H and b with unit diagonal (tangentially in the mean), and ``scale`` with ``r = scale x``."""
+    diagonal = np.diag(H).reshape(-1, d).copy()
+    if d > 1:
+        diagonal[:, 1:] = diagonal[:, 1:].mean(axis=1, keepdims=True)
+    scale = 1.0 / np.sqrt(diagonal.ravel())
+    return H * np.outer(scale, scale), b * scale, scale
+
+
+def _coefficients(scale: NDArray, mu: float | NDArray, d: int) -> NDArray:
+    """Coulomb's coefficient of every point between the scaled impulses."""
+    by_point = scale.reshape(-1, d)
+    return mu * by_point[:, 0] / by_point[:, -1]
+
+
+def _natural(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+    """``min(x_N, w_N)`` and ``x_T - projection(x_T - w_T)``, shape (p, d)."""
+    r, w = x.reshape(-1, d), (S @ x + c).reshape(-1, d)
+    out = np.empty_like(r)
+    out[:, 0] = np.minimum(r[:, 0], w[:, 0])
+    pulled, radius = r[:, 1:] - w[:, 1:], m * np.maximum(r[:, 0], 0.0)
+    size = np.linalg.norm(pulled, axis=1)
+    over = size > radius
+    pulled[over] *= (radius[over] / size[over])[:, None]
+    out[:, 1:] = r[:, 1:] - pulled
+    return out
+
+
+def _misfit(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> float:
+    worst, largest = float(np.max(np.abs(_natural(S, c, x, m, d)))), float(np.max(np.abs(c)))
+    return worst / largest if largest > 0 else worst
+
+
+def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
+    """Nonlinear Gauss-Seidel; Newton on the whole problem ends what converges slowly."""
+    def misfit(y: NDArray) -> float:
+        return _misfit(S, c, y, m, d)
+
+    x: NDArray = np.zeros(c.size)
+    best = x
+    F = corner_node.factor(S) if d == 3 else None
+    if F is not None:
+        best = _in_corner(S, c, m, F)
+        if misfit(best) <= complementarity.TOLERANCE or not corner_node.can_stick(F, c):
+            return best
+    for turn in range(_ROUNDS if c.size > _FEW else _FEW_ROUNDS):
+        x, settled = _sweep(S, c, x.copy(), m, d)
+        best = min(best, x, _newton(S, c, x, m, d), key=misfit)
+        if settled or misfit(best) <= 10 * _ROUNDING:
+            break
+        if c.size <= _FEW:
+            if turn == 0:
+                near = [_newton(S, c, start, m, d) for start in friction_pyramid.starts(S, c, m, d)]
+                best = min([best, *near], key=misfit)
+                if misfit(best) <= complementarity.TOLERANCE:
+                    break
+            best = min(best, _weighted(S, c, x, m, d), key=misfit)
+            if misfit(best) <= 10 * _ROUNDING:
+                break
+    return best
+
+
+def _in_corner(S: NDArray, c: NDArray, m: NDArray, F: NDArray) -> NDArray:
+    """The first of all ways in which a node may be held by its faces that fits, or the best."""
+    best: NDArray = np.zeros(c.size)
+    least = _misfit(S, c, best, m, 3)
+    for x in chain(corner_node.candidates(F, c, m), _one_face(S, c, m)):
+        now = _misfit(S, c, x, m, 3)
+        if 10 * _ROUNDING < now < 1e-6:
+            x = _newton(S, c, x, m, 3)
+            now = _misfit(S, c, x, m, 3)
+        if now < least:
+            best, least = x, now
+        if least <= 1e3 * _ROUNDING:
+            break
+    return best
+
+
+def _one_face(S: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+    """Impulses of one face alone."""
+    for k in range(m.size):
+        at, x = slice(3 * k, 3 * k + 3), np.zeros(c.size)
+        if c[3 * k] < 0.0:
+            x[at] = _one_point(S[at, at], c[at], m[k])
+            yield x
+
+
+def _weighted(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+    """The best of Newton's iterates on natural maps of all weights."""
+    best, least = x, _misfit(S, c, x, m, d)
+    for rho in _WEIGHTS:
+        for start in (x, best):
+            found = _newton(S, c, start, m, d, rho)
+            now = _misfit(S, c, found, m, d)
+            if now < least:
+                best, least = found, now
+            if least <= 10 * _ROUNDING:
+                return best
+    return best
+
+
+def _sweep(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> tuple[NDArray, bool]:
+    """Some sweeps over the points, each solved for itself; whether the last one changed nothing."""
+    bound = _ROUNDING * np.max(np.abs(c))
+    for _ in range(_SWEEPS):
+        before = x.copy()
+        for k in range(m.size):
+            at = slice(k * d, (k + 1) * d)
+            x[at] = _one_point(S[at, at], c[at] + S[at] @ x - S[at, at] @ x[at], m[k])
+        if np.max(np.abs(x - before)) <= bound:
+            return x, True
+    return x, False
+
+
+def _newton(
+    S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int, rho: float | None = None
+) -> NDArray:
+    """Semi-smooth Newton on the natural map (Alart and Curnier, 1991); returns its best iterate.
+
+    With a weight rho of w the steps are the shortest ones: rows on shared dofs leave directions in which
+    nothing changes.
+    """
+    best, least = x, _misfit(S, c, x, m, d)
+    for _ in range(_NEWTON_STEPS):
+        weight = 1.0 if rho is None else rho
+        slope = _slope(weight * S, weight * c, x, m, d)
+        rest = _natural(weight * S, weight * c, x, m, d).ravel()
+        try:
+            x = x - (np.linalg.solve(slope, rest) if rho is None else np.linalg.lstsq(slope, rest, 1e-13)[0])
+        except np.linalg.LinAlgError:
+            break
+        now = _misfit(S, c, x, m, d)
+        if not now < 1e6:
+            break
+        if now < least:
+            best, least = x, now
+        if now <= _ROUNDING:
+            break
+    return best
+
+
+def _slope(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+    """A generalised Jacobian of the natural map."""
+    w, J, unit = S @ x + c, S.copy(), np.eye(c.size)
+    for k in range(m.size):
+        normal, side = k * d, slice(k * d + 1, (k + 1) * d)
+        if x[normal] <= w[normal]:
+            J[normal] = unit[normal]
+        pulled, radius = x[side] - w[side], m[k] * max(x[normal], 0.0)
+        size = np.linalg.norm(pulled)
+        if size > radius:
+            z = pulled / size
+            turning = radius / size * (np.eye(d - 1) - np.outer(z, z))
+            J[side] = unit[side] - turning @ (unit[side] - S[side])
+            if radius > 0.0:
+                J[side, normal] -= m[k] * z
+    return J
+
+
+def _one_point(S: NDArray, c: NDArray, m: float) -> NDArray:
+    """One point to round-off, by cases: open, stick, else the slip that fits best."""
+    if c[0] >= 0.0:
+        return np.zeros(c.size)
+    stick = -np.linalg.solve(S, c)
+    if stick[0] >= 0.0 and np.linalg.norm(stick[1:]) <= m * stick[0]:
+        return stick
+    slips = _slips_2d(S, c, m) if c.size == 2 else _slips_3d(S, c, m)
+    # Next to the edge of the disc rounding may hide all slips; then sticking fits to round-off.
+    one = np.array([m])
+    return min([stick, *slips], key=lambda x: _misfit(S, c, x, one, c.size))
+
+
+def _slips_2d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
+    """``x_T = +-m x_N`` with ``w_N = 0``."""
+    found = []
+    for side in (m, -m):
+        slope = S[0, 0] + side * S[0, 1]
+        if slope > 0.0:
+            found.append(-c[0] / slope * np.array([1.0, side]))
+    return found
+
+
+def _slips_3d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
+    """``w_T = -alpha x_T``, alpha >= 0, ``|x_T| = m x_N``, ``w_N = 0``: the roots of a quartic in alpha.
+
+    With x_N eliminated ``(A + alpha) x_T = a``, hence ``x_T = (alpha + adj A) a / det(A + alpha)``;
+    compare Bonnefon and Daviet, Inria report (2011).
+    """
+    N, column, row = S[0, 0], S[1:, 0], S[0, 1:]
+    A, a = S[1:, 1:] - np.outer(column, row) / N, column * c[0] / N - c[1:]
+    trace, determinant = np.trace(A), A[0, 0] * A[1, 1] - A[0, 1] * A[1, 0]
+    adjoint_a = trace * a - A @ a
+    det = np.array([1.0, trace, determinant])
+    side = [np.array([a[i], adjoint_a[i]]) for i in (0, 1)]
+    normal = -np.polyadd(c[0] * det, row[0] * side[0] + row[1] * side[1]) / N
+    quartic = np.polyadd(np.polymul(side[0], side[0]), np.polymul(side[1], side[1]))
+    roots = np.roots(np.polysub(quartic, m * m * np.polymul(normal, normal)))
+    near = np.abs(roots.imag) <= 1e-4 * (1.0 + np.abs(roots))
+    found = []
+    for alpha in roots.real[near & (roots.real >= -1e-6)]:
+        found.append(_polished(N, row, c[0], A, a, m, max(alpha, 0.0)))
+    return found
+
+
+def _polished(
+    N: float, row: NDArray, c_n: float, A: NDArray, a: NDArray, m: float, alpha: float
+) -> NDArray:
+    """The slip that belongs to alpha, after Newton on ``|x_T| - m x_N``, which the quartic squares."""
+    for _ in range(4):
+        x_t = np.linalg.solve(A + alpha * np.eye(2), a)
+        change = -np.linalg.solve(A + alpha * np.eye(2), x_t)
+        size, x_n = float(np.linalg.norm(x_t)), -float(c_n + row @ x_t) / N
+        slope = float(x_t @ change) / size + m * float(row @ change) / N if size > 0.0 else 0.0
+        if slope == 0.0:
+            break
+        alpha = max(0.0, alpha - (size - m * x_n) / slope)
+    x_t = np.linalg.solve(A + alpha * np.eye(2), a)
+    return np.concatenate([[-(c_n + row @ x_t) / N], x_t])

@@ -1,0 +1,295 @@
+"""Loops over all dofs compiled by numba (see :mod:`dolfinx_impact.algebra.kernels`)."""
+
+from __future__ import annotations
+
+import functools
+from typing import Callable
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+COMPILED = True
+_jit = numba.njit(cache=True, error_model="numpy")
+
+
+@_jit
+def copy(x: NDArray, out: NDArray) -> None:
+    """``out = x``."""
+    for i in range(x.size):
+        out[i] = x[i]
+
+
+@_jit
+def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
+    """``out = values[places]``, all one after the other."""
+    for i in range(places.size):
+        out[i] = values[places[i]]
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def measure_lines(
+    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, found: NDArray
+) -> None:
+    """Stretches squared, the least one negative and the largest, and the largest rate of one's logarithm."""
+    least, most, fastest = np.inf, 0.0, 0.0
+    for k in range(ends.shape[0]):
+        i, j = ends[k, 0], ends[k, 1]
+        now, rate = 0.0, 0.0
+        for c in range(u.shape[1]):
+            line = lines[k, c] + u[j, c] - u[i, c]
+            now += line * line
+            rate += line * (v[j, c] - v[i, c])
+        square, rate = now * inverse[k], abs(rate / now)
+        if square < least:
+            least = square
+        if square > most:
+            most = square
+        if rate > fastest:
+            fastest = rate
+    found[0], found[1], found[2] = -least, most, fastest
+
+
+@_jit
+def dot(x: NDArray, y: NDArray) -> float:
+    """``x.y``, summed in order."""
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * y[i]
+    return total
+
+
+@_jit
+def row_sums(weights: NDArray, values: NDArray) -> NDArray:
+    """Sums of ``weights * values`` along each row, in order, shape (p,)."""
+    out = np.zeros(weights.shape[0])
+    for k in range(out.size):
+        for j in range(weights.shape[1]):
+            out[k] += weights[k, j] * values[k, j]
+    return out
+
+
+@_jit
+def drift(u: NDArray, v: NDArray, h: float) -> None:
+    """``u += h v``."""
+    for i in range(u.size):
+        u[i] += h * v[i]
+
+
+@_jit
+def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
+    """``v = v_before + w f`` with ``w = h / m``."""
+    for i in range(v.size):
+        v[i] = v_before[i] + w[i] * f[i]
+
+
+@_jit
+def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> None:
+    """``v += w f``, then ``u += h v``: what an explicit step without contact needs at least."""
+    for i in range(u.size):
+        v[i] += w[i] * f[i]
+        u[i] += h * v[i]
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def central_sums(
+    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray
+) -> tuple[float, float, float, float, float]:
+    """One pass for the energies of central differences (v0, v1 half a step around f, u).
+
+    Returns:
+        ``m (v0+v1)^2/8, m (v1-v0)^2/8, v0.f, v1.f, u.f``, sums over the entries.
+    """
+    kinetic = jump = before = after = stored = 0.0
+    for i in range(m.size):
+        kinetic += m[i] * (v0[i] + v1[i]) ** 2
+        jump += m[i] * (v1[i] - v0[i]) ** 2
+        before += v0[i] * f[i]
+        after += v1[i] * f[i]
+        stored += u[i] * f[i]
+    return kinetic / 8, jump / 8, before, after, stored
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
+    """``v0.f, v1.f, u.f``."""
+    before = after = stored = 0.0
+    for i in range(f.size):
+        before += v0[i] * f[i]
+        after += v1[i] * f[i]
+        stored += u[i] * f[i]
+    return before, after, stored
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def central_sums_with_load(
+    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray, load: NDArray
+) -> tuple[float, float, float, float, float, float, float, float]:
+    """:func:`central_sums`, then those of :func:`power_sums` with the load, in one pass."""
+    kinetic = jump = before = after = stored = l0 = l1 = l2 = 0.0
+    for i in range(m.size):
+        kinetic += m[i] * (v0[i] + v1[i]) ** 2
+        jump += m[i] * (v1[i] - v0[i]) ** 2
+        before += v0[i] * f[i]
+        after += v1[i] * f[i]
+        stored += u[i] * f[i]
+        l0 += v0[i] * load[i]
+        l1 += v1[i] * load[i]
+        l2 += u[i] * load[i]
+    return kinetic / 8, jump / 8, before, after, stored, l0, l1, l2
+
+
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def trapezoidal_sums(
+    m: NDArray, v: NDArray, u: NDArray, u_before: NDArray, before: tuple, after: tuple
+) -> tuple[float, float, float, float, float]:
+    """Energies at the end of a step, and works of the mean of the forces at its ends.
+
+    Args:
+        m, v, u, u_before: Masses, velocities, displacements at the end and at the beginning.
+        before, after: Three forces at the beginning and at the end.
+
+    Returns:
+        ``m v^2/2, u.f/2`` with the first force, then the works of all three.
+    """
+    (f0, g0, h0), (f1, g1, h1) = before, after
+    kinetic = stored = first = second = third = 0.0
+    for i in range(m.size):
+        way = u[i] - u_before[i]
+        kinetic += m[i] * v[i] * v[i]
+        stored += u[i] * f1[i]
+        first += way * (f0[i] + f1[i])
+        second += way * (g0[i] + g1[i])
+        third += way * (h0[i] + h1[i])
+    return kinetic / 2, stored / 2, first / 2, second / 2, third / 2
+
+
+@_jit
+def solve_symmetric(
+    order: NDArray, lower_start: NDArray, lower_column: NDArray, lower: NDArray, upper_start: NDArray,
+    upper_column: NDArray, upper: NDArray, inverse_pivots: NDArray, y: NDArray, b: NDArray, x: NDArray,
+) -> None:  # fmt: skip
+    """``A x = b`` at the dofs ``order``, where ``A = L D L^T`` in this order; ``y`` is scratch.
+
+    L below its unit diagonal and L^T above it in sparse rows.
+    """
+    n = order.size
+    for i in range(n):
+        a = b[order[i]]
+        for k in range(lower_start[i], lower_start[i + 1]):
+            a -= lower[k] * y[lower_column[k]]
+        y[i] = a
+    for i in range(n - 1, -1, -1):
+        a = y[i] * inverse_pivots[i]
+        for k in range(upper_start[i], upper_start[i + 1]):
+            a -= upper[k] * y[upper_column[k]]
+        y[i] = a
+        x[order[i]] = a
+
+
+@_jit
+def kick_in_place(v: NDArray, v_before: NDArray, f: NDArray, w: NDArray) -> None:
+    """``v_before = v``, then ``v += w f``, in one pass."""
+    for i in range(v.size):
+        v_before[i] = v[i]
+        v[i] = v_before[i] + w[i] * f[i]
+
+
+@_jit
+def add_signals(constant: NDArray, patterns: NDArray, amplitudes: NDArray, load: NDArray) -> None:
+    """``load = constant + sum_k amplitudes_k patterns_k``."""
+    for i in range(load.size):
+        a = constant[i]
+        for k in range(amplitudes.size):
+            a += patterns[k, i] * amplitudes[k]
+        load[i] = a
+
+
+@_jit
+def rows_kick(
+    start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray, v: NDArray,
+    v_before: NDArray, w: NDArray,
+) -> None:  # fmt: skip
+    """:func:`rows_force`, then :func:`kick_in_place`, in one pass."""
+    for i in range(start.size - 1):
+        a = load[i]
+        for k in range(start[i], start[i + 1]):
+            a -= K[k] * u[column[k]]
+        f[i] = a
+        v_before[i] = v[i]
+        v[i] = v_before[i] + w[i] * a
+
+
+@_jit
+def rows_force(start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray) -> None:
+    """``f = load - K u`` with K in sparse rows."""
+    for i in range(start.size - 1):
+        a = load[i]
+        for k in range(start[i], start[i + 1]):
+            a -= K[k] * u[column[k]]
+        f[i] = a
+
+
+@_jit
+def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
+    """``f -= K u`` with K in sparse rows."""
+    for i in range(start.size - 1):
+        a = f[i]
+        for k in range(start[i], start[i + 1]):
+            a -= K[k] * u[column[k]]
+        f[i] = a
+
+
+@functools.cache
+def pair_product(size: int) -> Callable[..., None]:
+    """``f += sum over pairs A_ij (u_j - u_i)`` for symmetric matrices of ``size`` blocks.
+
+    Only blocks right of the diagonal are read: A must be symmetric with rows that sum to
+    zero, as the stiffness of a free body has. A rigid translation gives exactly no force.
+    Entries of ``f`` beyond the rows (ghosts) receive partial sums that mean nothing.
+    """
+    return {1: _pairs_1, 2: _pairs_2, 3: _pairs_3}[size]
+
+
+@_jit
+def _pairs_1(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray) -> None:
+    for i in range(start.size - 1):
+        a, x = f[i], u[i]
+        for k in range(start[i], start[i + 1]):
+            j = column[k]
+            force = A[k] * (u[j] - x)
+            a += force
+            f[j] -= force
+        f[i] = a
+
+
+@_jit
+def _pairs_2(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray) -> None:
+    for i in range(start.size - 1):
+        a0, a1 = f[2 * i], f[2 * i + 1]
+        x0, x1 = u[2 * i], u[2 * i + 1]
+        for k in range(start[i], start[i + 1]):
+            j, b = 2 * column[k], 4 * k
+            d0, d1 = u[j] - x0, u[j + 1] - x1
+            a0 += A[b] * d0 + A[b + 1] * d1
+            a1 += A[b + 2] * d0 + A[b + 3] * d1
+            f[j] -= A[b] * d0 + A[b + 2] * d1
+            f[j + 1] -= A[b + 1] * d0 + A[b + 3] * d1
+        f[2 * i], f[2 * i + 1] = a0, a1
+
+
+@_jit
+def _pairs_3(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray) -> None:
+    for i in range(start.size - 1):
+        a0, a1, a2 = f[3 * i], f[3 * i + 1], f[3 * i + 2]
+        x0, x1, x2 = u[3 * i], u[3 * i + 1], u[3 * i + 2]
+        for k in range(start[i], start[i + 1]):
+            j, b = 3 * column[k], 9 * k
+            d0, d1, d2 = u[j] - x0, u[j + 1] - x1, u[j + 2] - x2
+            a0 += A[b] * d0 + A[b + 1] * d1 + A[b + 2] * d2
+            a1 += A[b + 3] * d0 + A[b + 4] * d1 + A[b + 5] * d2
+            a2 += A[b + 6] * d0 + A[b + 7] * d1 + A[b + 8] * d2
+            f[j] -= A[b] * d0 + A[b + 3] * d1 + A[b + 6] * d2
+            f[j + 1] -= A[b + 1] * d0 + A[b + 4] * d1 + A[b + 7] * d2
+            f[j + 2] -= A[b + 2] * d0 + A[b + 5] * d1 + A[b + 8] * d2
+        f[3 * i], f[3 * i + 1], f[3 * i + 2] = a0, a1, a2

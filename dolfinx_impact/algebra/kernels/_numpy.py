@@ -1,0 +1,92 @@
+"""Loops over all dofs in NumPy (see :mod:`dolfinx_impact.algebra.kernels`)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+COMPILED = False
+
+
+def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
+    """``out = values[places]``, all one after the other."""
+    np.take(values, places, out=out, mode="clip")
+
+
+def measure_lines(
+    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, found: NDArray
+) -> None:
+    """Stretches squared, the least one negative and the largest, and the largest rate of one's logarithm."""
+    i, j = ends.T
+    now = lines + u[j] - u[i]
+    length = np.einsum("ij,ij->i", now, now)
+    square = length * inverse
+    rate = np.einsum("ij,ij->i", now, v[j] - v[i]) / length
+    found[0], found[1] = np.max(-square, initial=-np.inf), np.max(square, initial=0.0)
+    found[2] = np.max(np.abs(rate), initial=0.0)
+
+
+def dot(x: NDArray, y: NDArray) -> float:
+    """``x.y``."""
+    return float(np.dot(x, y))
+
+
+def row_sums(weights: NDArray, values: NDArray) -> NDArray:
+    """Sums of ``weights * values`` along each row, shape (p,)."""
+    return np.einsum("pk,pk->p", weights, values)
+
+
+def drift(u: NDArray, v: NDArray, h: float) -> None:
+    """``u += h v``."""
+    u += h * v
+
+
+def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
+    """``v = v_before + w f`` with ``w = h / m``."""
+    np.multiply(w, f, out=v)
+    v += v_before
+
+
+def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> None:
+    """``v += w f``, then ``u += h v``: what an explicit step without contact needs at least."""
+    v += w * f
+    u += h * v
+
+
+def central_sums(
+    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray
+) -> tuple[float, float, float, float, float]:
+    """Sums for the energies of central differences: see the compiled version."""
+    kinetic = np.dot(m, (v0 + v1) ** 2) / 8
+    jump = np.dot(m, (v1 - v0) ** 2) / 8
+    return kinetic, jump, np.dot(v0, f), np.dot(v1, f), np.dot(u, f)
+
+
+def central_sums_with_load(
+    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray, load: NDArray
+) -> tuple[float, float, float, float, float, float, float, float]:
+    """:func:`central_sums`, then those of :func:`power_sums` with the load."""
+    return *central_sums(m, v0, v1, f, u), *power_sums(v0, v1, u, load)
+
+
+def trapezoidal_sums(
+    m: NDArray, v: NDArray, u: NDArray, u_before: NDArray, before: tuple, after: tuple
+) -> tuple[float, float, float, float, float]:
+    """Energies at the end of a step, works of mean forces in it: see the compiled version."""
+    way = u - u_before
+    works = [np.dot(way, f0 + f1) / 2 for f0, f1 in zip(before, after)]
+    return np.dot(m, v * v) / 2, np.dot(u, after[0]) / 2, works[0], works[1], works[2]
+
+
+def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
+    """``v0.f, v1.f, u.f``."""
+    n = f.size
+    return np.dot(v0[:n], f), np.dot(v1[:n], f), np.dot(u[:n], f)
+
+
+def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
+    """``f -= K u`` with K in sparse rows."""
+    n = start.size - 1
+    rows = (K, column.astype(np.int32), start.astype(np.int32))
+    f[:n] -= sparse.csr_matrix(rows, shape=(n, u.size)) @ u

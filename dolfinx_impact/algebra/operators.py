@@ -1,0 +1,242 @@
+"""Sparse rows over the dofs: the operator L of a contact, and what a run records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Sequence
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from .. import parallel
+from . import kernels
+
+
+@dataclass
+class Rows:
+    """An operator with ``p`` rows of ``k`` (dof, weight) pairs each, owned by this rank.
+
+    Attributes:
+        dofs: Local dof numbers, shape (p, k).
+        weights: Their weights, shape (p, k), no unit.
+        order: Keys by which the rows of all ranks are sorted, shape (p, m);
+            rounded coordinates or global numbers, the same on any number of ranks.
+        labels: One name a row; empty for none.
+        distinct: Whether no dof of this rank occurs twice.
+        collective: Whether products are collective: see :class:`SharedRows`.
+    """
+
+    collective: ClassVar[bool] = False
+    dofs: NDArray
+    weights: NDArray
+    order: NDArray
+    labels: Sequence[str] = ()
+    distinct: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.dofs = np.ascontiguousarray(self.dofs, dtype=np.int32)
+        self.weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        self.order = np.ascontiguousarray(self.order, dtype=np.float64)
+        self.distinct = np.unique(self.dofs).size == self.dofs.size
+
+    @property
+    def count(self) -> int:
+        """Number of rows on this rank."""
+        return self.dofs.shape[0]
+
+    def __call__(self, x: NDArray) -> NDArray:
+        """``L x``, shape (p,), unit of ``x``."""
+        return kernels.load().row_sums(self.weights, x[self.dofs])
+
+    def add_transpose(self, r: NDArray, out: NDArray) -> None:
+        """Add ``L^T r`` to ``out``."""
+        if self.distinct:
+            out[self.dofs] += self.weights * r[:, None]
+        else:
+            np.add.at(out, self.dofs, self.weights * r[:, None])
+
+    def diagonal(self, d: NDArray) -> NDArray:
+        """Diagonal of ``L D L^T`` where no rows share a dof, shape (p,).
+
+        Args:
+            d: Diagonal of D at the owned dofs, shape (owned,).
+        """
+        return np.sum(self.weights**2 * d[self.dofs], axis=1)
+
+    def product(self, d: NDArray, which: NDArray) -> NDArray:
+        """``L D L^T`` over the rows ``which``: its diagonal where no rows share a dof.
+
+        Args:
+            d: Diagonal of D at the owned dofs, shape (owned,).
+            which: Mask or numbers of rows.
+        """
+        dofs, weights = self.dofs[which], self.weights[which]
+        if self.distinct:
+            return np.einsum("pk,pk,pk->p", weights, weights, d[dofs])
+        used, place = np.unique(dofs, return_inverse=True)
+        L = np.zeros((dofs.shape[0], used.size))
+        np.add.at(L, (np.arange(dofs.shape[0])[:, None], place.reshape(dofs.shape)), weights)
+        return (L * d[used]) @ L.T
+
+    def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+        """Add ``D L^T r`` to ``out``; touches only the rows where r is not 0.
+
+        Args:
+            r: One number a row, shape (p,).
+            d: Diagonal of D at the owned dofs, shape (owned,).
+            out: Shape (size,).
+        """
+        hit = np.flatnonzero(r)
+        if hit.size:
+            dofs = self.dofs[hit]
+            change = self.weights[hit] * r[hit][:, None] * d[dofs]
+            if self.distinct:
+                out[dofs] += change
+            else:
+                np.add.at(out, dofs, change)
+
+    def groups(self) -> NDArray[np.intp]:
+        """Number of each row's group: rows that share dofs, directly or through others, shape (p,)."""
+        p, k = self.dofs.shape
+        entries = np.ones(p * k), (np.repeat(np.arange(p), k), self.dofs.ravel())
+        links = sparse.csr_matrix(entries, (p, int(self.dofs.max(initial=-1)) + 1))
+        return csgraph.connected_components(links @ links.T, directed=False)[1]
+
+    def select(self, which: NDArray) -> "Rows":
+        """The rows ``which`` (mask or numbers)."""
+        labels = list(np.array(self.labels)[which]) if self.labels else ()
+        return Rows(self.dofs[which], self.weights[which], self.order[which], labels)
+
+    def sorting(self, comm: MPI.Comm) -> NDArray[np.intp]:
+        """Permutation that puts the rows of all ranks, concatenated, in order. Collective."""
+        keys = parallel.gather_rows(comm, self.order)
+        return np.lexsort(keys.T[::-1]) if keys.size else np.zeros(len(keys), dtype=np.intp)
+
+    def sorted_labels(self, comm: MPI.Comm) -> list[str]:
+        """The labels of all ranks' rows in order; numbers where there are none. Collective."""
+        order = self.sorting(comm)
+        named = [name for part in comm.allgather(list(self.labels)) for name in part]
+        return [named[i] for i in order] if named else [str(i) for i in range(order.size)]
+
+    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
+        """``L`` as a PETSc matrix (p x n), rows in rank order. Collective.
+
+        Args:
+            owned: Number of dofs that this rank owns.
+            to_global: Global number of each local dof.
+        """
+        p, k = self.dofs.shape
+        start = np.arange(0, p * k + 1, max(k, 1))[: p + 1]
+        return _petsc_matrix(comm, owned, start, to_global[self.dofs].ravel(), self.weights.ravel())
+
+
+class SharedRows(Rows):
+    """Rows with entries on several ranks: a rank owns some rows, and the entries at its dofs in all rows.
+
+    Calls and products are collective, one reduction over the number of rows each. The weights do not change.
+
+    Args:
+        comm: The ranks.
+        point: Row of each entry, by its place among the rows of all ranks in rank order, shape (m,).
+        dofs: Owned dof of each entry, shape (m,).
+        weights: Weight of each entry, shape (m,), no unit.
+        order: See :class:`Rows`, of the rows that this rank owns.
+
+    Attributes:
+        point: As given.
+        mine: Place of this rank's rows among those of all ranks.
+    """
+
+    collective = True
+
+    def __init__(
+        self, comm: MPI.Comm, point: NDArray, dofs: NDArray, weights: NDArray, order: NDArray
+    ) -> None:
+        super().__init__(np.reshape(dofs, (-1, 1)), np.reshape(weights, (-1, 1)), order)
+        counts = comm.allgather(self.count)
+        before = sum(counts[: comm.rank])
+        self.mine = slice(before, before + self.count)
+        self.point = np.asarray(point, dtype=np.intp)
+        self._comm, self._all = comm, np.zeros(sum(counts))
+
+    @property
+    def count(self) -> int:
+        """Number of rows that this rank owns."""
+        return self.order.shape[0]
+
+    def __call__(self, x: NDArray) -> NDArray:
+        """``L x`` of this rank's rows, shape (p,), unit of ``x``. Collective."""
+        return self._summed(super().__call__(x))
+
+    def add_transpose(self, r: NDArray, out: NDArray) -> None:
+        """Add ``L^T r`` to the owned entries of ``out``; r of this rank's rows. Collective."""
+        super().add_transpose(self._spread(r), out)
+
+    def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+        """Add ``D L^T r`` to the owned entries of ``out``; r of this rank's rows. Collective."""
+        super().push(self._spread(r), d, out)
+
+    def diagonal(self, d: NDArray) -> NDArray:
+        """Diagonal of ``L D L^T`` at this rank's rows where no rows share a dof, shape (p,). Collective."""
+        return self._summed(super().diagonal(d))
+
+    def product(self, d: NDArray, which: NDArray) -> NDArray:
+        """``L D L^T`` over the rows ``which`` of all ranks, in rank order, a full matrix. Collective."""
+        used, place = np.unique(self.dofs[:, 0], return_inverse=True)
+        L = np.zeros((self._all.size, used.size))
+        np.add.at(L, (self.point, place.ravel()), self.weights[:, 0])
+        H = (L[which] * d[used]) @ L[which].T
+        self._comm.Allreduce(MPI.IN_PLACE, H, op=MPI.SUM)
+        return H
+
+    def select(self, which: NDArray) -> Rows:
+        """None: a rank has entries in rows that others own."""
+        raise NotImplementedError("rows that ranks share are taken whole")
+
+    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
+        """See :meth:`Rows.petsc_matrix`. Collective."""
+        entries = np.column_stack([self.point, to_global[self.dofs[:, 0]], self.weights[:, 0]])
+        point, column, weight = parallel.gather_rows(comm, entries).T
+        order = np.argsort(point, kind="stable")
+        order = order[(point[order] >= self.mine.start) & (point[order] < self.mine.stop)]
+        start = np.searchsorted(point[order], np.arange(self.mine.start, self.mine.stop + 1))
+        return _petsc_matrix(comm, owned, start, column[order], weight[order])
+
+    def _summed(self, parts: NDArray) -> NDArray:
+        """Sums over the entries of each of this rank's rows, on all ranks."""
+        self._all[:] = np.bincount(self.point, parts, self._all.size)
+        self._comm.Allreduce(MPI.IN_PLACE, self._all, op=MPI.SUM)
+        return self._all[self.mine].copy()
+
+    def _spread(self, r: NDArray) -> NDArray:
+        """The number of its row at every entry of this rank."""
+        self._all[:] = 0.0
+        self._all[self.mine] = r
+        self._comm.Allreduce(MPI.IN_PLACE, self._all, op=MPI.SUM)
+        return self._all[self.point]
+
+
+def _petsc_matrix(comm: MPI.Comm, owned: int, start: NDArray, columns: NDArray, weights: NDArray) -> Any:
+    """The rows of this rank, as CSR with global columns, in a PETSc matrix. Collective."""
+    from petsc4py import PETSc
+
+    csr = (start.astype(PETSc.IntType), columns.astype(PETSc.IntType), weights)
+    return PETSc.Mat().createAIJ(((start.size - 1, None), (owned, None)), csr=csr, comm=comm)
+
+
+def coordinate_order(x: NDArray, scale: float) -> NDArray[np.float64]:
+    """Sorting keys from coordinates that forgive the mesh generator's rounding.
+
+    Args:
+        x: Coordinates, shape (p, 3) [m].
+        scale: A length of the body [m]; differences below 1e-8 of it are noise.
+    """
+    return np.round(np.asarray(x, dtype=np.float64) / (1e-8 * scale)) + 0.0
+
+
+def sparse_rows(matrix: sparse.csr_matrix) -> tuple[NDArray, NDArray, NDArray]:
+    """Starts, columns and values for the loops; unsigned, which spares them the test for negative ones."""
+    return matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), matrix.data

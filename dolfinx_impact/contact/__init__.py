@@ -1,0 +1,11 @@
+"""Gaps ``g(u)`` and their operators ``L``: bounds on dofs, rigid obstacles, pairs of nodes, lists of them.
+
+Which law an impulse obeys and how it is found is the business of ``integrators``.
+"""
+
+from .base import Bound, Contact
+from .node_pairs import NodePairs
+from .obstacle_contact import ObstacleContact, RigidContact
+from .rigid_body import RigidBodyContact
+
+__all__ = ["Bound", "Contact", "NodePairs", "ObstacleContact", "RigidBodyContact", "RigidContact"]

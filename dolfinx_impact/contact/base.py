@@ -1,0 +1,352 @@
+"""Contact: the gap g(u), the operator L = dg/du, and Newton's restitution.
+
+``g > 0`` is open, ``g < 0`` is penetration; the normal n points from the obstacle into
+the free side; the normal velocity is ``L v`` and an impulse ``r >= 0`` acts as ``+L^T r``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .. import arguments, descriptions, parallel
+from ..algebra.operators import Rows
+from ..systems.system import System
+from .held_sides import HeldSides
+
+#: Points may lie that deep inside at the start, by rounding; part of the system's length.
+TOUCHING = 1e-9
+
+
+class Contact:
+    """Unilateral contacts of a system: what every scheme needs of them.
+
+    Args:
+        system: The system.
+        rows: L at the start; a point belongs to the rank that owns its dofs, or where ranks share rows
+            (:class:`.SharedRows`, with a constant L) to the rank that owns the row.
+        restitution: Newton's coefficient e, 0 to 1.
+        gap_tolerance: A gap up to this [m] counts as closed; default 1e-12 times the
+            system's length.
+        touching: With False, a point is closed only when ``g < -gap_tolerance``.
+        friction: Coulomb's coefficient mu.
+        drift_correction: Gap feedback a in (0, 1] against the drift of contact at velocity level into
+            obstacles whose normal turns under a sliding point; True is 0.5, False or 0 none. See
+            :class:`~.contact_laws.VelocityLevel`; without effect where L never changes.
+        allow_penetration: Accept points that lie inside of the obstacle at the start.
+
+    Attributes:
+        rows: L at the last :meth:`evaluate`.
+        count: Number of points on this rank.
+        closed_before: Which points were closed in the last step, shape (p,).
+        total: Number of points of all ranks.
+        mine: Place of this rank's points among those of all ranks, in rank order.
+        constant: Whether L never changes.
+        moving: Whether the other side moves by itself: see :meth:`surface_velocity`.
+        time: Time at which gaps and normals are asked for [s], set by who asks.
+
+    Raises:
+        ValueError: A restitution outside [0, 1], a negative tolerance, a drift correction outside [0, 1], no
+            point at all.
+    """
+
+    constant, moving = True, False
+    #: Smallest diameter of the other side that a point could jump over in a step [m].
+    thickness = math.inf
+    #: What ends the run, where this rank alone may have seen it.
+    failure: Exception | None = None
+    time = 0.0
+    #: What remembers the sides of an obstacle with edges that points came through.
+    _sides: HeldSides | None = None
+    #: How many of a point's dofs are directions of space, the first ones; None: all.
+    directions: int | None = None
+
+    def __init__(
+        self,
+        system: System,
+        rows: Rows,
+        *,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+        friction: float = 0.0,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
+    ) -> None:
+        arguments.number("restitution", restitution, "lie in [0, 1]", least=0.0, most=1.0)
+        arguments.number("friction", friction, "be a coefficient of at least 0", least=0.0)
+        tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
+        arguments.number("gap_tolerance", tolerance, "be a length of at least 0 m", least=0.0)
+        arguments.flag("touching", touching)
+        self.system, self.comm, self.rows = system, system.comm, rows
+        self.restitution, self.touching = float(restitution), bool(touching)
+        self.friction, self.drift_correction = float(friction), feedback(drift_correction)
+        self.gap_tolerance, self.count = float(tolerance), rows.count
+        self.allow_penetration = bool(allow_penetration)
+        laws = ("restitution", "friction", "drift_correction")
+        self._filled = {name: np.zeros(self.count) for name in laws}
+        self.closed_before = np.zeros(self.count, dtype=bool)
+        self._closed = np.zeros(self.count, dtype=bool)
+        counts = self.comm.allgather(self.count)
+        self.total, before = sum(counts), sum(counts[: self.comm.rank])
+        self.mine = slice(before, before + self.count)
+        if self.total == 0:
+            raise ValueError("the contact has no points: name facets that have nodes of the body")
+
+    def __repr__(self) -> str:
+        return descriptions.of_contact(self)
+
+    @property
+    def restitutions(self) -> NDArray:
+        """Newton's coefficient e of every point, shape (p,)."""
+        return self._of_points("restitution")
+
+    @property
+    def frictions(self) -> NDArray:
+        """Coulomb's coefficient mu of every point, shape (p,)."""
+        return self._of_points("friction")
+
+    @property
+    def feedbacks(self) -> NDArray:
+        """Gap feedback a of every point, shape (p,)."""
+        return self._of_points("drift_correction")
+
+    def _of_points(self, name: str) -> NDArray:
+        """A law's number at every point."""
+        values = self._filled[name]
+        values[:] = getattr(self, name)
+        return values
+
+    def gap(self, u: NDArray) -> NDArray:
+        """Gap at the positions ``u`` at :attr:`time`, shape (p,) [m]."""
+        raise NotImplementedError
+
+    def evaluate(self, u: NDArray) -> NDArray:
+        """Gap at the positions ``u``, shape (p,) [m]; brings :attr:`rows` up to date."""
+        return self.gap(u)
+
+    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+        """:meth:`evaluate`; at an edge velocities ``v`` [m/s] tell the face that a point comes through."""
+        return self.evaluate(u)
+
+    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+        """Which points are closed at ``u``, shape (p,); brings their :attr:`rows` up to date, no others.
+
+        Args:
+            u: Positions [m].
+            v: Velocities without contact [m/s]: at an edge they tell the face that a point comes through.
+        """
+        return self.closed(self.evaluate(u))
+
+    # -- what a step leaves to the next one
+
+    def start(self, u: NDArray, t: float) -> None:
+        """Begin at the positions ``u`` [m] and the time ``t`` [s]: no step lies behind. Collective."""
+        self.time = t
+        self.closed_before[:] = self._closed[:] = False
+
+    def warn_of_long_steps(self, u: NDArray, v: NDArray, dt: float) -> None:
+        """Warn where points at velocities ``v`` could jump over the other side in a step dt. Collective."""
+        if not self.comm.allreduce(self.thickness, op=MPI.MIN) < math.inf:
+            return
+        way = dt * parallel.largest(self.comm, self.speeds(u, v))
+        if way > 0.5 * self.thickness and self.comm.rank == 0:
+            warnings.warn(
+                f"points of the contact move {way:.3g} m in a step, more than half the thickness of the "
+                f"obstacle, {self.thickness:.3g} m: they may jump over it; take a smaller time step",
+                stacklevel=4,
+            )
+
+    def speeds(self, u: NDArray, v: NDArray) -> NDArray:
+        """Speeds of the points at velocities ``v`` relative to the other side at :attr:`time`, (p,) [m/s]."""
+        return np.linalg.norm(v[self.rows.dofs] - self.surface_velocity(self.time), axis=1)
+
+    def agree_on_failure(self) -> None:
+        """Raise on all ranks what one has found wrong with the step at hand. Collective."""
+        if self.thickness < math.inf and self.comm.size > 1:
+            parallel.agree(self.comm, self.failure)
+
+    def note(self, closed: NDArray) -> None:
+        """Take down which points the step at hand has found closed, shape (p,)."""
+        self._closed[:] = closed
+
+    def keep(self) -> None:
+        """Make what the step at hand has found the past of the next one; called once, at the step's end."""
+        self.closed_before[:] = self._closed
+        if self._sides is not None:
+            self._sides.keep()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether the next step needs more of this one than positions and velocities."""
+        return self._sides is not None or (self.drift_correction > 0 and not self.constant)
+
+    def past(self) -> dict[str, NDArray]:
+        """What the next step takes from this one, by name, shape (p, ...) each; empty for nothing."""
+        kept: dict[str, NDArray] = {} if self._sides is None else self._sides.past()
+        if not (self.drift_correction > 0 and not self.constant):
+            return kept
+        return {**kept, "closed": self.closed_before.astype(np.float64), "L": self.rows.weights.copy()}
+
+    def resume(self, past: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`past`."""
+        if "closed" in past:
+            self.closed_before[:] = past["closed"] > 0.5
+            self.rows.weights[:] = past["L"]
+        if self._sides is not None:
+            self._sides.resume(past)
+
+    def restitution_laws(self) -> tuple[float, ...]:
+        """The different coefficients of restitution among the points of all ranks."""
+        return (self.restitution,)
+
+    def approach(self) -> Rows | None:
+        """Rows for the displacement of each point towards the other side at the start [m]; None without."""
+        return None
+
+    def places(self, u: NDArray) -> NDArray | None:
+        """Where the points are at the positions ``u``, shape (p, gdim) [m]; None where that is not known."""
+        return None
+
+    def frames(self) -> NDArray:
+        """Normal and tangential rows on the dofs of each point at the last :meth:`evaluate`, shape (p, d, k).
+
+        Tangential rows give the velocity along orthonormal tangents; without any d is 1.
+        """
+        return self.rows.weights[:, None, :]
+
+    def surface_velocity(self, t: float) -> NDArray:
+        """Velocities of the other side at the points, on their dofs, shape (p, k) [m/s].
+
+        At the positions of the last :meth:`evaluate`; zero where nothing is :attr:`moving`.
+        """
+        return np.zeros(self.rows.dofs.shape)
+
+    def approach_velocity(self, v: NDArray, t: float) -> NDArray:
+        """``L v`` less the normal velocity of the other side at ``t``, shape (p,) [m/s]."""
+        found = self.rows(v)
+        if self.moving:
+            found -= np.einsum("pk,pk->p", self.rows.weights, self.surface_velocity(t))
+        return found
+
+    def closed(self, gap: NDArray) -> NDArray[np.bool_]:
+        """Which points count as closed, shape (p,)."""
+        return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
+
+    def slip(self, v: NDArray, t: float = 0.0) -> NDArray:
+        """Tangential velocities of the points against the other side at ``t``, shape (p, gdim) [m/s].
+
+        Only where the columns of L are the directions of space, as for obstacles.
+        """
+        velocity = v[self.rows.dofs]
+        if self.moving:
+            velocity -= self.surface_velocity(t)
+        normal = np.einsum("pk,pk->p", self.rows.weights, velocity)
+        return velocity - normal[:, None] * self.rows.weights
+
+    def matrix(self) -> Any:
+        """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
+        return self.rows.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
+
+
+def refuse_penetration(contact: Contact, gap: NDArray, x: NDArray | None, what: str) -> None:
+    """Raise a ValueError where points lie inside of the other side at the start. Collective.
+
+    Args:
+        contact: The contact.
+        gap: Gaps, shape (p,) [m].
+        x: Positions of the points, shape (p, gdim) [m], or None.
+        what: What the points are.
+    """
+    comm = contact.comm
+    deepest = -gap.min(initial=np.inf)
+    worst = comm.allreduce(float(deepest), op=MPI.MAX)
+    if not worst > max(contact.gap_tolerance, TOUCHING * contact.system.length):
+        return
+    mine = None
+    if deepest == worst:
+        k = int(np.argmin(gap))
+        mine = f"point {k}" if x is None else "(" + ", ".join(f"{value:.6g}" for value in x[k]) + ") m"
+    place = next(x for x in comm.allgather(mine) if x is not None)
+    raise ValueError(
+        f"the obstacle contains {what} at the start, the deepest at {place}, {worst:.3g} m "
+        "inside: move the body or the obstacle, or allow it (allow_penetration=True)"
+    )
+
+
+def feedback(given: float | bool) -> float:
+    """The gap feedback a of a ``drift_correction``, 0 to 1.
+
+    Raises:
+        ValueError: Something else.
+    """
+    if isinstance(given, (bool, np.bool_)):
+        return 0.5 if given else 0.0
+    if not isinstance(given, (int, float, np.number)) or not 0 <= given <= 1:
+        raise ValueError(f"drift_correction must be True, False or a number in (0, 1], but is {given!r}")
+    return float(given)
+
+
+class Bound(Contact):
+    """A bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
+
+    Args:
+        system: The system.
+        dof: Number of the dof, or of several, each a contact of its own. Where several ranks
+            share the system: a list of local numbers, empty on ranks that own none of them.
+        lower: Smallest value allowed; or
+        upper: largest value allowed (give one of the two).
+        restitution: Newton's coefficient e, 0 to 1.
+        gap_tolerance: See :class:`Contact`; default 1e-12 times the system's length.
+        touching: See :class:`Contact`.
+        drift_correction: See :class:`Contact`; without effect, since L never changes.
+        allow_penetration: See :class:`Contact`.
+
+    Raises:
+        ValueError: Not exactly one bound, or a dof that does not exist.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        dof: int | Sequence[int],
+        *,
+        lower: float | None = None,
+        upper: float | None = None,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
+    ) -> None:
+        arguments.system(system)
+        if (lower is None) == (upper is None):
+            raise ValueError("give either lower= or upper=")
+        dofs, error = arguments.local_dofs("dof", dof, system)
+        dofs = dofs.reshape(-1, 1)
+        if error is None and np.unique(dofs).size < dofs.size:
+            error = ValueError(f"dof names a dof twice, {arguments.shown(dof)}: once is enough")
+        if error is not None:
+            pass
+        elif system.comm.size > 1 and np.ndim(dof) == 0:
+            error = ValueError("several ranks share the system: give a list of the dofs of this rank")
+        elif np.any(system.held[dofs]):
+            error = ValueError("a bound acts on dofs that are held: free them or leave them out")
+        parallel.agree(system.comm, error)
+        name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
+        self.value = arguments.number(name, value)
+        number = system.global_dofs()[dofs]
+        rows = Rows(dofs, np.full(dofs.shape, sign), number)
+        super().__init__(
+            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+            drift_correction=drift_correction, allow_penetration=allow_penetration,
+        )  # fmt: skip
+
+    def gap(self, u: NDArray) -> NDArray:
+        """``u - lower`` or ``upper - u``, shape (p,)."""
+        return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)

@@ -1,0 +1,186 @@
+"""Contact between deformable bodies, node to node, for small motions across a fixed normal."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
+
+from .. import arguments, parallel
+from ..algebra.operators import Rows, SharedRows, coordinate_order
+from ..systems.body import Body
+from .base import Contact
+
+#: Nodes of a pair lie at most so far apart across the normal, over the body's length.
+_APART = 1e-6
+
+
+class NodePairs(Contact):
+    """Nodes of named facets against nodes of other facets of the same system, without friction.
+
+    Fekak et al. (2017), (47b), with a gap at the start: ``g = (x2 + u2 - x1 - u1) . n``. L has +n at the
+    second node of a pair and -n at the first; an impulse r >= 0 pushes them apart.
+
+    The nodes are paired by their positions in the plane across the normal, wherever on the ranks they
+    lie; a pair belongs to the rank that owns its first node. Points are sorted by the coordinates of
+    the first nodes.
+
+    Args:
+        body: The system, with both bodies on one mesh.
+        first: Name of the facets on one side.
+        second: Name of the facets on the other, as many nodes.
+        normal: Direction from the first side to the second, shape (gdim,), any length but zero.
+        gap0: Gaps at zero displacement, a number or one a pair in order [m]; by default those of the
+            coordinates.
+        restitution: Newton's coefficient e of every pair, 0 to 1.
+        gap_tolerance: See :class:`.Contact`; default 1e-12 times the body's length.
+        touching: See :class:`.Contact`.
+        drift_correction: See :class:`.Contact`; without effect, since L never changes.
+        allow_penetration: See :class:`.Contact`.
+
+    Raises:
+        ValueError: An unknown facet name, sides that do not match node by node, a normal without
+            direction, gaps that do not fit, contact on held dofs.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        first: str,
+        second: str,
+        normal: Sequence[float],
+        *,
+        gap0: ArrayLike | None = None,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
+    ) -> None:
+        if not isinstance(body, Body):
+            raise ValueError(
+                f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(body)}"
+            )
+        n = _direction(body, normal)
+        ends = _match(body, (first, second), n)
+        gaps = _gaps(ends, n, gap0)
+        owner = ends[0].rank
+        place = np.argsort(owner, kind="stable")  # of the pairs in rank order, in coordinate order
+        ends, gaps = (ends[0].pick(place), ends[1].pick(place)), gaps[place]
+        mine = ends[0].rank == body.comm.rank
+        self.normal, self._gap0 = n, gaps[mine]
+        keys = coordinate_order(ends[0].x, body.length)
+        rows, self._approach = _operators(body, ends, n, keys, (first, second))
+        _refuse_held(body, self._approach, first, second)
+        super().__init__(
+            body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+            drift_correction=drift_correction, allow_penetration=allow_penetration,
+        )  # fmt: skip
+
+    def gap(self, u: NDArray) -> NDArray:
+        """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where ranks share pairs."""
+        return self._gap0 + self.rows(u)
+
+    def approach(self) -> Rows:
+        """Rows that give the displacement of each node towards the other of its pair [m].
+
+        First nodes come first, then the second ones in the same order.
+        """
+        return self._approach
+
+
+class _End:
+    """One node of every pair: its rank, its local number, its coordinates [m]."""
+
+    def __init__(self, rank: NDArray, node: NDArray, x: NDArray) -> None:
+        self.rank, self.node, self.x = rank, node, x
+
+    def pick(self, which: NDArray) -> "_End":
+        return _End(self.rank[which], self.node[which], self.x[which])
+
+
+def _direction(body: Body, normal: Sequence[float]) -> NDArray:
+    """The unit normal, what is rounding in it taken away. Collective."""
+    n = np.atleast_1d(arguments.floats(normal))
+    gdim, size, error = body.mesh.geometry.dim, np.linalg.norm(n), None
+    if n.shape != (gdim,) or not (size > 0 and np.isfinite(size)):
+        error = ValueError(f"normal must be a direction of {gdim} finite numbers, not {normal}")
+    parallel.agree(body.comm, error)
+    n /= size
+    n[np.abs(n) < 1e-12] = 0.0
+    return n
+
+
+def _match(body: Body, names: tuple[str, str], n: NDArray) -> tuple[_End, _End]:
+    """The nodes of both sides, pair by pair in the order of the first ones, on all ranks. Collective."""
+    first, second = (_nodes(body, name) for name in names)
+    if first.rank.size != second.rank.size:
+        raise ValueError(
+            f"{names[0]!r} has {first.rank.size} nodes and {names[1]!r} {second.rank.size}: node pairs need "
+            "as many on both sides"
+        )
+    first = first.pick(np.lexsort(coordinate_order(first.x, body.length).T[::-1]))
+    both = set(zip(first.rank, first.node)) & set(zip(second.rank, second.node))
+    if both:
+        raise ValueError(f"{names[0]!r} and {names[1]!r} share {len(both)} nodes: a node cannot touch itself")
+    across = [end.x[:, : n.size] - np.outer(end.x[:, : n.size] @ n, n) for end in (first, second)]
+    if not first.rank.size:
+        return first, second
+    apart, partner = cKDTree(across[1]).query(across[0])
+    if np.unique(partner).size != partner.size or apart.max() > _APART * body.length:
+        raise ValueError(
+            f"the nodes of {names[0]!r} and {names[1]!r} do not face each other one by one: matched across "
+            f"the normal {n.tolist()}, nodes are up to {apart.max():.3g} m apart"
+        )
+    return first, second.pick(partner)
+
+
+def _nodes(body: Body, name: str) -> _End:
+    """The nodes of all ranks on facets. Collective."""
+    nodes = body.nodes(name)
+    local = np.column_stack([np.full(nodes.size, body.comm.rank), nodes, body.x[nodes]])
+    every = parallel.gather_rows(body.comm, local)
+    return _End(every[:, 0].astype(np.intp), every[:, 1].astype(np.intp), every[:, 2:])
+
+
+def _gaps(ends: tuple[_End, _End], n: NDArray, gap0: ArrayLike | None) -> NDArray:
+    """Gaps at zero displacement in the order of the pairs [m]."""
+    count = ends[0].rank.size
+    if gap0 is None:
+        return (ends[1].x - ends[0].x)[:, : n.size] @ n
+    given = arguments.floats(gap0)
+    if given.shape not in ((), (count,)) or not np.all(np.isfinite(given)):
+        raise ValueError(f"gap0 must be a finite gap or one for each of the {count} pairs, but is {gap0}")
+    return np.full(count, given) if given.ndim == 0 else given
+
+
+def _operators(
+    body: Body, ends: tuple[_End, _End], n: NDArray, keys: NDArray, names: tuple[str, str]
+) -> tuple[Rows, Rows]:
+    """L, and the rows of :meth:`NodePairs.approach`; pairs in rank order."""
+    directions = np.flatnonzero(n)
+    dofs = [end.node[:, None] * body.block + directions for end in ends]
+    here = [end.rank == body.comm.rank for end in ends]
+    weights = np.broadcast_to(n[directions], dofs[0].shape)
+    towards = Rows(
+        np.concatenate([d[h] for d, h in zip(dofs, here)]),
+        np.concatenate([sign * weights[h] for sign, h in zip((1.0, -1.0), here)]),
+        np.concatenate([np.insert(keys[h], 0, side, axis=1) for side, h in enumerate(here)]),
+        [name for name, h in zip(names, here) for _ in range(np.count_nonzero(h))],
+    )
+    own = here[0]
+    if np.array_equal(ends[0].rank, ends[1].rank):
+        both = np.column_stack([d[own] for d in dofs]), np.column_stack([-weights[own], weights[own]])
+        return Rows(*both, keys[own]), towards
+    point = np.concatenate([np.repeat(np.flatnonzero(h), directions.size) for h in here])
+    shared = SharedRows(body.comm, point, towards.dofs.ravel(), -towards.weights.ravel(), keys[own])
+    return shared, towards
+
+
+def _refuse_held(body: Body, rows: Rows, first: str, second: str) -> None:
+    if body.comm.allreduce(bool(np.any(body.held[rows.dofs]))):
+        raise ValueError(
+            f"contact of {first!r} with {second!r} acts on dofs that are held: free them or leave them out"
+        )

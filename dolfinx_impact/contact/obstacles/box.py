@@ -1,0 +1,116 @@
+"""Boxes: rectangles in 2D, cuboids in 3D."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ... import arguments
+from .shapes import Obstacle, Plane, Shape, Vector, place
+
+
+class Box(Shape):
+    """A box (a rectangle in 2D); bodies stay outside, or inside with ``inside=True``.
+
+    Inside, each side is a face of its own: a node in a corner touches two or three.
+
+    Args:
+        center: Its center [m].
+        size: Lengths of its sides [m], positive.
+        axes: Directions of its sides, a row each, at right angles; any length but zero. By default
+            the axes of space.
+        inside: Whether the free side is the inside.
+
+    Raises:
+        ValueError: Lengths that are not positive, a center that is not finite, axes not at right angles.
+    """
+
+    _name = "box"
+
+    def __init__(
+        self, center: Vector, size: Vector, *, axes: ArrayLike | None = None,
+        inside: bool = False,
+    ) -> None:  # fmt: skip
+        self.center = place("box", "center", center)
+        super().__init__(self.center.size)
+        self.half = 0.5 * arguments.floats(size)
+        if self.half.shape != self.center.shape or not np.all((self.half > 0) & np.isfinite(self.half)):
+            raise ValueError(f"the size of a box must be {self.gdim} positive lengths [m], not {size}")
+        self.axes, self.inside = _orthonormal(axes, self.gdim), bool(inside)
+        if not self.inside:
+            self.sides, self.thickness = 2 * self.gdim, 2 * float(self.half.min())
+
+    @classmethod
+    def between(cls, low: Vector, high: Vector, *, inside: bool = False) -> Box:
+        """The box between two opposite corners [m], ``low < high``, with sides along the axes of space.
+
+        Raises:
+            ValueError: Corners that are not finite, of different sizes or not in order.
+        """
+        first, last = place("box", "corner", low), place("box", "corner", high)
+        if first.shape != last.shape or not np.all(first < last):
+            raise ValueError(f"a box needs low < high in every direction, not {low} and {high}")
+        return cls((0.5 * (first + last)), (last - first), inside=inside)
+
+    @property
+    def faces(self) -> tuple[Obstacle, ...]:
+        """Itself; inside: its sides as planes."""
+        if not self.inside:
+            return (self,)
+        return tuple(
+            Plane(self.center + side * half * axis, -side * axis)
+            for axis, half in zip(self.axes, self.half) for side in (-1.0, 1.0)
+        )  # fmt: skip
+
+    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Distances from the surface; inside: from the planes of the sides [m]."""
+        self._check(x)
+        beyond = np.abs((x - self.center) @ self.axes.T) - self.half
+        largest = beyond.max(axis=1)
+        if self.inside:
+            return -largest
+        return np.linalg.norm(np.maximum(beyond, 0.0), axis=1) + np.minimum(largest, 0.0)
+
+    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Directions from the nearest point of the surface; among equally near sides the first."""
+        self._check(x)
+        y = (x - self.center) @ self.axes.T
+        beyond = np.abs(y) - self.half
+        away = np.zeros_like(y) if self.inside else np.maximum(beyond, 0.0)
+        within = ~away.any(axis=1)
+        away[within, np.argmax(beyond[within], axis=1)] = -1.0 if self.inside else 1.0
+        away = np.copysign(1.0, y) * away / np.linalg.norm(away, axis=1)[:, None]
+        return away @ self.axes
+
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Distances from the planes of the sides, two an axis, shape (p, sides) [m]."""
+        if self.inside:
+            return super().side_gaps(x, t)
+        self._check(x)
+        y = (x - self.center) @ self.axes.T
+        return np.stack([-y - self.half, y - self.half], axis=2).reshape(len(x), self.sides)
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        if self.inside:
+            return super().side_normals(x, side, t)
+        return (2.0 * (side % 2) - 1.0)[:, None] * self.axes[side // 2]
+
+    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+        """The box along the axes of space around it; inside: everywhere [m]."""
+        if self.inside:
+            return super().bounds()
+        reach = self.half @ np.abs(self.axes)
+        return self.center - reach, self.center + reach
+
+
+def _orthonormal(axes: ArrayLike | None, gdim: int) -> NDArray:
+    if axes is None:
+        return np.eye(gdim)
+    rows = np.atleast_1d(arguments.floats(axes))
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    rows = rows / np.where(lengths > 0, lengths, 1.0)
+    if rows.shape != (gdim, gdim) or not np.allclose(rows @ rows.T, np.eye(gdim), rtol=0, atol=1e-9):
+        raise ValueError(f"the axes of a box must be {gdim} rows at right angles, not {axes}")
+    left, _, right = np.linalg.svd(rows)
+    return left @ right

@@ -1,0 +1,84 @@
+"""Several obstacles as one."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import arguments
+from .shapes import Obstacle, Shape
+
+
+class Union(Shape):
+    """Several obstacles as one solid: bodies stay clear of all, and a node can touch several at once.
+
+    What lies inside of another member does not act: tiles side by side, overlapping boxes and faces that are
+    flush carry a node as one floor does; a wall that stands on a floor stops it. Its gap is the smallest one:
+    where members overlap, that is the exact distance outside of them, and less than the depth within what
+    they share.
+
+    Args:
+        members: The obstacles.
+
+    Raises:
+        ValueError: No obstacle, or obstacles of different dimensions.
+    """
+
+    _name = "union"
+
+    def __init__(self, members: Sequence[Obstacle]) -> None:
+        self.members = tuple(arguments.sequence("a union", members, "Union([sphere, plane])"))
+        for each in self.members:
+            arguments.part(each)
+        directions = sorted({each.gdim for each in self.members})
+        if len(directions) != 1:
+            raise ValueError(f"a union needs obstacles, all in 1, 2 or 3 directions, not in {directions}")
+        super().__init__(directions[0])
+        self.moving = any(each.moving for each in self.members)
+        self.flat = len(self.members) == 1 and self.members[0].flat
+        self.thickness = min(getattr(each, "thickness", np.inf) for each in self.members)
+
+    @property
+    def faces(self) -> tuple[Obstacle, ...]:
+        """The faces of all members."""
+        return tuple(face for each in self.members for face in each.faces)
+
+    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Smallest gaps of all members [m]."""
+        return self._gaps(x, t).min(axis=0)
+
+    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Normals of the nearest members; of equally near ones the first."""
+        return self._nearest(x, t, [each.normal(x, t) for each in self.members])
+
+    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Velocities of the nearest members [m/s]."""
+        return self._nearest(
+            x, t, [each.velocity(x, t) if each.moving else np.zeros(x.shape) for each in self.members]
+        )
+
+    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+        """The box around the boxes of all members [m]."""
+        corners = np.array([each.bounds(t) for each in self.members])
+        return corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
+
+    def _gaps(self, x: NDArray, t: float) -> NDArray:
+        self._check(x)
+        return np.array([each.gap(x, t) for each in self.members])
+
+    def _nearest(self, x: NDArray, t: float, vectors: Sequence[NDArray]) -> NDArray:
+        return np.array(vectors)[self._gaps(x, t).argmin(axis=0), np.arange(len(x))]
+
+
+def as_obstacle(given: Any) -> Any:
+    """The obstacle itself; a list of obstacles as their union.
+
+    Raises:
+        ValueError: Something else.
+    """
+    if isinstance(given, (list, tuple)):
+        return Union(given)
+    arguments.shape(given)
+    return given

@@ -1,0 +1,224 @@
+"""Obstacles whose motion is prescribed."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import Any, Callable, Sequence, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ... import arguments
+from ...systems.loads import Signal, checked_signal, known_until, vector
+from .shapes import Obstacle, Shape, unit
+
+#: Step of central differences over the scale of what is derived: their error is smallest there.
+STEP = float(np.finfo(float).eps ** (1 / 3))
+
+
+class Moving(Shape):
+    """An obstacle that is shifted and turned as signals prescribe.
+
+    What is at X in the given obstacle is at ``x = c + R(t) (X - c) + d(t)`` at time t: it turns about a
+    center c that is shifted with it.
+
+    Args:
+        obstacle: The obstacle as it is without displacement and angle.
+        translation: The displacement d [m]: ``(direction, signal)`` with the signal times the direction as it
+            is given, several such pairs, or a function of time that returns a vector.
+        rotation: The angle [rad]: a signal in 2D, counter-clockwise; ``(axis, signal)`` in 3D, right-handed.
+        center: A point of the axis of rotation [m].
+        translation_rate: The velocity ``d'`` [m/s], a function of time that returns a vector; by default by
+            differences of the translation.
+        rotation_rate: Signal of the angular velocity [rad/s]; by default by differences of the angle.
+        time_scale: Time over which the motion changes [s]; differences are taken over 6e-6 of it, and only
+            over times at which the signals are known, none before 0.
+
+    Raises:
+        ValueError: No motion, a rotation without center or on a line, vectors that do not have one finite
+            number a direction, signals that give no finite number, a rate of what does not move.
+    """
+
+    moving, fallible, _name = True, True, "moving obstacle"
+
+    def __init__(
+        self, obstacle: Obstacle, *, translation: Any = None, rotation: Any = None,
+        center: ArrayLike | None = None, translation_rate: Callable[[float], ArrayLike] | None = None,
+        rotation_rate: Signal | None = None, time_scale: float = 1e-3,
+    ) -> None:  # fmt: skip
+        arguments.part(obstacle)
+        super().__init__(obstacle.gdim)
+        if translation is None and rotation is None:
+            raise ValueError("a moving obstacle needs a translation or a rotation: give one of them")
+        if rotation is not None and center is None:
+            raise ValueError("a rotation needs its center: a point [m] of the axis that it turns about")
+        if (translation is None and translation_rate) or (rotation is None and rotation_rate):
+            raise ValueError("a rate is given of a motion that is not: give the translation or rotation too")
+        arguments.number("time_scale", time_scale, "be a positive time [s]", above=0.0)
+        self.obstacle, self.flat = obstacle, obstacle.flat and rotation is None
+        self.sides, self.thickness = getattr(obstacle, "sides", 1), getattr(obstacle, "thickness", np.inf)
+        self.center = np.zeros(self.gdim) if center is None else vector("center", center, self.gdim)
+        self._shift = _Shift(translation, self.gdim)
+        self._spin = _spin(rotation, self.gdim)
+        self._h = STEP * time_scale
+        self._rates = (
+            _checked_vector("translation_rate", translation_rate, self.gdim),
+            None if rotation_rate is None else checked_signal("rotation_rate", rotation_rate),
+        )
+
+    @property
+    def faces(self) -> tuple[Obstacle, ...]:
+        """The faces of the obstacle, moved."""
+        faces = self.obstacle.faces
+        return (self,) if faces == (self.obstacle,) else tuple(self._with(face) for face in faces)
+
+    def _with(self, obstacle: Obstacle) -> Moving:
+        """Another obstacle in the same motion."""
+        other = cast(Moving, object.__new__(type(self)))
+        other.__dict__.update(self.__dict__)
+        other.obstacle, other.flat = obstacle, obstacle.flat and self._spin is None
+        other.sides, other.thickness = getattr(obstacle, "sides", 1), getattr(obstacle, "thickness", np.inf)
+        return other
+
+    def displacement(self, t: float) -> NDArray:
+        """Displacement d of the center at ``t``, shape (gdim,) [m]."""
+        return _finite(self._shift(t), "translation", t)
+
+    def turn(self, t: float) -> NDArray:
+        """Rotation R at ``t``, shape (gdim, gdim)."""
+        if self._spin is None:
+            return np.eye(self.gdim)
+        generator, angle = self._spin
+        phi = float(_finite(angle(t), "rotation", t))
+        # Rodrigues: G^3 = -G.
+        return np.eye(self.gdim) + math.sin(phi) * generator + (1 - math.cos(phi)) * generator @ generator
+
+    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Signed distances of the points ``x`` at ``t`` [m]."""
+        return self.obstacle.gap(self._back(x, t), t)
+
+    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Unit normals into the free side at ``x`` and ``t``."""
+        return self.obstacle.normal(self._back(x, t), t) @ self.turn(t).T
+
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        inner: Any = self.obstacle
+        return inner.side_gaps(self._back(x, t), t) if self.sides > 1 else super().side_gaps(x, t)
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        if self.sides == 1:
+            return super().side_normals(x, side, t)
+        inner: Any = self.obstacle
+        return inner.side_normals(self._back(x, t), side, t) @ self.turn(t).T
+
+    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Velocities of the obstacle's points that are at ``x`` at ``t``, shape (p, gdim) [m/s]."""
+        self._check(x)
+        shift_rate, spin_rate = self._rates
+        own = np.zeros(x.shape)
+        if self._shift.any:
+            own += np.asarray(
+                shift_rate(t) if shift_rate else _derivative(self._shift, t, self._h, self._shift.until)
+            )
+        if self._spin is not None:
+            generator, angle = self._spin
+            rate = spin_rate(t) if spin_rate else _derivative(angle, t, self._h, known_until(angle))
+            own += rate * (x - self.center - self.displacement(t)) @ generator.T
+        if self.obstacle.moving:
+            own += self.obstacle.velocity(self._back(x, t), t) @ self.turn(t).T
+        return own
+
+    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+        """The box around the moved box of the obstacle [m]; everywhere where an unbounded one is turned."""
+        low, high = self.obstacle.bounds(t)
+        shift = self.displacement(t)
+        if self._spin is None:
+            return low + shift, high + shift
+        if not np.all(np.isfinite([low, high])):
+            return super().bounds()
+        corners = np.array(list(product(*zip(low, high)))) - self.center
+        moved = corners @ self.turn(t).T + self.center + shift
+        return moved.min(axis=0), moved.max(axis=0)
+
+    def rest(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """See :meth:`.Shape.rest`."""
+        inner, at = getattr(self.obstacle, "rest", None), self._back(x, t)
+        return at if inner is None else inner(at, t)
+
+    def _back(self, x: NDArray, t: float) -> NDArray:
+        """Where the points would be in the obstacle as it was given, shape (p, gdim) [m]."""
+        self._check(x)
+        if self._spin is None:
+            return x - self.displacement(t)
+        return (x - self.center - self.displacement(t)) @ self.turn(t) + self.center
+
+
+def _finite(value: Any, name: str, t: float) -> Any:
+    if not np.all(np.isfinite(value)):
+        raise ValueError(f"the {name} of a moving obstacle must be finite, but is {value} at t = {t:.6g} s")
+    return value
+
+
+class _Shift:
+    """A displacement in time, from any of the ways to give it."""
+
+    def __init__(self, given: Any, gdim: int) -> None:
+        self.any, self.until, self._gdim = given is not None, math.inf, gdim
+        self._function: Callable[[float], ArrayLike] | None = None
+        self._directions, self._signals = np.zeros((0, gdim)), []
+        if callable(given):
+            self._function = _checked_vector("translation", given, gdim)
+        elif given is not None:
+            for direction, signal in _pairs("translation", given):
+                row = vector("the direction of a translation", direction, gdim)
+                self._directions = np.vstack([self._directions, row])
+                self._signals.append(checked_signal("translation", signal))
+                self.until = min(self.until, known_until(signal))
+
+    def __call__(self, t: float) -> NDArray:
+        if self._function is not None:
+            return np.asarray(self._function(t), dtype=np.float64)
+        return np.array([float(signal(t)) for signal in self._signals]) @ self._directions
+
+
+def _pairs(name: str, given: Any) -> Sequence[tuple[Any, Any]]:
+    """One pair of a direction and a signal, or several."""
+    rows = given if isinstance(given, (list, tuple)) else []
+    pairs = [rows] if len(rows) == 2 and callable(rows[1]) else rows
+    good = [isinstance(pair, (list, tuple)) and len(pair) == 2 and callable(pair[1]) for pair in pairs]
+    if not good or not all(good):
+        raise ValueError(f"{name}: give (direction, signal) with a function of time as signal, not {given}")
+    return [(direction, signal) for direction, signal in pairs]
+
+
+def _spin(given: Any, gdim: int) -> tuple[NDArray, Signal] | None:
+    """The generator G of the rotation (``G y = axis x y``) and the signal of its angle."""
+    if given is None:
+        return None
+    if gdim == 1:
+        raise ValueError("nothing turns on a line: leave the rotation out")
+    if gdim == 2:
+        return np.array([[0.0, -1.0], [1.0, 0.0]]), checked_signal("rotation", given)
+    if callable(given):
+        raise ValueError("a rotation in 3D needs its axis: give (axis, signal)")
+    (axis, signal), = _pairs("rotation", given)
+    x, y, z = unit("rotation", "axis", axis, 3)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), checked_signal("rotation", signal)
+
+
+def _checked_vector(name: str, function: Any, gdim: int) -> Callable[[float], ArrayLike] | None:
+    if function is None:
+        return None
+    if not callable(function):
+        raise ValueError(f"{name}: a function of time is needed, not {function!r}")
+    vector(f"the {name} at t = 0", function(0.0), gdim)
+    return cast(Callable[[float], ArrayLike], function)
+
+
+def _derivative(function: Callable[[float], Any], t: float, h: float, until: float) -> Any:
+    """Central difference, one-sided at 0 and at the end of what is known."""
+    before, after = max(t - h, min(t, 0.0)), min(t + h, max(t, until))
+    return (np.asarray(function(after)) - np.asarray(function(before))) / (after - before)

@@ -1,0 +1,240 @@
+"""Bodies of revolution: cylinders, cones and tori; in 2D strips, wedges and pairs of circles."""
+
+from __future__ import annotations
+
+import math
+from typing import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import arguments
+from . import profiles
+from .shapes import Obstacle, Plane, Shape, Vector, place, positive, unit
+
+
+class Revolution(Shape):
+    """A shape that is symmetric about an axis: the base of cylinders, cones and tori.
+
+    Args:
+        point: A point of the axis, where z = 0 [m].
+        axis: Its direction; any length but zero.
+        numbers: What the profile needs.
+        profile: Which one, see :func:`.profile`.
+
+    Raises:
+        ValueError: A point that is not finite, another dimension than 2 or 3, an axis without direction.
+    """
+
+    #: Sides of a solid with edges: ``gap = a r + b z - c`` for distances r from the axis and z along it.
+    _walls: Sequence[tuple[float, float, float]] = ()
+
+    def __init__(
+        self, point: Vector, axis: Vector, *, numbers: Sequence[float], profile: int
+    ) -> None:
+        self.point = place(self._name, "point of its axis", point)
+        if self.point.size < 2:
+            raise ValueError(f"a {self._name} has 2 or 3 directions, but its point is {point}")
+        super().__init__(self.point.size)
+        self.axis = unit(self._name, "axis", axis, self.gdim)
+        # On the axis all directions across are equally good.
+        across = np.eye(self.gdim)[np.argmin(np.abs(self.axis))]
+        across -= (across @ self.axis) * self.axis
+        self._across = across / np.linalg.norm(across)
+        self._numbers, self._profile = np.array(numbers, dtype=np.float64), profile
+
+    def _cylindrical(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Directions away from the axis, shape (p, gdim), distances from and along it [m]."""
+        self._check(x)
+        arm = x - self.point
+        z = arm @ self.axis
+        away = arm - z[:, None] * self.axis
+        away -= (away @ self.axis)[:, None] * self.axis
+        r = np.linalg.norm(away, axis=1)
+        on_axis = r <= profiles.ON_AXIS * np.abs(z)
+        away[on_axis], r[on_axis] = self._across, 0.0
+        return away / np.where(on_axis, 1.0, r)[:, None], r, z
+
+    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Distances from the surface; inside with ends: from the planes of the ends too [m]."""
+        _, r, z = self._cylindrical(x)
+        return np.asarray(profiles.profile(self._profile, self._numbers, r, z)[0])
+
+    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """Directions from the nearest point of the surface; where several are, one of them."""
+        away, r, z = self._cylindrical(x)
+        _, n_r, n_z = profiles.profile(self._profile, self._numbers, r, z)
+        return n_r[:, None] * away + n_z[:, None] * self.axis
+
+    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`; the wall comes first, then the ends."""
+        if self.sides == 1:
+            return super().side_gaps(x, t)
+        _, r, z = self._cylindrical(x)
+        return np.stack([a * r + b * z - c for a, b, c in self._walls], axis=1)
+
+    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+        """See :class:`.Solid`."""
+        if self.sides == 1:
+            return super().side_normals(x, side, t)
+        away, _, _ = self._cylindrical(x)
+        a, b, _ = np.array(self._walls)[side].T
+        return a[:, None] * away + b[:, None] * self.axis
+
+    def compiled(self) -> Callable[[NDArray, NDArray], float]:
+        """Gap and normal of one point for compiled loops: ``surface(x, normal)`` returns the gap [m]."""
+        return profiles.compiled(self._profile, self._numbers, self.point, self.axis, self._across)
+
+
+class Cylinder(Revolution):
+    """A circular cylinder (a strip in 2D); bodies stay outside, or inside with ``inside=True``.
+
+    Args:
+        point: A point of its axis [m]; with a length the center of its first end.
+        axis: Direction of its axis, with a length from the first end to the other.
+        radius: Its radius [m], positive.
+        length: Distance of its two flat ends [m]; by default it has none. Inside, each is a face of its
+            own.
+        inside: Whether the free side is the inside.
+
+    Raises:
+        ValueError: A radius or length that is not positive, an axis without direction, no finite point.
+    """
+
+    _name = "cylinder"
+
+    def __init__(
+        self, point: Vector, axis: Vector, radius: float, *, length: float | None = None,
+        inside: bool = False,
+    ) -> None:  # fmt: skip
+        self.radius, self.inside = positive("radius", radius), bool(inside)
+        self.length = None if length is None else positive("length", length)
+        ends = (-math.inf, math.inf) if self.length is None else (0.0, self.length)
+        super().__init__(point, axis, numbers=(self.radius, *ends), profile=int(self.inside))
+        if not self.inside:
+            self.thickness = min(2 * self.radius, ends[1])
+        if not self.inside and self.length is not None:
+            self._walls = (1.0, 0.0, self.radius), (0.0, -1.0, 0.0), (0.0, 1.0, self.length)
+            self.sides = len(self._walls)
+
+    @property
+    def faces(self) -> tuple[Obstacle, ...]:
+        """Itself; inside with ends: the wall and the planes of the ends."""
+        if not self.inside or self.length is None:
+            return (self,)
+        wall = Cylinder(self.point, self.axis, self.radius, inside=True)
+        end = self.point + self.length * self.axis
+        return wall, Plane(self.point, self.axis), Plane(end, -self.axis)
+
+    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+        """The box around it; inside: everywhere [m]."""
+        if self.inside:
+            return super().bounds()
+        reach = self.radius * _across(self.axis)
+        if self.length is None:
+            reach = np.where(self.axis == 0.0, reach, math.inf)
+            return self.point - reach, self.point + reach
+        ends = np.array([self.point, self.point + self.length * self.axis])
+        return ends.min(axis=0) - reach, ends.max(axis=0) + reach
+
+
+class Cone(Revolution):
+    """A circular cone (a wedge in 2D); bodies stay outside, or inside with ``inside=True``.
+
+    Its wall is one face, also at the tip: a node that shall touch both walls of a wedge in 2D at once needs
+    a :class:`.Union` of two planes.
+
+    Args:
+        apex: Its tip [m].
+        axis: Direction from the tip into the cone.
+        half_angle: Between the axis and the wall [degrees], above 0 and below 90.
+        height: Distance of its flat base from the tip [m]; by default it has none. Inside, the base is
+            a face of its own.
+        inside: Whether the free side is the inside.
+
+    Raises:
+        ValueError: Another angle, a height that is not positive, an axis without direction, no finite
+            apex.
+    """
+
+    _name = "cone"
+
+    def __init__(
+        self, apex: Vector, axis: Vector, half_angle: float, *,
+        height: float | None = None, inside: bool = False,
+    ) -> None:  # fmt: skip
+        arguments.number("the half angle of a cone", half_angle, "lie between 0 and 90 degrees")
+        if not 0 < half_angle < 90:
+            raise ValueError(f"the half angle of a cone lies between 0 and 90 degrees, but is {half_angle}")
+        self.half_angle, self.inside = float(half_angle), bool(inside)
+        self.height = None if height is None else positive("height", height)
+        end, angle = math.inf if self.height is None else self.height, math.radians(half_angle)
+        numbers = (math.sin(angle), math.cos(angle), end, end / math.cos(angle), end * math.tan(angle))
+        super().__init__(apex, axis, numbers=numbers, profile=2 + int(self.inside))
+        if not self.inside and self.height is not None:
+            sine, cosine, *_, rim = numbers
+            self._walls = (cosine, -sine, 0.0), (0.0, 1.0, self.height)
+            self.sides, self.thickness = len(self._walls), min(self.height, 2 * rim)
+
+    @property
+    def faces(self) -> tuple[Obstacle, ...]:
+        """Itself; inside with a base: the wall and the plane of the base."""
+        if not self.inside or self.height is None:
+            return (self,)
+        wall = Cone(self.point, self.axis, self.half_angle, inside=True)
+        base = self.point + self.height * self.axis
+        return wall, Plane(base, -self.axis)
+
+    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+        """The box around it; inside: everywhere [m]."""
+        if self.inside:
+            return super().bounds()
+        sine, cosine, *_, rim = self._numbers
+        if self.height is not None:
+            base, reach = self.point + self.height * self.axis, rim * _across(self.axis)
+            return np.minimum(self.point, base - reach), np.maximum(self.point, base + reach)
+        # How far lines of the wall go down or up at most, per length.
+        down, up = (sine * _across(self.axis) - side * cosine * self.axis for side in (1.0, -1.0))
+        return np.where(down > 0, -math.inf, self.point), np.where(up > 0, math.inf, self.point)
+
+
+class Torus(Revolution):
+    """A torus (two circles in 2D); bodies stay outside, or in the tube with ``inside=True``.
+
+    Args:
+        center: Its center [m].
+        axis: Direction of its axis.
+        major: Radius of the circle in the middle of the tube [m].
+        minor: Radius of the tube [m], below ``major``.
+        inside: Whether the free side is the inside of the tube.
+
+    Raises:
+        ValueError: Radii that are not positive or not in order, an axis without direction, no finite
+            center.
+    """
+
+    _name = "torus"
+
+    def __init__(
+        self, center: Vector, axis: Vector, major: float, minor: float, *,
+        inside: bool = False,
+    ) -> None:  # fmt: skip
+        self.major, self.minor = positive("major radius", major), positive("minor radius", minor)
+        if not self.minor < self.major:
+            raise ValueError(f"the minor radius {minor} of a torus must be below the major radius {major}")
+        self.inside = bool(inside)
+        numbers = (self.major, self.minor, -1.0 if self.inside else 1.0)
+        super().__init__(center, axis, numbers=numbers, profile=4)
+        self.thickness = math.inf if self.inside else 2 * self.minor
+
+    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+        """The box around it; inside: everywhere [m]."""
+        if self.inside:
+            return super().bounds()
+        reach = self.major * _across(self.axis) + self.minor
+        return self.point - reach, self.point + reach
+
+
+def _across(axis: NDArray) -> NDArray:
+    """How far a unit disc across the axis reaches in every direction, shape (gdim,)."""
+    return np.sqrt(np.maximum(1.0 - axis**2, 0.0))

@@ -1,0 +1,171 @@
+"""Static equilibrium: of a chain on a floor, and of a body whose contacts are all closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.linalg import splu
+
+from ..algebra.complementarity import NotConverged
+from ..systems.body import Body
+from ..systems.chain import Chain
+from .base import Contact
+
+_MOST = 300
+#: Pivots below, over the largest one, are rounding: what they belong to can move freely.
+_FREE = 1e-12
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A minimum of the chain's energy above a floor.
+
+    Attributes:
+        positions: Positions of the nodes, shape (2 n,) [m].
+        forces: Contact forces of the internal nodes 1, 2, ..., at least 0, shape (n - 2,) [N].
+        active: Numbers of the nodes that press on the floor.
+        residual: Largest unbalanced force [N].
+    """
+
+    positions: NDArray
+    forces: NDArray
+    active: tuple[int, ...]
+    residual: float
+
+
+def static_equilibrium(
+    chain: Chain, floor: ArrayLike, start: NDArray, *, tolerance: float = 1e-12
+) -> Equilibrium:
+    """Minimise the chain's energy, without load, over ``y_i >= floor`` at the internal nodes.
+
+    Projected Newton method with the tangent of the UFL form (Bertsekas, SIAM J. Control Optim.
+    20 (1982)): descends from ``start`` to the minimum of its region; saddle points are left.
+
+    Args:
+        chain: The chain.
+        floor: Lowest height allowed, one number or one a node, shape (bars - 1,) [m].
+        start: Positions to start from, shape (size,) [m].
+        tolerance: Accepted unbalanced force over k times the length of a bar.
+
+    Raises:
+        ValueError: A floor or start of another shape, or not finite.
+        NotConverged: No minimum was found.
+    """
+    lower = np.full(chain.size, -np.inf)
+    lower[chain.heights] = _finite("floor", floor, chain.heights.size)
+    x = np.maximum(_finite("start", start, chain.size), lower)
+    x[chain.held] = chain.rest[chain.held]
+    length = float(np.hypot(*(chain.rest[2:4] - chain.rest[:2])))
+    accepted, last = tolerance * chain.k * length, np.inf
+    for _ in range(_MOST):
+        force = chain.internal_force(x)
+        free, worst = _unbalanced(chain, x, force, lower)
+        step, minimum = _descent(chain.forms.tangent(x)[np.ix_(free, free)], force[free], worst <= accepted)
+        if minimum and worst <= accepted and worst > last / 2:
+            pressing = ~free & ~chain.held
+            forces = np.where(pressing, force, 0.0)[chain.heights]
+            return Equilibrium(x, forces, tuple(int(i) + 1 for i in np.flatnonzero(forces)), worst)
+        whole = np.zeros(chain.size)
+        whole[free] = step * min(1.0, length / 2 / max(np.max(np.abs(step), initial=0.0), 1e-300))
+        x, last = _search(chain, x, whole, lower, worst, length), worst
+    raise NotConverged(f"no static equilibrium in {_MOST} steps: a force of {worst:.3g} N is unbalanced")
+
+
+def _finite(name: str, values: ArrayLike, size: int) -> NDArray:
+    given = np.asarray(values, dtype=np.float64)
+    if given.shape not in ((), (size,)) or not np.all(np.isfinite(given)):
+        raise ValueError(f"{name} must be finite, one number or shape ({size},), but is {values!r}")
+    return np.broadcast_to(given, (size,))
+
+
+def _unbalanced(chain: Chain, x: NDArray, force: NDArray, lower: NDArray) -> tuple[NDArray, float]:
+    """Which dofs may move, and the largest force on them."""
+    free = ~chain.held & ~((x <= lower) & (force > 0))
+    return free, float(np.max(np.abs(force[free]), initial=0.0))
+
+
+def _descent(tangent: NDArray, force: NDArray, balanced: bool) -> tuple[NDArray, bool]:
+    """Newton's step with all curvatures made positive; whether all are (if not, down from a saddle)."""
+    curvature, modes = np.linalg.eigh(tangent)
+    rounding = 1e-12 * curvature[-1]
+    minimum = bool(curvature[0] > -rounding)
+    if balanced and not minimum:
+        return modes[:, 0], False
+    return -modes @ ((modes.T @ force) / np.maximum(np.abs(curvature), rounding)), minimum
+
+
+def _search(
+    chain: Chain, x: NDArray, step: NDArray, lower: NDArray, worst: float, length: float
+) -> NDArray:
+    """The longest halved step, cut off at the floor, that lowers the energy or the unbalanced force."""
+    energy, force = chain.energy(x), chain.internal_force(x)
+    rounding = 1e-14 * chain.k * length**2
+    for halvings in range(40):
+        trial = np.maximum(x + 0.5**halvings * step, lower)
+        change = chain.energy(trial) - energy
+        if change < min(0.0, 1e-4 * float(force @ (trial - x))) - rounding:
+            return trial
+        if change <= rounding:
+            if _unbalanced(chain, trial, chain.internal_force(trial), lower)[1] < worst / 2:
+                return trial
+    return x
+
+
+def tied_equilibrium(
+    body: Body, contact: Contact, *, hold: Sequence[int] = ()
+) -> tuple[NDArray, NDArray]:
+    """Static equilibrium under the constant loads with every contact closed: ``K u = f + L^T r, g(u) = 0``.
+
+    Args:
+        body: The body, whole on one rank.
+        contact: Its contact, flat.
+        hold: Dofs held besides, which take rigid motions that nothing resists.
+
+    Returns:
+        Displacements, shape (size,) [m], and contact forces, shape (p,) [N].
+
+    Raises:
+        ValueError: A body on several ranks, a curved obstacle, dofs that do not exist, a body that can move
+            freely, contacts that would have to pull.
+    """
+    if body.comm.size > 1 or not contact.constant:
+        raise ValueError("the tied equilibrium is that of a body whole on one rank, with flat obstacles")
+    free = ~body.held
+    if any(dof not in range(body.owned) for dof in hold):
+        raise ValueError(f"hold takes dofs 0 to {body.owned - 1}, not {list(hold)}")
+    free[list(hold)] = False
+    u, rows, p = np.zeros(body.size), contact.rows, contact.count
+    entries = rows.weights.ravel(), (np.repeat(np.arange(p), rows.dofs.shape[1]), rows.dofs.ravel())
+    L = sparse.csr_matrix(entries, shape=(p, body.size))[:, free]
+    K = body.stiffness.scipy()[free][:, free]
+    x = _tied(K, L, body.loads.constant[free], -contact.gap(u))
+    u[free], r = x[: x.size - p], x[x.size - p :]
+    if np.any(r < 0):
+        raise ValueError(f"contacts would have to pull to stay closed: their forces are {r} N")
+    return u, r
+
+
+def _tied(K: sparse.spmatrix, L: sparse.spmatrix, force: NDArray, reach: NDArray) -> NDArray:
+    """Solve ``[K, -L^T; L, 0] [u; r] = [force; reach]``, scaled so that pivots tell what can move freely."""
+    sizes = np.concatenate([np.sqrt(K.diagonal()), np.zeros(L.shape[0])])
+    stretched = L @ sparse.diags(1 / sizes[: K.shape[0]])
+    sizes[K.shape[0] :] = np.sqrt(np.asarray(stretched.multiply(stretched).sum(axis=1)).ravel())
+    scale = sparse.diags(1 / sizes)
+    matrix = (scale @ sparse.bmat([[K, -L.T], [L, None]]) @ scale).tocsc()
+    try:
+        factors = splu(matrix)
+    except RuntimeError:
+        pivots = np.zeros(1)
+    else:
+        pivots = np.abs(factors.U.diagonal())
+    if not pivots.min() > _FREE * pivots.max():
+        raise ValueError("the body can move freely: hold dofs until nothing but its contacts carries it")
+    right = np.concatenate([force, reach]) / sizes
+    x = factors.solve(right)
+    for _ in range(2):
+        x += factors.solve(right - matrix @ x)
+    return np.asarray(x / sizes)

@@ -1,0 +1,218 @@
+"""Time-stepping formulas. Each makes a free step and knows its response to impulses."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algebra import kernels
+from ..contact.base import Contact
+from ..systems.system import System
+from .base import Integrator
+from .contact_laws import Enforcement, VelocityLevel
+from .delassus_lumped import LumpedResponse, lumped_response
+from .energy import Balance, CentralDifferenceBalance
+
+#: An explicit step may exceed the critical one by the accuracy of the latter.
+STEP_ROUNDING = 1e-6
+
+
+class CentralDifferences(Integrator):
+    """Leapfrog form: ``u`` at t_n, ``v`` at t_{n+1/2}; lumped mass.
+
+    Fekak et al. (2017), Algorithm 2; Di Stasio et al. (2019), Algorithm 1::
+
+        u_{n+1}   = u_n + h v_{n+1/2}
+        v*        = v_{n+1/2} + h M^-1 F(t_{n+1}, u_{n+1}, v_{n+1/2})
+        v_{n+3/2} = v* + M^-1 L^T r
+
+    Start: ``v_{1/2} = v_0 + W/2``, ``W = h M^-1 F_0 + M^-1 L^T r_0``, and ``v_{-1/2} = v_0 - W/2``,
+    so that the mean of the half-step velocities is v_0 (an impulse at position level acts on
+    v_{1/2} whole). A body that starts on an obstacle with ``L v_0 < 0`` has the whole impact there before, at
+    velocity level: v_0 is then ``v_0+ = v_0 + M^-1 L^T r_i`` with ``0 <= L (v_0+ + e v_0)  _|_  r_i >= 0``,
+    and the impulse at the start is ``r_i + r_0``. Dofs whose motion is prescribed have
+    ``v_{n+1/2} = (u_D(t_{n+1}) - u_n) / h``, (57).
+
+    Attributes:
+        v_before: The half-step velocity before ``t``, shape (size,) [m/s].
+        f: Forces at ``t``, shape (size,) [N].
+        v_force: The velocity that they were computed with, shape (size,) [m/s].
+        v_start: The velocity at the start, before an impact there, shape (size,) [m/s].
+        r_start, r_t_start: Normal and tangential impulses of an impact at the start, shaped as ``r`` and
+            ``r_t`` [N s].
+
+    Raises:
+        ValueError: A step above the critical one, unless ``allow_unstable``.
+    """
+
+    v_shift = 0.5
+    state_names: tuple[str, ...] = (
+        "u", "v", "v_before", "f", "r", "r_t", "v_start", "r_start", "r_t_start",
+    )  # fmt: skip
+
+    def __init__(
+        self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False
+    ) -> None:
+        super().__init__(system, dt, enforcement.contact)
+        dt, critical = self.dt, system.critical_time_step()
+        self.beyond_limit = dt > (1 + STEP_ROUNDING) * critical
+        if self.beyond_limit and not allow_unstable:
+            raise ValueError(
+                f"the time step {dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
+                "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
+            )
+        self.v_before, self.f = np.zeros(system.size), np.zeros(system.size)
+        self.v_force: NDArray = self.v_before
+        self.v_start = np.zeros(system.size)
+        self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
+        self._enforcement, self._loops = enforcement, kernels.load()
+        self._kick = dt * system.inverse_mass
+        self.look_ahead = dt if system.moved.any else 0.0
+        if enforcement.contact is not None:
+            self._response = lumped_response(self)
+
+    @property
+    def v_mean(self) -> NDArray:
+        """Mean of the half-step velocities around ``t``, Fekak et al. (44b); v_0 at the start [m/s]."""
+        if self.n == 0:
+            return self.v_start
+        return 0.5 * (self.v_before + self.v)
+
+    def v_mean_at(self, dofs: NDArray) -> NDArray:
+        """Mean of the half-step velocities of some dofs [m/s]."""
+        if self.n == 0:
+            return self.v_start[dofs]
+        return 0.5 * (self.v_before[dofs] + self.v[dofs])
+
+    def contact_position(self) -> NDArray:
+        """Where velocity-level contact looks at the gap: u at ``t`` [m]."""
+        return self.u
+
+    def end_position(self) -> NDArray:
+        """``u* = u_n + h v*``, one step later [m]."""
+        return self.u + self.dt * self.v
+
+    def constrained(self, e: float) -> tuple[NDArray, float]:
+        """``(u* + e u_{n-1}) / (1 + e)``, Di Stasio et al. (2019), (19), and ``h / (1 + e)``."""
+        weighted = (self.u + self.dt * self.v + e * (self.u - self.dt * self.v_before)) / (1 + e)
+        return weighted, self.dt / (1 + e)
+
+    def begin(self) -> None:
+        """An impact where there is one, half a kick from the forces and, where contact acts, an impulse."""
+        n, system, moved = self.system.owned, self.system, self.system.moved
+        still = system.held.copy()
+        if moved.any:
+            still[moved.dofs] = False
+            self.u[moved.dofs] = moved(self.t)
+        self.v[:n][still] = 0.0
+        self.v_start[:] = self.v
+        self._impact_at_start()
+        v0 = self.v.copy()
+        self.v_force = v0
+        system.force(self.t, self.u, v0, self.f)
+        self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
+        self._constrain(0.5)
+        np.subtract(2 * v0, self.v, out=self.v_before)
+        if self.contact is not None:
+            half = self._enforcement.halves_first_impulse
+            response = lumped_response(self, 0.5 if half else 1.0)
+            self._resolve_contact(response, first=True)
+            if half:
+                np.subtract(2 * v0, self.v, out=self.v_before)
+            self.r += self.r_start
+            self.r_t += self.r_t_start
+
+    def _impact_at_start(self) -> None:
+        """``v_0+ = v_0 + M^-1 L^T r_i`` where closed points approach: Newton's law with v_0."""
+        self.r_start[:], self.r_t_start[:] = 0.0, 0.0
+        if self.contact is None or not isinstance(self._enforcement, VelocityLevel):
+            return
+        self.r_start[:] = self._enforcement.impact(self, self._response)
+        self._response.push(self.r_start, self.v)
+        if self.r_t.size:
+            self.r_t_start[:] = self._response.rub(self.r_start, self.v, self.t)
+        self.contact.keep()  # what carries a point in the impact carries it after that
+
+    def advance(self) -> None:
+        """One step; the impulse found acts at its end, t_{n+1}."""
+        n, loops = self.system.owned, self._loops
+        loops.drift(self.u[:n], self.v[:n], self.dt)
+        self.system.force(self.t, self.u, self.v, self.f)
+        self.v_force = self.v
+        self.v_before, self.v = self.v, self.v_before
+        loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])
+        self._constrain(1.0)
+        if self.contact is not None:
+            self._resolve_contact(self._response)
+
+    def _constrain(self, part: float) -> None:
+        """What else changes the velocity before contact does: the prescribed motion of the next step.
+
+        Args:
+            part: How much of a step forces act on ``v`` in this one, 1/2 at the start.
+        """
+        moved = self.system.moved
+        if moved.any:
+            self.v[moved.dofs] = (moved(self.t + self.dt) - self.u[moved.dofs]) / self.dt
+
+    def change_step(self, dt: float) -> None:
+        """Go on with another time step, started from the state at ``t``: ``v_{1/2} = v + dt/2 M^-1 F``.
+
+        An impulse of the last step has acted whole; the energies of the new steps do not see it.
+        """
+        n = self.system.owned
+        v0 = self.v.copy()
+        v0[:n] -= 0.5 * self._kick * self.f[:n]
+        self.t0, self.n, self.dt = self.t, 0, float(dt)
+        self._kick = self.dt * self.system.inverse_mass
+        self.v_force = v0
+        self.v_start[:], self.r_start[:], self.r_t_start[:] = v0, 0.0, 0.0
+        self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
+        self._constrain(0.5)
+        np.subtract(2 * v0, self.v, out=self.v_before)
+        self.look_ahead = self.dt if self.system.moved.any else 0.0
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.Integrator.resume`."""
+        super().resume(state)
+        self.v_force = self.v_before
+        if self.n == 0:
+            self.v_force = self.v_before + 0.5 * (self.v - self.v_before)
+
+    def reactions(self) -> NDArray:
+        """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""
+        dofs = self.system.moved.dofs
+        return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]
+
+    def _resolve_contact(self, response: LumpedResponse, first: bool = False) -> None:
+        self.r[:] = self._enforcement.impulses(self, response, first=first)
+        response.push(self.r, self.v)
+        if self.r_t.size:
+            self.r_t[:] = response.rub(self.r, self.v, self.v_time)
+
+    def balance(self) -> Balance:
+        """Fekak et al. (84), or what the contact law makes of it."""
+        kind: type[Balance] = getattr(self._enforcement, "balance", CentralDifferenceBalance)
+        return kind(self)
+
+
+def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
+    """Raise a ValueError for a contact with either, or with an obstacle that moves."""
+    if contact.moving:
+        raise ValueError(f"{what} knows no moving obstacles: take CDLagrange or MoreauJean")
+    if contact.restitution > 0 or contact.friction > 0:
+        raise ValueError(
+            f"{what} has no restitution and no friction; here e = {contact.restitution}, "
+            f"mu = {contact.friction}: set them to 0"
+        )
+
+
+def refuse_unsteady(system: System, what: str) -> None:
+    """Raise a ValueError unless all forces are ``f - K u`` with a constant f."""
+    if not system.steady:
+        raise ValueError(
+            f"{what} takes linear systems, their forces given by a stiffness, under constant loads, without "
+            "damping and prescribed motion: take CDLagrange or MoreauJean"
+        )

@@ -1,0 +1,205 @@
+"""How velocities answer to contact impulses: ``dv = B L^T r``, and the Delassus operator L B L^T."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import parallel
+from ..algebra import complementarity, coulomb
+from ..contact.base import Contact
+from .base import Integrator
+
+
+class Response(Protocol):
+    """The part of a time-stepping formula that contact needs."""
+
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+        """Impulses with ``0 <= r _|_ H r + b >= 0`` on the closed points, 0 elsewhere. Collective.
+
+        Args:
+            closed: Which points of this rank are closed, shape (p,).
+            b: Free velocities ``L(v* + e v)``, shape (p,) [m/s].
+            v: Velocities without contact, which friction needs, shape (size,) [m/s].
+            t: Their time [s].
+        """
+
+    def push(self, r: NDArray, v: NDArray) -> None:
+        """Add ``B L^T r`` to ``v``. Collective."""
+
+
+class FactorisedResponse:
+    """B = A^-1 with a factorised matrix: H is full over the points of all ranks.
+
+    One solve makes the column of H of a point that closes, once where L is constant, else in
+    every step; only H is kept. Rank 0 solves the contact problem for all.
+
+    Args:
+        contact: The contact.
+        solver: Solves with A.
+        size: Owned dofs and ghosts.
+        symmetric: Whether A is symmetric, so that the rounding in H may be made so.
+    """
+
+    def __init__(self, contact: Contact, solver: Any, size: int, *, symmetric: bool = True) -> None:
+        self._contact, self._solver, self._comm = contact, solver, contact.comm
+        self._symmetric, self._directions = symmetric, 1
+        self._mine = contact.mine
+        self._rhs, self._x = np.zeros(size), np.zeros(size)
+        self._columns: dict[int, NDArray] = {}
+        self._which: NDArray = np.zeros(0, dtype=np.intp)
+        self._H: NDArray = np.zeros((0, 0))
+
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+        """The full problem, gathered and solved on rank 0."""
+        return self.solve_by(complementarity.solve, closed, b)
+
+    def solve_by(self, law: Callable[..., NDArray], closed: NDArray, *values: NDArray) -> NDArray:
+        """Impulses by any law of the closed points: ``law(H, *values)`` on rank 0. Collective.
+
+        Args:
+            law: Takes H and the values of the closed points of all ranks.
+            closed: Which points of this rank are closed, shape (p,).
+            values: Numbers of the points of this rank, shape (p,) each.
+        """
+        if not self._comm.allreduce(bool(closed.any())):
+            return np.zeros(closed.size)
+        every = parallel.gather_rows(self._comm, np.column_stack([closed, *values]))
+        which = np.flatnonzero(every[:, 0])
+        r, H = np.zeros(every.shape[0]), self._delassus(which)
+        r[which] = parallel.on_root(self._comm, lambda: law(H, *every[which, 1:].T))
+        return r[self._mine]
+
+    def forget(self) -> None:
+        """Find H anew: the matrix has changed."""
+        self._columns.clear()
+        self._which = np.zeros(0, dtype=np.intp)
+
+    def _delassus(self, which: NDArray) -> NDArray:
+        """H of the closed points; columns are kept as long as L does not change. Collective."""
+        if not self._contact.constant:
+            self._columns.clear()
+        elif np.array_equal(which, self._which):
+            return self._H
+        for point in which:
+            if point not in self._columns:
+                self._columns[point] = self._column(int(point))
+        d = self._directions
+        H: NDArray = np.hstack([self._columns[point][which].reshape(-1, d) for point in which])
+        self._which, self._H = which, (H + H.T) / 2 if self._symmetric else H
+        return self._H
+
+    def _column(self, point: int) -> NDArray:
+        """Column of ``L A^-1 L^T`` for one point of all ranks, shape (points of all ranks,) [1/kg]."""
+        unit = np.zeros(self._contact.count)
+        if self._mine.start <= point < self._mine.stop:
+            unit[point - self._mine.start] = 1.0
+        self._rhs[:] = 0.0
+        self._contact.rows.add_transpose(unit, self._rhs)
+        self._solver.solve(self._rhs, self._x)
+        return parallel.gather_rows(self._comm, self._contact.rows(self._x))
+
+    def push(self, r: NDArray, v: NDArray) -> None:
+        """``v += A^-1 L^T r``: one solve when any impulse acts."""
+        if self._comm.allreduce(bool(np.any(r))):
+            self._rhs[:] = 0.0
+            self._contact.rows.add_transpose(r, self._rhs)
+            self._solver.solve(self._rhs, self._x)
+            v += self._x
+
+
+def refuse_friction_on_held(integrator: Integrator) -> None:
+    """Raise a ValueError for friction on points with held dofs. Collective."""
+    contact = integrator.contact
+    if contact is not None and contact.friction > 0:
+        held = bool(np.any(integrator.system.held[contact.rows.dofs]))
+        if contact.comm.allreduce(held):
+            raise ValueError(
+                "friction acts on points with dofs that are held or moved: free them, or leave these points "
+                "out of the contact (CDLagrange also takes directions fixed along a flat obstacle)"
+            )
+
+
+class CoulombResponse(FactorisedResponse):
+    """Normal and tangential impulses found together: ``H = [L_N; L_T] A^-1 [L_N; L_T]^T``.
+
+    ``solve`` returns the normal impulses, as everywhere, and leaves the tangential ones in the
+    integrator's ``r_t``; ``push`` lets both act. The tangential law is on the velocity after the
+    step, Di Stasio et al. (2019), (42), the normal one as it is asked for.
+
+    Args:
+        integrator: What steps; its contact has friction.
+        solver: Solves with A.
+        symmetric: Whether A is symmetric.
+
+    Raises:
+        ValueError: Points with held dofs. Collective.
+    """
+
+    def __init__(self, integrator: Integrator, solver: Any, *, symmetric: bool = True) -> None:
+        assert integrator.contact is not None
+        super().__init__(integrator.contact, solver, integrator.system.size, symmetric=symmetric)
+        self._integrator = integrator
+        self._bases: NDArray = np.zeros((0, 0, 0))
+        self._directions = self._contact.frames().shape[1]
+        refuse_friction_on_held(integrator)
+
+    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+        """The full problem of all components, gathered and solved on rank 0."""
+        assert v is not None
+        s, contact = self._integrator, self._contact
+        s.r_t[:] = 0.0
+        if not self._comm.allreduce(bool(closed.any())):
+            return np.zeros(b.size)
+        self._bases = contact.frames()
+        velocity = v[contact.rows.dofs] - contact.surface_velocity(t)
+        free = np.einsum("pjk,pk->pj", self._bases, velocity)
+        free[:, 0] = b
+        every = parallel.gather_rows(self._comm, np.column_stack([closed, contact.frictions, free]))
+        which = np.flatnonzero(every[:, 0])
+        H, d = self._delassus(which), self._directions
+        found = np.zeros((every.shape[0], d))
+        solved = parallel.on_root(
+            self._comm, lambda: coulomb.solve(H, every[which, 2:].ravel(), every[which, 1], d)
+        )
+        found[which] = solved.reshape(-1, d)
+        mine = found[self._mine]
+        s.r_t[:] = np.einsum("pj,pjk->pk", mine[:, 1:], self._bases[:, 1:])
+        return mine[:, 0].copy()
+
+    def _components(self, x: NDArray) -> NDArray:
+        """Normal and tangential components of ``x`` at the points of this rank, shape (p, d)."""
+        return np.einsum("pjk,pk->pj", self._bases, x[self._contact.rows.dofs])
+
+    def _column(self, point: int) -> NDArray:
+        """Columns of H for one point of all ranks, shape (points of all ranks, d, d) [1/kg]."""
+        columns = []
+        for direction in range(self._directions):
+            self._rhs[:] = 0.0
+            if self._mine.start <= point < self._mine.stop:
+                mine = point - self._mine.start
+                self._rhs[self._contact.rows.dofs[mine]] = self._bases[mine, direction]
+            self._solver.solve(self._rhs, self._x)
+            columns.append(parallel.gather_rows(self._comm, self._components(self._x)))
+        return np.stack(columns, axis=2)
+
+    def push(self, r: NDArray, v: NDArray) -> None:
+        """``v += A^-1 (L_N^T r + L_T^T r_T)``: one solve when any impulse acts."""
+        if self._comm.allreduce(bool(np.any(r))):
+            rows = self._contact.rows
+            self._rhs[:] = 0.0
+            rows.add_transpose(r, self._rhs)
+            np.add.at(self._rhs, rows.dofs, self._integrator.r_t)
+            self._solver.solve(self._rhs, self._x)
+            v += self._x
+
+
+def contact_response(integrator: Integrator, solver: Any, *, symmetric: bool = True) -> FactorisedResponse:
+    """The response of implicit schemes, with friction where the contact has some. Collective."""
+    contact = integrator.contact
+    assert contact is not None
+    if contact.friction > 0:
+        return CoulombResponse(integrator, solver, symmetric=symmetric)
+    return FactorisedResponse(contact, solver, integrator.system.size, symmetric=symmetric)

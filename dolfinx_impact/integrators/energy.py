@@ -1,0 +1,294 @@
+"""The discrete energy balances of the schemes, followed during a run.
+
+Every balance reads ``kinetic + complementary + internal_work + dissipated - external - contact
+- interface = kinetic + complementary at the start``; what is left is the ``residual``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algebra import kernels
+
+#: Terms in J; ``*_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated.
+TERMS = (
+    "kinetic", "complementary", "internal", "internal_work",
+    "external", "contact", "dissipated", "interface",
+)  # fmt: skip
+
+
+def residual(energies: dict[str, NDArray]) -> NDArray:
+    """What a balance fails to close by, shape (n,) [J]."""
+    e = energies
+    stored = e["kinetic"] + e["complementary"]
+    return (
+        stored - stored[0] + e["internal_work"] + e["dissipated"]
+        - e["external"] - e["contact"] - e["interface"]
+    )  # fmt: skip
+
+
+class Balance:
+    """Follows the energies of an integrator; sums over the dofs that this rank owns.
+
+    Attributes:
+        kinetic, complementary, internal: Energies at the integrator's time ``t`` [J].
+        internal_work, external, contact, dissipated, interface: Cumulated from 0 [J].
+        closes: Whether the residual is round-off.
+        sampled: Whether the internal energy of the next step is wanted. It costs as much as a force where
+            that is nonlinear, and no other term needs it.
+    """
+
+    closes = sampled = True
+    #: Numbers of this rank that the next step adds to; each is a share of a sum.
+    state_names: tuple[str, ...] = TERMS
+    #: Those of :meth:`state` that are no shares, but lie on the owned dofs.
+    at_dofs: tuple[str, ...] = ()
+
+    def __init__(self, integrator: Any) -> None:
+        self.integrator = integrator
+        self.kinetic = self.complementary = self.internal = 0.0
+        self.internal_work = self.external = self.contact = 0.0
+        self.dissipated = self.interface = 0.0
+
+    def start(self) -> None:
+        """Evaluate the energies at the start. Collective."""
+
+    def step(self) -> None:
+        """Add what the last step did; to be called after every step. Collective."""
+
+    def restart(self) -> None:
+        """Go on after a change of the time step. Collective.
+
+        Raises:
+            ValueError: A balance that cannot.
+        """
+        raise ValueError(f"{type(self).__name__} knows no change of the time step")
+
+    def state(self) -> dict[str, NDArray]:
+        """Copies of what a resumed balance goes on from, shares of this rank."""
+        return {name: np.array(getattr(self, name), dtype=np.float64) for name in self.state_names}
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`state`, after :meth:`start` with the integrator resumed. Collective."""
+        for name in self.state_names:
+            value = np.array(state[name])
+            setattr(self, name, value if value.ndim else float(value))
+
+    def terms(self) -> NDArray:
+        """This rank's share of :data:`TERMS`, shape (8,) [J]."""
+        return np.array([getattr(self, name) for name in TERMS])
+
+
+class CentralDifferenceBalance(Balance):
+    """Fekak et al. (2017), (84)-(90), with ``[U] = h v_{n+1/2}`` and ``<X>`` the mean of both ends.
+
+    kinetic (86) with the mean velocity (44b), complementary (87), external (88), internal
+    work (89), contact (90).
+    """
+
+    state_names = (*TERMS, "_powers")
+
+    def start(self) -> None:
+        """Kinetic, complementary and internal energy at t_0."""
+        self._loops = kernels.load()
+        self._load, self._damped = (np.zeros(self.integrator.system.size) for _ in range(2))
+        self._mass, self._powers = self._of(self.integrator.system.mass), np.zeros(4)
+        self._read()
+        if self.integrator.n == 0 and self.integrator.contact is not None:
+            self._stand_before_impact()
+
+    def _stand_before_impact(self) -> None:
+        """Energy before an impact at the start; its work ``r_i.L (v_0 + v_0+)/2`` counts in step 1."""
+        s, n = self.integrator, self.integrator.system.owned
+        mean = 0.5 * (s.v_start + s.v_force)
+        impact = s.contact_work(mean, s.r_start, s.r_t_start)
+        if s.r_start.any():
+            self.kinetic = 0.5 * float(np.sum(s.system.mass * s.v_start[:n] ** 2))
+        self._powers[3] = s.contact_work(s.v, s.r - s.r_start, s.r_t - s.r_t_start) + 2.0 * impact
+
+    def step(self) -> None:
+        """Half of each work with the forces at t_n, half with those at t_{n+1}."""
+        earlier = self._powers
+        work = 0.5 * (earlier + self._read())
+        h = self.integrator.dt
+        self.internal_work += h * work[0]
+        self.external += h * work[1]
+        self.dissipated += h * work[2]
+        self.contact += work[3]
+
+    def restart(self) -> None:
+        """What the new half-step velocities change in the energies counts as dissipated.
+
+        The last impulse does the other half of its work first: no step with the old velocity comes any more.
+        """
+        before, rest = self.kinetic + self.complementary, 0.5 * self._powers[3]
+        self._read()
+        self.contact += rest
+        self.dissipated += rest - (self.kinetic + self.complementary - before)
+        self._powers[3] = 0.0
+
+    def _read(self) -> NDArray:
+        """Energies at t; ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``; keeps those of v_{n+1/2}."""
+        s, system, loops = self.integrator, self.integrator.system, self._loops
+        v0, v1, u, f = (self._of(x) for x in (s.v_before, s.v, s.u, s.f))
+        loads, damped = np.zeros(3), np.zeros(3)
+        if system.has_loads:
+            system.external(s.t, s.u, s.v_force, self._load)
+            sums = loops.central_sums_with_load(self._mass, v0, v1, f, u, self._of(self._load))
+            loads[:] = sums[5:]
+        else:
+            sums = loops.central_sums(self._mass, v0, v1, f, u)
+        if system.has_damping:
+            system.damping(s.t, s.u, s.v_force, self._damped)
+            damped[:] = loops.power_sums(v0, v1, u, self._of(self._damped))
+        (kinetic, jump), internal = sums[:2], loads - damped - np.array(sums[2:5])
+        self.kinetic, self.complementary = kinetic, -jump
+        if system.linear:
+            self.internal = 0.5 * internal[2]
+        elif self.sampled:
+            self.internal = system.stored_energy(s.u)
+        given = loads[:2]
+        if system.moved.any:
+            # Their work is that of whoever moves them, (92).
+            at, forces = system.moved.dofs, s.reactions()
+            given = given + np.array([forces @ s.v_before[at], forces @ s.v[at]])
+        self._powers = np.array([internal[1], given[1], damped[1], s.contact_work(s.v)])
+        return np.array([internal[0], given[0], damped[0], s.contact_work(s.v_before)])
+
+    def _of(self, x: NDArray) -> NDArray:
+        """The entries that are summed: those of the owned dofs."""
+        return x[: self.integrator.system.owned]
+
+
+class OneStepBalance(Balance):
+    """What the balances of one-step schemes share: both ends of the step at hand."""
+
+    def start(self) -> None:
+        """Energies at t_0."""
+        s = self.integrator
+        self._f, self._load, self._damp, self._Mv = (np.zeros(s.system.size) for _ in range(4))
+        self._u, self._v = s.u.copy(), s.v_mean.copy()
+        self._parts = self._forces(s.t, s.u, s.v_mean)
+        self._energies()
+
+    def step(self) -> None:
+        """Mean of the internal forces; the other works as the scheme weighs them."""
+        s, n, w = self.integrator, self.integrator.system.owned, self._weight()
+        v = s.v_mean
+        du, dv = (s.u - self._u)[:n], v - self._v
+        before, after = self._parts, self._forces(s.t, s.u, v)
+        internal, external, damped = self._acting(before, after)
+        self.internal_work += float(du @ internal)
+        self.external += float(du @ external)
+        if s.system.moved.any:
+            self.external += float(du[s.system.moved.dofs] @ s.reactions())
+        self.dissipated += float(du @ damped)
+        self.contact += self._contact_work()
+        if w != 0.5:
+            self.dissipated += (w - 0.5) * (self._norm(dv) + float(du @ (after[0] - before[0])))
+        self._u[:], self._v[:], self._parts = s.u, v, after
+        self._energies()
+
+    def _contact_work(self) -> float:
+        w = self._weight()
+        return self.integrator.contact_work((1 - w) * self._v + w * self.integrator.v_mean)
+
+    def _weight(self) -> float:
+        return 0.5
+
+    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+        """Internal, external and damping forces whose work over the step is counted."""
+        w = self._weight()
+        mean = 0.5 * (before[0] + after[0])
+        return mean, (1 - w) * before[1] + w * after[1], (1 - w) * before[2] + w * after[2]
+
+    def _forces(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Internal, external and damping forces of the owned dofs."""
+        system, n = self.integrator.system, self.integrator.system.owned
+        system.force(t, u, v, self._f)
+        system.external(t, u, v, self._load)
+        system.damping(t, u, v, self._damp)
+        f, load, damp = self._f[:n], self._load[:n], self._damp[:n]
+        return load - f - damp, load.copy(), damp.copy()
+
+    def _norm(self, v: NDArray) -> float:
+        n = self.integrator.system.owned
+        self.integrator.system.mass_product(v, self.integrator.mass, self._Mv)
+        return float(v[:n] @ self._Mv[:n])
+
+    def _energies(self) -> None:
+        self.kinetic = 0.5 * self._norm(self.integrator.v_mean)
+        n, system = self.integrator.system.owned, self.integrator.system
+        if system.linear:
+            self.internal = 0.5 * float(self.integrator.u[:n] @ self._parts[0])
+        elif self.sampled:
+            self.internal = system.stored_energy(self.integrator.u)
+
+
+class ThetaBalance(OneStepBalance):
+    """Theta method with a linear force and L fixed in the step: exact.
+
+    ``E' - E = f_theta.(u' - u) + r.L v_theta - (theta - 1/2)(|v' - v|_M^2 + |u' - u|_K^2)``
+    with ``x_theta = theta x' + (1 - theta) x``; the last term is ``dissipated``. With other
+    forces ``|u' - u|_K^2`` is ``(u' - u).(F_int' - F_int)``, and the balance of works closes too.
+
+    Args:
+        integrator: The scheme.
+        closes: Whether the impulse is part of the step; if not, the residual is the defect.
+    """
+
+    def __init__(self, integrator: Any, *, closes: bool = True) -> None:
+        super().__init__(integrator)
+        self.closes = closes
+
+    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+        s = self.integrator
+        if not getattr(s, "midpoint", False):
+            return super()._acting(before, after)
+        # The force at the weighted state, less what counts as dissipated: at theta = 1/2 nothing.
+        internal, external, damped = self._forces(*s.force_point())
+        return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
+
+    def _weight(self) -> float:
+        return self.integrator.theta
+
+
+class TrapezoidalBalance(OneStepBalance):
+    """For schemes without a balance of their own: trapezoidal works; the residual is their defect."""
+
+    closes = False
+
+
+class NewmarkBalance(OneStepBalance):
+    """The trapezoidal rule with contact at the end of the step: Doyen, Ern and Piperno (2011), (14), (56).
+
+    ``E' - E = (r' + r)/2 . (g' - g) / h`` for impulses r; with dissipative contact ``r' . (g' - g) / h``.
+    With other constants than (0, 1/4, 1/2), or corrections of the state, the residual is the defect.
+
+    Args:
+        integrator: The scheme.
+        closes: Whether nothing but the formula changes the state.
+    """
+
+    def __init__(self, integrator: Any, *, closes: bool = True) -> None:
+        super().__init__(integrator)
+        constants = (integrator.alpha, integrator.beta, integrator.gamma)
+        self.closes = closes and constants == (0.0, 0.25, 0.5)
+        self._r = np.zeros_like(integrator.r)
+
+    def start(self) -> None:
+        """Energies and impulses at t_0."""
+        super().start()
+        self._r[:] = self.integrator.r
+
+    def _contact_work(self) -> float:
+        s = self.integrator
+        if s.contact is None:
+            return 0.0
+        r = s.r if s.dissipative else 0.5 * (self._r + s.r)
+        work = float(r @ s.contact.rows(s.u - s.u_before)) / s.dt
+        self._r[:] = s.r
+        return work

@@ -1,0 +1,246 @@
+"""Steps of HATI in compiled loops, where every part is of a compiled kind and one rank has all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...algebra import kernels
+from ...algebra.operators import Rows
+from ...algebra.sparse_solver import SMALL, SymmetricSolver
+from ...contact.base import Bound, Contact
+from ...contact.node_pairs import NodePairs
+from ...contact.obstacle_contact import ObstacleContact
+from ...systems.body import Body
+from .. import energy
+from ..compiled.central import NotCompiled
+from ..energy import Balance
+from ..step_buffer import Steps
+from .balance import HATIBalance
+from .explicit_side import GluedExplicit
+from .implicit_side import BETA, GAMMA
+
+
+class FineBlock:
+    """The fine steps of one coarse step at once, over the dofs of the explicit side alone.
+
+    Args:
+        fine: The explicit side, started.
+
+    Attributes:
+        where: Its dofs, ascending.
+
+    Raises:
+        NotCompiled: A part of another kind; the message names it.
+    """
+
+    def __init__(self, fine: GluedExplicit) -> None:
+        body: Any = fine.system
+        forces = _compiled_forces(body)
+        from . import _compiled_loop as loop
+
+        self._loop, self._fine, self.amplitudes = loop, fine, forces.amplitudes
+        pairs = fine.interface.dofs
+        self.where, place = _own_dofs(body)
+        at, size = self.where, self.where.size
+        patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
+        load = forces.load[at]
+        self.side = loop.Side(
+            body.mass[at], body.inverse_mass[at], fine.dt * body.inverse_mass[at], load,
+            np.ascontiguousarray(patterns[:, at]), _stiffness(forces, loop, at, place), forces.rate,
+            body.has_loads, load.copy(), np.zeros(size),
+        )  # fmt: skip
+        self.link = loop.Link(*fine.operator.rows, place[pairs], np.zeros(pairs.size))
+        self.pairs = _contact(fine, loop, place)
+        self.state = loop.State(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
+        self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)
+
+    def load(self, balance: HATIBalance | None) -> None:
+        """Take the state of the explicit side."""
+        s, state = self._fine, self.state
+        for mine, array in ((state.u, s.u), (state.v, s.v), (state.v_before, s.v_before), (state.f, s.f)):
+            np.take(array, self.where, out=mine)
+        state.multipliers[:] = s.multipliers
+        if balance is not None:
+            self.terms[:], self.powers[:] = balance.fine_terms(), balance.fine._powers
+
+    def store(self, steps: int, balance: HATIBalance | None) -> None:
+        """Give the state back after so many fine steps."""
+        s, state = self._fine, self.state
+        for mine, array in ((state.u, s.u), (state.v, s.v), (state.v_before, s.v_before), (state.f, s.f)):
+            array[self.where] = mine
+        s.multipliers[:] = state.multipliers
+        s.n, s.v_force = s.n + steps, s.v_before
+        if balance is not None:
+            balance.take_fine_terms(self.terms, self.powers)
+
+    def times(self, steps: int) -> NDArray:
+        """The ends of the next fine steps, shape (steps,) [s]."""
+        return self._fine.t0 + (self._fine.n + 1 + np.arange(steps)) * self._fine.dt
+
+    def run(self, old: NDArray, new: NDArray, contacts: Any, balance: HATIBalance | None) -> None:
+        """The fine steps between two coarse times.
+
+        Args:
+            old, new: Free velocities of the implicit side at both ends, shape (pairs,) [m/s].
+            contacts: Where what contacts do goes, arrays of shape (m, p).
+            balance: What follows the energies, or None.
+        """
+        m = contacts.r.shape[0]
+        self.load(balance)
+        self._loop.fine_steps(
+            balance is not None, self._fine.dt, self.side, self.link, self.pairs, self.state, contacts.r,
+            contacts.gap, contacts.before, old, new, _signals(self.amplitudes, self.times(m)), self.terms,
+            self.powers,
+        )  # fmt: skip
+        self.store(m, balance)
+        self._fine.r[:] = contacts.r[-1]
+
+
+class HATIBlock:
+    """Many coarse steps in one compiled loop, with the results of ``step`` to the last bit.
+
+    Args:
+        integrator: HATI, started.
+        rows: What is recorded.
+        balance: Its energy balance, started before the first :meth:`fill`, or None.
+
+    Raises:
+        NotCompiled: A part of another kind; the message names it.
+    """
+
+    def __init__(self, integrator: Any, rows: Rows, balance: Balance | None) -> None:
+        if balance is not None and type(balance) is not HATIBalance:
+            raise NotCompiled(f"{type(balance).__name__} follows its steps one by one")
+        side = integrator.coarse
+        forces, body = _compiled_forces(side.system), side.system
+        self._block = FineBlock(integrator.fine)
+        from . import _compiled_loop as loop
+
+        self._loop, self._integrator, self._balance = loop, integrator, balance
+        self._amplitudes = forces.amplitudes
+        if not isinstance(side.solver, SymmetricSolver):
+            raise NotCompiled(
+                f"the implicit side is solved by PETSc, as with more than {SMALL} free dofs, with options "
+                "for its solver, or where the operator has no symmetric factors"
+            )
+        at, place = _own_dofs(body)
+        self._where = at
+        patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
+        order, *factors = side.solver.factors
+        self._implicit = loop.Implicit(  # type: ignore[call-arg]
+            body.mass[at], forces.load[at], np.ascontiguousarray(patterns[:, at]),
+            _stiffness(forces, loop, at, place), (place[order], *factors), place[integrator.interface.dofs],
+            forces.rate, *np.zeros((11, at.size)),
+        )  # fmt: skip
+        self._picked = self._places(rows, place)
+        self._factors, self._terms = rows.weights, np.zeros(len(energy.TERMS))
+
+    def _places(self, rows: Rows, place: NDArray) -> NDArray:
+        """Recorded dofs as the loop counts them: the explicit side's, then the implicit one's."""
+        fine, coarse = self._integrator.system.fine, self._integrator.system.coarse
+        explicit = np.zeros(fine.size, dtype=np.int64)
+        explicit[self._block.where] = np.arange(self._block.where.size)
+        of_fine = rows.dofs < fine.owned
+        mine = np.where(of_fine, rows.dofs, rows.dofs - fine.owned)
+        there = np.where(of_fine, fine.inside[mine], coarse.inside[mine])
+        if not there.all():
+            raise NotCompiled("dofs are recorded that no cell of their subdomain has")
+        return np.where(of_fine, explicit[mine], self._block.where.size + place[mine].astype(np.int64))
+
+    def fill(self, part: Steps, steps: int) -> None:
+        """Make ``steps`` coarse steps and keep the state after each in ``part``, from its beginning on."""
+        s, balance, implicit, at = self._integrator, self._balance, self._implicit, self._where
+        state = ((implicit.u, s.coarse.u), (implicit.v, s.coarse.v), (implicit.a, s.coarse.a))
+        for mine, array in state:
+            np.take(array, at, out=mine)
+        if balance is not None:
+            forces = (implicit.internal, implicit.load, implicit.damped)
+            for mine, array in zip(forces, balance.coarse_forces):
+                np.take(array, at, out=mine)
+            self._terms[:] = balance.coarse_terms()
+        self._block.load(balance)
+        m, first = s.ratio, part.first
+        fine_signals = _signals(self._block.amplitudes, self._block.times(steps * m))
+        signals = _signals(self._amplitudes, s.t0 + (s.n + 1 + np.arange(steps)) * s.dt)
+        columns = self._loop.Columns(
+            first["u"], first["v_t"], first["v"], first["gap"], first["r"], first["energies"]
+        )
+        seen = (part.fine[name] for name in ("r", "gap", "before"))
+        self._loop.coarse_steps(
+            steps, s.n, s.t0, s.dt, BETA, GAMMA, balance is not None, self._block.side, self._block.link,
+            self._block.pairs, self._block.state, implicit, s.free_velocity, s.free_velocity.copy(),
+            fine_signals.reshape(steps, m, -1), signals, *seen, self._block.terms, self._block.powers,
+            self._terms, self._picked, self._factors, part.table, columns,
+        )  # fmt: skip
+        part.count, s.n = steps, s.n + steps
+        for mine, array in state:
+            array[at] = mine
+        if balance is not None:
+            for mine, array in zip(forces, balance.coarse_forces):
+                array[at] = mine
+            balance.take_coarse_terms(self._terms)
+        self._block.store(steps * m, balance)
+        s.take_contacts(*(part.fine[name][steps - 1] for name in ("r", "gap", "before")))
+
+
+def _compiled_forces(body: Body) -> Any:
+    """The forces of a subdomain for compiled loops.
+
+    Raises:
+        NotCompiled: Where there are none.
+    """
+    if not kernels.load().COMPILED:
+        raise NotCompiled("numba is not installed")
+    if body.comm.size > 1:
+        raise NotCompiled("several ranks share the subdomains")
+    if body.moved.any:
+        raise NotCompiled("the motion of dofs is prescribed")
+    forces = body.compiled()
+    if forces is None:
+        raise NotCompiled("a subdomain computes its forces in a way of its own")
+    return forces
+
+
+def _own_dofs(body: Body) -> tuple[NDArray, NDArray]:
+    """The dofs of a subdomain, ascending, and the place of each of the mesh's dofs among them."""
+    dofs = np.flatnonzero(body.inside)
+    place = np.zeros(body.size, dtype=np.uint32)
+    place[dofs] = np.arange(dofs.size)
+    return dofs, place
+
+
+def _stiffness(forces: Any, loop: Any, dofs: NDArray, place: NDArray) -> Any:
+    """The stored stiffness over ``dofs`` alone; outside of them it has no entries."""
+    block = forces.block
+    rows, (start, column, values) = dofs, forces.pairs if block else forces.csr
+    if block:
+        rows = dofs[::block] // block
+        place = place[::block] // block
+    counts = np.diff(start)[rows]
+    begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
+    return loop.Stiffness(block, begin, place[column], values)
+
+
+def _signals(amplitudes: Any, t: NDArray) -> NDArray:
+    return np.zeros((t.size, 0)) if amplitudes is None else np.ascontiguousarray(amplitudes(t))
+
+
+def _contact(fine: GluedExplicit, loop: Any, place: NDArray) -> Any:
+    contact = fine.contact
+    if contact is None:
+        none = np.zeros((0, 1))
+        return loop.Pairs(none.astype(np.uint32), none, none[:, 0], none[:, 0], 0.0, 0.0, True)
+    known = type(contact).gap in (Bound.gap, ObstacleContact.gap, NodePairs.gap)
+    if not known or type(contact).closed is not Contact.closed:
+        raise NotCompiled(f"{type(contact).__name__} decides for itself which points are closed")
+    if not contact.constant or contact.friction > 0 or not contact.rows.distinct:
+        raise NotCompiled("the contact is curved, rubs, or has points that share dofs")
+    rows = contact.rows
+    return loop.Pairs(
+        place[rows.dofs], rows.weights, contact.gap(np.zeros(fine.system.size)),
+        rows.diagonal(fine.system.inverse_mass), contact.restitution, contact.gap_tolerance,
+        contact.touching,
+    )  # fmt: skip

@@ -1,0 +1,51 @@
+"""The explicit subdomain of HATI."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...systems.system import System
+from ..central_differences import CentralDifferences
+from ..contact_laws import Enforcement
+from .interface import Glue, Interface
+
+
+class GluedExplicit(CentralDifferences):
+    """CD-Lagrange whose integer-time velocity follows a given one at the interface.
+
+    After the free step, (66)-(68), ``H Lambda = target - (v_{j-1/2} + v*)/2``, then
+    ``v* += dt M^-1 L^T Lambda``; contact comes after, on other dofs.
+
+    Attributes:
+        target: Free velocity of the implicit side at the end of the step, (74), shape (pairs,) [m/s].
+        multipliers: Lambda of the last step, shape (pairs,) [N].
+    """
+
+    state_names = (*CentralDifferences.state_names, "multipliers")
+
+    def __init__(
+        self, system: System, dt: float, enforcement: Enforcement, interface: Interface,
+        *, allow_unstable: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
+        self._at = interface.dofs
+        self.interface = interface
+        self.target, self.multipliers = np.zeros(self._at.size), np.zeros(self._at.size)
+
+    def state_places(self) -> dict[str, str]:
+        """See :meth:`.Integrator.state_places`."""
+        return {**super().state_places(), "multipliers": "pairs"}
+
+    def glue(self, implicit: NDArray) -> None:
+        """Prepare H from its implicit part ``H_I``, shape (total, total) [m/s/N]. Collective."""
+        explicit = 0.5 * self.interface.gather(self._kick[self._at])  # (72)
+        self.operator = Glue(self.interface, np.diag(explicit) + implicit)
+
+    def _constrain(self, part: float) -> None:
+        super()._constrain(part)
+        g = self._at
+        if self.n > 0:  # at the start the multipliers are given
+            free = 0.5 * (self.v_before[g] + self.v[g])
+            self.multipliers[:] = self.operator.multipliers(self.target - free)
+        self.v[g] += part * self._kick[g] * self.multipliers

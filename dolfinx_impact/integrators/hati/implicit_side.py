@@ -1,0 +1,111 @@
+"""The implicit subdomain of HATI."""
+
+from __future__ import annotations
+
+from typing import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import parallel
+from ...systems.body import Body
+from .interface import Interface
+
+#: Newmark's constants of the implicit side, Fekak et al. (65).
+BETA, GAMMA = 0.25, 0.5
+
+
+class Implicit:
+    """Newmark's method (1/4, 1/2) with lumped mass, free problem and correction, Fekak et al. (61)-(65).
+
+    Args:
+        system: The implicit subdomain.
+        dt: Coarse time step [s].
+        interface: The pairs.
+
+    Attributes:
+        u, v, a: Displacements, velocities, accelerations at ``t``, shape (size,).
+        solver: What solves with ``M~``: the same here as in a loop of many steps.
+        f: Loads less internal forces less damping of the predicted state, less the multipliers after
+            :meth:`finish`, shape (size,) [N].
+    """
+
+    state_names = ("u", "v", "a")
+
+    def __init__(self, system: Body, dt: float, interface: Interface) -> None:
+        self.system, self.dt, self._at = system, dt, interface.dofs
+        self.u, self.v, self.a, self.f = (np.zeros(system.size) for _ in range(4))
+        self._scratch = np.zeros(system.size)
+        weight = 1 + GAMMA * dt * system.damping_rate
+        factor, prefix = BETA * dt * dt, "impact_hati_"
+        self.solver = system.loop_solver(factor, weight, prefix) or system.implicit_solver(
+            factor, "lumped", mass_factor=weight, prefix=prefix
+        )
+        compliance = GAMMA * dt * interface.compliance(self.solver, system.size)  # (73)
+        self.compliance, self._interface = compliance, interface
+        self._reach: NDArray = np.zeros(system.moved.dofs.size)
+
+    def start(self, u: NDArray, v: NDArray, t: float) -> None:
+        """Set the state; dofs that are held stand still, moved ones are where they belong."""
+        system, moved = self.system, self.system.moved
+        self.u[:], self.v[:] = u, v
+        still = system.held.copy()
+        still[moved.dofs] = False
+        self.v[: system.owned][still] = 0.0
+        if moved.any:
+            self.u[moved.dofs] = moved(t)
+
+    def accelerate(self, t: float, multipliers: NDArray) -> NDArray:
+        """Accelerations at the start, and the free velocity there: ``v + H_I Lambda``. Collective.
+
+        A moved dof gets the acceleration that takes it through the first step without a change of it.
+        """
+        system, n, g = self.system, self.system.owned, self._at
+        system.force(t, self.u, self.v, self.f)
+        self.f[g] -= multipliers
+        self.a[:n] = system.inverse_mass * self.f[:n]
+        moved = system.moved
+        if moved.any:
+            way = moved(t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
+            self.a[moved.dofs] = 2 * way / self.dt**2
+        mine = self.compliance[self._interface.mine]
+        return self.v[g] + mine @ self._interface.gather(multipliers)
+
+    def free_velocity(self, t: float) -> NDArray:
+        """The free problem of the step that ends at ``t``; its velocity at the interface. Collective."""
+        h, moved = self.dt, self.system.moved
+        self.u += h * self.v + (0.5 - BETA) * h * h * self.a  # (63)
+        self.v += (1 - GAMMA) * h * self.a
+        if moved.any:
+            target = moved(t)
+            self._reach[:] = target - self.u[moved.dofs]
+            self.u[moved.dofs] = target
+        self.system.force(t, self.u, self.v, self.f)
+        self.solver.solve(self.f, self.a)  # (64a)
+        g = self._at
+        return self.v[g] + GAMMA * h * self.a[g]
+
+    def finish(self, multipliers: NDArray) -> None:
+        """The constrained problem (54) with the last multipliers. Collective."""
+        h, moved = self.dt, self.system.moved
+        self.f[self._at] -= multipliers
+        self.solver.solve(self.f, self.a)
+        self.u += BETA * h * h * self.a
+        if moved.any:
+            self.a[moved.dofs] = self._reach / (BETA * h**2)
+        self.v += GAMMA * h * self.a
+
+    def state(self) -> dict[str, NDArray]:
+        """Copies of what the next step depends on."""
+        return {name: getattr(self, name).copy() for name in self.state_names}
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`state` that was checked."""
+        for name in self.state_names:
+            getattr(self, name)[:] = state[name]
+
+    def check_state(self, state: Mapping[str, NDArray]) -> None:
+        """Raise a ValueError on all ranks unless ``state`` is one of this subdomain. Collective."""
+        fits = all(name in state and state[name].shape == self.u.shape for name in self.state_names)
+        error = None if fits else ValueError("this is no state of the implicit subdomain")
+        parallel.agree(self.system.comm, error)

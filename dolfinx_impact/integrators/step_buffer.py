@@ -1,0 +1,97 @@
+"""Consecutive steps of a run as arrays: histories are cut from them, and logs made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ..algebra import kernels
+from ..algebra.operators import Rows
+from . import energy
+from .energy import Balance
+
+#: The steps that are kept together take about so many numbers.
+_NUMBERS = 500_000
+_MOST = 32_768
+
+
+class Steps:
+    """States after consecutive steps, this rank's part; the arrays are those of a history.
+
+    Args:
+        integrator: The integrator.
+        rows: What to record of ``u`` and ``v``.
+        balance: The energy balance, or None.
+        capacity: How many states there is room for; by default as many as fit a few megabytes, the
+            same number on all ranks (then collective).
+        fine: Whether to keep the time steps within a step too.
+
+    Attributes:
+        count: Number of states kept; entries of the arrays behind it mean nothing.
+        t, t_v: Times of ``u`` and of ``v``, shape (capacity,) [s].
+        u, v_t, v: Displacements and velocities at ``t``, velocities at ``t_v``, shape (capacity, k).
+        gap, r: Gaps and impulses at ``t``, shape (capacity, p) [m], [N s].
+        r_t: Tangential impulses, shape (capacity, p, gdim), without friction (capacity, 0) [N s].
+        energies: Columns :data:`.energy.TERMS`, shape (capacity, 8) [J].
+        fine: The scheme's :attr:`~.Integrator.fine_records`, shape (capacity, substeps, p) each; what they
+            hold at the start means nothing.
+        further: The scheme's own :attr:`~.Integrator.point_records`, shape (capacity, p) each.
+        table: All of them side by side, one row a state; the arrays are views of it.
+        first: Number of the first column of each.
+    """
+
+    def __init__(
+        self, integrator: Any, rows: Rows, balance: Balance | None, capacity: int | None = None,
+        *, fine: bool = True,
+    ) -> None:  # fmt: skip
+        self.integrator, self.rows, self.balance = integrator, rows, balance
+        k, p = rows.count, integrator.r.size
+        widths = {
+            "t": 1, "t_v": 1, "u": k, "v_t": k, "v": k, "gap": p, "r": p, "r_t": integrator.r_t.size,
+            "energies": len(energy.TERMS), **{name: p for name in integrator.point_records},
+        }  # fmt: skip
+        ends = np.cumsum(list(widths.values()))
+        self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
+        n = capacity
+        if n is None:  # the same on all ranks, since they hand their steps on together
+            width = int(ends[-1]) + sum(each.size for each in integrator.fine_records.values())
+            widest = integrator.system.comm.allreduce(width, op=MPI.MAX)
+            n = min(_MOST, max(1, _NUMBERS // widest))
+        self.capacity, self.count = n, 0
+        # One row a step: what a compiled loop writes lies together.
+        self.table = np.zeros((n, int(ends[-1])))
+        self._columns = {name: self.table[:, end - widths[name] : end] for name, end in zip(widths, ends)}
+        self.t, self.t_v = self._columns["t"][:, 0], self._columns["t_v"][:, 0]
+        self.u, self.v_t, self.v = (self._columns[name] for name in ("u", "v_t", "v"))
+        self.gap, self.r = self._columns["gap"], self._columns["r"]
+        self.r_t = self._columns["r_t"].reshape(n, *integrator.r_t.shape)
+        self.energies = self._columns["energies"]
+        kept = integrator.fine_records.items() if fine else ()
+        self.fine = {name: np.zeros((n, *each.shape)) for name, each in kept}
+        self.further = {name: self._columns[name] for name in integrator.point_records}
+
+    def cut(self) -> "Steps":
+        """The states kept, without room for others."""
+        if self.count == self.capacity:
+            return self
+        short = Steps(self.integrator, self.rows, self.balance, self.count, fine=False)
+        short.table[:], short.count = self.table[: self.count], self.count
+        return short
+
+    def append(self) -> None:
+        """Keep the state of the integrator."""
+        i, s = self.count, self.integrator
+        self.t[i], self.t_v[i] = s.t, s.v_time
+        self.u[i], self.v[i] = self.rows(s.u), self.rows(s.v)
+        self.v_t[i] = kernels.load().row_sums(self.rows.weights, s.v_mean_at(self.rows.dofs))
+        self.gap[i], self.r[i], self.r_t[i] = s.gap(), s.r, s.r_t
+        for name, values in self.further.items():
+            values[i] = getattr(s, name)
+        if self.fine:
+            for name, values in s.fine_records.items():
+                self.fine[name][i] = values
+        if self.balance is not None:
+            self.energies[i] = self.balance.terms()
+        self.count += 1

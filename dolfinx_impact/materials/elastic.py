@@ -1,0 +1,173 @@
+"""Elastic laws of the literature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import ufl
+
+from ..arguments import number
+from .law import THIN, Law, checked_state, reduced_moduli
+from .reduced_dimension import Reducible
+
+
+@dataclass(frozen=True)
+class _Isotropic(Reducible):
+    E: float
+    nu: float
+
+    def __post_init__(self) -> None:
+        if not number("Young's modulus E", self.E) > 0:
+            raise ValueError(f"Young's modulus E must be positive [Pa], but is {self.E}")
+        if not -1 < number("Poisson's ratio nu", self.nu) < 0.5:
+            raise ValueError(f"Poisson's ratio nu must lie in (-1, 0.5), but is {self.nu}")
+
+    @property
+    def _lame(self) -> tuple[float, float]:  # type: ignore[override]
+        E, nu = self.E, self.nu
+        return E * nu / ((1 + nu) * (1 - 2 * nu)), E / (2 * (1 + nu))
+
+
+@dataclass(frozen=True)
+class _Quadratic(_Isotropic):
+    """Quadratic in a strain, so that the strain of the thickness is eliminated by hand."""
+
+    _state: str = field(default="3d", init=False, repr=False)
+
+    @property
+    def _lame(self) -> tuple[float, float]:  # type: ignore[override]
+        return reduced_moduli(*super()._lame, self._state)
+
+    def _strain(self, F: Any) -> Any:
+        raise NotImplementedError
+
+    def _density(self, F: Any, *constants: Any) -> Any:
+        (lame, mu), strain = constants, self._strain(F)
+        return mu * ufl.inner(strain, strain) + lame * ufl.tr(strain) ** 2 / 2
+
+    def reduced(self, state: str) -> Law:
+        """The law for an ``F`` embedded in 3x3; ``"line"`` is uniaxial stress."""
+        law = type(self)(self.E, self.nu)
+        if checked_state(state) in THIN:
+            object.__setattr__(law, "_state", state)
+        return law
+
+
+@dataclass(frozen=True)
+class LinearElastic(_Quadratic):
+    """Small strains, isotropic: ``W = mu eps:eps + lambda (tr eps)^2 / 2``, ``eps = sym(F - I)``.
+
+    In plane stress ``lambda* = 2 lambda mu / (lambda + 2 mu)`` takes the place of lambda; on a
+    line ``W = E eps^2 / 2``, in which nu plays no role.
+
+    Args:
+        E: Young's modulus [Pa], positive.
+        nu: Poisson's ratio, in (-1, 0.5).
+
+    Raises:
+        ValueError: When a constant is outside its range.
+    """
+
+    nu: float = 0.0
+    linear = True
+
+    def _strain(self, F: Any) -> Any:
+        return ufl.sym(F - ufl.Identity(3))
+
+
+@dataclass(frozen=True)
+class StVenantKirchhoff(_Quadratic):
+    """Large rotations, moderate strains: :class:`LinearElastic` in ``(F^T F - I) / 2``.
+
+    It softens in compression: the stress of a bar vanishes again where its length does.
+
+    Source: Ogden, Non-linear Elastic Deformations, 1984; Bonet and Wood, Nonlinear Continuum
+    Mechanics for Finite Element Analysis, 2008.
+
+    Args:
+        E: Young's modulus at rest [Pa], positive.
+        nu: Poisson's ratio at rest, in (-1, 0.5).
+
+    Raises:
+        ValueError: When a constant is outside its range.
+    """
+
+    def _strain(self, F: Any) -> Any:
+        return (F.T * F - ufl.Identity(3)) / 2
+
+
+@dataclass(frozen=True)
+class NeoHookean(_Isotropic):
+    """Large strains: ``W = mu (tr C - 3) / 2 - mu ln J + lambda (ln J)^2 / 2``, ``C = F^T F``.
+
+    Source: Bonet and Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2008.
+
+    Args:
+        E: Young's modulus at rest [Pa], positive.
+        nu: Poisson's ratio at rest, in (-1, 0.5); in plane stress and on a line not
+            negative.
+
+    Raises:
+        ValueError: When a constant is outside its range.
+    """
+
+    def _density(self, F: Any, *constants: Any) -> Any:
+        (lame, mu), log = constants, ufl.ln(ufl.det(F))
+        return mu * (ufl.inner(F, F) - 3) / 2 - mu * log + lame * log**2 / 2
+
+    @property
+    def _no_thin(self) -> str:  # type: ignore[override]
+        return "nu >= 0" if self.nu < 0 else ""
+
+
+@dataclass(frozen=True)
+class MooneyRivlin(Reducible):
+    """Rubber: ``W = c10 (J^(-2/3) I1 - 3) + c01 (J^(-4/3) I2 - 3) + bulk (J - 1)^2 / 2``.
+
+    ``I1 = tr C`` and ``I2 = ((tr C)^2 - tr C^2) / 2``; free of stress at rest, where the shear
+    modulus is ``2 (c10 + c01)``.
+
+    Source: Mooney, J. Appl. Phys. 11 (1940); Rivlin, Phil. Trans. R. Soc. A 241 (1948);
+    split into change of shape and of volume as in Ogden, Non-linear Elastic Deformations, 1984.
+
+    Args:
+        c10: Constant of the first invariant [Pa].
+        c01: Constant of the second invariant [Pa]; ``c10 + c01`` is positive. In plane stress and
+            on a line neither is negative.
+        bulk: Bulk modulus at rest [Pa], positive.
+
+    Raises:
+        ValueError: When a constant is outside its range.
+    """
+
+    c10: float
+    c01: float
+    bulk: float
+
+    def __post_init__(self) -> None:
+        c10, c01 = number("c10", self.c10), number("c01", self.c01)
+        if not c10 + c01 > 0:
+            raise ValueError(f"c10 + c01 must be positive [Pa], but is {c10} + {c01}")
+        if not number("bulk", self.bulk) > 0:
+            raise ValueError(f"the bulk modulus must be positive [Pa], but is {self.bulk}")
+
+    @property
+    def _lame(self) -> tuple[float, float]:  # type: ignore[override]
+        mu = 2.0 * (self.c10 + self.c01)
+        return self.bulk - 2 * mu / 3, mu
+
+    @property
+    def _values(self) -> tuple[float, ...]:
+        return self.c10, self.c01, self.bulk
+
+    def _density(self, F: Any, *constants: Any) -> Any:
+        (c10, c01, bulk), C, J = constants, F.T * F, ufl.det(F)
+        first = ufl.tr(C)
+        second = (first**2 - ufl.inner(C, C)) / 2
+        shape = c10 * (J ** (-2 / 3) * first - 3) + c01 * (J ** (-4 / 3) * second - 3)
+        return shape + bulk * (J - 1) ** 2 / 2
+
+    @property
+    def _no_thin(self) -> str:  # type: ignore[override]
+        return "c10 >= 0 and c01 >= 0" if min(self.c10, self.c01) < 0 else ""

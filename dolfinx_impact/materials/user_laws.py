@@ -1,0 +1,126 @@
+"""Laws of the user's own, by an energy or by a stress."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import ufl
+from ufl.algorithms import extract_coefficients, extract_type
+
+from .law import THIN, Law, checked_state
+from .reduced_dimension import Reducible
+
+
+@dataclass(frozen=True, repr=False)
+class EnergyLaw(Reducible):
+    """A stored energy of one's own, isotropic or not.
+
+    Args:
+        function: ``function(F)`` gives the energy per reference volume [J/m3], a UFL scalar,
+            from the 3x3 deformation gradient. It may contain ``fem.Function``s and ``fem.Constant``s
+            of the body's mesh (a graded modulus, the direction of fibres, damage): they are read at every
+            evaluation, ghosts of the functions as they are (``f.x.scatter_forward()`` after a change of
+            owned values). Functions at quadrature points have the rule of the forces, for elements of
+            degree p that of degree 2 p - 2 on simplices, 2 p on quadrilaterals and hexahedra, from p = 2 on
+            GLL of degree 2 p - 1 there.
+        linear: Whether the energy is quadratic in the displacement gradient. The stiffness is stored then:
+            functions and constants are those of construction, and for others a new body is made.
+
+    Raises:
+        ValueError: When applied: the function fails, gives something else, or contains functions of
+            another mesh.
+    """
+
+    function: Callable[[Any], Any]
+    linear: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        _check_callable(self)
+
+    def __repr__(self) -> str:
+        return f"EnergyLaw({_name(self.function)})"
+
+    def _density(self, F: Any, *constants: Any) -> Any:
+        return _applied(self.function, F, (), "the energy per volume, a UFL scalar")
+
+
+@dataclass(frozen=True, repr=False)
+class StressLaw:
+    """A stress of one's own; what it stores is unknown.
+
+    Args:
+        function: ``function(F)`` gives the first Piola-Kirchhoff stress [Pa], a 3x3 UFL tensor,
+            from the 3x3 deformation gradient; functions and constants in it as in :class:`EnergyLaw`.
+        linear: Whether the stress is linear in the displacement gradient; see :class:`EnergyLaw`.
+
+    Raises:
+        ValueError: When applied: the function fails, gives something else, or contains functions of
+            another mesh.
+    """
+
+    function: Callable[[Any], Any]
+    linear: bool = field(default=False, kw_only=True)
+    has_energy = False
+    wave_modulus = None
+
+    def __post_init__(self) -> None:
+        _check_callable(self)
+
+    def __repr__(self) -> str:
+        return f"StressLaw({_name(self.function)})"
+
+    def energy_density(self, F: Any) -> Any:
+        """Raises ValueError: the stored energy is unknown."""
+        raise ValueError("a StressLaw has no stored energy: use EnergyLaw where it is needed")
+
+    def stress(self, F: Any) -> Any:
+        """First Piola-Kirchhoff stress [Pa], UFL, 3x3."""
+        return _applied(self.function, F, (3, 3), "the first Piola-Kirchhoff stress, a 3x3 UFL tensor")
+
+    def reduced(self, state: str) -> Law:
+        """The law itself, in 3D, plane strain and axisymmetry; ValueError in other states."""
+        if checked_state(state) in THIN:
+            raise ValueError(
+                f"a StressLaw cannot be used in the state {state!r}: use EnergyLaw, whose thickness "
+                "follows from its energy, or a plane-strain, axisymmetric or 3D body"
+            )
+        return self
+
+
+def _applied(function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], needed: str) -> Any:
+    name = _name(function)
+    try:
+        result = function(F)
+    except Exception as error:
+        raise ValueError(
+            f"{name}(F) failed with {type(error).__name__}: {error}; it must give {needed}, "
+            "from the 3x3 deformation gradient F"
+        ) from error
+    if not isinstance(result, ufl.core.expr.Expr):
+        raise ValueError(f"{name}(F) must give {needed}, but gave {type(result).__name__} {result!r}")
+    if result.ufl_shape != shape or result.ufl_free_indices:
+        free = " with free indices" if result.ufl_free_indices else ""
+        raise ValueError(
+            f"{name}(F) must give {needed}, but gave an expression of shape {result.ufl_shape}{free}"
+        )
+    if isinstance(result, ufl.constantvalue.Zero) or not all(
+        math.isfinite(each) for each in map(float, extract_type(result, ufl.constantvalue.ScalarValue))
+    ):
+        raise ValueError(f"{name}(F) must give {needed}, but is zero or has constants that are not finite")
+    mesh = ufl.domain.extract_unique_domain(F)
+    if any(ufl.domain.extract_unique_domain(each) != mesh for each in extract_coefficients(result)):
+        raise ValueError(f"a function in {name}(F) lives on another mesh than the body: make it on that one")
+    return result
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", repr(function)))
+
+
+def _check_callable(law: EnergyLaw | StressLaw) -> None:
+    if not callable(law.function):
+        raise ValueError(
+            f"{type(law).__name__} needs a function of the deformation gradient, but got {law.function!r}"
+        )

@@ -1,0 +1,279 @@
+"""Meshes with named parts: a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable, Mapping
+
+import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .. import _compat, arguments, parallel
+from . import cad
+
+_PREFIX = "Parameters/"
+
+
+@dataclass(frozen=True)
+class NamedMesh:
+    """A DOLFINx mesh with the names of its parts.
+
+    Attributes:
+        mesh: The mesh.
+        cell_tags: Tags of the cells, or None.
+        facet_tags: Tags of the facets, or None.
+        names: Name of a part to (dimension, tag).
+    """
+
+    mesh: dmesh.Mesh
+    cell_tags: Any
+    facet_tags: Any
+    names: Mapping[str, tuple[int, int]]
+
+    def facets(self, name: str) -> NDArray[np.int32]:
+        """Facets of this rank (ghosts included) in the part ``name``. Collective.
+
+        Raises:
+            ValueError: When no facets carry the name; the message lists those that do.
+        """
+        return self._tagged("facets", self.facet_tags, self.mesh.topology.dim - 1, name)
+
+    def cells(self, name: str) -> NDArray[np.int32]:
+        """Cells of this rank (ghosts included) in the part ``name``. Collective.
+
+        Raises:
+            ValueError: When no cells carry the name; the message lists those that do.
+        """
+        return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
+
+    def _tagged(self, kind: str, tags: Any, dim: int, name: str) -> NDArray[np.int32]:
+        known = sorted(n for n, (d, _) in self.names.items() if d == dim)
+        if not isinstance(name, str) or name not in known or tags is None:
+            hint = arguments.nearest(name, known) if isinstance(name, str) else "tags go by their names; "
+            raise ValueError(f"no {kind} are named {name!r} in the mesh; {hint}named are: {known or 'none'}")
+        return tags.find(self.names[name][1])
+
+
+def bare_mesh(given: NamedMesh | dmesh.Mesh) -> dmesh.Mesh:
+    """The DOLFINx mesh.
+
+    Raises:
+        ValueError: Something else than a mesh.
+    """
+    found = given.mesh if isinstance(given, NamedMesh) else given
+    if isinstance(found, dmesh.Mesh):
+        return found
+    if isinstance(given, (str, Path)):
+        hint = f"read it first, dolfinx_impact.mesh.read({str(given)!r}, gdim=...)"
+    elif isinstance(given, tuple):
+        hint = "dolfinx.io returns mesh and tags: NamedMesh(mesh, cell_tags, facet_tags, names)"
+    else:
+        hint = "give one of DOLFINx, or what dolfinx_impact.mesh.read returns"
+    raise ValueError(f"the mesh must be a mesh, but is {arguments.shown(given)}: {hint}")
+
+
+def package_mesh(name: str) -> Path:
+    """Path of a gmsh script that comes with the package."""
+    here = Path(__file__).resolve().parents[1]
+    for folder in (here / "meshes", here.parent / "meshes"):
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(f"the package has no mesh {name!r}")
+
+
+def read(
+    source: str | Path | Any,
+    *,
+    gdim: int = 3,
+    parameters: Mapping[str, float] | None = None,
+    size: float | None = None,
+    comm: MPI.Comm = MPI.COMM_WORLD,
+) -> NamedMesh:
+    """Read or generate a mesh with gmsh on rank 0 and distribute it. Collective.
+
+    A line mesh in a plane or in space, or one that branches (more than two cells meet somewhere), is
+    not distributed: on several ranks every rank gets the whole mesh, with a communicator of its own
+    (``mesh.comm.size == 1``), because DOLFINx 0.9 may tear branches apart, and frames stay whole.
+
+    Args:
+        source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names
+            ``Parameters/...``), a ``.msh`` file, a STEP file (``.step``, ``.stp``) of one solid, which
+            is filled with tetrahedra in metres, named ``body``, its surface ``skin``, or a
+            ``gmsh.model`` with a mesh on rank 0.
+        gdim: Dimension of space, 1 to 3.
+        parameters: Values for parameters of a ``.geo`` script.
+        size: Length of the edges of a STEP file's tetrahedra [m]; a twentieth of the diagonal of its
+            bounding box by default.
+        comm: The ranks that share the mesh, or each get the whole one.
+
+    Raises:
+        FileNotFoundError: When the file does not exist.
+        ValueError: When it is no mesh, has no such parameter, or has cells that are not in one
+            physical group each; when a STEP file has not one solid, or ``size`` does not fit it.
+        ImportError: When gmsh is not installed (extra ``mesh``).
+    """
+    if gdim not in (1, 2, 3):
+        raise ValueError(f"gdim must be 1, 2 or 3, but is {gdim}")
+    step = isinstance(source, (str, Path)) and cad.is_step(Path(source))
+    size = cad.checked_size(size, step, gdim)
+    if not isinstance(source, (str, Path)):
+        return _distribute(source, comm, gdim)
+    gmsh: Any = None
+    error: Exception | None = None
+    try:
+        gmsh = _start_gmsh()
+    except (ImportError, ValueError) as caught:
+        error = caught
+    parallel.agree(comm, error)
+    try:
+        parallel.on_root(comm, lambda: _load(gmsh, Path(source), dict(parameters or {}), size))
+        return _distribute(gmsh.model, comm, gdim)
+    finally:
+        gmsh.finalize()
+
+
+def _start_gmsh() -> Any:
+    """gmsh, initialised on every rank (rank 0 alone uses it), silent, our signal handlers kept."""
+    try:
+        import gmsh
+    except ImportError as missing:
+        raise ImportError("reading meshes needs gmsh: install the extra 'mesh'") from missing
+    if gmsh.isInitialized():
+        raise ValueError("gmsh is in use: pass gmsh.model, or call gmsh.finalize() before reading a file")
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    # An error thrown in the middle of a file leaves the parser unfit for the next one.
+    gmsh.option.setNumber("General.AbortOnError", 0)
+    return gmsh
+
+
+def _load(gmsh: Any, path: Path, parameters: dict[str, float], size: float | None) -> None:
+    if path.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder: a mesh is a file")
+    if not path.is_file():
+        raise FileNotFoundError(f"the mesh file {str(path)!r} does not exist")
+    if path.suffix not in (".geo", ".msh") and not cad.is_step(path):
+        raise ValueError(f"{str(path)!r}: a mesh is a .geo or .msh file, a part a .step or .stp file")
+    if parameters and path.suffix != ".geo":
+        raise ValueError(f"{str(path)!r} is no .geo script and has no parameters")
+    if cad.is_step(path):
+        with tempfile.TemporaryDirectory() as folder:
+            _open(gmsh, cad.mesh_step(path, size, Path(folder)))
+    else:
+        _open(gmsh, path)
+    if path.suffix == ".geo":
+        _set_parameters(gmsh, path, parameters)
+        problem = _logged(gmsh, lambda: gmsh.model.mesh.generate(gmsh.model.getDimension()))
+        if problem:
+            raise ValueError(f"{str(path)!r} gave no mesh: {problem}")
+    kinds = gmsh.model.mesh.getElements(max(0, gmsh.model.getDimension()))[0]
+    if len(kinds) == 0:
+        raise ValueError(f"{str(path)!r} gave no mesh: it has no elements")
+    if len(kinds) > 1:
+        raise ValueError(f"{str(path)!r} mixes cells of {len(kinds)} kinds: a mesh has one kind of cell")
+
+
+def _open(gmsh: Any, path: Path) -> None:
+    gmsh.clear()
+    problem = _logged(gmsh, lambda: gmsh.open(str(path)))
+    if problem:
+        raise ValueError(f"{str(path)!r} is no mesh that gmsh can read: {problem}")
+
+
+def _logged(gmsh: Any, action: Callable[[], Any]) -> str:
+    """The first error that gmsh logs meanwhile, empty for none."""
+    gmsh.logger.start()
+    action()
+    problems = [line for line in gmsh.logger.get() if line.startswith("Error")]
+    gmsh.logger.stop()
+    return problems[0] if problems else ""
+
+
+def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None:
+    names = [n[len(_PREFIX) :] for n in gmsh.onelab.getNames() if n.startswith(_PREFIX)]
+    unknown = sorted(set(parameters) - set(names))
+    if unknown:
+        raise ValueError(f"{path.name} has no parameter {unknown[0]!r}; it has: {sorted(names)}")
+    if parameters:
+        for name, value in parameters.items():
+            gmsh.onelab.setNumber(_PREFIX + name, [float(value)])
+        _open(gmsh, path)
+
+
+def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
+    names, ends, copy = parallel.on_root(comm, lambda: _survey(model, gdim, comm.size > 1))
+    source, comm = (model, comm) if copy is None else (copy, MPI.COMM_SELF)
+    partitioner = _compat.cell_partitioner(dmesh.GhostMode.none)
+    mesh, cells, facets = _compat.model_to_mesh(source, comm, 0, gdim, partitioner)
+    vertices = mesh.topology.index_map(0).size_global
+    if ends is not None and vertices != ends:
+        raise ValueError(f"the lines meet at {ends} nodes, but DOLFINx made {vertices} vertices of them")
+    return NamedMesh(mesh, cells, facets, names)
+
+
+def _survey(
+    model: Any, gdim: int, several: bool
+) -> tuple[dict[str, tuple[int, int]], int | None, _Copy | None]:
+    """Names of the parts; of lines also the number of their ends, and a copy to be kept whole."""
+    names = _physical_names(model)
+    if model.getDimension() != 1:
+        return names, None, None
+    at = []
+    for kind, _, nodes in zip(*model.mesh.getElements(1)):
+        at.append(nodes.reshape(-1, model.mesh.getElementProperties(kind)[3])[:, :2].ravel())
+    ends, cells_at = np.unique(np.concatenate(at), return_counts=True)
+    whole = gdim > 1 or bool(np.any(cells_at > 2))
+    return names, ends.size, _Copy(model) if several and whole else None
+
+
+class _Copy:
+    """The data of a gmsh model, fit to be sent, with those questions that DOLFINx asks of a model."""
+
+    def __init__(self, model: Any) -> None:
+        self.mesh = self
+        self._nodes = model.mesh.getNodes()
+        self._groups = {
+            group: (model.getPhysicalName(*group), model.getEntitiesForPhysicalGroup(*group))
+            for group in model.getPhysicalGroups()
+        }
+        places = [*model.getEntities(), *((dim, -1) for dim in range(model.getDimension() + 1))]
+        self._elements = {place: model.mesh.getElements(*place) for place in places}
+        kinds = {kind for types, _, _ in self._elements.values() for kind in types}
+        self._properties = {kind: model.mesh.getElementProperties(kind) for kind in kinds}
+
+    def getPhysicalGroups(self) -> list[tuple[int, int]]:
+        return list(self._groups)
+
+    def getPhysicalName(self, dim: int, tag: int) -> str:
+        return self._groups[dim, tag][0]
+
+    def getEntitiesForPhysicalGroup(self, dim: int, tag: int) -> NDArray:
+        return self._groups[dim, tag][1]
+
+    def getNodes(self) -> tuple:
+        return tuple(part.copy() for part in self._nodes)
+
+    def getElements(self, dim: int, tag: int = -1) -> tuple:
+        return self._elements[dim, tag]
+
+    def getElementProperties(self, kind: int) -> tuple:
+        return self._properties[kind]
+
+
+def _physical_names(model: Any) -> dict[str, tuple[int, int]]:
+    groups, dim = model.getPhysicalGroups(), model.getDimension()
+    if not any(d == dim for d, _ in groups):
+        raise ValueError("the mesh has no physical group of cells: add one (it says what is meshed)")
+    for _, entity in model.getEntities(dim):
+        tags = model.getPhysicalGroupsForEntity(dim, entity)
+        if len(tags) != 1 and len(model.mesh.getElements(dim, entity)[0]):
+            these = [model.getPhysicalName(dim, tag) or int(tag) for tag in tags] or "none"
+            raise ValueError(
+                f"every cell must be in one physical group, but those of entity {entity} of dimension {dim} "
+                f"are in {these}"
+            )
+    return {model.getPhysicalName(*g): (int(g[0]), int(g[1])) for g in groups if model.getPhysicalName(*g)}

@@ -1,0 +1,19 @@
+"""What a run leaves: its history, fields for ParaView, stresses, files that are written whole.
+
+Pictures are in ``plot``; checkpoints in ``simulation``.
+"""
+
+from .atomic_file import refuse_unwritable, whole_file, write_whole
+from .fields import Fields
+from .result import Result, relative_residual
+from .stress import VonMises
+
+__all__ = [
+    "Fields",
+    "Result",
+    "VonMises",
+    "refuse_unwritable",
+    "relative_residual",
+    "whole_file",
+    "write_whole",
+]

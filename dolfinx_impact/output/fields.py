@@ -1,0 +1,339 @@
+"""Time series of the fields on a body, for ParaView."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+from dolfinx import fem
+from numpy.typing import NDArray
+
+from .. import _compat, parallel
+from ..algebra.operators import SharedRows
+from ..contact.base import Contact
+from ..integrators.base import Integrator
+from ..integrators.hati.split_system import Divided
+from ..systems.body import Body
+from ..systems.solid import Solid
+from .field_file import FieldFile
+from .stress import VonMises
+
+#: The fields, as they are called in the files.
+LABELS = {"displacement": "displacement [m]", "velocity": "velocity [m/s]", "stress": "stress [Pa]",
+          "impulse": "impulse [N s]", "gap": "gap [m]"}  # fmt: skip
+_VECTORS = ("displacement", "velocity", "impulse")
+#: Two times closer than this part of a step are one.
+_SAME = 1e-6
+
+
+class Fields:
+    """An observer of :func:`.simulate` that writes the fields on a body for ParaView.
+
+    ``drop.bp`` is written as VTX, any degree of the elements; ``drop.xdmf`` (with ``drop.h5``) is for bodies
+    of degree 1. There is a sample at the start, one every so many steps or seconds, and one at the last
+    step. At the time ``t`` of a sample:
+
+    - ``displacement [m]`` and ``velocity [m/s]`` at ``t``, of a frame without its rotations;
+    - ``stress [Pa]``: von Mises, see :class:`.VonMises`; left out for a frame;
+    - ``impulse [N s]``: of contact on the body, normal and tangential, summed over the steps since the
+      sample before, on each node (no density); 0 at nodes without a contact point;
+    - ``gap [m]`` at ``t``, the least where a node has several contact points; NaN where it has none.
+
+    Vectors have three components. All of the mesh is shown, also where ``cells=`` leaves parts of it out;
+    fields are 0 there. HATI's two bodies are shown as one, in common nodes the explicit one.
+    What each rank has whole is written by rank 0.
+
+    After a restart, or when a run goes on, an earlier file is left as it is and the rest goes to
+    ``drop-2.bp``, ``drop-3.bp``, ..., the first one that does not exist.
+
+    Args:
+        path: The file, its folder exists; the suffix is ``.bp`` or ``.xdmf``. An earlier one is replaced.
+        every: Steps between samples, counted from the start of the run; or
+        interval: time between samples [s]: the first step at or after each multiple of it is one.
+        names: Which fields, by the words before their units.
+
+    Raises:
+        ValueError: Not exactly one of ``every`` and ``interval``, values out of range, an unknown field,
+            another suffix.
+        ImportError: A ``.bp`` file, where DOLFINx was built without ADIOS2.
+    """
+
+    def __init__(
+        self, path: str | Path, *, every: int | None = None, interval: float | None = None,
+        names: Sequence[str] = ("displacement", "velocity", "stress", "impulse", "gap"),
+    ) -> None:  # fmt: skip
+        self.path, self._every, self._interval = Path(path), every, interval
+        self.names = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+        _check_schedule(every, interval)
+        unknown = [name for name in self.names if name not in LABELS]
+        if unknown or not self.names:
+            what = f"unknown field {unknown[0]!r}" if unknown else "names has no field"
+            raise ValueError(f"{what}; the fields are {', '.join(LABELS)}")
+        if self.path.suffix not in (".bp", ".xdmf"):
+            raise ValueError(f"{str(path)!r} must end in .bp (VTX) or .xdmf (for degree 1)")
+        if self.path.suffix == ".bp" and not _compat.has_adios2():
+            raise ImportError(f"{str(path)!r}: this DOLFINx was built without ADIOS2, take .xdmf instead")
+        self._integrator: Integrator | None = None
+        self._state: dict[str, NDArray] = {}
+        self._count = self._sampled = self._multiple = 0
+        self._begun = self._t = 0.0
+        self._samples: _Samples
+        self._file: FieldFile | None = None
+
+    # -- what a run calls
+
+    def begin(self, integrator: Integrator) -> None:
+        """Prepare for the first step; write the state at the start of a run that is not resumed. Collective.
+
+        Args:
+            integrator: Started, or resumed.
+
+        Raises:
+            ValueError: A system that is no body, elements that XDMF cannot show, fields of another run.
+            OSError: A folder that does not exist, or where nothing can be written.
+        """
+        if integrator.n < 0:
+            raise RuntimeError("call integrator.start(u0, v0) before the fields are begun")
+        going_on = self._integrator is not None or bool(self._state)
+        if self._integrator is not None and not self._state:
+            self._refuse_other_time(integrator, self._t)
+        if self._integrator is None or self._state:
+            self._samples = _Samples(integrator, self.names)
+        self._integrator = integrator
+        self._samples.check_elements(self.path)
+        if self._state:
+            self._refuse_other_time(integrator, float(self._state["t"]))
+            self._take_state()
+        elif not going_on:
+            self._begun = integrator.t
+            self._multiple = 1
+        self._t = integrator.t
+        self._file = FieldFile(self.path, list(self._samples.functions.values()), anew=not going_on)
+        if not going_on:
+            self._sample()
+
+    def __call__(self, integrator: Integrator) -> None:
+        """After a step: add up its impulses, write a sample where it is time. Collective.
+
+        Raises:
+            OSError: On all ranks, when a sample cannot be written; what was written before is intact.
+        """
+        self._count, self._t = self._count + 1, integrator.t
+        self._samples.add_impulses()
+        if self._every is not None:
+            due = self._count % self._every == 0
+        else:
+            assert self._interval is not None
+            passed = (integrator.t - self._begun + _SAME * integrator.dt) / self._interval
+            due = passed >= self._multiple
+            if due:
+                self._multiple = math.floor(passed) + 1
+        if due:
+            self._sample()
+
+    def end(self) -> None:
+        """At the end of a run: write its last step, if that was made whole, and close the file. Collective.
+
+        Raises:
+            OSError: On all ranks, when the file cannot be completed.
+        """
+        file, s = self._file, self._integrator
+        if file is None or s is None:
+            return
+        whole = abs(s.t - self._t) <= _SAME * s.dt
+        if whole and self._count > self._sampled and not file.failed:
+            self._sample()
+        self._file = None
+        file.close()
+
+    # -- checkpoints
+
+    def state(self) -> dict[str, NDArray]:
+        """What the next samples depend on, the same on all ranks and for any number of them. Collective."""
+        kept = {"count": self._count, "sampled": self._sampled, "multiple": self._multiple,
+                "begun": self._begun, "t": self._t}  # fmt: skip
+        return {**{name: np.array(value) for name, value in kept.items()}, **self._samples.impulses()}
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """Go on from a :meth:`state`; :meth:`begin` comes after.
+
+        Raises:
+            ValueError: Something else than a state.
+        """
+        needed = ("count", "sampled", "multiple", "begun", "t", "normal", "tangential")
+        lacking = [name for name in needed if name not in state]
+        if lacking:
+            raise ValueError(f"this is no state of Fields: it has no {lacking[0]}")
+        self._state = {name: np.array(state[name]) for name in needed}
+
+    def _take_state(self) -> None:
+        state, self._state = self._state, {}
+        self._samples.take_impulses(state["normal"], state["tangential"])
+        self._count, self._sampled = int(state["count"]), int(state["sampled"])
+        self._begun = float(state["begun"])
+        self._multiple = int(state["multiple"])
+        if self._interval is not None:  # which may be another one now
+            self._multiple = math.floor((float(state["t"]) - self._begun) / self._interval + _SAME) + 1
+
+    def _refuse_other_time(self, integrator: Integrator, t: float) -> None:
+        if abs(integrator.t - t) > _SAME * integrator.dt:
+            raise ValueError(
+                f"the fields of {str(self.path)!r} were followed to t = {t:.9g} s, but the run is at "
+                f"t = {integrator.t:.9g} s: make new ones for a run of its own"
+            )
+
+    def _sample(self) -> None:
+        assert self._file is not None
+        self._samples.fill()
+        self._file.write(self._t)
+        self._samples.forget_impulses()
+        self._sampled = self._count
+
+
+def _check_schedule(every: int | None, interval: float | None) -> None:
+    if (every is None) == (interval is None):
+        raise ValueError("give either every= (steps between samples) or interval= (time between them [s])")
+    if every is not None and not (_number(every) and every >= 1 and every == int(every)):
+        raise ValueError(f"every must be a whole number of steps from 1 on, but is {every!r}")
+    if interval is not None and not (_number(interval) and 0 < interval < math.inf):
+        raise ValueError(f"interval must be a positive time [s], but is {interval!r}")
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and np.isfinite(value)
+
+
+class _Samples:
+    """The fields of a run as functions on the mesh, and impulses since the last sample."""
+
+    def __init__(self, integrator: Integrator, names: Sequence[str]) -> None:
+        self._s, system = integrator, integrator.system
+        self._contact: Contact | None = integrator.contact
+        bodies = (system.fine, system.coarse) if isinstance(system, Divided) else (system,)
+        if not all(isinstance(body, Body) for body in bodies):
+            raise ValueError(f"fields are those of a Solid or a Frame, not of a {type(system).__name__}")
+        self._bodies: tuple[Body, ...] = bodies  # type: ignore[assignment]
+        body = self._bodies[0]
+        self.comm, self.mesh, self.degree = body.comm, body.mesh, body.degree
+        self._first = body.inside[:: body.block]
+        solid = all(isinstance(each, Solid) for each in bodies)
+        chosen = [name for name in names if solid or name != "stress"]
+        if not chosen:
+            raise ValueError("a Frame has no stress to show: name other fields")
+        element: tuple = ("Lagrange", body.degree)
+        spaces = {False: fem.functionspace(self.mesh, element),
+                  True: fem.functionspace(self.mesh, (*element, (3,)))}  # fmt: skip
+        self.functions = {name: fem.Function(spaces[name in _VECTORS], name=LABELS[name]) for name in chosen}
+        self.nodes = body.size // body.block
+        self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []  # type: ignore
+        rows = self._contact.rows if self._contact else None
+        self._fixed = rows is None or self._contact.constant  # type: ignore[union-attr]
+        # Where L changes an impulse has the direction that it had in its step.
+        self._normal = np.zeros_like(integrator.r if self._fixed else rows.weights)  # type: ignore
+        self._tangential = np.zeros_like(integrator.r_t)
+
+    def check_elements(self, path: Path) -> None:
+        """Raise a ValueError unless a file of this kind can show the elements."""
+        nodes = next(iter(self.functions.values())).function_space.dofmap.list.shape[1]
+        curved = _compat.geometry_dofmap(self.mesh).shape[1] != nodes
+        if path.suffix == ".xdmf" and (self.degree > 1 or curved):
+            what = f"these have {self.degree}" if self.degree > 1 else "but the cells are curved"
+            raise ValueError(f"XDMF shows elements of degree 1, {what}: take .bp instead")
+
+    # -- impulses
+
+    def add_impulses(self) -> None:
+        """Add those of the last step."""
+        s = self._s
+        if self._contact is not None:
+            self._normal += s.r if self._fixed else s.r[:, None] * self._contact.rows.weights
+            self._tangential += s.r_t
+
+    def forget_impulses(self) -> None:
+        """The sums begin anew."""
+        self._normal[:], self._tangential[:] = 0.0, 0.0
+
+    def impulses(self) -> dict[str, NDArray]:
+        """The sums, points in order, on all ranks. Collective."""
+        found = {"normal": self._normal, "tangential": self._tangential}
+        if self._contact is None:
+            return {name: each.copy() for name, each in found.items()}
+        order = self._contact.rows.sorting(self.comm)
+        for name, each in found.items():
+            every = parallel.gather_rows(self.comm, each)
+            found[name] = every[order] if len(every) else every.copy()
+        return found
+
+    def take_impulses(self, normal: NDArray, tangential: NDArray) -> None:
+        """Go on from :meth:`impulses`. Collective."""
+        contact, given = self._contact, (normal, tangential)
+        total = contact.total if contact else 0
+        for mine, sums in zip((self._normal, self._tangential), given):
+            needed = (total if contact and (mine is self._normal or mine.ndim == 2) else 0, *mine.shape[1:])
+            if sums.shape != needed:
+                raise ValueError(
+                    f"the state of the fields is of another contact: it has impulses of shape {sums.shape}, "
+                    f"this run {needed}"
+                )
+            if contact is not None and needed[0]:
+                every = np.empty_like(sums)
+                every[contact.rows.sorting(self.comm)] = sums
+                mine[:] = every[contact.mine]
+
+    # -- values
+
+    def fill(self) -> None:
+        """Give the functions their values at ``t``. Collective."""
+        s = self._s
+        ways: dict[str, Callable[[], NDArray]] = {
+            "displacement": lambda: self._moved(s.u), "velocity": lambda: self._moved(s.v_mean),
+            "stress": self._stress, "impulse": self._impulse, "gap": self._gap,
+        }  # fmt: skip
+        for name, function in self.functions.items():
+            values, space = ways[name](), function.function_space
+            owned, width = space.dofmap.index_map.size_local, values.size // max(len(values), 1)
+            target = function.x.array.reshape(self.nodes, space.dofmap.bs)
+            target[:owned, :width] = values[:owned].reshape(owned, width)
+            function.x.scatter_forward()
+
+    def _split(self, x: NDArray) -> list[NDArray]:
+        system = self._s.system
+        return list(system.split(x)) if isinstance(system, Divided) else [x]
+
+    def _moved(self, x: NDArray) -> NDArray:
+        """Displacements of the owned nodes, or velocities, shape (owned nodes, gdim)."""
+        body, gdim = self._bodies[0], self.mesh.geometry.dim
+        parts = [each[: body.owned].reshape(-1, body.block)[:, :gdim] for each in self._split(x)]
+        return parts[0] if len(parts) == 1 else np.where(self._first[:, None], parts[0], parts[1])
+
+    def _stress(self) -> NDArray:
+        found = [stress(u) for stress, u in zip(self._stresses, self._split(self._s.u))]
+        if len(found) == 1:
+            return found[0]
+        volumes = [stress.volume for stress in self._stresses]
+        total = volumes[0] + volumes[1]
+        return sum(a * b for a, b in zip(found, volumes)) / np.where(total > 0, total, 1.0)  # type: ignore
+
+    def _impulse(self) -> NDArray:
+        body, out, contact = self._bodies[0], np.zeros(self._bodies[0].size), self._contact
+        if contact is not None:
+            if self._fixed:
+                contact.rows.add_transpose(self._normal, out)
+            else:
+                np.add.at(out, contact.rows.dofs, self._normal)
+            if self._tangential.size:
+                np.add.at(out, contact.rows.dofs, self._tangential)
+        return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
+
+    def _gap(self) -> NDArray:
+        found: NDArray = np.full(self.nodes, np.nan)
+        if self._contact is not None:
+            rows, gap = self._contact.rows, self._s.gap()
+            if isinstance(rows, SharedRows):
+                at_rows = parallel.gather_rows(self.comm, gap)[rows.point][:, None]
+            else:
+                at_rows = np.broadcast_to(gap[:, None], rows.dofs.shape)
+            np.fmin.at(found, rows.dofs // self._bodies[0].block, at_rows)
+        return found

@@ -1,1 +1,0 @@
-"""How pictures and films are drawn; :mod:`dolfinx_impact.plot` is what users call."""

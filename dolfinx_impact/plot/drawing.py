@@ -1,0 +1,98 @@
+"""What all pictures share: the libraries that draw, units, files written whole."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Sequence
+
+import numpy as np
+
+from ..output.atomic_file import whole_file
+
+_PREFIXES = {1e-9: "n", 1e-6: "µ", 1e-3: "m", 1.0: "", 1e3: "k", 1e6: "M", 1e9: "G"}
+#: Units that have no prefixes above one.
+_SMALL = ("s", "m", "m/s")
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot that draws into files.
+
+    Raises:
+        ImportError: When matplotlib is missing (extra ``plot``).
+    """
+    try:
+        import matplotlib
+    except ImportError as missing:
+        raise ImportError("plots need matplotlib: install the extra 'plot'") from missing
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    return plt
+
+
+def load_pyvista() -> Any:
+    """pyvista, unless VTK would crash for want of a display (it does before version 9.4).
+
+    Raises:
+        ImportError: When pyvista is missing (extra ``plot``).
+        RuntimeError: Without a display, where VTK would crash.
+    """
+    try:
+        from vtkmodules.vtkCommonCore import vtkVersion
+    except ImportError as missing:
+        raise ImportError("pictures of bodies need pyvista: install the extra 'plot'") from missing
+    version = (vtkVersion.GetVTKMajorVersion(), vtkVersion.GetVTKMinorVersion())
+    if version < (9, 4) and not os.environ.get("DISPLAY"):
+        raise RuntimeError("this VTK draws only with a display: start under xvfb-run, or set DISPLAY")
+    import pyvista
+
+    return pyvista
+
+
+def unit(size: float, name: str) -> tuple[float, str]:
+    """Factor and unit in which a quantity is best said.
+
+    Args:
+        size: Its largest magnitude, in ``name``.
+        name: The SI unit without prefix.
+
+    Returns:
+        ``(factor, unit)``: the quantity times the factor is in the unit, 1 to 1000 where there is one.
+    """
+    known = [p for p in _PREFIXES if p <= 1.0 or name not in _SMALL]
+    if not (size > 0 and np.isfinite(size)):
+        return 1.0, name
+    fitting = [p for p in known if size >= p * (1 - 1e-9)]
+    prefix = max(fitting, default=min(known))
+    return 1.0 / prefix, _PREFIXES[prefix] + name
+
+
+def round_down(length: float) -> float:
+    """A number of one digit, 1, 2 or 5, at most so large."""
+    power = 10.0 ** np.floor(np.log10(length))
+    return float(power * max(digit for digit in (1, 2, 5) if digit * power <= length * (1 + 1e-9)))
+
+
+def check_path(path: str | Path, kinds: Sequence[str]) -> None:
+    """Raise where a picture cannot be written.
+
+    Raises:
+        ValueError: A name that ends in another way than ``kinds``.
+        FileNotFoundError: Its folder does not exist.
+    """
+    given = Path(path)
+    if given.suffix.lower() not in kinds:
+        raise ValueError(f"the name of the picture must end in {' or '.join(kinds)}, but is {given.name!r}")
+    if not given.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(given.parent)!r} for the picture {given.name!r}")
+
+
+def save(figure: Any, path: str | Path, *, dpi: int) -> None:
+    """Write a figure of matplotlib, whole or not at all, and close it. On one rank."""
+    kind = Path(path).suffix[1:].lower()
+    try:
+        with whole_file(Path(path)) as file:
+            figure.savefig(file, dpi=dpi, format=kind)
+    finally:
+        pyplot().close(figure)

@@ -1,0 +1,348 @@
+"""Frames in motion: beams as tubes with the points of contact marked, as strip (PNG) and film (GIF, MP4)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Mapping, NamedTuple, Sequence
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .. import parallel
+from ..contact.base import Contact
+from ..systems.frame import Frame
+from .drawing import load_pyvista, pyplot, round_down
+from .movie import check_film, write_film
+
+CLOSED, OPEN, UNLOADED = "#222222", "#e0201b", "#9a9a9a"
+#: From where the eye looks, and up.
+_EYE, _UP = np.array([-0.22, -1.0, 0.36]), np.array([0.0, 0.0, 1.0])
+#: Room around the frame at rest, over its width: left and below, right and above.
+_ROOM = np.array([[-0.03, -0.145], [0.03, 0.11]])
+#: Colours that shadow does not change much; and no picture before all is in place.
+_PAINT: dict[str, Any] = {"ambient": 0.35, "diffuse": 0.75, "reset_camera": False, "render": False}
+
+
+class Tubes(NamedTuple):
+    """How the beams of some parts are drawn.
+
+    Attributes:
+        parts: Their names.
+        radius: Of the tubes, a matter of drawing [m].
+        color: As matplotlib knows it.
+        lift: How much higher than their axes they are drawn [m].
+    """
+
+    parts: Sequence[str]
+    radius: float
+    color: str
+    lift: float = 0.0
+
+
+class Scene:
+    """A frame seen from one side.
+
+    Args:
+        frame: The frame, whole on every rank.
+        tubes: How its beams are drawn, by the name that the legend shows.
+        contact: Node to node contact of the frame, the first nodes below.
+        magnify: Factor on the displacements; pictures say it.
+        least: Smallest gap that is marked as open [m]; pictures say it.
+        supports: Name of nodes that are marked as held.
+        points: What the legend calls a point of contact.
+
+    Attributes:
+        size: Of the pictures, width and height [pixels].
+
+    Raises:
+        ValueError: Parts or supports that the mesh does not have, a contact with something else than nodes.
+    """
+
+    def __init__(
+        self, frame: Frame, tubes: Mapping[str, Tubes], contact: Contact, *, magnify: float,
+        least: float = 5e-5, supports: str | None = None, points: str = "point of contact",
+    ) -> None:  # fmt: skip
+        self.tubes, self.magnify, self.least, self.points = dict(tubes), magnify, least, points
+        cells = np.asarray(frame.space.dofmap.list)
+        self._x = np.asarray(frame.x[: frame.owned // frame.block], dtype=np.float64)
+        self._segments = {
+            name: cells[np.concatenate([frame.named.cells(part) for part in each.parts])]
+            for name, each in self.tubes.items()
+        }
+        self._lifts = np.zeros_like(self._x)
+        for name, each in self.tubes.items():
+            self._lifts[self._segments[name], 2] = each.lift
+        pairs = contact.rows.dofs[contact.rows.sorting(frame.comm)] // frame.block
+        self._below, self._above = pairs[:, 0], pairs[:, -1]
+        if not np.all(self._below != self._above):
+            raise ValueError("a Scene marks pairs of nodes: its contact must be NodePairs of the frame")
+        self._held = self._x[frame.nodes(supports)] if supports is not None else np.zeros((0, 3))
+        self._rail = max(self._radius_at(node) for node in self._below)
+        self._look()
+
+    def _radius_at(self, node: int) -> float:
+        return max(t.radius for name, t in self.tubes.items() if node in self._segments[name])
+
+    def _look(self) -> None:
+        """Where the eye is: directions to the right, upwards and towards it, and the size."""
+        back = _EYE / np.linalg.norm(_EYE)
+        right = np.cross(_UP, back) / np.linalg.norm(np.cross(_UP, back))
+        self.view = np.array([right, np.cross(back, right), back])
+        flat = self._x @ self.view[:2].T
+        low, high = flat.min(axis=0), flat.max(axis=0)
+        low, high = np.array([low, high]) + _ROOM * (high - low)[0]
+        width = 1200
+        self._scale, self._corner = width / (high - low)[0], np.array([low[0], high[1]])
+        self.size = (width, 2 * int((high - low)[1] * self._scale / 2))
+        middle = self._corner + np.array([width, -self.size[1]]) / (2 * self._scale)
+        self._focus = middle @ self.view[:2]
+
+    def pixels(self, points: NDArray) -> NDArray:
+        """Where points are in the picture, from shape (n, 3) [m]; shape (n, 2), from its upper left."""
+        return np.asarray((points @ self.view[:2].T - self._corner) * [self._scale, -self._scale])
+
+    # -- drawing
+
+    def images(self, displacements: NDArray, gaps: NDArray) -> list[NDArray]:
+        """One picture a state, shape (height, width, 3) each.
+
+        Args:
+            displacements: Of all nodes, shape (n, nodes, 3) [m].
+            gaps: In the order of recorded ones, shape (n, p) [m].
+
+        Raises:
+            ValueError: Arrays of other shapes.
+        """
+        shapes = (self._x.shape, self._below.shape)
+        if (displacements.shape[1:], gaps.shape[1:]) != shapes or len(displacements) != len(gaps):
+            raise ValueError(
+                f"pictures need displacements of shape (n, {len(self._x)}, 3) and gaps "
+                f"(n, {len(self._below)}), not {displacements.shape} and {gaps.shape}"
+            )
+        pyvista = load_pyvista()
+        plotter = pyvista.Plotter(off_screen=True, window_size=[2 * pixels for pixels in self.size])
+        plotter.set_background("white")
+        self._set_camera(plotter)
+        self._add_what_stays(plotter, pyvista)
+        found = []
+        for u, gap in zip(displacements, gaps):
+            self._add_state(plotter, pyvista, u, gap)
+            plotter.render()
+            sharp = np.asarray(plotter.screenshot(return_img=True), dtype=np.uint16)[..., :3]
+            four = sharp[::2, ::2] + sharp[1::2, ::2] + sharp[::2, 1::2] + sharp[1::2, 1::2]
+            found.append((four // 4).astype(np.uint8))
+        plotter.close()
+        return found
+
+    def _set_camera(self, plotter: Any) -> None:
+        distance = 10 * np.ptp(self._x)
+        plotter.enable_parallel_projection()
+        plotter.camera.focal_point = self._focus
+        plotter.camera.position = self._focus + distance * self.view[2]
+        plotter.camera.up = self.view[1]
+        plotter.camera.parallel_scale = self.size[1] / (2 * self._scale)
+        plotter.camera.clipping_range = (0.1 * distance, 2 * distance)
+
+    def _add_what_stays(self, plotter: Any, pyvista: Any) -> None:
+        for name, segments in self._segments.items():
+            lines = _lines(pyvista, self._x + self._lifts, segments)
+            plotter.add_mesh(lines, color=UNLOADED, line_width=2, lighting=False)
+        height = 3 * self._rail
+        for point in self._held:
+            below = point - [0.0, 0.0, height / 2]
+            cone = pyvista.Cone(center=below, direction=(0, 0, 1), height=height, radius=0.6 * height)
+            plotter.add_mesh(cone, color="#777777")
+
+    def _add_state(self, plotter: Any, pyvista: Any, u: NDArray, gap: NDArray) -> None:
+        """Tubes, and a ball at every point of contact; they take the place of those before."""
+        moved = self._x + self.magnify * u
+        for name, tube in self.tubes.items():
+            lines = _lines(pyvista, moved + self._lifts, self._segments[name])
+            mesh = lines.strip(join=True).tube(radius=tube.radius, n_sides=16)
+            plotter.add_mesh(mesh, color=tube.color, name=name, smooth_shading=True, **_PAINT)
+        for i, (below, above) in enumerate(zip(self._below, self._above)):
+            apart = gap[i] > self.least
+            radius = self._rail * (1.5 if apart else 1.1)
+            foot, head = moved[[below, above]] + [0.0, 0.0, self._rail]
+            ball = pyvista.Sphere(radius=radius, center=head + [0.0, 0.0, radius])
+            if apart:
+                ball += pyvista.Tube(pointa=foot, pointb=head, radius=0.25 * self._rail, n_sides=8)
+            plotter.add_mesh(ball, color=OPEN if apart else CLOSED, name=f"point {i}", **_PAINT)
+
+    # -- what is written into a picture
+
+    def annotate(self, axes: Any, *, size: float = 9.0) -> None:
+        """Axes, two scales and what is not true to scale, into matplotlib axes in pixels of a picture."""
+        text = {"fontsize": size, "color": "0.15"}
+        length, height = round_down(np.ptp(self._x) / 5), round_down(np.ptp(self._x) / 20 / self.magnify)
+        corner = self._focus + (-0.46 * self.size[0] * self.view[0] - 0.41 * self.size[1] * self.view[1]) / (
+            self._scale
+        )
+        for name, axis in zip("xyz", np.eye(3)):
+            self._arrow(axes, corner, corner + 0.5 * length * axis, name, text)
+        start = corner + length * self.view[0]
+        ends = self.pixels(np.array([start, start + [length, 0, 0]]))
+        axes.plot(*ends.T, color="0.15", lw=2)
+        axes.text(*(ends[1] + [8, 0]), f"{length:g} m of the crane", va="center", **text)
+        start = start + 2.6 * length * self.view[0]
+        ends = self.pixels(np.array([start, start + [0, 0, height * self.magnify]]))
+        axes.plot(*ends.T, color="0.15", lw=2)
+        said = f"{1e3 * height:g} mm of displacement: displacements x {self.magnify:g}"
+        lifted = [f"{name} drawn {t.lift:g} m higher" for name, t in self.tubes.items() if t.lift]
+        axes.text(*(ends.mean(axis=0) + [10, 0]), "\n".join([said, *lifted]), va="center", **text)
+
+    def _arrow(self, axes: Any, foot: NDArray, tip: NDArray, name: str, text: dict[str, Any]) -> None:
+        ends = self.pixels(np.array([foot, tip]))
+        axes.annotate("", ends[1], ends[0], arrowprops={"arrowstyle": "-|>", "color": "0.15", "shrinkA": 0})
+        way = ends[1] - ends[0]
+        axes.text(*(ends[1] + 14 * way / np.linalg.norm(way)), name, ha="center", va="center", **text)
+
+    def legend(self, axes: Any, **options: Any) -> None:
+        """What colours mean, as a legend of matplotlib axes."""
+        from matplotlib.lines import Line2D
+
+        entries = [Line2D([], [], color=t.color, lw=5, label=name) for name, t in self.tubes.items()]
+        entries += [
+            Line2D([], [], color=UNLOADED, lw=1.2, label="not deformed"),
+            _dot(CLOSED, 7, f"{self.points}, closed"),
+            _dot(OPEN, 10, f"{self.points}, open by more than {1e3 * self.least:g} mm"),
+        ]
+        axes.legend(handles=entries, **{"frameon": False, "fontsize": 9, **options})
+
+
+def strip(
+    path: str | Path, scene: Scene, displacements: NDArray, gaps: NDArray, titles: Sequence[str], *,
+    title: str = "",
+) -> None:  # fmt: skip
+    """Some moments beside one another, two in a row, as PNG or SVG. Rank 0 draws; collective.
+
+    Args:
+        path: File to write.
+        scene: What is drawn.
+        displacements, gaps: See :meth:`Scene.images`.
+        titles: Said above each moment.
+        title: First line of the picture.
+
+    Raises:
+        ValueError: Arrays of other shapes.
+        ImportError: When matplotlib or pyvista is missing (extra ``plot``).
+        RuntimeError: Without a display, where VTK would crash.
+    """
+    parallel.on_root(MPI.COMM_WORLD, lambda: _strip(path, scene, displacements, gaps, titles, title))
+
+
+def _strip(
+    path: str | Path, scene: Scene, displacements: NDArray, gaps: NDArray, titles: Sequence[str], title: str
+) -> None:
+    plt, images = pyplot(), scene.images(displacements, gaps)
+    rows, aspect = -(-len(images) // 2), scene.size[1] / scene.size[0]
+    figure, grid = plt.subplots(
+        rows, 2, figsize=(16, rows * (8 * aspect + 0.45) + 1.0), squeeze=False, layout="constrained"
+    )
+    for axes in grid.flat:
+        axes.axis("off")
+    for axes, image, said in zip(grid.flat, images, titles):
+        _show(axes, image)
+        axes.set_title(said, fontsize=12, loc="left")
+        scene.annotate(axes, size=8)
+    figure.suptitle(title, fontsize=14)
+    scene.legend(figure, loc="outside lower center", ncols=len(scene.tubes) + 3, fontsize=11)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def film(
+    path: str | Path, scene: Scene, t: NDArray, displacements: NDArray, gaps: NDArray, *,
+    curves: Mapping[str, tuple[NDArray, NDArray]], pause: float = 0.05, title: str = "",
+) -> None:  # fmt: skip
+    """A film over curves of the gaps with the time running through, as GIF or MP4. Rank 0 draws; collective.
+
+    Args:
+        path: File to write.
+        scene: What is drawn.
+        t: Times of the pictures, at least two, shape (n,) [s].
+        displacements, gaps: See :meth:`Scene.images`.
+        curves: Times [s] and gaps [m] drawn below, by the name that the legend shows.
+        pause: Time between two pictures [s].
+        title: First line of the pictures.
+
+    Raises:
+        ValueError: Arrays of other shapes, a name that does not end in .gif or .mp4.
+        FileNotFoundError: The folder does not exist.
+        ImportError: When matplotlib or pyvista is missing (extra ``plot``).
+        RuntimeError: Without a display, where VTK would crash; an MP4 without ffmpeg.
+    """
+    parallel.on_root(
+        MPI.COMM_WORLD, lambda: _film(path, scene, t, displacements, gaps, curves, pause, title)
+    )
+
+
+def _film(
+    path: str | Path, scene: Scene, t: NDArray, displacements: NDArray, gaps: NDArray,
+    curves: Mapping[str, tuple[NDArray, NDArray]], pause: float, title: str,
+) -> None:  # fmt: skip
+    if not len(t) == len(displacements) >= 2:
+        raise ValueError(
+            f"a film has two pictures or more, but {len(t)} times and {len(displacements)} states are given"
+        )
+    check_film(path)
+    plt, images = pyplot(), scene.images(displacements, gaps)
+    width, height = (pixels / 100 for pixels in scene.size)
+    figure = plt.figure(figsize=(width, height + 2.6), dpi=80)
+    whole = height + 2.6
+    axes = figure.add_axes((0, 2.1 / whole, 1, height / whole))
+    shown = _show(axes, images[0])
+    axes.axis("off")
+    scene.annotate(axes)
+    scene.legend(axes, loc="upper right", ncols=2)
+    figure.text(0.01, 1 - 0.3 / whole, title, fontsize=12)
+    clock = figure.text(0.01, 1 - 0.62 / whole, "", fontsize=12, family="monospace")
+    below = figure.add_axes((0.07, 0.5 / whole, 0.91, 1.55 / whole))
+    _draw_gaps(below, curves, t)
+    now = below.axvline(t[0], color="k", lw=1)
+    slower = pause * (len(t) - 1) / (t[-1] - t[0])
+    pictures = []
+    for image, moment in zip(images, t):
+        shown.set_data(image)
+        clock.set_text(f"t = {moment:.3f} s, {slower:.0f} times slower")
+        now.set_xdata([moment, moment])
+        figure.canvas.draw()
+        pictures.append(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy())
+    colors = [*(tube.color for tube in scene.tubes.values()), CLOSED, OPEN, UNLOADED]
+    colors += [line.get_color() for line in below.lines]
+    plt.close(figure)
+    write_film(path, pictures, [_rgb(color) for color in colors], pause)
+
+
+def _rgb(color: Any) -> NDArray:
+    from matplotlib.colors import to_rgb
+
+    return np.rint(255 * np.array(to_rgb(color)))
+
+
+def _draw_gaps(axes: Any, curves: Mapping[str, tuple[NDArray, NDArray]], t: NDArray) -> None:
+    for (name, (times, gap)), look in zip(curves.items(), ("-", "--", "-.", ":")):
+        axes.plot(times, 1e3 * gap, look, lw=1.3, label=name)
+    axes.set(xlim=(t[0], t[-1]), xlabel="time [s]", ylabel="gap [mm]")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
+
+
+def _show(axes: Any, image: NDArray) -> Any:
+    height, width = image.shape[:2]
+    return axes.imshow(image, extent=(0, width, height, 0), interpolation="antialiased")
+
+
+def _dot(color: str, size: float, label: str) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=color, marker="o", ms=size, ls="", label=label)
+
+
+def _lines(pyvista: Any, points: NDArray, segments: NDArray) -> Any:
+    """The segments with none but their own nodes."""
+    used, place = np.unique(segments, return_inverse=True)
+    ends = place.reshape(segments.shape)
+    lines = np.column_stack([np.full(len(ends), 2), ends]).ravel()
+    return pyvista.PolyData(points[used], lines=lines)

@@ -1,0 +1,181 @@
+"""What pictures of solids are asked for, and what rank 0 needs to draw them."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping, NamedTuple, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import parallel
+from ..contact.base import Contact
+from ..contact.obstacles import Obstacle
+from ..systems.solid import Solid
+from .drawing import load_pyvista, pyplot
+from .section import Parts, Plane
+from .skin import Skin, in_space
+from .snapshots import Moment, Snapshots
+from .solids import Shot, view_from
+from .surfaces import check_cells, corners_of_box
+
+#: What may colour a body: names, units.
+SHADES = {
+    "speed": ("speed", "m/s"),
+    "displacement": ("displacement", "m"),
+    "stress": ("von Mises stress", "Pa"),
+    "v_x": ("velocity v_x", "m/s"),
+    "v_y": ("velocity v_y", "m/s"),
+    "v_z": ("velocity v_z", "m/s"),
+}
+Moments = Union[Snapshots, Sequence[Moment]]
+#: An axis, or a point and a normal.
+Clip = Union[str, tuple[ArrayLike, ArrayLike], None]
+
+
+class Wanted(NamedTuple):
+    """What strips and films have in common; see :func:`.film.strip`."""
+
+    obstacle: Obstacle | None
+    contact: Contact | None
+    shade: str
+    top: float | None
+    magnify: float
+    box: tuple[ArrayLike, ArrayLike] | None
+    eye: Sequence[float]
+    clip: Clip
+    cells: int
+
+    @property
+    def shape(self) -> Obstacle | None:
+        """The obstacle, that of the contact where none is given."""
+        return self.obstacle if self.obstacle is not None else getattr(self.contact, "obstacle", None)
+
+
+def moments_of(snapshots: Moments) -> list[Moment]:
+    return snapshots.states if isinstance(snapshots, Snapshots) else list(snapshots)
+
+
+def check(
+    check_file: Callable[[], None], solid: Solid, moments: Sequence[Moment], wanted: Wanted,
+    numbers: Mapping[str, float], pause: float | None = None,
+) -> None:  # fmt: skip
+    """Raise on all ranks where nothing can be drawn. Collective."""
+    if not isinstance(solid, Solid):
+        raise ValueError(f"pictures of this kind are drawn of a Solid, not of {type(solid).__name__}")
+    error = None
+    try:
+        _check_moments(solid, moments, wanted)
+        _check_look(solid, wanted)
+        for name, value in numbers.items():
+            least = 2 if name == "frames" else 1
+            if not (value >= least and value == int(value)):
+                raise ValueError(f"{name} must be a whole number from {least} on, but is {value}")
+        if pause is not None and len(moments) < 2:
+            raise ValueError(f"a film has two moments or more, but {len(moments)} is given")
+        if pause is not None and not 0.02 <= pause < 60:
+            raise ValueError(f"pause must be from 0.02 to 60 s, but is {pause} s")
+    except ValueError as caught:
+        error = caught
+    parallel.agree(solid.comm, error)
+
+    def look() -> None:
+        check_file()
+        load_pyvista()
+        pyplot()
+
+    parallel.on_root(solid.comm, look)
+
+
+def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> None:
+    contact = wanted.contact
+    if not moments or solid.mesh.geometry.dim < 2:
+        raise ValueError("a picture needs moments of a solid in 2 or 3 directions")
+    for each in moments:
+        if np.shape(each.u) != (solid.size,) or np.shape(each.v) != (solid.size,):
+            given = f"{np.shape(each.u)} and {np.shape(each.v)}"
+            raise ValueError(f"moments have u and v of shape ({solid.size},), not {given}")
+        if each.forces is not None:
+            if contact is None:
+                raise ValueError("forces act on the points of a contact: give it (contact=)")
+            if np.shape(each.forces) != contact.rows.dofs.shape:
+                raise ValueError(
+                    f"forces have shape {contact.rows.dofs.shape}, one a point and direction, not "
+                    f"{np.shape(each.forces)}"
+                )
+
+
+def _check_look(solid: Solid, wanted: Wanted) -> None:
+    gdim, shape = solid.mesh.geometry.dim, wanted.shape
+    shades = [name for name in SHADES if name != "v_z" or gdim == 3]
+    if wanted.shade not in shades:
+        raise ValueError(f"shade must be one of {', '.join(shades)}, but is {wanted.shade!r}")
+    for name, value in (("top", wanted.top), ("magnify", wanted.magnify)):
+        if value is not None and not (value > 0 and np.isfinite(value)):
+            raise ValueError(f"{name} must be positive, but is {value}")
+    if shape is not None and not (hasattr(shape, "gap") and hasattr(shape, "normal")):
+        raise ValueError(f"the obstacle must be one of dolfinx_impact.obstacles, not {shape!r}")
+    if shape is not None and shape.gdim != gdim:
+        raise ValueError(f"the obstacle has {shape.gdim} directions, the body {gdim}")
+    if shape is not None and shape.moving and wanted.magnify != 1.0:
+        raise ValueError("displacements before a moving obstacle cannot be magnified: leave out magnify")
+    if wanted.box is not None:
+        if len(wanted.box) != 2:
+            raise ValueError(f"box must be two corners, (low, high), not {wanted.box!r}")
+        corners_of_box(gdim, *wanted.box)
+    view_from(gdim, wanted.eye)
+    _check_clip(wanted.clip, gdim)
+    check_cells(wanted.cells)
+
+
+def _check_clip(clip: Any, gdim: int) -> None:
+    if clip is None:
+        return
+    if gdim == 2:
+        raise ValueError("a body in the plane hides nothing: leave out clip")
+    if isinstance(clip, str) and clip in ("x", "y", "z"):
+        return
+    try:
+        plane = np.array(clip, dtype=np.float64)
+    except (TypeError, ValueError):
+        plane = np.zeros(0)
+    if plane.shape != (2, 3) or not (np.all(np.isfinite(plane)) and plane[1].any()):
+        raise ValueError(f"clip must be 'x', 'y', 'z' or a plane, (point, normal), not {clip!r}")
+
+
+def gather(
+    solid: Solid, moments: Sequence[Moment], wanted: Wanted
+) -> tuple[Parts, Plane | None, list[Shot]]:
+    """What rank 0 draws, and where it is cut; nothing on others. Collective."""
+    back = view_from(solid.mesh.geometry.dim, wanted.eye)[2]
+    skin, contact = Skin(solid, wanted.clip, back), wanted.contact
+    stress: Any = None
+    if wanted.shade == "stress":
+        from ..output.stress import VonMises
+
+        stress = VonMises(solid)
+    shots = []
+    for each in moments:
+        u = skin.field(each.u)
+        points = skin.gather(skin.x + wanted.magnify * u)
+        values = skin.gather(_values(skin, each, wanted.shade, u, stress))
+        arrows: NDArray = np.zeros((2, 0, 3))
+        if contact is not None and each.forces is not None:
+            dofs = contact.rows.dofs
+            moved = wanted.magnify * in_space(each.u[dofs])
+            arrows = np.array([solid.x[dofs[:, 0] // solid.block] + moved, in_space(each.forces)])
+        gathered = solid.comm.gather(arrows)
+        if points is not None and values is not None and gathered is not None:
+            feet, forces = np.concatenate(gathered, axis=1)
+            shots.append(Shot(each.t, each.title, points, values, feet, forces))
+    names = "rz" if solid.state == "axisymmetric" else "xyz"
+    x, gdim = skin.gather(skin.x), solid.mesh.geometry.dim
+    return Parts(skin.pieces, skin.cells, x, gdim, names), skin.plane, shots
+
+
+def _values(skin: Skin, moment: Moment, shade: str, u: NDArray, stress: Any) -> NDArray:
+    if shade == "stress":
+        return np.asarray(stress(moment.u))[skin.nodes]
+    if shade == "displacement":
+        return np.linalg.norm(u, axis=1)
+    v = skin.field(moment.v)
+    return np.linalg.norm(v, axis=1) if shade == "speed" else v[:, "xyz".index(shade[-1])]

@@ -1,0 +1,339 @@
+"""Surfaces of obstacles: where the gap is zero, with sharp edges, found by dual contouring.
+
+Contours of a grid cut edges and leave ragged rims. Here every cell of the grid that the surface passes gets
+one point, where the tangent planes at its crossings with the cell's edges meet best: on an edge or tip of
+the obstacle, if there is one in the cell (Ju, Losasso, Schaefer, Warren: Dual contouring of Hermite data,
+2002).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..contact.obstacles import Cone, Cylinder, Moving, Obstacle, Union
+from .drawing import load_pyvista
+from .skin import in_space
+
+#: Faces that meet at more than so many degrees have an edge between them.
+SHARP = 30.0
+#: Of the grid over the box, so that its planes are no faces of obstacles, over a cell.
+_SHIFT = (0.437, 0.381, 0.469)
+#: Directions whose tangent planes vary less are left as they are: squares of sines.
+_BLUNT = 0.03
+
+
+def surface(
+    obstacle: Obstacle, low: ArrayLike, high: ArrayLike, *, cells: int = 60, t: float = 0.0, away: float = 0.0
+) -> Any:
+    """Where the gap to an obstacle is zero within a box, as a mesh of pyvista (lines in the plane).
+
+    What is thinner than a cell of the grid on which the gap is looked at may be missing.
+
+    Args:
+        obstacle: The shape, in 2 or 3 directions.
+        low, high: Opposite corners of the box, shape (gdim,) [m].
+        cells: Cells of the grid along the longest side of the box.
+        t: Time [s].
+        away: Take the surface so far inside of the obstacle [m].
+
+    Returns:
+        ``pyvista.PolyData`` with the point data ``"normals"``, the unit normals into the free side; at
+        edges one point for each face. Empty where the gap is nowhere zero.
+
+    Raises:
+        ValueError: Corners that are not in order or have another dimension, fewer than one cell.
+        ImportError: When pyvista is missing (extra ``plot``).
+        RuntimeError: Without a display, where VTK would crash.
+    """
+    corners = corners_of_box(obstacle.gdim, low, high)
+    check_cells(cells)
+    pyvista, gdim = load_pyvista(), obstacle.gdim
+    points, pieces = _pieces(obstacle, corners, int(cells), t, away)
+    if not len(pieces):
+        return pyvista.PolyData()
+    if gdim == 2:
+        found = pyvista.PolyData(in_space(points), lines=_counted(pieces))
+        found["normals"] = in_space(obstacle.normal(points, t))
+        for end, way in zip(corners, (-1.0, 1.0)):
+            for axis in np.eye(3)[:2]:
+                found = found.clip(normal=way * axis, origin=(*end, 0.0))
+        return found
+    for end, way in zip(corners, (1.0, -1.0)):
+        for axis in range(3):
+            kept = clip(pieces, way * (points[:, axis] - end[axis]))
+            points, pieces = kept.at(points), kept.pieces
+    if not len(pieces):
+        return pyvista.PolyData()
+    found = pyvista.PolyData(points, faces=_counted(pieces)).compute_normals(
+        cell_normals=False, split_vertices=True, feature_angle=SHARP, consistent_normals=False,
+        auto_orient_normals=False,
+    )  # fmt: skip
+    found.rename_array("Normals", "normals")
+    return found
+
+
+def _pieces(
+    obstacle: Obstacle, corners: NDArray, cells: int, t: float, away: float
+) -> tuple[NDArray, NDArray]:
+    """Points, shape (n, gdim) [m], and lines or triangles between them, the free side on their left."""
+    size = float(np.max(np.diff(corners, axis=0))) / cells
+    if obstacle.gdim == 3 and away == 0.0:
+        if isinstance(obstacle, Cylinder) and obstacle.length is not None:
+            length, radius = obstacle.length, obstacle.radius
+            return _revolved(obstacle, [(0, 0), (radius, 0), (radius, length), (0, length)], size)
+        if isinstance(obstacle, Cone) and obstacle.height is not None:
+            rim = obstacle.height * np.tan(np.radians(obstacle.half_angle))
+            return _revolved(obstacle, [(0, 0), (rim, obstacle.height), (0, obstacle.height)], size)
+    return _Dual(obstacle, corners, cells, t, away).pieces()
+
+
+def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tuple[NDArray, NDArray]:
+    """Triangles about the axis of a shape, about so large; also where its rim is thinner than that.
+
+    Args:
+        shape: With the axis.
+        profile: Corners, distances from and along the axis [m], the shape on their left.
+        size: Of the triangles [m].
+    """
+    ends = np.array(profile, dtype=np.float64)
+    parts = [1 + int(np.linalg.norm(b - a) / size) for a, b in zip(ends, ends[1:])]
+    sides = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(ends, ends[1:], parts)]
+    curve = np.vstack([*sides, ends[-1:]])
+    right = np.cross(shape.axis, np.eye(3)[np.argmin(np.abs(shape.axis))])
+    right /= np.linalg.norm(right)
+    count = max(48, int(2 * np.pi * ends[:, 0].max() / size))
+    phi = 2 * np.pi * np.arange(count) / count
+    ring = np.outer(np.cos(phi), right) + np.outer(np.sin(phi), np.cross(shape.axis, right))
+    points = shape.point + curve[:, 1, None, None] * shape.axis + curve[:, 0, None, None] * ring
+    i, j = (each.ravel() for each in np.meshgrid(np.arange(len(curve) - 1), np.arange(count), indexing="ij"))
+    a, b, c, d = (k * count + m % count for k, m in ((i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)))
+    # On the axis all points of a ring are one.
+    tips = curve[:, 0] == 0
+    pieces = np.concatenate([np.array([a, b, c]).T[~tips[i]], np.array([a, c, d]).T[~tips[i + 1]]])
+    first = np.arange(len(curve) * count)
+    first[tips.repeat(count)] -= first[tips.repeat(count)] % count
+    pieces = first[pieces]
+    return points.reshape(-1, 3), pieces[:, ::-1] if shape.inside else pieces
+
+
+def facing(found: Any, back: NDArray) -> Any:
+    """The part of a surface in space, whose normals look towards the eye."""
+    if not found.n_points:
+        return found
+    normals = np.asarray(found["normals"], dtype=np.float64)
+    kept = clip(found.faces.reshape(found.n_cells, 4)[:, 1:], normals @ back - 1e-3)
+    if not len(kept.pieces):
+        return load_pyvista().PolyData()
+    seen = load_pyvista().PolyData(kept.at(np.asarray(found.points)), faces=_counted(kept.pieces))
+    seen["normals"] = kept.at(normals)
+    seen.point_data.active_normals_name = "normals"
+    return seen
+
+
+class Kept(NamedTuple):
+    """What is left of triangles.
+
+    Attributes:
+        pieces: Triangles of new points, shape (m, 3).
+        first, second, share: New points are the first ones of these, and so much of the way to the second.
+    """
+
+    pieces: NDArray
+    first: NDArray
+    second: NDArray
+    share: NDArray
+
+    def at(self, values: NDArray) -> NDArray:
+        """Values at the new points."""
+        share = self.share.reshape(-1, *[1] * (values.ndim - 1))
+        return np.asarray((1 - share) * values[self.first] + share * values[self.second])
+
+
+def clip(triangles: NDArray, values: NDArray) -> Kept:
+    """The part of triangles where ``values`` at their points are not negative; points stay apart as they are.
+
+    (The filter of VTK makes one of points in the same place, with one of their normals.)
+    """
+    good = values >= 0
+    number = good[triangles].sum(axis=1)
+    mixed = triangles[(number == 1) | (number == 2)]
+    # The point that differs from both others comes first.
+    odd = np.argmax(good[mixed] == (good[mixed].sum(axis=1, keepdims=True) == 1), axis=1)
+    mixed = np.take_along_axis(mixed, (odd[:, None] + np.arange(3)) % 3, axis=1)
+    ends = np.sort(mixed[:, [[0, 1], [0, 2]]].reshape(-1, 2), axis=1)
+    edges, where = np.unique(ends, axis=0, return_inverse=True)
+    new = where.reshape(-1, 2) + len(values)
+    tip = good[mixed[:, 0]]
+    found = np.concatenate([
+        triangles[number == 3],
+        np.column_stack([mixed[tip, 0], new[tip]]),
+        np.column_stack([new[~tip, 0], mixed[~tip, 1:]]),
+        np.column_stack([new[~tip, 0], mixed[~tip, 2], new[~tip, 1]]),
+    ])  # fmt: skip
+    low, high = values[edges[:, 0]], values[edges[:, 1]]
+    every = np.arange(len(values))
+    first, second = np.concatenate([every, edges[:, 0]]), np.concatenate([every, edges[:, 1]])
+    share = np.concatenate([np.zeros(len(values)), low / (low - high)])
+    used, pieces = np.unique(found, return_inverse=True)
+    return Kept(pieces.reshape(-1, 3), first[used], second[used], share[used])
+
+
+def _counted(pieces: NDArray) -> NDArray:
+    """As VTK has it: how many points each piece has, then these."""
+    return np.column_stack([np.full(len(pieces), pieces.shape[1]), pieces]).ravel()
+
+
+def region(
+    obstacle: Obstacle, low: ArrayLike, high: ArrayLike, *, cells: int = 60, t: float = 0.0, away: float = 0.0
+) -> Any:
+    """What an obstacle in the plane fills of a box, as a mesh of pyvista; see :func:`surface`."""
+    first, last = corners_of_box(2, low, high)
+    h = np.max(last - first) / (4 * cells)
+    counts = np.ceil((last - first) / h).astype(int)
+    grid = load_pyvista().ImageData(
+        dimensions=(*(counts + 1), 1), origin=(*first, 0.0), spacing=(*(last - first) / counts, 1.0)
+    )
+    grid["gap"] = obstacle.gap(np.asarray(grid.points, dtype=np.float64)[:, :2], t) + away
+    return grid.clip_scalar(scalars="gap", value=0.0)
+
+
+class _Dual:
+    """Points in the cells of a grid, and pieces between the cells around its edges."""
+
+    def __init__(self, obstacle: Obstacle, corners: NDArray, cells: int, t: float, away: float) -> None:
+        self._obstacle, self._t, self._away = obstacle, t, away
+        size, gdim = np.diff(corners, axis=0)[0], obstacle.gdim
+        counts = np.maximum(np.rint(size / size.max() * cells), 1).astype(int)
+        self._h = size / counts
+        # A cell more on either side: what is beyond the box is cut off later.
+        self._origin, self._shape = corners[0] - (1 + np.array(_SHIFT[:gdim])) * self._h, counts + 4
+        lines = [o + h * np.arange(n) for o, h, n in zip(self._origin, self._h, self._shape)]
+        lattice = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, gdim)
+        self._inside = (self._gap(lattice) < 0).reshape(self._shape)
+
+    def _gap(self, x: NDArray) -> NDArray:
+        return np.asarray(self._obstacle.gap(x, self._t)) + self._away
+
+    def pieces(self) -> tuple[NDArray, NDArray]:
+        """Points, shape (n, gdim) [m], and lines between two or triangles, the free side on their left."""
+        gdim, rings, crossings = len(self._h), [], []
+        for axis in range(gdim):
+            nodes, ring, outwards = self._edges(axis)
+            crossings.append(self._crossings(nodes, axis))
+            rings.append(np.where(outwards[:, None], ring, ring[:, ::-1]))
+        around, x = np.concatenate(rings), np.concatenate(crossings)
+        used, ring = np.unique(around, return_inverse=True)
+        points = self._points(used, ring.reshape(around.shape), x)
+        return points, ring.reshape(around.shape) if gdim == 2 else self._split(points, ring.reshape(-1, 4))
+
+    def _edges(self, axis: int) -> tuple[NDArray, NDArray, NDArray]:
+        """Edges along an axis that the surface crosses: first nodes, cells around, whether outwards."""
+        gdim, last = len(self._h), self._shape[axis] - 1
+        first = self._inside.take(range(last), axis)
+        nodes = np.argwhere(first != self._inside.take(range(1, last + 1), axis))
+        others = [(axis + i) % gdim for i in range(1, gdim)]
+        # Without the edges on the rim, which not all cells surround.
+        inner = (nodes[:, others] > 0) & (nodes[:, others] < self._shape[others] - 1)
+        nodes = nodes[inner.all(axis=1)]
+        steps = np.array([[1, 1], [0, 1], [0, 0], [1, 0]] if gdim == 3 else [[1], [0]])
+        back = np.zeros((len(steps), gdim), dtype=int)
+        back[:, others] = steps
+        cells = np.moveaxis(nodes[:, None] - back, -1, 0)
+        ring = np.ravel_multi_index(tuple(cells), tuple(self._shape - 1))
+        outwards = first[tuple(nodes.T)]
+        return nodes, ring, outwards if gdim == 3 or axis == 1 else ~outwards
+
+    def _crossings(self, nodes: NDArray, axis: int) -> NDArray:
+        """Where the gap is zero on edges, shape (m, gdim): bisection, and a line through the rest."""
+        a = self._origin + self._h * nodes
+        b = a + self._h * np.eye(len(self._h))[axis]
+        swap = ~self._inside[tuple(nodes.T)]
+        a[swap], b[swap] = b[swap], a[swap]
+        for _ in range(6):
+            middle = (a + b) / 2
+            within = (self._gap(middle) < 0)[:, None]
+            a, b = np.where(within, middle, a), np.where(within, b, middle)
+        low, high = self._gap(a), self._gap(b)
+        share = -low / np.where(high > low, high - low, 1.0)
+        return a + np.clip(share, 0.0, 1.0)[:, None] * (b - a)
+
+    def _points(self, cells: NDArray, ring: NDArray, x: NDArray) -> NDArray:
+        """The point of each cell from the crossings ``x`` and the cells around each of them."""
+        count, each = cells.size, ring.shape[1]
+        n, at = self._obstacle.normal(x, self._t), ring.ravel()
+
+        def gathered(values: NDArray) -> NDArray:
+            flat = np.repeat(values.reshape(len(x), int(np.prod(values.shape[1:]))), each, axis=0)
+            sums = [np.bincount(at, column, count) for column in flat.T]
+            return np.array(sums).T.reshape(count, *values.shape[1:])
+
+        number = np.bincount(at, minlength=count)[:, None]
+        mean = gathered(x) / number
+        matrix = gathered(n[:, :, None] * n[:, None, :])
+        right = gathered(n * np.einsum("mi,mi->m", n, x)[:, None]) - np.einsum("cij,cj->ci", matrix, mean)
+        values, vectors = np.linalg.eigh(matrix)
+        share = np.einsum("cij,ci->cj", vectors, right)
+        firm = values > _BLUNT * values[:, -1:]
+        share = np.where(firm, share / np.where(firm, values, 1.0), 0.0)
+        found = mean + np.einsum("cij,cj->ci", vectors, share)
+        low = self._origin + self._h * np.array(np.unravel_index(cells, tuple(self._shape - 1))).T
+        # An edge may pass a corner of the cell by a little.
+        return np.clip(found, low - self._h / 2, low + 1.5 * self._h)
+
+    def _split(self, points: NDArray, quads: NDArray) -> NDArray:
+        """Triangles, cut along the diagonal that is nearer to the surface."""
+        off = [np.abs(self._gap((points[quads[:, i]] + points[quads[:, i + 2]]) / 2)) for i in (0, 1)]
+        turned = np.where((off[1] < off[0])[:, None], np.roll(quads, -1, axis=1), quads)
+        found = np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
+        a, b = points[found[:, 1]] - points[found[:, 0]], points[found[:, 2]] - points[found[:, 0]]
+        return found[np.cross(a, b).any(axis=1)]
+
+
+def check_cells(cells: int) -> None:
+    """Raise a ValueError where ``cells`` is not a whole number from 1 on."""
+    if not (cells >= 1 and cells == int(cells)):
+        raise ValueError(f"cells must be a whole number from 1 on, but is {cells}")
+
+
+def corners_of_box(gdim: int, low: ArrayLike, high: ArrayLike) -> NDArray:
+    """The corners, shape (2, gdim) [m]; a ValueError where they are none."""
+    first, last = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    fits = first.shape == last.shape == (gdim,) and gdim > 1
+    if not (fits and np.all(np.isfinite([first, last])) and np.all(first < last)):
+        raise ValueError(
+            f"an obstacle in 2 or 3 directions, here {gdim}, is drawn between corners low < high of "
+            f"as many numbers, not {low!r} and {high!r}"
+        )
+    return np.array([first, last])
+
+
+def around(obstacle: Obstacle) -> NDArray:
+    """The corners of a box around a bounded obstacle, with some room, shape (2, gdim) [m]."""
+    low, high = obstacle.bounds()
+    room = 0.02 * np.max(high - low)
+    return np.array([low - room, high + room])
+
+
+def moved(at_rest: Any, obstacle: Moving, t: float) -> Any:
+    """The surface of what is moved, where it is at ``t``."""
+    gdim, found, turn = obstacle.gdim, at_rest.copy(), obstacle.turn(t)
+    x = np.asarray(at_rest.points, dtype=np.float64)[:, :gdim] - obstacle.center
+    found.points = in_space(x @ turn.T + obstacle.center + obstacle.displacement(t))
+    if "normals" in found.point_data:
+        found["normals"] = in_space(np.asarray(at_rest["normals"])[:, :gdim] @ turn.T)
+    return found
+
+
+def rest_places(obstacle: Obstacle, x: NDArray, t: float) -> NDArray:
+    """Where the obstacle's material points that are at ``x`` at ``t`` were given, shape (p, gdim) [m]."""
+    if isinstance(obstacle, Moving):
+        arm = x - obstacle.center - obstacle.displacement(t)
+        return rest_places(obstacle.obstacle, arm @ obstacle.turn(t) + obstacle.center, t)
+    if isinstance(obstacle, Union) and obstacle.moving:
+        nearest = np.argmin([each.gap(x, t) for each in obstacle.members], axis=0)
+        places = np.array([rest_places(each, x, t) for each in obstacle.members])
+        return np.asarray(places[nearest, np.arange(len(x))])
+    return x

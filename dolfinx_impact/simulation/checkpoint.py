@@ -1,0 +1,311 @@
+"""A run kept in a file, from which it goes on: whole or not at all, for any number of ranks.
+
+The file is a NumPy archive (``np.load`` reads it). ``about`` is a text in JSON: the format, the scheme, the
+size of the model. Arrays over dofs stand in the order of ``nodes``, those over contact points in the order of
+a history's columns.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Mapping
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .. import arguments, parallel
+from .._version import __version__
+from ..integrators.base import Integrator
+from ..output.atomic_file import refuse_unwritable, whole_file
+from .parallel_layout import places_of
+from .run_fingerprint import description, fingerprint, tolerance
+
+FORMAT, VERSION = "dolfinx_impact checkpoint", 2
+
+
+class Checkpoint:
+    """Where and how often :func:`.simulate` keeps the run; the file is replaced whole each time.
+
+    Args:
+        path: The file, in a folder that exists.
+        every: Steps between two times; coarse ones with HATI.
+        about: What else the file should say of the run, as JSON can.
+
+    Raises:
+        ValueError: ``every`` below 1.
+    """
+
+    def __init__(self, path: str | Path, *, every: int, about: Mapping[str, Any] | None = None) -> None:
+        try:
+            self.every = arguments.whole("every", every)
+        except ValueError:
+            shown = arguments.shown(every)
+            raise ValueError(
+                f"a checkpoint is written every so many steps, from 1 on, not {shown}"
+            ) from None
+        if not isinstance(path, (str, Path)):
+            raise ValueError(f"a checkpoint needs the path of its file, not {arguments.shown(path)}")
+        self.path, self.about = Path(path), dict(about or {})
+
+    def check(self, integrator: Integrator) -> None:
+        """Raise before a run that could not be kept. Collective.
+
+        Raises:
+            ValueError: A scheme that does not name its state.
+            OSError: A folder that is not there or not writable.
+        """
+        integrator.state_places()
+        refuse_unwritable(self.path)
+
+
+def save(path: str | Path, integrator: Integrator, *, about: Mapping[str, Any] | None = None) -> None:
+    """Keep a scheme between two steps. Rank 0 writes; collective.
+
+    Args:
+        path: The file.
+        integrator: The scheme, started.
+        about: What else the file should say, as JSON can.
+
+    Raises:
+        ValueError: A scheme that does not name its state.
+        OSError: On every rank, when the file cannot be written; an earlier one is intact.
+    """
+    with Writer(path, integrator, about or {}):
+        pass
+
+
+def load(path: str | Path, integrator: Integrator) -> None:
+    """Go on from a file of :func:`save` or :class:`Checkpoint`, in place of ``start``. Collective.
+
+    Raises:
+        FileNotFoundError: No such file.
+        ValueError: A file of another kind or format, of another scheme, mesh, material, load or contact.
+    """
+    with Stored(path) as stored:
+        stored.resume(integrator)
+
+
+class Writer:
+    """Writes arrays into a new checkpoint one by one; what an error leaves is the earlier file.
+
+    Use as a context; all methods are collective.
+
+    Args:
+        path: The file.
+        integrator: The scheme, whose state is written first.
+        about: See :func:`save`.
+
+    Attributes:
+        places: By name, what the first axis of an array may lie on.
+    """
+
+    def __init__(self, path: str | Path, integrator: Integrator, about: Mapping[str, Any]) -> None:
+        self._path, self._about, self._integrator = Path(path), dict(about), integrator
+        self._error: BaseException | None = None
+        self._stack = ExitStack()
+        self._archive: zipfile.ZipFile | None = None
+        self.places = places_of(integrator)
+
+    def __enter__(self) -> "Writer":
+        if MPI.COMM_WORLD.rank == 0:
+            try:
+                file = self._stack.enter_context(whole_file(self._path))
+                self._archive = self._stack.enter_context(zipfile.ZipFile(file, "w", allowZip64=True))
+            except OSError as error:
+                self._error = error
+        s = self._integrator
+        said = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
+        self.add("about", "number", np.array(json.dumps({**said, "about": self._about})))
+        self.add("nodes", "number", self.places["dofs"].nodes())
+        state = s.state()
+        for name, place in s.state_places().items():
+            self.add(f"scheme/{name}", place, state[name])
+        for name, (place, values) in fingerprint(s).items():
+            self.add(f"model/{name}", place, values)
+        return self
+
+    def add(self, name: str, place: str, local: Any) -> None:
+        """Write an array.
+
+        Args:
+            name: Its name, with a folder.
+            place: What its first axis lies on, one of :attr:`places`, or ``"number"``: what rank 0 has.
+            local: This rank's part.
+        """
+        values = local if place == "number" else self.places[place].gather(local)
+        if self._archive is None or self._error is not None:
+            return
+        try:
+            with self._archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, np.asarray(values), allow_pickle=False)
+        except OSError as error:
+            self._error = error
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        failed = self._error or error
+        try:
+            self._stack.__exit__(type(failed) if failed else None, failed, None)
+        except OSError as caught:
+            failed = failed or caught
+        if error is None:
+            told = None
+            if failed is not None:
+                reason = getattr(failed, "strerror", None) or failed
+                name = repr(str(self._path))
+                told = OSError(f"the checkpoint {name} was not written ({reason}); an earlier one is intact")
+            parallel.agree(MPI.COMM_WORLD, told)
+
+
+class Stored:
+    """A checkpoint that is read. Use as a context; all methods are collective.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        about: What it says of itself.
+        places: As in :class:`Writer`; those of the scheme that was resumed.
+
+    Raises:
+        FileNotFoundError: No such file.
+        ValueError: A file of another kind or version.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path, self._data = Path(path), None
+        self._name = repr(str(path))
+        self.about: dict[str, Any] = parallel.on_root(MPI.COMM_WORLD, self._open)
+        self._names = frozenset(self.about.pop("names"))
+        self._shared = True
+        self.places: dict[str, Any] = {}
+
+    def _open(self) -> dict[str, Any]:
+        if not self.path.is_file():
+            raise FileNotFoundError(f"there is no checkpoint {self._name}")
+        try:
+            data: Any = np.load(self.path, allow_pickle=False)
+            about = json.loads(str(data["about"]))
+            kind, version = about["format"], about["version"]
+        except Exception as error:
+            raise ValueError(f"{self._name} is no checkpoint, or a damaged one: {error}") from None
+        if kind != FORMAT or version != VERSION:
+            raise ValueError(
+                f"{self._name} is a {kind} of version {version}; this package ({__version__}) reads version "
+                f"{VERSION}: take the one that wrote it, {about.get('package')}"
+            )
+        self._data = data
+        return {**about, "names": list(data.files)}
+
+    def __enter__(self) -> "Stored":
+        return self
+
+    def __exit__(self, *stop: Any) -> None:
+        if self._data is not None:
+            self._data.close()
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def below(self, folder: str) -> list[str]:
+        """Names of the arrays in a folder of the file, without it."""
+        return sorted(name[len(folder) + 1 :] for name in self._names if name.startswith(f"{folder}/"))
+
+    def read(self, name: str, place: str) -> NDArray:
+        """This rank's part of an array; see :meth:`Writer.add`.
+
+        Raises:
+            ValueError: An array that is missing, damaged, or of another size.
+        """
+        if place == "number":
+            return np.asarray(MPI.COMM_WORLD.bcast(self._whole(name), root=0))
+        where = self.places[place]
+        values = self._whole(name, getattr(where, "size", None))
+        # A system that every rank has whole gets the whole array on every rank.
+        return where.scatter(values if self._shared else MPI.COMM_WORLD.bcast(values, root=0))
+
+    def _whole(self, name: str, size: int | None = None) -> NDArray | None:
+        """The array of all ranks on rank 0, None on others."""
+        values, error = None, None
+        if self._data is not None:
+            try:
+                values = self._data[name]
+            except Exception as caught:
+                error = ValueError(f"{self._name} is damaged: {name} cannot be read ({caught})")
+        if values is not None and size is not None and len(values) != size:
+            error = self._other(f"{name} has {len(values)} entries, not {size}")
+        parallel.agree(MPI.COMM_WORLD, error)
+        return values
+
+    def _other(self, what: str) -> ValueError:
+        return ValueError(f"{self._name} is a checkpoint of another run: {what}")
+
+    def resume(self, integrator: Integrator, new_step: bool = False) -> None:
+        """Bring a scheme to the state that is stored.
+
+        Args:
+            integrator: The scheme, started or not.
+            new_step: Whether it may take the time step that is stored.
+
+        Raises:
+            ValueError: A file of another run; the scheme is as before then.
+        """
+        s = integrator
+        for what, mine in description(s).items():
+            if self.about.get(what) != mine:
+                raise self._other(f"its {what} is {self.about.get(what)}, this one's {mine}")
+        self.places, self._shared = places_of(s), s.system.comm.size == MPI.COMM_WORLD.size
+        nodes = self._whole("nodes")
+        nodes = nodes if self._shared else MPI.COMM_WORLD.bcast(nodes, root=0)
+        problem = self.places["dofs"].find(nodes)
+        if problem:
+            raise self._other(f"the mesh is another one, {problem}")
+        before, dt = s.state(), s.dt
+        state = self._read_state(s, before)
+        if new_step and float(state["dt"]) != dt:
+            s.change_step(float(state["dt"]))  # type: ignore[attr-defined]
+        try:
+            s.resume(state)
+            self._compare(s)
+        except ValueError:
+            if s.dt != dt:
+                s.change_step(dt)  # type: ignore[attr-defined]
+            s.resume(before)
+            raise
+
+    def _read_state(self, s: Integrator, before: Mapping[str, NDArray]) -> dict[str, NDArray]:
+        state = {name: np.array(values) for name, values in before.items()}
+        for name, place in s.state_places().items():
+            found = self.read(f"scheme/{name}", place)
+            if found.shape[1:] != state[name].shape[1:]:
+                raise self._other(f"{name} has the shape {found.shape}, not {state[name].shape}")
+            if found.ndim:
+                state[name][: len(found)] = found
+            else:
+                state[name] = found
+        return state
+
+    def _compare(self, s: Integrator) -> None:
+        """Raise a ValueError where masses, forces, motions or gaps are others than those of the file."""
+        said = {
+            "mass": "its masses are not those here", "force": "its material or loads are not those here",
+            "stiffness": "its material is not the one here", "damping": "its damping is not the one here",
+            "loads": "its loads are not those here", "motion": "its prescribed motion is not the one here",
+            "gap": "its contact is not the one here",
+            "obstacle": "its obstacle does not move as the one here",
+        }  # fmt: skip
+        mine = fingerprint(s)
+        for name in said:
+            if (name in mine) != (f"model/{name}" in self):
+                raise self._other(f"{said[name]} (one of both has none)")
+        for name, (place, values) in mine.items():
+            found = self.read(f"model/{name}", place)
+            if found.shape != values.shape:
+                raise self._other(said[name])
+            apart = np.where(np.isnan(found) & np.isnan(values), 0.0, np.abs(found - values))
+            away = max(0.0, parallel.largest(s.system.comm, np.nan_to_num(apart, nan=np.inf)))
+            if not away <= tolerance(s, name, values):
+                raise self._other(f"{said[name]} ({name} differs by {away:.3g})")

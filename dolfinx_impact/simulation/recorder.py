@@ -1,0 +1,242 @@
+"""The history of a run: filled step by step on every rank, gathered at the end."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .. import parallel
+from ..algebra.operators import Rows
+from ..integrators import energy
+from ..integrators.energy import Balance
+from ..integrators.step_buffer import Steps
+from ..output.result import Result
+
+_MOST_BYTES = 1_000_000_000
+
+
+class Recorder:
+    """Allocates the history once, fills this rank's part, gathers it at the end.
+
+    Args:
+        integrator: The integrator, started.
+        steps: Number of steps of the run.
+        every: Steps between samples.
+        rows: What to record of ``u`` and ``v``.
+        balance: The energy balance, or None.
+
+    Raises:
+        ValueError: A history above 1 GB. Collective.
+    """
+
+    def __init__(
+        self, integrator: Any, steps: int, every: int, rows: Rows, balance: Balance | None
+    ) -> None:
+        self._every, self._steps, self._seen = every, steps, 0
+        self._integrator, self._balance, self._rows = integrator, balance, rows
+        self._comm = integrator.system.comm
+        samples = 1 + steps // every + (steps % every != 0)
+        self._refuse_large(samples)
+        self._depth = Depth()
+        self._history = Steps(integrator, rows, balance, samples, fine=False)
+        self._last = np.zeros(self._history.table.shape[1])
+        self._impulses, self._rubbed = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
+
+    def follow(self, part: Steps) -> None:
+        """Take the samples from consecutive steps; impulses between two samples are summed."""
+        first, last = self._seen, self._seen + part.count
+        self._depth.follow(part, first == 0)
+        self._seen = last
+        numbers: NDArray = np.arange(-(-first // self._every) * self._every, last, self._every)
+        self._make_room(numbers.size)
+        history = self._history
+        where, target = numbers - first, slice(history.count, history.count + numbers.size)
+        history.table[target] = part.table[where]
+        for kept, now, rest in (
+            (history.r, part.r, self._impulses), (history.r_t, part.r_t, self._rubbed),
+        ):  # fmt: skip
+            _sum_between(now[: part.count], where, self._every, rest, kept[target])
+        history.count += numbers.size
+        self._last[:] = part.table[part.count - 1]
+
+    def _make_room(self, samples: int) -> None:
+        """Room for so many more samples: a run whose step changes has more than were foreseen."""
+        history, needed = self._history, self._history.count + samples
+        if needed > history.capacity:
+            larger = max(needed, 2 * history.capacity)
+            self._refuse_large(larger)
+            self._history = Steps(self._integrator, self._rows, self._balance, larger, fine=False)
+            self._history.table[: history.count] = history.table[: history.count]
+            self._history.count = history.count
+
+    def _take_last(self) -> None:
+        """The last step, where it was none of those to sample."""
+        if (self._seen - 1) % self._every == 0:
+            return
+        self._make_room(1)
+        history = self._history
+        history.table[history.count] = self._last
+        history.r[history.count], history.r_t[history.count] = self._impulses, self._rubbed
+        history.count += 1
+
+    def state(self) -> dict[str, tuple[str, NDArray]]:
+        """What was recorded so far; the last step and what was summed since the last sample too. Collective.
+
+        Returns:
+            By name the place of the first axis ("rows", "points", "number") and the array.
+        """
+        every = Steps(self._integrator, self._rows, self._balance, self._history.count + 1, fine=False)
+        every.table[:-1], every.table[-1] = self._history.table[: self._history.count], self._last
+        found = {
+            "seen": ("number", np.array([self._seen, self._every])),
+            "times": ("number", np.array([every.t, every.t_v])),
+            "energies": ("number", self._comm.allreduce(every.energies, op=MPI.SUM)),
+            "depth": ("number", self._depth.of_all(self._comm)),
+        }
+        kept = {**self._by_place(every), "impulses": ("points", self._impulses)}
+        if self._rubbed.ndim == 2:
+            kept["rubbed"] = ("points", self._rubbed)
+        points = self._integrator.contact is not None
+        return found | {name: each for name, each in kept.items() if points or each[0] == "rows"}
+
+    def _by_place(self, steps: Steps) -> dict[str, tuple[str, NDArray]]:
+        """Views of the columns, their dofs or points along the first axis."""
+        columns = {name: ("rows", getattr(steps, name).T) for name in ("u", "v_t", "v")}
+        points = {"gap": steps.gap, "r": steps.r, **steps.further}
+        columns |= {name: ("points", values.T) for name, values in points.items()}
+        if steps.r_t.ndim == 3:
+            columns["r_t"] = ("points", np.moveaxis(steps.r_t, 1, 0))
+        return columns
+
+    def resume(self, read: Callable[[str, str], NDArray]) -> None:
+        """Go on from a :meth:`state`. Collective.
+
+        Args:
+            read: Gives an array of it by name and place.
+
+        Raises:
+            ValueError: Another ``every``.
+        """
+        self._seen, every = map(int, read("seen", "number"))
+        if every != self._every:
+            raise ValueError(f"the checkpoint has a sample every {every} steps, this run every {self._every}")
+        depth = self._depth
+        depth.penetration, depth.approach, depth.at_start = map(float, read("depth", "number"))
+        times = read("times", "number")
+        kept = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
+        kept.t[:], kept.t_v[:] = times
+        energies = read("energies", "number")
+        kept.energies[:] = energies if self._comm.rank == 0 else -0.0  # -0.0 + x is x, also where x is -0.0
+        for name, (place, view) in self._by_place(kept).items():
+            if place == "rows" or self._integrator.contact:
+                view[...] = read(name, place)
+        if self._integrator.contact:
+            self._impulses[:] = read("impulses", "points")
+            if self._rubbed.ndim == 2:
+                self._rubbed[:] = read("rubbed", "points")
+        self._history.count = 0
+        self._make_room(times.shape[1] - 1)
+        self._history.count = times.shape[1] - 1
+        self._history.table[: self._history.count], self._last[:] = kept.table[:-1], kept.table[-1]
+
+    def result(self, seconds: float) -> Result:
+        """The history of all ranks, rows in order. Collective."""
+        self._take_last()
+        contact, comm, history = self._integrator.contact, self._comm, self._history.cut()
+        order = self._rows.sorting(comm)
+        arrays: dict[str, Any] = {"t": history.t.copy(), "t_v": history.t_v.copy(), "t_r": history.t.copy()}
+        for name, local in (("u", history.u), ("v_t", history.v_t), ("v", history.v)):
+            arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
+        arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
+        points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
+        by_point: dict[str, NDArray] = {"gap": history.gap, "r": history.r, **history.further}
+        if self._rubbed.ndim == 2:
+            by_point["r_t"] = history.r_t[:, :, : contact.directions]
+        for name, values in by_point.items():
+            arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
+        arrays["contact_labels"] = np.array(contact.rows.sorted_labels(comm) if contact else [], dtype=str)
+        if self._balance is not None:
+            energies = comm.allreduce(history.energies, op=MPI.SUM)
+            arrays.update(zip(energy.TERMS, energies.T))
+            arrays["residual"] = energy.residual(arrays)
+        closes = self._balance is not None and self._balance.closes
+        steps = (self._seen - 1) * self._integrator.substeps
+        penetration, approach, at_start = map(float, self._depth.of_all(comm))
+        return Result(
+            arrays, balance=closes, steps=steps, seconds=seconds, penetration=penetration, approach=approach,
+            penetration_at_start=at_start,
+        )  # fmt: skip
+
+    def _refuse_large(self, samples: int) -> None:
+        k, p = self._rows.count, self._integrator.r.size
+        per_sample = 8 * parallel.total(self._comm, 3 * k + 2 * p) + 8 * (2 + len(energy.TERMS))
+        if samples * per_sample > _MOST_BYTES:
+            fits = int(np.ceil(self._steps / max(1.0, _MOST_BYTES / per_sample - 2)))
+            raise ValueError(
+                f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
+                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every)} steps"
+            )
+
+
+class Depth:
+    """How deep points are inside of the other side, over all steps, sampled or not; this rank's part.
+
+    Attributes:
+        penetration: Largest penetration [m].
+        at_start: That at the start [m].
+        approach: Largest decrease of a gap in one step, the step times the largest closing velocity [m].
+    """
+
+    def __init__(self) -> None:
+        self.penetration = self.approach = self.at_start = 0.0
+        self._last: NDArray | None = None
+
+    def follow(self, part: Steps, at_start: bool) -> None:
+        """Take consecutive steps; with fine steps within them those."""
+        gaps: NDArray = part.gap[: part.count]
+        if not gaps.size:
+            return
+        if at_start:
+            self.at_start = max(0.0, -float(gaps[0].min()))
+        elif "gap" in part.fine:
+            gaps = part.fine["gap"][: part.count].reshape(-1, gaps.shape[1])
+        self.penetration = max(self.penetration, -float(gaps.min()))
+        if self._last is not None:
+            self.approach = max(self.approach, float(np.max(self._last - gaps[0])))
+        self.approach = max(self.approach, float(np.max(gaps[:-1] - gaps[1:], initial=0.0)))
+        self._last = gaps[-1].copy()
+
+    def of_all(self, comm: MPI.Comm) -> NDArray:
+        """Penetration, approach and penetration at the start among all ranks [m]. Collective."""
+        found = np.array([self.penetration, self.approach, self.at_start])
+        comm.Allreduce(MPI.IN_PLACE, found, op=MPI.MAX)
+        return found
+
+
+def _sum_between(values: NDArray, where: NDArray, every: int, rest: NDArray, out: NDArray) -> None:
+    """Sums of the rows up to each of ``where``, with the ``rest`` of earlier parts, which is replaced.
+
+    Row by row, so that the sums do not depend on where parts end.
+    """
+    after = 0
+    if where.size:
+        after = int(where[-1]) + 1
+        out[0] = added(rest, values[: where[0] + 1])
+        rest[...] = 0.0
+        if where.size > 1 and every <= where.size:
+            between = values[where[0] + 1 : after].reshape(where.size - 1, every, *values.shape[1:])
+            out[1:] = between[:, 0] + 0.0  # no negative zeros, as in other sums
+            for j in range(1, every):
+                out[1:] += between[:, j]
+        else:
+            for i, (first, last) in enumerate(zip(where[:-1], where[1:])):
+                out[i + 1] = added(np.zeros_like(rest), values[first + 1 : last + 1])
+    rest[...] = added(rest, values[after:])
+
+
+def added(rest: NDArray, values: NDArray) -> NDArray:
+    """``rest`` and the rows, one after another."""
+    return np.add.accumulate(np.concatenate([rest[None], values]), axis=0)[-1]

@@ -1,0 +1,165 @@
+"""What tells one run from another: scheme and sizes in words, masses, forces, motions and gaps in numbers."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import parallel
+from ..contact.base import Contact
+from ..contact.contact_set import ContactSet
+from ..integrators.base import Integrator
+
+#: Masses and prescribed motions of two runs are the same up to this part of the largest.
+_SAME = 1e-9
+#: Forces likewise; and up to what this part of the largest frequency would make of the displacements.
+_SAME_FORCE, _ROUNDING = 1e-7, 1e-13
+#: The same, of the forces of a small deformation, whose amplitude is this part of the length.
+_SAME_STIFFNESS, _BENT = 1e-6, 1e-3
+#: Parts of the way from the start to now where loads and motions are compared too: signals may cross at one.
+_PARTS = (0.0, 0.236, 0.382, 0.618, 0.854)
+
+
+def description(s: Integrator) -> dict[str, Any]:
+    """What a run is, as JSON can. Collective."""
+    comm, contact, law = s.system.comm, s.contact, getattr(s, "_enforcement", None)
+    scheme = {"class": type(s).__name__, **_constants(s, Integrator)}
+    if law is not None:
+        scheme |= {"law": type(law).__name__, **_constants(law)}
+    points = None if contact is None else _contact(contact)
+    dofs = int(parallel.total(comm, float(s.system.owned)))
+    return {"scheme": scheme, "dofs": dofs, "contact": points}
+
+
+def _contact(contact: Contact) -> dict[str, Any]:
+    if isinstance(contact, ContactSet):
+        return {"members": [_contact(each) for each in contact.members]}
+    return {"points": contact.total, **_constants(contact, Contact)}
+
+
+def _constants(made: Any, base: type = object) -> dict[str, Any]:
+    """Numbers and words that an object keeps under the names of its class's arguments, or has from its class.
+
+    The step may change in a run, what is in ``state_names`` does, and what is allowed makes no other run.
+
+    Args:
+        made: The object.
+        base: A class whose own attributes are no constants.
+    """
+    names: dict[str, None] = {}
+    for kind in type(made).__mro__:
+        if "__init__" in vars(kind):
+            names |= dict.fromkeys(inspect.signature(vars(kind)["__init__"]).parameters)
+        if issubclass(kind, base) and kind not in base.__mro__:
+            names |= dict.fromkeys(name for name, value in vars(kind).items() if _plain(value))
+    found, changing = {}, ("dt", *getattr(made, "state_names", ()))
+    for name in names:
+        value = getattr(made, name, getattr(made, f"_{name}", None))
+        value = value.item() if isinstance(value, np.generic) else value
+        if _plain(value) and name not in changing and not name.startswith(("__", "allow_")):
+            found[name.lstrip("_")] = value
+    return found
+
+
+def _plain(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, str))
+
+
+def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
+    """Masses, forces, motions and gaps, by which runs are told apart. Collective.
+
+    The state is the one at hand, and for material and damping one that is bent a little, since a body in
+    flight shows neither; loads and motions are those of the run so far, in one number each.
+
+    Returns:
+        By name the place of the first axis, see :func:`.places_of`, and the values.
+    """
+    system: Any = s.system
+    sides = [(system, s.u.copy(), s.v_mean.copy())]
+    if hasattr(system, "fine"):
+        halves = zip(system.split(s.u), system.split(s.v_mean))
+        sides = [(side, *each) for side, each in zip((system.fine, system.coarse), halves)]
+    columns = [_of_side(s, *each) for each in sides]
+    needed = {
+        "mass": True, "force": True, "stiffness": True, "loads": system.has_loads,
+        "damping": any(side.has_damping for side, _, _ in sides),
+        "motion": any(side.moved.any for side, _, _ in sides),
+    }  # fmt: skip
+    found = {
+        name: ("dofs", np.stack([each[name] for each in columns], axis=1))
+        for name, given in needed.items() if given
+    }  # fmt: skip
+    if s.contact is not None:
+        found["gap"] = ("points", s.gap())
+        if s.contact.moving:
+            found["obstacle"] = ("number", _obstacle(s))
+    return found
+
+
+def _of_side(s: Integrator, side: Any, u: NDArray, v: NDArray) -> dict[str, NDArray]:
+    """The columns of a system, or of one of two, shape (owned,) each; held dofs have none but a motion."""
+
+    def at(force: Callable[..., None], t: float, u: NDArray, v: NDArray) -> NDArray:
+        f = np.zeros(side.size)
+        force(t, u, v, f)
+        return np.where(side.held, 0.0, f[: side.owned])
+
+    bend, motion = _bend(side), np.zeros(side.owned)
+    motion[side.moved.dofs] = _over_time(s, side.moved)
+    force = at(side.force, s.t, u, v)
+    return {
+        "mass": np.where(side.held, 0.0, side.mass), "force": force, "motion": motion,
+        "stiffness": at(side.force, s.t, u + bend, v) - force,
+        "damping": at(side.damping, s.t, u, bend / s.dt),
+        "loads": _over_time(s, lambda t: at(side.external, t, u, v)),
+    }  # fmt: skip
+
+
+def _bend(side: Any) -> NDArray:
+    """Small displacements that stretch and shear, whatever the ranks, shape (size,) [m]."""
+    bend, n = np.zeros(side.size), side.owned
+    phase = 1.0 + np.arange(n)
+    if hasattr(side, "mesh"):
+        along = side.x[: n // side.block] @ np.array([2.0, 1.3, 0.7]) / side.length
+        phase = np.add.outer(along, np.arange(side.block)).ravel()
+    bend[:n] = _BENT * side.length * np.sin(phase)
+    return bend
+
+
+def _over_time(s: Integrator, value: Callable[[float], NDArray]) -> NDArray:
+    """A weighted sum of what a function of time was in the run; motions are known some time ahead."""
+    way = s.t - s.t0
+    times = [s.t0 + part * way for part in _PARTS] + [s.t - min(s.dt, way), s.t, s.t + s.look_ahead]
+    return np.sum([value(t) / (k + 1) for k, t in enumerate(times)], axis=0)
+
+
+def _obstacle(s: Integrator) -> NDArray:
+    """Velocities of the faces of a moving obstacle at points that span the space [m/s]. Collective."""
+    contact: Any = s.contact
+
+    def look() -> NDArray:
+        dimension = contact.obstacle.gdim
+        points = s.system.length * np.vstack([np.zeros(dimension), np.eye(dimension)])
+        return _over_time(s, lambda t: np.array([face.velocity(points, t) for face in contact.faces]))
+
+    return parallel.on_root(s.system.comm, look)
+
+
+def tolerance(s: Integrator, name: str, values: NDArray) -> float:
+    """How much of a difference is rounding. Collective."""
+    comm, n = s.system.comm, s.system.owned
+    largest = max(0.0, parallel.largest(comm, np.abs(values)))
+    moved = max(0.0, parallel.largest(comm, np.abs(s.u[:n])))
+    if name in ("mass", "motion"):
+        return _SAME * largest
+    if name in ("obstacle", "damping"):
+        return _SAME_FORCE * largest
+    if name == "gap":
+        return 1e-9 * s.system.length + 1e-12 * moved
+    step = s.system.critical_time_step()
+    stiffness = 4 / step**2 * max(0.0, parallel.largest(comm, s.system.mass)) if np.isfinite(step) else 0.0
+    same = _SAME_STIFFNESS if name == "stiffness" else _SAME_FORCE
+    return same * largest + _ROUNDING * stiffness * (moved + s.system.length)

@@ -1,0 +1,312 @@
+"""A chain of bars and torsion springs on an arc: Di Stasio et al. (2019), the discrete arch.
+
+Its energy is defined in UFL on an interval mesh from gmsh::
+
+    V = sum over bars k (l - l0)^2 / 2  +  sum over internal nodes kappa (a - a0)^2 / 2
+
+with the signed angle ``a`` between successive bars; 0 marks the unloaded arch. Time steps
+use the same energy written as a loop (:func:`chain_force`); tangents come from the UFL form.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+import ufl
+from dolfinx import fem
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .. import mesh
+from ..algebra import kernels
+from .system import PointMasses
+
+#: A rank waits this long for another one that compiles the same form [s].
+_JIT = {"timeout": 120}
+
+
+def chain_force(
+    x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray, out: NDArray
+) -> None:
+    """Gradient of :func:`chain_energy`; a loop that numba can compile.
+
+    Args:
+        x: Positions x0, y0, x1, y1, ... of the nodes, shape (2 n,) [m].
+        k: Stiffness of a bar [N/m].
+        kappa: Stiffness of a torsion spring [N m].
+        length: Lengths of the unloaded bars, shape (n - 1,) [m].
+        angle: Angles of the unloaded chain at its internal nodes, shape (n - 2,) [rad].
+        out: Receives the internal force, shape (2 n,) [N].
+    """
+    out[:] = 0.0
+    ax = ay = a2 = 0.0
+    for i in range(length.size):
+        bx, by = x[2 * i + 2] - x[2 * i], x[2 * i + 3] - x[2 * i + 1]
+        b2 = bx * bx + by * by
+        l = math.sqrt(b2)  # noqa: E741
+        pull = k * (l - length[i]) / l
+        px, py = pull * bx, pull * by
+        if i > 0:
+            torque = kappa * (math.atan2(ax * by - ay * bx, ax * bx + ay * by) - angle[i - 1])
+            # The angle of a bar turns by (-by, bx)/|b|^2 times the motion of its end.
+            px -= torque * by / b2
+            py += torque * bx / b2
+            qx, qy = torque * ay / a2, -torque * ax / a2
+            out[2 * i - 2] -= qx
+            out[2 * i - 1] -= qy
+            out[2 * i] += qx
+            out[2 * i + 1] += qy
+        out[2 * i] -= px
+        out[2 * i + 1] -= py
+        out[2 * i + 2] += px
+        out[2 * i + 3] += py
+        ax, ay, a2 = bx, by, b2
+
+
+def chain_energy(x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray) -> float:
+    """Stored energy [J] at the positions ``x``; arguments as :func:`chain_force`."""
+    energy = ax = ay = 0.0
+    for i in range(length.size):
+        bx, by = x[2 * i + 2] - x[2 * i], x[2 * i + 3] - x[2 * i + 1]
+        energy += 0.5 * k * (math.sqrt(bx * bx + by * by) - length[i]) ** 2
+        if i > 0:
+            turn = math.atan2(ax * by - ay * bx, ax * bx + ay * by) - angle[i - 1]
+            energy += 0.5 * kappa * turn**2
+        ax, ay = bx, by
+    return energy
+
+
+def load_factor(t: float, ramp: float, release: float) -> float:
+    """Part of the load that acts at ``t``: linear over 0..ramp, then 1, nothing from ``release`` on."""
+    if t >= release or t <= 0.0:
+        return 0.0
+    return t / ramp if t < ramp else 1.0
+
+
+class ChainForms:
+    """The chain's energy in UFL, its force and its tangent (one PETSc matrix, made once).
+
+    Args:
+        space: Vector Lagrange space of degree 1 on a line mesh in the plane, whole on this rank.
+        order: Number of each node in the space, nodes in the order of the chain.
+        k: Stiffness of a bar [N/m].
+        kappa: Stiffness of a torsion spring [N m].
+    """
+
+    def __init__(self, space: fem.FunctionSpace, order: NDArray, k: float, kappa: float) -> None:
+        domain = space.mesh
+        self._dofs = (2 * order[:, None] + np.arange(2)).ravel().astype(np.int32)
+        self._x = fem.Function(space)
+        energy = _energy(self._x, fem.Constant(domain, float(k)), fem.Constant(domain, float(kappa)))
+        force = ufl.derivative(energy, self._x)
+        self._energy, self._force, self._tangent = (
+            fem.form(f, jit_options=_JIT) for f in (energy, force, ufl.derivative(force, self._x))
+        )
+        self._vector = fem.assemble_vector(self._force)
+        self._matrix: Any = None
+
+    def energy(self, x: NDArray) -> float:
+        """Stored energy [J] at the positions ``x``, shape (2 n,) in the order of the chain [m]."""
+        self._x.x.array[self._dofs] = x
+        return float(np.real(fem.assemble_scalar(self._energy)))
+
+    def force(self, x: NDArray) -> NDArray:
+        """Internal force, shape (2 n,) [N]."""
+        self._x.x.array[self._dofs] = x
+        self._vector.array[:] = 0.0
+        fem.assemble_vector(self._vector.array, self._force)
+        return self._vector.array[self._dofs]
+
+    def tangent(self, x: NDArray) -> NDArray:
+        """Derivative of the internal force, shape (2 n, 2 n) [N/m]."""
+        from dolfinx.fem import petsc
+
+        if self._matrix is None:
+            self._matrix = petsc.create_matrix(self._tangent)
+            self._matrix.setOptionsPrefix("impact_chain_")
+        self._x.x.array[self._dofs] = x
+        self._matrix.zeroEntries()
+        petsc.assemble_matrix(self._matrix, self._tangent)
+        self._matrix.assemble()
+        return np.asarray(self._matrix.getValues(self._dofs, self._dofs))
+
+
+def _energy(x: fem.Function, k: fem.Constant, kappa: fem.Constant) -> Any:
+    """Bars over the cells, torsion springs over the internal vertices."""
+    domain = x.function_space.mesh
+    length, outward = ufl.CellVolume(domain), ufl.FacetNormal(domain)
+    stretch = ufl.sqrt(ufl.inner(ufl.grad(x), ufl.grad(x)))
+
+    def angle(position: Any) -> Any:
+        # Both bars point away from the vertex, so that the direction of the cells does not matter;
+        # which side is '+' only changes the sign of the angle and of its initial value.
+        a, b = (ufl.dot(ufl.grad(position), outward)(side) for side in "+-")
+        return ufl.atan2(a[1] * b[0] - a[0] * b[1], -ufl.dot(a, b))
+
+    turn = angle(x) - angle(ufl.SpatialCoordinate(domain))
+    return k / 2 * length * (stretch - 1) ** 2 * ufl.dx + kappa / 2 * turn**2 * ufl.dS
+
+
+class Chain(PointMasses):
+    """Equal bars on a circular arc, torsion springs between them, both ends held.
+
+    Dofs are **positions** x0, y0, x1, y1, ... of the nodes from left to right, supports
+    included; the supports lie on y = 0. The chain lives whole on every rank.
+
+    Args:
+        radius: Radius R of the arc [m].
+        opening: Total angle of the arc [rad], below 2 pi.
+        bars: Number of bars, odd (there are two middle nodes), at least 3.
+        k: Stiffness of a bar [N/m].
+        kappa: Stiffness of a torsion spring [N m], may be 0.
+        mass: Mass of every node [kg].
+        load: Force downwards on each of the two middle nodes [N].
+        ramp: Time over which the load grows linearly [s].
+        release: Time at which it is removed at once [s].
+        damping: mu of the damping force ``mu M v`` [1/s].
+
+    Attributes:
+        rest: Positions of the unloaded arch, shape (2 (bars + 1),) [m].
+        middle: Numbers of the two middle nodes.
+        forms: The UFL definition: energy, force, tangent.
+
+    Raises:
+        ValueError: A number that makes no such chain.
+        ImportError: When gmsh is not installed.
+    """
+
+    def __init__(
+        self,
+        *,
+        radius: float = 1.0,
+        opening: float = math.pi / 4,
+        bars: int = 11,
+        k: float = 1.0,
+        kappa: float = 1e-4,
+        mass: float = 1.0,
+        load: float = 0.0,
+        ramp: float = 100.0,
+        release: float = 400.0,
+        damping: float = 0.0,
+    ) -> None:
+        _check_shape(radius, opening, bars)
+        _check(True, k=k, mass=mass)
+        _check(False, kappa=kappa, ramp=ramp, release=release, damping=damping)
+        if not math.isfinite(load):
+            raise ValueError(f"load must be a finite number, but is {load}")
+        space, nodes, held = _arc(float(radius), float(opening), int(bars))
+        self.k, self.kappa, self.mu = float(k), float(kappa), float(damping)
+        self.load, self.ramp, self.release = float(load), float(ramp), float(release)
+        self.forms = ChainForms(space, nodes, k, kappa)
+        self.rest: NDArray = space.tabulate_dof_coordinates()[nodes, :2].ravel().copy()
+        self.middle = (bars // 2, bars // 2 + 1)
+        self._lengths, self._angles = _lengths_and_angles(self.rest)
+        super().__init__(
+            np.full(self.rest.size, float(mass)), self._pull() if load else None, internal=self._resist(),
+            energy=self._stored(), damping=self._drag(float(mass)) if damping else None,
+            held=[2 * node + i for node in held for i in (0, 1)],
+            labels=[f"{axis}{node}" for node in range(bars + 1) for axis in "xy"], length=radius,
+        )  # fmt: skip
+
+    @property
+    def heights(self) -> NDArray[np.int64]:
+        """Dofs of the heights y of the internal nodes 1, 2, ..., shape (bars - 1,)."""
+        return np.arange(3, self.size - 2, 2)
+
+    def energy(self, x: NDArray) -> float:
+        """The loop's stored energy at the positions ``x`` [J]."""
+        return self.stored_energy(x)
+
+    def internal_force(self, x: NDArray) -> NDArray:
+        """The loop's internal force at the positions ``x``, shape (size,) [N]."""
+        out = np.zeros(self.size)
+        assert self._internal is not None
+        self._internal(0.0, x, x, out)
+        return out
+
+    def tangents(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+        """``-dF/du`` [N/m] from the UFL form and ``-dF/dv = mu M`` [N s/m]."""
+        return self.forms.tangent(u), np.diag(self.mu * self.mass)
+
+    def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
+        """Limit of central differences with lagged damping, at the unloaded arch [s].
+
+        ``(omega h)^2 + 2 mu h < 4`` for the highest frequency omega.
+        """
+        root = np.sqrt(self.inverse_mass if inverse_mass is None else inverse_mass)
+        square = float(np.linalg.eigvalsh(self.forms.tangent(self.rest) * np.outer(root, root))[-1])
+        return (math.sqrt(self.mu**2 + 4 * square) - self.mu) / square
+
+    # -- forces that compiled loops can call
+
+    def _pull(self) -> Callable[..., None]:
+        load, ramp, release = self.load, self.ramp, self.release
+        left, right = (2 * node + 1 for node in self.middle)
+
+        def pull(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            out[:] = 0.0
+            out[left] = out[right] = -load * load_factor(t, ramp, release)
+
+        return kernels.jit(pull, load_factor)
+
+    def _resist(self) -> Callable[..., None]:
+        k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
+
+        def resist(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            chain_force(u, k, kappa, lengths, angles, out)
+
+        return kernels.jit(resist, chain_force)
+
+    def _stored(self) -> Callable[[NDArray], float]:
+        k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
+
+        def stored(u: NDArray) -> float:
+            return chain_energy(u, k, kappa, lengths, angles)
+
+        return kernels.jit(stored, chain_energy)
+
+    def _drag(self, mass: float) -> Callable[..., None]:
+        strength = self.mu * mass
+
+        def drag(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+            for i in range(v.size):
+                out[i] = strength * v[i]
+
+        return kernels.jit(drag)
+
+
+def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, NDArray, list[int]]:
+    """The space of positions, its nodes in the order of the chain, the places of the supports in it."""
+    parameters = {"R": radius, "opening": opening, "bars": bars}
+    named = mesh.read(mesh.package_mesh("arch.geo"), gdim=2, parameters=parameters, comm=MPI.COMM_SELF)
+    space = fem.functionspace(named.mesh, ("Lagrange", 1, (2,)))
+    x = space.tabulate_dof_coordinates()
+    # Seen from the center of the arc; its height is that of the supports less R cos(opening / 2).
+    order = np.argsort(np.arctan2(x[:, 0], x[:, 1] + radius * math.cos(opening / 2)))
+    named.mesh.topology.create_connectivity(0, 1)
+    supports = fem.locate_dofs_topological(space, 0, named.facets("supports"))
+    return space, order, [int(place) for place in np.flatnonzero(np.isin(order, supports))]
+
+
+def _lengths_and_angles(x: NDArray) -> tuple[NDArray, NDArray]:
+    bars = np.diff(x.reshape(-1, 2), axis=0)
+    a, b = bars[:-1], bars[1:]
+    turn = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], np.einsum("ni,ni->n", a, b))
+    return np.hypot(*bars.T), turn
+
+
+def _check_shape(radius: float, opening: float, bars: int) -> None:
+    _check(True, radius=radius)
+    if not 0 < opening < 2 * math.pi:
+        raise ValueError(f"opening must lie between 0 and 2 pi, but is {opening}")
+    if bars != int(bars) or bars < 3 or bars % 2 == 0:
+        raise ValueError(f"bars must be an odd number of at least 3, but is {bars}")
+
+
+def _check(positive: bool, **numbers: float) -> None:
+    for name, value in numbers.items():
+        if not (math.isfinite(value) and (value > 0 if positive else value >= 0)):
+            kind = "positive" if positive else "at least 0"
+            raise ValueError(f"{name} must be {kind}, but is {value}")

@@ -1,0 +1,187 @@
+"""Lumped masses: row sums, sums at the GLL points, and scaled diagonals (HRZ)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import basix.ufl
+import numpy as np
+import ufl
+from dolfinx import fem, la
+from numpy.typing import NDArray
+
+from .. import parallel
+
+
+def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+    """Lumped masses in the way that suits the elements.
+
+    Degree 1: :func:`row_sums`. Intervals, quadrilaterals and hexahedra of higher degree with
+    their nodes at the GLL points: :func:`gll`, or, where that leaves a node without mass (at
+    r = 0 of an axisymmetric body), :func:`hrz`. All others, as triangles and tetrahedra of
+    degree 2 and more, some of whose row sums are zero or negative: :func:`hrz`.
+
+    Args:
+        space: Vector-valued Lagrange space.
+        density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
+        dx: The measure of the body's cells.
+        inside: Which owned dofs these cells touch; the others have no mass.
+
+    Returns:
+        Masses of the owned dofs, shape (owned,) [kg].
+
+    Raises:
+        ValueError: When a mass is not positive. Collective.
+    """
+    element = _base(space)
+    if element.degree == 1:
+        return row_sums(space, density, dx, inside)
+    if _has_gll_nodes(element):
+        masses = _sums(space, density, dx(metadata=_gll_rule(element)))
+        low, top = _range(space, masses, inside)
+        if low > 1e-12 * top:
+            return masses
+    return hrz(space, density, dx, inside)
+
+
+def row_sums(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+    """Row sums of the consistent mass matrix, one a dof.
+
+    Args:
+        space: Vector-valued Lagrange space.
+        density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
+        dx: The measure of the body's cells.
+        inside: Which owned dofs these cells touch; the others have no mass.
+
+    Returns:
+        Masses of the owned dofs, shape (owned,) [kg].
+
+    Raises:
+        ValueError: When a row sum is not positive (P2 simplices). Collective.
+    """
+    return _positive(space, _sums(space, density, dx), inside, "row-sum")
+
+
+def gll(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+    """Diagonal of the mass matrix under the Gauss-Lobatto-Legendre rule, which has no other entries.
+
+    The points of the rule are the nodes of the element, so that its row sums are its diagonal.
+
+    Args:
+        space: Vector-valued Lagrange space of variant ``gll_warped`` on intervals,
+            quadrilaterals or hexahedra.
+        density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
+        dx: The measure of the body's cells.
+        inside: Which owned dofs these cells touch; the others have no mass.
+
+    Returns:
+        Masses of the owned dofs, shape (owned,) [kg].
+
+    Raises:
+        ValueError: Another element, or a mass that is not positive. Collective.
+    """
+    element = _base(space)
+    if not _has_gll_nodes(element):
+        raise ValueError(
+            f"GLL lumping needs nodes at the GLL points (Lagrange elements of variant gll_warped on "
+            f"intervals, quadrilaterals or hexahedra), but the element is {space.ufl_element()}; use hrz"
+        )
+    return _positive(space, _sums(space, density, dx(metadata=_gll_rule(element))), inside, "GLL")
+
+
+def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+    """Diagonal of each cell's consistent mass matrix, scaled to the mass of the cell.
+
+    ``m_i = M_ii m_cell / sum_j M_jj``, summed over the cells. Positive on every element and
+    wherever the density is, on curved cells and with weights such as ``2 pi x[0]`` too.
+
+    Source: Hinton, Rock, Zienkiewicz, Earthquake Engng Struct. Dyn. 4 (1976) 245-249.
+
+    Args:
+        space: Vector-valued Lagrange space.
+        density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
+        dx: The measure of the body's cells.
+        inside: Which owned dofs these cells touch; the others have no mass.
+
+    Returns:
+        Masses of the owned dofs, shape (owned,) [kg].
+
+    Raises:
+        ValueError: When a mass is not positive. Collective.
+    """
+    points, weights = _cell_weights(space, density, dx)
+    phi = _base(space).tabulate(0, points)[0]
+    diagonal = weights @ phi**2
+    traces = diagonal.sum(axis=1)
+    scale = np.divide(weights.sum(axis=1), traces, out=np.zeros_like(traces), where=traces != 0)
+    nodes = space.dofmap.list[: len(weights)]
+    masses = la.vector(space.dofmap.index_map)
+    masses.array[:] = np.bincount(nodes.ravel(), (diagonal * scale[:, None]).ravel(), masses.array.size)
+    masses.scatter_reverse(la.InsertMode.add)
+    owned = masses.array[: space.dofmap.index_map.size_local]
+    return _positive(space, np.repeat(owned, space.dofmap.bs), inside, "HRZ")
+
+
+def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[NDArray, NDArray]:
+    """Quadrature points (q, tdim) of the cell and the mass [kg] at each in the owned cells (cells, q)."""
+    mesh = space.mesh
+    degree = _quadrature_degree(space, density)
+    element = basix.ufl.quadrature_element(mesh.basix_cell(), degree=degree)
+    points = fem.functionspace(mesh, element)
+    form = density * ufl.TestFunction(points) * dx(metadata={"quadrature_degree": degree})
+    weights = fem.assemble_vector(fem.form(form)).array
+    cells = mesh.topology.index_map(mesh.topology.dim).size_local
+    return element.custom_quadrature()[0], weights[points.dofmap.list[:cells]]
+
+
+def _quadrature_degree(space: fem.FunctionSpace, density: Any) -> int:
+    """Degree of ``density phi^2`` and of the volume of a cell, which varies where it is curved."""
+    mesh = space.mesh
+    density_degree = ufl.algorithms.estimate_total_polynomial_degree(ufl.as_ufl(density))
+    simplex = mesh.basix_cell().name in ("interval", "triangle", "tetrahedron")
+    geometry = mesh.ufl_domain().ufl_coordinate_element().sub_elements[0]
+    warp = geometry.degree - (1 if simplex else 0)
+    return 2 * _base(space).degree + density_degree + mesh.topology.dim * warp
+
+
+def _base(space: fem.FunctionSpace) -> Any:
+    """The scalar element of each component."""
+    element = space.ufl_element()
+    return element.sub_elements[0] if element.reference_value_shape else element
+
+
+def _has_gll_nodes(element: Any) -> bool:
+    return (
+        element.basix_element.family == basix.ElementFamily.P
+        and element.lagrange_variant == basix.LagrangeVariant.gll_warped
+        and element.cell_type.name in ("interval", "quadrilateral", "hexahedron")
+    )
+
+
+def _gll_rule(element: Any) -> dict[str, Any]:
+    return {"quadrature_rule": "GLL", "quadrature_degree": 2 * element.degree - 1}
+
+
+def _sums(space: fem.FunctionSpace, density: Any, dx: Any) -> NDArray:
+    ones = ufl.as_vector([1.0] * space.dofmap.bs)
+    form = density * ufl.inner(ones, ufl.TestFunction(space)) * dx
+    masses = fem.assemble_vector(fem.form(form))
+    masses.scatter_reverse(la.InsertMode.add)
+    owned = masses.array[: space.dofmap.index_map.size_local * space.dofmap.bs].copy()
+    return np.ascontiguousarray(owned)
+
+
+def _range(space: fem.FunctionSpace, masses: NDArray, inside: Any) -> tuple[float, float]:
+    """Smallest and largest mass over all ranks [kg]. Collective."""
+    comm, touched = space.mesh.comm, masses[inside]
+    return -parallel.largest(comm, -touched), parallel.largest(comm, touched)
+
+
+def _positive(space: fem.FunctionSpace, masses: NDArray, inside: Any, how: str) -> NDArray:
+    low, top = _range(space, masses, inside)
+    if low <= 1e-12 * top:
+        raise ValueError(
+            f"{how} lumping of {space.ufl_element()} gives masses down to {low:.3g} kg: an explicit scheme "
+            "needs positive ones. Use degree 1, or an implicit scheme with mass='consistent'"
+        )
+    return masses

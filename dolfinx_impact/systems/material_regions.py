@@ -1,0 +1,106 @@
+"""What the parts of a body are made of."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any, Mapping, NamedTuple, Sequence, TypeVar
+
+import numpy as np
+import ufl
+from dolfinx import fem
+from numpy.typing import NDArray
+
+from .. import arguments
+from ..materials import Law, kinematics
+
+T = TypeVar("T")
+
+
+class Material(NamedTuple):
+    """The law and the density of some cells, their measure, and which owned dofs they touch."""
+
+    law: Law
+    density: fem.Constant
+    dx: Any
+    inside: NDArray
+
+
+def find_materials(
+    body: Any, law: Law | Mapping[str, Law], density: float | Mapping[str, float]
+) -> list[Material]:
+    """Law and density of every part that has its own. Collective.
+
+    Args:
+        body: The solid, its space and cells known.
+        law: The law, or one for each part by its cell name.
+        density: Mass per volume [kg/m3], likewise.
+
+    Raises:
+        ValueError: Parts that are not there, cells without material, something that is no law.
+    """
+    named = [set(given) for given in (law, density) if isinstance(given, Mapping)]
+    if not named:
+        return [_material(body, law, density, body.dx, body.inside)]  # type: ignore[arg-type]
+    parts = sorted(set.union(*named))
+    if not parts:
+        raise ValueError("law and density name no part: give them by cell name, or one for the whole body")
+    for what, given in (("law", law), ("density", density)):
+        if isinstance(given, Mapping) and set(given) != set(parts):
+            lacking = ", ".join(sorted(set(parts) - set(given)))
+            raise ValueError(f"{what} is not given for {lacking}: every part needs a law and a density")
+    _refuse_bare_cells(body, parts)
+    measure = ufl.Measure("dx", domain=body.mesh, subdomain_data=body.named.cell_tags)
+    owned, found = body.owned // body.block, []
+    for name in parts:
+        inside = np.repeat(body._nodes_in(name)[:owned], body.block)
+        dx = measure(body.named.names[name][1])
+        found.append(_material(body, _of(law, name), _of(density, name), dx, inside))
+    return found
+
+
+def _refuse_bare_cells(body: Any, parts: list[str]) -> None:
+    """Raise a ValueError unless every cell of the body is in one of the parts, and they in it. Collective."""
+    covered = np.concatenate([body.named.cells(name) for name in parts])
+    tdim = body.mesh.topology.dim
+    every = np.arange(body.mesh.topology.index_map(tdim).size_local)
+    bare = np.setdiff1d(every if body.cells is None else body.cells, covered)
+    beside = np.zeros(0) if body.cells is None else np.setdiff1d(covered, body.cells)
+    bare_cells, beside_cells = body.comm.allreduce(bare.size), body.comm.allreduce(beside.size)
+    if bare_cells:
+        others = [n for n, (d, _) in body.named.names.items() if d == tdim and n not in parts]
+        raise ValueError(
+            f"{bare_cells} cells of the body have no material: law and density name {', '.join(parts)}; "
+            f"other parts of the mesh are {', '.join(sorted(others)) or 'none'}"
+        )
+    if beside_cells:
+        raise ValueError(f"law or density name cells outside of the body, which is {', '.join(body.parts)}")
+
+
+def wave_speed(materials: Sequence[Material]) -> float | None:
+    """Largest speed of longitudinal waves at rest [m/s]; None where a law does not tell it."""
+    found = [(getattr(m.law, "wave_modulus", None), float(m.density.value)) for m in materials]
+    known = [math.sqrt(modulus / density) for modulus, density in found if modulus is not None]
+    return max(known) if len(known) == len(found) else None
+
+
+def _material(body: Any, law: Law, density: float, dx: Any, inside: NDArray) -> Material:
+    if isinstance(law, type):
+        constants = ", ".join(inspect.signature(law).parameters)
+        raise ValueError(
+            f"the law is {arguments.shown(law)} without its constants: give {law.__name__}({constants})"
+        )
+    for name in ("linear", "energy_density", "reduced"):
+        if not hasattr(law, name):
+            raise ValueError(
+                f"{arguments.shown(law)} is no elastic law, it has no {name}: take one of "
+                "dolfinx_impact.materials, or wrap a function of yours in EnergyLaw or StressLaw"
+            )
+    reduced = law.reduced(body.state)
+    rule = kinematics.quadrature(body.mesh, body.degree, body.state, reduced.linear)
+    sums = dx(metadata=rule) if rule else dx
+    return Material(reduced, fem.Constant(body.mesh, float(density)), sums, inside)
+
+
+def _of(given: T | Mapping[str, T], name: str) -> T:
+    return given[name] if isinstance(given, Mapping) else given

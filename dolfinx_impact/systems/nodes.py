@@ -1,0 +1,162 @@
+"""The nodes of a body on its mesh: which they are, where, and how they move rigidly."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+import ufl
+from dolfinx import fem, la
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .. import parallel
+from ..algebra.operators import Rows, coordinate_order
+from ..mesh import NamedMesh
+from .loads import names, vector
+
+
+class Nodes:
+    """What a body knows of its nodes. A body has what is declared here; see :class:`.Body`."""
+
+    comm: MPI.Comm
+    mesh: dmesh.Mesh
+    named: NamedMesh
+    space: fem.FunctionSpace
+    block: int
+    owned: int
+    size: int
+    length: float
+    x: NDArray
+    parts: tuple[str, ...] | None
+    cells: NDArray | None
+    inside: NDArray
+
+    @property
+    def mass(self) -> NDArray:
+        """Lumped masses of the owned dofs, shape (owned,) [kg]. Collective."""
+        raise NotImplementedError
+
+    def rigid_velocity(
+        self, translation: Sequence[float], spin: float | Sequence[float] | None = None, *,
+        center: Sequence[float] | None = None, cells: str | Sequence[str] | None = None,
+    ) -> NDArray:  # fmt: skip
+        """Velocities of a rigid motion, for ``start``, shape (size,) [m/s]. Collective.
+
+        Args:
+            translation: Velocity of the center, one number a direction [m/s].
+            spin: Rate of rotation [rad/s]: a number in the plane, three in space.
+            center: The point that only translates [m]; by default the center of mass of these cells.
+            cells: Names of the cells that move so; the dofs of others get zero. All by default. Sum the
+                fields of several bodies in one mesh.
+        """
+        gdim = self.mesh.geometry.dim
+        field, moving = np.zeros((self.size // self.block, self.block)), self._nodes_in(cells)
+        field[moving, :gdim] = vector("translation", translation, gdim)
+        if spin is not None and gdim > 1:
+            turning = vector("spin", np.atleast_1d(np.asarray(spin, dtype=np.float64)), 1 if gdim == 2 else 3)
+            owned = moving & (np.arange(moving.size) < self.owned // self.block)
+            about = self._center(owned) if center is None else vector("center", center, gdim)
+            arm = self.x[moving, :gdim] - about
+            omega = np.array([0.0, 0.0, turning[0]]) if gdim == 2 else turning
+            field[moving, :gdim] += np.cross(omega, np.pad(arm, ((0, 0), (0, 3 - gdim))))[:, :gdim]
+            if self.block == 6:
+                field[moving, 3:] = omega
+        elif spin is not None and np.any(spin):
+            raise ValueError(f"a body on a line does not spin, but spin is {spin}")
+        return field.ravel()
+
+    def rigid_rotation(self, u: NDArray) -> float:
+        """Angle by which the body has turned as a whole at displacements ``u``, 0 to pi [rad]. Collective.
+
+        That of the rotation nearest to the mean deformation gradient, with the masses as weights.
+        """
+        gdim, n = self.mesh.geometry.dim, self.owned // self.block
+        inside = self.inside[:: self.block]
+        m, x = self.mass[:: self.block][inside], self.x[:n, :gdim][inside]
+        arm = x - self._center(inside)
+        way = u[: self.owned].reshape(n, self.block)[inside, :gdim]
+        sums = self.comm.allreduce(np.stack([(m[:, None] * (arm + way)).T @ arm, (m[:, None] * arm).T @ arm]))
+        left, _, right = np.linalg.svd(sums[0])
+        turn = left @ np.diag([*np.ones(gdim - 1), np.linalg.det(left @ right)]) @ right
+        cosine = (np.trace(turn) - 1) / 2 if gdim == 3 else turn[0, 0]
+        return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+    def _nodes_in(self, cells: str | Sequence[str] | None) -> NDArray:
+        """Which local nodes touch the cells of the given names, shape (nodes,). Collective."""
+        if cells is None:
+            return np.ones(self.size // self.block, dtype=bool)
+        found = np.unique(np.concatenate([self.named.cells(name) for name in names(cells)]))
+        touched = la.vector(self.space.dofmap.index_map, 1)
+        touched.array[np.unique(self.space.dofmap.list[found])] = 1.0
+        touched.scatter_reverse(la.InsertMode.add)
+        touched.scatter_forward()
+        return touched.array > 0
+
+    def _center(self, owned: NDArray) -> NDArray:
+        """Center of the lumped masses of nodes [m]. Collective."""
+        gdim, owned = self.mesh.geometry.dim, owned[: self.owned // self.block]
+        mass, x = self.mass[:: self.block][owned], self.x[: owned.size, :gdim][owned]
+        sums = self.comm.allreduce(np.append(mass @ x, mass.sum()))
+        return sums[:gdim] / sums[gdim]
+
+    def nodes(self, name: str) -> NDArray[np.int32]:
+        """Owned nodes of the body on the facets named ``name``, empty on ranks without any. Collective."""
+        return self._nodes_on(self.named.facets(name))
+
+    def _nodes_on(self, facets: NDArray) -> NDArray[np.int32]:
+        fdim = self.mesh.topology.dim - 1
+        self.mesh.topology.create_connectivity(fdim, fdim + 1)
+        found = fem.locate_dofs_topological(self.space, fdim, facets)
+        found = found[found < self.space.dofmap.index_map.size_local]
+        return found[self.inside[found * self.block]]
+
+    def rows(self, nodes: NDArray | None = None) -> Rows:
+        """Rows that pick the displacements of ``nodes`` (all owned ones of the body by default)."""
+        gdim = self.mesh.geometry.dim
+        every = np.flatnonzero(self.inside[:: self.block])
+        picked = every if nodes is None else np.asarray(nodes)
+        dofs = (picked[:, None] * self.block + np.arange(gdim)).reshape(-1, 1)
+        order = np.column_stack([
+            np.repeat(coordinate_order(self.x[picked], self.length), gdim, axis=0),
+            np.tile(np.arange(gdim), picked.size),
+        ])
+        labels = [f"u{'xyz'[i]}" for i in range(gdim)] * picked.size
+        return Rows(dofs, np.ones(dofs.shape), order, labels)
+
+    def global_dofs(self) -> NDArray:
+        """Global number of each local dof, shape (size,)."""
+        index_map, bs = self.space.dofmap.index_map, self.block
+        nodes = index_map.local_to_global(np.arange(self.size // bs, dtype=np.int32))
+        return (nodes[:, None] * bs + np.arange(bs)).ravel()
+
+    def _find_cells(self) -> NDArray | None:
+        """Local cells of the parts, None for all. Collective."""
+        if self.parts is None:
+            return None
+        if not self.parts:
+            raise ValueError("cells names no part: give the names of the body's cells, or None for all")
+        found = np.unique(np.concatenate([self.named.cells(name) for name in self.parts]))
+        if not self.comm.allreduce(bool(found.size)):
+            raise ValueError(f"the parts {', '.join(self.parts)} have no cells in the mesh: nothing is there")
+        return found
+
+    def _measure(self) -> Any:
+        if self.parts is None:
+            return ufl.dx
+        tags = tuple(sorted({self.named.names[name][1] for name in self.parts}))
+        return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
+
+    def _find_inside(self) -> NDArray:
+        """Owned dofs that a cell of the body touches, on whatever rank. Collective."""
+        if self.cells is None:
+            return np.ones(self.owned, dtype=bool)
+        assert self.parts is not None
+        return np.repeat(self._nodes_in(self.parts)[: self.owned // self.block], self.block)
+
+    def _extent(self) -> float:
+        x = self.mesh.geometry.x
+        top = np.array([parallel.largest(self.comm, x[:, i]) for i in range(3)])
+        bottom = np.array([-parallel.largest(self.comm, -x[:, i]) for i in range(3)])
+        return float(np.linalg.norm(top - bottom))

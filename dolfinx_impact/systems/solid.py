@@ -1,0 +1,342 @@
+"""A finite element solid as a system, of one material or several, with any law."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any, Callable, Mapping, Sequence, Union
+
+import numpy as np
+import ufl
+from dolfinx import fem, la
+from dolfinx import mesh as dmesh
+from numpy.typing import NDArray
+
+from .. import arguments, parallel
+from ..materials import Law, kinematics
+from ..mesh import NamedMesh, bare_mesh
+from ..mesh.quality import refuse_inverted
+from . import bulk_viscosity as viscosity, mass_lumping
+from .body import Body
+from .deformation import Deformation
+from .element_forms import ElementForm
+from .loads import Signal, checked_signal, vector
+from .material_regions import find_materials, wave_speed
+
+#: A force per area (or volume), constant, or a direction of it with its signal in time.
+Traction = Union[Sequence[float], tuple[Sequence[float], Signal]]
+
+
+class Solid(Body):
+    """An elastic body that fills its space: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
+
+    Linear laws have their stiffness stored; forces of others are summed over the elements at every step.
+    Loads keep their directions and act on the undeformed body.
+
+    Args:
+        mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
+        density: Mass per volume [kg/m3], positive; a mapping gives that of every part by its cell name.
+        law: The elastic law, or a mapping likewise.
+        degree: Degree of the Lagrange elements. Quadrilaterals and hexahedra have GLL points, from degree 2
+            on with GLL quadrature; the masses of simplices from degree 2 on are lumped by HRZ.
+        state: In the plane ``"plane-strain"`` (default), ``"plane-stress"`` or ``"axisymmetric"``: the
+            directions are then r and z, masses, forces and energies those of a full turn. Hold r = 0 by
+            ``fixed={"axis": (0,)}``.
+        section: What the mesh's measure lacks to a volume: the cross-section of a line
+            mesh [m2], the thickness of a plane one [m].
+        cells: Names of the cells that the body consists of; all by default.
+        gravity: Acceleration, one number a space direction [m/s2].
+        body_force: Force per volume, one number a space direction [N/m3], or with a signal in time.
+        traction: Force per area on named facets [N/m2]: ``{"end": (0, 0, -1e5)}``, or with a signal
+            in time ``{"end": ((0, 0, -1e5), signal)}``.
+        shaken: ``(direction, signal)``: the ground accelerates by ``signal(t)`` [m/s2] along the
+            direction, and displacements are those relative to it.
+        fixed: Facet names whose displacement is held at zero; a mapping gives the held
+            directions of each, ``{"foot": (0, 2)}``.
+        moved: Facets whose displacement follows a signal; see :class:`.Body`.
+        damping: alpha of the damping force ``alpha M v`` [1/s].
+        stiffness_damping: beta of the damping force ``beta dF_int/dt`` [s].
+        bulk_viscosity: ``(b1, b2)`` of the mean stress ``rho l tr D (b1 c + b2^2 l |tr D|)``, the second
+            term in compression alone, on elements of size l; Von Neumann and Richtmyer, J. Appl. Phys. 21
+            (1950); usual are (0.06, 1.2).
+
+    Attributes:
+        space: The vector-valued function space.
+        x: Coordinates of the local nodes, shape (nodes, 3) [m].
+        held: Which owned dofs are held, shape (owned,).
+        linear: Whether all laws are linear.
+        displacement: The function that stands for u in the forms.
+        velocity: The one that stands for v.
+        total_mass: Mass of the body [kg].
+
+    Raises:
+        ValueError: Bad constants, an unknown name, cells without material, inverted elements, a law that
+            does not give what it should.
+    """
+
+    def __init__(
+        self,
+        mesh: NamedMesh | dmesh.Mesh,
+        *,
+        density: float | Mapping[str, float],
+        law: Law | Mapping[str, Law],
+        degree: int = 1,
+        state: str | None = None,
+        section: float = 1.0,
+        cells: str | Sequence[str] | None = None,
+        gravity: Sequence[float] | None = None,
+        body_force: Traction | None = None,
+        traction: Mapping[str, Traction] | None = None,
+        shaken: tuple[Sequence[float], Signal] | None = None,
+        fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
+        moved: Mapping[str, Mapping[int, Signal]] | None = None,
+        damping: float = 0.0,
+        stiffness_damping: float = 0.0,
+        bulk_viscosity: tuple[float, float] = (0.0, 0.0),
+    ) -> None:
+        bare = bare_mesh(mesh)
+        for value in density.values() if isinstance(density, Mapping) else [density]:
+            arguments.number("density", value, "be positive [kg/m3]", above=0.0)
+        arguments.number("section", section, "be positive", above=0.0)
+        gdim = bare.geometry.dim
+        if gdim != bare.topology.dim:
+            raise ValueError(
+                f"a Solid fills its space, but its cells have dimension {bare.topology.dim} of {gdim}"
+            )
+        self.state = kinematics.state_of(bare, state)
+        self.viscosity = viscosity.checked(bulk_viscosity)
+        super().__init__(
+            mesh, block=gdim, degree=degree, cells=cells, fixed=fixed, moved=moved, damping=damping,
+            stiffness_damping=stiffness_damping,
+        )  # fmt: skip
+        refuse_inverted(self.mesh, self.cells)
+        self.law, self.section, self.density = law, float(section), density
+        self._weight = kinematics.thickness(self.mesh, self.state, self.section)
+        self.displacement, self.velocity = fem.Function(self.space), fem.Function(self.space)
+        self._w = ufl.TestFunction(self.space)
+        self.materials = find_materials(self, law, density)
+        self.linear = all(material.law.linear for material in self.materials)
+        if any(self.viscosity):
+            for material in self.materials:
+                viscosity.wave_modulus(material.law)
+        if not self.linear:
+            self._check_at_rest()
+        volume = sum(m.density * self._weight * m.dx for m in self.materials)
+        self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
+        if self.state == "axisymmetric" and gravity is not None and np.ravel(gravity)[:1].any():
+            raise ValueError(f"gravity on a body of revolution acts along z, but is {gravity} in (r, z)")
+        self._take_accelerations(gravity, shaken)
+        if body_force is not None:
+            value, signal = _with_signal("body_force", body_force)
+            force = vector("body_force", value, gdim)
+            if force.any():
+                self.loads.add(self._assemble_load([(force, self.dx)]), signal)
+        for name, given in arguments.mapping("traction", traction or {}, "{'end': (0, 0, -1e5)}").items():
+            value, signal = _with_signal(f"traction[{name!r}]", given)
+            where = [(vector(f"traction[{name!r}]", value, gdim), self._facet_measure(name))]
+            self.loads.add(self._assemble_load(where), signal)
+
+    @property
+    def wave_speed(self) -> float | None:
+        """Largest speed of longitudinal waves at rest [m/s]; None where a law does not tell it."""
+        return wave_speed(self.materials)
+
+    # -- forces
+
+    def _check_at_rest(self) -> None:
+        """Raise a ValueError where a law gives no number for the undeformed body. Collective."""
+        rest = np.zeros(self.size)
+        found = self._internal.vector(rest)
+        energy = self._energy.scalar(rest) if self._energy is not None else 0.0
+        error = None
+        if not (np.all(np.isfinite(found)) and math.isfinite(energy)):
+            laws = ", ".join(repr(m.law) for m in self.materials)
+            error = ValueError(f"a law gives values that are not finite for the undeformed body: {laws}")
+        parallel.agree(self.comm, error)
+
+    def _energy_form(self) -> Any:
+        F = kinematics.deformation_gradient(self.displacement, self.state)
+        return sum(self._weight * m.law.energy_density(F) * m.dx for m in self.materials)
+
+    def _internal_form(self) -> Any:
+        """``F_int . w`` at :attr:`displacement`."""
+        # In thin bodies the stress is known without the derivative of the thickness, W being least there.
+        thin = not self.linear and self.state in ("plane-stress", "line")
+        if self._energy_known and not thin:
+            return ufl.derivative(self._energy_form(), self.displacement, self._w)
+        F = kinematics.deformation_gradient(self.displacement, self.state)
+        change = ufl.derivative(F, self.displacement, self._w)
+        return sum(self._weight * ufl.inner(m.law.stress(F), change) * m.dx for m in self.materials)
+
+    def _stiffness_form(self) -> Any:
+        return ufl.derivative(self._internal_form(), self.displacement)
+
+    def _mass_form(self) -> Any:
+        u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
+        product = ufl.inner(u, w)
+        return sum(m.density * self._weight * product * self._exact(m.dx) for m in self.materials)
+
+    def _exact(self, dx: Any) -> Any:
+        """A measure without the quadrature of the forces."""
+        return dx.reconstruct(metadata={})
+
+    def _lump(self) -> NDArray:
+        parts = [
+            mass_lumping.lump(self.space, m.density * self._weight, self._exact(m.dx), m.inside)
+            for m in self.materials
+        ]
+        return np.sum(parts, axis=0)
+
+    @functools.cached_property
+    def _internal(self) -> ElementForm:
+        return ElementForm(self._internal_form(), self.space, [self.displacement])
+
+    @functools.cached_property
+    def _energy(self) -> ElementForm | None:
+        if not self._energy_known:
+            return None
+        return ElementForm(self._energy_form(), self.space, [self.displacement])
+
+    @functools.cached_property
+    def _tangent(self) -> ElementForm:
+        u, x = self.displacement, fem.Function(self.space)
+        return ElementForm(ufl.derivative(self._internal_form(), u, x), self.space, [u, x])
+
+    @functools.cached_property
+    def deformation(self) -> Deformation:
+        """How far the body is deformed, and how fast. Collective when first asked for."""
+        return Deformation(self)
+
+    def _refuse_inside_out(self, u: NDArray) -> None:
+        """See :meth:`.Body._refuse_inside_out`."""
+        if not self.linear and self.deformation.inside_out(u):
+            raise ValueError("u turns an element inside out (det F <= 0): there is no critical time step")
+
+    def _law_changed(self) -> bool:
+        """Whether functions or constants in a law changed since this was asked last. Collective."""
+        if self.linear:
+            return False
+        now, self._seen = self._tangent.parameters(), getattr(self, "_seen", None)
+        changed = self._seen is None or not np.array_equal(now, self._seen)
+        self._seen = now
+        return bool(self.comm.allreduce(changed))
+
+    def subtract_internal(self, u: NDArray, out: NDArray) -> None:
+        """See :meth:`.Body.subtract_internal`."""
+        if self.linear:
+            super().subtract_internal(u, out)
+        else:
+            out[: self.owned] -= self._internal.vector(u)
+
+    def subtract_tangent(self, u: NDArray, x: NDArray, out: NDArray) -> None:
+        """See :meth:`.Body.subtract_tangent`."""
+        if self.linear:
+            super().subtract_tangent(u, x, out)
+        else:
+            out[: self.owned] -= self._tangent.vector(u, x)
+
+    def stored_energy(self, u: NDArray) -> float:
+        """This rank's share of the elastic energy [J]; 0 where a law gives a stress alone. Collective."""
+        if self.linear:
+            return super().stored_energy(u)
+        return 0.0 if self._energy is None else self._energy.scalar(u)
+
+    def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
+        if any(self.viscosity):
+            out[: self.owned] += self._viscous.vector(u, v)
+
+    @property
+    def has_damping(self) -> bool:
+        """Whether there is any damping."""
+        return super().has_damping or any(self.viscosity)
+
+    @property
+    def mass_damped(self) -> bool:
+        """Whether there is no other damping than ``alpha M v``."""
+        return super().mass_damped and not any(self.viscosity)
+
+    @property
+    def conservative(self) -> bool:
+        """Whether all forces in the body have a potential, so that their tangents are symmetric."""
+        return self._energy_known and not any(self.viscosity)
+
+    @property
+    def _energy_known(self) -> bool:
+        return all(getattr(m.law, "has_energy", True) for m in self.materials)
+
+    @functools.cached_property
+    def _viscous(self) -> ElementForm:
+        fields = [self.displacement, self.velocity]
+        return ElementForm(self._viscous_form(), self.space, fields)
+
+    def _viscous_form(self) -> Any:
+        return viscosity.power(self, self._w, self.viscosity)
+
+    def _viscous_rate(
+        self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
+    ) -> float:
+        """See :meth:`.Body._viscous_rate`."""
+        b1, b2 = self.viscosity
+        if b1 == 0 and (v is None or b2 == 0):
+            return 0.0
+        at = np.zeros(self.size) if v is None else v
+
+        def add(x: NDArray, out: NDArray) -> None:
+            out[: self.owned] += self._viscous_tangent.vector(u, at, x)
+
+        return self._largest_of(add, inverse_mass, tolerance)
+
+    @functools.cached_property
+    def _viscous_tangent(self) -> ElementForm:
+        u, v, x = self.displacement, self.velocity, fem.Function(self.space)
+        return ElementForm(ufl.derivative(self._viscous_form(), v, x), self.space, [u, v, x])
+
+    def _tangent_forms(self) -> tuple[Any, Any]:
+        """See :meth:`.Assembled._tangent_forms`; where damping forces depend on u too, both derivatives."""
+        if self.mass_damped or (self.linear and not any(self.viscosity)):
+            return super()._tangent_forms()
+        u, v, internal = self.displacement, self.velocity, self._internal_form()
+        parts = []
+        if self.stiffness_damping > 0:
+            parts.append(fem.Constant(self.mesh, self.stiffness_damping) * ufl.derivative(internal, u, v))
+        if any(self.viscosity):
+            parts.append(self._viscous_form())
+        damping = sum(parts)
+        return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
+
+    # -- loads
+
+    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
+        """See :meth:`.Body.inertia`."""
+        return self._assemble_load([(m.density * np.asarray(direction), m.dx) for m in self.materials])
+
+    def _facet_measure(self, name: str) -> Any:
+        """``ds`` over named facets at cells of the body. Collective."""
+        facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1
+        self.mesh.topology.create_connectivity(fdim, fdim + 1)
+        facets = np.intersect1d(facets, dmesh.exterior_facet_indices(self.mesh.topology))
+        if not self.comm.allreduce(facets.size):
+            raise ValueError(f"traction[{name!r}]: these facets lie inside the mesh, not on its surface")
+        if self.cells is not None:
+            cells = self.mesh.topology.connectivity(fdim, fdim + 1)
+            facets = np.array([f for f in facets if np.any(np.isin(cells.links(f), self.cells))], np.int32)
+        tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))
+        return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)
+
+    def _assemble_load(self, parts: Sequence[tuple[Any, Any]]) -> NDArray:
+        """Nodal forces of densities over measures, shape (size,) [N]. Collective."""
+        total = np.zeros(self.size)
+        for density, measure in parts:
+            load = fem.Constant(self.mesh, np.asarray(density, dtype=np.float64))
+            part = fem.assemble_vector(fem.form(self._weight * ufl.inner(load, self._w) * measure))
+            part.scatter_reverse(la.InsertMode.add)
+            part.scatter_forward()
+            total += part.array
+        return self._free_of_held(total)
+
+
+def _with_signal(name: str, given: Any) -> tuple[Any, Callable | None]:
+    """A load and its signal, None for a constant one."""
+    if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
+        return given[0], checked_signal(name, given[1])
+    return given, None

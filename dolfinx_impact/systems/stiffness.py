@@ -1,0 +1,175 @@
+"""The internal force ``K u`` of a linear solid from its stored stiffness, and its highest frequency."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+from dolfinx import fem, la
+from mpi4py import MPI
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import eigh_tridiagonal
+
+from .. import parallel
+from ..algebra import kernels
+from ..algebra.operators import sparse_rows
+
+_ZERO_SUM = 1e-11  # of the largest block entry
+_ZERO = 1e-15  # of the diagonal entries of row and column
+
+
+class StoredStiffness:
+    """Product with a stored symmetric matrix over a blocked Lagrange space.
+
+    With numba, and rows that sum to zero, only the blocks right of the diagonal are kept
+    and ``K u`` is summed over pairs of nodes; other matrices are kept as sparse rows on one rank, and by
+    PETSc on several.
+
+    Args:
+        form: Compiled bilinear form, symmetric.
+        space: Its function space.
+
+    Attributes:
+        pairs: Starts, columns and values of the blocks of -K right of the diagonal, or None.
+        csr: Starts, columns and values of the rows of K, without its zeros, or None.
+    """
+
+    def __init__(self, form: Any, space: fem.FunctionSpace) -> None:
+        self._form, self._space = form, space
+        self._bs = space.dofmap.bs
+        self._owned = space.dofmap.index_map.size_local * self._bs
+        self._petsc: Any = None
+        self.pairs = self._upper_pairs() if kernels.load().COMPILED else None
+        self.csr: tuple[NDArray, NDArray, NDArray] | None = None
+        if self.pairs is None and space.mesh.comm.size == 1:
+            self.csr = sparse_rows(self.scipy())
+        elif self.pairs is None:
+            self._x, self._y = self.petsc().createVecs()
+
+    def scipy(self) -> sparse.csr_matrix:
+        """K on one rank, without what is zero up to rounding."""
+        assembled = fem.assemble_matrix(self._form).to_scipy().tocoo()
+        scale = np.sqrt(np.maximum(assembled.diagonal(), 0.0))
+        kept = np.abs(assembled.data) > _ZERO * scale[assembled.row] * scale[assembled.col]
+        entries = assembled.data[kept], (assembled.row[kept], assembled.col[kept])
+        matrix = sparse.csr_matrix(entries, assembled.shape)
+        matrix.sort_indices()
+        return matrix
+
+    def petsc(self) -> Any:
+        """K as a PETSc matrix: BAIJ for vector problems, AIJ on a line. Collective."""
+        if self._petsc is None:
+            from dolfinx.fem import petsc
+
+            matrix = petsc.assemble_matrix(self._form)
+            matrix.assemble()
+            matrix.setOption(matrix.Option.SYMMETRIC, True)
+            self._petsc = matrix.convert("baij") if self._bs > 1 else matrix
+        return self._petsc
+
+    def subtract_product(self, u: NDArray, out: NDArray) -> None:
+        """``out -= K u`` on the owned entries; ghosts of ``u`` need not be fresh. Collective."""
+        if self.pairs is not None:
+            self._add_pairs(u, out)
+            return
+        if self.csr is not None:
+            kernels.load().subtract_rows(*self.csr, u, out)
+            return
+        self._x.array[:] = u[: self._owned]
+        self._petsc.mult(self._x, self._y)
+        out[: self._owned] -= self._y.array_r
+
+    def _add_pairs(self, u: NDArray, out: NDArray) -> None:
+        product = kernels.load().pair_product(self._bs)
+        if self._space.mesh.comm.size == 1:
+            product(*self.pairs, u, out)
+            return
+        # Rows at a cut reach nodes that the space itself has no ghosts of.
+        self._reach.array[: self._owned] = u[: self._owned]
+        self._reach.scatter_forward()
+        self._sums[:] = 0.0
+        product(*self.pairs, self._reach.array, self._sums)
+        out[: self._owned] += self._sums[: self._owned]
+
+    def _upper_pairs(self) -> tuple[NDArray, NDArray, NDArray] | None:
+        """Blocks of -K right of the diagonal, or None when rows do not sum to zero. Collective."""
+        matrix = fem.assemble_matrix(self._form)
+        matrix.scatter_reverse()
+        nodes, bs = self._owned // self._bs, self._bs
+        start, column = matrix.indptr[: nodes + 1], matrix.indices[: matrix.indptr[nodes]]
+        blocks = matrix.data[: column.size * bs * bs].reshape(-1, bs, bs)
+        rows = np.repeat(np.arange(nodes), np.diff(start))
+        sums = np.zeros((nodes, bs, bs))
+        np.add.at(sums, rows, blocks)
+        comm = self._space.mesh.comm
+        scale = parallel.largest(comm, np.abs(blocks))
+        if bs > 3 or parallel.largest(comm, np.abs(sums)) > _ZERO_SUM * scale:
+            return None
+        self._reach = la.vector(matrix.index_map(1), bs)
+        self._sums = np.zeros_like(self._reach.array)
+        upper = (column > rows) & blocks.any(axis=(1, 2))  # where the body has no cells there is nothing
+        counts = np.bincount(rows[upper], minlength=nodes)
+        begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        # The force is -K u = sum_j (-K_ij)(u_j - u_i).
+        return begin, column[upper].astype(np.int32), -blocks[upper].ravel()
+
+
+def largest_eigenvalue(
+    comm: MPI.Comm,
+    apply: Callable[[NDArray, NDArray], None],
+    start: NDArray,
+    *,
+    tolerance: float = 1e-7,
+    most: int = 20_000,
+) -> float:
+    """Largest eigenvalue of a distributed symmetric positive semi-definite operator by Lanczos.
+
+    Once the residual is below the tolerance, half as many steps again bring the value to
+    round-off, so that different numbers of ranks agree. Collective.
+
+    Args:
+        comm: The ranks that share the vectors.
+        apply: ``apply(x, y)`` writes the product with owned entries ``x`` into ``y``.
+        start: Start vector, owned entries, overwritten.
+        tolerance: Accepted residual relative to the eigenvalue.
+        most: Largest number of products.
+
+    Raises:
+        RuntimeError: When the residual stays above the tolerance.
+    """
+    def dot(a: NDArray, b: NDArray) -> float:
+        return parallel.total(comm, float(a @ b))
+
+    q, before, y = start, np.zeros_like(start), np.zeros_like(start)
+    q /= np.sqrt(dot(q, q))
+    diagonal: list[float] = []
+    side: list[float] = [0.0]
+    check, last = 4, most + 1
+    for k in range(1, most + 1):
+        apply(q, y)
+        y -= side[-1] * before
+        diagonal.append(dot(q, y))
+        y -= diagonal[-1] * q
+        side.append(np.sqrt(dot(y, y)))
+        exhausted = side[-1] <= 1e-14 * max(map(abs, diagonal))
+        if exhausted or k == check or k >= last:
+            value, vector = _top(diagonal, side[1:-1])
+            if exhausted or k >= last:
+                return value
+            check = k + max(2, k // 16)
+            if abs(side[-1] * vector[-1]) <= tolerance * value:
+                last = min(last, k + k // 2)  # from here on to round-off
+        before[:] = q
+        np.divide(y, side[-1], out=q)
+    raise RuntimeError(
+        f"the highest frequency was not found to {tolerance:g} in {most} products: is the mesh "
+        "degenerate, or the body unstable (a negative stiffness)?"
+    )
+
+
+def _top(diagonal: list[float], side: list[float]) -> tuple[float, NDArray]:
+    """Largest eigenvalue of a tridiagonal matrix, and its vector."""
+    place = len(diagonal) - 1
+    values, vectors = eigh_tridiagonal(diagonal, side, select="i", select_range=(place, place))
+    return float(values[0]), vectors[:, 0]

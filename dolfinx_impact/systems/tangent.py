@@ -1,0 +1,94 @@
+"""The linearised step of implicit schemes on bodies: assembled and factorised at every state anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algebra.sparse_solver import FactorisedSolver
+from .element_forms import compile_form
+
+
+class TangentSolver:
+    """Solves with ``M + a D + b K``: tangents of the internal and damping forces at some state.
+
+    Args:
+        body: The body.
+        form: K as a bilinear form in the body's own displacement and velocity.
+        damping: D likewise, less ``alpha M``; None where it is ``beta K``.
+        mass: M as a PETSc matrix with the pattern of K.
+
+    Attributes:
+        symmetric: Whether the matrix is symmetric.
+        exact: That the tangents are exact.
+    """
+
+    exact = True
+
+    def __init__(self, body: Any, form: Any, damping: Any, mass: Any) -> None:
+        from dolfinx.fem import petsc
+
+        self._body, self._form, self._M = body, compile_form(form), mass
+        self._damping = None if damping is None else compile_form(damping)
+        self.symmetric = bool(getattr(body, "conservative", True))
+        self._K = petsc.assemble_matrix(self._form)
+        self._K.assemble()
+        if self._damping is not None:
+            self._D = petsc.assemble_matrix(self._damping)
+            self._D.assemble()
+        self._fixed = body.linear and damping is None
+        self._A = self._M.copy()
+        self._A.setOption(self._A.Option.KEEP_NONZERO_PATTERN, True)
+        self._lumped = self._A.getDiagonal()
+        self._held = np.flatnonzero(body.held)
+        self._rows = body._petsc_rows(self._A, self._held)
+        self._solver: FactorisedSolver | None = None
+        self._last: tuple[float, float] | None = None
+
+    def update(self, t: float, u: NDArray, v: NDArray, a: float, b: float) -> None:
+        """Take the tangents at this state. Collective."""
+        from petsc4py import PETSc
+
+        body = self._body
+        if self._fixed and self._last == (a, b):
+            return
+        self._last = (a, b)
+        if not self._fixed:
+            self._assemble(u, v)
+        beta = body.stiffness_damping if self._damping is None else 0.0
+        self._M.copy(self._A, self._A.Structure.SAME_NONZERO_PATTERN)
+        self._A.axpy(b + a * beta, self._K, self._A.Structure.SUBSET_NONZERO_PATTERN)
+        if self._damping is not None:
+            self._A.axpy(a, self._D, self._A.Structure.SUBSET_NONZERO_PATTERN)
+        if body.damping_rate > 0:
+            self._lumped.array[:] = a * body.damping_rate * body.mass
+            self._A.setDiagonal(self._lumped, PETSc.InsertMode.ADD_VALUES)
+        self._A.zeroRowsColumns(self._rows, diag=1.0)
+        if self._solver is None:
+            kind = "ldlt" if self.symmetric else "lu"
+            if self.symmetric:
+                self._A.setOption(self._A.Option.SYMMETRIC, True)
+            self._solver = FactorisedSolver(self._A, self._held, prefix="impact_newton_", kind=kind)
+        else:
+            self._solver.refactor()
+
+    def _assemble(self, u: NDArray, v: NDArray) -> None:
+        from dolfinx.fem import petsc
+
+        for field, values in ((self._body.displacement, u), (self._body.velocity, v)):
+            field.x.array[: self._body.owned] = values[: self._body.owned]
+            field.x.scatter_forward()
+        matrices = [(self._K, self._form)]
+        if self._damping is not None:
+            matrices.append((self._D, self._damping))
+        for matrix, form in matrices:
+            matrix.zeroEntries()
+            petsc.assemble_matrix(matrix, form)
+            matrix.assemble()
+
+    def solve(self, b: NDArray, out: NDArray) -> None:
+        """Write the solution for ``b`` (owned entries first) into ``out``. Collective."""
+        assert self._solver is not None
+        self._solver.solve(b, out)
