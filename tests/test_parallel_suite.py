@@ -23,7 +23,7 @@ CASES = (
 
 
 @pytest.mark.serial
-@pytest.mark.timeout(650)
+@pytest.mark.timeout(1250)
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_the_suite_passes_on(ranks, launch):
     tests = Path(__file__).resolve().parent
@@ -32,5 +32,5 @@ def test_the_suite_passes_on(ranks, launch):
                  "--timeout", "120", "--timeout-method", "thread", str(tests)]  # fmt: skip
     left_out = COMPARED + WHOLE + (CASES if ranks > 2 else ())
     arguments += [f"--ignore={tests / f'test_{name}.py'}" for name in left_out]
-    done = launch(arguments, ranks=ranks, cwd=tests.parent, timeout=600)
+    done = launch(arguments, ranks=ranks, cwd=tests.parent, timeout=1200)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
