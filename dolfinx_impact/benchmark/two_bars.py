@@ -48,6 +48,10 @@ def exact(p: Values) -> ImpactingBar:
     return impacting_bar.exact({**p, "gap": p["gap"] / 2})
 
 
+#: Directions in which the bars move.
+SIDES = {"left": 1.0, "right": -1.0}
+
+
 def make_bars(p: Values) -> Solid:
     """Both bars, one system. Collective."""
     if not 1 <= p["elements"] <= 10_000_000:
@@ -73,7 +77,9 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     bars, tips, critical = build(p)
     h = p["h"] if p["h"] is not None else p["courant"] * critical
     integrator = find_scheme(scheme).bind(bars, h, tips, p, allow_unstable=allow_unstable)
-    integrator.start(0.0, np.where(bars.x[:, 0] < 0, p["v0"], -p["v0"]))
+    # By name: with no gap both tips lie at x = 0.
+    left, right = (bars.rigid_velocity([v], cells=f"{name} bar") for name, v in SIDES.items())
+    integrator.start(0.0, p["v0"] * (left + right))
     log = RunLog(integrator)
 
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
@@ -98,7 +104,7 @@ def measure(
     system: Any = integrator.system
     momentum = np.zeros(system.size)
     system.mass_product(integrator.v_mean, integrator.mass, momentum)
-    left = system.x[: system.owned, 0] < 0
+    left = system.rigid_velocity([1.0], cells="left bar")[: system.owned] > 0
     along = parallel.total(system.comm, float(np.sum(momentum[: system.owned][left])))
     return {**results, "rebound_velocity": -along / (system.total_mass / 2)}
 
