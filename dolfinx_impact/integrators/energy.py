@@ -105,7 +105,8 @@ class CentralDifferenceBalance(Balance):
         s, n = self.integrator, self.integrator.system.owned
         mean = 0.5 * (s.v_start + s.v_force)
         impact = s.contact_work(mean, s.r_start, s.r_t_start)
-        if s.r_start.any():
+        # An impulse of another rank's point may have acted on dofs of this one.
+        if not np.array_equal(s.v_start[:n], s.v_force[:n]):
             self.kinetic = 0.5 * float(np.sum(s.system.mass * s.v_start[:n] ** 2))
         self._powers[3] = s.contact_work(s.v, s.r - s.r_start, s.r_t - s.r_t_start) + 2.0 * impact
 
