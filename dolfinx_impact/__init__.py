@@ -1,12 +1,5 @@
 """Nonsmooth impact dynamics for FEniCSx: bodies that hit things, integrated as published."""
 
-import signal as _signal
-import sys as _sys
-
-if _sys.argv[:1] == ["-m"]:
-    # Python is still looking for a command of ours: until that has started Ctrl-C just ends it.
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-
 from . import _requirements  # noqa: F401  before all that imports DOLFINx
 from . import _moved, exact, materials, mesh, parallel, plot, signals
 from ._version import __version__
