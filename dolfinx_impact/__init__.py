@@ -30,6 +30,7 @@ from .integrators.energy import Balance
 from .materials import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
 from .mesh import NamedMesh
 from .output.fields import Fields
+from .output.observer import Observer
 from .output.result import Result
 from .output.stress import VonMises
 from .simulation import Interrupted, checkpoint, simulate
@@ -69,6 +70,7 @@ __all__ = [
     "NeoHookean",
     "NodePairs",
     "NotConverged",
+    "Observer",
     "ObstacleContact",
     "PaoliSchatzman",
     "Plane",
