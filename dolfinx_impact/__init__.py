@@ -1,12 +1,5 @@
 """Nonsmooth impact dynamics for FEniCSx: bodies that hit things, integrated as published."""
 
-import signal as _signal
-import sys as _sys
-
-if _sys.argv[:1] == ["-m"]:
-    # Python is still looking for a command of ours: until that has started Ctrl-C just ends it.
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-
 from . import _requirements  # noqa: F401  before all that imports DOLFINx
 from . import _moved, exact, materials, mesh, parallel, plot, signals
 from ._version import __version__
@@ -37,6 +30,7 @@ from .integrators.energy import Balance
 from .materials import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
 from .mesh import NamedMesh
 from .output.fields import Fields
+from .output.observer import Observer
 from .output.result import Result
 from .output.stress import VonMises
 from .simulation import Interrupted, checkpoint, simulate
@@ -76,6 +70,7 @@ __all__ = [
     "NeoHookean",
     "NodePairs",
     "NotConverged",
+    "Observer",
     "ObstacleContact",
     "PaoliSchatzman",
     "Plane",

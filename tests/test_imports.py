@@ -41,6 +41,18 @@ def test_import_pulls_in_nothing_optional(launch, tmp_path):
 
 
 @pytest.mark.serial
+def test_import_leaves_signals_as_they_are(launch, tmp_path):
+    """Also where Python looks for a command of the package (python -m)."""
+    code = (
+        "import signal, sys; sys.argv[:1] = ['-m']; import dolfinx;"
+        "numbers = signal.valid_signals(); before = [signal.getsignal(n) for n in numbers];"
+        "import dolfinx_impact; assert before == [signal.getsignal(n) for n in numbers]"
+    )
+    done = launch(["-c", code], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 @pytest.mark.parametrize(
     "size", [["elements=20"], ["dimension=3", "elements=8", "lateral=2"]], ids=["1D", "3D"]

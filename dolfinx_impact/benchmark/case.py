@@ -14,8 +14,8 @@ from ..algebra import kernels
 from ..algebra.operators import Rows
 from ..integrators import SCHEMES, Integrator, Option
 from ..integrators.step_buffer import Steps
+from ..output.observer import Observer, ObserverLike
 from ..output.result import Result
-from ..simulation.loop import Observer
 from .sketch import Sketch
 
 #: Parameters of a run by name.
@@ -94,7 +94,7 @@ class Problem:
     def __post_init__(self) -> None:
         self.t_end = run_end(self.integrator, self.t_end)
 
-    def observers(self) -> list[Observer]:
+    def observers(self) -> list[ObserverLike]:
         """What follows every step."""
         return self.log.observers()
 
@@ -122,7 +122,7 @@ class Case:
     defaults: Values = field(default_factory=dict)
 
 
-class RunLog:
+class RunLog(Observer):
     """What results need of every time step, whatever the history samples; memory does not grow.
 
     The fine time steps of HATI count. Override :meth:`contacts` to note more, and name what was noted, so
@@ -162,7 +162,7 @@ class RunLog:
         self._started, self._normal = False, normal
         self._v: NDArray = np.zeros(0)
 
-    def observers(self) -> list[Observer]:
+    def observers(self) -> list[ObserverLike]:
         """What a run needs to keep this log."""
         return [self]
 

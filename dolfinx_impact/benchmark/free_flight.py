@@ -39,8 +39,8 @@ from ..integrators import Integrator, Option, energy, find_scheme
 from ..integrators.central_differences import CentralDifferences
 from ..integrators.step_buffer import Steps
 from ..materials import NeoHookean
+from ..output.observer import ObserverLike
 from ..output.result import Result
-from ..simulation.loop import Observer
 from ..simulation.recorder import added
 from ..systems.solid import Solid
 from . import drawings
@@ -170,7 +170,7 @@ class FlightLog(RunLog):
         self._start = self._totals()[0]
         self.spin = float(np.linalg.norm(self._start[1]))
 
-    def observers(self) -> list[Observer]:
+    def observers(self) -> list[ObserverLike]:
         """What a run needs to keep this log."""
         return [self, self._note_moments, *([self._correct] if self._f is not None else [])]
 

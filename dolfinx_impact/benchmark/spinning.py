@@ -25,8 +25,8 @@ from ..contact.obstacle_contact import RigidContact
 from ..integrators import Integrator, Option, energy, find_scheme
 from ..integrators.step_buffer import Steps
 from ..materials import NeoHookean
+from ..output.observer import ObserverLike
 from ..output.result import Result
-from ..simulation.loop import Observer
 from ..systems.solid import Solid
 from .case import COMMON, Problem, RunLog, Values, Verdict, balance_verdict
 
@@ -114,7 +114,7 @@ class MomentumLog(RunLog):
         self.defect: NDArray = np.zeros(2)
         self.drift, self.contact_gain, self._work = 0.0, -np.inf, 0.0
 
-    def observers(self) -> list[Observer]:
+    def observers(self) -> list[ObserverLike]:
         """Every step is looked at; the sums over the ranks are made many at a time."""
         return [self.note, self]
 

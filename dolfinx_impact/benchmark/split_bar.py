@@ -19,8 +19,9 @@ from ..contact.obstacles import Plane
 from ..integrators import CDLagrange, Integrator, Option, find_scheme
 from ..integrators.hati import HATI
 from ..materials import LinearElastic
+from ..output.observer import ObserverLike
 from ..output.result import Result
-from ..simulation.loop import Observer, simulate
+from ..simulation.loop import simulate
 from ..systems.solid import Solid
 from . import drawings, impacting_bar
 from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
@@ -142,7 +143,7 @@ class SplitLog(RunLog):
         if self._equal:
             self._kick, self._multipliers = _interface(integrator)
 
-    def observers(self) -> list[Observer]:
+    def observers(self) -> list[ObserverLike]:
         """What a run needs to keep this log."""
         return [self, self.after_step] if self._divided else [self]
 

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from .. import arguments, descriptions, parallel
 from ..algebra import kernels
+from ..algebra.operators import Rows
 from ..contact.base import refuse_penetration
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 from .energy import Balance, TrapezoidalBalance
 from .initial_values import Initial, initial_field
+from .step_buffer import CompiledLoop
 
 
 class UnstableTimeStep(RuntimeError):
@@ -262,6 +264,24 @@ class Integrator:
     def balance(self) -> Balance:
         """The energy balance that belongs to the scheme."""
         return TrapezoidalBalance(self)
+
+    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+        """A loop that makes many steps at once, or the reason why there is none.
+
+        A scheme with such a loop overrides this; here there is none.
+
+        Args:
+            rows: What is recorded of ``u`` and ``v``.
+            balance: What follows the energies, or None; started before the loop makes its first step.
+        """
+        return f"{type(self).__name__} makes its steps one by one"
+
+    def prefer_compiled(self, compiled: bool | None) -> None:
+        """Choose between compiled and plain loops inside a step; without effect where there are none.
+
+        Args:
+            compiled: Whether to use them; None: where possible.
+        """
 
     def _field(self, name: str, value: Initial) -> NDArray:
         """Values of all dofs, shape (size,). Collective."""

@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import kernels
+from ..algebra.operators import Rows
 from ..contact.base import Contact
 from ..systems.system import System
 from .base import Integrator
 from .contact_laws import Enforcement, VelocityLevel
 from .delassus_lumped import LumpedResponse, lumped_response
 from .energy import Balance, CentralDifferenceBalance
+from .step_buffer import CompiledLoop
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
@@ -196,6 +198,15 @@ class CentralDifferences(Integrator):
         """Fekak et al. (84), or what the contact law makes of it."""
         kind: type[Balance] = getattr(self._enforcement, "balance", CentralDifferenceBalance)
         return kind(self)
+
+    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+        """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind."""
+        from .compiled.central import Block, NotCompiled
+
+        try:
+            return Block(self, rows, balance)
+        except NotCompiled as reason:
+            return str(reason)
 
 
 def refuse_restitution_and_friction(contact: Contact, what: str) -> None:

@@ -59,6 +59,10 @@ class Balance:
     def step(self) -> None:
         """Add what the last step did; to be called after every step. Collective."""
 
+    def sample_internal(self, wanted: bool) -> None:
+        """Say whether the internal energy of the next steps is wanted, see :attr:`sampled`."""
+        self.sampled = wanted
+
     def restart(self) -> None:
         """Go on after a change of the time step. Collective.
 

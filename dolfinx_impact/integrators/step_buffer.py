@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -95,3 +95,10 @@ class Steps:
         if self.balance is not None:
             self.energies[i] = self.balance.terms()
         self.count += 1
+
+
+class CompiledLoop(Protocol):
+    """Makes many steps of an integrator in one compiled loop, with the results of its ``step``."""
+
+    def fill(self, part: Steps, steps: int) -> None:
+        """Make ``steps`` steps and store the state after each in ``part``, from its first row on."""

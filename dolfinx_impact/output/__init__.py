@@ -1,15 +1,17 @@
-"""What a run leaves: its history, fields for ParaView, stresses, files that are written whole.
+"""What a run leaves: its history, fields for ParaView, stresses, files that are written whole; observers.
 
 Pictures are in ``plot``; checkpoints in ``simulation``.
 """
 
 from .atomic_file import refuse_unwritable, whole_file, write_whole
 from .fields import Fields
+from .observer import Observer
 from .result import Result, relative_residual
 from .stress import VonMises
 
 __all__ = [
     "Fields",
+    "Observer",
     "Result",
     "VonMises",
     "refuse_unwritable",

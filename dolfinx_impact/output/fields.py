@@ -18,6 +18,7 @@ from ..integrators.hati.split_system import Divided
 from ..systems.body import Body
 from ..systems.solid import Solid
 from .field_file import FieldFile
+from .observer import Observer
 from .stress import VonMises
 
 #: The fields, as they are called in the files.
@@ -28,7 +29,7 @@ _VECTORS = ("displacement", "velocity", "impulse")
 _SAME = 1e-6
 
 
-class Fields:
+class Fields(Observer):
     """An observer of :func:`.simulate` that writes the fields on a body for ParaView.
 
     ``drop.bp`` is written as VTX, any degree of the elements; ``drop.xdmf`` (with ``drop.h5``) is for bodies

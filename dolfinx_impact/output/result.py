@@ -42,10 +42,11 @@ class Result(Mapping[str, NDArray]):
     def __init__(
         self, arrays: Mapping[str, Any], *, balance: bool = True, steps: int = 0, seconds: float = 0.0,
         penetration: float | None = None, approach: float = 0.0, penetration_at_start: float = 0.0,
+        turned: float = 0.0, about: str = "",
     ) -> None:  # fmt: skip
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
-        self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, ""
-        self.turned, self.penetration_at_start = 0.0, penetration_at_start
+        self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
+        self.turned, self.penetration_at_start = turned, penetration_at_start
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
@@ -102,8 +103,8 @@ class Result(Mapping[str, NDArray]):
         deepest = meta["penetration"]
         run = cls(arrays, balance=bool(meta["balance"]), steps=int(meta["steps"]),
                   seconds=float(meta["seconds"]), approach=float(meta["approach"]),
-                  penetration=None if deepest is None else float(deepest))  # fmt: skip
-        run.turned, run.penetration_at_start = float(meta["turned"]), float(meta["penetration_at_start"])
+                  penetration=None if deepest is None else float(deepest), turned=float(meta["turned"]),
+                  penetration_at_start=float(meta["penetration_at_start"]))  # fmt: skip
         return run
 
     def summary(self) -> str:

@@ -9,6 +9,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ..integrators import Integrator
+from ..output.observer import Observer
 
 
 class Moment(NamedTuple):
@@ -29,7 +30,7 @@ class Moment(NamedTuple):
     title: str = ""
 
 
-class Snapshots:
+class Snapshots(Observer):
     """Observer that keeps a body's state at some times, the start of a run among them.
 
     Say when by one of ``times``, ``interval``, or ``count`` and ``span``. At the first step within half a

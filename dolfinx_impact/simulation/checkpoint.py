@@ -51,6 +51,10 @@ class Checkpoint:
             raise ValueError(f"a checkpoint needs the path of its file, not {arguments.shown(path)}")
         self.path, self.about = Path(path), dict(about or {})
 
+    def way_on(self) -> str:
+        """How to continue a run that was interrupted."""
+        return f"go on from {str(self.path)!r}"
+
     def check(self, integrator: Integrator) -> None:
         """Raise before a run that could not be kept. Collective.
 

@@ -1,20 +1,19 @@
-"""The loop: step, follow the energies, record; it knows nothing of any scheme."""
+"""``simulate``: checks what is asked for, runs it, returns its history; it names no scheme."""
 
 from __future__ import annotations
 
+import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Callable, Literal, Protocol, Sequence, Union
+from typing import Literal, Sequence
 
 from .. import arguments
 from ..algebra.operators import Rows
 from ..integrators.base import Integrator
-from ..integrators.compiled.central import Block, NotCompiled
 from ..integrators.energy import Balance
-from ..integrators.hati import HATI
-from ..integrators.hati.compiled import HATIBlock
-from ..integrators.step_buffer import Steps
+from ..integrators.step_buffer import CompiledLoop
 from ..integrators.user_schemes import as_integrator
+from ..output.observer import Follower, Observer, ObserverLike
 from ..output.result import Result
 from .checkpoint import Checkpoint, Stored
 from .progress import Progress
@@ -30,22 +29,12 @@ _MANY_STEPS = 2000
 _FEW_DOFS = 20_000
 
 
-class Follower(Protocol):
-    """What wants the rows of all steps, many at a time."""
-
-    def follow(self, steps: Steps) -> None:
-        """Look at consecutive steps; the first call has the start alone. Collective."""
-
-
-Observer = Union[Balance, Follower, Callable[[Integrator], None]]
-
-
 def simulate(
     integrator: Integrator,
     *,
     t_end: float,
     record: Rows | None = None,
-    observers: Sequence[Observer] = (),
+    observers: Sequence[ObserverLike] = (),
     energies: bool = True,
     every: int = 1,
     progress: bool | Literal["bar"] | None = None,
@@ -62,13 +51,9 @@ def simulate(
         t_end: End time [s]; the run has ``round((t_end - t) / dt)`` steps.
         record: Which displacements to record; by default all dofs of point masses, and the
             contact points of a solid (their motion towards the obstacle).
-        observers: Callables ``f(integrator)``, called after every step; objects with
-            ``follow(steps)``, which are given the recorded rows of all steps, many at a time
-            (:class:`.Steps`, the start first; with ``needs_energies = False`` the stored energy of nonlinear
-            bodies is that of the samples alone); an energy balance of your own takes the place of the
-            scheme's. ``begin(integrator)`` is called before the first step and ``end()`` after the last,
-            or after an error, where an observer has them; ``state()`` (arrays by name, the same on every
-            rank) and ``resume(state)``, called before ``begin``, take it through a checkpoint.
+        observers: What follows the run: an :class:`.Observer`; an object with some of its methods; a function
+            ``f(integrator)``, called after every step; or an energy balance of your own, which takes the
+            place of the scheme's.
         energies: Follow the energy balance of the scheme.
         every: Sample every so many steps (and the last one).
         progress: Show a progress bar and, at the end, a summary; by default when the error stream is a
@@ -116,23 +101,26 @@ def simulate(
         adapt.check(integrator)
     if checkpoint is not None:
         checkpoint.check(integrator)
+    bar = None
     with ExitStack() as stack:
         stored = None
         if restart is not None:
             stored = stack.enter_context(Stored(restart))
             stored.resume(integrator, adapt is not None)
         run = Run(integrator, t_end, record, observers, energies, every, adapt, stored)
-        block = _compiled_block(run, False if adapt is not None else compiled)
-        caught = stack.enter_context(stop_signals())
-        shown = None if progress == "bar" else progress
-        bar = stack.enter_context(Progress(run.made + run.left, run.made, shown))
-        result = run.go(block, checkpoint, caught, bar)
-    if progress != "bar":
+        loop = _compiled_loop(run, False if adapt is not None else compiled)
+        stack.enter_context(stop_signals(run.caught))
+        if sys.stderr.isatty() if progress in (None, "bar") else progress:
+            bar = stack.enter_context(Progress(run.made + run.left, run.made))
+        with run.observed():
+            run.advance(loop, checkpoint, bar)
+        result = run.result()
+    if bar is not None and progress != "bar":
         bar.say(result.summary())
     return result
 
 
-def _checked_observers(observers: Sequence[Observer]) -> Sequence[Observer]:
+def _checked_observers(observers: Sequence[ObserverLike]) -> Sequence[ObserverLike]:
     if callable(observers) or hasattr(observers, "follow"):
         given = arguments.shown(observers)
         raise ValueError(f"observers must be a list, but is {given}: write observers=[...] around it")
@@ -146,23 +134,20 @@ def _checked_observers(observers: Sequence[Observer]) -> Sequence[Observer]:
     return observers
 
 
-def _compiled_block(run: Run, compiled: bool | None) -> Block | HATIBlock | None:
-    """What makes many steps at once, where it is wanted and possible."""
-    integrator, steps = run.integrator, run.made + run.left
-    if isinstance(integrator, HATI):
-        integrator.compiled = compiled  # where its steps are made one by one, their fine ones may be many
-    if compiled is False or (compiled is None and steps * integrator.substeps < _MANY_STEPS):
+def _compiled_loop(run: Run, compiled: bool | None) -> CompiledLoop | None:
+    """What makes many steps at once, where it is wanted and possible; None: they are made one by one."""
+    s = run.integrator
+    s.prefer_compiled(compiled)
+    if compiled is False or (compiled is None and (run.made + run.left) * s.substeps < _MANY_STEPS):
         return None
-    try:
-        if run.callables:
-            raise NotCompiled("an observer must be called after every step")
-        if isinstance(integrator, HATI) and type(integrator) is not HATI:
-            raise NotCompiled(f"{type(integrator).__name__} makes its steps one by one")
-        if compiled is None and integrator.system.size > _FEW_DOFS:
-            return None
-        kind = HATIBlock if isinstance(integrator, HATI) else Block
-        return kind(integrator, run.rows, run.balance)
-    except NotCompiled as reason:
-        if compiled:
-            raise ValueError(f"no compiled loop for this run: {reason}") from None
+    if run.after_steps:
+        loop: CompiledLoop | str = "an observer must be called after every step"
+    elif compiled is None and s.system.size > _FEW_DOFS:
         return None
+    else:
+        loop = s.compiled_loop(run.rows, run.balance)
+    if not isinstance(loop, str):
+        return loop
+    if compiled:
+        raise ValueError(f"no compiled loop for this run: {loop}")
+    return None

@@ -22,17 +22,12 @@ class Progress:
     Args:
         steps: Steps of the whole run.
         made: Steps that were made before.
-        shown: Whether to show it; None: when the error stream is a terminal.
-
-    Attributes:
-        shown: Whether this rank shows it.
     """
 
-    def __init__(self, steps: int, made: int = 0, shown: bool | None = None) -> None:
-        wanted = sys.stderr.isatty() if shown is None else shown
+    def __init__(self, steps: int, made: int = 0) -> None:
         self._bar: Any = None
-        self._next = 0.0
-        if wanted and MPI.COMM_WORLD.rank == 0:
+        self._next, self._made = 0.0, made
+        if MPI.COMM_WORLD.rank == 0:
             try:
                 from tqdm import tqdm
             except ImportError:
@@ -42,11 +37,6 @@ class Progress:
                 bar_format=_LINE, dynamic_ncols=True,
             )  # fmt: skip
 
-    @property
-    def shown(self) -> bool:
-        """Whether this rank shows it."""
-        return self._bar is not None
-
     def __enter__(self) -> "Progress":
         return self
 
@@ -54,17 +44,17 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
-    def update(self, steps: int, t: float, drift: float, left: int) -> None:
-        """So many more steps were made.
+    def update(self, made: int, t: float, drift: float, left: int) -> None:
+        """Show where the run is.
 
         Args:
-            steps: Steps since the last call.
+            made: Steps that were made, those before a restart too.
             t: Simulated time [s].
             drift: What the energy balance fails to close by, relative; nan where there is none.
             left: Steps to come.
         """
-        bar = self._bar
-        if bar is None:
+        bar, steps, self._made = self._bar, made - self._made, made
+        if bar is None or steps == 0:
             return
         now = time.perf_counter()
         if now >= self._next:

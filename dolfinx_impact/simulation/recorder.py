@@ -13,12 +13,13 @@ from ..algebra.operators import Rows
 from ..integrators import energy
 from ..integrators.energy import Balance
 from ..integrators.step_buffer import Steps
+from ..output.observer import Observer
 from ..output.result import Result
 
 _MOST_BYTES = 1_000_000_000
 
 
-class Recorder:
+class Recorder(Observer):
     """Allocates the history once, fills this rank's part, gathers it at the end.
 
     Args:
@@ -82,8 +83,10 @@ class Recorder:
         history.r[history.count], history.r_t[history.count] = self._impulses, self._rubbed
         history.count += 1
 
-    def state(self) -> dict[str, tuple[str, NDArray]]:
-        """What was recorded so far; the last step and what was summed since the last sample too. Collective.
+    def arrays(self) -> dict[str, tuple[str, NDArray]]:
+        """All that was recorded so far, for a checkpoint: the last step and sums since the last sample too.
+
+        Collective.
 
         Returns:
             By name the place of the first axis ("rows", "points", "number") and the array.
@@ -111,8 +114,8 @@ class Recorder:
             columns["r_t"] = ("points", np.moveaxis(steps.r_t, 1, 0))
         return columns
 
-    def resume(self, read: Callable[[str, str], NDArray]) -> None:
-        """Go on from a :meth:`state`. Collective.
+    def restore(self, read: Callable[[str, str], NDArray]) -> None:
+        """Continue from :meth:`arrays`. Collective.
 
         Args:
             read: Gives an array of it by name and place.
@@ -142,8 +145,12 @@ class Recorder:
         self._history.count = times.shape[1] - 1
         self._history.table[: self._history.count], self._last[:] = kept.table[:-1], kept.table[-1]
 
-    def result(self, seconds: float) -> Result:
-        """The history of all ranks, rows in order. Collective."""
+    def result(self, seconds: float, *, turned: float, about: str) -> Result:
+        """The history of all ranks, rows in order. Collective.
+
+        Args:
+            seconds, turned, about: See :class:`.Result`.
+        """
         self._take_last()
         contact, comm, history = self._integrator.contact, self._comm, self._history.cut()
         order = self._rows.sorting(comm)
@@ -167,7 +174,7 @@ class Recorder:
         penetration, approach, at_start = map(float, self._depth.of_all(comm))
         return Result(
             arrays, balance=closes, steps=steps, seconds=seconds, penetration=penetration, approach=approach,
-            penetration_at_start=at_start,
+            penetration_at_start=at_start, turned=turned, about=about,
         )  # fmt: skip
 
     def _refuse_large(self, samples: int) -> None:

@@ -24,22 +24,27 @@ _EXPLODED = 10.0
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C or SIGTERM, seen by all ranks at the same step.
 
-    Attributes:
+    Args:
         number: The signal.
-        left: What became of the files.
+        left: What became of the files; by default nothing was written.
+
+    Attributes:
+        number, left: As given.
     """
 
-    left = "nothing was written"
-
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, left: str = "") -> None:
         super().__init__(f"interrupted by {signal.Signals(number).name}")
-        self.number = number
+        self.number, self.left = number, left or "nothing was written"
 
 
 @contextmanager
-def stop_signals() -> Iterator[list[int]]:
-    """Signals caught meanwhile; the first is only noted, a second one kills."""
-    caught: list[int] = []
+def stop_signals(caught: list[int] | None = None) -> Iterator[list[int]]:
+    """Signals caught meanwhile; the first is only noted, a second one kills.
+
+    Args:
+        caught: The list that they are added to; by default a new one.
+    """
+    caught = [] if caught is None else caught
     numbers = (signal.SIGINT, signal.SIGTERM)
     if threading.current_thread() is not threading.main_thread():
         yield caught
@@ -58,25 +63,24 @@ def stop_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-class Guard:
-    """Looks at the energy after every step.
+class StabilityMonitor:
+    """Ends a run on all ranks at once: detects divergence, values that are not finite, and signals.
 
     Args:
         integrator: The integrator.
         balance: Its balance, started, or None.
         watch: What looks at a body that deforms much, or None.
+        caught: The list that signals are added to as they arrive.
 
     Attributes:
-        caught: Signals that were caught.
         drift: What the balance fails to close by over the largest energy, after the last step; nan without
             a balance.
     """
 
     def __init__(
-        self, integrator: Integrator, balance: Balance | None, watch: Watch | None = None
+        self, integrator: Integrator, balance: Balance | None, watch: Watch | None, caught: list[int]
     ) -> None:
-        self._integrator, self._balance, self._watch = integrator, balance, watch
-        self.caught: list[int] = []
+        self._integrator, self._balance, self._watch, self._caught = integrator, balance, watch, caught
         self._comm = integrator.system.comm
         self._local, self._sum = np.zeros(6), np.zeros(6)
         self._internal = balance.internal if balance else 0.0
@@ -106,7 +110,7 @@ class Guard:
             The signal to stop for, 0 for none.
         """
         balance, local, s = self._balance, self._local, self._integrator
-        local[2], local[3] = signal.SIGINT in self.caught, signal.SIGTERM in self.caught
+        local[2], local[3] = signal.SIGINT in self._caught, signal.SIGTERM in self._caught
         local[4] = failed is not None
         if balance is not None:
             local[0] = balance.kinetic + self._internal + balance.internal_work
@@ -128,10 +132,10 @@ class Guard:
             self._note(max(abs(local[0]), abs(local[1])), local[5])
         return int(stop)
 
-    def check_part(self, part: Steps) -> int:
+    def check_many(self, part: Steps) -> int:
         """The same after many steps of one rank."""
         s, n = self._integrator, part.count
-        stop = next((number for number in (signal.SIGINT, signal.SIGTERM) if number in self.caught), 0)
+        stop = next((number for number in (signal.SIGINT, signal.SIGTERM) if number in self._caught), 0)
         if stop:
             return int(stop)
         if self._balance is None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
+from ...output.observer import Observer
 from ...simulation.loop import simulate
 from .. import bridge_crane as case
 from ..case import RunLog
@@ -209,7 +210,7 @@ def _parameters(runs: Runs, scheme: str, **settings: Any) -> dict[str, Any]:
     return dict(short.summary["parameters"])
 
 
-class _Clock:
+class _Clock(Observer):
     """Notes the CPU time whenever steps are handed on."""
 
     def __init__(self) -> None:

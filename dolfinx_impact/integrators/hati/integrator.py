@@ -16,8 +16,9 @@ from ..compiled.central import NotCompiled
 from ..contact_laws import VelocityLevel
 from ..energy import Balance
 from ..initial_values import Initial, initial_field
+from ..step_buffer import CompiledLoop
 from .balance import HATIBalance
-from .compiled import FineBlock
+from .compiled import FineBlock, HATIBlock
 from .explicit_side import GluedExplicit
 from .implicit_side import Implicit
 from .interface import Interface
@@ -256,6 +257,19 @@ class HATI(Integrator):
     def balance(self) -> Balance:
         """Fekak et al. (91)."""
         return HATIBalance(self)
+
+    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+        """See :meth:`.Integrator.compiled_loop`; every part of both sides must be of a compiled kind."""
+        if type(self) is not HATI:
+            return super().compiled_loop(rows, balance)
+        try:
+            return HATIBlock(self, rows, balance)
+        except NotCompiled as reason:
+            return str(reason)
+
+    def prefer_compiled(self, compiled: bool | None) -> None:
+        """Set :attr:`compiled`, for the fine steps of steps that are made one by one."""
+        self.compiled = compiled
 
 
 class FineContact:

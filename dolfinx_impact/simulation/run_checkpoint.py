@@ -1,0 +1,117 @@
+"""What a run is between two steps, in a checkpoint: counts, history, energies, observers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..integrators.energy import Balance
+from ..output.observer import overrides
+from .checkpoint import Checkpoint, Stored, Writer
+from .parallel_layout import Points
+
+if TYPE_CHECKING:
+    from .run import Run
+
+
+class RunCheckpoint:
+    """Writes a run between two steps, and reads it. All methods are collective.
+
+    Beside the state of the integrator, which :mod:`.checkpoint` writes and reads, the file has ``run/...``
+    (counts, what the stability monitor and the step control know), ``history/...`` (:meth:`.Recorder.arrays`),
+    ``balance/...`` and ``observer-0/...``, ``observer-1/...`` in the order of the observers.
+
+    Args:
+        run: The run.
+        stored: The checkpoint that is read; None where one is written.
+    """
+
+    def __init__(self, run: Run, stored: Stored | None = None) -> None:
+        self._run, self._stored = run, stored
+
+    def write(self, checkpoint: Checkpoint) -> None:
+        """Write the whole run.
+
+        Raises:
+            OSError: On every rank, when the file cannot be written; an earlier one is intact.
+        """
+        run = self._run
+        s, balance, changes = run.integrator, run.balance, run.adapt.changes if run.adapt else 0
+        common, share = run.monitor.state()
+        counts = [run.made, run.left, run.t_end, s.beyond_limit, changes]
+        with Writer(checkpoint.path, s, checkpoint.about) as file:
+            file.add("run/counts", "number", np.array(counts, dtype=np.float64))
+            file.add("run/guard", "number", common)
+            if run.watch is not None:
+                file.add("run/watch", "number", run.watch.state())
+            file.add("run/seconds", "number", np.array(run.seconds()))
+            file.add("run/internal", "shares", share)
+            file.places["rows"] = Points(s.system.comm, run.rows)
+            for name, (place, values) in run.recorder.arrays().items():
+                file.add(f"history/{name}", place, values)
+            if balance is not None:
+                for name, values in balance.state().items():
+                    file.add(f"balance/{name}", _place(balance, name), values)
+            for i, observer in self._observers().items():
+                for name, values in run.together(observer.state).items():
+                    file.add(f"observer-{i}/{name}", "number", np.asarray(values))
+
+    def read_counts(self) -> tuple[int, int, float]:
+        """Steps made and left, and the wall-clock time so far [s].
+
+        Restores what the step control has counted and whether the step is above the critical one, too.
+        """
+        run, stored = self._run, self._stored
+        assert stored is not None
+        made, left, t_end, beyond, changes = stored.read("run/counts", "number")
+        run.integrator.beyond_limit = bool(beyond)
+        if run.adapt is not None:
+            run.adapt.changes = int(changes)
+        seconds = float(stored.read("run/seconds", "number"))
+        return int(made), int(left) if t_end == run.t_end else run.left, seconds
+
+    def read(self) -> None:
+        """What :meth:`write` wrote, after the balance has started and before observers begin.
+
+        Raises:
+            ValueError: Another ``every``, energies or observers than those of the run that was stored.
+        """
+        run, stored = self._run, self._stored
+        assert stored is not None
+        if run.watch is not None and "run/watch" in stored:
+            run.watch.resume(stored.read("run/watch", "number"))
+        run.monitor.resume(stored.read("run/guard", "number"), stored.read("run/internal", "shares"))
+        stored.places["rows"] = Points(run.integrator.system.comm, run.rows)
+        run.recorder.restore(lambda name, place: stored.read(f"history/{name}", place))
+        self._read_balance(stored)
+        self._read_observers(stored)
+
+    def _read_balance(self, stored: Stored) -> None:
+        balance, names = self._run.balance, stored.below("balance")
+        if (balance is not None) != bool(names):
+            raise ValueError("with energies or without: give energies= as for the run that was kept")
+        if balance is not None:
+            balance.resume({name: stored.read(f"balance/{name}", _place(balance, name)) for name in names})
+
+    def _read_observers(self, stored: Stored) -> None:
+        for i, observer in self._observers().items():
+            names = stored.below(f"observer-{i}")
+            if not names:
+                kind = type(observer).__name__
+                raise ValueError(
+                    f"the checkpoint knows nothing of observer {i + 1}, a {kind}: give the observers of the "
+                    "run that was kept, in their order"
+                )
+            observer.resume({name: stored.read(f"observer-{i}/{name}", "number") for name in names})
+
+    def _observers(self) -> dict[int, Any]:
+        """Those with a state, by their number in the list."""
+        return {
+            i: each for i, each in enumerate(self._run.observers)
+            if overrides(each, "state") and overrides(each, "resume") and not isinstance(each, Balance)
+        }  # fmt: skip
+
+
+def _place(balance: Balance, name: str) -> str:
+    return "dofs" if name in balance.at_dofs else "shares"
