@@ -36,7 +36,7 @@ MOVED = {
     "fields": "output.fields",
     "frame": "systems.frame",
     "guard": "simulation.stability_monitor",
-    "held_sides": "contact.held_sides",
+    "held_sides": "contact.active_sides",
     "identity": "simulation.run_fingerprint",
     "integrators._block_loop": "integrators.compiled._central_loop",
     "integrators.block": "integrators.compiled.central",

@@ -24,24 +24,24 @@ def test_flags_name_the_processor(tmp_path, monkeypatch):
     found = []
     for text in (OLD, NEW, OLD):
         on(text, tmp_path, monkeypatch)
-        found.append(kernel_cache.told_apart(FLAGS, COMM))
+        found.append(kernel_cache.cache_flags(FLAGS, COMM))
     assert found[0] == found[2] != found[1]
     assert all(flags[:2] == FLAGS and len(flags) == 3 for flags in found)
-    assert kernel_cache.told_apart(["-O2"], COMM) == ["-O2"]
+    assert kernel_cache.cache_flags(["-O2"], COMM) == ["-O2"]
 
 
 def test_where_the_system_says_nothing_the_machine_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(kernel_cache, "_CPUINFO", tmp_path / "nothing")
     monkeypatch.setattr(kernel_cache.platform, "node", lambda: "one")
     assert kernel_cache.features().endswith(" one")
-    one = kernel_cache.told_apart(FLAGS, COMM)
+    one = kernel_cache.cache_flags(FLAGS, COMM)
     monkeypatch.setattr(kernel_cache.platform, "node", lambda: "two")
-    assert kernel_cache.told_apart(FLAGS, COMM) != one
+    assert kernel_cache.cache_flags(FLAGS, COMM) != one
 
 
 def test_a_job_on_different_processors_uses_what_all_have(tmp_path, monkeypatch):
     on(NEW if COMM.rank else OLD, tmp_path, monkeypatch)
-    found = kernel_cache.told_apart(FLAGS, COMM)
+    found = kernel_cache.cache_flags(FLAGS, COMM)
     assert found == (["-O3"] if COMM.size > 1 else [*FLAGS, found[-1]])
 
 

@@ -1,6 +1,6 @@
 """Gaps ``g(u)`` and their operators ``L``: bounds on dofs, rigid obstacles, pairs of nodes, lists of them.
 
-Which law an impulse obeys and how it is found is the business of ``integrators``.
+The laws of the impulses (Signorini, Newton, Coulomb) and their solution live in ``integrators``.
 """
 
 from .base import Bound, Contact

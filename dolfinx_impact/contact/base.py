@@ -1,7 +1,7 @@
-"""Contact: the gap g(u), the operator L = dg/du, and Newton's restitution.
+"""Unilateral contact: gap function g(u), contact operator L = dg/du, coefficients of the contact laws.
 
-``g > 0`` is open, ``g < 0`` is penetration; the normal n points from the obstacle into
-the free side; the normal velocity is ``L v`` and an impulse ``r >= 0`` acts as ``+L^T r``.
+``g > 0`` is open, ``g < 0`` is penetration; the normal n points from the obstacle to the free side; the
+normal velocity is ``L v``, and an impulse ``r >= 0`` [N s] acts on the system as ``+L^T r``.
 """
 
 from __future__ import annotations
@@ -17,53 +17,53 @@ from numpy.typing import NDArray
 from .. import arguments, descriptions, parallel
 from ..algebra.operators import Rows
 from ..systems.system import System
-from .held_sides import HeldSides
+from .active_sides import ActiveSides
 
-#: Points may lie that deep inside at the start, by rounding; part of the system's length.
+#: Largest penetration at the start that counts as round-off, relative to the system's length.
 TOUCHING = 1e-9
 
 
 class Contact:
-    """Unilateral contacts of a system: what every scheme needs of them.
+    """Unilateral contact of the points of a system: base class, and the interface that schemes use.
 
     Args:
         system: The system.
-        rows: L at the start; a point belongs to the rank that owns its dofs, or where ranks share rows
-            (:class:`.SharedRows`, with a constant L) to the rank that owns the row.
+        rows: L at the start, one row per point. A point belongs to the rank that owns its dofs, or, where
+            rows are distributed (:class:`.SharedRows`, constant L), to the rank that owns the row.
         restitution: Newton's coefficient e, 0 to 1.
         gap_tolerance: A gap up to this [m] counts as closed; default 1e-12 times the
             system's length.
-        touching: With False, a point is closed only when ``g < -gap_tolerance``.
+        touching: False for strict activation: a point is closed only where ``g < -gap_tolerance``.
         friction: Coulomb's coefficient mu.
-        drift_correction: Gap feedback a in (0, 1] against the drift of contact at velocity level into
-            obstacles whose normal turns under a sliding point; True is 0.5, False or 0 none. See
-            :class:`~.contact_laws.VelocityLevel`; without effect where L never changes.
-        allow_penetration: Accept points that lie inside of the obstacle at the start.
+        drift_correction: Gap feedback a in (0, 1] against the drift of velocity-level contact into
+            obstacles whose normal varies along the path of a sliding point; True is 0.5, False or 0 none.
+            See :class:`~.contact_laws.VelocityLevel`; without effect where L is constant.
+        allow_penetration: Accept points that are inside the obstacle at the start.
 
     Attributes:
         rows: L at the last :meth:`evaluate`.
-        count: Number of points on this rank.
-        closed_before: Which points were closed in the last step, shape (p,).
+        count: Number p of points on this rank.
+        closed_before: Points that were closed in the last step, mask of shape (p,).
         total: Number of points of all ranks.
-        mine: Place of this rank's points among those of all ranks, in rank order.
-        constant: Whether L never changes.
-        moving: Whether the other side moves by itself: see :meth:`surface_velocity`.
-        time: Time at which gaps and normals are asked for [s], set by who asks.
+        mine: Range of this rank's points in the rank-ordered concatenation over all ranks.
+        constant: Whether L is constant in time.
+        moving: Whether the obstacle has a prescribed motion: see :meth:`surface_velocity`.
+        time: Time at which gaps and normals are evaluated [s]; set by the caller before each evaluation.
 
     Raises:
-        ValueError: A restitution outside [0, 1], a negative tolerance, a drift correction outside [0, 1], no
-            point at all.
+        ValueError: A restitution outside [0, 1], a negative tolerance, a drift correction outside [0, 1], or
+            no points.
     """
 
     constant, moving = True, False
-    #: Smallest diameter of the other side that a point could jump over in a step [m].
+    #: Smallest thickness of the obstacle [m]: points that move farther in a step may tunnel through it.
     thickness = math.inf
-    #: What ends the run, where this rank alone may have seen it.
+    #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.
     failure: Exception | None = None
     time = 0.0
-    #: What remembers the sides of an obstacle with edges that points came through.
-    _sides: HeldSides | None = None
-    #: How many of a point's dofs are directions of space, the first ones; None: all.
+    #: Active sides of obstacles with edges; None for obstacles without.
+    _sides: ActiveSides | None = None
+    #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
 
     def __init__(
@@ -89,7 +89,7 @@ class Contact:
         self.gap_tolerance, self.count = float(tolerance), rows.count
         self.allow_penetration = bool(allow_penetration)
         laws = ("restitution", "friction", "drift_correction")
-        self._filled = {name: np.zeros(self.count) for name in laws}
+        self._coefficients = {name: np.zeros(self.count) for name in laws}
         self.closed_before = np.zeros(self.count, dtype=bool)
         self._closed = np.zeros(self.count, dtype=bool)
         counts = self.comm.allgather(self.count)
@@ -117,8 +117,8 @@ class Contact:
         return self._of_points("drift_correction")
 
     def _of_points(self, name: str) -> NDArray:
-        """A law's number at every point."""
-        values = self._filled[name]
+        """A coefficient of the contact laws at every point, shape (p,)."""
+        values = self._coefficients[name]
         values[:] = getattr(self, name)
         return values
 
@@ -127,74 +127,74 @@ class Contact:
         raise NotImplementedError
 
     def evaluate(self, u: NDArray) -> NDArray:
-        """Gap at the positions ``u``, shape (p,) [m]; brings :attr:`rows` up to date."""
+        """Gap at ``u``, shape (p,) [m]; updates :attr:`rows` to L(u)."""
         return self.gap(u)
 
     def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
-        """:meth:`evaluate`; at an edge velocities ``v`` [m/s] tell the face that a point comes through."""
+        """:meth:`evaluate`; at edges velocities ``v`` [m/s] select the side through which points enter."""
         return self.evaluate(u)
 
     def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
-        """Which points are closed at ``u``, shape (p,); brings their :attr:`rows` up to date, no others.
+        """Active set at ``u``: mask of the closed points, shape (p,). Updates :attr:`rows` of these alone.
 
         Args:
             u: Positions [m].
-            v: Velocities without contact [m/s]: at an edge they tell the face that a point comes through.
+            v: Free velocities [m/s]: at edges they select the side through which points enter.
         """
         return self.closed(self.evaluate(u))
 
-    # -- what a step leaves to the next one
+    # -- history: the state that the next step depends on
 
     def start(self, u: NDArray, t: float) -> None:
-        """Begin at the positions ``u`` [m] and the time ``t`` [s]: no step lies behind. Collective."""
+        """Initialise at the displacements ``u`` [m] and the time ``t`` [s], without history. Collective."""
         self.time = t
         self.closed_before[:] = self._closed[:] = False
 
     def warn_of_long_steps(self, u: NDArray, v: NDArray, dt: float) -> None:
-        """Warn where points at velocities ``v`` could jump over the other side in a step dt. Collective."""
+        """Warn where points with velocities ``v`` may tunnel through the obstacle in a step. Collective."""
         if not self.comm.allreduce(self.thickness, op=MPI.MIN) < math.inf:
             return
-        way = dt * parallel.largest(self.comm, self.speeds(u, v))
-        if way > 0.5 * self.thickness and self.comm.rank == 0:
+        path = dt * parallel.largest(self.comm, self.speeds(u, v))
+        if path > 0.5 * self.thickness and self.comm.rank == 0:
             warnings.warn(
-                f"points of the contact move {way:.3g} m in a step, more than half the thickness of the "
+                f"points of the contact move {path:.3g} m in a step, more than half the thickness of the "
                 f"obstacle, {self.thickness:.3g} m: they may jump over it; take a smaller time step",
                 stacklevel=4,
             )
 
     def speeds(self, u: NDArray, v: NDArray) -> NDArray:
-        """Speeds of the points at velocities ``v`` relative to the other side at :attr:`time`, (p,) [m/s]."""
+        """Speeds of the points relative to the obstacle at :attr:`time`, shape (p,) [m/s]."""
         return np.linalg.norm(v[self.rows.dofs] - self.surface_velocity(self.time), axis=1)
 
     def agree_on_failure(self) -> None:
-        """Raise on all ranks what one has found wrong with the step at hand. Collective."""
+        """Raise the :attr:`failure` of any rank on all ranks. Collective."""
         if self.thickness < math.inf and self.comm.size > 1:
             parallel.agree(self.comm, self.failure)
 
     def note(self, closed: NDArray) -> None:
-        """Take down which points the step at hand has found closed, shape (p,)."""
+        """Record the active set of the present step, mask of shape (p,)."""
         self._closed[:] = closed
 
     def keep(self) -> None:
-        """Make what the step at hand has found the past of the next one; called once, at the step's end."""
+        """Store the state of the completed step as history of the next one; called once, at its end."""
         self.closed_before[:] = self._closed
         if self._sides is not None:
-            self._sides.keep()
+            self._sides.accept_step()
 
     @property
     def remembers(self) -> bool:
-        """Whether the next step needs more of this one than positions and velocities."""
+        """Whether the next step depends on more than displacements and velocities."""
         return self._sides is not None or (self.drift_correction > 0 and not self.constant)
 
     def past(self) -> dict[str, NDArray]:
-        """What the next step takes from this one, by name, shape (p, ...) each; empty for nothing."""
-        kept: dict[str, NDArray] = {} if self._sides is None else self._sides.past()
+        """History variables that the next step depends on, by name, shape (p, ...) each; empty for none."""
+        history: dict[str, NDArray] = {} if self._sides is None else self._sides.past()
         if not (self.drift_correction > 0 and not self.constant):
-            return kept
-        return {**kept, "closed": self.closed_before.astype(np.float64), "L": self.rows.weights.copy()}
+            return history
+        return {**history, "closed": self.closed_before.astype(np.float64), "L": self.rows.weights.copy()}
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`past`."""
+        """Restore the history returned by :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
             self.rows.weights[:] = past["L"]
@@ -202,46 +202,47 @@ class Contact:
             self._sides.resume(past)
 
     def restitution_laws(self) -> tuple[float, ...]:
-        """The different coefficients of restitution among the points of all ranks."""
+        """Distinct coefficients of restitution among the points of all ranks."""
         return (self.restitution,)
 
     def approach(self) -> Rows | None:
-        """Rows for the displacement of each point towards the other side at the start [m]; None without."""
+        """Rows for the displacement of each point along ``-n`` of the start [m]; None where not available."""
         return None
 
     def places(self, u: NDArray) -> NDArray | None:
-        """Where the points are at the positions ``u``, shape (p, gdim) [m]; None where that is not known."""
+        """Current positions of the points at ``u``, shape (p, gdim) [m]; None where they are unknown."""
         return None
 
     def frames(self) -> NDArray:
-        """Normal and tangential rows on the dofs of each point at the last :meth:`evaluate`, shape (p, d, k).
+        """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, d, k).
 
-        Tangential rows give the velocity along orthonormal tangents; without any d is 1.
+        ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
+        The tangents are orthonormal.
         """
         return self.rows.weights[:, None, :]
 
     def surface_velocity(self, t: float) -> NDArray:
-        """Velocities of the other side at the points, on their dofs, shape (p, k) [m/s].
+        """Velocities of the obstacle at the points, on their dofs, shape (p, k) [m/s].
 
-        At the positions of the last :meth:`evaluate`; zero where nothing is :attr:`moving`.
+        At the positions of the last :meth:`evaluate`; zero unless :attr:`moving`.
         """
         return np.zeros(self.rows.dofs.shape)
 
     def approach_velocity(self, v: NDArray, t: float) -> NDArray:
-        """``L v`` less the normal velocity of the other side at ``t``, shape (p,) [m/s]."""
-        found = self.rows(v)
+        """Relative normal velocity ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
+        normal_velocity = self.rows(v)
         if self.moving:
-            found -= np.einsum("pk,pk->p", self.rows.weights, self.surface_velocity(t))
-        return found
+            normal_velocity -= np.einsum("pk,pk->p", self.rows.weights, self.surface_velocity(t))
+        return normal_velocity
 
     def closed(self, gap: NDArray) -> NDArray[np.bool_]:
-        """Which points count as closed, shape (p,)."""
+        """Mask of the points that count as closed at these gaps, shape (p,)."""
         return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
 
     def slip(self, v: NDArray, t: float = 0.0) -> NDArray:
-        """Tangential velocities of the points against the other side at ``t``, shape (p, gdim) [m/s].
+        """Tangential velocities of the points relative to the obstacle at ``t``, shape (p, gdim) [m/s].
 
-        Only where the columns of L are the directions of space, as for obstacles.
+        Defined only where the columns of L are the directions of space, as for obstacles.
         """
         velocity = v[self.rows.dofs]
         if self.moving:
@@ -255,32 +256,32 @@ class Contact:
 
 
 def refuse_penetration(contact: Contact, gap: NDArray, x: NDArray | None, what: str) -> None:
-    """Raise a ValueError where points lie inside of the other side at the start. Collective.
+    """Raise a ValueError where points are inside the obstacle at the start. Collective.
 
     Args:
         contact: The contact.
         gap: Gaps, shape (p,) [m].
         x: Positions of the points, shape (p, gdim) [m], or None.
-        what: What the points are.
+        what: Name of the points in the message.
     """
     comm = contact.comm
     deepest = -gap.min(initial=np.inf)
     worst = comm.allreduce(float(deepest), op=MPI.MAX)
     if not worst > max(contact.gap_tolerance, TOUCHING * contact.system.length):
         return
-    mine = None
+    location = None
     if deepest == worst:
         k = int(np.argmin(gap))
-        mine = f"point {k}" if x is None else "(" + ", ".join(f"{value:.6g}" for value in x[k]) + ") m"
-    place = next(x for x in comm.allgather(mine) if x is not None)
+        location = f"point {k}" if x is None else "(" + ", ".join(f"{value:.6g}" for value in x[k]) + ") m"
+    location = next(each for each in comm.allgather(location) if each is not None)
     raise ValueError(
-        f"the obstacle contains {what} at the start, the deepest at {place}, {worst:.3g} m "
+        f"the obstacle contains {what} at the start, the deepest at {location}, {worst:.3g} m "
         "inside: move the body or the obstacle, or allow it (allow_penetration=True)"
     )
 
 
 def feedback(given: float | bool) -> float:
-    """The gap feedback a of a ``drift_correction``, 0 to 1.
+    """Gap feedback a, 0 to 1, from a ``drift_correction``.
 
     Raises:
         ValueError: Something else.
@@ -293,12 +294,12 @@ def feedback(given: float | bool) -> float:
 
 
 class Bound(Contact):
-    """A bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
+    """Bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
 
     Args:
         system: The system.
-        dof: Number of the dof, or of several, each a contact of its own. Where several ranks
-            share the system: a list of local numbers, empty on ranks that own none of them.
+        dof: Number of the dof, or of several, each a contact point. On a distributed system a list of
+            local numbers, empty on ranks that own none of them.
         lower: Smallest value allowed; or
         upper: largest value allowed (give one of the two).
         restitution: Newton's coefficient e, 0 to 1.

@@ -1,4 +1,4 @@
-"""Several contacts of one system as one: a single system of rows."""
+"""Union of several contacts of one system, with one common contact operator L."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .base import Contact
 from .obstacles import Obstacle, Union
 
 
-#: What a scheme takes: a contact, several of one system, or none.
+#: The ``contact`` argument of schemes: a contact, several of one system, or None.
 Contacts = Contact | Sequence[Contact] | None
 
 
 def as_contact(given: Any) -> Contact | None:
-    """The contact itself; of several one system of rows; None for none. Collective for several.
+    """The contact itself; several as a :class:`ContactSet`; None for none. Collective for several.
 
     Raises:
         ValueError: Something else.
@@ -32,9 +32,9 @@ def as_contact(given: Any) -> Contact | None:
 
 
 class ContactSet(Contact):
-    """Contacts of one system, each with its own restitution, friction and obstacle, solved together.
+    """Contacts of one system with their own restitution, friction and obstacle, solved as one problem.
 
-    ``contact=[a, b]`` of a scheme makes one. Its points are those of the members one after another.
+    ``contact=[a, b]`` of a scheme creates one. Its points are those of the members, concatenated.
 
     Args:
         members: The contacts.
@@ -43,8 +43,8 @@ class ContactSet(Contact):
         members: As given.
 
     Raises:
-        ValueError: Something else than contacts, contacts of different systems, friction beside contacts of
-            another kind, node pairs beside contacts that are not flat or have friction.
+        ValueError: Members that are not contacts, contacts of different systems, friction together with
+            contacts of another kind, node pairs together with contacts that are curved or have friction.
     """
 
     def __init__(self, members: Sequence[Contact]) -> None:
@@ -82,7 +82,7 @@ class ContactSet(Contact):
         self._shared = bool(shared)
 
     def _joined_rows(self) -> Rows:
-        """The rows of all members; those with fewer dofs are filled up with weights of zero."""
+        """Rows of all members; those with fewer dofs are padded with zero weights."""
         longest = max(each.rows.order.shape[1] for each in self.members)
         order = [_wider(each.rows.order, longest) for each in self.members]
         keys = np.concatenate([np.insert(keys, 0, i, axis=1) for i, keys in enumerate(order)])
@@ -94,20 +94,19 @@ class ContactSet(Contact):
         return Rows(dofs, weights, keys)
 
     def _shared_rows(self, keys: NDArray) -> Rows:
-        """Rows whose entries lie on several ranks, by the place of each among those of all ranks."""
+        """Distributed rows of all members, numbered by rank and then by member."""
         comm = self.members[0].comm
         counts = np.array(comm.allgather([each.count for each in self.members]))  # (ranks, members)
         before = np.concatenate([[0], np.cumsum(counts.sum(axis=1))])
         points, dofs, weights = [], [], []
         for i, each in enumerate(self.members):
-            # Of a member's points in rank order: the rank of each, and its place among those of the rank.
+            # For each of a member's points in rank order: its rank, and its number in the set.
             rank = np.repeat(np.arange(comm.size), counts[:, i])
             place = before[rank] + counts[rank, :i].sum(axis=1) + np.arange(rank.size)
             place -= np.concatenate([[0], np.cumsum(counts[:, i])])[rank]
             rows, k = each.rows, each.rows.dofs.shape[1]
-            own = np.repeat(np.arange(each.total)[each.mine], k)
-            mine = rows.point if isinstance(rows, SharedRows) else own
-            points.append(place[mine])
+            local = np.repeat(np.arange(each.total)[each.mine], k)
+            points.append(place[rows.point if isinstance(rows, SharedRows) else local])
             dofs.append(rows.dofs.ravel())
             weights.append(rows.weights.ravel())
         point, dof, weight = (np.concatenate(part) for part in (points, dofs, weights))
@@ -121,7 +120,7 @@ class ContactSet(Contact):
         return Union(shapes) if shapes else None
 
     def _of_points(self, name: str) -> NDArray:
-        values = self._filled[name]
+        values = self._coefficients[name]
         for each, part in zip(self.members, self._parts):
             values[part] = getattr(each, name)
         return values
@@ -130,7 +129,7 @@ class ContactSet(Contact):
 
     @property
     def time(self) -> float:  # type: ignore[override]
-        """Time at which gaps and normals are asked for [s]."""
+        """Time at which gaps and normals are evaluated [s]."""
         return self.members[0].time
 
     @time.setter
@@ -144,32 +143,32 @@ class ContactSet(Contact):
 
     def evaluate(self, u: NDArray) -> NDArray:
         """See :meth:`.Contact.evaluate`."""
-        return self._brought_up_to_date(lambda each: each.evaluate(u))
+        return self._updated(lambda each: each.evaluate(u))
 
     def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
         """See :meth:`.Contact.evaluate_along`."""
-        return self._brought_up_to_date(lambda each: each.evaluate_along(u, v))
+        return self._updated(lambda each: each.evaluate_along(u, v))
 
     def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
         """See :meth:`.Contact.touch`."""
-        return self._brought_up_to_date(lambda each: each.touch(u, v))
+        return self._updated(lambda each: each.touch(u, v))
 
-    def _brought_up_to_date(self, look: Callable[[Contact], NDArray]) -> NDArray:
-        """What every member finds, its rows taken over."""
-        found = []
+    def _updated(self, evaluate: Callable[[Contact], NDArray]) -> NDArray:
+        """Values of all members, concatenated; copies the rows that their evaluation has updated."""
+        values = []
         for each, part in zip(self.members, self._parts):
-            found.append(look(each))
+            values.append(evaluate(each))
             if not each.constant:
                 self.rows.weights[part, : each.rows.weights.shape[1]] = each.rows.weights
-        return np.concatenate(found)
+        return np.concatenate(values)
 
     def closed(self, gap: NDArray) -> NDArray[np.bool_]:
-        """Which points count as closed, each by its own tolerance, shape (p,)."""
+        """Mask of the closed points, shape (p,), with the tolerance of each member."""
         parts = zip(self.members, self._parts)
         return np.concatenate([each.closed(gap[part]) for each, part in parts])
 
     def frames(self) -> NDArray:
-        """See :meth:`.Contact.frames`; without friction the normal rows alone."""
+        """See :meth:`.Contact.frames`; without friction only the normal rows."""
         if self.friction == 0:
             return super().frames()
         return np.concatenate([each.frames() for each in self.members])
@@ -187,42 +186,42 @@ class ContactSet(Contact):
 
     def places(self, u: NDArray) -> NDArray | None:
         """See :meth:`.Contact.places`."""
-        found = [each.places(u) for each in self.members]
-        return None if any(x is None for x in found) else np.concatenate(found)  # type: ignore[arg-type]
+        positions = [each.places(u) for each in self.members]
+        if any(x is None for x in positions):
+            return None
+        return np.concatenate(positions)  # type: ignore[arg-type]
 
     def approach(self) -> Rows | None:
-        """See :meth:`.Contact.approach`; None unless all members have such rows."""
-        every = [each.approach() for each in self.members]
-        kept = [rows for rows in every if rows is not None]
-        if len(kept) < len(every):
+        """See :meth:`.Contact.approach`; None unless all members provide such rows."""
+        members = [rows for each in self.members if (rows := each.approach()) is not None]
+        if len(members) < len(self.members):
             return None
-        width, keys = (max(getattr(rows, name).shape[1] for rows in kept) for name in ("dofs", "order"))
+        width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
         return Rows(
-            np.concatenate([_repeated(rows.dofs, width) for rows in kept]),
-            np.concatenate([_wider(rows.weights, width) for rows in kept]),
+            np.concatenate([_repeated(rows.dofs, width) for rows in members]),
+            np.concatenate([_wider(rows.weights, width) for rows in members]),
             np.concatenate([np.insert(_wider(each.order, keys), 0, i, axis=1)
-                            for i, each in enumerate(kept)]),
+                            for i, each in enumerate(members)]),
         )
 
     def restitution_laws(self) -> tuple[float, ...]:
         """See :meth:`.Contact.restitution_laws`."""
         return tuple(sorted({each.restitution for each in self.members}))
 
-    # -- what a step leaves to the next one
+    # -- history: the state that the next step depends on
 
     @property
     def remembers(self) -> bool:
-        """Whether the next step needs more of this one than positions and velocities."""
+        """See :attr:`.Contact.remembers`."""
         return any(each.remembers for each in self.members)
 
     def speeds(self, u: NDArray, v: NDArray) -> NDArray:
-        """See :meth:`.Contact.speeds`; zero where nothing can be jumped over."""
-        found = [each.speeds(u, v) * (each.thickness < np.inf) for each in self.members]
-        return np.concatenate(found)
+        """See :meth:`.Contact.speeds`; zero for members whose obstacle has no finite thickness."""
+        return np.concatenate([each.speeds(u, v) * (each.thickness < np.inf) for each in self.members])
 
     @property
     def failure(self) -> Exception | None:  # type: ignore[override]
-        """What ends the run, where this rank alone may have seen it."""
+        """First error of the members on this rank, None without; see :meth:`.Contact.agree_on_failure`."""
         failures = [getattr(each, "failure", None) for each in self.members]
         return next((each for each in failures if each is not None), None)
 
@@ -239,29 +238,29 @@ class ContactSet(Contact):
             each.keep()
 
     def past(self) -> dict[str, NDArray]:
-        """See :meth:`.Contact.past`; other members' points have NaN."""
-        kept = super().past()
+        """See :meth:`.Contact.past`; variables of a member are NaN at the points of the others."""
+        history = super().past()
         for i, (each, part) in enumerate(zip(self.members, self._parts)):
             for name, values in each.past().items():
                 if name not in ("closed", "L"):
-                    whole = np.full((self.count, *values.shape[1:]), np.nan)
-                    whole[part] = values
-                    kept[f"{i}.{name}"] = whole
-        return kept
+                    padded = np.full((self.count, *values.shape[1:]), np.nan)
+                    padded[part] = values
+                    history[f"{i}.{name}"] = padded
+        return history
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
         for i, (each, part) in enumerate(zip(self.members, self._parts)):
-            mine = {name: values[part] for name, values in past.items() if name.startswith(f"{i}.")}
-            each.resume({name.split(".", 1)[1]: values for name, values in mine.items()})
+            history = {name: values[part] for name, values in past.items() if name.startswith(f"{i}.")}
+            each.resume({name.split(".", 1)[1]: values for name, values in history.items()})
 
 
 def _wider(values: NDArray, width: int) -> NDArray:
-    """Columns of zeros behind those given."""
+    """The columns, padded with zeros to ``width``."""
     return np.pad(values, ((0, 0), (0, width - values.shape[1])))
 
 
 def _repeated(dofs: NDArray, width: int) -> NDArray:
-    """The first column repeated behind those given, shape (p, width)."""
+    """The columns, padded with copies of the first one, shape (p, width)."""
     return np.hstack([dofs, np.repeat(dofs[:, :1], width - dofs.shape[1], axis=1)])

@@ -1,4 +1,4 @@
-"""Contact between deformable bodies, node to node, for small motions across a fixed normal."""
+"""Node-to-node contact between deformable bodies for small displacements, with a constant normal."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from ..algebra.operators import Rows, SharedRows, coordinate_order
 from ..systems.body import Body
 from .base import Contact
 
-#: Nodes of a pair lie at most so far apart across the normal, over the body's length.
+#: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
 
 
 class NodePairs(Contact):
-    """Nodes of named facets against nodes of other facets of the same system, without friction.
+    """Node-to-node contact between two named sets of facets of one system, without friction.
 
     Fekak et al. (2017), (47b), with a gap at the start: ``g = (x2 + u2 - x1 - u1) . n``. L has +n at the
     second node of a pair and -n at the first; an impulse r >= 0 pushes them apart.
 
-    The nodes are paired by their positions in the plane across the normal, wherever on the ranks they
-    lie; a pair belongs to the rank that owns its first node. Points are sorted by the coordinates of
-    the first nodes.
+    Nodes are paired by their positions in the plane normal to n, on whatever ranks they are; a pair belongs
+    to the rank that owns its first node. Points are sorted by the coordinates of the first nodes.
 
     Args:
         body: The system, with both bodies on one mesh.
         first: Name of the facets on one side.
-        second: Name of the facets on the other, as many nodes.
+        second: Name of the facets on the other side, with as many nodes.
         normal: Direction from the first side to the second, shape (gdim,), any length but zero.
-        gap0: Gaps at zero displacement, a number or one a pair in order [m]; by default those of the
+        gap0: Gaps at zero displacement, one number or one per pair in order [m]; by default those of the
             coordinates.
         restitution: Newton's coefficient e of every pair, 0 to 1.
         gap_tolerance: See :class:`.Contact`; default 1e-12 times the body's length.
@@ -41,8 +40,8 @@ class NodePairs(Contact):
         allow_penetration: See :class:`.Contact`.
 
     Raises:
-        ValueError: An unknown facet name, sides that do not match node by node, a normal without
-            direction, gaps that do not fit, contact on held dofs.
+        ValueError: An unknown facet name, sides that do not match node by node, a zero normal, gaps of
+            another shape, contact on constrained dofs.
     """
 
     def __init__(
@@ -67,42 +66,42 @@ class NodePairs(Contact):
         ends = _match(body, (first, second), n)
         gaps = _gaps(ends, n, gap0)
         owner = ends[0].rank
-        place = np.argsort(owner, kind="stable")  # of the pairs in rank order, in coordinate order
-        ends, gaps = (ends[0].pick(place), ends[1].pick(place)), gaps[place]
-        mine = ends[0].rank == body.comm.rank
-        self.normal, self._gap0 = n, gaps[mine]
+        order = np.argsort(owner, kind="stable")  # by rank, then by coordinates
+        ends, gaps = (ends[0].select(order), ends[1].select(order)), gaps[order]
+        owned = ends[0].rank == body.comm.rank
+        self.normal, self._gap0 = n, gaps[owned]
         keys = coordinate_order(ends[0].x, body.length)
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
-        _refuse_held(body, self._approach, first, second)
+        _refuse_constrained(body, self._approach, first, second)
         super().__init__(
             body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
             drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
 
     def gap(self, u: NDArray) -> NDArray:
-        """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where ranks share pairs."""
+        """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where pairs lie on two ranks."""
         return self._gap0 + self.rows(u)
 
     def approach(self) -> Rows:
-        """Rows that give the displacement of each node towards the other of its pair [m].
+        """Rows for the displacement of each node towards the other node of its pair [m].
 
-        First nodes come first, then the second ones in the same order.
+        The first nodes come first, then the second ones in the same order.
         """
         return self._approach
 
 
 class _End:
-    """One node of every pair: its rank, its local number, its coordinates [m]."""
+    """One node of every pair: owning rank, local number, coordinates [m]."""
 
     def __init__(self, rank: NDArray, node: NDArray, x: NDArray) -> None:
         self.rank, self.node, self.x = rank, node, x
 
-    def pick(self, which: NDArray) -> "_End":
+    def select(self, which: NDArray) -> "_End":
         return _End(self.rank[which], self.node[which], self.x[which])
 
 
 def _direction(body: Body, normal: Sequence[float]) -> NDArray:
-    """The unit normal, what is rounding in it taken away. Collective."""
+    """Unit normal, with components at round-off level set to zero. Collective."""
     n = np.atleast_1d(arguments.floats(normal))
     gdim, size, error = body.mesh.geometry.dim, np.linalg.norm(n), None
     if n.shape != (gdim,) or not (size > 0 and np.isfinite(size)):
@@ -114,14 +113,14 @@ def _direction(body: Body, normal: Sequence[float]) -> NDArray:
 
 
 def _match(body: Body, names: tuple[str, str], n: NDArray) -> tuple[_End, _End]:
-    """The nodes of both sides, pair by pair in the order of the first ones, on all ranks. Collective."""
+    """Nodes of both sides, paired and sorted by the first ones; replicated on all ranks. Collective."""
     first, second = (_nodes(body, name) for name in names)
     if first.rank.size != second.rank.size:
         raise ValueError(
             f"{names[0]!r} has {first.rank.size} nodes and {names[1]!r} {second.rank.size}: node pairs need "
             "as many on both sides"
         )
-    first = first.pick(np.lexsort(coordinate_order(first.x, body.length).T[::-1]))
+    first = first.select(np.lexsort(coordinate_order(first.x, body.length).T[::-1]))
     both = set(zip(first.rank, first.node)) & set(zip(second.rank, second.node))
     if both:
         raise ValueError(f"{names[0]!r} and {names[1]!r} share {len(both)} nodes: a node cannot touch itself")
@@ -134,11 +133,11 @@ def _match(body: Body, names: tuple[str, str], n: NDArray) -> tuple[_End, _End]:
             f"the nodes of {names[0]!r} and {names[1]!r} do not face each other one by one: matched across "
             f"the normal {n.tolist()}, nodes are up to {apart.max():.3g} m apart"
         )
-    return first, second.pick(partner)
+    return first, second.select(partner)
 
 
 def _nodes(body: Body, name: str) -> _End:
-    """The nodes of all ranks on facets. Collective."""
+    """Nodes on the named facets, of all ranks. Collective."""
     nodes = body.nodes(name)
     local = np.column_stack([np.full(nodes.size, body.comm.rank), nodes, body.x[nodes]])
     every = parallel.gather_rows(body.comm, local)
@@ -146,20 +145,20 @@ def _nodes(body: Body, name: str) -> _End:
 
 
 def _gaps(ends: tuple[_End, _End], n: NDArray, gap0: ArrayLike | None) -> NDArray:
-    """Gaps at zero displacement in the order of the pairs [m]."""
+    """Gaps at zero displacement, in the order of the pairs, shape (pairs,) [m]."""
     count = ends[0].rank.size
     if gap0 is None:
         return (ends[1].x - ends[0].x)[:, : n.size] @ n
-    given = arguments.floats(gap0)
-    if given.shape not in ((), (count,)) or not np.all(np.isfinite(given)):
+    values = arguments.floats(gap0)
+    if values.shape not in ((), (count,)) or not np.all(np.isfinite(values)):
         raise ValueError(f"gap0 must be a finite gap or one for each of the {count} pairs, but is {gap0}")
-    return np.full(count, given) if given.ndim == 0 else given
+    return np.full(count, values) if values.ndim == 0 else values
 
 
 def _operators(
     body: Body, ends: tuple[_End, _End], n: NDArray, keys: NDArray, names: tuple[str, str]
 ) -> tuple[Rows, Rows]:
-    """L, and the rows of :meth:`NodePairs.approach`; pairs in rank order."""
+    """Contact operator L and the rows of :meth:`NodePairs.approach`; pairs in rank order."""
     directions = np.flatnonzero(n)
     dofs = [end.node[:, None] * body.block + directions for end in ends]
     here = [end.rank == body.comm.rank for end in ends]
@@ -179,7 +178,7 @@ def _operators(
     return shared, towards
 
 
-def _refuse_held(body: Body, rows: Rows, first: str, second: str) -> None:
+def _refuse_constrained(body: Body, rows: Rows, first: str, second: str) -> None:
     if body.comm.allreduce(bool(np.any(body.held[rows.dofs]))):
         raise ValueError(
             f"contact of {first!r} with {second!r} acts on dofs that are held: free them or leave them out"

@@ -11,19 +11,19 @@ from ..algebra import coulomb
 from ..algebra.operators import Rows
 from ..systems.rigid_body import RigidBody
 from .base import TOUCHING, Contact
-from .held_sides import HeldSides
+from .active_sides import ActiveSides
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
-from .tunnelling import Jumps
+from .tunnelling import TunnellingCheck
 
 
 class RigidBodyContact(Contact):
-    """The corners of a rigid body against a rigid obstacle.
+    """Contact of the corners of a rigid body with a rigid obstacle.
 
-    A point for every corner and face of the obstacle, corner by corner. Its gap is the distance of the
-    corner less the rounding, ``g(x) - R`` for a disc; the contact point is the point of the body nearest to
-    the obstacle, ``a = c - R n`` away from the centre, c that of the corner. Sides between corners are
-    not looked at: a corner of the obstacle, or an obstacle that is curved outwards, passes through them.
+    One contact point per corner and face of the obstacle, corner by corner. Its gap is the distance of the
+    corner minus the radius of its rounding, ``g(x) - R``; the contact point is the closest point of the body
+    to the obstacle, with the arm ``a = c - R n`` about the centre of mass, c the arm of the corner. The edges
+    between corners are not checked: convex obstacles may penetrate them.
 
     Args:
         body: The body.
@@ -36,8 +36,8 @@ class RigidBodyContact(Contact):
         allow_penetration: See :class:`.Contact`.
 
     Raises:
-        ValueError: An obstacle that is not one of the plane; see :class:`.Contact`.
-        TypeError: A system that is no rigid body.
+        ValueError: An obstacle that is not plane; see :class:`.Contact`.
+        TypeError: A system that is not a rigid body.
     """
 
     constant, directions = False, 2
@@ -60,41 +60,41 @@ class RigidBodyContact(Contact):
         self.body, self.obstacle = body, obstacle
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
-        self._points, self._frames = self._look(np.zeros(3))
+        self._points, self._frames = self._contact_points(np.zeros(3))
         count = len(self._frames)
         rows = Rows(np.tile([0, 1, 2], (count, 1)), self._frames[:, 0].copy(), np.arange(count)[:, None])
         super().__init__(
             body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
             friction=friction, drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
-        # A corner that is rounded meets an edge around it; a sharp one comes through one of its sides.
+        # A rounded corner contacts edges directly; for a sharp one the active side decides.
         if body.radius == 0.0 and any(getattr(face, "sides", 1) > 1 for face in self.faces):
-            self._sides = HeldSides(self.faces, body.corners, self.gap_tolerance, TOUCHING * body.length)
-        self._jumps = Jumps(self.faces, self.moving, self.gap_tolerance)
-        self.thickness = self._jumps.thickness
+            self._sides = ActiveSides(self.faces, body.corners, self.gap_tolerance, TOUCHING * body.length)
+        self._tunnelling = TunnellingCheck(self.faces, self.moving, self.gap_tolerance)
+        self.thickness = self._tunnelling.thickness
 
     def _corner_velocities(self, u: NDArray, v: NDArray) -> NDArray:
         arms = self.body.arms(u[2])
         return v[:2] + v[2] * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
 
     def speeds(self, u: NDArray, v: NDArray) -> NDArray:
-        """See :meth:`.Contact.speeds`; those of the corners."""
+        """See :meth:`.Contact.speeds`, at the corners."""
         velocities = np.repeat(self._corner_velocities(u, v), len(self.faces), axis=0)
         return np.linalg.norm(velocities - self.surface_velocity(self.time)[:, :2], axis=1)
 
     def places(self, u: NDArray) -> NDArray:
-        """Where the corners are, one a row of L, shape (p, 2) [m]."""
+        """Current positions of the corners, one per row of L, shape (p, 2) [m]."""
         return np.repeat(u[:2] + self.body.arms(u[2]), len(self.faces), axis=0)
 
     def gap(self, u: NDArray) -> NDArray:
-        """Distances of the contact points from the obstacle, shape (p,) [m]."""
+        """Signed distances of the contact points from the obstacle, shape (p,) [m]."""
         x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
             return self._sides.gaps(x, self.time).ravel()
         return np.stack([face.gap(x, self.time) for face in self.faces], axis=1).ravel() - self.body.radius
 
     def evaluate(self, u: NDArray) -> NDArray:
-        """:meth:`gap`, and L at ``u`` in :attr:`rows`: ``(n, n.J a)``, its lever arm the last entry [m]."""
+        """:meth:`gap` at ``u``; writes L(u) = ``(n, n.J a)`` into :attr:`rows`, with the lever arm in m."""
         return self._evaluate(u, None)
 
     def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
@@ -109,59 +109,59 @@ class RigidBodyContact(Contact):
         x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
             velocities = None if v is None else self._corner_velocities(u, v)
-            self._sides.look(np.arange(len(x)), x, self.time, velocities)
-        failure = self._jumps.find(x, self.time, self._sides)
-        if failure is not None:
-            raise failure
+            self._sides.update(np.arange(len(x)), x, self.time, velocities)
+        error = self._tunnelling.error_at(x, self.time, self._sides)
+        if error is not None:
+            raise error
         self._corners = x
-        self._points, self._frames = self._look(u)
+        self._points, self._frames = self._contact_points(u)
         self.rows.weights[:] = self._frames[:, 0]
         return self.gap(u)
 
-    # -- what a step leaves to the next one
+    # -- history: the state that the next step depends on
 
     def start(self, u: NDArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
         self._corners = u[:2] + self.body.arms(u[2])
-        self._jumps.keep(self._corners, t)
+        self._tunnelling.accept_step(self._corners, t)
         if self._sides is not None:
             self._sides.start(self._corners, t)
 
     def keep(self) -> None:
         """See :meth:`.Contact.keep`."""
         super().keep()
-        self._jumps.keep(self._corners, self.time)
+        self._tunnelling.accept_step(self._corners, self.time)
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
-        self._jumps.forget()
+        self._tunnelling.restart()
 
     def frames(self) -> NDArray:
-        """Normal and tangential rows at the last :meth:`evaluate`, shape (p, 2, 3).
+        """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, 2, 3).
 
-        ``frames @ v`` are the normal and the tangential velocity of each contact point [m/s], the tangent
-        being the normal turned by 90 degrees.
+        ``frames @ v`` are the normal and the tangential velocity of each contact point [m/s]; the tangent is
+        the normal rotated by 90 degrees counter-clockwise.
         """
         return self._frames
 
     def surface_velocity(self, t: float) -> NDArray:
-        """Velocities of the obstacle at the contact points, with no spin beside them, shape (p, 3) [m/s]."""
-        found = np.zeros((self.count, 3))
+        """Velocities of the obstacle at the contact points, shape (p, 3) [m/s]; the last column is zero."""
+        velocities = np.zeros((self.count, 3))
         if self.moving:
             for k, face in enumerate(self.faces):
-                mine = slice(k, None, len(self.faces))
-                found[mine, :2] = face.velocity(self._points[mine], t)
-        return found
+                rows = slice(k, None, len(self.faces))
+                velocities[rows, :2] = face.velocity(self._points[rows], t)
+        return velocities
 
     def slip(self, v: NDArray, t: float = 0.0) -> NDArray:
-        """Tangential velocities of the contact points against the obstacle at ``t``, shape (p, 2) [m/s]."""
+        """Tangential velocities of the contact points relative to the obstacle at ``t``, (p, 2) [m/s]."""
         along = np.einsum("pk,pk->p", self._frames[:, 1], v - self.surface_velocity(t))
         return along[:, None] * self._frames[:, 1, :2]
 
-    def _look(self, u: NDArray) -> tuple[NDArray, NDArray]:
-        """Contact points, shape (p, 2) [m], and frames, shape (p, 2, 3), at ``u``."""
+    def _contact_points(self, u: NDArray) -> tuple[NDArray, NDArray]:
+        """Contact points, shape (p, 2) [m], and local bases, shape (p, 2, 3), at ``u``."""
         arms = self.body.arms(u[2])
         if self._sides is not None:
             n = self._sides.rows(np.arange(len(arms)), u[:2] + arms, self.time)[1].reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Static equilibrium: of a chain on a floor, and of a body whose contacts are all closed."""
+"""Static equilibrium: of a chain above a floor, and of a body with all contacts closed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ..systems.body import Body
 from ..systems.chain import Chain
 from .base import Contact
 
-_MOST = 300
-#: Pivots below, over the largest one, are rounding: what they belong to can move freely.
-_FREE = 1e-12
+_MAX_ITERATIONS = 300
+#: Smaller pivots, relative to the largest one, are round-off: the body has a rigid-body mode.
+_SINGULAR = 1e-12
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A minimum of the chain's energy above a floor.
+    """A local minimum of the chain's energy above a floor.
 
     Attributes:
         positions: Positions of the nodes, shape (2 n,) [m].
         forces: Contact forces of the internal nodes 1, 2, ..., at least 0, shape (n - 2,) [N].
-        active: Numbers of the nodes that press on the floor.
+        active: Numbers of the nodes in contact with the floor.
         residual: Largest unbalanced force [N].
     """
 
@@ -40,19 +40,20 @@ class Equilibrium:
 def static_equilibrium(
     chain: Chain, floor: ArrayLike, start: NDArray, *, tolerance: float = 1e-12
 ) -> Equilibrium:
-    """Minimise the chain's energy, without load, over ``y_i >= floor`` at the internal nodes.
+    """Minimise the chain's energy without load subject to ``y_i >= floor`` at the internal nodes.
 
-    Projected Newton method with the tangent of the UFL form (Bertsekas, SIAM J. Control Optim.
-    20 (1982)): descends from ``start`` to the minimum of its region; saddle points are left.
+    Projected Newton method with the tangent of the UFL form (Bertsekas, SIAM J. Control Optim. 20 (1982)):
+    monotone descent from ``start`` to a local minimum; saddle points are left along directions of negative
+    curvature.
 
     Args:
         chain: The chain.
-        floor: Lowest height allowed, one number or one a node, shape (bars - 1,) [m].
-        start: Positions to start from, shape (size,) [m].
-        tolerance: Accepted unbalanced force over k times the length of a bar.
+        floor: Lower bound of the heights, one number or one per node, shape (bars - 1,) [m].
+        start: Initial positions, shape (size,) [m].
+        tolerance: Accepted unbalanced force relative to k times the length of a bar.
 
     Raises:
-        ValueError: A floor or start of another shape, or not finite.
+        ValueError: A floor or start of another shape or with values that are not finite.
         NotConverged: No minimum was found.
     """
     lower = np.full(chain.size, -np.inf)
@@ -61,7 +62,7 @@ def static_equilibrium(
     x[chain.held] = chain.rest[chain.held]
     length = float(np.hypot(*(chain.rest[2:4] - chain.rest[:2])))
     accepted, last = tolerance * chain.k * length, np.inf
-    for _ in range(_MOST):
+    for _ in range(_MAX_ITERATIONS):
         force = chain.internal_force(x)
         free, worst = _unbalanced(chain, x, force, lower)
         step, minimum = _descent(chain.forms.tangent(x)[np.ix_(free, free)], force[free], worst <= accepted)
@@ -69,10 +70,12 @@ def static_equilibrium(
             pressing = ~free & ~chain.held
             forces = np.where(pressing, force, 0.0)[chain.heights]
             return Equilibrium(x, forces, tuple(int(i) + 1 for i in np.flatnonzero(forces)), worst)
-        whole = np.zeros(chain.size)
-        whole[free] = step * min(1.0, length / 2 / max(np.max(np.abs(step), initial=0.0), 1e-300))
-        x, last = _search(chain, x, whole, lower, worst, length), worst
-    raise NotConverged(f"no static equilibrium in {_MOST} steps: a force of {worst:.3g} N is unbalanced")
+        full = np.zeros(chain.size)
+        full[free] = step * min(1.0, length / 2 / max(np.max(np.abs(step), initial=0.0), 1e-300))
+        x, last = _line_search(chain, x, full, lower, worst, length), worst
+    raise NotConverged(
+        f"no static equilibrium in {_MAX_ITERATIONS} steps: a force of {worst:.3g} N is unbalanced"
+    )
 
 
 def _finite(name: str, values: ArrayLike, size: int) -> NDArray:
@@ -83,13 +86,16 @@ def _finite(name: str, values: ArrayLike, size: int) -> NDArray:
 
 
 def _unbalanced(chain: Chain, x: NDArray, force: NDArray, lower: NDArray) -> tuple[NDArray, float]:
-    """Which dofs may move, and the largest force on them."""
+    """Mask of the inactive dofs, shape (size,), and the largest unbalanced force on them [N]."""
     free = ~chain.held & ~((x <= lower) & (force > 0))
     return free, float(np.max(np.abs(force[free]), initial=0.0))
 
 
 def _descent(tangent: NDArray, force: NDArray, balanced: bool) -> tuple[NDArray, bool]:
-    """Newton's step with all curvatures made positive; whether all are (if not, down from a saddle)."""
+    """Newton step with the moduli of the curvatures, and whether all of these are positive.
+
+    At a balanced state with a negative curvature (a saddle point) the step is that eigenvector.
+    """
     curvature, modes = np.linalg.eigh(tangent)
     rounding = 1e-12 * curvature[-1]
     minimum = bool(curvature[0] > -rounding)
@@ -98,10 +104,10 @@ def _descent(tangent: NDArray, force: NDArray, balanced: bool) -> tuple[NDArray,
     return -modes @ ((modes.T @ force) / np.maximum(np.abs(curvature), rounding)), minimum
 
 
-def _search(
+def _line_search(
     chain: Chain, x: NDArray, step: NDArray, lower: NDArray, worst: float, length: float
 ) -> NDArray:
-    """The longest halved step, cut off at the floor, that lowers the energy or the unbalanced force."""
+    """Backtracking on the step projected to the floor until energy or unbalanced force decrease."""
     energy, force = chain.energy(x), chain.internal_force(x)
     rounding = 1e-14 * chain.k * length**2
     for halvings in range(40):
@@ -118,19 +124,19 @@ def _search(
 def tied_equilibrium(
     body: Body, contact: Contact, *, hold: Sequence[int] = ()
 ) -> tuple[NDArray, NDArray]:
-    """Static equilibrium under the constant loads with every contact closed: ``K u = f + L^T r, g(u) = 0``.
+    """Static equilibrium under constant loads with all contacts closed: ``K u = f + L^T r, g(u) = 0``.
 
     Args:
-        body: The body, whole on one rank.
+        body: The body, on one rank.
         contact: Its contact, flat.
-        hold: Dofs held besides, which take rigid motions that nothing resists.
+        hold: Further dofs to constrain, against rigid-body modes.
 
     Returns:
         Displacements, shape (size,) [m], and contact forces, shape (p,) [N].
 
     Raises:
-        ValueError: A body on several ranks, a curved obstacle, dofs that do not exist, a body that can move
-            freely, contacts that would have to pull.
+        ValueError: A body on several ranks, a curved obstacle, dofs that do not exist, a body with
+            rigid-body modes, contact forces that would be tensile.
     """
     if body.comm.size > 1 or not contact.constant:
         raise ValueError("the tied equilibrium is that of a body whole on one rank, with flat obstacles")
@@ -149,11 +155,11 @@ def tied_equilibrium(
     return u, r
 
 
-def _tied(K: sparse.spmatrix, L: sparse.spmatrix, force: NDArray, reach: NDArray) -> NDArray:
-    """Solve ``[K, -L^T; L, 0] [u; r] = [force; reach]``, scaled so that pivots tell what can move freely."""
+def _tied(K: sparse.spmatrix, L: sparse.spmatrix, force: NDArray, offset: NDArray) -> NDArray:
+    """Solve ``[K, -L^T; L, 0] [u; r] = [force; offset]``, scaled so that small pivots reveal rigid modes."""
     sizes = np.concatenate([np.sqrt(K.diagonal()), np.zeros(L.shape[0])])
-    stretched = L @ sparse.diags(1 / sizes[: K.shape[0]])
-    sizes[K.shape[0] :] = np.sqrt(np.asarray(stretched.multiply(stretched).sum(axis=1)).ravel())
+    scaled = L @ sparse.diags(1 / sizes[: K.shape[0]])
+    sizes[K.shape[0] :] = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
     scale = sparse.diags(1 / sizes)
     matrix = (scale @ sparse.bmat([[K, -L.T], [L, None]]) @ scale).tocsc()
     try:
@@ -162,9 +168,9 @@ def _tied(K: sparse.spmatrix, L: sparse.spmatrix, force: NDArray, reach: NDArray
         pivots = np.zeros(1)
     else:
         pivots = np.abs(factors.U.diagonal())
-    if not pivots.min() > _FREE * pivots.max():
+    if not pivots.min() > _SINGULAR * pivots.max():
         raise ValueError("the body can move freely: hold dofs until nothing but its contacts carries it")
-    right = np.concatenate([force, reach]) / sizes
+    right = np.concatenate([force, offset]) / sizes
     x = factors.solve(right)
     for _ in range(2):
         x += factors.solve(right - matrix @ x)

@@ -1,4 +1,4 @@
-"""What moves: masses, solids, frames, chains and rigid bodies; their masses, stiffness, forces and loads.
+"""Semi-discrete systems (point masses, solids, frames, chains, rigid bodies): mass, stiffness, forces, loads.
 
-Neither obstacles nor gaps (``contact``), nor anything about steps of time (``integrators``).
+Obstacles and gap functions live in ``contact``, time stepping in ``integrators``.
 """

@@ -1,4 +1,4 @@
-"""What finite element bodies share: space, masses, loads, stored stiffness, solvers."""
+"""Base class of finite element bodies: function space, masses, loads, stored stiffness, solvers."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from .system import Compiled
 class Body(Nodes, Assembled):
     """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
-    ``F_int = K u`` and ``D = alpha M + beta K`` where :attr:`linear`. What a kind of body adds:
+    ``F_int = K u`` and ``D = alpha M + beta K`` where :attr:`linear`. Subclasses define
     :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and :meth:`inertia`.
 
     Args:
         mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
-        block: Number of dofs of a node; the first ones are its displacements.
+        block: Number of dofs per node (block size); the first ones are displacements.
         degree: Degree of the Lagrange elements.
-        cells: Names of the cells that the body consists of; all by default. Two bodies on parts of
-            one mesh have the same numbers of dofs, and share those on cells of both.
-        fixed: Facet names whose dofs are held at zero; a mapping gives the held ones of each node,
+        cells: Names of the cells of the body; all by default. Bodies on parts of one mesh have the same dof
+            numbering, and share the dofs of cells that belong to both.
+        fixed: Names of facets whose dofs are constrained to zero; a mapping selects dofs of each node,
             ``{"foot": (0, 2)}``.
-        moved: Motions of facets, ``{"foot": {2: signal}}``: dof 2 of each of its nodes follows
-            ``signal(t)`` [m]. At the start give the velocity of the motion in ``v0``.
+        moved: Prescribed motions of facets, ``{"foot": {2: signal}}``: dof 2 of each of their nodes is
+            ``signal(t)`` [m]. The initial velocity ``v0`` must contain the velocity of the motion.
         damping: alpha of the damping force ``alpha M v`` [1/s], lumped M.
-        stiffness_damping: beta of the damping force ``beta K v`` [s]. Explicit schemes take the velocity
-            half a step before, which lowers the critical step.
+        stiffness_damping: beta of the damping force ``beta K v`` [s]. Explicit schemes evaluate it at the
+            velocity half a step before, which lowers the critical time step.
 
     Attributes:
-        space: The function space, blocked.
-        gdim: Directions of space; the first dofs of a node are those.
-        length: Diagonal of the box around the mesh [m].
-        node_count, dof_count: Of the body, on all ranks.
+        space: The blocked function space.
+        gdim: Geometric dimension; the first dofs of a node are its displacements.
+        length: Diagonal of the bounding box of the mesh [m].
+        node_count, dof_count: Numbers of nodes and dofs of the body, over all ranks.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
-        cells: Local numbers of its cells, None for all.
-        inside: Which owned dofs belong to cells of the body, shape (owned,).
-        held: Which owned dofs do not answer to forces (fixed, moved, not inside), shape (owned,).
+        cells: Local numbers of the cells of the body, None for all.
+        inside: Mask of the owned dofs on cells of the body, shape (owned,).
+        held: Mask of the owned dofs that are constrained (fixed, moved or not on the body), shape (owned,).
         moved: The prescribed motion.
         loads: The loads.
 
@@ -97,48 +97,48 @@ class Body(Nodes, Assembled):
 
     @property
     def dof_count(self) -> int:
-        """Number of dofs of the body, on all ranks."""
+        """Number of dofs of the body, over all ranks."""
         return self.node_count * self.block
 
-    # -- what a kind of body adds
+    # -- defined by subclasses
 
     def _lump(self) -> NDArray:
-        """Lumped masses of the owned dofs, 0 where not :attr:`inside`, shape (owned,). Collective."""
+        """Lumped masses of the owned dofs, 0 where not :attr:`inside`, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
 
     def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
-        """Force of a uniform acceleration of 1 m/s2 along ``direction``, shape (size,) [N]. Collective."""
+        """Inertia force per uniform acceleration along ``direction``, shape (size,) [N s2/m]. Collective."""
         raise NotImplementedError
 
-    # -- what the schemes need
+    # -- interface to the schemes
 
     @property
     def steady(self) -> bool:
-        """Whether the forces are ``f - K u`` with a constant f, and nothing is moved."""
+        """Whether the forces are ``f - K u`` with a constant f, without prescribed motion."""
         return self.linear and not (self.loads.signals or self.has_damping or self.moved.any)
 
     @property
     def has_damping(self) -> bool:
-        """Whether there is any damping."""
+        """Whether there are damping forces."""
         return self.damping_rate > 0 or self.stiffness_damping > 0
 
     @property
     def mass_damped(self) -> bool:
-        """Whether there is no other damping than ``alpha M v``."""
+        """Whether damping is at most mass-proportional, ``alpha M v``."""
         return not self.stiffness_damping > 0
 
     @property
     def has_loads(self) -> bool:
-        """Whether there is any load."""
+        """Whether there are loads."""
         return self.loads.any
 
     @property
     def until(self) -> float:
-        """Time up to which loads and motions are known [s]."""
+        """Time up to which loads and prescribed motions are defined [s]."""
         return min(self.loads.until, self.moved.until)
 
     def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """Further damping forces, added to the owned entries of ``out``, shape (size,) [N]. Collective."""
+        """Add further damping forces to the owned entries of ``out``, shape (size,) [N]. Collective."""
 
     @functools.cached_property
     def mass(self) -> NDArray:
@@ -147,14 +147,14 @@ class Body(Nodes, Assembled):
 
     @functools.cached_property
     def inverse_mass(self) -> NDArray:
-        """Inverse lumped masses, 0 at held dofs, shape (owned,) [1/kg]. Collective."""
+        """Inverse lumped masses, 0 at constrained dofs, shape (owned,) [1/kg]. Collective."""
         inverse = np.zeros(self.owned)
         free = ~self.held
         inverse[free] = 1.0 / self.mass[free]
         return inverse
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """Loads less F_int less damping, shape (size,) [N]; only owned entries mean something. Collective."""
+        """Total force ``f - F_int - D v``, shape (size,) [N]; ghost entries are undefined. Collective."""
         self.external(t, u, v, out)
         self.subtract_internal(u, out)
         if self.has_damping:
@@ -170,13 +170,14 @@ class Body(Nodes, Assembled):
         self.stiffness.subtract_product(x, out)
 
     def compiled(self) -> Compiled | None:
-        """Stored stiffness and loads for compiled loops; None on several ranks, and for other forces.
+        """Stored stiffness and loads for compiled loops.
 
-        Also None where a class of its own computes its forces in another way.
+        None on several ranks, for nonlinear forces, stiffness-proportional damping and bulk viscosity, and
+        where a subclass overrides the forces.
         """
-        kind = type(self)
-        own = any(getattr(kind, name) is not getattr(Body, name) for name in ("force", "external", "damping"))
-        if self.comm.size > 1 or own or not self.linear or not self.mass_damped:
+        names = ("force", "external", "damping")
+        overridden = any(getattr(type(self), name) is not getattr(Body, name) for name in names)
+        if self.comm.size > 1 or overridden or not self.linear or not self.mass_damped:
             return None
         stored = self.stiffness
         if stored.pairs is None and stored.csr is None:
@@ -191,11 +192,11 @@ class Body(Nodes, Assembled):
         )  # fmt: skip
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """The loads at ``t``, shape (size,) [N]."""
+        """Loads f(t), shape (size,) [N]."""
         self.loads(t, out)
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """``alpha M v + beta K(u) v``, shape (size,) [N]. Collective."""
+        """Damping force ``alpha M v + beta K(u) v``, shape (size,) [N]. Collective."""
         out[:] = 0.0
         if self.stiffness_damping > 0:
             self.subtract_tangent(u, v, out)
@@ -205,35 +206,36 @@ class Body(Nodes, Assembled):
             out[: self.owned] += self.damping_rate * self.mass * v[: self.owned]
 
     def stored_energy(self, u: NDArray) -> float:
-        """This rank's share of ``u.K u / 2`` [J]. Collective."""
+        """This rank's contribution to ``u.K u / 2`` [J]. Collective."""
         product = np.zeros(self.size)
         self.stiffness.subtract_product(u, product)
         return -0.5 * float(u[: self.owned] @ product[: self.owned])
 
     @functools.cached_property
     def stiffness(self) -> StoredStiffness:
-        """The stored stiffness. Collective when first asked for."""
+        """The stored stiffness. Collective at the first access."""
         return StoredStiffness(fem.form(self._stiffness_form()), self.space)
 
     def critical_time_step(
         self, inverse_mass: NDArray | None = None, *, u: NDArray | None = None, v: NDArray | None = None,
         tolerance: float = 1e-7,
     ) -> float:  # fmt: skip
-        """``2 / omega_max`` of the lumped model [s], to 1e-6 or better; less with damping. Collective.
+        """Critical time step of central differences with lumped masses [s], to 1e-6 or better. Collective.
 
-        Damping is taken at the half-step velocity before: ``omega^2 h^2 + 2 c h <= 4`` with
-        ``c = alpha + beta omega^2``, and the largest rate of the bulk viscosity, its quadratic term
-        linearised at ``v``: without ``v`` what is given holds as long as nothing is compressed fast.
+        ``2 / omega_max`` without damping. With damping forces at the velocity half a step before it is the
+        solution h of ``omega^2 h^2 + 2 c h = 4``, where ``c = alpha + beta omega^2`` plus the largest rate of
+        the bulk viscosity, whose quadratic term is linearised at ``v``: without ``v`` the result is valid
+        for slow compression only.
 
         Args:
-            inverse_mass: Other inverse masses than its own, shape (owned,) [1/kg].
-            u: Displacements at which the body is stiff as it is there, shape (size,) [m]; zero by default.
-            v: Velocities at which the quadratic bulk viscosity damps as it does there, shape (size,) [m/s];
-                zero by default.
-            tolerance: Of the frequency, for other arguments than the default ones.
+            inverse_mass: Inverse masses instead of the body's, shape (owned,) [1/kg].
+            u: Displacements at which the tangent stiffness is evaluated, shape (size,) [m]; zero by default.
+            v: Velocities at which the quadratic bulk viscosity is linearised, shape (size,) [m/s]; zero by
+                default.
+            tolerance: Relative tolerance of the frequency, used unless all other arguments are defaults.
 
         Raises:
-            ValueError: Displacements ``u`` that turn an element of a nonlinear law inside out.
+            ValueError: Displacements ``u`` that invert an element of a nonlinear law.
         """
         if inverse_mass is None and v is None and (u is None or self.linear):
             return self._critical_at_rest()
@@ -248,10 +250,10 @@ class Body(Nodes, Assembled):
         return self._critical
 
     def _refuse_inside_out(self, u: NDArray) -> None:
-        """Raise a ValueError where ``u`` turns an element inside out. Collective."""
+        """Raise a ValueError where ``u`` inverts an element. Collective."""
 
     def _law_changed(self) -> bool:
-        """Whether the law is another one than when this was asked last. Collective."""
+        """Whether parameters of the law have changed since the last call. Collective."""
         return False
 
     def _critical_of(
@@ -273,7 +275,7 @@ class Body(Nodes, Assembled):
     def _viscous_rate(
         self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
     ) -> float:
-        """Largest ``v.D v / v.M v`` of what a kind of body damps further [1/s]. Collective."""
+        """Largest ``v.D v / v.M v`` of further damping forces [1/s]. Collective."""
         return 0.0
 
     def _largest_of(
@@ -296,7 +298,7 @@ class Body(Nodes, Assembled):
     def _hold(
         self, fixed: Sequence[str] | Mapping[str, Sequence[int]], moved: Mapping[str, Mapping[int, Signal]]
     ) -> NDArray:
-        """Which dofs are fixed or moved; notes the motions. Collective."""
+        """Mask of the fixed and moved dofs, shape (owned,); stores the prescribed motions. Collective."""
         held = np.zeros(self.owned, dtype=bool)
         for name in arguments.words("fixed", fixed):
             chosen = fixed[name] if isinstance(fixed, Mapping) else range(self.block)
@@ -320,7 +322,7 @@ class Body(Nodes, Assembled):
     def _take_accelerations(
         self, gravity: Sequence[float] | None, shaken: tuple[Sequence[float], Signal] | None
     ) -> None:
-        """Loads of gravity, and of a ground that accelerates: seen from it ``-rho a(t)``. Collective."""
+        """Add the loads of gravity, and ``-rho a(t)`` of the accelerated reference frame. Collective."""
         gdim = self.mesh.geometry.dim
         if gravity is not None:
             pattern = vector("gravity", gravity, gdim)
@@ -341,10 +343,10 @@ class Body(Nodes, Assembled):
         return pattern
 
     def _rough_field(self) -> NDArray:
-        """A start vector that holds all modes and does not depend on the partition."""
+        """Start vector with components of all modes, independent of the partition, shape (owned,)."""
         x = self.x[: self.owned // self.block] / self.length
         phase = x @ np.array([[1297.0, 911.0, 1103.0], [1471.0, 1031.0, 787.0], [853.0, 1289.0, 1187.0]])
-        # Shifted: an odd field is blind to half the modes of a body that is symmetric about the origin.
+        # The phase shift avoids an odd field, orthogonal to the even modes of a symmetric body.
         waves = np.sin(1e3 * phase + 1.0)
         if self.block > 3:
             waves = np.hstack([waves, np.sin(1.7e3 * phase + 1.0)])

@@ -1,4 +1,4 @@
-"""Bulk viscosity of solids: a pressure against the rate at which volume changes."""
+"""Artificial bulk viscosity of solids: a pressure that opposes the rate of volume change."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ..materials import Law, kinematics
 
 
 def power(solid: Any, test: Any, coefficients: tuple[float, float]) -> Any:
-    """Power of the bulk viscosity at the solid's ``velocity`` against a test velocity, a linear form."""
+    """Virtual power of the bulk viscosity at the solid's ``velocity``, a linear form in ``test``."""
     F = kinematics.deformation_gradient(solid.displacement, solid.state)
     rate, change = (ufl.derivative(F, solid.displacement, x) for x in (solid.velocity, test))
-    onto = ufl.Identity(3) if solid.linear else ufl.inv(F)
+    inverse = ufl.Identity(3) if solid.linear else ufl.inv(F)
     volume = 1 if solid.linear else ufl.det(F)
-    growth, size = ufl.tr(rate * onto), _cell_size(solid.mesh) / solid.degree
+    dilatation, size = ufl.tr(rate * inverse), _cell_size(solid.mesh) / solid.degree  # tr D and l
     linear, quadratic = (fem.Constant(solid.mesh, float(b)) for b in coefficients)
-    squeezed = ufl.conditional(ufl.lt(growth, 0), -growth, 0)
+    compression = ufl.conditional(ufl.lt(dilatation, 0), -dilatation, 0)
     forms = []
     for m in solid.materials:
         speed = ufl.sqrt(fem.Constant(solid.mesh, wave_modulus(m.law)) / m.density)
-        pressure = m.density * size * (linear * speed + quadratic**2 * size * squeezed) * growth
-        forms.append(solid._weight * pressure * volume * ufl.tr(change * onto) * m.dx)
+        stress = m.density * size * (linear * speed + quadratic**2 * size * compression) * dilatation
+        forms.append(solid._weight * stress * volume * ufl.tr(change * inverse) * m.dx)
     return sum(forms)
 
 
 def checked(given: tuple[float, float]) -> tuple[float, float]:
-    """The coefficients b1 and b2; a ValueError for anything but two numbers of at least 0."""
+    """The coefficients (b1, b2); a ValueError for anything but two numbers of at least 0."""
     values = arguments.floats(given)
     if values.shape != (2,) or not np.all(np.isfinite(values) & (values >= 0)):
         shown = arguments.shown(given)
@@ -41,7 +41,7 @@ def checked(given: tuple[float, float]) -> tuple[float, float]:
 
 
 def wave_modulus(law: Law) -> float:
-    """Stiffness of longitudinal waves at rest [Pa]; a ValueError where the law does not know it."""
+    """P-wave modulus at rest [Pa]; a ValueError where the law does not define it."""
     modulus = getattr(law, "wave_modulus", None)
     if modulus is None:
         raise ValueError(f"bulk viscosity needs the modulus of waves, but {law!r} has no wave_modulus")
@@ -49,7 +49,7 @@ def wave_modulus(law: Law) -> float:
 
 
 def _cell_size(mesh: dmesh.Mesh) -> Any:
-    """Edge of a cube of the cell's volume [m]."""
+    """Edge of a cube of the volume of the cell [m]."""
     simplex = mesh.topology.cell_name() in ("triangle", "tetrahedron")
     tdim = mesh.topology.dim
     volume = abs(ufl.JacobianDeterminant(mesh)) / (math.factorial(tdim) if simplex else 1)

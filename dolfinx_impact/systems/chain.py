@@ -1,11 +1,11 @@
-"""A chain of bars and torsion springs on an arc: Di Stasio et al. (2019), the discrete arch.
+"""Chain of bars and torsion springs on an arc: the discrete arch of Di Stasio et al. (2019).
 
-Its energy is defined in UFL on an interval mesh from gmsh::
+The energy is defined in UFL on an interval mesh from gmsh::
 
     V = sum over bars k (l - l0)^2 / 2  +  sum over internal nodes kappa (a - a0)^2 / 2
 
-with the signed angle ``a`` between successive bars; 0 marks the unloaded arch. Time steps
-use the same energy written as a loop (:func:`chain_force`); tangents come from the UFL form.
+with the signed angle ``a`` between successive bars; index 0 denotes the unloaded arch. Time steps use the
+same energy in a loop (:func:`chain_force`); tangents come from the UFL form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .. import mesh
 from ..algebra import kernels
 from .system import PointMasses
 
-#: A rank waits this long for another one that compiles the same form [s].
+#: Time for which a rank waits for another one that compiles the same form [s].
 _JIT = {"timeout": 120}
 
 
@@ -79,18 +79,18 @@ def chain_energy(x: NDArray, k: float, kappa: float, length: NDArray, angle: NDA
 
 
 def load_factor(t: float, ramp: float, release: float) -> float:
-    """Part of the load that acts at ``t``: linear over 0..ramp, then 1, nothing from ``release`` on."""
+    """Load factor at ``t``: linear over [0, ramp], then 1, and 0 from ``release`` on."""
     if t >= release or t <= 0.0:
         return 0.0
     return t / ramp if t < ramp else 1.0
 
 
 class ChainForms:
-    """The chain's energy in UFL, its force and its tangent (one PETSc matrix, made once).
+    """Energy of the chain in UFL with its force and tangent (one PETSc matrix, allocated once).
 
     Args:
-        space: Vector Lagrange space of degree 1 on a line mesh in the plane, whole on this rank.
-        order: Number of each node in the space, nodes in the order of the chain.
+        space: Vector Lagrange space of degree 1 on a line mesh in the plane, replicated.
+        order: Number of each node in the space, in the order of the chain.
         k: Stiffness of a bar [N/m].
         kappa: Stiffness of a torsion spring [N m].
     """
@@ -140,8 +140,8 @@ def _energy(x: fem.Function, k: fem.Constant, kappa: fem.Constant) -> Any:
     stretch = ufl.sqrt(ufl.inner(ufl.grad(x), ufl.grad(x)))
 
     def angle(position: Any) -> Any:
-        # Both bars point away from the vertex, so that the direction of the cells does not matter;
-        # which side is '+' only changes the sign of the angle and of its initial value.
+        # Both bars point away from the vertex, so that the orientation of the cells has no effect; the
+        # choice of '+' only changes the sign of the angle and of its initial value.
         a, b = (ufl.dot(ufl.grad(position), outward)(side) for side in "+-")
         return ufl.atan2(a[1] * b[0] - a[0] * b[1], -ufl.dot(a, b))
 
@@ -150,10 +150,10 @@ def _energy(x: fem.Function, k: fem.Constant, kappa: fem.Constant) -> Any:
 
 
 class Chain(PointMasses):
-    """Equal bars on a circular arc, torsion springs between them, both ends held.
+    """Equal bars on a circular arc with torsion springs between them, both ends constrained.
 
-    Dofs are **positions** x0, y0, x1, y1, ... of the nodes from left to right, supports
-    included; the supports lie on y = 0. The chain lives whole on every rank.
+    Dofs are **positions** x0, y0, x1, y1, ... of the nodes from left to right, supports included; the
+    supports are at y = 0. The chain is replicated on every rank.
 
     Args:
         radius: Radius R of the arc [m].
@@ -164,16 +164,16 @@ class Chain(PointMasses):
         mass: Mass of every node [kg].
         load: Force downwards on each of the two middle nodes [N].
         ramp: Time over which the load grows linearly [s].
-        release: Time at which it is removed at once [s].
+        release: Time at which the load is removed instantaneously [s].
         damping: mu of the damping force ``mu M v`` [1/s].
 
     Attributes:
         rest: Positions of the unloaded arch, shape (2 (bars + 1),) [m].
         middle: Numbers of the two middle nodes.
-        forms: The UFL definition: energy, force, tangent.
+        forms: Energy, force and tangent from the UFL definition.
 
     Raises:
-        ValueError: A number that makes no such chain.
+        ValueError: A parameter out of range.
         ImportError: When gmsh is not installed.
     """
 
@@ -216,11 +216,11 @@ class Chain(PointMasses):
         return np.arange(3, self.size - 2, 2)
 
     def energy(self, x: NDArray) -> float:
-        """The loop's stored energy at the positions ``x`` [J]."""
+        """Stored energy at the positions ``x`` [J], from :func:`chain_energy`."""
         return self.stored_energy(x)
 
     def internal_force(self, x: NDArray) -> NDArray:
-        """The loop's internal force at the positions ``x``, shape (size,) [N]."""
+        """Internal force at the positions ``x``, shape (size,) [N], from :func:`chain_force`."""
         out = np.zeros(self.size)
         assert self._internal is not None
         self._internal(0.0, x, x, out)
@@ -231,7 +231,7 @@ class Chain(PointMasses):
         return self.forms.tangent(u), np.diag(self.mu * self.mass)
 
     def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
-        """Limit of central differences with lagged damping, at the unloaded arch [s].
+        """Critical time step of central differences with lagged damping, at the unloaded arch [s].
 
         ``(omega h)^2 + 2 mu h < 4`` for the highest frequency omega.
         """
@@ -239,7 +239,7 @@ class Chain(PointMasses):
         square = float(np.linalg.eigvalsh(self.forms.tangent(self.rest) * np.outer(root, root))[-1])
         return (math.sqrt(self.mu**2 + 4 * square) - self.mu) / square
 
-    # -- forces that compiled loops can call
+    # -- forces for compiled loops
 
     def _pull(self) -> Callable[..., None]:
         load, ramp, release = self.load, self.ramp, self.release
@@ -278,12 +278,12 @@ class Chain(PointMasses):
 
 
 def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, NDArray, list[int]]:
-    """The space of positions, its nodes in the order of the chain, the places of the supports in it."""
+    """Function space of the positions, its nodes in the order of the chain, and the supports among these."""
     parameters = {"R": radius, "opening": opening, "bars": bars}
     named = mesh.read(mesh.package_mesh("arch.geo"), gdim=2, parameters=parameters, comm=MPI.COMM_SELF)
     space = fem.functionspace(named.mesh, ("Lagrange", 1, (2,)))
     x = space.tabulate_dof_coordinates()
-    # Seen from the center of the arc; its height is that of the supports less R cos(opening / 2).
+    # Angle about the center of the arc, at the height -R cos(opening / 2).
     order = np.argsort(np.arctan2(x[:, 0], x[:, 1] + radius * math.cos(opening / 2)))
     named.mesh.topology.create_connectivity(0, 1)
     supports = fem.locate_dofs_topological(space, 0, named.facets("supports"))

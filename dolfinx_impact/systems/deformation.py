@@ -1,4 +1,4 @@
-"""How far a solid is deformed and how fast, and whether it is turned inside out."""
+"""Measures of the deformation of a solid: stretches, stretch rates, inverted elements."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .element_forms import compile_expression
 if TYPE_CHECKING:
     from .solid import Solid
 
-#: Lines join nodes of a cell that are so near in the reference cell, over the degree: its neighbours.
+#: Lines connect nodes of a cell whose distance in the reference cell, times the degree, is at most this.
 _NEAR = 1.8
 
 
 class Deformation:
-    """Stretches of the lines between neighbouring nodes, and ``det F`` at the points of quadrature.
+    """Stretches of the lines between neighbouring nodes, and ``det F`` at the quadrature points.
 
     Args:
         solid: The body.
@@ -38,44 +38,44 @@ class Deformation:
         cells = np.arange(local) if solid.cells is None else solid.cells
         self._cells = cells[cells < local].astype(np.int32)
         points = _compat.interpolation_points(solid.space)
-        near = [
+        neighbours = [
             (i, j) for i, j in itertools.combinations(range(len(points)), 2)
             if np.linalg.norm(points[i] - points[j]) <= _NEAR / solid.degree
         ]  # fmt: skip
         nodes = np.asarray(solid.space.dofmap.list)[self._cells]
-        ends = np.sort(nodes[:, np.array(near)].reshape(-1, 2), axis=1)
+        ends = np.sort(nodes[:, np.array(neighbours)].reshape(-1, 2), axis=1)
         self._ends = np.unique(ends, axis=0).astype(np.uint32)
         x = solid.x[:, : solid.block]
         self._lines = x[self._ends[:, 1]] - x[self._ends[:, 0]]
         self._inverse = 1 / np.einsum("ij,ij->i", self._lines, self._lines)
         self._u, self._v = (la.vector(solid.space.dofmap.index_map, solid.block) for _ in range(2))
-        self._found, self._most = np.zeros(3), np.zeros(3)
+        self._local, self._global = np.zeros(3), np.zeros(3)
         self._measure = kernels.load().measure_lines
 
     def lines(self, u: NDArray, v: NDArray) -> tuple[float, float, float]:
-        """The least and the largest stretch of the lines, and the largest rate of a logarithm of one [1/s].
+        """Smallest and largest stretch of the lines, largest logarithmic stretch rate [1/s]. Collective.
 
-        They do not see rigid motions. Collective.
+        They are invariant under rigid motions.
 
         Args:
-            u: Displacements, owned entries first; ghosts need not be fresh, shape (size,) [m].
-            v: Velocities, likewise [m/s].
+            u: Displacements, shape (size,) [m]; only owned entries are read.
+            v: Velocities, shape (size,) [m/s]; only owned entries are read.
         """
-        for mine, given in ((self._u, u), (self._v, v)):
-            mine.array[: self._owned] = given[: self._owned]
+        for field, values in ((self._u, u), (self._v, v)):
+            field.array[: self._owned] = values[: self._owned]
             if self._comm.size > 1:
-                mine.scatter_forward()
+                field.scatter_forward()
         d = self._solid.block
-        moved, moving = self._u.array.reshape(-1, d), self._v.array.reshape(-1, d)
-        self._measure(self._ends, self._lines, self._inverse, moved, moving, self._found)
-        found = self._found
+        nodal_u, nodal_v = self._u.array.reshape(-1, d), self._v.array.reshape(-1, d)
+        self._measure(self._ends, self._lines, self._inverse, nodal_u, nodal_v, self._local)
+        extremes = self._local
         if self._comm.size > 1:
-            self._comm.Allreduce(self._found, self._most, op=MPI.MAX)
-            found = self._most
-        return float(np.sqrt(max(0.0, -found[0]))), float(np.sqrt(found[1])), float(found[2])
+            self._comm.Allreduce(self._local, self._global, op=MPI.MAX)
+            extremes = self._global
+        return float(np.sqrt(max(0.0, -extremes[0]))), float(np.sqrt(extremes[1])), float(extremes[2])
 
     def inside_out(self, u: NDArray) -> bool:
-        """Whether ``det F`` is not positive where forces of nonlinear laws are summed. Collective.
+        """Whether ``det F <= 0`` at a quadrature point of the internal forces. Collective.
 
         Args:
             u: Displacements, as in :meth:`lines`.
@@ -89,7 +89,7 @@ class Deformation:
 
     @functools.cached_property
     def _volume(self) -> tuple[fem.Function, fem.Expression, NDArray]:
-        """A field, its ``det F``, and room for that at all points. Collective."""
+        """Displacement function, the expression ``det F`` and an array for its values. Collective."""
         solid, field = self._solid, fem.Function(self._solid.space)
         rule = kinematics.quadrature(solid.mesh, solid.degree, solid.state, False)
         kind = basix.QuadratureType.gll if "quadrature_rule" in rule else basix.QuadratureType.default

@@ -1,4 +1,4 @@
-"""Frames of beams: linear Timoshenko beams in space, with lumped masses."""
+"""Space frames of linear Timoshenko beams with lumped masses."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .body import Body
 from .loads import Signal, names, vector
 from .sections import Section
 
-_PARALLEL = 1e-12  # sines and lengths below are rounding
+_PARALLEL = 1e-12  # smaller sines and lengths are round-off
 _UP = (0.0, 0.0, 1.0)
-_RIGID = 1e-12  # squared frequencies below, over the largest one, are rounding
+_RIGID = 1e-12  # smaller squared frequencies, relative to the largest one, are rigid-body modes
 
 
 class InflationCost(NamedTuple):
-    """What an inflated rotary inertia gains and costs.
+    """Effects of inflated rotary inertia.
 
     Attributes:
-        step_gain: Critical time step over the one with the physical inertia.
-        frequency_changes: Relative change of the lowest natural frequencies, 0 for rigid motions.
+        step_gain: Ratio of the critical time steps with inflated and physical inertia.
+        frequency_changes: Relative changes of the lowest natural frequencies, 0 for rigid-body modes.
     """
 
     step_gain: float
@@ -38,43 +38,43 @@ class InflationCost(NamedTuple):
 
 
 class Frame(Body):
-    """Straight beams in space that are joined rigidly at common nodes: ``M dv = (f - K u) dt + L^T dr``.
+    """Straight beams in space, rigidly connected at common nodes: ``M dv = (f - K u) dt + L^T dr``.
 
-    A node has six dofs, the displacement [m] and the rotation [rad]. The strains of a beam (Timoshenko) are
-    ``u', v' - thz, w' + thy, thx', thy', thz'`` in its local axes: x along it, z the part of ``up``
-    across it, y = z x x. Two-node elements with one quadrature point for every term do not lock.
+    A node has six dofs, displacements [m] and rotations [rad]. The strains of a beam (Timoshenko) are
+    ``u', v' - thz, w' + thy, thx', thy', thz'`` in its local axes: x along the beam, z the component of
+    ``up`` normal to it, y = z x x. Two-node elements with one-point quadrature of all terms do not lock.
 
-    Half of each element's mass is lumped to each of its nodes; so is the rotary inertia
-    ``rho (Iy + Iz), rho Iy, rho Iz`` about the local axes, or, where these are not parallel to the global
-    ones, the largest of the three about all axes.
+    Half of each element's mass is lumped to each of its nodes, as is the rotary inertia
+    ``rho (Iy + Iz), rho Iy, rho Iz`` about the local axes; where these are not parallel to the global axes,
+    the largest of the three is used about all axes.
 
     Args:
-        mesh: A line mesh in space, whole on one rank; :func:`~dolfinx_impact.mesh.read` leaves
-            branching ones whole.
+        mesh: A line mesh in space, replicated on the ranks; :func:`~dolfinx_impact.mesh.read` does not
+            distribute branching ones.
         density: Mass per volume [kg/m3], positive.
         E: Young's modulus [Pa].
-        sections: Cross-section of each part, ``{"girders": Section.box(...)}``; one for all cells.
+        sections: Cross-section of each part, ``{"girders": Section.box(...)}``, or one for all cells.
         nu: Poisson's ratio; or give
         G: Shear modulus [Pa].
-        up: Direction of the local z axes, of all beams or by part, ``{"columns": (1, 0, 0)}`` (the others
-            (0, 0, 1)); no beam may be parallel to it. A tall section needs it where its height goes.
-        point_masses: Further mass of each node of a part [kg], ``{"wheels": 100.0}``.
+        up: Direction that defines the local z axes, for all beams or by part, ``{"columns": (1, 0, 0)}``
+            (default (0, 0, 1)); no beam may be parallel to it. The height of sections is along z.
+        point_masses: Additional mass of each node of a part [kg], ``{"wheels": 100.0}``.
         inflated_inertia: Raise the rotary inertia per length about y and z to at least
-            ``rho A Le^2 shear G / (4 E)``, Le the element's length: a larger critical time step at the
-            cost of the high frequencies; see :meth:`inflation_cost`.
-        gravity: Acceleration, three numbers [m/s2].
-        shaken: ``(direction, signal)``: the ground accelerates by ``signal(t)`` [m/s2] along the
-            direction, and displacements are those relative to it.
+            ``rho A Le^2 shear G / (4 E)``, Le the element length: a larger critical time step at the expense
+            of the high frequencies; see :meth:`inflation_cost`.
+        gravity: Gravitational acceleration, three numbers [m/s2].
+        shaken: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along the direction;
+            displacements are relative to the ground.
         cells, moved, damping: See :class:`.Body`. A point mass belongs to every frame with its node.
-        fixed: Names of clamped nodes; a mapping gives the held dofs of each, 0 to 2 displacements and
+        fixed: Names of clamped nodes; a mapping selects the constrained dofs, 0 to 2 displacements and
             3 to 5 rotations, ``{"feet": (0, 1, 2)}``.
 
     Attributes:
-        total_mass: Mass of the frame with its point masses [kg].
+        total_mass: Mass of the frame including point masses [kg].
 
     Raises:
-        ValueError: A mesh that is no line mesh in space, is distributed or has curved cells; cells without a
-            section; a beam along ``up``; unknown names; constants out of range.
+        ValueError: A mesh that is not a line mesh in space, is distributed or has curved cells; cells without
+            a section; a beam parallel to ``up``; unknown names; constants out of range.
     """
 
     def __init__(
@@ -108,11 +108,11 @@ class Frame(Body):
         self.total_mass = float(self._line_masses().sum() + self._point_masses.sum())
         self._take_accelerations(gravity, shaken)
 
-    # -- what is known of the frame
+    # -- properties
 
     @property
     def wave_speed(self) -> float:
-        """Speed of waves along a beam, ``sqrt(E / rho)`` [m/s]."""
+        """Speed of longitudinal waves in a beam, ``sqrt(E / rho)`` [m/s]."""
         return math.sqrt(self.E / self.density)
 
     def part_mass(self, parts: str | Iterable[str]) -> float:
@@ -121,15 +121,15 @@ class Frame(Body):
         return float(self._line_masses()[np.intersect1d(found, self._own_cells)].sum())
 
     def frequencies(self, count: int) -> NDArray:
-        """The lowest natural frequencies with the lumped mass, 0 for rigid motions, shape (count,) [Hz].
+        """Lowest natural frequencies with the lumped mass, 0 for rigid-body modes, shape (count,) [Hz].
 
         Raises:
-            ValueError: When there are not so many.
+            ValueError: A count that exceeds the number of free dofs.
         """
         return self._frequencies(count, self.mass)
 
     def inflation_cost(self, count: int = 3) -> InflationCost:
-        """What ``inflated_inertia`` gains and costs, whether it is on or not.
+        """Effects of ``inflated_inertia``, whether it is enabled or not.
 
         Args:
             count: Number of natural frequencies to compare.
@@ -155,7 +155,7 @@ class Frame(Body):
         squares[squares < _RIGID * largest] = 0.0
         return np.sqrt(np.sort(squares)) / (2 * math.pi)
 
-    # -- what makes it a body
+    # -- the interface of a body
 
     def _lump(self) -> NDArray:
         return self._lumped(self.inflated_inertia)
@@ -213,7 +213,7 @@ class Frame(Body):
         matrix.setDiagonal(diagonal)
         return matrix, x, y
 
-    # -- the beams one by one, rows of cells in the order of the mesh
+    # -- properties by cell, in the order of the mesh
 
     def _line_masses(self) -> NDArray:
         """Masses of the cells, shape (cells,) [kg]."""
@@ -240,7 +240,7 @@ class Frame(Body):
         return np.arange(len(self._nodes_of)) if self.cells is None else self.cells
 
     def _spread(self, sections: Mapping[str, Section] | Section) -> NDArray:
-        """Area, Iy, Iz, J and shear share of the cells, 0 outside the frame, shape (cells, 5)."""
+        """Area, Iy, Iz, J and shear factor of the cells, 0 outside the frame, shape (cells, 5)."""
         values = np.zeros((len(self._nodes_of), 5))
         pairs = [(self._own_cells, sections)] if isinstance(sections, Section) else [
             (self.named.cells(name), section) for name, section in sections.items()
@@ -259,7 +259,7 @@ class Frame(Body):
         return values
 
     def _upwards(self, up: Sequence[float] | Mapping[str, Sequence[float]]) -> NDArray:
-        """Direction of local z of each cell, shape (cells, 3)."""
+        """Direction ``up`` of each cell, shape (cells, 3)."""
         given = up if isinstance(up, Mapping) else {}
         values = np.tile(_UP if given is up else vector("up", up, 3), (len(self._nodes_of), 1))
         for name, direction in given.items():
@@ -267,7 +267,7 @@ class Frame(Body):
         return values
 
     def _lay_out(self, up: NDArray) -> tuple[NDArray, NDArray]:
-        """Lengths (cells,) [m] and local axes as rows, shape (cells, 3, 3)."""
+        """Lengths, shape (cells,) [m], and local axes as rows, shape (cells, 3, 3)."""
         first, second = (self.x[end] for end in self._nodes_of.T)
         lengths = np.linalg.norm(second - first, axis=1)
         if not np.all(lengths > _PARALLEL * self.length):
@@ -301,7 +301,7 @@ class Frame(Body):
         return x, y, z
 
     def _by_cell(self, values: NDArray) -> fem.Function:
-        """Values constant on each cell, from shape (cells, k)."""
+        """Piecewise constant function from values of shape (cells, k)."""
         space = fem.functionspace(self.mesh, ("DG", 0, (values.shape[1],)))
         function = fem.Function(space)
         function.x.array.reshape(-1, values.shape[1])[np.asarray(space.dofmap.list)[:, 0]] = values

@@ -1,4 +1,4 @@
-"""Loads that follow signals in time, and motions that are prescribed."""
+"""Time-dependent loads and prescribed motions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from .. import arguments, parallel, signals
 
-#: A number for a time, an array for an array of times [s].
+#: A function of time [s]: a number for a number, an array for an array.
 Signal = Callable[[Any], Any]
 
 
 class Loads:
-    """``f(t) = f_0 + sum_k p_k s_k(t)``: constant loads and patterns that follow signals.
+    """Loads ``f(t) = f_0 + sum_k p_k s_k(t)``: a constant vector, and spatial patterns times signals.
 
     Attributes:
-        constant: f_0, shape (size,) [N].
-        patterns: p_k, shape (k, size).
-        signals: s_k; ``p_k s_k`` is a force [N].
-        any: Whether there is a load at all.
-        until: Time up to which all signals are known [s].
+        constant: Constant loads f_0, shape (size,) [N].
+        patterns: Patterns p_k, shape (k, size).
+        signals: Signals s_k; ``p_k s_k`` is a force [N].
+        any: Whether there are loads.
+        until: Time up to which all signals are defined [s].
     """
 
     def __init__(self, size: int, comm: MPI.Comm = MPI.COMM_SELF) -> None:
@@ -33,7 +33,7 @@ class Loads:
         self.any, self.until = False, math.inf
 
     def add(self, pattern: NDArray, signal: Signal | None = None) -> None:
-        """One more load; constant without a signal."""
+        """Add a load; constant without a signal."""
         self.any = True
         if signal is None:
             self.constant += pattern
@@ -45,27 +45,27 @@ class Loads:
     def __call__(self, t: float, out: NDArray) -> None:
         """Write ``f(t)`` into ``out``, shape (size,) [N]. Collective."""
         out[:] = self.constant
-        if self.signals:  # as of many times: a number and an array may be rounded in different ways
-            found = _together(self._comm, self.signals, lambda: self.amplitudes(np.array([t]))[0])
-            for pattern, amplitude in zip(self.patterns, found):
+        if self.signals:  # as an array: signals may round a number and an array differently
+            amplitudes = _together(self._comm, self.signals, lambda: self.amplitudes(np.array([t]))[0])
+            for pattern, amplitude in zip(self.patterns, amplitudes):
                 out += pattern * amplitude
 
     def amplitudes(self, t: NDArray) -> NDArray:
-        """``s_k`` at the times ``t`` (n,), shape (n, k)."""
+        """Signals s_k at the times ``t``, shape (n,); shape (n, k)."""
         if not self.signals:
             return np.zeros((t.size, 0))
         times = t if t.size > 1 else np.repeat(t, 2)
-        found = [np.broadcast_to(at_times(s, times), times.shape) for s in self.signals]
-        return np.column_stack(found)[: t.size]
+        values = [np.broadcast_to(at_times(s, times), times.shape) for s in self.signals]
+        return np.column_stack(values)[: t.size]
 
 
 class Motion:
-    """Displacements that dofs are made to follow.
+    """Prescribed displacements of dofs as functions of time.
 
     Attributes:
-        dofs: The owned dofs, ascending, shape (k,).
-        any: Whether any rank has such dofs.
-        until: Time up to which all motions are known [s].
+        dofs: The prescribed owned dofs, ascending, shape (k,).
+        any: Whether any rank has prescribed dofs.
+        until: Time up to which all motions are defined [s].
     """
 
     def __init__(self, comm: MPI.Comm = MPI.COMM_SELF) -> None:
@@ -75,50 +75,50 @@ class Motion:
         self._parts: list[tuple[NDArray, Signal]] = []
 
     def add(self, dofs: NDArray, signal: Signal) -> None:
-        """Make ``dofs`` follow ``signal`` [m]."""
+        """Prescribe ``signal(t)`` [m] at ``dofs``."""
         self.any = True
         self.until = min(self.until, known_until(signal))
         self._parts.append((np.asarray(dofs), signal))
         self.dofs = np.unique(np.concatenate([part for part, _ in self._parts]))
 
     def __call__(self, t: float) -> NDArray:
-        """The displacements at ``t``, shape (k,) [m]. Collective."""
-        values = np.zeros(self.dofs.size)
+        """Prescribed displacements at ``t``, shape (k,) [m]. Collective."""
+        displacements = np.zeros(self.dofs.size)
         given = [signal for _, signal in self._parts]
-        found = _together(self._comm, given, lambda: [float(signal(t)) for signal in given])
-        for (dofs, _), value in zip(self._parts, found):
-            values[np.searchsorted(self.dofs, dofs)] = value
-        return values
+        values = _together(self._comm, given, lambda: [float(signal(t)) for signal in given])
+        for (dofs, _), value in zip(self._parts, values):
+            displacements[np.searchsorted(self.dofs, dofs)] = value
+        return displacements
 
 
 def _together(comm: MPI.Comm, given: Sequence[Signal], work: Callable[[], Any]) -> Any:
-    """What ``work`` makes of signals; a function of the user's may fail on one rank alone. Collective."""
+    """Result of ``work``, which evaluates signals, with errors raised on all ranks. Collective."""
     if all(type(signal) is signals.Signal for signal in given):
         return work()
     return parallel.together(comm, work)
 
 
 def known_until(signal: Signal) -> float:
-    """Time up to which a signal is known: its ``duration``, infinite for functions [s]."""
+    """Time up to which a signal is defined: its ``duration``, infinite for functions [s]."""
     return float(getattr(signal, "duration", math.inf))
 
 
 def at_times(signal: Signal, t: NDArray) -> NDArray:
-    """A signal at many times, also one that takes only numbers."""
+    """Values of a signal at the times ``t``, shape (n,), also of one that accepts only numbers."""
     try:
         values = np.asarray(signal(t), dtype=np.float64)
         if values.shape == t.shape or (values.shape == () and values == signal(float(t.flat[0]))):
-            return values  # one number for all times may also be a sum over them
+            return values  # a scalar result must equal the value at one time: it may be a sum over them
     except (TypeError, ValueError, IndexError):
         pass
     return np.array([float(signal(float(each))) for each in t])
 
 
 def checked_signal(name: str, signal: Any) -> Signal:
-    """The signal, when it gives a finite number at t = 0.
+    """The signal, tested at t = 0.
 
     Raises:
-        ValueError: Something else.
+        ValueError: An object that is not callable, or a value that is not one finite number.
     """
     if not callable(signal):
         raise ValueError(f"{name}: a function of time is needed, not {arguments.shown(signal)}")
@@ -131,17 +131,17 @@ def checked_signal(name: str, signal: Any) -> Signal:
 
 
 def vector(name: str, value: Any, size: int) -> NDArray:
-    """``size`` finite numbers, one a direction.
+    """A vector of ``size`` finite numbers, one per direction.
 
     Raises:
         ValueError: Anything else.
     """
-    found = arguments.floats(value)
-    if found.shape != (size,) or not np.all(np.isfinite(found)):
+    numbers = arguments.floats(value)
+    if numbers.shape != (size,) or not np.all(np.isfinite(numbers)):
         raise ValueError(f"{name} must be {size} numbers, one a direction, not {arguments.shown(value)}")
-    return found
+    return numbers
 
 
 def names(given: str | Sequence[str] | Iterable[str]) -> tuple[str, ...]:
-    """One name or several."""
+    """Tuple of one name or several."""
     return (given,) if isinstance(given, str) else tuple(given)

@@ -1,4 +1,4 @@
-"""Lumped masses: row sums, sums at the GLL points, and scaled diagonals (HRZ)."""
+"""Mass lumping: row sums, GLL quadrature, and diagonal scaling (HRZ)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .. import parallel
 
 
 def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
-    """Lumped masses in the way that suits the elements.
+    """Lumped masses by the method that is positive for the elements.
 
-    Degree 1: :func:`row_sums`. Intervals, quadrilaterals and hexahedra of higher degree with
-    their nodes at the GLL points: :func:`gll`, or, where that leaves a node without mass (at
-    r = 0 of an axisymmetric body), :func:`hrz`. All others, as triangles and tetrahedra of
-    degree 2 and more, some of whose row sums are zero or negative: :func:`hrz`.
+    Degree 1: :func:`row_sums`. Intervals, quadrilaterals and hexahedra of higher degree with nodes at the
+    GLL points: :func:`gll`, or :func:`hrz` where a nodal mass vanishes (at r = 0 of an axisymmetric body).
+    Others, such as triangles and tetrahedra of degree 2 or higher, with zero or negative row sums:
+    :func:`hrz`.
 
     Args:
         space: Vector-valued Lagrange space.
         density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
         dx: The measure of the body's cells.
-        inside: Which owned dofs these cells touch; the others have no mass.
+        inside: Mask of the owned dofs on these cells; the others have no mass.
 
     Returns:
         Masses of the owned dofs, shape (owned,) [kg].
@@ -45,13 +45,13 @@ def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any =
 
 
 def row_sums(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
-    """Row sums of the consistent mass matrix, one a dof.
+    """Row sums of the consistent mass matrix.
 
     Args:
         space: Vector-valued Lagrange space.
         density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
         dx: The measure of the body's cells.
-        inside: Which owned dofs these cells touch; the others have no mass.
+        inside: Mask of the owned dofs on these cells; the others have no mass.
 
     Returns:
         Masses of the owned dofs, shape (owned,) [kg].
@@ -63,16 +63,16 @@ def row_sums(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: A
 
 
 def gll(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
-    """Diagonal of the mass matrix under the Gauss-Lobatto-Legendre rule, which has no other entries.
+    """Mass matrix by Gauss-Lobatto-Legendre quadrature, which is diagonal.
 
-    The points of the rule are the nodes of the element, so that its row sums are its diagonal.
+    The quadrature points are the nodes of the element, so that row sums equal the diagonal.
 
     Args:
         space: Vector-valued Lagrange space of variant ``gll_warped`` on intervals,
             quadrilaterals or hexahedra.
         density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
         dx: The measure of the body's cells.
-        inside: Which owned dofs these cells touch; the others have no mass.
+        inside: Mask of the owned dofs on these cells; the others have no mass.
 
     Returns:
         Masses of the owned dofs, shape (owned,) [kg].
@@ -90,10 +90,10 @@ def gll(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
 
 
 def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
-    """Diagonal of each cell's consistent mass matrix, scaled to the mass of the cell.
+    """Diagonals of the consistent element mass matrices, scaled to the mass of the cell.
 
-    ``m_i = M_ii m_cell / sum_j M_jj``, summed over the cells. Positive on every element and
-    wherever the density is, on curved cells and with weights such as ``2 pi x[0]`` too.
+    ``m_i = M_ii m_cell / sum_j M_jj``, summed over the cells. Positive for every element and positive
+    density, also on curved cells and with weights such as ``2 pi x[0]``.
 
     Source: Hinton, Rock, Zienkiewicz, Earthquake Engng Struct. Dyn. 4 (1976) 245-249.
 
@@ -101,7 +101,7 @@ def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
         space: Vector-valued Lagrange space.
         density: Mass per measure of the mesh, a UFL scalar [kg/m^tdim].
         dx: The measure of the body's cells.
-        inside: Which owned dofs these cells touch; the others have no mass.
+        inside: Mask of the owned dofs on these cells; the others have no mass.
 
     Returns:
         Masses of the owned dofs, shape (owned,) [kg].
@@ -123,7 +123,7 @@ def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
 
 
 def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[NDArray, NDArray]:
-    """Quadrature points (q, tdim) of the cell and the mass [kg] at each in the owned cells (cells, q)."""
+    """Quadrature points, shape (q, tdim), and the masses at those of owned cells, shape (cells, q) [kg]."""
     mesh = space.mesh
     degree = _quadrature_degree(space, density)
     element = basix.ufl.quadrature_element(mesh.basix_cell(), degree=degree)
@@ -135,7 +135,7 @@ def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[NDAr
 
 
 def _quadrature_degree(space: fem.FunctionSpace, density: Any) -> int:
-    """Degree of ``density phi^2`` and of the volume of a cell, which varies where it is curved."""
+    """Polynomial degree of ``density phi^2`` times the Jacobian determinant of curved cells."""
     mesh = space.mesh
     density_degree = ufl.algorithms.estimate_total_polynomial_degree(ufl.as_ufl(density))
     simplex = mesh.basix_cell().name in ("interval", "triangle", "tetrahedron")
@@ -145,7 +145,7 @@ def _quadrature_degree(space: fem.FunctionSpace, density: Any) -> int:
 
 
 def _base(space: fem.FunctionSpace) -> Any:
-    """The scalar element of each component."""
+    """Scalar element of the components."""
     element = space.ufl_element()
     return element.sub_elements[0] if element.reference_value_shape else element
 

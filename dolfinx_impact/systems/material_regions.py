@@ -1,4 +1,4 @@
-"""What the parts of a body are made of."""
+"""Assignment of materials to the named parts of a body."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Material(NamedTuple):
-    """The law and the density of some cells, their measure, and which owned dofs they touch."""
+    """Law and density of a part, its UFL measure, and the mask of the owned dofs on its cells, (owned,)."""
 
     law: Law
     density: fem.Constant
@@ -29,15 +29,15 @@ class Material(NamedTuple):
 def find_materials(
     body: Any, law: Law | Mapping[str, Law], density: float | Mapping[str, float]
 ) -> list[Material]:
-    """Law and density of every part that has its own. Collective.
+    """Materials of the parts with their own law or density. Collective.
 
     Args:
-        body: The solid, its space and cells known.
-        law: The law, or one for each part by its cell name.
-        density: Mass per volume [kg/m3], likewise.
+        body: The solid, with its space and cells.
+        law: The law, or one per part by cell name.
+        density: Mass per volume [kg/m3], or one per part by cell name.
 
     Raises:
-        ValueError: Parts that are not there, cells without material, something that is no law.
+        ValueError: Unknown parts, cells without material, an object that is not a law.
     """
     named = [set(given) for given in (law, density) if isinstance(given, Mapping)]
     if not named:
@@ -49,18 +49,18 @@ def find_materials(
         if isinstance(given, Mapping) and set(given) != set(parts):
             lacking = ", ".join(sorted(set(parts) - set(given)))
             raise ValueError(f"{what} is not given for {lacking}: every part needs a law and a density")
-    _refuse_bare_cells(body, parts)
+    _refuse_uncovered_cells(body, parts)
     measure = ufl.Measure("dx", domain=body.mesh, subdomain_data=body.named.cell_tags)
-    owned, found = body.owned // body.block, []
+    owned, materials = body.owned // body.block, []
     for name in parts:
         inside = np.repeat(body._nodes_in(name)[:owned], body.block)
         dx = measure(body.named.names[name][1])
-        found.append(_material(body, _of(law, name), _of(density, name), dx, inside))
-    return found
+        materials.append(_material(body, _of(law, name), _of(density, name), dx, inside))
+    return materials
 
 
-def _refuse_bare_cells(body: Any, parts: list[str]) -> None:
-    """Raise a ValueError unless every cell of the body is in one of the parts, and they in it. Collective."""
+def _refuse_uncovered_cells(body: Any, parts: list[str]) -> None:
+    """Raise a ValueError unless the parts consist of exactly the cells of the body. Collective."""
     covered = np.concatenate([body.named.cells(name) for name in parts])
     tdim = body.mesh.topology.dim
     every = np.arange(body.mesh.topology.index_map(tdim).size_local)
@@ -78,10 +78,10 @@ def _refuse_bare_cells(body: Any, parts: list[str]) -> None:
 
 
 def wave_speed(materials: Sequence[Material]) -> float | None:
-    """Largest speed of longitudinal waves at rest [m/s]; None where a law does not tell it."""
-    found = [(getattr(m.law, "wave_modulus", None), float(m.density.value)) for m in materials]
-    known = [math.sqrt(modulus / density) for modulus, density in found if modulus is not None]
-    return max(known) if len(known) == len(found) else None
+    """Largest P-wave speed at rest [m/s]; None where a law does not define it."""
+    pairs = [(getattr(m.law, "wave_modulus", None), float(m.density.value)) for m in materials]
+    speeds = [math.sqrt(modulus / density) for modulus, density in pairs if modulus is not None]
+    return max(speeds) if len(speeds) == len(pairs) else None
 
 
 def _material(body: Any, law: Law, density: float, dx: Any, inside: NDArray) -> Material:

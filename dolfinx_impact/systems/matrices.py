@@ -1,4 +1,4 @@
-"""The matrices of a body, assembled by PETSc, and the solvers made of them."""
+"""PETSc matrices of a body and solvers with them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ from .tangent import TangentSolver
 
 
 class Assembled:
-    """What implicit schemes and users ask of a body: matrices and solvers, each made once.
-
-    A body has what is declared here; see :class:`.Body`.
-    """
+    """Mixin of :class:`.Body` for matrices and solvers; attributes declared here are those of the body."""
 
     comm: MPI.Comm
     mesh: dmesh.Mesh
@@ -47,11 +44,11 @@ class Assembled:
         raise NotImplementedError
 
     def _stiffness_form(self) -> Any:
-        """The stiffness as a bilinear form over the body's cells."""
+        """Bilinear form of the stiffness over the body's cells."""
         raise NotImplementedError
 
     def _mass_form(self) -> Any:
-        """The consistent mass as a bilinear form over the body's cells."""
+        """Bilinear form of the consistent mass over the body's cells."""
         raise NotImplementedError
 
     def global_dofs(self) -> NDArray:
@@ -62,15 +59,15 @@ class Assembled:
         self, factor: float, mass: str, massless: NDArray | None = None, *, mass_factor: float = 1.0,
         prefix: str = "impact_theta_",
     ) -> FactorisedSolver:  # fmt: skip
-        """Factorised ``mass_factor M + factor K``, held dofs eliminated. Collective.
+        """Factorised ``mass_factor M + factor K`` with constrained dofs eliminated. Collective.
 
         Args:
-            factor: Of the stiffness [s2].
+            factor: Factor of the stiffness [s2].
             mass: ``"consistent"`` or ``"lumped"``.
-            massless: Owned dofs whose rows and columns of M count as zero; without stiffness the solution
+            massless: Owned dofs whose rows and columns of M are set to zero; for ``factor = 0`` the solution
                 is zero there.
-            mass_factor: Of the mass.
-            prefix: Of its PETSc options.
+            mass_factor: Factor of the mass.
+            prefix: Prefix of the PETSc options.
         """
         matrix = self._assemble_petsc(self._square_form())
         matrix.scale(factor)
@@ -84,10 +81,10 @@ class Assembled:
         return FactorisedSolver(matrix, held, prefix=prefix)
 
     def loop_solver(self, factor: float, mass_factor: float, prefix: str) -> SymmetricSolver | None:
-        """Factors of ``mass_factor M + factor K``, lumped M, for compiled loops; None where PETSc solves.
+        """Factors of ``mass_factor M + factor K`` with lumped M for compiled loops; None where PETSc solves.
 
-        It does on several ranks, without numba, where there are many dofs or no symmetric factors, and where
-        options with the prefix ask for a solver.
+        PETSc solves on several ranks, without numba, for many dofs, without symmetric factors, and where
+        PETSc options with the prefix are set.
         """
         from petsc4py import PETSc
 
@@ -111,11 +108,11 @@ class Assembled:
         return TangentSolver(self, *self._tangent_forms(), mass_copy)
 
     def _tangent_forms(self) -> tuple[Any, Any]:
-        """K with a place on every diagonal, and what damping forces add to ``alpha M + beta K``, or None."""
+        """Form of K with all diagonal entries; that of damping beyond ``alpha M + beta K``, or None."""
         return self._square_form(), None
 
     def _mass_copy(self, mass: str, massless: NDArray) -> Any:
-        """The mass in the pattern of the stiffness, rows and columns of ``massless`` zero. Collective."""
+        """M in the sparsity pattern of K, with zero rows and columns at ``massless``. Collective."""
         if _known_mass(mass) == "lumped":
             copy = self._assemble_petsc(self._square_form())
             copy.zeroEntries()
@@ -128,7 +125,7 @@ class Assembled:
         return copy
 
     def _square_form(self) -> Any:
-        """The stiffness with a place on every diagonal, also of dofs that are not inside."""
+        """Stiffness form whose pattern has all diagonal entries, also of dofs without cells of the body."""
         return self._padded(self._stiffness_form())
 
     def _padded(self, form: Any) -> Any:
@@ -152,12 +149,12 @@ class Assembled:
         out[: self.owned] = y.array_r
 
     def mass_matrix(self, mass: str = "lumped") -> Any:
-        """The mass as a PETSc matrix, ``"lumped"`` or ``"consistent"``. Collective."""
+        """M as a PETSc matrix, ``"lumped"`` or ``"consistent"``. Collective."""
         if _known_mass(mass) == "consistent":
             return self._consistent[0]
         from petsc4py import PETSc
 
-        # AIJ: PETSc's own diagonal type converts to other formats with garbage on several ranks.
+        # AIJ: PETSc's diagonal type converts to other formats incorrectly on several ranks.
         size = ((self.owned, None), (self.owned, None))
         first = self.space.dofmap.index_map.local_range[0] * self.block
         columns = np.arange(first, first + self.owned, dtype=PETSc.IntType)
@@ -165,7 +162,7 @@ class Assembled:
         return PETSc.Mat().createAIJ(size, csr=(start, columns, self.mass), comm=self.comm)
 
     def stiffness_matrix(self) -> Any:
-        """K as a PETSc matrix in its fastest format, held dofs not eliminated. Collective."""
+        """K as a PETSc matrix (BAIJ or AIJ), without elimination of constrained dofs. Collective."""
         return self.stiffness.petsc()
 
     def _assemble_petsc(self, form: Any) -> Any:

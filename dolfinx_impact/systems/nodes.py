@@ -1,4 +1,4 @@
-"""The nodes of a body on its mesh: which they are, where, and how they move rigidly."""
+"""Nodes of a body: selection by name, coordinates, rigid motions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .loads import names, vector
 
 
 class Nodes:
-    """What a body knows of its nodes. A body has what is declared here; see :class:`.Body`."""
+    """Mixin of :class:`.Body` for its nodes; the attributes declared here are those of the body."""
 
     comm: MPI.Comm
     mesh: dmesh.Mesh
@@ -42,24 +42,24 @@ class Nodes:
         self, translation: Sequence[float], spin: float | Sequence[float] | None = None, *,
         center: Sequence[float] | None = None, cells: str | Sequence[str] | None = None,
     ) -> NDArray:  # fmt: skip
-        """Velocities of a rigid motion, for ``start``, shape (size,) [m/s]. Collective.
+        """Velocity field of a rigid motion, an argument of ``start``, shape (size,) [m/s]. Collective.
 
         Args:
-            translation: Velocity of the center, one number a direction [m/s].
-            spin: Rate of rotation [rad/s]: a number in the plane, three in space.
-            center: The point that only translates [m]; by default the center of mass of these cells.
-            cells: Names of the cells that move so; the dofs of others get zero. All by default. Sum the
-                fields of several bodies in one mesh.
+            translation: Velocity of the center, one number per direction [m/s].
+            spin: Angular velocity [rad/s]: one number in the plane, three in space.
+            center: Center of rotation [m]; by default the center of mass of these cells.
+            cells: Names of the cells that move; zero at the dofs of others. All by default. Sum the fields of
+                several bodies on one mesh.
         """
         gdim = self.mesh.geometry.dim
         field, moving = np.zeros((self.size // self.block, self.block)), self._nodes_in(cells)
         field[moving, :gdim] = vector("translation", translation, gdim)
         if spin is not None and gdim > 1:
-            turning = vector("spin", np.atleast_1d(np.asarray(spin, dtype=np.float64)), 1 if gdim == 2 else 3)
+            rates = vector("spin", np.atleast_1d(np.asarray(spin, dtype=np.float64)), 1 if gdim == 2 else 3)
             owned = moving & (np.arange(moving.size) < self.owned // self.block)
             about = self._center(owned) if center is None else vector("center", center, gdim)
             arm = self.x[moving, :gdim] - about
-            omega = np.array([0.0, 0.0, turning[0]]) if gdim == 2 else turning
+            omega = np.array([0.0, 0.0, rates[0]]) if gdim == 2 else rates
             field[moving, :gdim] += np.cross(omega, np.pad(arm, ((0, 0), (0, 3 - gdim))))[:, :gdim]
             if self.block == 6:
                 field[moving, 3:] = omega
@@ -68,23 +68,23 @@ class Nodes:
         return field.ravel()
 
     def rigid_rotation(self, u: NDArray) -> float:
-        """Angle by which the body has turned as a whole at displacements ``u``, 0 to pi [rad]. Collective.
+        """Mean rotation angle of the body at displacements ``u``, 0 to pi [rad]. Collective.
 
-        That of the rotation nearest to the mean deformation gradient, with the masses as weights.
+        It belongs to the rotation closest to the mass-weighted mean deformation gradient.
         """
         gdim, n = self.mesh.geometry.dim, self.owned // self.block
         inside = self.inside[:: self.block]
         m, x = self.mass[:: self.block][inside], self.x[:n, :gdim][inside]
         arm = x - self._center(inside)
-        way = u[: self.owned].reshape(n, self.block)[inside, :gdim]
-        sums = self.comm.allreduce(np.stack([(m[:, None] * (arm + way)).T @ arm, (m[:, None] * arm).T @ arm]))
+        d = u[: self.owned].reshape(n, self.block)[inside, :gdim]
+        sums = self.comm.allreduce(np.stack([(m[:, None] * (arm + d)).T @ arm, (m[:, None] * arm).T @ arm]))
         left, _, right = np.linalg.svd(sums[0])
-        turn = left @ np.diag([*np.ones(gdim - 1), np.linalg.det(left @ right)]) @ right
-        cosine = (np.trace(turn) - 1) / 2 if gdim == 3 else turn[0, 0]
+        rotation = left @ np.diag([*np.ones(gdim - 1), np.linalg.det(left @ right)]) @ right
+        cosine = (np.trace(rotation) - 1) / 2 if gdim == 3 else rotation[0, 0]
         return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
     def _nodes_in(self, cells: str | Sequence[str] | None) -> NDArray:
-        """Which local nodes touch the cells of the given names, shape (nodes,). Collective."""
+        """Mask of the local nodes on the named cells, shape (nodes,). Collective."""
         if cells is None:
             return np.ones(self.size // self.block, dtype=bool)
         found = np.unique(np.concatenate([self.named.cells(name) for name in names(cells)]))
@@ -95,25 +95,25 @@ class Nodes:
         return touched.array > 0
 
     def _center(self, owned: NDArray) -> NDArray:
-        """Center of the lumped masses of nodes [m]. Collective."""
+        """Center of the lumped masses of the nodes in the mask, shape (gdim,) [m]. Collective."""
         gdim, owned = self.mesh.geometry.dim, owned[: self.owned // self.block]
         mass, x = self.mass[:: self.block][owned], self.x[: owned.size, :gdim][owned]
         sums = self.comm.allreduce(np.append(mass @ x, mass.sum()))
         return sums[:gdim] / sums[gdim]
 
     def nodes(self, name: str) -> NDArray[np.int32]:
-        """Owned nodes of the body on the facets named ``name``, empty on ranks without any. Collective."""
+        """Owned nodes of the body on the named facets, empty on ranks without any. Collective."""
         return self._nodes_on(self.named.facets(name))
 
     def _nodes_on(self, facets: NDArray) -> NDArray[np.int32]:
         fdim = self.mesh.topology.dim - 1
         self.mesh.topology.create_connectivity(fdim, fdim + 1)
-        found = fem.locate_dofs_topological(self.space, fdim, facets)
-        found = found[found < self.space.dofmap.index_map.size_local]
-        return found[self.inside[found * self.block]]
+        nodes = fem.locate_dofs_topological(self.space, fdim, facets)
+        nodes = nodes[nodes < self.space.dofmap.index_map.size_local]
+        return nodes[self.inside[nodes * self.block]]
 
     def rows(self, nodes: NDArray | None = None) -> Rows:
-        """Rows that pick the displacements of ``nodes`` (all owned ones of the body by default)."""
+        """Rows that select the displacements of ``nodes`` (default: all owned nodes of the body)."""
         gdim = self.mesh.geometry.dim
         every = np.flatnonzero(self.inside[:: self.block])
         picked = every if nodes is None else np.asarray(nodes)
@@ -132,7 +132,7 @@ class Nodes:
         return (nodes[:, None] * bs + np.arange(bs)).ravel()
 
     def _find_cells(self) -> NDArray | None:
-        """Local cells of the parts, None for all. Collective."""
+        """Local cells of the named parts, None for all. Collective."""
         if self.parts is None:
             return None
         if not self.parts:
@@ -149,7 +149,7 @@ class Nodes:
         return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
 
     def _find_inside(self) -> NDArray:
-        """Owned dofs that a cell of the body touches, on whatever rank. Collective."""
+        """Mask of the owned dofs on cells of the body, on any rank, shape (owned,). Collective."""
         if self.cells is None:
             return np.ones(self.owned, dtype=bool)
         assert self.parts is not None

@@ -1,8 +1,8 @@
-"""A rigid body in plane motion.
+"""Rigid bodies in plane motion.
 
-The dofs are the position of the centre of mass and the angle, ``q = (x, y, angle)`` [m, m, rad]. A point
-of the body at the arm ``a`` from the centre moves with ``(vx, vy) + spin J a``, where J turns a vector by
-90 degrees counter-clockwise.
+The dofs are the position of the centre of mass and the angle, ``q = (x, y, angle)`` [m, m, rad]. A point of
+the body with the arm ``a`` about the centre of mass has the velocity ``(vx, vy) + spin J a``, where J rotates
+a vector by 90 degrees counter-clockwise.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from .. import arguments
 from .loads import vector
 from .system import PointMasses
 
-#: A corner may lie on the line of its neighbours but for this part of the body's size squared.
+#: Tolerance for collinear corners, relative to the square of the body's size.
 _STRAIGHT = 1e-12
 
 
 class RigidBody(PointMasses):
     """A rigid body in plane motion: ``m dv = m g dt + dr``, ``I dspin = dm_r``; no elastic forces.
 
-    :meth:`disc`, :meth:`square` and :meth:`polygon` compute mass and inertia from the shape. It lives whole
-    on every rank.
+    :meth:`disc`, :meth:`square` and :meth:`polygon` compute mass and inertia from the shape. The body is
+    replicated on every rank.
 
     Args:
         mass: Mass m [kg].
         inertia: Moment of inertia I about the centre of mass [kg m2].
-        corners: Points that may touch at angle 0, relative to the centre of mass, shape (p, 2) [m].
-        radius: Radius of the rounding about each of them [m]; a disc is one corner at 0, rounded.
-        gravity: Acceleration, two numbers [m/s2]; none by default.
+        corners: Potential contact points at angle 0, relative to the centre of mass, shape (p, 2) [m].
+        radius: Radius of the rounding of each corner [m]; a disc is one rounded corner at 0.
+        gravity: Gravitational acceleration, two numbers [m/s2]; none by default.
 
     Attributes:
         corners: As given, shape (p, 2) [m].
         radius: As given [m].
         inertia: As given [kg m2].
-        gdim, block: 2 directions among 3 dofs.
+        gdim, block: Geometric dimension 2, and 3 dofs.
 
     Raises:
         ValueError: Masses that are not positive, corners that are not points of the plane.
@@ -74,7 +74,7 @@ class RigidBody(PointMasses):
         Args:
             radius: R [m].
             density: Mass over volume [kg/m3].
-            thickness: Out of the plane [m].
+            thickness: Out-of-plane thickness [m].
             gravity: See :class:`RigidBody`.
 
         Raises:
@@ -88,14 +88,14 @@ class RigidBody(PointMasses):
     def square(
         cls, R: float, density: float, *, thickness: float = 1.0, gravity: Sequence[float] | None = None
     ) -> "RigidBody":
-        """A square of side 2 R, its sides along the axes at angle 0, ``I = 2 m R^2 / 3``.
+        """A square of side 2 R with sides along the axes at angle 0, ``I = 2 m R^2 / 3``.
 
-        R is the distance of the sides from the centre: the corners are ``(+-R, +-R)``, at ``sqrt(2) R``.
+        R is the distance of the sides from the centre: the corners ``(+-R, +-R)`` are at ``sqrt(2) R``.
 
         Args:
-            R: Half the side [m].
+            R: Half of the side length [m].
             density: Mass over volume [kg/m3].
-            thickness: Out of the plane [m].
+            thickness: Out-of-plane thickness [m].
             gravity: See :class:`RigidBody`.
 
         Raises:
@@ -115,19 +115,19 @@ class RigidBody(PointMasses):
         thickness: float = 1.0,
         gravity: Sequence[float] | None = None,
     ) -> "RigidBody":
-        """A homogeneous convex polygon; ``(x, y)`` is its centre of mass, wherever the vertices are.
+        """A homogeneous convex polygon; ``(x, y)`` is its centre of mass for any position of the vertices.
 
         Args:
-            vertices: In order, either way round, shape (p, 2), p at least 3 [m].
+            vertices: Vertices in order, clockwise or counter-clockwise, shape (p, 2), p at least 3 [m].
             density: Mass over volume [kg/m3].
-            thickness: Out of the plane [m].
+            thickness: Out-of-plane thickness [m].
             gravity: See :class:`RigidBody`.
 
         Raises:
             ValueError: Vertices that do not describe a convex polygon, a value that is not positive.
         """
         points = _points(vertices, 3)
-        # Sums about the middle of the vertices keep their digits far from the origin.
+        # Moments about the mean of the vertices avoid cancellation far from the origin.
         middle = points.mean(axis=0)
         a = points - middle
         following = np.roll(a, -1, axis=0)
@@ -141,7 +141,7 @@ class RigidBody(PointMasses):
         return cls(mass, mass * polar, a - center, gravity=gravity)
 
     def arms(self, angle: float) -> NDArray:
-        """The corners relative to the centre of mass at ``angle`` [rad], shape (p, 2) [m]."""
+        """Arms of the corners about the centre of mass at ``angle`` [rad], shape (p, 2) [m]."""
         c, s = math.cos(angle), math.sin(angle)
         return self.corners @ np.array([[c, s], [-s, c]])
 
@@ -156,7 +156,7 @@ def positive(name: str, value: float, unit: str) -> None:
 
 
 def _density(density: float, thickness: float) -> float:
-    """Mass over surface [kg/m2]."""
+    """Mass per area [kg/m2]."""
     positive("density", density, "kg/m3")
     positive("thickness", thickness, "m")
     return density * thickness
@@ -177,7 +177,7 @@ def _cross(a: NDArray, b: NDArray) -> NDArray:
 
 
 def _check_convex(points: NDArray, area: float) -> None:
-    """Raise a ValueError unless all corners turn the same way, once around."""
+    """Raise a ValueError unless the polygon is convex and simple."""
     edges = np.roll(points, -1, axis=0) - points
     following = np.roll(edges, -1, axis=0)
     size = float(np.max(np.abs(points)))

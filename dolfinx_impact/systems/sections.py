@@ -1,4 +1,4 @@
-"""Cross-sections of beams."""
+"""Cross-section properties of beams."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _SHEAR = 5 / 6
 
 @dataclass(frozen=True)
 class Section:
-    """What a beam theory needs of a cross-section; x is local and along the beam, y and z across it.
+    """Cross-section of a beam in local axes: x along the beam, y and z in the section.
 
     Args:
-        area: A [m2].
-        Iy: Integral of ``z^2`` [m4]; the stiffness against bending in the x-z plane.
-        Iz: Integral of ``y^2`` [m4]; the stiffness against bending in the x-y plane.
+        area: Area A [m2].
+        Iy: Second moment of area, integral of ``z^2`` [m4], for bending in the x-z plane.
+        Iz: Second moment of area, integral of ``y^2`` [m4], for bending in the x-y plane.
         J: Torsion constant [m4].
-        shear: Share of the area that resists shear.
+        shear: Shear correction factor, the ratio of the shear area to the area.
 
     Raises:
         ValueError: A value that is not positive and finite.
@@ -36,7 +36,7 @@ class Section:
 
     @classmethod
     def rectangle(cls, width: float, height: float, *, shear: float = _SHEAR) -> Section:
-        """A full rectangle.
+        """A solid rectangle.
 
         Args:
             width: Along y [m].
@@ -52,11 +52,11 @@ class Section:
 
     @classmethod
     def circle(cls, diameter: float, wall: float | None = None, *, shear: float = _SHEAR) -> Section:
-        """A full circle, or a tube.
+        """A solid circle, or a tube.
 
         Args:
-            diameter: Outer one [m].
-            wall: Thickness of the tube's wall [m], less than the radius; None for a full circle.
+            diameter: Outer diameter [m].
+            wall: Wall thickness of a tube [m], less than the radius; None for a solid circle.
             shear: See :class:`Section`.
         """
         _check(diameter=diameter)
@@ -73,13 +73,13 @@ class Section:
         cls, width: float, height: float, *, flange: float | None = None, web: float | None = None,
         wall: float | None = None, shear: float = _SHEAR,
     ) -> Section:  # fmt: skip
-        """A rectangular tube, its J after Bredt: ``4 A_m^2 / sum(l / t)`` along the walls' middle line.
+        """A rectangular tube with J after Bredt, ``4 A_m^2 / sum(l / t)`` along the center line of the walls.
 
         Args:
-            width: Outer one, along y [m].
-            height: Outer one, along z [m].
-            flange: Thickness of the two walls across z [m].
-            web: Thickness of the two walls across y [m].
+            width: Outer width, along y [m].
+            height: Outer height, along z [m].
+            flange: Thickness of the two walls normal to z [m].
+            web: Thickness of the two walls normal to y [m].
             wall: Thickness of all four walls [m], instead of flange and web.
             shear: See :class:`Section`.
         """
@@ -100,11 +100,11 @@ class Section:
     def I(  # noqa: E743
         cls, width: float, height: float, flange: float, web: float, *, shear: float = _SHEAR
     ) -> Section:
-        """A doubly symmetric I without fillets, its J that of thin open walls: ``sum(l t^3) / 3``.
+        """A doubly symmetric I-section without fillets, with J of thin open walls, ``sum(l t^3) / 3``.
 
         Args:
-            width: Of the flanges, along y [m].
-            height: Outer one, along z [m].
+            width: Width of the flanges, along y [m].
+            height: Outer height, along z [m].
             flange: Thickness of the flanges [m].
             web: Thickness of the web [m].
             shear: See :class:`Section`.

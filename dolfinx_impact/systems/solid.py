@@ -1,4 +1,4 @@
-"""A finite element solid as a system, of one material or several, with any law."""
+"""Finite element solids of one or several materials with linear or nonlinear laws."""
 
 from __future__ import annotations
 
@@ -23,55 +23,54 @@ from .element_forms import ElementForm
 from .loads import Signal, checked_signal, vector
 from .material_regions import find_materials, wave_speed
 
-#: A force per area (or volume), constant, or a direction of it with its signal in time.
+#: A constant force per area (or volume), or a vector with its signal in time.
 Traction = Union[Sequence[float], tuple[Sequence[float], Signal]]
 
 
 class Solid(Body):
-    """An elastic body that fills its space: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
+    """An elastic solid, topological = geometric dimension: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
-    Linear laws have their stiffness stored; forces of others are summed over the elements at every step.
-    Loads keep their directions and act on the undeformed body.
+    For linear laws the stiffness is stored; otherwise internal forces are assembled in every step. Loads
+    are dead loads: constant directions, on the undeformed body.
 
     Args:
         mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
-        density: Mass per volume [kg/m3], positive; a mapping gives that of every part by its cell name.
-        law: The elastic law, or a mapping likewise.
+        density: Mass per volume [kg/m3], positive; or a mapping from the cell names of all parts.
+        law: The constitutive law; or a mapping from the cell names of all parts.
         degree: Degree of the Lagrange elements. Quadrilaterals and hexahedra have GLL points, from degree 2
             on with GLL quadrature; the masses of simplices from degree 2 on are lumped by HRZ.
-        state: In the plane ``"plane-strain"`` (default), ``"plane-stress"`` or ``"axisymmetric"``: the
-            directions are then r and z, masses, forces and energies those of a full turn. Hold r = 0 by
-            ``fixed={"axis": (0,)}``.
-        section: What the mesh's measure lacks to a volume: the cross-section of a line
-            mesh [m2], the thickness of a plane one [m].
-        cells: Names of the cells that the body consists of; all by default.
-        gravity: Acceleration, one number a space direction [m/s2].
-        body_force: Force per volume, one number a space direction [N/m3], or with a signal in time.
+        state: Kinematic hypothesis in 2D: ``"plane-strain"`` (default), ``"plane-stress"`` or
+            ``"axisymmetric"``, with coordinates (r, z) and masses, forces and energies of the full
+            revolution; constrain the axis by ``fixed={"axis": (0,)}``.
+        section: Cross-sectional area of a line mesh [m2], or thickness of a plane mesh [m].
+        cells: Names of the cells of the body; all by default.
+        gravity: Gravitational acceleration, one number per direction [m/s2].
+        body_force: Force per volume, one number per direction [N/m3], or with a signal in time.
         traction: Force per area on named facets [N/m2]: ``{"end": (0, 0, -1e5)}``, or with a signal
             in time ``{"end": ((0, 0, -1e5), signal)}``.
-        shaken: ``(direction, signal)``: the ground accelerates by ``signal(t)`` [m/s2] along the
-            direction, and displacements are those relative to it.
-        fixed: Facet names whose displacement is held at zero; a mapping gives the held
-            directions of each, ``{"foot": (0, 2)}``.
-        moved: Facets whose displacement follows a signal; see :class:`.Body`.
+        shaken: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along the direction;
+            displacements are relative to the ground.
+        fixed: Names of facets with zero displacement; a mapping selects the constrained directions of each,
+            ``{"foot": (0, 2)}``.
+        moved: Facets with prescribed displacement; see :class:`.Body`.
         damping: alpha of the damping force ``alpha M v`` [1/s].
         stiffness_damping: beta of the damping force ``beta dF_int/dt`` [s].
         bulk_viscosity: ``(b1, b2)`` of the mean stress ``rho l tr D (b1 c + b2^2 l |tr D|)``, the second
-            term in compression alone, on elements of size l; Von Neumann and Richtmyer, J. Appl. Phys. 21
-            (1950); usual are (0.06, 1.2).
+            term in compression only, with the element size l; Von Neumann and Richtmyer, J. Appl. Phys. 21
+            (1950); common values are (0.06, 1.2).
 
     Attributes:
         space: The vector-valued function space.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
-        held: Which owned dofs are held, shape (owned,).
+        held: Mask of the constrained owned dofs, shape (owned,).
         linear: Whether all laws are linear.
-        displacement: The function that stands for u in the forms.
-        velocity: The one that stands for v.
+        displacement: The function that represents u in the forms.
+        velocity: The function that represents v in the forms.
         total_mass: Mass of the body [kg].
 
     Raises:
-        ValueError: Bad constants, an unknown name, cells without material, inverted elements, a law that
-            does not give what it should.
+        ValueError: Constants out of range, an unknown name, cells without material, inverted elements, a law
+            with values that are not finite at rest.
     """
 
     def __init__(
@@ -138,18 +137,18 @@ class Solid(Body):
 
     @property
     def wave_speed(self) -> float | None:
-        """Largest speed of longitudinal waves at rest [m/s]; None where a law does not tell it."""
+        """Largest P-wave speed at rest [m/s]; None where a law does not define it."""
         return wave_speed(self.materials)
 
     # -- forces
 
     def _check_at_rest(self) -> None:
-        """Raise a ValueError where a law gives no number for the undeformed body. Collective."""
+        """Raise a ValueError where a law is not finite for the undeformed body. Collective."""
         rest = np.zeros(self.size)
-        found = self._internal.vector(rest)
+        forces = self._internal.vector(rest)
         energy = self._energy.scalar(rest) if self._energy is not None else 0.0
         error = None
-        if not (np.all(np.isfinite(found)) and math.isfinite(energy)):
+        if not (np.all(np.isfinite(forces)) and math.isfinite(energy)):
             laws = ", ".join(repr(m.law) for m in self.materials)
             error = ValueError(f"a law gives values that are not finite for the undeformed body: {laws}")
         parallel.agree(self.comm, error)
@@ -159,8 +158,8 @@ class Solid(Body):
         return sum(self._weight * m.law.energy_density(F) * m.dx for m in self.materials)
 
     def _internal_form(self) -> Any:
-        """``F_int . w`` at :attr:`displacement`."""
-        # In thin bodies the stress is known without the derivative of the thickness, W being least there.
+        """Linear form ``F_int . w`` at :attr:`displacement`."""
+        # W is stationary with respect to the free stretches: the stress needs no derivative of these.
         thin = not self.linear and self.state in ("plane-stress", "line")
         if self._energy_known and not thin:
             return ufl.derivative(self._energy_form(), self.displacement, self._w)
@@ -177,7 +176,7 @@ class Solid(Body):
         return sum(m.density * self._weight * product * self._exact(m.dx) for m in self.materials)
 
     def _exact(self, dx: Any) -> Any:
-        """A measure without the quadrature of the forces."""
+        """The measure with exact quadrature instead of that of the forces."""
         return dx.reconstruct(metadata={})
 
     def _lump(self) -> NDArray:
@@ -204,7 +203,7 @@ class Solid(Body):
 
     @functools.cached_property
     def deformation(self) -> Deformation:
-        """How far the body is deformed, and how fast. Collective when first asked for."""
+        """Stretches and stretch rates of the body. Collective at the first access."""
         return Deformation(self)
 
     def _refuse_inside_out(self, u: NDArray) -> None:
@@ -213,7 +212,7 @@ class Solid(Body):
             raise ValueError("u turns an element inside out (det F <= 0): there is no critical time step")
 
     def _law_changed(self) -> bool:
-        """Whether functions or constants in a law changed since this was asked last. Collective."""
+        """Whether functions or constants of a law have changed since the last call. Collective."""
         if self.linear:
             return False
         now, self._seen = self._tangent.parameters(), getattr(self, "_seen", None)
@@ -236,7 +235,7 @@ class Solid(Body):
             out[: self.owned] -= self._tangent.vector(u, x)
 
     def stored_energy(self, u: NDArray) -> float:
-        """This rank's share of the elastic energy [J]; 0 where a law gives a stress alone. Collective."""
+        """This rank's contribution to the elastic energy [J]; 0 for laws defined by a stress. Collective."""
         if self.linear:
             return super().stored_energy(u)
         return 0.0 if self._energy is None else self._energy.scalar(u)
@@ -247,17 +246,17 @@ class Solid(Body):
 
     @property
     def has_damping(self) -> bool:
-        """Whether there is any damping."""
+        """Whether there are damping forces."""
         return super().has_damping or any(self.viscosity)
 
     @property
     def mass_damped(self) -> bool:
-        """Whether there is no other damping than ``alpha M v``."""
+        """Whether damping is at most mass-proportional, ``alpha M v``."""
         return super().mass_damped and not any(self.viscosity)
 
     @property
     def conservative(self) -> bool:
-        """Whether all forces in the body have a potential, so that their tangents are symmetric."""
+        """Whether all forces of the body have a potential, and thus symmetric tangents."""
         return self._energy_known and not any(self.viscosity)
 
     @property
@@ -292,7 +291,7 @@ class Solid(Body):
         return ElementForm(ufl.derivative(self._viscous_form(), v, x), self.space, [u, v, x])
 
     def _tangent_forms(self) -> tuple[Any, Any]:
-        """See :meth:`.Assembled._tangent_forms`; where damping forces depend on u too, both derivatives."""
+        """See :meth:`.Assembled._tangent_forms`; includes the derivative of damping forces in u."""
         if self.mass_damped or (self.linear and not any(self.viscosity)):
             return super()._tangent_forms()
         u, v, internal = self.displacement, self.velocity, self._internal_form()
@@ -311,7 +310,7 @@ class Solid(Body):
         return self._assemble_load([(m.density * np.asarray(direction), m.dx) for m in self.materials])
 
     def _facet_measure(self, name: str) -> Any:
-        """``ds`` over named facets at cells of the body. Collective."""
+        """Measure ``ds`` over the named facets of cells of the body. Collective."""
         facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1
         self.mesh.topology.create_connectivity(fdim, fdim + 1)
         facets = np.intersect1d(facets, dmesh.exterior_facet_indices(self.mesh.topology))
@@ -324,7 +323,7 @@ class Solid(Body):
         return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)
 
     def _assemble_load(self, parts: Sequence[tuple[Any, Any]]) -> NDArray:
-        """Nodal forces of densities over measures, shape (size,) [N]. Collective."""
+        """Nodal forces of force densities over measures, shape (size,) [N]. Collective."""
         total = np.zeros(self.size)
         for density, measure in parts:
             load = fem.Constant(self.mesh, np.asarray(density, dtype=np.float64))
@@ -336,7 +335,7 @@ class Solid(Body):
 
 
 def _with_signal(name: str, given: Any) -> tuple[Any, Callable | None]:
-    """A load and its signal, None for a constant one."""
+    """A load and its signal, None for a constant load."""
     if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
         return given[0], checked_signal(name, given[1])
     return given, None

@@ -1,4 +1,4 @@
-"""The internal force ``K u`` of a linear solid from its stored stiffness, and its highest frequency."""
+"""Product with the stored stiffness of a linear body, and the largest eigenvalue of an operator."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .. import parallel
 from ..algebra import kernels
 from ..algebra.operators import sparse_rows
 
-_ZERO_SUM = 1e-11  # of the largest block entry
-_ZERO = 1e-15  # of the diagonal entries of row and column
+_ZERO_SUM = 1e-11  # relative to the largest block entry
+_ZERO = 1e-15  # relative to the diagonal entries of row and column
 
 
 class StoredStiffness:
     """Product with a stored symmetric matrix over a blocked Lagrange space.
 
-    With numba, and rows that sum to zero, only the blocks right of the diagonal are kept
-    and ``K u`` is summed over pairs of nodes; other matrices are kept as sparse rows on one rank, and by
-    PETSc on several.
+    With numba, and for rows that sum to zero, only the strictly upper triangular blocks are stored and
+    ``K u`` is summed over pairs of nodes; other matrices are stored in CSR format on one rank and as PETSc
+    matrices on several.
 
     Args:
         form: Compiled bilinear form, symmetric.
         space: Its function space.
 
     Attributes:
-        pairs: Starts, columns and values of the blocks of -K right of the diagonal, or None.
-        csr: Starts, columns and values of the rows of K, without its zeros, or None.
+        pairs: Strictly upper triangular blocks of -K in BSR format (indptr, indices, data), or None.
+        csr: K in CSR format (indptr, indices, data) without zeros, or None.
     """
 
     def __init__(self, form: Any, space: fem.FunctionSpace) -> None:
@@ -48,17 +48,17 @@ class StoredStiffness:
             self._x, self._y = self.petsc().createVecs()
 
     def scipy(self) -> sparse.csr_matrix:
-        """K on one rank, without what is zero up to rounding."""
+        """K as a SciPy matrix on one rank, without entries at round-off level."""
         assembled = fem.assemble_matrix(self._form).to_scipy().tocoo()
         scale = np.sqrt(np.maximum(assembled.diagonal(), 0.0))
-        kept = np.abs(assembled.data) > _ZERO * scale[assembled.row] * scale[assembled.col]
-        entries = assembled.data[kept], (assembled.row[kept], assembled.col[kept])
+        nonzero = np.abs(assembled.data) > _ZERO * scale[assembled.row] * scale[assembled.col]
+        entries = assembled.data[nonzero], (assembled.row[nonzero], assembled.col[nonzero])
         matrix = sparse.csr_matrix(entries, assembled.shape)
         matrix.sort_indices()
         return matrix
 
     def petsc(self) -> Any:
-        """K as a PETSc matrix: BAIJ for vector problems, AIJ on a line. Collective."""
+        """K as a PETSc matrix: BAIJ for vector problems, AIJ in 1D. Collective."""
         if self._petsc is None:
             from dolfinx.fem import petsc
 
@@ -69,7 +69,7 @@ class StoredStiffness:
         return self._petsc
 
     def subtract_product(self, u: NDArray, out: NDArray) -> None:
-        """``out -= K u`` on the owned entries; ghosts of ``u`` need not be fresh. Collective."""
+        """``out -= K u`` on the owned entries; only owned entries of ``u`` are read. Collective."""
         if self.pairs is not None:
             self._add_pairs(u, out)
             return
@@ -85,15 +85,15 @@ class StoredStiffness:
         if self._space.mesh.comm.size == 1:
             product(*self.pairs, u, out)
             return
-        # Rows at a cut reach nodes that the space itself has no ghosts of.
-        self._reach.array[: self._owned] = u[: self._owned]
-        self._reach.scatter_forward()
+        # Rows at a partition boundary have columns that are not ghosts of the space itself.
+        self._columns.array[: self._owned] = u[: self._owned]
+        self._columns.scatter_forward()
         self._sums[:] = 0.0
-        product(*self.pairs, self._reach.array, self._sums)
+        product(*self.pairs, self._columns.array, self._sums)
         out[: self._owned] += self._sums[: self._owned]
 
     def _upper_pairs(self) -> tuple[NDArray, NDArray, NDArray] | None:
-        """Blocks of -K right of the diagonal, or None when rows do not sum to zero. Collective."""
+        """Strictly upper triangular blocks of -K, or None when rows do not sum to zero. Collective."""
         matrix = fem.assemble_matrix(self._form)
         matrix.scatter_reverse()
         nodes, bs = self._owned // self._bs, self._bs
@@ -106,9 +106,9 @@ class StoredStiffness:
         scale = parallel.largest(comm, np.abs(blocks))
         if bs > 3 or parallel.largest(comm, np.abs(sums)) > _ZERO_SUM * scale:
             return None
-        self._reach = la.vector(matrix.index_map(1), bs)
-        self._sums = np.zeros_like(self._reach.array)
-        upper = (column > rows) & blocks.any(axis=(1, 2))  # where the body has no cells there is nothing
+        self._columns = la.vector(matrix.index_map(1), bs)
+        self._sums = np.zeros_like(self._columns.array)
+        upper = (column > rows) & blocks.any(axis=(1, 2))  # blocks without cells of the body are zero
         counts = np.bincount(rows[upper], minlength=nodes)
         begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         # The force is -K u = sum_j (-K_ij)(u_j - u_i).
@@ -123,20 +123,20 @@ def largest_eigenvalue(
     tolerance: float = 1e-7,
     most: int = 20_000,
 ) -> float:
-    """Largest eigenvalue of a distributed symmetric positive semi-definite operator by Lanczos.
+    """Largest eigenvalue of a distributed symmetric positive semi-definite operator (Lanczos). Collective.
 
-    Once the residual is below the tolerance, half as many steps again bring the value to
-    round-off, so that different numbers of ranks agree. Collective.
+    Once the residual is below the tolerance, 50 % more iterations bring the value to round-off, so that it
+    does not depend on the number of ranks.
 
     Args:
-        comm: The ranks that share the vectors.
-        apply: ``apply(x, y)`` writes the product with owned entries ``x`` into ``y``.
-        start: Start vector, owned entries, overwritten.
+        comm: Communicator of the vectors.
+        apply: ``apply(x, y)`` writes the product with ``x`` into ``y``, owned entries each.
+        start: Start vector, owned entries; overwritten.
         tolerance: Accepted residual relative to the eigenvalue.
         most: Largest number of products.
 
     Raises:
-        RuntimeError: When the residual stays above the tolerance.
+        RuntimeError: When the residual remains above the tolerance.
     """
     def dot(a: NDArray, b: NDArray) -> float:
         return parallel.total(comm, float(a @ b))
@@ -169,7 +169,7 @@ def largest_eigenvalue(
 
 
 def _top(diagonal: list[float], side: list[float]) -> tuple[float, NDArray]:
-    """Largest eigenvalue of a tridiagonal matrix, and its vector."""
-    place = len(diagonal) - 1
-    values, vectors = eigh_tridiagonal(diagonal, side, select="i", select_range=(place, place))
+    """Largest eigenvalue of a symmetric tridiagonal matrix, and its eigenvector."""
+    last = len(diagonal) - 1
+    values, vectors = eigh_tridiagonal(diagonal, side, select="i", select_range=(last, last))
     return float(values[0]), vectors[:, 0]

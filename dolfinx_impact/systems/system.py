@@ -1,4 +1,4 @@
-"""Semi-discrete mechanics ``M dv = F(t, u, v) dt + L^T dr`` as the schemes see it."""
+"""Interface of semi-discrete systems ``M dv = F(t, u, v) dt + L^T dr``; systems of point masses."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _FORCES = ("force", "external", "damping", "stored_energy")
 
 @dataclass
 class Compiled:
-    """The forces of a system by kinds that compiled loops know.
+    """Data of a system's forces for compiled loops.
 
     Attributes:
         external, internal, damping: Compiled force callables, or None; see :class:`PointMasses`.
         energy: Compiled stored energy of ``internal``, or None where the forces come from matrices.
         load: Constant loads, shape (size,) [N].
         stiffness: Dense K, shape (size, size) [N/m], or (0, 0).
-        pairs: Starts, columns and values of the blocks of -K right of the diagonal; empty for none.
-        block: Size of those blocks, 0 for none.
-        csr: Starts, columns and values of the rows of K; empty for none.
-        patterns: Loads that follow signals, shape (k, size) [N].
-        amplitudes: Their signals at times (n,), shape (n, k); None for none.
+        pairs: Strictly upper triangular blocks of -K in BSR format: indptr, indices, data; empty for none.
+        block: Block size of ``pairs``, 0 for none.
+        csr: K in CSR format: indptr, indices, data; empty for none.
+        patterns: Spatial patterns of time-dependent loads, shape (k, size) [N].
+        amplitudes: Amplitudes of the patterns at times (n,), shape (n, k); None for none.
         rate: alpha of the damping force ``alpha M v`` [1/s].
     """
 
@@ -60,10 +60,10 @@ class Compiled:
 
 @runtime_checkable
 class System(Protocol):
-    """What an integrator needs to know of a body.
+    """Interface of systems to the integrators.
 
-    Arrays over dofs have ``size`` entries: the ``owned`` ones first, then the ghosts of
-    other ranks. Schemes compute on owned entries; ghosts are refreshed by the system.
+    Arrays over dofs have ``size`` entries: first the ``owned`` ones, then ghosts. Schemes compute owned
+    entries; the system updates the ghosts that it needs.
 
     Attributes:
         comm: The ranks that share the system.
@@ -71,12 +71,12 @@ class System(Protocol):
         size: Owned dofs and ghosts.
         length: A length of the system [m], the scale of the default gap tolerance.
         linear: Whether the internal forces are ``K u``.
-        steady: Whether all forces are ``f - K u`` with a constant f, and no dof is moved.
-        has_loads: Whether :meth:`external` is ever different from zero.
-        has_damping: Whether :meth:`damping` is ever different from zero.
-        held: Which owned dofs do not answer to forces, shape (owned,).
-        moved: Prescribed motion of some of them; ``any`` is False for none.
-        until: Time up to which loads and motions are known [s].
+        steady: Whether all forces are ``f - K u`` with a constant f, without prescribed motion.
+        has_loads: Whether :meth:`external` may be nonzero.
+        has_damping: Whether :meth:`damping` may be nonzero.
+        held: Mask of the constrained owned dofs, shape (owned,).
+        moved: Prescribed motion of constrained dofs; ``moved.any`` is False without.
+        until: Time up to which loads and prescribed motions are defined [s].
     """
 
     comm: MPI.Comm
@@ -109,42 +109,41 @@ class System(Protocol):
 
     @property
     def inverse_mass(self) -> NDArray:
-        """Their inverses, 0 at held dofs, shape (owned,) [1/kg]."""
+        """Inverse lumped masses, 0 at constrained dofs, shape (owned,) [1/kg]."""
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Write all smooth forces F(t, u, v) into ``out``, shape (size,) [N]. Collective."""
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """Write the loads alone (their work is ``external``), shape (size,) [N]."""
+        """Write the loads into ``out``, shape (size,) [N]; their work is ``external`` in results."""
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """Write what damping takes from the forces (its work is ``dissipated``), shape (size,) [N]."""
+        """Write the damping forces, which F subtracts, shape (size,) [N]; their work is ``dissipated``."""
 
     def stored_energy(self, u: NDArray) -> float:
-        """This rank's share of the elastic energy at ``u`` [J]. Collective."""
+        """This rank's contribution to the elastic energy at ``u`` [J]. Collective."""
 
     def critical_time_step(self) -> float:
         """Largest stable step of central differences [s]; inf where unknown. Collective."""
 
     def implicit_solver(self, factor: float, mass: str) -> Any:
-        """Something that solves ``(M + factor K) x = b``, made once. Collective."""
+        """Solver of ``(M + factor K) x = b`` with ``solve(b, out)``. Collective."""
 
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """Write ``M v`` with the lumped or consistent mass, shape (size,). Collective."""
 
     def rows(self) -> Rows:
-        """What a run records when nothing else is asked for."""
+        """Rows of the displacements that a run records by default."""
 
     def global_dofs(self) -> NDArray:
         """Global number of each local dof, shape (size,)."""
 
 
 class PointMasses:
-    """A small mechanical system given by its masses and forces.
+    """A small mechanical system defined by its masses and forces, replicated on every rank.
 
-    It lives whole on every rank (each computes the same). Its callables are tried when it is made, twice
-    each, at t = 0 and displacements of the order of ``length``: one that keeps something between calls
-    begins with its first step.
+    The callables are tested at construction by two calls each, at t = 0 and displacements of the order of
+    ``length``: callables with internal state must not count these calls.
 
     Example:
         A ball under gravity::
@@ -156,25 +155,25 @@ class PointMasses:
 
     Args:
         mass: Mass of each dof, a number or shape (k,) [kg].
-        force: ``force(t, u, v, out)`` writes the loads into all of ``out``, shape (k,) [N], and returns
-            nothing (None: no load). All that it does is counted as external work.
-        load: Constant loads, shape (k,) [N], external too; they leave the system linear.
-        stiffness: Symmetric matrix K, shape (k, k) [N/m]: adds the internal force -K u.
+        force: ``force(t, u, v, out)`` writes the loads into all entries of ``out``, shape (k,) [N], and
+            returns None (default: no load). Its work counts as external.
+        load: Constant loads, shape (k,) [N], also external; the system remains linear.
+        stiffness: Symmetric matrix K, shape (k, k) [N/m], of the internal force K u.
         internal: ``internal(t, u, v, out)`` writes internal forces, which are subtracted [N].
-        energy: ``energy(u)``, their stored energy [J].
+        energy: ``energy(u)``, the stored energy of the internal forces [J].
         damping: ``damping(t, u, v, out)`` writes damping forces, which are subtracted [N].
-        held: Numbers of the dofs that do not move.
+        held: Numbers of the constrained dofs, at rest.
         labels: Names of the dofs in results; ``x0, x1, ...`` by default.
         length: A length of the system [m], the scale of the default gap tolerance.
 
     Attributes:
-        held: Which dofs do not move, shape (k,).
+        held: Mask of the constrained dofs, shape (k,).
 
     Raises:
-        ValueError: A mass that is not positive, shapes that do not fit, stiffness together
-            with other internal forces; a force that does not write all of ``out``, adds to what is there,
-            or returns something; an energy that is no number.
-        TypeError: A force that cannot be called so.
+        ValueError: A mass that is not positive, shapes that do not fit, stiffness together with other
+            internal forces; a force that does not write all of ``out``, adds to its content or returns a
+            value; an energy that is not a number.
+        TypeError: A callable that does not accept these arguments.
     """
 
     def __init__(
@@ -223,7 +222,7 @@ class PointMasses:
         return descriptions.of_points(self)
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """Loads less internal forces and damping."""
+        """Total force: loads minus internal and damping forces, shape (k,) [N]."""
         out[:] = 0.0
         self.external(t, u, v, out)
         if self.stiffness is not None:
@@ -235,9 +234,9 @@ class PointMasses:
                 out -= self._part
 
     def compiled(self) -> Compiled | None:
-        """The forces for compiled loops; None when one of them is not compiled by numba.
+        """The forces for compiled loops; None unless all are compiled by numba.
 
-        Also None where a class of its own computes its forces in another way.
+        Also None where a subclass overrides the forces.
         """
         parts = (self._force, self._internal, self._damping, self._energy)
         if any(part is not None and not kernels.is_compiled(part) for part in parts):
@@ -248,7 +247,7 @@ class PointMasses:
         return Compiled(*parts, load=self._constant, stiffness=K)
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """The force callable and the constant loads."""
+        """Loads: those of the ``force`` callable and the constant ones, shape (k,) [N]."""
         if self._force is None:
             out[:] = self._constant
         else:
@@ -257,13 +256,13 @@ class PointMasses:
             out += self._constant
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """The damping callable."""
+        """Damping forces, shape (k,) [N]."""
         out[:] = 0.0
         if self._damping is not None:
             self._damping(t, u, v, out)
 
     def stored_energy(self, u: NDArray) -> float:
-        """The energy callable, or ``u.K u / 2`` [J]."""
+        """Stored energy [J]: the ``energy`` callable, or ``u.K u / 2``."""
         if self._energy is not None:
             return float(self._energy(u))
         return 0.5 * float(u @ self.stiffness @ u) if self.stiffness is not None else 0.0
@@ -287,7 +286,7 @@ class PointMasses:
         return slopes
 
     def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
-        """``2 / omega_max`` of K [s]; inf without a stiffness. With other inverse masses, if given."""
+        """``2 / omega_max`` of K [s], inf without a stiffness; optionally with other inverse masses."""
         if self.stiffness is None:
             return np.inf
         root = np.sqrt(self.inverse_mass if inverse_mass is None else inverse_mass)
@@ -297,9 +296,9 @@ class PointMasses:
     def implicit_solver(
         self, factor: float, mass: str, massless: NDArray | None = None
     ) -> DenseSolver:
-        """Dense factorisation of ``M + factor K``; the mass of the dofs ``massless`` counts as zero.
+        """Dense factorisation of ``M + factor K``, with zero mass at the dofs ``massless``.
 
-        Without stiffness the solution is zero there.
+        For ``factor = 0`` the solution is zero there.
         """
         K = np.zeros((self.size, self.size)) if self.stiffness is None else self.stiffness
         masses, held = self.mass.copy(), self.held.copy()
@@ -309,29 +308,29 @@ class PointMasses:
         return DenseSolver(np.diag(masses) + factor * K, held)
 
     def linearised(self, mass: str) -> DenseTangent:
-        """Solver of the linearised step of an implicit scheme; the mass is diagonal whatever is asked for."""
+        """Solver of the linearised step of an implicit scheme; the mass is diagonal for any ``mass``."""
         return DenseTangent(self)
 
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
-        """``M v``; the mass is diagonal whatever is asked for."""
+        """Write ``M v`` into ``out``; the mass is diagonal for any ``mass``."""
         np.multiply(self.mass, v, out=out)
 
     def rows(self) -> Rows:
-        """One row a dof."""
+        """One row per dof."""
         numbers = np.arange(self.size).reshape(-1, 1)
         return Rows(numbers, np.ones((self.size, 1)), numbers.astype(np.float64), self.labels)
 
     def global_dofs(self) -> NDArray:
-        """Every rank has all dofs: the local numbers."""
+        """Local numbers, since the system is replicated."""
         return np.arange(self.size)
 
 
 def _held(given: Sequence[int], size: int) -> NDArray:
-    """Which dofs are held, shape (size,)."""
-    found = np.atleast_1d(arguments.floats(given))
-    if not np.all((found >= 0) & (found < size) & (found == np.floor(found))):
+    """Mask of the constrained dofs, shape (size,)."""
+    dofs = np.atleast_1d(arguments.floats(given))
+    if not np.all((dofs >= 0) & (dofs < size) & (dofs == np.floor(dofs))):
         raise ValueError(f"held must name dofs 0 to {size - 1}, not {arguments.shown(given)}")
-    return np.isin(np.arange(size), found)
+    return np.isin(np.arange(size), dofs)
 
 
 def _symmetric(matrix: ArrayLike, size: int) -> NDArray:

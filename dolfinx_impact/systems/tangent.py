@@ -1,4 +1,4 @@
-"""The linearised step of implicit schemes on bodies: assembled and factorised at every state anew."""
+"""Tangent operator of implicit schemes on bodies, assembled and factorised at every state."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .element_forms import compile_form
 
 
 class TangentSolver:
-    """Solves with ``M + a D + b K``: tangents of the internal and damping forces at some state.
+    """Solver with ``M + a D + b K``, K and D tangents of the internal and damping forces.
 
     Args:
         body: The body.
-        form: K as a bilinear form in the body's own displacement and velocity.
-        damping: D likewise, less ``alpha M``; None where it is ``beta K``.
+        form: Bilinear form of K at the body's ``displacement`` and ``velocity``.
+        damping: Bilinear form of ``D - alpha M``; None where it is ``beta K``.
         mass: M as a PETSc matrix with the pattern of K.
 
     Attributes:
         symmetric: Whether the matrix is symmetric.
-        exact: That the tangents are exact.
+        exact: Whether the tangents are exact; True.
     """
 
     exact = True
@@ -48,7 +48,7 @@ class TangentSolver:
         self._last: tuple[float, float] | None = None
 
     def update(self, t: float, u: NDArray, v: NDArray, a: float, b: float) -> None:
-        """Take the tangents at this state. Collective."""
+        """Assemble and factorise ``M + a D + b K`` at the state (t, u, v). Collective."""
         from petsc4py import PETSc
 
         body = self._body
@@ -89,6 +89,6 @@ class TangentSolver:
             matrix.assemble()
 
     def solve(self, b: NDArray, out: NDArray) -> None:
-        """Write the solution for ``b`` (owned entries first) into ``out``. Collective."""
+        """Write the solution for the right-hand side ``b`` (owned entries first) into ``out``. Collective."""
         assert self._solver is not None
         self._solver.solve(b, out)

@@ -1,4 +1,4 @@
-"""Whether functions of a user's do what they are called for; each is tried twice at most."""
+"""Validation of user-defined force and energy functions, by at most two test calls each."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ from .. import arguments
 def try_out(
     length: float, size: int, *, energy: Callable[[NDArray], Any] | None, **forces: Callable[..., Any] | None
 ) -> None:
-    """Try forces and an energy at displacements of the order of ``length`` [m].
+    """Validate forces and an energy at displacements of the order of ``length`` [m].
 
     Raises:
-        ValueError: See :func:`try_writing` and :func:`try_energy`.
-        TypeError: Likewise; or something that cannot be called at all.
+        ValueError: See :func:`check_force` and :func:`check_energy`.
+        TypeError: See :func:`check_force` and :func:`check_energy`.
     """
-    # A state in which springs have lengths and no two dofs are alike.
+    # Distinct nonzero displacements, so that springs between dofs have nonzero lengths.
     state = length * (1.0 + np.arange(size) / size)
-    for name, given in forces.items():
-        if given is not None:
-            try_writing(name, given, state)
+    for name, function in forces.items():
+        if function is not None:
+            check_force(name, function, state)
     if energy is not None:
-        try_energy(energy, state)
+        check_energy(energy, state)
 
 
-def try_writing(name: str, function: Callable[..., Any], state: NDArray) -> None:
-    """Call ``function(t, u, v, out)`` with an ``out`` of zeros and one of nan: what it does not write stays.
+def check_force(name: str, function: Callable[..., Any], state: NDArray) -> None:
+    """Call ``function(t, u, v, out)`` with ``out`` of zeros and of NaN, to detect entries that it leaves.
 
     Args:
-        name: What messages call it.
+        name: Name of the function in messages.
         function: The function.
-        state: Displacements and velocities at which it is tried, shape (k,).
+        state: Displacements and velocities of the test calls, shape (k,).
 
     Raises:
-        ValueError: Where something of ``out`` is not written or added to, or something is returned.
-        TypeError: Where it cannot be called so.
+        ValueError: When the function leaves entries of ``out``, adds to them, or returns a value.
+        TypeError: When it cannot be called with these arguments.
     """
     if not callable(function):
         raise TypeError(f"{name} must be callable as {name}(t, u, v, out), not {arguments.shown(function)}")
-    found, must = [], f"{name}(t, u, v, out) must"
+    results, must = [], f"{name}(t, u, v, out) must"
     for before in (0.0, np.nan):
         out = np.full(state.size, before)
         try:
@@ -50,33 +50,33 @@ def try_writing(name: str, function: Callable[..., Any], state: NDArray) -> None
                 result = function(0.0, state.copy(), state.copy(), out)
         except TypeError as error:
             raise TypeError(f"{must} be callable with these four: {error}") from error
-        except Exception:  # it may not be defined just there
+        except Exception:  # it may be undefined at this state
             return
         if result is not None:
             raise ValueError(f"{must} write into out, as out[:] = ..., and return nothing")
-        found.append(out)
-    left = np.flatnonzero(np.isfinite(found[0]) & np.isnan(found[1]))
+        results.append(out)
+    left = np.flatnonzero(np.isfinite(results[0]) & np.isnan(results[1]))
     if left.size:
         raise ValueError(
             f"{must} write all of out, but leaves out[{left[0]}] or adds to it: begin with out[:] = 0.0"
         )
 
 
-def try_energy(energy: Callable[[NDArray], Any], state: NDArray) -> None:
-    """Call ``energy(u)``, which gives one number.
+def check_energy(energy: Callable[[NDArray], Any], state: NDArray) -> None:
+    """Call ``energy(u)`` and check that it returns one number.
 
     Raises:
-        ValueError: Where it gives something else.
-        TypeError: Where it cannot be called so.
+        ValueError: When it returns another object.
+        TypeError: When it cannot be called with an array.
     """
     if not callable(energy):
         raise TypeError(f"energy must be callable as energy(u), not {arguments.shown(energy)}")
     try:
         with np.errstate(all="ignore"):
-            found = energy(state.copy())
+            value = energy(state.copy())
     except TypeError as error:
         raise TypeError(f"energy(u) must be callable with displacements: {error}") from error
-    except Exception:  # it may not be defined just there
+    except Exception:  # it may be undefined at this state
         return
-    if np.asarray(found).dtype.kind not in "iuf" or np.size(found) != 1:
-        raise ValueError(f"energy(u) must return one number [J], but gives {arguments.shown(found)}")
+    if np.asarray(value).dtype.kind not in "iuf" or np.size(value) != 1:
+        raise ValueError(f"energy(u) must return one number [J], but gives {arguments.shown(value)}")

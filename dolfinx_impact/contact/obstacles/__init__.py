@@ -1,4 +1,4 @@
-"""Rigid shapes that bodies touch: signed distances and normals."""
+"""Rigid obstacles: signed distance functions and their normals."""
 
 from .box import Box
 from .composed import Union

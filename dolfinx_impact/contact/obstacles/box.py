@@ -10,15 +10,15 @@ from .shapes import Obstacle, Plane, Shape, Vector, place
 
 
 class Box(Shape):
-    """A box (a rectangle in 2D); bodies stay outside, or inside with ``inside=True``.
+    """A box (a rectangle in 2D); bodies are outside, or inside with ``inside=True``.
 
-    Inside, each side is a face of its own: a node in a corner touches two or three.
+    Inside, each side is a separate face: a node in a corner is in contact with two or three.
 
     Args:
-        center: Its center [m].
-        size: Lengths of its sides [m], positive.
-        axes: Directions of its sides, a row each, at right angles; any length but zero. By default
-            the axes of space.
+        center: Center [m].
+        size: Lengths of the sides [m], positive.
+        axes: Directions of the sides, one per row, orthogonal, of any length but zero; by default the
+            coordinate axes.
         inside: Whether the free side is the inside.
 
     Raises:
@@ -42,7 +42,7 @@ class Box(Shape):
 
     @classmethod
     def between(cls, low: Vector, high: Vector, *, inside: bool = False) -> Box:
-        """The box between two opposite corners [m], ``low < high``, with sides along the axes of space.
+        """Box between two opposite corners [m], ``low < high``, with sides along the coordinate axes.
 
         Raises:
             ValueError: Corners that are not finite, of different sizes or not in order.
@@ -54,7 +54,7 @@ class Box(Shape):
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
-        """Itself; inside: its sides as planes."""
+        """The box itself; inside: its sides as planes."""
         if not self.inside:
             return (self,)
         return tuple(
@@ -63,7 +63,7 @@ class Box(Shape):
         )  # fmt: skip
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Distances from the surface; inside: from the planes of the sides [m]."""
+        """Signed distances from the surface; inside: from the planes of the sides; shape (p,) [m]."""
         self._check(x)
         beyond = np.abs((x - self.center) @ self.axes.T) - self.half
         largest = beyond.max(axis=1)
@@ -72,7 +72,7 @@ class Box(Shape):
         return np.linalg.norm(np.maximum(beyond, 0.0), axis=1) + np.minimum(largest, 0.0)
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Directions from the nearest point of the surface; among equally near sides the first."""
+        """Unit normals at the closest points of the surface; of equally close sides the first."""
         self._check(x)
         y = (x - self.center) @ self.axes.T
         beyond = np.abs(y) - self.half
@@ -83,7 +83,7 @@ class Box(Shape):
         return away @ self.axes
 
     def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Distances from the planes of the sides, two an axis, shape (p, sides) [m]."""
+        """Distances from the planes of the sides, two per axis, shape (p, sides) [m]."""
         if self.inside:
             return super().side_gaps(x, t)
         self._check(x)
@@ -91,13 +91,13 @@ class Box(Shape):
         return np.stack([-y - self.half, y - self.half], axis=2).reshape(len(x), self.sides)
 
     def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
-        """See :class:`.Solid`."""
+        """See :class:`.EdgedObstacle`."""
         if self.inside:
             return super().side_normals(x, side, t)
         return (2.0 * (side % 2) - 1.0)[:, None] * self.axes[side // 2]
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The box along the axes of space around it; inside: everywhere [m]."""
+        """Axis-aligned bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
         reach = self.half @ np.abs(self.axes)

@@ -1,4 +1,4 @@
-"""Several obstacles as one."""
+"""Unions of obstacles."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from .shapes import Obstacle, Shape
 
 
 class Union(Shape):
-    """Several obstacles as one solid: bodies stay clear of all, and a node can touch several at once.
+    """Union of several obstacles; a node may be in contact with several members at once.
 
-    What lies inside of another member does not act: tiles side by side, overlapping boxes and faces that are
-    flush carry a node as one floor does; a wall that stands on a floor stops it. Its gap is the smallest one:
-    where members overlap, that is the exact distance outside of them, and less than the depth within what
-    they share.
+    Parts of the surface inside another member have no effect: adjacent tiles, overlapping boxes and flush
+    faces act as one floor, and a wall that stands on a floor stops a sliding node. The gap is the minimum
+    over the members: exact outside, and an underestimate of the depth in the intersection of members.
 
     Args:
         members: The obstacles.
@@ -46,21 +45,21 @@ class Union(Shape):
         return tuple(face for each in self.members for face in each.faces)
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Smallest gaps of all members [m]."""
+        """Minimum of the gaps over the members, shape (p,) [m]."""
         return self._gaps(x, t).min(axis=0)
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Normals of the nearest members; of equally near ones the first."""
+        """Normals of the closest members; of equally close ones the first."""
         return self._nearest(x, t, [each.normal(x, t) for each in self.members])
 
     def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Velocities of the nearest members [m/s]."""
+        """Velocities of the closest members, shape (p, gdim) [m/s]."""
         return self._nearest(
             x, t, [each.velocity(x, t) if each.moving else np.zeros(x.shape) for each in self.members]
         )
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The box around the boxes of all members [m]."""
+        """Bounding box of the bounding boxes of all members [m]."""
         corners = np.array([each.bounds(t) for each in self.members])
         return corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
 

@@ -1,4 +1,4 @@
-"""Obstacles given by any signed distance."""
+"""Obstacles defined by a user-defined signed distance function."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from .shapes import Shape, positive
 
 
 class SignedDistance(Shape):
-    """The obstacle where a signed distance is negative.
+    """The obstacle is the set where a signed distance function is negative.
 
-    The distance is a function of NumPy arrays, from ``x`` of shape (p, gdim) to shape (p,), or a UFL
-    expression: of ``ufl.SpatialCoordinate(mesh)``, or a function of the UFL vector x. It is evaluated at any
-    point, without compiling and without other ranks; a UFL expression has its exact gradient.
+    The function takes a NumPy array ``x`` of shape (p, gdim) and returns shape (p,), or it is a UFL
+    expression in ``ufl.SpatialCoordinate(mesh)``, or a function that returns one for the UFL vector x. It is
+    evaluated at arbitrary points, without compilation or communication; a UFL expression is differentiated
+    exactly.
 
     Args:
-        function: The signed distance [m], positive on the free side. Where its gradient is not of length one,
-            the gap is not a distance.
-        gdim: Number of directions, 1 to 3.
-        gradient: Its gradient as a function of ``x``, shape (p, gdim), for a function of arrays; by default
-            by central differences.
-        length: Smallest length over which the shape bends [m]; differences are taken over 6e-6 of it.
-        probe: Points at which the functions are tried at once, shape (p, gdim) [m]; by default the origin and
-            1 m from it along each axis.
+        function: The signed distance [m], positive on the free side. Where its gradient is not of unit
+            length, the gap is not a distance.
+        gdim: Geometric dimension, 1 to 3.
+        gradient: Gradient as a function of ``x``, shape (p, gdim), for a function of arrays; by default by
+            central differences.
+        length: Smallest radius of curvature of the shape [m]; the difference step is 6e-6 of it.
+        probe: Points at which the functions are tested at construction, shape (p, gdim) [m]; by default the
+            origin and the points at 1 m from it on each axis.
 
     Raises:
-        ValueError: Another dimension; a function that fails, or gives another shape or values that are not
-            finite, at the probe and at every later call; a UFL expression that is no scalar of x.
+        ValueError: Another dimension; a function that fails or returns another shape or values that are not
+            finite, at the probe and at every later call; a UFL expression that is not a scalar in x.
     """
 
     _name = "signed distance"
@@ -75,7 +76,7 @@ class SignedDistance(Shape):
         self.normal(points.astype(np.float64))
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """The signed distances of the points ``x``, shape (p,) [m]."""
+        """Signed distances of the points ``x``, shape (p,) [m]."""
         self._check(x)
         values = _called("signed distance", self._function, x, (len(x),))
         if not np.all(np.isfinite(values)):
@@ -87,10 +88,10 @@ class SignedDistance(Shape):
         return values
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """The gradients at length one; where there is none, the first axis."""
+        """Normalised gradients; the first axis where the gradient vanishes."""
         self._check(x)
         slope = np.array(_called("gradient", self._gradient, x, x.shape))
-        # The exact slope of sqrt(max(q, 0)^2) + ... is 0/0 where differences are well-defined.
+        # The exact gradient of sqrt(max(q, 0)^2) + ... is 0/0 at points where differences are well defined.
         undefined = ~np.all(np.isfinite(slope), axis=1)
         slope[undefined] = self._differences(x[undefined])
         size = np.linalg.norm(slope, axis=1)
@@ -104,14 +105,14 @@ class SignedDistance(Shape):
 
 
 def _expression(function: Any, gdim: int) -> Expr | None:
-    """The UFL expression that was given, itself or as a function of x; None for a function of arrays.
+    """The UFL expression, given directly or as a function of x; None for a function of arrays.
 
-    A function that can be called with both means the same by both: then UFL knows the gradient.
+    A function that accepts both is taken as UFL, for the exact gradient.
     """
     if isinstance(function, Expr):
         return function
     if callable(function):
-        with contextlib.suppress(Exception):  # whatever a function of arrays says of a UFL vector
+        with contextlib.suppress(Exception):  # any error of a function of arrays called with a UFL vector
             value = function(expressions.space(gdim))
             return value if isinstance(value, Expr) else None
     return None

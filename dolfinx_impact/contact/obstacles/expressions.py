@@ -1,4 +1,4 @@
-"""UFL expressions of a place in space, evaluated by NumPy at any points: no mesh, no compiler, no ranks."""
+"""Evaluation of UFL expressions in x by NumPy at arbitrary points: no mesh, compilation or communication."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ufl.algorithms.apply_derivatives import apply_derivatives
 
 _SIMPLICES = ("interval", "triangle", "tetrahedron")
 
-#: What is done entry by entry.
+#: UFL operators that act entry by entry, and their NumPy functions.
 _ENTRYWISE: dict[type, Callable[..., Any]] = {
     classes.Sum: np.add, classes.Product: np.multiply, classes.Division: np.divide,
     classes.Power: np.power, classes.Abs: np.abs, classes.MinValue: np.minimum, classes.MaxValue: np.maximum,
@@ -31,7 +31,7 @@ _ENTRYWISE: dict[type, Callable[..., Any]] = {
 
 
 def space(gdim: int) -> ufl.SpatialCoordinate:
-    """The place x in a space of ``gdim`` directions, for expressions that need no mesh."""
+    """Spatial coordinate x in ``gdim`` dimensions, for expressions without a mesh."""
     import basix.ufl
 
     element = basix.ufl.element("Lagrange", _SIMPLICES[gdim - 1], 1, shape=(gdim,))
@@ -39,17 +39,17 @@ def space(gdim: int) -> ufl.SpatialCoordinate:
 
 
 class Function:
-    """A scalar UFL expression of x and its gradient as functions of points.
+    """A scalar UFL expression in x and its gradient as functions of points.
 
-    The expression is translated once into a list of NumPy calls, each common part once.
+    The expression is translated once into a list of NumPy calls, with common subexpressions shared.
 
     Args:
-        expression: A scalar of :func:`ufl.SpatialCoordinate`, numbers and constants.
-        gdim: Number of directions.
+        expression: A scalar in :func:`ufl.SpatialCoordinate`, numbers and constants.
+        gdim: Geometric dimension.
 
     Raises:
-        ValueError: An expression that is no scalar, of another dimension, or of anything else (coefficients,
-            normals, cell sizes).
+        ValueError: An expression that is not scalar, of another dimension, or with other terminals
+            (coefficients, normals, cell sizes).
     """
 
     def __init__(self, expression: Any, gdim: int) -> None:
@@ -63,8 +63,8 @@ class Function:
         if any(each.ufl_shape != (gdim,) for each in places):
             raise ValueError(f"the expression has {places[0].ufl_shape[0]} directions, but gdim is {gdim}")
         self._value = _Calls([(expression, ())])
-        slope = ufl.grad(expression)
-        self._slope = _Calls([(slope, (i,)) for i in range(gdim)])
+        gradient = ufl.grad(expression)
+        self._gradient = _Calls([(gradient, (i,)) for i in range(gdim)])
 
     def __call__(self, x: NDArray) -> NDArray:
         """Values at the points ``x``, shape (p, gdim); shape (p,)."""
@@ -72,14 +72,14 @@ class Function:
 
     def gradient(self, x: NDArray) -> NDArray:
         """Gradients at the points ``x``, shape (p, gdim)."""
-        return self._slope(x)
+        return self._gradient(x)
 
 
 class _Calls:
-    """Calls of NumPy that give some components of expressions.
+    """Sequence of NumPy calls that evaluates components of expressions.
 
     Args:
-        outputs: Expressions and the component of each.
+        outputs: Pairs of an expression and the component to evaluate.
     """
 
     def __init__(self, outputs: Sequence[tuple[Any, tuple[int, ...]]]) -> None:
@@ -96,7 +96,7 @@ class _Calls:
         return np.column_stack([np.broadcast_to(values[i], len(x)) for i in self._outputs]).astype(float)
 
     def _enter(self, node: Any, component: tuple[int, ...], indices: dict[int, int]) -> int:
-        """Number of the call that gives a component of a node, with values of its free indices."""
+        """Number of the call for a component of a node at values of its free indices."""
         key = (node, component, tuple(indices[i] for i in getattr(node, "ufl_free_indices", ())))
         if key not in self._known:
             call = self._translate(node, component, indices)
@@ -108,7 +108,7 @@ class _Calls:
         return self._known[key]
 
     def _translate(self, node: Any, component: tuple[int, ...], indices: dict[int, int]) -> Any:
-        """The call that gives it, or the number of the one that does already."""
+        """The call for a component of a node, or the number of an equivalent existing call."""
         parts = node.ufl_operands
         if isinstance(node, classes.Indexed):
             at = (int(i) if isinstance(i, classes.FixedIndex) else indices[i.count()] for i in parts[1])
@@ -132,7 +132,7 @@ class _Calls:
 
 
 def _leaf(node: Any, component: tuple[int, ...]) -> Callable[[NDArray], Any]:
-    """What has no parts: x, numbers and constants."""
+    """Evaluation of terminals: x, numbers and constants."""
     if isinstance(node, classes.SpatialCoordinate):
         return lambda x: x[:, component[0]]
     if isinstance(node, classes.Zero):

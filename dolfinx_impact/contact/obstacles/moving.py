@@ -1,4 +1,4 @@
-"""Obstacles whose motion is prescribed."""
+"""Obstacles with prescribed rigid motion."""
 
 from __future__ import annotations
 
@@ -13,31 +13,30 @@ from ... import arguments
 from ...systems.loads import Signal, checked_signal, known_until, vector
 from .shapes import Obstacle, Shape, unit
 
-#: Step of central differences over the scale of what is derived: their error is smallest there.
+#: Step of central differences relative to the scale of the function, of least total error.
 STEP = float(np.finfo(float).eps ** (1 / 3))
 
 
 class Moving(Shape):
-    """An obstacle that is shifted and turned as signals prescribe.
+    """An obstacle with a prescribed rigid motion ``x = c + R(t) (X - c) + d(t)``.
 
-    What is at X in the given obstacle is at ``x = c + R(t) (X - c) + d(t)`` at time t: it turns about a
-    center c that is shifted with it.
+    X is a point of the given obstacle; it rotates about the center c, which is translated by d.
 
     Args:
-        obstacle: The obstacle as it is without displacement and angle.
-        translation: The displacement d [m]: ``(direction, signal)`` with the signal times the direction as it
-            is given, several such pairs, or a function of time that returns a vector.
+        obstacle: The obstacle in its reference position.
+        translation: The displacement d [m]: ``(direction, signal)``, the product of both (the direction is
+            not normalised), several such pairs, or a function of time that returns a vector.
         rotation: The angle [rad]: a signal in 2D, counter-clockwise; ``(axis, signal)`` in 3D, right-handed.
         center: A point of the axis of rotation [m].
-        translation_rate: The velocity ``d'`` [m/s], a function of time that returns a vector; by default by
+        translation_rate: The velocity ``d'`` [m/s], a function of time that returns a vector; by default
             differences of the translation.
-        rotation_rate: Signal of the angular velocity [rad/s]; by default by differences of the angle.
-        time_scale: Time over which the motion changes [s]; differences are taken over 6e-6 of it, and only
-            over times at which the signals are known, none before 0.
+        rotation_rate: Signal of the angular velocity [rad/s]; by default differences of the angle.
+        time_scale: Time scale of the motion [s]; the difference step is 6e-6 of it, within the times at which
+            the signals are defined and not before 0.
 
     Raises:
-        ValueError: No motion, a rotation without center or on a line, vectors that do not have one finite
-            number a direction, signals that give no finite number, a rate of what does not move.
+        ValueError: No motion, a rotation without center or in 1D, vectors without one finite number per
+            direction, signals with values that are not finite, a rate without the motion.
     """
 
     moving, fallible, _name = True, True, "moving obstacle"
@@ -69,12 +68,12 @@ class Moving(Shape):
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
-        """The faces of the obstacle, moved."""
+        """Faces of the obstacle, each with this motion."""
         faces = self.obstacle.faces
         return (self,) if faces == (self.obstacle,) else tuple(self._with(face) for face in faces)
 
     def _with(self, obstacle: Obstacle) -> Moving:
-        """Another obstacle in the same motion."""
+        """Another obstacle with the same motion."""
         other = cast(Moving, object.__new__(type(self)))
         other.__dict__.update(self.__dict__)
         other.obstacle, other.flat = obstacle, obstacle.flat and self._spin is None
@@ -82,11 +81,11 @@ class Moving(Shape):
         return other
 
     def displacement(self, t: float) -> NDArray:
-        """Displacement d of the center at ``t``, shape (gdim,) [m]."""
+        """Displacement d(t) of the center, shape (gdim,) [m]."""
         return _finite(self._shift(t), "translation", t)
 
     def turn(self, t: float) -> NDArray:
-        """Rotation R at ``t``, shape (gdim, gdim)."""
+        """Rotation matrix R(t), shape (gdim, gdim)."""
         if self._spin is None:
             return np.eye(self.gdim)
         generator, angle = self._spin
@@ -103,19 +102,19 @@ class Moving(Shape):
         return self.obstacle.normal(self._back(x, t), t) @ self.turn(t).T
 
     def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """See :class:`.Solid`."""
+        """See :class:`.EdgedObstacle`."""
         inner: Any = self.obstacle
         return inner.side_gaps(self._back(x, t), t) if self.sides > 1 else super().side_gaps(x, t)
 
     def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
-        """See :class:`.Solid`."""
+        """See :class:`.EdgedObstacle`."""
         if self.sides == 1:
             return super().side_normals(x, side, t)
         inner: Any = self.obstacle
         return inner.side_normals(self._back(x, t), side, t) @ self.turn(t).T
 
     def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Velocities of the obstacle's points that are at ``x`` at ``t``, shape (p, gdim) [m/s]."""
+        """Velocities of the obstacle's material points at ``x`` and ``t``, shape (p, gdim) [m/s]."""
         self._check(x)
         shift_rate, spin_rate = self._rates
         own = np.zeros(x.shape)
@@ -132,7 +131,7 @@ class Moving(Shape):
         return own
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The box around the moved box of the obstacle [m]; everywhere where an unbounded one is turned."""
+        """Bounding box of the moved bounding box [m]; unbounded for a rotated unbounded obstacle."""
         low, high = self.obstacle.bounds(t)
         shift = self.displacement(t)
         if self._spin is None:
@@ -149,7 +148,7 @@ class Moving(Shape):
         return at if inner is None else inner(at, t)
 
     def _back(self, x: NDArray, t: float) -> NDArray:
-        """Where the points would be in the obstacle as it was given, shape (p, gdim) [m]."""
+        """Reference positions X of points at ``x`` and ``t``, shape (p, gdim) [m]."""
         self._check(x)
         if self._spin is None:
             return x - self.displacement(t)
@@ -163,7 +162,7 @@ def _finite(value: Any, name: str, t: float) -> Any:
 
 
 class _Shift:
-    """A displacement in time, from any of the ways to give it."""
+    """Displacement as a function of time, from any form of the ``translation`` argument."""
 
     def __init__(self, given: Any, gdim: int) -> None:
         self.any, self.until, self._gdim = given is not None, math.inf, gdim
@@ -185,7 +184,7 @@ class _Shift:
 
 
 def _pairs(name: str, given: Any) -> Sequence[tuple[Any, Any]]:
-    """One pair of a direction and a signal, or several."""
+    """List of (direction, signal) from one pair or several."""
     rows = given if isinstance(given, (list, tuple)) else []
     pairs = [rows] if len(rows) == 2 and callable(rows[1]) else rows
     good = [isinstance(pair, (list, tuple)) and len(pair) == 2 and callable(pair[1]) for pair in pairs]
@@ -195,7 +194,7 @@ def _pairs(name: str, given: Any) -> Sequence[tuple[Any, Any]]:
 
 
 def _spin(given: Any, gdim: int) -> tuple[NDArray, Signal] | None:
-    """The generator G of the rotation (``G y = axis x y``) and the signal of its angle."""
+    """Generator G of the rotation, ``G y = axis x y``, and the signal of the angle."""
     if given is None:
         return None
     if gdim == 1:
@@ -219,6 +218,6 @@ def _checked_vector(name: str, function: Any, gdim: int) -> Callable[[float], Ar
 
 
 def _derivative(function: Callable[[float], Any], t: float, h: float, until: float) -> Any:
-    """Central difference, one-sided at 0 and at the end of what is known."""
+    """Central difference; one-sided at t = 0 and at the end of the signal."""
     before, after = max(t - h, min(t, 0.0)), min(t + h, max(t, until))
     return (np.asarray(function(after)) - np.asarray(function(before))) / (after - before)

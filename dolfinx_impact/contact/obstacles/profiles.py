@@ -1,8 +1,8 @@
-"""Gaps of bodies of revolution.
+"""Gap functions of bodies of revolution in cylindrical coordinates.
 
-They depend on two lengths, r from the axis and z along it. A profile gives the gap and its derivatives in r
-and z. It is arithmetic without branches, so that the same text serves arrays and compiled loops; truth values
-count as 0 and 1.
+A profile returns the gap and its derivatives with respect to the distance r from the axis and z along it. It
+is branch-free arithmetic, so that the same code serves arrays and compiled loops; truth values count as 0
+and 1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...algebra import kernels
 
-#: Distances from the axis below this part of the distance along it are rounding.
+#: Distances from the axis below this fraction of the distance along it are round-off.
 ON_AXIS = 16 * float(np.finfo(float).eps)
 
 
@@ -42,7 +42,7 @@ def hollow_cylinder(p: Any, r: Any, z: Any) -> Any:
 def solid_cone(p: Any, r: Any, z: Any) -> Any:
     """Outside of a cone: sine and cosine of its angle; height, wall, radius of base [m]."""
     along, side, end = r * p[0] + z * p[1], r * p[1] - z * p[0], z - p[2]
-    # Above the base it or its rim is nearest, beside the wall the wall, the tip or the rim.
+    # Closest feature: above the base the base or its rim, beside the wall the wall, the tip or the rim.
     base = 1 * (end > 0)
     out_side = (1 - base) * np.maximum(side, 0.0)
     over = (out_side > 0) * (np.maximum(along - p[3], 0.0) + np.minimum(along, 0.0))
@@ -75,7 +75,7 @@ def torus(p: Any, r: Any, z: Any) -> Any:
 
 
 def profile(kind: int, p: Any, r: Any, z: Any) -> Any:
-    """The profile of that number at the distances ``r`` from and ``z`` along the axis [m]."""
+    """Profile number ``kind`` at the distances ``r`` from and ``z`` along the axis [m]."""
     if kind == 0:
         return solid_cylinder(p, r, z)
     if kind == 1:
@@ -88,13 +88,13 @@ def profile(kind: int, p: Any, r: Any, z: Any) -> Any:
 
 
 def compiled(kind: int, p: NDArray, point: NDArray, axis: NDArray, across: NDArray) -> Callable[..., float]:
-    """Gap and normal of one point as a compiled function of ``x`` and, written, ``normal``.
+    """Compiled ``surface(x, normal)`` for one point: returns the gap [m] and writes the normal.
 
     Args:
-        kind, p: The profile and its numbers.
-        point: Where z = 0 [m].
+        kind, p: The profile and its parameters.
+        point: Point of the axis where z = 0 [m].
         axis: Unit vector along the axis.
-        across: The unit vector across it that stands for all where r = 0.
+        across: Unit vector normal to the axis, used where r = 0.
     """
 
     def surface(x: NDArray, normal: NDArray) -> float:

@@ -14,19 +14,19 @@ from .shapes import Obstacle, Plane, Shape, Vector, place, positive, unit
 
 
 class Revolution(Shape):
-    """A shape that is symmetric about an axis: the base of cylinders, cones and tori.
+    """Axisymmetric shape: base class of cylinders, cones and tori.
 
     Args:
-        point: A point of the axis, where z = 0 [m].
-        axis: Its direction; any length but zero.
-        numbers: What the profile needs.
-        profile: Which one, see :func:`.profile`.
+        point: Point of the axis where z = 0 [m].
+        axis: Direction of the axis, of any length but zero.
+        numbers: Parameters of the profile.
+        profile: Number of the profile, see :func:`.profile`.
 
     Raises:
-        ValueError: A point that is not finite, another dimension than 2 or 3, an axis without direction.
+        ValueError: A point that is not finite, a dimension other than 2 or 3, a zero axis.
     """
 
-    #: Sides of a solid with edges: ``gap = a r + b z - c`` for distances r from the axis and z along it.
+    #: Coefficients (a, b, c) of the sides, ``gap = a r + b z - c``, r and z from and along the axis.
     _walls: Sequence[tuple[float, float, float]] = ()
 
     def __init__(
@@ -37,14 +37,14 @@ class Revolution(Shape):
             raise ValueError(f"a {self._name} has 2 or 3 directions, but its point is {point}")
         super().__init__(self.point.size)
         self.axis = unit(self._name, "axis", axis, self.gdim)
-        # On the axis all directions across are equally good.
+        # On the axis the radial direction is not unique: choose one.
         across = np.eye(self.gdim)[np.argmin(np.abs(self.axis))]
         across -= (across @ self.axis) * self.axis
         self._across = across / np.linalg.norm(across)
         self._numbers, self._profile = np.array(numbers, dtype=np.float64), profile
 
     def _cylindrical(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Directions away from the axis, shape (p, gdim), distances from and along it [m]."""
+        """Radial unit vectors, shape (p, gdim), and the distances r from and z along the axis, (p,) [m]."""
         self._check(x)
         arm = x - self.point
         z = arm @ self.axis
@@ -56,25 +56,25 @@ class Revolution(Shape):
         return away / np.where(on_axis, 1.0, r)[:, None], r, z
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Distances from the surface; inside with ends: from the planes of the ends too [m]."""
+        """Signed distances from the surface; inside, of the planes of the ends too; shape (p,) [m]."""
         _, r, z = self._cylindrical(x)
         return np.asarray(profiles.profile(self._profile, self._numbers, r, z)[0])
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Directions from the nearest point of the surface; where several are, one of them."""
+        """Unit normals at the closest points of the surface; where it is not unique, one of them."""
         away, r, z = self._cylindrical(x)
         _, n_r, n_z = profiles.profile(self._profile, self._numbers, r, z)
         return n_r[:, None] * away + n_z[:, None] * self.axis
 
     def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """See :class:`.Solid`; the wall comes first, then the ends."""
+        """See :class:`.EdgedObstacle`; the lateral surface comes first, then the ends."""
         if self.sides == 1:
             return super().side_gaps(x, t)
         _, r, z = self._cylindrical(x)
         return np.stack([a * r + b * z - c for a, b, c in self._walls], axis=1)
 
     def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
-        """See :class:`.Solid`."""
+        """See :class:`.EdgedObstacle`."""
         if self.sides == 1:
             return super().side_normals(x, side, t)
         away, _, _ = self._cylindrical(x)
@@ -87,18 +87,17 @@ class Revolution(Shape):
 
 
 class Cylinder(Revolution):
-    """A circular cylinder (a strip in 2D); bodies stay outside, or inside with ``inside=True``.
+    """A circular cylinder (a strip in 2D); bodies are outside, or inside with ``inside=True``.
 
     Args:
-        point: A point of its axis [m]; with a length the center of its first end.
-        axis: Direction of its axis, with a length from the first end to the other.
-        radius: Its radius [m], positive.
-        length: Distance of its two flat ends [m]; by default it has none. Inside, each is a face of its
-            own.
+        point: A point of the axis [m]; with a length the center of the first end.
+        axis: Direction of the axis; with a length from the first end to the second.
+        radius: Radius [m], positive.
+        length: Distance of the two flat ends [m]; by default infinite. Inside, each end is a separate face.
         inside: Whether the free side is the inside.
 
     Raises:
-        ValueError: A radius or length that is not positive, an axis without direction, no finite point.
+        ValueError: A radius or length that is not positive, a zero axis, a point that is not finite.
     """
 
     _name = "cylinder"
@@ -119,7 +118,7 @@ class Cylinder(Revolution):
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
-        """Itself; inside with ends: the wall and the planes of the ends."""
+        """The cylinder itself; inside with ends: the lateral surface and the planes of the ends."""
         if not self.inside or self.length is None:
             return (self,)
         wall = Cylinder(self.point, self.axis, self.radius, inside=True)
@@ -127,7 +126,7 @@ class Cylinder(Revolution):
         return wall, Plane(self.point, self.axis), Plane(end, -self.axis)
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The box around it; inside: everywhere [m]."""
+        """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
         reach = self.radius * _across(self.axis)
@@ -139,22 +138,21 @@ class Cylinder(Revolution):
 
 
 class Cone(Revolution):
-    """A circular cone (a wedge in 2D); bodies stay outside, or inside with ``inside=True``.
+    """A circular cone (a wedge in 2D); bodies are outside, or inside with ``inside=True``.
 
-    Its wall is one face, also at the tip: a node that shall touch both walls of a wedge in 2D at once needs
-    a :class:`.Union` of two planes.
+    The lateral surface is one face, also at the apex: for simultaneous contact with both walls of a wedge in
+    2D use a :class:`.Union` of two planes.
 
     Args:
-        apex: Its tip [m].
-        axis: Direction from the tip into the cone.
-        half_angle: Between the axis and the wall [degrees], above 0 and below 90.
-        height: Distance of its flat base from the tip [m]; by default it has none. Inside, the base is
-            a face of its own.
+        apex: Apex [m].
+        axis: Direction from the apex into the cone.
+        half_angle: Angle between the axis and the lateral surface [degrees], above 0 and below 90.
+        height: Distance of the flat base from the apex [m]; by default infinite. Inside, the base is a
+            separate face.
         inside: Whether the free side is the inside.
 
     Raises:
-        ValueError: Another angle, a height that is not positive, an axis without direction, no finite
-            apex.
+        ValueError: Another angle, a height that is not positive, a zero axis, an apex that is not finite.
     """
 
     _name = "cone"
@@ -178,7 +176,7 @@ class Cone(Revolution):
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
-        """Itself; inside with a base: the wall and the plane of the base."""
+        """The cone itself; inside with a base: the lateral surface and the plane of the base."""
         if not self.inside or self.height is None:
             return (self,)
         wall = Cone(self.point, self.axis, self.half_angle, inside=True)
@@ -186,31 +184,30 @@ class Cone(Revolution):
         return wall, Plane(base, -self.axis)
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The box around it; inside: everywhere [m]."""
+        """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
         sine, cosine, *_, rim = self._numbers
         if self.height is not None:
             base, reach = self.point + self.height * self.axis, rim * _across(self.axis)
             return np.minimum(self.point, base - reach), np.maximum(self.point, base + reach)
-        # How far lines of the wall go down or up at most, per length.
+        # Largest descent and ascent of generating lines along each axis, per unit length.
         down, up = (sine * _across(self.axis) - side * cosine * self.axis for side in (1.0, -1.0))
         return np.where(down > 0, -math.inf, self.point), np.where(up > 0, math.inf, self.point)
 
 
 class Torus(Revolution):
-    """A torus (two circles in 2D); bodies stay outside, or in the tube with ``inside=True``.
+    """A torus (two circles in 2D); bodies are outside, or in the tube with ``inside=True``.
 
     Args:
-        center: Its center [m].
-        axis: Direction of its axis.
-        major: Radius of the circle in the middle of the tube [m].
+        center: Center [m].
+        axis: Direction of the axis.
+        major: Radius of the center line of the tube [m].
         minor: Radius of the tube [m], below ``major``.
         inside: Whether the free side is the inside of the tube.
 
     Raises:
-        ValueError: Radii that are not positive or not in order, an axis without direction, no finite
-            center.
+        ValueError: Radii that are not positive or not in order, a zero axis, a center that is not finite.
     """
 
     _name = "torus"
@@ -228,7 +225,7 @@ class Torus(Revolution):
         self.thickness = math.inf if self.inside else 2 * self.minor
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The box around it; inside: everywhere [m]."""
+        """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
         reach = self.major * _across(self.axis) + self.minor
@@ -236,5 +233,5 @@ class Torus(Revolution):
 
 
 def _across(axis: NDArray) -> NDArray:
-    """How far a unit disc across the axis reaches in every direction, shape (gdim,)."""
+    """Half extents of a unit disc normal to the axis, shape (gdim,)."""
     return np.sqrt(np.maximum(1.0 - axis**2, 0.0))

@@ -1,4 +1,4 @@
-"""What every obstacle offers; planes and spheres."""
+"""Obstacle interface and base class; planes and spheres."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from ... import arguments, descriptions
 from ...algebra import kernels
 
-#: Numbers, one a direction.
+#: A vector, one number per direction.
 Vector = Sequence[float] | NDArray
 
 
 class Obstacle(Protocol):
-    """A rigid shape.
+    """Interface of rigid obstacles.
 
     Attributes:
-        gdim: Number of its directions.
-        flat: Whether the normal is the same everywhere and always.
-        moving: Whether it moves.
+        gdim: Geometric dimension.
+        flat: Whether the normal is constant in space and time.
+        moving: Whether the obstacle has a prescribed motion.
     """
 
     gdim: int
@@ -30,50 +30,50 @@ class Obstacle(Protocol):
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
-        """What a node can touch at the same time, each with a row of its own: ``(self,)`` for one row."""
+        """Parts with which a node may be in contact simultaneously, one row of L each; often ``(self,)``."""
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
         """Signed distances of the points ``x``, shape (p, gdim) [m], at time ``t`` [s]; shape (p,) [m]."""
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Unit normals into the free side at ``x``, shape (p, gdim): the gradient of the gap."""
+        """Unit normals to the free side at ``x``, shape (p, gdim): the gradient of the gap."""
 
     def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Velocities of the obstacle's material points that are at ``x``, shape (p, gdim) [m/s]."""
+        """Velocities of the obstacle's material points at ``x``, shape (p, gdim) [m/s]."""
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """Lower and upper corner of a box outside of which all gaps are positive, shape (gdim,) [m]."""
+        """Lower and upper corner of a box outside of which the gap is positive, shape (gdim,) each [m]."""
 
 
-class Solid(Obstacle, Protocol):
-    """An obstacle that is the common part of what lies behind its sides, with edges where they meet.
+class EdgedObstacle(Obstacle, Protocol):
+    """Interface of obstacles with edges: intersections of smooth regions, each bounded by one side.
 
     Attributes:
-        sides: Number of its sides.
+        sides: Number of sides.
     """
 
     sides: int
 
     def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Distances of the points from each side or its continuation, shape (p, sides) [m]."""
+        """Signed distances of the points from each side, smoothly continued, shape (p, sides) [m]."""
 
     def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
-        """Unit normals at ``x`` of one side each, ``side`` of shape (p,); shape (p, gdim)."""
+        """Unit normals at ``x`` of the sides ``side``, shape (p,); shape (p, gdim)."""
 
 
 class Shape:
-    """An obstacle at rest, in one piece, somewhere: the base of the shapes.
+    """Base class of obstacles: at rest, with a single face, unbounded.
 
     Args:
-        gdim: Number of its directions.
+        gdim: Geometric dimension.
     """
 
     flat, moving = False, False
-    #: Whether functions of the user's stand behind it, which may fail at some points, on some ranks.
+    #: Whether it calls user-defined functions, which may fail on a single rank.
     fallible = False
-    #: Number of its sides; edges are where they meet.
+    #: Number of sides; they meet at edges.
     sides = 1
-    #: Smallest diameter of what a point could jump over in a step [m]; inf where none is known.
+    #: Smallest thickness [m], through which points may tunnel in a step; inf where it is unknown.
     thickness = math.inf
     _name = "obstacle"
 
@@ -85,7 +85,7 @@ class Shape:
 
     @property
     def faces(self) -> tuple[Obstacle, ...]:
-        """What a node can touch at the same time, each with a row of its own."""
+        """Parts with which a node may be in contact simultaneously, one row of L each."""
         return (self,)
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
@@ -93,7 +93,7 @@ class Shape:
         raise NotImplementedError
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Unit normals into the free side at ``x``, shape (p, gdim)."""
+        """Unit normals to the free side at ``x``, shape (p, gdim)."""
         raise NotImplementedError
 
     def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
@@ -101,19 +101,19 @@ class Shape:
         return np.zeros(x.shape)
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """Corners of a box outside of which all gaps are positive, shape (gdim,) [m]; by default all."""
+        """Corners of a box outside of which the gap is positive, shape (gdim,) each [m]; default infinite."""
         return np.full(self.gdim, -math.inf), np.full(self.gdim, math.inf)
 
     def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Distances of the points from each side or its continuation, shape (p, sides) [m]."""
+        """See :meth:`EdgedObstacle.side_gaps`; by default the obstacle has a single side."""
         return self.gap(x, t)[:, None]
 
     def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
-        """Unit normals at ``x`` of one side each, ``side`` of shape (p,); shape (p, gdim)."""
+        """See :meth:`EdgedObstacle.side_normals`."""
         return self.normal(x, t)
 
     def rest(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Where points at ``x`` at ``t`` would be in the obstacle before it moved, shape (p, gdim) [m]."""
+        """Positions of points at ``x`` relative to the obstacle's reference position, shape (p, gdim) [m]."""
         return x
 
     def _check(self, x: NDArray) -> None:
@@ -122,14 +122,14 @@ class Shape:
 
 
 class Plane(Shape):
-    """A plane (a line in 2D, a point on a line).
+    """A plane (a line in 2D, a point in 1D); the obstacle is the half space behind it.
 
     Args:
         point: A point of the plane [m].
-        normal: Direction into the free side; any length but zero.
+        normal: Direction to the free side, of any length but zero.
 
     Raises:
-        ValueError: When the shapes differ or the normal has no direction.
+        ValueError: When the shapes differ or the normal is zero.
     """
 
     flat, _name = True, "plane"
@@ -146,17 +146,17 @@ class Plane(Shape):
         super().__init__(self.point.size)
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Distances from the plane [m]."""
+        """Signed distances from the plane, shape (p,) [m]."""
         self._check(x)
         return (x - self.point) @ self.direction
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """The plane's normal at every point."""
+        """The normal of the plane, for every point."""
         self._check(x)
         return np.broadcast_to(self.direction, x.shape)
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The half space behind the plane, where that is a box; else everywhere [m]."""
+        """The half space behind the plane where it is axis-aligned; otherwise unbounded [m]."""
         low, high = super().bounds()
         axis = np.flatnonzero(self.direction)
         if axis.size == 1:
@@ -165,11 +165,11 @@ class Plane(Shape):
 
 
 class Sphere(Shape):
-    """A sphere (a circle in 2D); bodies stay outside, or inside with ``inside=True``.
+    """A sphere (a circle in 2D); bodies are outside, or inside with ``inside=True``.
 
     Args:
-        center: Its center [m].
-        radius: Its radius [m], positive.
+        center: Center [m].
+        radius: Radius [m], positive.
         inside: Whether the free side is the inside.
 
     Raises:
@@ -188,19 +188,19 @@ class Sphere(Shape):
         super().__init__(self.center.size)
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Distances from the surface [m]."""
+        """Signed distances from the surface, shape (p,) [m]."""
         self._check(x)
         return self._sign * (np.linalg.norm(x - self.center, axis=1) - self.radius)
 
     def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
-        """Directions from (inside: towards) the center; at the center the first axis."""
+        """Unit vectors from (inside: towards) the center; the first axis at the center."""
         self._check(x)
         arm = x - self.center
         arm[~arm.any(axis=1), 0] = 1.0
         return self._sign * arm / np.linalg.norm(arm, axis=1)[:, None]
 
     def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
-        """The cube around the sphere; inside: everywhere [m]."""
+        """Bounding cube; inside: unbounded [m]."""
         if self._sign < 0:
             return super().bounds()
         return self.center - self.radius, self.center + self.radius
@@ -225,7 +225,7 @@ class Sphere(Shape):
 
 
 def place(name: str, what: str, value: Any) -> NDArray:
-    """A point, one finite number a direction, shape (gdim,).
+    """A point of finite coordinates, shape (gdim,).
 
     Raises:
         ValueError: Something else.
@@ -237,7 +237,7 @@ def place(name: str, what: str, value: Any) -> NDArray:
 
 
 def unit(name: str, what: str, value: Any, gdim: int) -> NDArray:
-    """A direction of length one, shape (gdim,).
+    """A unit vector, shape (gdim,).
 
     Raises:
         ValueError: Not ``gdim`` finite numbers, or all zero.
