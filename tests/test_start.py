@@ -91,8 +91,8 @@ def test_a_vector_and_a_function_move_a_frame_without_turning_it():
     import ufl
 
     element = basix.ufl.element("Lagrange", "interval", 1, shape=(3,))
-    mesh = dmesh.create_mesh(MPI.COMM_SELF, np.array([[0, 1], [1, 2]]), x[np.argsort(x[:, 0])],
-                             ufl.Mesh(element))  # fmt: skip
+    cells = np.array([[0, 1], [1, 2]])
+    mesh = dmesh.create_mesh(MPI.COMM_SELF, cells=cells, x=x[np.argsort(x[:, 0])], e=ufl.Mesh(element))
     frame = di.Frame(mesh, density=7850.0, E=2.1e11, nu=0.3, sections=di.Section.box(0.1, 0.1, wall=0.01))
     made = di.CDLagrange(frame, 0.5 * frame.critical_time_step())
     expected = np.tile([1.0, 2.0, 3.0, 0.0, 0.0, 0.0], 3)
