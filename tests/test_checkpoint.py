@@ -122,10 +122,11 @@ def test_a_step_that_changes_goes_on(shared_path):
 
 
 @pytest.mark.serial
+@pytest.mark.timeout(1300)
 def test_on_any_number_of_ranks(launch, tmp_path):
     before, found = [], []
     for ranks in (1, 2, 3, 1):
-        done = launch([restarts.__file__, tmp_path, *before], ranks=ranks, timeout=240)
+        done = launch([restarts.__file__, tmp_path, *before], ranks=ranks, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
         found += [row.split() for row in done.stdout.splitlines()]
         before = [*before, str(ranks)] if str(ranks) not in before else before
