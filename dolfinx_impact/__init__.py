@@ -1,4 +1,55 @@
-"""Nonsmooth impact dynamics for FEniCSx: bodies that hit things, integrated as published."""
+"""Nonsmooth impact dynamics for FEniCSx: time integration with unilateral contact, as published.
+
+A *system* ``M dv = F(t, u, v) dt + L^T dr`` with a *contact* (gap function, operator L, contact laws) is
+advanced in time by an *integrator*. SI units, float64.
+
+Glossary: the terms of all docstrings and comments. [A] Acary and Brogliato, Numerical Methods for Nonsmooth
+Dynamical Systems, Springer (2008); [D] Di Stasio et al. (2019); [F] Fekak et al., Comput. Mech. 60 (2017);
+[H] Hughes, The Finite Element Method (1987); [W] Wriggers, Computational Contact Mechanics, Springer (2006);
+[X] the documentation of DOLFINx.
+
+=======================  ==================  =========================================================== =====
+term                     symbol, name        meaning                                                     from
+=======================  ==================  =========================================================== =====
+active set               closed              points in contact in a step: their impulse is an unknown    [W]
+active side              ActiveSides         side of an obstacle with edges through which a point has    here
+                                             entered; it defines gap and normal while the point is inside
+activation, strict       touching=False      closed only where ``g < -gap_tolerance``, not at ``g = 0``  here
+activation, forecast of  forecast            the active set is decided at ``u_n + forecast h v_n``       [A]
+complementarity          0 <= a _|_ b >= 0   both at least zero, and at least one of them zero           [A]
+constrained dof          held                dof whose value is given: fixed, prescribed or outside      [X]
+contact laws             e, mu               Signorini; Newton's restitution; Coulomb friction           [A]
+contact operator         L, rows             ``dg/du``; rows give normal velocities, ``L^T r`` acts on   [F]
+                                             the system
+critical time step       2 / omega_max       largest stable step of central differences [s]              [H]
+Delassus operator        H                   ``L B L^T``: contact velocities per impulse [1/kg], with    [A]
+                                             the inverse B of the matrix of the step
+drift                    drift_correction    penetration that accumulates with contact at velocity level [A]
+face                     faces               part of an obstacle with a row of L of its own              here
+free side                g > 0               where bodies are; normals point from the obstacle into it   here
+free velocity            v_free              velocity at the end of a step without contact impulses      [A]
+gap function             g, gap              signed distance of points from the obstacle [m]             [W]
+ghost                    size - owned        dof that another rank owns; not updated unless stated       [X]
+history variable         past, state         what the next step depends on besides u, v and t            [W]
+impulse                  r, r_t              time integral of the contact force in a step [N s]; normal  [A]
+                                             ``r >= 0``, tangential
+interface                interface           common dofs of the subdomains of HATI                       [F]
+local basis              frames              normal and tangents of a contact point                      [W]
+lumped mass              mass                diagonal mass matrix (row sums, GLL, HRZ)                   [H]
+owned                    owned               dof (or row) stored by this rank; first in local arrays     [X]
+penetration              -g                  depth inside the obstacle [m]                               [W]
+position level           PositionLevel       complementarity of gap and impulse                          [D]
+prescribed motion        moved               given displacement of dofs as a function of time            [X]
+replicated                                   stored completely on every rank                             [X]
+restitution coefficient  e, restitution      Newton: ``L v+ = -e L v-`` where an impulse acts            [A]
+sliding velocity         slip                tangential velocity relative to the obstacle [m/s]          [W]
+steady                   steady              forces ``f - K u`` with constant f, no prescribed motion    here
+time level               t, t_v, t_r         time at which an array holds; v of central differences is   [F]
+                                             at ``t + h / 2``
+tunnelling               thickness           passing through a thin obstacle within one step             here
+velocity level           VelocityLevel       complementarity of velocity and impulse on the active set   [A]
+=======================  ==================  =========================================================== =====
+"""
 
 from . import _requirements  # noqa: F401  before all that imports DOLFINx
 from . import _moved, exact, materials, mesh, parallel, plot, signals

@@ -1,4 +1,4 @@
-"""What arguments may be: each check raises one line that says what was given and what to write."""
+"""Validation of arguments: errors of one line that state the given value and what is allowed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 60
 
 
 def shown(value: Any) -> str:
-    """A value in an error message: short, and for objects their kind."""
+    """Short text of a value for error messages; for other objects the class."""
     if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0:
         value = value.item()
     if isinstance(value, np.ndarray):
@@ -46,15 +46,15 @@ def number(
     name: str, value: Any, must: str = "be a finite number", *, above: float = -math.inf,
     least: float = -math.inf, most: float = math.inf,
 ) -> float:  # fmt: skip
-    """A finite number, ``above < value`` and ``least <= value <= most``.
+    """Validated finite number with ``above < value`` and ``least <= value <= most``.
 
     Args:
-        name: What the message calls it.
-        value: What was given; neither truth values nor arrays are numbers.
-        must: What it must do, the unit included: ``"be positive [s]"``.
+        name: Name of the argument in the message.
+        value: The given value; truth values and arrays are not numbers.
+        must: The requirement, with the unit: ``"be positive [s]"``.
 
     Raises:
-        ValueError: Anything else.
+        ValueError: Any other value.
     """
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
@@ -65,10 +65,10 @@ def number(
 
 
 def whole(name: str, value: Any, must: str = "be a whole number from 1 on", *, least: int = 1) -> int:
-    """A whole number from ``least`` on, also one like 2.0.
+    """Validated integer of at least ``least``; floats with integer values such as 2.0 are accepted.
 
     Raises:
-        ValueError: Anything else.
+        ValueError: Any other value.
     """
     if number(name, value, must, least=least) != int(value):
         raise ValueError(f"{name} must {must}, but is {shown(value)}")
@@ -76,10 +76,10 @@ def whole(name: str, value: Any, must: str = "be a whole number from 1 on", *, l
 
 
 def flag(name: str, value: Any) -> bool:
-    """True or False.
+    """Validated truth value.
 
     Raises:
-        ValueError: Anything else.
+        ValueError: Any other value.
     """
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, but is {shown(value)}")
@@ -87,10 +87,10 @@ def flag(name: str, value: Any) -> bool:
 
 
 def mapping(name: str, value: Any, example: str) -> Mapping:
-    """A mapping.
+    """Validated mapping.
 
     Raises:
-        ValueError: Anything else; the message has the example.
+        ValueError: Any other value; the message contains the example.
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{name} must be given by names, as {example}, but is {shown(value)}")
@@ -98,10 +98,10 @@ def mapping(name: str, value: Any, example: str) -> Mapping:
 
 
 def sequence(name: str, value: Any, example: str) -> Sequence:
-    """Several things in order: no text, no single one.
+    """List of the items of an iterable other than text and mappings.
 
     Raises:
-        ValueError: Anything else; the message has the example.
+        ValueError: Any other value; the message contains the example.
     """
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         raise ValueError(f"{name} must be a list, as {example}, but is {shown(value)}")
@@ -109,50 +109,50 @@ def sequence(name: str, value: Any, example: str) -> Sequence:
 
 
 def words(name: str, value: Any) -> tuple[str, ...]:
-    """One name or several.
+    """Tuple of one name or several.
 
     Raises:
-        ValueError: Anything but text.
+        ValueError: Values other than text.
     """
-    given = (value,) if isinstance(value, str) else value
-    if not isinstance(given, Iterable) or not all(isinstance(each, str) for each in given):
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, Iterable) or not all(isinstance(each, str) for each in names):
         raise ValueError(f"{name} must be a name or several, but is {shown(value)}")
-    return tuple(given)
+    return tuple(names)
 
 
 def floats(value: Any) -> NDArray:
-    """A copy of the numbers of an array-like; one nan for anything else, rows of different lengths too."""
+    """Copy of an array-like as floats; a scalar NaN for other values and for ragged rows."""
     try:
-        # An expression of UFL can be indexed without end: NumPy would never come back.
-        found = np.array(None if isinstance(value, Expr) else value)
+        # NumPy would index a UFL expression without end.
+        array = np.array(None if isinstance(value, Expr) else value)
     except ValueError:
-        found = np.array(None)
-    return found.astype(np.float64) if found.dtype.kind in "iuf" else np.full((), np.nan)
+        array = np.array(None)
+    return array.astype(np.float64) if array.dtype.kind in "iuf" else np.full((), np.nan)
 
 
 def local_dofs(name: str, value: Any, system: Any) -> tuple[NDArray[np.intp], ValueError | None]:
-    """Numbers of dofs that this rank owns, as given in shape; or an error of this rank alone."""
-    found = floats(value)
-    if np.all((found >= 0) & (found < system.owned) & (found == np.floor(found))):
-        return found.astype(np.intp), None
+    """Validated numbers of owned dofs, in the given shape; otherwise zeros and the error of this rank."""
+    dofs = floats(value)
+    if np.all((dofs >= 0) & (dofs < system.owned) & (dofs == np.floor(dofs))):
+        return dofs.astype(np.intp), None
     error = ValueError(f"{name} must be one of the {system.owned} dofs 0, 1, ..., but is {shown(value)}")
-    return np.zeros(found.shape, dtype=np.intp), error
+    return np.zeros(dofs.shape, dtype=np.intp), error
 
 
 def nearest(word: Any, known: Iterable[str]) -> str:
-    """``"did you mean 'x'? "`` where a known word is like it, else nothing."""
+    """``"did you mean 'x'? "`` where a known word is similar, otherwise an empty text."""
     close = difflib.get_close_matches(str(word).lower(), list(known), n=1, cutoff=0.75)
     return f"did you mean {close[0]!r}? " if close else ""
 
 
-# -- the nouns
+# -- arguments that are objects of this package
 
 
 def system(value: Any) -> None:
-    """Refuse what no scheme can integrate.
+    """Check that the value is a system.
 
     Raises:
-        ValueError: Something else than a system.
+        ValueError: Any other object.
     """
     if isinstance(value, type) or not (hasattr(value, "force") and hasattr(value, "owned")):
         raise ValueError(
@@ -161,10 +161,10 @@ def system(value: Any) -> None:
 
 
 def contact(value: Any) -> None:
-    """Refuse what is no contact; None is none, and lists are for who takes them.
+    """Check that the value is a contact, None, or a list (whose items the caller checks).
 
     Raises:
-        ValueError: Something else than a contact.
+        ValueError: Any other object.
     """
     if value is None or isinstance(value, (list, tuple)) or is_contact(value):
         return
@@ -184,10 +184,10 @@ def is_contact(value: Any) -> bool:
 
 
 def time_step(value: Any) -> float:
-    """A time step [s].
+    """Validated time step [s].
 
     Raises:
-        ValueError: Anything else; a contact in its place.
+        ValueError: Any other value; for a contact the message states the order of arguments.
     """
     if is_contact(value):
         raise ValueError(
@@ -198,20 +198,20 @@ def time_step(value: Any) -> float:
 
 
 def obstacle(value: Any) -> None:
-    """Refuse what is no obstacle; lists are for who takes them.
+    """Check that the value is an obstacle, or a list (whose items the caller checks).
 
     Raises:
-        ValueError: Something else than an obstacle.
+        ValueError: Any other object.
     """
     if not isinstance(value, (list, tuple)):
         shape(value)
 
 
 def shape(value: Any) -> None:
-    """Refuse what is no single obstacle.
+    """Check that the value is a single obstacle.
 
     Raises:
-        ValueError: Something else.
+        ValueError: Any other object.
     """
     if isinstance(value, type) or not (hasattr(value, "gap") and hasattr(value, "normal")):
         if hasattr(value, "space"):
@@ -225,10 +225,10 @@ def shape(value: Any) -> None:
 
 
 def part(value: Any) -> None:
-    """Refuse what is no obstacle that others are made of: a union and a motion ask for its dimension.
+    """Check that the value is an obstacle that unions and motions accept: they need its dimension.
 
     Raises:
-        ValueError: Something else.
+        ValueError: Any other object.
     """
     shape(value)
     _has(value, "gdim", "flat", "moving")

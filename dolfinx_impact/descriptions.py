@@ -1,4 +1,4 @@
-"""What systems, contacts and schemes say of themselves when they are printed, on any rank alone."""
+"""Text representations (``repr``, ``str``) of systems, contacts, obstacles and schemes; not collective."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def of_body(body: Any) -> str:
-    """Nodes, dofs, extent, mass, wave speed and critical step: a mistake in units shows at a glance."""
+    """Nodes, dofs, extent, mass, wave speed and critical time step of a body, for a check of units."""
     parts = []
     for name, form in (
         ("node_count", "{:d} nodes"), ("dof_count", "{:d} dofs"), ("length", "extent {:.6g} m"),
@@ -23,7 +23,7 @@ def of_body(body: Any) -> str:
 
 
 def of_points(system: Any) -> str:
-    """Dofs, mass and critical step of point masses."""
+    """Dofs, mass and critical time step of point masses."""
     low, high = system.mass.min(), system.mass.max()
     mass = f"mass {low:.6g} kg" if low == high else f"masses {low:.6g} to {high:.6g} kg"
     if hasattr(system, "inertia"):
@@ -38,7 +38,7 @@ def of_points(system: Any) -> str:
 
 
 def of_contact(contact: Any) -> str:
-    """Points, the obstacle, restitution, friction and what counts as closed."""
+    """Number of points, obstacle, restitution, friction and gap tolerance of a contact."""
     members = getattr(contact, "members", None)
     if members is not None:
         return "; ".join(of_contact(each) for each in members)
@@ -53,7 +53,7 @@ def of_contact(contact: Any) -> str:
 
 
 def of_integrator(integrator: Any) -> str:
-    """Step, its part of the critical one, and where it is."""
+    """Contact law, time step (also relative to the critical one) and present time of a scheme."""
     law = getattr(integrator, "_enforcement", None) if integrator.contact is not None else None
     step, critical = f"step {integrator.dt:.6g} s", vars(integrator.system).get("_critical")
     if critical is not None and np.isfinite(critical):
@@ -63,22 +63,22 @@ def of_integrator(integrator: Any) -> str:
 
 
 def of_all(integrator: Any) -> str:
-    """The same, its system and its contact, a line each."""
+    """Scheme, system and contact, one line each."""
     contact = integrator.contact
     lines = [repr(integrator), repr(integrator.system), "no contact" if contact is None else repr(contact)]
     return "\n  ".join(lines)
 
 
 def of_shape(shape: Any) -> str:
-    """The shape with the numbers and the shapes that it was made of."""
-    known = ("gdim", "flat", "moving", "sides", "thickness")
-    given = {k: v for k, v in vars(shape).items() if not k.startswith("_") and k not in known}
-    given = {k: v for k, v in given.items() if v is not None and v is not False}
-    return f"{type(shape).__name__}({', '.join(f'{name} {plain(value)}' for name, value in given.items())})"
+    """Class and parameters of an obstacle."""
+    derived = ("gdim", "flat", "moving", "sides", "thickness")
+    values = {k: v for k, v in vars(shape).items() if not k.startswith("_") and k not in derived}
+    values = {k: v for k, v in values.items() if v is not None and v is not False}
+    return f"{type(shape).__name__}({', '.join(f'{name} {plain(value)}' for name, value in values.items())})"
 
 
 def plain(value: Any) -> str:
-    """Numbers with six digits, arrays as vectors; anything else as it prints itself."""
+    """Numbers with six digits, short arrays as vectors, other objects by ``repr``."""
     if isinstance(value, np.ndarray) and value.size > 9:
         return f"of shape {value.shape}"
     if isinstance(value, (np.ndarray, tuple, list)):
@@ -92,5 +92,5 @@ def plain(value: Any) -> str:
         return repr(value)
 
 
-def _line(thing: Any, parts: list[str]) -> str:
-    return f"{type(thing).__name__}: {', '.join(parts)}"
+def _line(described: Any, parts: list[str]) -> str:
+    return f"{type(described).__name__}: {', '.join(parts)}"

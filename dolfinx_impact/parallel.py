@@ -1,4 +1,4 @@
-"""Errors and sums that every rank sees alike."""
+"""Collective errors, reductions and gathers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
-    """Run ``work`` on rank 0 and hand its result, or its exception, to all ranks."""
+    """Run ``work`` on rank 0 and broadcast its result; an exception is raised on all ranks. Collective."""
     result, error = None, None
     if comm.rank == 0:
         try:
@@ -27,16 +27,16 @@ def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
 
 
 def agree(comm: MPI.Comm, error: Exception | None) -> None:
-    """Raise on all ranks when any rank has an error (that of the lowest rank). Collective."""
+    """Raise the error of the lowest rank that has one on all ranks. Collective."""
     failed = [e for e in comm.allgather(_portable(error)) if e is not None]
     if failed:
         raise failed[0]
 
 
 def together(comm: MPI.Comm, work: Callable[[], T]) -> T:
-    """What ``work``, which calls a function of the user's, gives on this rank. Collective.
+    """Result of ``work`` on this rank; ``work`` may call user-defined functions. Collective.
 
-    Where it raises on any rank, all raise the error of the lowest of them: none waits for one that has left.
+    If it raises on any rank, all ranks raise the error of the lowest of these, which avoids deadlocks.
     ``work`` itself must not be collective.
     """
     if comm.size == 1:
@@ -44,7 +44,7 @@ def together(comm: MPI.Comm, work: Callable[[], T]) -> T:
     error = None
     try:
         result = work()
-    except Exception as caught:  # whatever the user's function raises
+    except Exception as caught:  # any error of a user-defined function
         error = caught
     if comm.allreduce(error is not None, op=MPI.LOR):
         agree(comm, error)
@@ -52,7 +52,7 @@ def together(comm: MPI.Comm, work: Callable[[], T]) -> T:
 
 
 def _portable(error: Exception | None) -> Exception | None:
-    """The error, or one that says the same, where its class cannot be sent to another rank."""
+    """The error, or a RuntimeError with its text where it cannot be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -61,17 +61,17 @@ def _portable(error: Exception | None) -> Exception | None:
 
 
 def total(comm: MPI.Comm, value: float) -> float:
-    """Sum over the ranks of a local float. Collective."""
+    """Sum of a float over the ranks. Collective."""
     return float(comm.allreduce(value, op=MPI.SUM))
 
 
 def largest(comm: MPI.Comm, values: NDArray) -> float:
-    """Largest entry over all ranks; ``-inf`` when there is none. Collective."""
+    """Largest entry over all ranks; ``-inf`` without entries. Collective."""
     return float(comm.allreduce(float(np.max(values, initial=-np.inf)), op=MPI.MAX))
 
 
 def gather_rows(comm: MPI.Comm, local: NDArray, axis: int = 0) -> NDArray:
-    """Concatenate the ranks' arrays along ``axis``, in rank order, on every rank. Collective."""
+    """Concatenation of the arrays of all ranks along ``axis``, in rank order, replicated. Collective."""
     if comm.size == 1:
         return np.asarray(local)
     return np.concatenate(comm.allgather(np.ascontiguousarray(local)), axis=axis)

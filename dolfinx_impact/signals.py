@@ -1,4 +1,4 @@
-"""Records in time: ground accelerations from files, resampled, detrended and integrated."""
+"""Signals in time: ground accelerations from files, resampling, detrending and integration."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _BRACKETS = re.compile(r"[(\[]\s*([^)\]]*?)\s*[)\]]")
 
 @dataclass(frozen=True, eq=False)
 class Signal:
-    """A function of time, sampled uniformly from t = 0 on and linear between the samples.
+    """A function of time with uniform samples from t = 0 on, linearly interpolated.
 
     Attributes:
         dt: Time between samples [s].
-        values: Samples (n,) at ``t = 0, dt, 2 dt, ...``, in ``unit``; read-only.
+        values: Samples at ``t = 0, dt, 2 dt, ...``, shape (n,), in ``unit``; read-only.
         unit: Unit of the samples.
-        name: What the signal is called in figures.
+        name: Name of the signal in figures.
 
     Raises:
         ValueError: When ``dt`` is not positive, there are fewer than two samples, or one is not finite.
@@ -74,7 +74,7 @@ class Signal:
     def __call__(self, t: NDArray | Sequence[float]) -> NDArray[np.float64]: ...
 
     def __call__(self, t: float | NDArray | Sequence[float]) -> float | NDArray[np.float64]:
-        """Values at the times ``t`` [s] (any shape; a float for a scalar), at samples without rounding.
+        """Values at the times ``t`` [s], any shape, a float for a scalar; exact at the samples.
 
         Raises:
             ValueError: For a time outside of the signal by more than 1e-9 of its duration.
@@ -99,9 +99,9 @@ class Signal:
         return f"the signal {self.name!r}" if self.name else "the signal"
 
     def resample(self, dt: float) -> Signal:
-        """The signal at every ``dt`` [s], by linear interpolation; what remains after the last is cut.
+        """The signal sampled at every ``dt`` [s] by linear interpolation; a shorter remainder is cut.
 
-        No filter is applied: frequencies above ``1 / (2 dt)`` are not removed but folded to lower ones.
+        No filter is applied: frequencies above ``1 / (2 dt)`` are aliased.
 
         Raises:
             ValueError: When ``dt`` is not positive or exceeds the duration.
@@ -113,7 +113,7 @@ class Signal:
         return replace(self, dt=dt, values=self(dt * np.arange(count)))
 
     def detrend(self, order: int = 1) -> Signal:
-        """The signal without its least-squares polynomial of degree ``order``, 0 (the mean) to 3.
+        """The signal minus its least-squares polynomial of degree ``order``, 0 (the mean) to 3.
 
         Raises:
             ValueError: For another order, or when there are not more than ``order + 1`` samples.
@@ -127,10 +127,10 @@ class Signal:
         return replace(self, values=self.values - trend)
 
     def integrate(self) -> Signal:
-        """The integral from 0, exact at the samples (trapezoids); m/s2 becomes m/s, m/s becomes m.
+        """Integral from 0 by the trapezoidal rule, exact at the samples; m/s2 becomes m/s, m/s becomes m.
 
-        The result is linear between its samples again, so that integrating twice is of second order, and
-        has kinks: resample finely before, where a motion is to be prescribed with it.
+        The result is piecewise linear, so that twofold integration is of second order; for a prescribed
+        motion resample the signal finely before.
         """
         areas = 0.5 * self.dt * (self.values[1:] + self.values[:-1])
         unit = _INTEGRATED.get(self.unit, f"{self.unit} s")
@@ -153,11 +153,11 @@ class Signal:
 
 
 def read(path: str | Path) -> Signal:
-    """Read an acceleration [m/s2] from a file, ``.AT2`` (:func:`read_at2`) or ``.csv`` (:func:`read_csv`).
+    """Read an acceleration [m/s2] from a file ``.AT2`` (:func:`read_at2`) or ``.csv`` (:func:`read_csv`).
 
     Raises:
         FileNotFoundError: No such file.
-        ValueError: Another suffix, or not such a record.
+        ValueError: Another suffix, or a file of another format.
     """
     readers = {".at2": read_at2, ".csv": read_csv}
     reader = readers.get(Path(path).suffix.lower())
@@ -169,20 +169,20 @@ def read(path: str | Path) -> Signal:
 def read_at2(path: str | Path) -> Signal:
     """Read a PEER accelerogram.
 
-    The header ends with the line ``NPTS= n, DT= x SEC`` (or, as in older files, ``n x NPTS, DT``) and
-    names the units before: ``IN UNITS OF G``, ``The units are (g)``, or cm/s2 or m/s2 instead of g. The
-    values follow in columns of any number and width. 1 g = 9.80665 m/s2.
+    The header ends with the line ``NPTS= n, DT= x SEC`` (in older files ``n x NPTS, DT``) and states the
+    units: ``IN UNITS OF G``, ``The units are (g)``, or cm/s2 or m/s2 instead of g. The values follow in any
+    number of columns. 1 g = 9.80665 m/s2.
 
     Returns:
-        The acceleration [m/s2], named as the file.
+        The acceleration [m/s2], with the name of the file.
 
     Raises:
         FileNotFoundError: No such file.
-        ValueError: Not such a file, no or other units, a count other than NPTS, or a value that is no
-            finite number.
+        ValueError: Another format, missing or unknown units, a count other than NPTS, or a value that is not
+            a finite number.
     """
     text, where = _text(path)
-    sizes = next((found for pattern in _SIZES if (found := pattern.search(text))), None)
+    sizes = next((match for pattern in _SIZES if (match := pattern.search(text))), None)
     if sizes is None:
         raise ValueError(f"{where} is no PEER record: it has no line 'NPTS= n, DT= x SEC'")
     lines = text.split("\n")
@@ -203,15 +203,15 @@ def read_csv(path: str | Path) -> Signal:
     """Read a table of two columns separated by a comma: times [s] and accelerations.
 
     Times are equidistant from 0 on, to 1e-6 of the step. The first line may be a header; accelerations are
-    in m/s2, unless it names g, cm/s2 or m/s2 in brackets, as in ``t [s], a [g]``. Lines that start with
+    in m/s2 unless it states g, cm/s2 or m/s2 in brackets, as in ``t [s], a [g]``. Lines that start with
     ``#`` are comments.
 
     Returns:
-        The acceleration [m/s2], named as the file.
+        The acceleration [m/s2], with the name of the file.
 
     Raises:
         FileNotFoundError: No such file.
-        ValueError: Not such a table, or times that do not increase in equal steps from 0.
+        ValueError: Another format, or times that do not increase in equal steps from 0.
     """
     text, where = _text(path)
     rows = [(number, [word.strip() for word in line.split(",")])
@@ -234,7 +234,7 @@ def read_csv(path: str | Path) -> Signal:
 
 
 def _step(t: NDArray, lines: list[int], where: str) -> float:
-    """The step of the times ``t`` (n,) [s] that stand in ``lines`` (n,); equal ones from 0 on."""
+    """Step of equidistant times ``t``, shape (n,) [s], from 0 on; ``lines`` (n,) are their line numbers."""
     backward = np.flatnonzero(np.diff(t) <= 0)
     if len(backward):
         raise ValueError(f"{where}, line {lines[backward[0] + 1]}: the time does not increase")
@@ -249,14 +249,14 @@ def _step(t: NDArray, lines: list[int], where: str) -> float:
 
 
 def _text(path: str | Path) -> tuple[str, str]:
-    """The text of a file, and its name in messages."""
+    """Text of a file, and its name for messages."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"the record {str(path)!r} does not exist")
     return Path(path).read_text(encoding="utf-8-sig", errors="replace"), repr(str(path))
 
 
 def _factor(unit: str, where: str) -> float:
-    """What ``unit`` is in m/s2."""
+    """Factor from ``unit`` to m/s2."""
     plain = re.sub(r"\*\*|\^|\s", "", unit.lower()).replace("sec", "s").replace("/s/s", "/s2")
     if plain not in _IN_M_PER_S2:
         raise ValueError(f"{where}: the unit {unit!r} is no known one of acceleration (g, m/s2, cm/s2)")

@@ -1,4 +1,4 @@
-"""Problems and loops that know no mechanics: sparse rows, linear solvers, complementarity, friction cones.
+"""Algebra without mechanics: sparse operators, linear solvers, complementarity, Coulomb friction, kernels.
 
-What assembles matrices of a body lives in ``systems``.
+The assembly of matrices lives in ``systems``, the contact laws in ``integrators``.
 """

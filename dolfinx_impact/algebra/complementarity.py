@@ -1,8 +1,7 @@
-"""Find r with ``0 <= r  _|_  H r + b >= 0``; the residual of every answer is checked.
+"""Linear complementarity problem ``0 <= r  _|_  H r + b >= 0`` with checked residuals.
 
-H is the Delassus operator (symmetric, positive semi-definite). The solution is the
-minimiser of ``r.H r/2 + b.r`` over ``r >= 0``, so ``max(0, -H^-1 b)`` is one only
-where H is diagonal.
+H is the Delassus operator (symmetric, positive semi-definite). The solution minimises ``r.H r/2 + b.r`` over
+``r >= 0``; ``max(0, -H^-1 b)`` is a solution only for diagonal H.
 """
 
 from __future__ import annotations
@@ -14,24 +13,24 @@ from numpy.typing import NDArray
 from scipy import linalg, optimize
 
 TOLERANCE = 1e-10
-#: Up to so many points an answer is looked for that is exact to round-off.
+#: Number of points up to which a solution to round-off is sought, and its residual.
 _FEW, _EXACT = 8, 1e-12
 _ACTIVE_SET_STEPS = 30
-#: Eigenvalues and pivots below that part of the largest are rounding.
+#: Eigenvalues and pivots that are round-off, relative to the largest one.
 _RANK, _PIVOT = 1e-15, 1e-12
-#: Lengths of b in the problem of least distance: ``1 / (1 + (length |y| / |b|)^2)``, which is 0 where there
-#: is no y, is to be near to 1.
+#: Scalings of b in the least-distance problem: ``1 / (1 + (length |y| / |b|)^2)``, which is 0 for infeasible
+#: problems, should be close to 1.
 _LENGTHS, _FEASIBLE = (1.0, 1e-2, 1e-4, 1e-6), 1e-3
-#: Whatever the rounding is, no larger residual is accepted.
+#: Upper bound of accepted residuals for any round-off level.
 _ROUNDED = 1e-6
 
 
 class NotConverged(RuntimeError):
-    """A solver ended above its tolerance; nothing of its result was used."""
+    """A solver did not reach its tolerance; its result was discarded."""
 
 
 def residual(H: NDArray, b: NDArray, r: NDArray) -> float:
-    """``||min(r, H r + b)||_inf`` with every row scaled to unit diagonal, over ``||b||_inf``.
+    """``||min(r, H r + b)||_inf`` with rows scaled to unit diagonal, relative to ``||b||_inf``.
 
     Args:
         H: Delassus operator, shape (p, p) or its diagonal (p,) [1/kg].
@@ -50,15 +49,14 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
     """Solve the complementarity problem.
 
     Args:
-        H: Delassus operator, shape (p, p), symmetric with a positive diagonal; or its
-            diagonal alone, shape (p,), which has a closed form [1/kg]. Not symmetric it may be
-            where all its principal minors are positive.
+        H: Delassus operator, shape (p, p), symmetric with a positive diagonal; or a diagonal H, shape (p,),
+            with the closed-form solution [1/kg]. A nonsymmetric H must be a P-matrix.
         b: Free velocities, shape (p,) [m/s].
-        tolerance: Largest accepted :func:`residual`. Where masses differ so much that the rounding of
-            ``H r`` is above it, so is the residual, up to 1e-6.
+        tolerance: Largest accepted :func:`residual`. For mass ratios so large that the round-off of ``H r``
+            exceeds it, larger residuals are accepted, up to 1e-6.
 
     Returns:
-        The impulses r, shape (p,) [N s]. With a singular H they need not be unique; ``H r + b`` is.
+        Impulses r, shape (p,) [N s]. For singular H they need not be unique; ``H r + b`` is.
 
     Raises:
         NotConverged: When no method reaches the tolerance.
@@ -76,11 +74,11 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
     enough = min(tolerance, _EXACT) if b.size <= _FEW else tolerance
     best, least, reached = None, np.inf, residual(S, c, np.zeros(c.size))
     for x, accepted in _candidates(S, c, tolerance):
-        found = residual(S, c, x)
-        reached = min(reached, found)
-        if found < least and found <= accepted:
-            best, least = scale * x, found
-        if found <= enough:
+        now = residual(S, c, x)
+        reached = min(reached, now)
+        if now < least and now <= accepted:
+            best, least = scale * x, now
+        if now <= enough:
             break
     if best is None:
         raise NotConverged(
@@ -91,7 +89,7 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
 
 
 def refuse_negative(diagonal: NDArray) -> None:
-    """Raise NotConverged where an impulse would pull its own point."""
+    """Raise NotConverged unless all diagonal entries of H are positive."""
     if not np.all(diagonal > 0):
         raise NotConverged(
             f"the contact operator has the diagonal entry {diagonal.min():.3g} 1/kg: is the body unstable at "
@@ -100,24 +98,24 @@ def refuse_negative(diagonal: NDArray) -> None:
 
 
 def _candidates(S: NDArray, c: NDArray, tolerance: float) -> Iterator[tuple[NDArray, float]]:
-    """Answers of one method after the other, with the largest residual at which each is accepted.
+    """Candidates of successive methods, each with the largest residual at which it is accepted.
 
-    Where masses differ so much that the rounding of ``S x`` is above the tolerance, to be as good as that is
-    accepted of the shortest y: it is never large without need.
+    For the least-distance solution, which has minimum norm, residuals at the round-off level of ``S x`` are
+    accepted.
     """
     for x in _active_set(S, c):
         yield x, tolerance
     rounding = 4 * c.size * np.finfo(np.float64).eps / np.max(np.abs(c))
-    for found in _least_distance(S, c):
-        for x in (found, *_refined(S, c, found)):
+    for start in _least_distance(S, c):
+        for x in (start, *_refined(S, c, start)):
             yield x, max(tolerance, min(_ROUNDED, rounding * float(np.max(np.abs(S) @ x))))
-    for found in lemke(S, c):
-        for x in (found, *_refined(S, c, found)):
+    for start in lemke(S, c):
+        for x in (start, *_refined(S, c, start)):
             yield x, tolerance
 
 
 def _active_set(S: NDArray, c: NDArray) -> Iterator[NDArray]:
-    """Primal-dual active set: a guess of who pushes, corrected until it fits. Exact, for regular S."""
+    """Primal-dual active set method; exact to round-off for regular S."""
     active = c < 0.0
     for _ in range(_ACTIVE_SET_STEPS):
         x = _on_active(S, c, active)
@@ -145,7 +143,7 @@ def _on_active(S: NDArray, c: NDArray, active: NDArray) -> NDArray | None:
 
 
 def _refined(S: NDArray, c: NDArray, x: NDArray) -> Iterator[NDArray]:
-    """What ``x`` becomes when ``w = 0`` is solved where it pushes."""
+    """``x`` after the solution of ``w = 0`` on its active set."""
     on = x > 0.0
     if on.any() and np.all(np.isfinite(x)):
         better = x.copy()
@@ -154,31 +152,31 @@ def _refined(S: NDArray, c: NDArray, x: NDArray) -> Iterator[NDArray]:
 
 
 def _least_distance(S: NDArray, c: NDArray) -> Iterator[NDArray]:
-    """Any symmetric S = G G^T: the shortest y with ``G y + c >= 0`` is ``G^T x``.
+    """Least-distance programming for symmetric S = G G^T: the shortest y with ``G y + c >= 0`` is ``G^T x``.
 
-    Lawson and Hanson, Solving least squares problems (1974), ch. 23: by non-negative least squares.
+    By non-negative least squares, Lawson and Hanson, Solving least squares problems (1974), ch. 23.
     """
     values, vectors = np.linalg.eigh(S)
-    kept = values > _RANK * c.size * values[-1]
-    factor = vectors[:, kept] * np.sqrt(values[kept])
+    positive = values > _RANK * c.size * values[-1]
+    factor = vectors[:, positive] * np.sqrt(values[positive])
     unit = np.append(np.zeros(factor.shape[1]), 1.0)
     for length in _LENGTHS:
         part = length / np.max(np.abs(c))
         columns = np.vstack([factor.T, -part * c])
         try:
-            found, _ = optimize.nnls(columns, unit, maxiter=30 * c.size)
+            weights, _ = optimize.nnls(columns, unit, maxiter=30 * c.size)
         except RuntimeError:
             continue
-        last = 1.0 - columns[-1] @ found
+        last = 1.0 - columns[-1] @ weights
         if last > _FEASIBLE:
-            yield found / (part * last)
+            yield weights / (part * last)
 
 
 def lemke(S: NDArray, c: NDArray) -> Iterator[NDArray]:
-    """Lemke's pivots, with the lexicographic choice among ties: also where S is not symmetric.
+    """Lemke's method with lexicographic pivoting, also for nonsymmetric S.
 
-    Cottle, Pang and Stone, The linear complementarity problem (1992), 4.4 and 4.9. The columns are w, x, an
-    artificial impulse that pushes all points, and the values of the basic ones.
+    Cottle, Pang and Stone, The linear complementarity problem (1992), 4.4 and 4.9. The columns of the tableau
+    are w, x, the artificial variable (covering vector of ones) and the values of the basic variables.
     """
     p = c.size
     table = np.hstack([np.eye(p), -S, -np.ones((p, 1)), c[:, None]])
@@ -197,12 +195,12 @@ def lemke(S: NDArray, c: NDArray) -> Iterator[NDArray]:
         entering = leaving + p if leaving < p else leaving - p
         rows = np.flatnonzero(table[:, entering] > _PIVOT)
         if not rows.size:
-            return  # a ray: no solution
+            return  # ray termination: no solution
         row = _first(table, rows, entering, basis)
 
 
 def _first(table: NDArray, rows: NDArray, entering: int, basis: NDArray) -> int:
-    """The row whose basic value reaches zero first; among equal ones the artificial impulse's."""
+    """Row of the leaving variable by the ratio test; among ties that of the artificial variable."""
     p = len(table)
     for k in (2 * p + 1, *range(p)):
         ratios = table[rows, k] / table[rows, entering]

@@ -1,9 +1,9 @@
-"""Frictional impulses at several faces of one node in space: all ways to push, slide and stick.
+"""Frictional contact of one node with two or three faces in 3D: enumeration of contact states.
 
-The faces share the three dofs of the node, so that H has rank 3, ``H = F F^T``, and all depends on the
-momentum ``y = F^T x`` of the node: ``w = F y + c``. Faces that push have ``w_N = 0``, which leaves a line of
-y for two of them and a point for three; along the line the directions of slip are known, and the impulses of
-both fit where y lies in the plane of them.
+The faces share the three dofs of the node, so that H has rank 3, ``H = F F^T``, and w depends only on the
+momentum change ``y = F^T x`` of the node: ``w = F y + c``. Faces with an impulse have ``w_N = 0``, which
+leaves a line of y for two of them and a point for three. Each y determines the slip directions, and thereby
+the directions of the sliding impulses; y must lie in the span of these.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 _RANK, _INDEPENDENT = 1e-12, 1e-6
-#: Distances from where a face slips least, over the largest velocity.
+#: Distances on the line from the point of least slip of a face, relative to the largest velocity.
 _DISTANCES = np.concatenate([[0.0], np.logspace(-13, 5, 180)])
 _LINE = np.concatenate([-_DISTANCES[:0:-1], _DISTANCES])
 _PARTS, _ZOOMS = np.linspace(0.0, 1.0, 33), 5
-#: Slip below that part of the largest velocity is none.
-_STILL = 1e-11
-#: A pyramid of 32 edges is nearly the cone; what lies farther outside is outside of the cone.
+#: Slip velocities below this fraction of the largest velocity count as sticking.
+_STICK = 1e-11
+#: Edges of the friction pyramid, the distance beyond which y is outside of the cone, and refinements.
 _FAN, _OUTSIDE, _ROUNDS = np.linspace(-1.0, 1.0, 33), 0.05, 8
 
 
 def factor(S: NDArray) -> NDArray | None:
-    """F with ``S = F F^T``, shape (p, 3, 3), for two or three faces of one node; None for anything else.
+    """F with ``S = F F^T``, shape (p, 3, 3), for two or three faces of one node; None for other problems.
 
-    None too where normals are not independent, as between two walls that are parallel.
+    Also None for linearly dependent normals, as between parallel walls.
     """
     if len(S) not in (6, 9):
         return None
@@ -41,47 +41,46 @@ def factor(S: NDArray) -> NDArray | None:
 
 
 def can_stick(F: NDArray, c: NDArray) -> bool:
-    """Whether some momentum of the node brings it to rest at all faces, as without restitution."""
+    """Whether some momentum change brings the node to rest at all faces, as without restitution."""
     rows = F.reshape(-1, 3)
     y = np.linalg.lstsq(rows, -c, rcond=None)[0]
     return bool(np.max(np.abs(rows @ y + c)) <= _RANK * np.max(np.abs(c)))
 
 
 def candidates(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
-    """Impulses of two and three faces that push, and of all where the node sticks, shape (3 p,) each.
+    """Candidate impulses: all faces sticking, then three and two active faces, shape (3 p,) each.
 
     Args:
         F: See :func:`factor`.
         c: Free velocities, shape (3 p,).
-        m: Coulomb's coefficient of every face, shape (p,).
+        m: Coulomb's coefficients of the faces, shape (p,).
     """
     by_face = c.reshape(-1, 3)
     yield from _sticking(F, c, m)
     for size in (3, 2):
-        for pushing in combinations(range(len(F)), size):
-            chosen = list(pushing)
-            found = _pair if size == 2 else _triple
-            for part in found(F[chosen], by_face[chosen], m[chosen]):
+        for active in map(list, combinations(range(len(F)), size)):
+            impulses = _pair if size == 2 else _triple
+            for part in impulses(F[active], by_face[active], m[active]):
                 x = np.zeros(by_face.shape)
-                x[chosen] = part
+                x[active] = part
                 yield x.ravel()
 
 
 def _sticking(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
-    """No slip and no gap at any face."""
+    """Candidates with zero contact velocity at all faces."""
     if can_stick(F, c):
         y = np.linalg.lstsq(F.reshape(-1, 3), -c, rcond=None)[0]
-        yield from (x.ravel() for x in _held(F, c.reshape(-1, 3), m, y))
+        yield from (x.ravel() for x in _decomposed(F, c.reshape(-1, 3), m, y))
 
 
-def _held(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> Iterator[NDArray]:
-    """Impulses that give y: along the slip of faces that slide, within the cones of the others, shape (p, 3).
+def _decomposed(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> Iterator[NDArray]:
+    """Impulses with the sum y: against the slip of sliding faces, in the cones of sticking ones, (p, 3).
 
-    A cone is a pyramid of edges in it, which are gathered where the impulse comes to lie.
+    A cone is represented by edges of an inscribed pyramid, which are refined around the impulse.
     """
     w = F[:, 1:] @ y + c[:, 1:]
     middle = np.arctan2(-w[:, 1], -w[:, 0])
-    spread = np.where(np.linalg.norm(w, axis=1) <= _STILL * np.max(np.abs(c)), np.pi, 0.0)
+    spread = np.where(np.linalg.norm(w, axis=1) <= _STICK * np.max(np.abs(c)), np.pi, 0.0)
     for turn in range(_ROUNDS):
         angle = middle[:, None] + spread[:, None] * _FAN
         edges = np.stack([np.ones_like(angle), *(m[:, None] * (np.cos(angle), np.sin(angle)))], axis=-1)
@@ -101,7 +100,7 @@ def _held(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> Iterator[NDArray]:
 
 
 def _directions(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
-    """Impulses of sliding faces per normal impulse, and the momenta of them, at y, shape (..., p, 3) each."""
+    """Sliding impulses per normal impulse, and their momentum changes, at y, shape (..., p, 3) each."""
     w = np.einsum("pck,...k->...pc", F[:, 1:], y) + c[:, 1:]
     size = np.linalg.norm(w, axis=-1, keepdims=True)
     slip = np.divide(w, size, out=np.zeros_like(w), where=size > 0.0)
@@ -110,12 +109,12 @@ def _directions(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> tuple[NDArray
 
 
 def _triple(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
-    """Three faces that push; their normals tell y."""
-    yield from _held(F, c, m, np.linalg.solve(F[:, 0], -c[:, 0]))
+    """Candidates with three active faces, whose normals determine y."""
+    yield from _decomposed(F, c, m, np.linalg.solve(F[:, 0], -c[:, 0]))
 
 
 def _pair(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
-    """Two faces that push: roots of ``y . d_1 x d_2`` on the line ``w_N = 0``, or one sticks."""
+    """Candidates with two active faces: roots of ``y . d_1 x d_2`` on the line ``w_N = 0``, or one sticks."""
     along = np.cross(F[0, 0], F[1, 0])
     along /= np.linalg.norm(along)
     start = np.linalg.lstsq(F[:, 0], -c[:, 0], rcond=None)[0]
@@ -128,8 +127,8 @@ def _pair(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
     a, rate = F[:, 1:] @ start + c[:, 1:], F[:, 1:] @ along
     slowest = -np.sum(a * rate, axis=1) / np.maximum(np.sum(rate**2, axis=1), 1e-300)
     least = np.linalg.norm(a + slowest[:, None] * rate, axis=1)
-    for k in np.flatnonzero(least <= _STILL * np.max(np.abs(c))):
-        yield from _held(F, c, m, start + slowest[k] * along)
+    for k in np.flatnonzero(least <= _STICK * np.max(np.abs(c))):
+        yield from _decomposed(F, c, m, start + slowest[k] * along)
     s = np.sort((slowest[:, None] + np.max(np.abs(c)) * _LINE).ravel())
     low, high = _brackets(s, misfit(s))
     for _ in range(_ZOOMS):
@@ -149,5 +148,6 @@ def _pair(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
 
 
 def _brackets(s: NDArray, values: NDArray) -> tuple[NDArray, NDArray]:
+    """Intervals of ``s`` with a sign change of ``values``."""
     change = np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1]))
     return s[change], s[change + 1]

@@ -1,13 +1,13 @@
-"""Normal and frictional impulses together, with a full Delassus operator.
+"""Coupled Signorini-Coulomb problem at velocity level with a full Delassus operator H.
 
-At every point, ``w = H r + b`` and d components (normal first, then d - 1 tangential)::
+With ``w = H r + b`` and d components per point (normal first, then d - 1 tangential)::
 
     0 <= w_N  _|_  r_N >= 0,    r_T = projection of r_T - rho w_T on the disc |r_T| <= mu r_N
 
 Di Stasio et al. (2019), (41)-(42), for any rho > 0; ``b = (L_N (v_free + e v_before), L_T v_free)``.
-With H positive definite a solution exists; with strong coupling of N and T there may be several. At several
-faces of one node H is singular: their impulses need not be unique (their sum is), and with restitution and
-much friction there may be none.
+With H positive definite a solution exists; with strong normal-tangential coupling there may be several. For
+several faces at one node H is singular: the impulses need not be unique (their sum is), and with restitution
+and large friction coefficients a solution need not exist.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _ROUNDS, _FEW_ROUNDS = 100, 5
 _SWEEPS = 20
 _NEWTON_STEPS = 20
 _ROUNDING = 1e-15
-#: Weights of w_T against r_T in the natural map: where slip is slow, only a large one tells its direction.
+#: Values of rho in the natural map: at small slip velocities only a large rho resolves their direction.
 _WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8)
-#: They are tried for so many unknowns at most, those of the faces of a few nodes.
+#: Largest number of unknowns for which they are used: a few nodes with several faces.
 _FEW = 90
 
 
 def tangents(normals: NDArray) -> NDArray:
-    """Unit vectors that complete every normal to an orthonormal basis.
+    """Unit tangents that complete each normal to an orthonormal basis.
 
     Args:
         normals: Unit normals, shape (p, d), d = 1, 2 or 3.
 
     Returns:
-        Shape (p, d - 1, d). In 2D the normal turned by 90 degrees; in 3D the basis of Duff et al.,
+        Shape (p, d - 1, d). In 2D the normal rotated by 90 degrees; in 3D the basis of Duff et al.,
         J. Comput. Graph. Tech. 6 (2017), which is stable for all directions.
     """
     n, d = normals, normals.shape[1]
@@ -55,16 +55,16 @@ def tangents(normals: NDArray) -> NDArray:
 
 
 def residual(H: NDArray, b: NDArray, r: NDArray, mu: float | NDArray, dimension: int) -> float:
-    """Natural residual of the problem, scaled to unit diagonal, over the scaled ``||b||_inf``.
+    """Natural residual of the problem scaled to unit diagonal, relative to the scaled ``||b||_inf``.
 
-    The tangential components of a point share one scale, so that its disc stays a disc.
+    The tangential components of a point share one scale, which preserves its friction disc.
 
     Args:
         H: Delassus operator, shape (p d, p d) [1/kg].
         b: Free velocities, shape (p d,) [m/s].
         r: Impulses, shape (p d,) [N s].
         mu: Coulomb's coefficient.
-        dimension: d, components of a point.
+        dimension: Number d of components per point.
     """
     S, c, scale = _scaled(H, b, dimension)
     return _misfit(S, c, r / scale, _coefficients(scale, mu, dimension), dimension)
@@ -77,15 +77,15 @@ def solve(
     """Solve the frictional contact problem.
 
     Args:
-        H: Delassus operator, shape (p d, p d), ordered point by point, with positive definite
-            blocks on the diagonal [1/kg].
-        b: Free velocities, likewise, shape (p d,) [m/s].
-        mu: Coulomb's coefficient, of all points or one a point.
-        dimension: d, components of a point: 1, 2 or 3.
+        H: Delassus operator, shape (p d, p d), ordered by points, with positive definite diagonal blocks
+            [1/kg].
+        b: Free velocities, shape (p d,) [m/s].
+        mu: Coulomb's coefficient, one number or one per point.
+        dimension: Number d of components per point: 1, 2 or 3.
         tolerance: Largest accepted :func:`residual`.
 
     Returns:
-        The impulses r, shape (p d,) [N s].
+        Impulses r, shape (p d,) [N s].
 
     Raises:
         NotConverged: When the tolerance is not reached.
@@ -114,7 +114,7 @@ def solve(
 
 
 def _scaled(H: NDArray, b: NDArray, d: int) -> tuple[NDArray, NDArray, NDArray]:
-    """H and b with unit diagonal (tangentially in the mean), and ``scale`` with ``r = scale x``."""
+    """H and b scaled to unit diagonal (mean over the tangents), and ``scale`` with ``r = scale x``."""
     diagonal = np.diag(H).reshape(-1, d).copy()
     if d > 1:
         diagonal[:, 1:] = diagonal[:, 1:].mean(axis=1, keepdims=True)
@@ -123,7 +123,7 @@ def _scaled(H: NDArray, b: NDArray, d: int) -> tuple[NDArray, NDArray, NDArray]:
 
 
 def _coefficients(scale: NDArray, mu: float | NDArray, d: int) -> NDArray:
-    """Coulomb's coefficient of every point between the scaled impulses."""
+    """Coulomb's coefficient of every point for the scaled impulses, shape (p,)."""
     by_point = scale.reshape(-1, d)
     return mu * by_point[:, 0] / by_point[:, -1]
 
@@ -133,11 +133,11 @@ def _natural(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
     r, w = x.reshape(-1, d), (S @ x + c).reshape(-1, d)
     out = np.empty_like(r)
     out[:, 0] = np.minimum(r[:, 0], w[:, 0])
-    pulled, radius = r[:, 1:] - w[:, 1:], m * np.maximum(r[:, 0], 0.0)
-    size = np.linalg.norm(pulled, axis=1)
+    trial, radius = r[:, 1:] - w[:, 1:], m * np.maximum(r[:, 0], 0.0)
+    size = np.linalg.norm(trial, axis=1)
     over = size > radius
-    pulled[over] *= (radius[over] / size[over])[:, None]
-    out[:, 1:] = r[:, 1:] - pulled
+    trial[over] *= (radius[over] / size[over])[:, None]
+    out[:, 1:] = r[:, 1:] - trial
     return out
 
 
@@ -147,7 +147,7 @@ def _misfit(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> float:
 
 
 def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
-    """Nonlinear Gauss-Seidel; Newton on the whole problem ends what converges slowly."""
+    """Nonlinear block Gauss-Seidel, with Newton on the whole problem where it converges slowly."""
     def misfit(y: NDArray) -> float:
         return _misfit(S, c, y, m, d)
 
@@ -176,7 +176,7 @@ def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
 
 
 def _in_corner(S: NDArray, c: NDArray, m: NDArray, F: NDArray) -> NDArray:
-    """The first of all ways in which a node may be held by its faces that fits, or the best."""
+    """First candidate for the faces of one node that solves the problem, or the best of them."""
     best: NDArray = np.zeros(c.size)
     least = _misfit(S, c, best, m, 3)
     for x in chain(corner_node.candidates(F, c, m), _one_face(S, c, m)):
@@ -192,36 +192,37 @@ def _in_corner(S: NDArray, c: NDArray, m: NDArray, F: NDArray) -> NDArray:
 
 
 def _one_face(S: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
-    """Impulses of one face alone."""
+    """Candidates with an impulse at one face only."""
     for k in range(m.size):
-        at, x = slice(3 * k, 3 * k + 3), np.zeros(c.size)
+        block, x = slice(3 * k, 3 * k + 3), np.zeros(c.size)
         if c[3 * k] < 0.0:
-            x[at] = _one_point(S[at, at], c[at], m[k])
+            x[block] = _one_point(S[block, block], c[block], m[k])
             yield x
 
 
 def _weighted(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
-    """The best of Newton's iterates on natural maps of all weights."""
+    """Best Newton iterate over the natural maps of all weights rho."""
     best, least = x, _misfit(S, c, x, m, d)
     for rho in _WEIGHTS:
         for start in (x, best):
-            found = _newton(S, c, start, m, d, rho)
-            now = _misfit(S, c, found, m, d)
+            trial = _newton(S, c, start, m, d, rho)
+            now = _misfit(S, c, trial, m, d)
             if now < least:
-                best, least = found, now
+                best, least = trial, now
             if least <= 10 * _ROUNDING:
                 return best
     return best
 
 
 def _sweep(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> tuple[NDArray, bool]:
-    """Some sweeps over the points, each solved for itself; whether the last one changed nothing."""
+    """Gauss-Seidel sweeps with exact solution at each point; whether the iterates have become stationary."""
     bound = _ROUNDING * np.max(np.abs(c))
     for _ in range(_SWEEPS):
         before = x.copy()
         for k in range(m.size):
-            at = slice(k * d, (k + 1) * d)
-            x[at] = _one_point(S[at, at], c[at] + S[at] @ x - S[at, at] @ x[at], m[k])
+            block = slice(k * d, (k + 1) * d)
+            free = c[block] + S[block] @ x - S[block, block] @ x[block]
+            x[block] = _one_point(S[block, block], free, m[k])
         if np.max(np.abs(x - before)) <= bound:
             return x, True
     return x, False
@@ -230,18 +231,21 @@ def _sweep(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> tuple[NDAr
 def _newton(
     S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int, rho: float | None = None
 ) -> NDArray:
-    """Semi-smooth Newton on the natural map (Alart and Curnier, 1991); returns its best iterate.
+    """Semi-smooth Newton on the natural map (Alart and Curnier, 1991); returns the best iterate.
 
-    With a weight rho of w the steps are the shortest ones: rows on shared dofs leave directions in which
-    nothing changes.
+    With a weight rho of w the steps are minimum-norm solutions, since rows on shared dofs make the Jacobian
+    singular.
     """
     best, least = x, _misfit(S, c, x, m, d)
     for _ in range(_NEWTON_STEPS):
         weight = 1.0 if rho is None else rho
-        slope = _slope(weight * S, weight * c, x, m, d)
+        jacobian = _jacobian(weight * S, weight * c, x, m, d)
         rest = _natural(weight * S, weight * c, x, m, d).ravel()
         try:
-            x = x - (np.linalg.solve(slope, rest) if rho is None else np.linalg.lstsq(slope, rest, 1e-13)[0])
+            if rho is None:
+                x = x - np.linalg.solve(jacobian, rest)
+            else:
+                x = x - np.linalg.lstsq(jacobian, rest, 1e-13)[0]
         except np.linalg.LinAlgError:
             break
         now = _misfit(S, c, x, m, d)
@@ -254,17 +258,17 @@ def _newton(
     return best
 
 
-def _slope(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+def _jacobian(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
     """A generalised Jacobian of the natural map."""
     w, J, unit = S @ x + c, S.copy(), np.eye(c.size)
     for k in range(m.size):
         normal, side = k * d, slice(k * d + 1, (k + 1) * d)
         if x[normal] <= w[normal]:
             J[normal] = unit[normal]
-        pulled, radius = x[side] - w[side], m[k] * max(x[normal], 0.0)
-        size = np.linalg.norm(pulled)
+        trial, radius = x[side] - w[side], m[k] * max(x[normal], 0.0)
+        size = np.linalg.norm(trial)
         if size > radius:
-            z = pulled / size
+            z = trial / size
             turning = radius / size * (np.eye(d - 1) - np.outer(z, z))
             J[side] = unit[side] - turning @ (unit[side] - S[side])
             if radius > 0.0:
@@ -273,30 +277,30 @@ def _slope(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
 
 
 def _one_point(S: NDArray, c: NDArray, m: float) -> NDArray:
-    """One point to round-off, by cases: open, stick, else the slip that fits best."""
+    """Solution at one point to round-off, by cases: open, stick, or the best slip candidate."""
     if c[0] >= 0.0:
         return np.zeros(c.size)
     stick = -np.linalg.solve(S, c)
     if stick[0] >= 0.0 and np.linalg.norm(stick[1:]) <= m * stick[0]:
         return stick
     slips = _slips_2d(S, c, m) if c.size == 2 else _slips_3d(S, c, m)
-    # Next to the edge of the disc rounding may hide all slips; then sticking fits to round-off.
+    # Near the boundary of the disc round-off may leave no slip candidate; sticking then fits to round-off.
     one = np.array([m])
     return min([stick, *slips], key=lambda x: _misfit(S, c, x, one, c.size))
 
 
 def _slips_2d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
-    """``x_T = +-m x_N`` with ``w_N = 0``."""
-    found = []
+    """Slip candidates ``x_T = +-m x_N`` with ``w_N = 0``."""
+    candidates = []
     for side in (m, -m):
         slope = S[0, 0] + side * S[0, 1]
         if slope > 0.0:
-            found.append(-c[0] / slope * np.array([1.0, side]))
-    return found
+            candidates.append(-c[0] / slope * np.array([1.0, side]))
+    return candidates
 
 
 def _slips_3d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
-    """``w_T = -alpha x_T``, alpha >= 0, ``|x_T| = m x_N``, ``w_N = 0``: the roots of a quartic in alpha.
+    """Slip candidates ``w_T = -alpha x_T``, ``|x_T| = m x_N``, ``w_N = 0``: roots alpha >= 0 of a quartic.
 
     With x_N eliminated ``(A + alpha) x_T = a``, hence ``x_T = (alpha + adj A) a / det(A + alpha)``;
     compare Bonnefon and Daviet, Inria report (2011).
@@ -311,16 +315,14 @@ def _slips_3d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
     quartic = np.polyadd(np.polymul(side[0], side[0]), np.polymul(side[1], side[1]))
     roots = np.roots(np.polysub(quartic, m * m * np.polymul(normal, normal)))
     near = np.abs(roots.imag) <= 1e-4 * (1.0 + np.abs(roots))
-    found = []
-    for alpha in roots.real[near & (roots.real >= -1e-6)]:
-        found.append(_polished(N, row, c[0], A, a, m, max(alpha, 0.0)))
-    return found
+    real = roots.real[near & (roots.real >= -1e-6)]
+    return [_polished(N, row, c[0], A, a, m, max(alpha, 0.0)) for alpha in real]
 
 
 def _polished(
     N: float, row: NDArray, c_n: float, A: NDArray, a: NDArray, m: float, alpha: float
 ) -> NDArray:
-    """The slip that belongs to alpha, after Newton on ``|x_T| - m x_N``, which the quartic squares."""
+    """Slip impulse for alpha, refined by Newton on ``|x_T| - m x_N``, which the quartic squares."""
     for _ in range(4):
         x_t = np.linalg.solve(A + alpha * np.eye(2), a)
         change = -np.linalg.solve(A + alpha * np.eye(2), x_t)

@@ -1,4 +1,4 @@
-"""Solvers of small systems, with dense matrices."""
+"""Dense linear solvers for small systems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import linalg
 
 
 class DenseSolver:
-    """Solves with a small matrix; the solution is zero at held dofs."""
+    """LU factorisation of a small matrix; the solution is zero at constrained dofs."""
 
     def __init__(self, matrix: NDArray, held: NDArray) -> None:
         self._free = ~held
@@ -23,11 +23,11 @@ class DenseSolver:
 
 
 class DenseTangent:
-    """Solves with ``M + a D + b K``, the tangents D and K of the forces at some state.
+    """Solver with ``M + a D + b K``, D and K tangents of the forces.
 
     Attributes:
         symmetric: Whether the matrix is symmetric.
-        exact: Whether the tangents are exact, not differences.
+        exact: Whether the tangents are exact rather than finite differences.
     """
 
     symmetric, exact = False, False
@@ -36,7 +36,7 @@ class DenseTangent:
         self._system = system
 
     def update(self, t: float, u: NDArray, v: NDArray, a: float, b: float) -> None:
-        """Take the tangents at this state."""
+        """Compute and factorise ``M + a D + b K`` at the state (t, u, v)."""
         stiffness, damping = self._system.tangents(t, u, v)
         matrix = np.diag(self._system.mass) + a * damping + b * stiffness
         self._solver = DenseSolver(matrix, self._system.held)

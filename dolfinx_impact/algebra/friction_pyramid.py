@@ -1,4 +1,4 @@
-"""Coulomb's cones taken for pyramids: a complementarity problem, whose solution is near to the true one."""
+"""Starting points for the friction problem from friction pyramids, a linear complementarity problem."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _EDGES = (8, 16)
 
 
 def starts(S: NDArray, c: NDArray, m: NDArray, d: int) -> Iterator[NDArray]:
-    """Impulses with pyramids of more and more edges, shape (p d,) each.
+    """Solutions with friction pyramids of increasing numbers of edges, shape (p d,) each.
 
-    Stewart and Trinkle, Int. J. Numer. Meth. Engng 39 (1996): at every point a normal impulse, one along each
-    edge, all at least 0, and the speed of slip. Lemke's method ends at a solution, or where there is none.
+    Stewart and Trinkle, Int. J. Numer. Meth. Engng 39 (1996): unknowns of each point are the normal impulse,
+    one impulse along each edge, all at least 0, and the slip speed. Solved by Lemke's method.
 
     Args:
         S: Scaled Delassus operator, shape (p d, p d), d = 2 or 3.
         c: Scaled free velocities, shape (p d,).
-        m: Coulomb's coefficient of every point, shape (p,).
-        d: Components of a point.
+        m: Coulomb's coefficients for the scaled impulses, shape (p,).
+        d: Number of components per point.
     """
     for edges in _EDGES if d == 3 else (2,):
         angles = 2 * np.pi * (np.arange(edges) + 0.5) / edges
@@ -34,5 +34,5 @@ def starts(S: NDArray, c: NDArray, m: NDArray, d: int) -> Iterator[NDArray]:
         limits = np.kron(np.diag(m), np.append(1.0, np.zeros(edges))[None, :]) - speeds.T
         matrix = np.block([[part.T @ S @ part, speeds], [limits, np.zeros((m.size, m.size))]])
         free = np.concatenate([part.T @ c, np.zeros(m.size)])
-        for found in complementarity.lemke(matrix, free):
-            yield part @ found[: part.shape[1]]
+        for solution in complementarity.lemke(matrix, free):
+            yield part @ solution[: part.shape[1]]

@@ -1,4 +1,4 @@
-"""Sparse rows over the dofs: the operator L of a contact, and what a run records."""
+"""Sparse operators over the dofs: the contact operator L, and rows that a run records."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from . import kernels
 
 @dataclass
 class Rows:
-    """An operator with ``p`` rows of ``k`` (dof, weight) pairs each, owned by this rank.
+    """Sparse operator L with ``p`` rows of ``k`` (dof, weight) pairs each, owned by this rank.
 
     Attributes:
         dofs: Local dof numbers, shape (p, k).
-        weights: Their weights, shape (p, k), no unit.
-        order: Keys by which the rows of all ranks are sorted, shape (p, m);
-            rounded coordinates or global numbers, the same on any number of ranks.
-        labels: One name a row; empty for none.
-        distinct: Whether no dof of this rank occurs twice.
+        weights: Weights of the dofs, shape (p, k), dimensionless.
+        order: Sorting keys of the rows, shape (p, m): rounded coordinates or global numbers, independent of
+            the partition.
+        labels: One name per row; empty for none.
+        distinct: Whether no dof occurs in two entries on this rank.
         collective: Whether products are collective: see :class:`SharedRows`.
     """
 
@@ -48,7 +48,7 @@ class Rows:
         return self.dofs.shape[0]
 
     def __call__(self, x: NDArray) -> NDArray:
-        """``L x``, shape (p,), unit of ``x``."""
+        """``L x``, shape (p,), in the unit of ``x``."""
         return kernels.load().row_sums(self.weights, x[self.dofs])
 
     def add_transpose(self, r: NDArray, out: NDArray) -> None:
@@ -59,7 +59,7 @@ class Rows:
             np.add.at(out, self.dofs, self.weights * r[:, None])
 
     def diagonal(self, d: NDArray) -> NDArray:
-        """Diagonal of ``L D L^T`` where no rows share a dof, shape (p,).
+        """Diagonal of ``L D L^T``, if no rows share a dof, shape (p,).
 
         Args:
             d: Diagonal of D at the owned dofs, shape (owned,).
@@ -67,7 +67,7 @@ class Rows:
         return np.sum(self.weights**2 * d[self.dofs], axis=1)
 
     def product(self, d: NDArray, which: NDArray) -> NDArray:
-        """``L D L^T`` over the rows ``which``: its diagonal where no rows share a dof.
+        """``L D L^T`` of the rows ``which``, shape (n, n); shape (n,), its diagonal, if :attr:`distinct`.
 
         Args:
             d: Diagonal of D at the owned dofs, shape (owned,).
@@ -82,10 +82,10 @@ class Rows:
         return (L * d[used]) @ L.T
 
     def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
-        """Add ``D L^T r`` to ``out``; touches only the rows where r is not 0.
+        """Add ``D L^T r`` to ``out``; rows with r = 0 are skipped.
 
         Args:
-            r: One number a row, shape (p,).
+            r: One number per row, shape (p,).
             d: Diagonal of D at the owned dofs, shape (owned,).
             out: Shape (size,).
         """
@@ -99,33 +99,33 @@ class Rows:
                 np.add.at(out, dofs, change)
 
     def groups(self) -> NDArray[np.intp]:
-        """Number of each row's group: rows that share dofs, directly or through others, shape (p,)."""
+        """Group number of each row, shape (p,); rows coupled by shared dofs, also indirectly, are a group."""
         p, k = self.dofs.shape
         entries = np.ones(p * k), (np.repeat(np.arange(p), k), self.dofs.ravel())
         links = sparse.csr_matrix(entries, (p, int(self.dofs.max(initial=-1)) + 1))
         return csgraph.connected_components(links @ links.T, directed=False)[1]
 
     def select(self, which: NDArray) -> "Rows":
-        """The rows ``which`` (mask or numbers)."""
+        """Sub-operator of the rows ``which`` (mask or numbers)."""
         labels = list(np.array(self.labels)[which]) if self.labels else ()
         return Rows(self.dofs[which], self.weights[which], self.order[which], labels)
 
     def sorting(self, comm: MPI.Comm) -> NDArray[np.intp]:
-        """Permutation that puts the rows of all ranks, concatenated, in order. Collective."""
+        """Permutation that sorts the concatenated rows of all ranks. Collective."""
         keys = parallel.gather_rows(comm, self.order)
         return np.lexsort(keys.T[::-1]) if keys.size else np.zeros(len(keys), dtype=np.intp)
 
     def sorted_labels(self, comm: MPI.Comm) -> list[str]:
-        """The labels of all ranks' rows in order; numbers where there are none. Collective."""
+        """Labels of the rows of all ranks in sorted order; numbers where there are none. Collective."""
         order = self.sorting(comm)
         named = [name for part in comm.allgather(list(self.labels)) for name in part]
         return [named[i] for i in order] if named else [str(i) for i in range(order.size)]
 
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
-        """``L`` as a PETSc matrix (p x n), rows in rank order. Collective.
+        """L as a PETSc matrix (p x n), rows in rank order. Collective.
 
         Args:
-            owned: Number of dofs that this rank owns.
+            owned: Number of owned dofs.
             to_global: Global number of each local dof.
         """
         p, k = self.dofs.shape
@@ -134,20 +134,20 @@ class Rows:
 
 
 class SharedRows(Rows):
-    """Rows with entries on several ranks: a rank owns some rows, and the entries at its dofs in all rows.
+    """Distributed rows: a rank owns some rows, and holds the entries at its own dofs in all rows.
 
-    Calls and products are collective, one reduction over the number of rows each. The weights do not change.
+    Calls and products are collective, with one reduction over the number of rows each. Weights are constant.
 
     Args:
-        comm: The ranks.
-        point: Row of each entry, by its place among the rows of all ranks in rank order, shape (m,).
+        comm: Communicator of the rows.
+        point: Row of each entry, numbered over all ranks in rank order, shape (m,).
         dofs: Owned dof of each entry, shape (m,).
-        weights: Weight of each entry, shape (m,), no unit.
-        order: See :class:`Rows`, of the rows that this rank owns.
+        weights: Weight of each entry, shape (m,), dimensionless.
+        order: Sorting keys of the rows of this rank; see :class:`Rows`.
 
     Attributes:
         point: As given.
-        mine: Place of this rank's rows among those of all ranks.
+        mine: Range of this rank's rows in the numbering over all ranks.
     """
 
     collective = True
@@ -164,27 +164,27 @@ class SharedRows(Rows):
 
     @property
     def count(self) -> int:
-        """Number of rows that this rank owns."""
+        """Number of rows owned by this rank."""
         return self.order.shape[0]
 
     def __call__(self, x: NDArray) -> NDArray:
-        """``L x`` of this rank's rows, shape (p,), unit of ``x``. Collective."""
+        """``L x`` for this rank's rows, shape (p,), in the unit of ``x``. Collective."""
         return self._summed(super().__call__(x))
 
     def add_transpose(self, r: NDArray, out: NDArray) -> None:
-        """Add ``L^T r`` to the owned entries of ``out``; r of this rank's rows. Collective."""
+        """Add ``L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
         super().add_transpose(self._spread(r), out)
 
     def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
-        """Add ``D L^T r`` to the owned entries of ``out``; r of this rank's rows. Collective."""
+        """Add ``D L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
         super().push(self._spread(r), d, out)
 
     def diagonal(self, d: NDArray) -> NDArray:
-        """Diagonal of ``L D L^T`` at this rank's rows where no rows share a dof, shape (p,). Collective."""
+        """Diagonal of ``L D L^T`` at this rank's rows, if no rows share a dof, shape (p,). Collective."""
         return self._summed(super().diagonal(d))
 
     def product(self, d: NDArray, which: NDArray) -> NDArray:
-        """``L D L^T`` over the rows ``which`` of all ranks, in rank order, a full matrix. Collective."""
+        """Dense ``L D L^T`` of the rows ``which`` of all ranks in rank order, replicated. Collective."""
         used, place = np.unique(self.dofs[:, 0], return_inverse=True)
         L = np.zeros((self._all.size, used.size))
         np.add.at(L, (self.point, place.ravel()), self.weights[:, 0])
@@ -193,7 +193,7 @@ class SharedRows(Rows):
         return H
 
     def select(self, which: NDArray) -> Rows:
-        """None: a rank has entries in rows that others own."""
+        """Not available: a rank holds entries of rows that others own."""
         raise NotImplementedError("rows that ranks share are taken whole")
 
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
@@ -206,13 +206,13 @@ class SharedRows(Rows):
         return _petsc_matrix(comm, owned, start, column[order], weight[order])
 
     def _summed(self, parts: NDArray) -> NDArray:
-        """Sums over the entries of each of this rank's rows, on all ranks."""
+        """Sums over the entries of all ranks in each of this rank's rows, shape (p,). Collective."""
         self._all[:] = np.bincount(self.point, parts, self._all.size)
         self._comm.Allreduce(MPI.IN_PLACE, self._all, op=MPI.SUM)
         return self._all[self.mine].copy()
 
     def _spread(self, r: NDArray) -> NDArray:
-        """The number of its row at every entry of this rank."""
+        """Value of its row at every entry of this rank, shape (m,). Collective."""
         self._all[:] = 0.0
         self._all[self.mine] = r
         self._comm.Allreduce(MPI.IN_PLACE, self._all, op=MPI.SUM)
@@ -220,7 +220,7 @@ class SharedRows(Rows):
 
 
 def _petsc_matrix(comm: MPI.Comm, owned: int, start: NDArray, columns: NDArray, weights: NDArray) -> Any:
-    """The rows of this rank, as CSR with global columns, in a PETSc matrix. Collective."""
+    """PETSc matrix from this rank's rows in CSR format with global columns. Collective."""
     from petsc4py import PETSc
 
     csr = (start.astype(PETSc.IntType), columns.astype(PETSc.IntType), weights)
@@ -228,15 +228,15 @@ def _petsc_matrix(comm: MPI.Comm, owned: int, start: NDArray, columns: NDArray, 
 
 
 def coordinate_order(x: NDArray, scale: float) -> NDArray[np.float64]:
-    """Sorting keys from coordinates that forgive the mesh generator's rounding.
+    """Sorting keys from coordinates, insensitive to round-off of the mesh generator.
 
     Args:
         x: Coordinates, shape (p, 3) [m].
-        scale: A length of the body [m]; differences below 1e-8 of it are noise.
+        scale: A length of the body [m]; the coordinates are rounded to 1e-8 of it.
     """
     return np.round(np.asarray(x, dtype=np.float64) / (1e-8 * scale)) + 0.0
 
 
 def sparse_rows(matrix: sparse.csr_matrix) -> tuple[NDArray, NDArray, NDArray]:
-    """Starts, columns and values for the loops; unsigned, which spares them the test for negative ones."""
+    """CSR arrays (indptr, indices, data) for the loops, with unsigned indices, which are faster there."""
     return matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), matrix.data

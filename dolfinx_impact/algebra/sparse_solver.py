@@ -1,4 +1,4 @@
-"""Solves with a sparse symmetric matrix that is factorised once."""
+"""Sparse direct solvers, factorised once and applied many times."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from scipy.sparse.linalg import splu
 from . import kernels
 from .operators import sparse_rows
 
-#: With more rows CHOLMOD takes much longer to factorise than MUMPS (in 3D 17 times at 2e4).
+#: For larger matrices CHOLMOD factorises much more slowly than MUMPS (in 3D 17 times at 2e4 rows).
 SMALL = 10_000
 
 
 class LinearSolverFailed(RuntimeError):
-    """PETSc says that a linear system was not solved."""
+    """A linear solver of PETSc did not converge."""
 
 
 class FactorisedSolver:
-    """A direct solver: Cholesky by default (CHOLMOD for small matrices on one rank, else MUMPS).
+    """PETSc solver, by default Cholesky (CHOLMOD for small matrices on one rank, otherwise MUMPS).
 
-    Other solvers through PETSc options with the prefix, for example
+    Other solvers are selected by PETSc options with the prefix, for example
     ``-impact_theta_ksp_type cg -impact_theta_ksp_rtol 1e-13 -impact_theta_pc_type gamg``.
 
     Args:
-        matrix: PETSc matrix, symmetric positive definite, held dofs with a unit diagonal.
-        held: Owned dofs whose solution is zero.
+        matrix: PETSc matrix, symmetric positive definite, with unit rows and columns at constrained dofs.
+        held: Constrained owned dofs, with zero solution.
         prefix: Prefix of the PETSc options.
-        kind: ``"cholesky"`` of a definite matrix, or what stands any one: ``"ldlt"`` or ``"lu"``.
+        kind: ``"cholesky"`` for definite, ``"ldlt"`` for symmetric, ``"lu"`` for general matrices.
     """
 
     def __init__(self, matrix: Any, held: NDArray, *, prefix: str, kind: str = "cholesky") -> None:
@@ -49,12 +49,12 @@ class FactorisedSolver:
         self._ksp.setUp()
 
     def refactor(self) -> None:
-        """Factorise anew: the values of the matrix have changed. Collective."""
+        """Factorise again after a change of the matrix values. Collective."""
         self._ksp.setOperators(self.matrix)
         self._ksp.setUp()
 
     def solve(self, b: NDArray, out: NDArray) -> None:
-        """Write the solution for ``b`` (owned entries first) into ``out``. Collective.
+        """Write the solution for the right-hand side ``b`` (owned entries first) into ``out``. Collective.
 
         Raises:
             LinearSolverFailed: When the solver did not converge.
@@ -71,7 +71,7 @@ class FactorisedSolver:
         out[:n] = self._x.array_r
 
     def solve_block(self, columns: NDArray) -> NDArray:
-        """Solutions for many right sides, shape (size, k) with the owned entries first. Collective."""
+        """Solutions for several right-hand sides, shape (size, k), owned entries first. Collective."""
         from petsc4py import PETSc
 
         n, k = self._b.getLocalSize(), columns.shape[1]
@@ -95,19 +95,19 @@ class FactorisedSolver:
 
 
 class SymmetricSolver:
-    """``A = L D L^T``, factorised once on one rank and solved in compiled loops: for small matrices.
+    """Factorisation ``A = L D L^T`` of a small matrix on one rank, for solution in compiled loops.
 
     Args:
         matrix: Symmetric positive definite.
-        dofs: The dofs of its rows; all others have a solution of zero.
-        size: Number of all dofs.
+        dofs: Dofs of the rows; the solution is zero at all others.
+        size: Total number of dofs.
 
     Attributes:
-        factors: The dofs in the order of elimination, L below its unit diagonal and L^T above it, in sparse
-            rows, inverse D, and scratch: what the loop takes.
+        factors: Arguments of the loop: dofs in the order of elimination, strictly lower part of L and
+            strictly upper part of L^T in CSR format, inverse of D, and a work array.
 
     Raises:
-        ArithmeticError: Where SuperLU finds no such factors.
+        ArithmeticError: When SuperLU finds no symmetric factors.
     """
 
     def __init__(self, matrix: sparse.spmatrix, dofs: NDArray, size: int) -> None:
@@ -130,7 +130,7 @@ class SymmetricSolver:
         self._loops.solve_symmetric(*self.factors, b, out)
 
     def solve_block(self, columns: NDArray) -> NDArray:
-        """Solutions for many right sides, shape (size, k)."""
+        """Solutions for several right-hand sides, shape (size, k)."""
         out = np.zeros(columns.shape)
         out[self._dofs] = self._all.solve(columns[self._dofs])
         return out

@@ -54,7 +54,7 @@ class Integrator:
     r_shift = 0.0
     #: Names of further attributes of shape (points of this rank,) that a run records.
     point_records: tuple[str, ...] = ()
-    #: How far behind ``t`` prescribed motions must be known [s].
+    #: How far beyond ``t`` prescribed motions must be known [s].
     look_ahead = 0.0
     #: Time steps of the scheme in one :meth:`step`.
     substeps = 1

@@ -332,9 +332,8 @@ class Body(Nodes, Assembled):
             try:
                 direction, signal = shaken
             except (TypeError, ValueError):
-                raise ValueError(
-                    f"shaken must be (direction, signal), not {arguments.shown(shaken)}"
-                ) from None
+                given = arguments.shown(shaken)
+                raise ValueError(f"shaken must be (direction, signal), not {given}") from None
             pattern = vector("the direction of shaken", direction, gdim)
             self.loads.add(-self.inertia(pattern), checked_signal("shaken", signal))
 

@@ -1,4 +1,4 @@
-"""The loops over all dofs: compiled by numba where it is installed, NumPy otherwise."""
+"""Kernels over all dofs: compiled by numba where it is installed, otherwise NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = logging.getLogger("dolfinx_impact")
 
 @functools.cache
 def load() -> ModuleType:
-    """The module of loops; both offer the same functions and the same results to rounding."""
+    """The module of kernels; both modules have the same functions, with the same results to round-off."""
     if importlib.util.find_spec("numba") is None:
         from . import _numpy as numpy_kernels
 
@@ -29,11 +29,11 @@ def load() -> ModuleType:
 
 @functools.lru_cache(maxsize=64)
 def jit(function: Callable[..., Any], *called: Callable[..., Any]) -> Callable[..., Any]:
-    """The function compiled by numba where it is installed, kept on disk; else itself.
+    """The function compiled by numba and cached on disk; the function itself without numba.
 
     Args:
-        function: A function of arrays and numbers. Numbers and arrays that it closes over are
-            constants of what is compiled.
+        function: A function of arrays and numbers. Numbers and arrays in its closure become compile-time
+            constants.
         called: Functions of its module that it calls by their global names.
     """
     if not load().COMPILED:
@@ -47,5 +47,5 @@ def jit(function: Callable[..., Any], *called: Callable[..., Any]) -> Callable[.
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether the function is one of numba's, which compiled loops can call."""
+    """Whether the function is compiled by numba, so that compiled loops can call it."""
     return hasattr(function, "py_func") and hasattr(function, "get_compile_result")

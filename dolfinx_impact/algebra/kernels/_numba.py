@@ -1,4 +1,4 @@
-"""Loops over all dofs compiled by numba (see :mod:`dolfinx_impact.algebra.kernels`)."""
+"""Kernels over all dofs compiled by numba (see :mod:`dolfinx_impact.algebra.kernels`)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def copy(x: NDArray, out: NDArray) -> None:
 
 @_jit
 def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
-    """``out = values[places]``, all one after the other."""
+    """``out = values[places]``."""
     for i in range(places.size):
         out[i] = values[places[i]]
 
 
 @numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def measure_lines(
-    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, found: NDArray
+    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, out: NDArray
 ) -> None:
-    """Stretches squared, the least one negative and the largest, and the largest rate of one's logarithm."""
+    """Write minus the smallest and the largest squared stretch, and the largest logarithmic stretch rate."""
     least, most, fastest = np.inf, 0.0, 0.0
     for k in range(ends.shape[0]):
         i, j = ends[k, 0], ends[k, 1]
@@ -47,7 +47,7 @@ def measure_lines(
             most = square
         if rate > fastest:
             fastest = rate
-    found[0], found[1], found[2] = -least, most, fastest
+    out[0], out[1], out[2] = -least, most, fastest
 
 
 @_jit
@@ -85,7 +85,7 @@ def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
 
 @_jit
 def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> None:
-    """``v += w f``, then ``u += h v``: what an explicit step without contact needs at least."""
+    """``v += w f``, then ``u += h v``: the minimal explicit step without contact."""
     for i in range(u.size):
         v[i] += w[i] * f[i]
         u[i] += h * v[i]
@@ -95,7 +95,7 @@ def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> No
 def central_sums(
     m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray
 ) -> tuple[float, float, float, float, float]:
-    """One pass for the energies of central differences (v0, v1 half a step around f, u).
+    """Sums for the energies of central differences in one pass; v0, v1 half a step before and after f, u.
 
     Returns:
         ``m (v0+v1)^2/8, m (v1-v0)^2/8, v0.f, v1.f, u.f``, sums over the entries.
@@ -155,12 +155,12 @@ def trapezoidal_sums(
     (f0, g0, h0), (f1, g1, h1) = before, after
     kinetic = stored = first = second = third = 0.0
     for i in range(m.size):
-        way = u[i] - u_before[i]
+        du = u[i] - u_before[i]
         kinetic += m[i] * v[i] * v[i]
         stored += u[i] * f1[i]
-        first += way * (f0[i] + f1[i])
-        second += way * (g0[i] + g1[i])
-        third += way * (h0[i] + h1[i])
+        first += du * (f0[i] + f1[i])
+        second += du * (g0[i] + g1[i])
+        third += du * (h0[i] + h1[i])
     return kinetic / 2, stored / 2, first / 2, second / 2, third / 2
 
 
@@ -169,9 +169,9 @@ def solve_symmetric(
     order: NDArray, lower_start: NDArray, lower_column: NDArray, lower: NDArray, upper_start: NDArray,
     upper_column: NDArray, upper: NDArray, inverse_pivots: NDArray, y: NDArray, b: NDArray, x: NDArray,
 ) -> None:  # fmt: skip
-    """``A x = b`` at the dofs ``order``, where ``A = L D L^T`` in this order; ``y`` is scratch.
+    """Solve ``A x = b`` at the dofs ``order``, where ``A = L D L^T`` in this order; ``y`` is a work array.
 
-    L below its unit diagonal and L^T above it in sparse rows.
+    The strictly lower part of L and the strictly upper part of L^T are in CSR format.
     """
     n = order.size
     for i in range(n):
@@ -222,7 +222,7 @@ def rows_kick(
 
 @_jit
 def rows_force(start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray) -> None:
-    """``f = load - K u`` with K in sparse rows."""
+    """``f = load - K u`` with K in CSR format."""
     for i in range(start.size - 1):
         a = load[i]
         for k in range(start[i], start[i + 1]):
@@ -232,7 +232,7 @@ def rows_force(start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: ND
 
 @_jit
 def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
-    """``f -= K u`` with K in sparse rows."""
+    """``f -= K u`` with K in CSR format."""
     for i in range(start.size - 1):
         a = f[i]
         for k in range(start[i], start[i + 1]):
@@ -242,11 +242,11 @@ def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: ND
 
 @functools.cache
 def pair_product(size: int) -> Callable[..., None]:
-    """``f += sum over pairs A_ij (u_j - u_i)`` for symmetric matrices of ``size`` blocks.
+    """``f += sum over pairs A_ij (u_j - u_i)`` for symmetric matrices with blocks of ``size``.
 
-    Only blocks right of the diagonal are read: A must be symmetric with rows that sum to
-    zero, as the stiffness of a free body has. A rigid translation gives exactly no force.
-    Entries of ``f`` beyond the rows (ghosts) receive partial sums that mean nothing.
+    Reads only the strictly upper triangular blocks: A must be symmetric with zero row sums, as the
+    stiffness of a free body. The force of a rigid translation is exactly zero. Entries of ``f`` beyond the
+    rows (ghosts) receive partial sums, which are to be discarded.
     """
     return {1: _pairs_1, 2: _pairs_2, 3: _pairs_3}[size]
 
