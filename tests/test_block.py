@@ -172,7 +172,21 @@ REFUSED = {
         ),
         (), "Bowl offers no compiled gap",
     ),
+    "own gap of a known obstacle": (
+        lambda: started(
+            system=di.PointMasses([1.0, 1.0]),
+            contact=lambda s: di.ObstacleContact(s, [[0, 1]], Dented((0.0, 0.0), 5.0, inside=True)),
+        ),
+        (), "Dented has a gap or a normal of its own",
+    ),
 }  # fmt: skip
+
+
+class Dented(di.Sphere):
+    """A sphere of the user's, whose gap is another one."""
+
+    def gap(self, x, t=0.0):
+        return super().gap(x, t) - 0.5
 
 
 class Heavy(di.PointMasses):

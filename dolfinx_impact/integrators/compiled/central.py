@@ -141,4 +141,10 @@ def _surface(contact: Contact) -> Callable:
     obstacle: Any = getattr(contact, "obstacle", None)
     if not isinstance(contact, ObstacleContact) or not hasattr(obstacle, "compiled"):
         raise NotCompiled(f"{type(obstacle or contact).__name__} offers no compiled gap")
+    kinds, names = type(obstacle).__mro__, ("gap", "normal", "compiled")
+    gap, normal, compiled = (
+        next((i for i, kind in enumerate(kinds) if name in vars(kind)), 0) for name in names
+    )
+    if compiled > min(gap, normal):  # it is that of a base class, which knows nothing of this gap
+        raise NotCompiled(f"{type(obstacle).__name__} has a gap or a normal of its own, but no compiled one")
     return obstacle.compiled()
