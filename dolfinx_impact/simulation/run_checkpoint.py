@@ -19,8 +19,8 @@ class RunCheckpoint:
     """Writes a run between two steps, and reads it. All methods are collective.
 
     Beside the state of the integrator, which :mod:`.checkpoint` writes and reads, the file has ``run/...``
-    (counts, what the stability monitor and the step control know), ``history/...``
-    (:meth:`.Recorder.arrays`), ``balance/...`` and ``observer-0/...``, ``observer-1/...`` in the order of the observers.
+    (counts, what stability monitor and step control know), ``history/...`` (:meth:`.Recorder.arrays`),
+    ``balance/...`` and ``observer-0/...``, ``observer-1/...`` in the order of the observers.
 
     Args:
         run: The run.
