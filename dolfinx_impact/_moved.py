@@ -17,43 +17,34 @@ MOVED = {
     "assembled": "systems.matrices",
     "body": "systems.body",
     "cad": "mesh.cad",
-    "callables": "systems.user_forces",
     "cells": "mesh.quality",
     "chain": "systems.chain",
     "checkpoint": "simulation.checkpoint",
     "complementarity": "algebra.complementarity",
     "cones": "algebra.coulomb",
-    "contact_set": "contact.contact_set",
-    "deformation": "systems.deformation",
     "dense": "algebra.dense_solver",
     "element_forms": "systems.element_forms",
     "energy": "integrators.energy",
     "exact_hertz": "exact.hertz",
     "exact_rigid": "exact.rigid",
     "exact_signorini": "exact.signorini",
-    "facts": "descriptions",
     "field_file": "output.field_file",
     "fields": "output.fields",
     "frame": "systems.frame",
     "guard": "simulation.stability_monitor",
-    "held_sides": "contact.active_sides",
     "identity": "simulation.run_fingerprint",
     "integrators._block_loop": "integrators.compiled._central_loop",
     "integrators.block": "integrators.compiled.central",
     "integrators.combined": "integrators.acary_bonnefon",
     "integrators.enforcement": "integrators.contact_laws",
-    "integrators.formulas": "integrators.central_differences",
     "integrators.hati._loop": "integrators.hati._compiled_loop",
     "integrators.hati.block": "integrators.hati.compiled",
     "integrators.hati.divided": "integrators.hati.split_system",
-    "integrators.hati.sides": "integrators.hati.explicit_side",
-    "integrators.initial": "integrators.initial_values",
     "integrators.lumped": "integrators.delassus_lumped",
     "integrators.newton": "integrators.theta_newton",
     "integrators.own": "integrators.user_schemes",
     "integrators.response": "integrators.delassus",
     "integrators.scheme": "integrators.catalogue_entry",
-    "jumps": "contact.tunnelling",
     "kernels": "algebra.kernels",
     "kinematics": "materials.kinematics",
     "laws": "materials",
@@ -65,7 +56,6 @@ MOVED = {
     "loads": "systems.loads",
     "mass": "systems.mass_lumping",
     "massless": "integrators.modified_mass",
-    "node_in_corner": "algebra.corner_node",
     "node_pairs": "contact.node_pairs",
     "nodes": "systems.nodes",
     "obstacle_contact": "contact.obstacle_contact",
@@ -79,52 +69,57 @@ MOVED = {
     "obstacles.revolution": "contact.obstacles.revolution",
     "obstacles.shapes": "contact.obstacles.shapes",
     "pictures": "plot",
-    "pictures.backdrop": "plot.backdrop",
     "pictures.drawing": "plot.drawing",
     "pictures.film": "plot.film",
     "pictures.frames": "plot.frames",
-    "pictures.marks": "plot.marks",
-    "pictures.movie": "plot.movie",
-    "pictures.section": "plot.section",
     "pictures.shots": "plot.shots",
     "pictures.skin": "plot.skin",
     "pictures.snapshots": "plot.snapshots",
     "pictures.solids": "plot.solids",
-    "pictures.surfaces": "plot.surfaces",
     "places": "simulation.parallel_layout",
-    "processor": "systems.kernel_cache",
     "progress": "simulation.progress",
-    "pyramids": "algebra.friction_pyramid",
-    "rigid_body": "systems.rigid_body",
     "rows": "algebra.operators",
     "run": "simulation.run",
     "sections": "systems.sections",
     "solid": "systems.solid",
     "statics": "contact.statics",
     "step_control": "simulation.step_control",
-    "steps": "integrators.step_buffer",
     "stiffness": "systems.stiffness",
     "stress": "output.stress",
     "system": "systems.system",
     "tangent": "systems.tangent",
-    "viscosity": "systems.bulk_viscosity",
+}
+#: Modules that were divided: what they had is in several now.
+DIVIDED = {
+    "integrators.formulas": ("integrators.central_differences", "integrators.theta_method"),
+    "integrators.hati.sides": ("integrators.hati.explicit_side", "integrators.hati.implicit_side"),
+    "rigid_body": ("systems.rigid_body", "contact.rigid_body"),
+    "steps": ("integrators.step_buffer", "simulation.recorder"),
 }
 
 
 def new_module(name: str) -> ModuleType:
-    """The module that ``name`` (below the package) is now, with a warning.
+    """The module that ``name`` (below the package) is now, with a warning; of a divided one all its names.
 
     Raises:
-        AttributeError: A name that never was one.
+        AttributeError: No such name, now or before.
     """
-    if name not in MOVED:
+    if name not in MOVED and name not in DIVIDED:
         raise AttributeError(f"module 'dolfinx_impact' has no attribute {name!r}")
+    targets = DIVIDED[name] if name in DIVIDED else (MOVED[name],)
     warnings.warn(
-        f"{_HERE}{name} is now {_HERE}{MOVED[name]}: the old name goes with version 0.3.0",
+        f"{_HERE}{name} is now {' and '.join(_HERE + each for each in targets)}: the old name goes with "
+        "version 0.3.0",
         DeprecationWarning,
         stacklevel=3,
     )
-    return importlib.import_module(_HERE + MOVED[name])
+    modules = [importlib.import_module(_HERE + each) for each in targets]
+    if len(modules) == 1:
+        return modules[0]
+    joined = ModuleType(_HERE + name)
+    for each in modules:
+        vars(joined).update({key: value for key, value in vars(each).items() if not key.startswith("__")})
+    return joined
 
 
 class _Old(Loader):
@@ -138,7 +133,8 @@ class _Old(Loader):
 
 class _Finder(MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        known = fullname.startswith(_HERE) and fullname.removeprefix(_HERE) in MOVED
+        name = fullname.removeprefix(_HERE)
+        known = fullname.startswith(_HERE) and (name in MOVED or name in DIVIDED)
         return ModuleSpec(fullname, _Old()) if known else None
 
 

@@ -1,4 +1,4 @@
-"""Time-stepping formulas. Each makes a free step and knows its response to impulses."""
+"""Central differences in the leapfrog form, and what formulas refuse of contacts and systems."""
 
 from __future__ import annotations
 

@@ -52,6 +52,7 @@ class Wanted(NamedTuple):
 
 
 def moments_of(snapshots: Moments) -> list[Moment]:
+    """The moments that were kept, of an observer or in a list."""
     return snapshots.states if isinstance(snapshots, Snapshots) else list(snapshots)
 
 
