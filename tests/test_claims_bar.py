@@ -6,10 +6,10 @@ import flips
 import numpy as np
 import pytest
 
+from dolfinx_impact import AcaryBonnefon
 from dolfinx_impact.benchmark.claims import bar
 from dolfinx_impact.benchmark.claims.bar import TchamwaWielgosz
 from dolfinx_impact.benchmark.claims.bar_measures import BAR
-from dolfinx_impact.integrators.acary_bonnefon import Combined
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.newmark import Newmark
@@ -114,7 +114,7 @@ class Lumped(ThetaMethod):
         super().__init__(system, dt, VelocityLevel(contact), theta=0.5, forecast=0.5, mass="lumped")
 
 
-class OneForecast(Combined):
+class OneForecast(AcaryBonnefon):
     """The combined scheme with forecast 0.5 whatever is asked for."""
 
     def __init__(self, system, dt, contact=None):

@@ -5,9 +5,7 @@ import numpy as np
 import pytest
 
 from dolfinx_impact.benchmark.claims import signorini_others as others, signorini_phases as phases
-from dolfinx_impact.integrators.contact_laws import PositionLevel
-from dolfinx_impact.integrators.modified_mass import MasslessContact
-from dolfinx_impact.integrators.newmark import Newmark
+from dolfinx_impact.integrators.doyen2011 import DEP71
 
 pytestmark = pytest.mark.serial
 
@@ -19,22 +17,20 @@ def fewer_phases(monkeypatch):
     monkeypatch.setattr(phases, "FEW", (0.0,))
 
 
-class Massless(Newmark):
+class Massless(DEP71):
     """7.1 with other constants."""
 
-    explicit, beta, gamma = False, 0.25, 0.5
+    newmark = (0.25, 0.5)
 
     def __init__(self, system, dt, contact=None):
-        super().__init__(
-            MasslessContact(system, contact), dt, PositionLevel(contact), beta=type(self).beta,
-            gamma=type(self).gamma, mass="consistent",
-        )  # fmt: skip
+        beta, gamma = self.newmark
+        super().__init__(system, dt, contact, beta=beta, gamma=gamma)
 
 
 class Smooth(Massless):
     """Damps as much as backward differences do: no wave stays short."""
 
-    beta, gamma = 1.0, 1.5
+    newmark = (1.0, 1.5)
 
 
 class Filtered(Massless):
@@ -42,7 +38,7 @@ class Filtered(Massless):
 
     def advance(self):
         super().advance()
-        upwards = np.argsort(self.system.x[:, 0])[1:]
+        upwards = np.argsort(self.body.x[:, 0])[1:]
         v = self.v[upwards]
         v[1:-1] += 0.1 * (v[2:] - 2 * v[1:-1] + v[:-2])
         self.v[upwards] = v

@@ -8,14 +8,12 @@ from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra import complementarity
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
-from dolfinx_impact.integrators.implicit_velocity import ImplicitVelocity
 
 STIFFNESS = [[30.0, -10.0], [-10.0, 20.0]]
 
 
 def implicit(system, h, contact=None, **options):
-    return ImplicitVelocity(system, h, VelocityLevel(contact), **options)
+    return di.CDLagrangeImplicit(system, h, contact, **options)
 
 
 def drag(t, u, v, out):

@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra.complementarity import NotConverged
-from dolfinx_impact.integrators import NewtonTheta
+from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
 
 K, L0 = 10.0, 1.0
 
@@ -82,7 +82,7 @@ def test_order_and_balance_of_works(force, theta):
     errors = []
     for steps in (40, 80):
         integrator = di.MoreauJean(system, 1.0 / steps, theta, force=force)
-        assert isinstance(integrator, NewtonTheta)
+        assert isinstance(integrator.step_solver, NewtonThetaStep)
         integrator.start([0.8, 0.0], [1.0, 2.0])
         result = di.simulate(integrator, t_end=1.0, progress=False)
         errors.append(np.abs(integrator.u - true).max())

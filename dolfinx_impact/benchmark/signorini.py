@@ -174,7 +174,7 @@ class SignoriniLog(RunLog):
         bar, left = self._exact, ENDS * 2 * self._exact.transit
         if bar.g0 == 0 and left_ground(bar, self._t):
             self._at_ends[0] = self._last
-        weight = bar.g0 * self._integrator.system.total_mass  # type: ignore[attr-defined]
+        weight = bar.g0 * self._integrator.body.total_mass  # type: ignore[attr-defined]
         had = self._start + weight * bar.h0
         self.energy_changes = (self._at_ends - self._start) / had if had > 0 else np.full(2, np.nan)
         self.contact_work = self._work / had if had > 0 else np.nan

@@ -101,6 +101,10 @@ class Contact:
     def __repr__(self) -> str:
         return descriptions.of_contact(self)
 
+    def belongs_to(self, system: System) -> bool:
+        """Whether the contact was made for this system, or for one that it contains (``contains``)."""
+        return any(each is self.system for each in (system, *getattr(system, "contains", ())))
+
     @property
     def restitutions(self) -> NDArray:
         """Newton's coefficient e of every point, shape (p,)."""

@@ -1,15 +1,17 @@
 """Time integrators: a scheme bound to a system, a step and a contact."""
 
+from .acary_bonnefon import AcaryBonnefon
 from .base import Integrator, UnstableTimeStep
 from .catalogue import SCHEMES
-from .catalogue_entry import Option, Scheme
+from .catalogue_entry import Scheme
 from .central_differences import CentralDifferences
 from .contact_laws import PositionLevel, VelocityLevel
 from .hati import HATI
+from .implicit_velocity import CDLagrangeImplicit
+from .newmark import Newmark
+from .options import Option
 from .schemes import (
-    AcaryBonnefon,
     CDLagrange,
-    CDLagrangeImplicit,
     Carpenter,
     CarpenterImplicit,
     MoreauJean,
@@ -17,7 +19,6 @@ from .schemes import (
     PaoliSchatzman,
 )
 from .theta_method import ThetaMethod
-from .theta_newton import NewtonTheta
 from .user_schemes import find_scheme
 
 __all__ = [
@@ -31,7 +32,7 @@ __all__ = [
     "Integrator",
     "MoreauJean",
     "MoreauJeanDecoupled",
-    "NewtonTheta",
+    "Newmark",
     "Option",
     "PaoliSchatzman",
     "PositionLevel",

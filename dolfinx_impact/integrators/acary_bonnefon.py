@@ -7,20 +7,21 @@ from typing import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import parallel
+from .. import arguments, parallel
 from ..algebra import complementarity
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts
 from ..systems.system import System
 from .base import Integrator
-from .central_differences import refuse_unsteady
 from .energy import Balance, TrapezoidalBalance
+from .options import CONSISTENT, FORECAST, TOUCHING
+from .requirements import refuse_unsteady
 
 
-class Combined(Integrator):
-    """Newton's law for the velocity and no penetration, both at the end of the step, linear systems.
+class AcaryBonnefon(Integrator):
+    """The combined scheme: Newton's law for the velocity and no penetration at once. Implicit.
 
-    Acary and Bonnefon, ENOC (2011), (6), with theta = 1/2::
+    Acary and Bonnefon, ENOC (2011), (6), with theta = 1/2; both laws at the end of the step::
 
         M (v' - v) = h/2 [F(u) + F(u')] + L^T P
         u' = u + h/2 (v + v') + L^T tau
@@ -32,10 +33,10 @@ class Combined(Integrator):
     A^-1 M L^T tau``.
 
     Args:
-        system: A linear system; each contact touches one mass.
+        system: A linear system; each contact point has one mass.
         dt: Time step [s].
-        contact: The contact, its gap linear in u, or None.
-        forecast: Part of the step over which the gap is forecast, in [0, 1].
+        contact: The contact, flat and without friction, a list of contacts, or None.
+        forecast: Part of the step over which the gap is forecast, in [0, 1]; 1/2 or 1.
         mass: ``"consistent"`` or ``"lumped"``.
 
     Attributes:
@@ -47,13 +48,23 @@ class Combined(Integrator):
         NotConverged: (by ``step``) when P and tau are not found.
     """
 
+    paper = "Acary, Bonnefon, ENOC (2011)"
+    equations = "(6), theta = 1/2"
+    order = "2 without impact, 1 with"
+    conserves = "Newton's law and no penetration at once; energy without contact"
+    step_limit = "none"
+    explicit = False
+    contact_level = "position and velocity"
+    options = {**FORECAST, **CONSISTENT, **TOUCHING}
     point_records = ("tau",)
     state_names = ("u", "v", "r", "tau")
     r_shift = -0.5
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts, *, forecast: float, mass: str
-    ) -> None:
+        self, system: System, dt: float, contact: Contacts = None, *, forecast: float = 0.5,
+        mass: str = "consistent",
+    ) -> None:  # fmt: skip
+        arguments.time_step(dt)
         super().__init__(system, dt, contact)
         contact = self.contact
         refuse_unsteady(system, "the combined scheme")

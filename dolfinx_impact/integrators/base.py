@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Mapping
 
 import numpy as np
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 from .. import arguments, descriptions, parallel
 from ..algebra import kernels
 from ..algebra.operators import Rows
-from ..contact.base import refuse_penetration
+from ..contact.base import Contact, refuse_penetration
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
+from .constants import scheme_constants
 from .energy import Balance, TrapezoidalBalance
 from .initial_values import Initial, initial_field
+from .options import Option
 from .step_buffer import CompiledLoop
 
 
@@ -48,6 +51,25 @@ class Integrator:
         ValueError: A step that is not positive.
     """
 
+    #: Source: authors, journal, volume, year; empty where a class does not say, as all facts below.
+    paper = ""
+    #: Numbers of the equations or the algorithm in the source.
+    equations = ""
+    #: Order of accuracy in time.
+    order = ""
+    #: Conserved quantities.
+    conserves = ""
+    #: Bound of the time step.
+    step_limit = ""
+    #: Whether a step needs no linear system, only the lumped mass.
+    explicit = True
+    #: Where contact is enforced: ``"velocity"``, ``"position"``, ``"position and velocity"``, ``"penalty"``,
+    #: ``"none"``, or ``"own"``, of which nothing is claimed.
+    contact_level = "own"
+    #: Whether it integrates two subdomains of a body, not one system.
+    divided = False
+    #: Parameters on the command line, by name: of the constructor, and those of the contact that it fixes.
+    options: Mapping[str, Option] = MappingProxyType({})
     #: ``v`` is at ``t + v_shift * dt``.
     v_shift = 0.0
     #: The impulse of a step stands in the balance of forces at ``t + r_shift * dt``.
@@ -68,8 +90,7 @@ class Integrator:
         arguments.system(system)
         dt = arguments.time_step(dt)
         contact = as_contact(contact)
-        bearer = getattr(system, "bearer", system)
-        if contact is not None and getattr(contact, "system", bearer) is not bearer:
+        if isinstance(contact, Contact) and not contact.belongs_to(system):
             raise ValueError(
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
                 "make it from that"
@@ -86,6 +107,11 @@ class Integrator:
 
     def __str__(self) -> str:
         return descriptions.of_all(self)
+
+    @property
+    def body(self) -> System:
+        """The system that the scheme was made for: :attr:`system`, or what that contains."""
+        return self.system
 
     @property
     def t(self) -> float:
@@ -264,6 +290,18 @@ class Integrator:
     def balance(self) -> Balance:
         """The energy balance that belongs to the scheme."""
         return TrapezoidalBalance(self)
+
+    def parameters(self) -> dict[str, bool | int | float | str]:
+        """Constants of the scheme: a checkpoint is resumed only by a scheme with the same ones.
+
+        Numbers and words among the attributes that have the names of the constructor's arguments (a leading
+        underscore aside), and in a user-defined class those that the class declares. A class whose constants
+        have other names overrides this.
+
+        Raises:
+            ValueError: An argument of a user-defined constructor that is kept under no such name.
+        """
+        return scheme_constants(self, Integrator)
 
     def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
         """A loop that makes many steps at once, or the reason why there is none.

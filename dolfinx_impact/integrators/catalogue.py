@@ -1,16 +1,17 @@
-"""What is known of each named scheme: paper, equations, order, conserved quantities, limit, parameters."""
+"""The named schemes; each entry is read off the attributes of its class."""
 
 from __future__ import annotations
 
 from typing import Mapping
 
-from . import doyen2011
-from .catalogue_entry import Catalogue, Option, Scheme
+from . import doyen2011, doyen2011_central
+from .acary_bonnefon import AcaryBonnefon
+from .base import Integrator
+from .catalogue_entry import Catalogue, Scheme
 from .hati import HATI
+from .implicit_velocity import CDLagrangeImplicit
 from .schemes import (
-    AcaryBonnefon,
     CDLagrange,
-    CDLagrangeImplicit,
     Carpenter,
     CarpenterImplicit,
     MoreauJean,
@@ -18,124 +19,46 @@ from .schemes import (
     PaoliSchatzman,
 )
 
-
-_LUMPED = {"mass": Option("lumped", "-", "mass matrix", ("lumped",))}
-_MASS = Option("consistent", "-", "mass matrix", ("lumped", "consistent"))
-_TOUCHING = Option(
-    True, "-", "closed when g <= gap_tolerance; false: when g < -gap_tolerance", (True, False)
-)
-
-_THETA = {
-    "theta": Option(0.5, "-", "weight of the end of the step, 0 to 1"),
-    "forecast": Option(0.5, "-", "part of the step over which the gap is forecast, 0 to 1"),
-    "force": Option("trapezoid", "-", "mean of both ends or midpoint", ("trapezoid", "midpoint")),
-    "mass": _MASS,
-    "touching": _TOUCHING,
+#: The classes by name; adding a scheme is one line.
+CLASSES: Mapping[str, type[Integrator]] = {
+    "cd-lagrange": CDLagrange,
+    "cd-lagrange-implicit": CDLagrangeImplicit,
+    "paoli-schatzman": PaoliSchatzman,
+    "carpenter": Carpenter,
+    "moreau-jean": MoreauJean,
+    "moreau-jean-decoupled": MoreauJeanDecoupled,
+    "carpenter-implicit": CarpenterImplicit,
+    "combined": AcaryBonnefon,
+    "dep-2.1": doyen2011.DEP21,
+    "dep-2.2": doyen2011.DEP22,
+    "dep-2.3": doyen2011_central.DEP23,
+    "dep-4.1": doyen2011.DEP41,
+    "dep-4.2": doyen2011.DEP42,
+    "dep-4.3": doyen2011.DEP43,
+    "dep-4.4": doyen2011.DEP44,
+    "dep-4.5": doyen2011.DEP45,
+    "dep-4.6": doyen2011.DEP46,
+    "dep-4.7": doyen2011_central.DEP47,
+    "dep-4.8": doyen2011_central.DEP48,
+    "dep-5.1": doyen2011.DEP51,
+    "dep-5.2": doyen2011.DEP52,
+    "dep-5.3": doyen2011_central.DEP53,
+    "dep-6.1": doyen2011.DEP61,
+    "dep-6.2": doyen2011_central.DEP62,
+    "dep-7.1": doyen2011.DEP71,
+    "dep-7.2": doyen2011_central.DEP72,
+    "hati": HATI,
 }
+SCHEMES: Mapping[str, Scheme] = Catalogue({name: Scheme.of(kind) for name, kind in CLASSES.items()})
 
-SCHEMES: Mapping[str, Scheme] = Catalogue({
-    "cd-lagrange": Scheme(
-        CDLagrange,
-        "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)",
-        "(47), Algorithm 2; balance (84)",
-        "2 without impact, 1 with",
-        "linear and angular momentum, the discrete energy (84)",
-        "h <= 2 / omega_max",
-        True,
-        "velocity",
-        {**_LUMPED, "touching": _TOUCHING},
-    ),
-    "cd-lagrange-implicit": Scheme(
-        CDLagrangeImplicit,
-        "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)",
-        "CD-Lagrange Implicit, the equation after (38); balance (84) of Fekak et al. (2017)",
-        "2 without impact, 1 with",
-        "linear and angular momentum, the discrete energy (84)",
-        "h <= 2 / omega_max",
-        True,
-        "velocity",
-        {**_LUMPED, "touching": _TOUCHING},
-    ),
-    "paoli-schatzman": Scheme(
-        PaoliSchatzman,
-        "Paoli, Schatzman, SIAM J. Numer. Anal. 40 (2002)",
-        "Di Stasio et al. (2019), (20)-(24); balance (84) of Fekak et al. (2017)",
-        "2 without impact, 1 with",
-        "the discrete energy (84) without contact; no penetration of (u_{n+1} + e u_{n-1})/(1 + e)",
-        "h <= 2 / omega_max",
-        True,
-        "position",
-        _LUMPED,
-    ),
-    "carpenter": Scheme(
-        Carpenter,
-        "Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991)",
-        "Di Stasio et al. (2019), (14)-(18); balance (84) of Fekak et al. (2017)",
-        "2 without impact, 1 with",
-        "the discrete energy (84) without contact; no penetration",
-        "h <= 2 / omega_max",
-        True,
-        "position",
-        _LUMPED,
-    ),
-    "moreau-jean": Scheme(
-        MoreauJean,
-        "Jean, Comput. Methods Appl. Mech. Eng. 177 (1999)",
-        "theta method; Di Stasio et al. (2019), Moreau-Jean's scheme",
-        "2 without impact (theta = 1/2), 1 with",
-        "energy of linear systems (theta = 1/2)",
-        "none (theta >= 1/2)",
-        False,
-        "velocity",
-        _THETA,
-    ),
-    "moreau-jean-decoupled": Scheme(
-        MoreauJeanDecoupled,
-        "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), as its Fig. 16 was computed",
-        "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))",
-        "2 without impact (theta = 1/2), 1 with",
-        "nothing with contact",
-        "none (theta >= 1/2)",
-        False,
-        "velocity",
-        _THETA,
-    ),
-    "carpenter-implicit": Scheme(
-        CarpenterImplicit,
-        "Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991)",
-        "Newmark (1/4, 1/2) with 0 <= g(u_{n+1}) _|_ lambda_{n+1} >= 0",
-        "2 without impact",
-        "energy of linear systems without contact; no penetration",
-        "impacts are unstable at any h",
-        False,
-        "position",
-        {"mass": _MASS},
-    ),
-    "combined": Scheme(
-        AcaryBonnefon,
-        "Acary, Bonnefon, ENOC (2011)",
-        "(6), theta = 1/2",
-        "2 without impact, 1 with",
-        "Newton's law and no penetration at once; energy without contact",
-        "none",
-        False,
-        "position and velocity",
-        {"forecast": _THETA["forecast"], "mass": _MASS, "touching": _TOUCHING},
-    ),
-    **doyen2011.SCHEMES,
-    "hati": Scheme(
-        HATI,
-        "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)",
-        "(54)-(74), Algorithm 1 (GC method); balance (91)-(93)",
-        "2 without impact, 1 with",
-        "velocities across the interface, the balance (91) with the energy of the interface",
-        "fine step <= 2 / omega_max of the explicit subdomain",
-        True,
-        "velocity",
-        {
-            "ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"),
-            "touching": _TOUCHING,
-        },
-        divided=True,
-    ),
-})
+
+def table(*names: str, papers: bool = True) -> str:
+    """The entries of some schemes, or of all, as a table in Markdown, with or without their papers."""
+    header = "| name | in Python | source | order | conserves | limit | contact |"
+    lines = [header, "|" + " --- |" * 7]
+    for name in names or SCHEMES:
+        s = SCHEMES[name]
+        source = f"{s.paper}; {s.equations}" if papers else s.equations
+        cells = f"`{name}`", f"`{s.make.__name__}`", source
+        lines.append("| " + " | ".join((*cells, s.order, s.conserves, s.limit, s.contact)) + " |")
+    return "\n".join(lines)

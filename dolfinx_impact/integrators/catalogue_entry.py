@@ -1,4 +1,4 @@
-"""What a scheme of the catalogue is."""
+"""Entries of the catalogue of schemes."""
 
 from __future__ import annotations
 
@@ -9,25 +9,10 @@ from .. import arguments
 from ..contact.contact_set import Contacts
 from ..systems.system import System
 from .base import Integrator
+from .options import Option
 
 #: Parameters of schemes that the contact takes, not the integrator.
 OF_THE_CONTACT = ("touching", "restitution", "gap_tolerance")
-
-
-@dataclass(frozen=True)
-class Option:
-    """A parameter of a scheme or a case: default, unit, meaning, and what is allowed.
-
-    Attributes:
-        allowed: The values there are, empty for any.
-        words: Words that may stand for a number.
-    """
-
-    default: Any
-    unit: str
-    help: str
-    allowed: tuple = ()
-    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,9 +20,12 @@ class Scheme:
     """An entry of the catalogue.
 
     Attributes:
-        explicit: Whether it makes its step without a linear system, from lumped masses.
-        contact: Where contact is enforced: ``"velocity"``, ``"position"`` or both, ``"penalty"``,
-            ``"none"``; ``"own"`` for a class of the user's, of which nothing is claimed.
+        make: The class.
+        paper, equations, order, conserves: See :class:`.Integrator`.
+        limit: Its ``step_limit``.
+        explicit: Whether a step needs no linear system, only the lumped mass.
+        contact: Its ``contact_level``.
+        parameters: Its ``options``.
         divided: Whether it integrates two subdomains of a body, not one system.
     """
 
@@ -52,11 +40,20 @@ class Scheme:
     parameters: Mapping[str, Option] = field(default_factory=dict)
     divided: bool = False
 
+    @classmethod
+    def of(cls, kind: type[Integrator]) -> "Scheme":
+        """The entry of a class, read off its attributes."""
+        return cls(
+            kind, paper=kind.paper, equations=kind.equations, order=kind.order, conserves=kind.conserves,
+            limit=kind.step_limit, explicit=kind.explicit, contact=kind.contact_level,
+            parameters=kind.options, divided=kind.divided,
+        )  # fmt: skip
+
     def bind(
         self, system: System | tuple[System, System], dt: float, contact: Contacts,
         values: Mapping[str, Any], *, allow_unstable: bool = False,
     ) -> Integrator:  # fmt: skip
-        """The scheme with its parameters taken from ``values``, not started.
+        """The scheme with its parameters from ``values``, not started.
 
         Args:
             system: The system; for a divided one its explicit and its implicit subdomain.

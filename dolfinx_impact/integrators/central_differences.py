@@ -1,4 +1,4 @@
-"""Central differences in the leapfrog form, and what formulas refuse of contacts and systems."""
+"""Central differences in the leapfrog form, with any contact law."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..algebra import kernels
 from ..algebra.operators import Rows
-from ..contact.base import Contact
 from ..systems.system import System
 from .base import Integrator
 from .contact_laws import Enforcement, VelocityLevel
@@ -38,6 +37,7 @@ class CentralDifferences(Integrator):
     ``v_{n+1/2} = (u_D(t_{n+1}) - u_n) / h``, (57).
 
     Attributes:
+        enforcement: The contact law.
         v_before: The half-step velocity before ``t``, shape (size,) [m/s].
         f: Forces at ``t``, shape (size,) [N].
         v_force: The velocity that they were computed with, shape (size,) [m/s].
@@ -69,7 +69,7 @@ class CentralDifferences(Integrator):
         self.v_force: NDArray = self.v_before
         self.v_start = np.zeros(system.size)
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
-        self._enforcement, self._loops = enforcement, kernels.load()
+        self.enforcement, self._loops = enforcement, kernels.load()
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.moved.any else 0.0
         if enforcement.contact is not None:
@@ -118,7 +118,7 @@ class CentralDifferences(Integrator):
         self._constrain(0.5)
         np.subtract(2 * v0, self.v, out=self.v_before)
         if self.contact is not None:
-            half = self._enforcement.halves_first_impulse
+            half = self.enforcement.halves_first_impulse
             response = lumped_response(self, 0.5 if half else 1.0)
             self._resolve_contact(response, first=True)
             if half:
@@ -129,9 +129,9 @@ class CentralDifferences(Integrator):
     def _impact_at_start(self) -> None:
         """``v_0+ = v_0 + M^-1 L^T r_i`` where closed points approach: Newton's law with v_0."""
         self.r_start[:], self.r_t_start[:] = 0.0, 0.0
-        if self.contact is None or not isinstance(self._enforcement, VelocityLevel):
+        if self.contact is None or not isinstance(self.enforcement, VelocityLevel):
             return
-        self.r_start[:] = self._enforcement.impact(self, self._response)
+        self.r_start[:] = self.enforcement.impact(self, self._response)
         self._response.push(self.r_start, self.v)
         if self.r_t.size:
             self.r_t_start[:] = self._response.rub(self.r_start, self.v, self.t)
@@ -189,15 +189,14 @@ class CentralDifferences(Integrator):
         return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]
 
     def _resolve_contact(self, response: LumpedResponse, first: bool = False) -> None:
-        self.r[:] = self._enforcement.impulses(self, response, first=first)
+        self.r[:] = self.enforcement.impulses(self, response, first=first)
         response.push(self.r, self.v)
         if self.r_t.size:
             self.r_t[:] = response.rub(self.r, self.v, self.v_time)
 
     def balance(self) -> Balance:
-        """Fekak et al. (84), or what the contact law makes of it."""
-        kind: type[Balance] = getattr(self._enforcement, "balance", CentralDifferenceBalance)
-        return kind(self)
+        """Fekak et al. (2017), (84)."""
+        return CentralDifferenceBalance(self)
 
     def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
         """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind."""
@@ -207,23 +206,3 @@ class CentralDifferences(Integrator):
             return Block(self, rows, balance)
         except NotCompiled as reason:
             return str(reason)
-
-
-def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
-    """Raise a ValueError for a contact with either, or with an obstacle that moves."""
-    if contact.moving:
-        raise ValueError(f"{what} knows no moving obstacles: take CDLagrange or MoreauJean")
-    if contact.restitution > 0 or contact.friction > 0:
-        raise ValueError(
-            f"{what} has no restitution and no friction; here e = {contact.restitution}, "
-            f"mu = {contact.friction}: set them to 0"
-        )
-
-
-def refuse_unsteady(system: System, what: str) -> None:
-    """Raise a ValueError unless all forces are ``f - K u`` with a constant f."""
-    if not system.steady:
-        raise ValueError(
-            f"{what} takes linear systems, their forces given by a stiffness, under constant loads, without "
-            "damping and prescribed motion: take CDLagrange or MoreauJean"
-        )

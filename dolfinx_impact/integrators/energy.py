@@ -251,10 +251,11 @@ class ThetaBalance(OneStepBalance):
 
     def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
         s = self.integrator
-        if not getattr(s, "midpoint", False):
+        point = s.force_point()
+        if point is None:
             return super()._acting(before, after)
         # The force at the weighted state, less what counts as dissipated: at theta = 1/2 nothing.
-        internal, external, damped = self._forces(*s.force_point())
+        internal, external, damped = self._forces(*point)
         return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
 
     def _weight(self) -> float:

@@ -7,55 +7,69 @@ from typing import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import arguments
 from ..algebra import complementarity
 from ..algebra.dense_solver import DenseSolver
+from ..contact.contact_set import Contacts
 from ..systems.system import PointMasses
 from .central_differences import CentralDifferences
 from .contact_laws import VelocityLevel
 from .delassus import FactorisedResponse
+from .options import LUMPED, TOUCHING
+from .requirements import without_friction
 
 _MOST = 60
 _TOLERANCE = 1e-12
 _ROUNDING = 1e-15
 
 
-class ImplicitVelocity(CentralDifferences):
-    """Leapfrog whose forces see the mean of the half-step velocities around their time.
+class CDLagrangeImplicit(CentralDifferences):
+    """CD-Lagrange with velocity-dependent forces at the mean velocity. Implicit in the velocity.
 
-    Di Stasio et al. (2019), 'CD-Lagrange Implicit', the equation after (38)::
+    Di Stasio et al. (2019), 'CD-Lagrange Implicit', the equation after (38), doi:10.1186/s40323-019-0126-y::
 
         u_{n+1} = u_n + h v_{n+1/2}
         M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, (v_{n+1/2} + v_{n+3/2})/2) + L^T r
+        where g(u_{n+1}) <= 0:  0 <= L (v_{n+3/2} + e v_{n+1/2})  _|_  r >= 0
 
-    with contact at velocity level. In every Newton iteration the impulses belong to its final
-    velocity: ``H = L K^-1 L^T`` with ``K = M - h/2 dF/dv``. The start is that of
-    :class:`~.central_differences.CentralDifferences`, its forces taken with v_0. Second order without contact
-    whatever the forces; where they do not depend on v it is CD-Lagrange.
+    In every Newton iteration on the velocity the impulses belong to its final velocity: ``H = L K^-1 L^T``
+    with ``K = M - h/2 dF/dv``. The start is that of :class:`.CentralDifferences`, its forces with v_0. Second
+    order without contact whatever the forces; where they do not depend on v it is :class:`.CDLagrange`.
 
     Args:
         system: Point masses.
-        dt: Time step [s].
-        enforcement: The contact law, without friction.
+        dt: Time step [s], at most ``system.critical_time_step()``.
+        contact: The contact, without friction, or None.
         allow_unstable: Accept a step above the critical one.
 
     Attributes:
         iterations: Newton iterations of the last step.
 
     Raises:
-        ValueError: A system that is not one of point masses; see
-            :class:`~.central_differences.CentralDifferences`.
+        ValueError: A system that is not one of point masses, friction, a step that is not positive
+            or above the critical one.
         NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
     """
 
+    paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)"
+    equations = "CD-Lagrange Implicit, the equation after (38); balance (84) of Fekak et al. (2017)"
+    order = "2 without impact, 1 with"
+    conserves = "linear and angular momentum, the discrete energy (84)"
+    step_limit = "h <= 2 / omega_max"
+    contact_level = "velocity"
+    options = {**LUMPED, **TOUCHING}
+
     def __init__(
-        self, system: PointMasses, dt: float, enforcement: VelocityLevel, *, allow_unstable: bool = False
+        self, system: PointMasses, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
+        arguments.time_step(dt)
+        contact = without_friction(contact, "CD-Lagrange implicit")
         if not isinstance(system, PointMasses):
             raise ValueError(
                 f"forces at the mean velocity take PointMasses, not a {type(system).__name__}: take "
                 "CDLagrange"
             )
-        super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
+        super().__init__(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
         self._system, self._mean, self._change = system, np.zeros(system.size), np.zeros(system.size)
         self.iterations = 0
 
@@ -96,5 +110,5 @@ class ImplicitVelocity(CentralDifferences):
         self.v -= self._change
         if self.contact is not None:
             response = FactorisedResponse(self.contact, solver, system.size, symmetric=False)
-            self.r[:] = self._enforcement.impulses(self, response)
+            self.r[:] = self.enforcement.impulses(self, response)
             response.push(self.r, self.v)

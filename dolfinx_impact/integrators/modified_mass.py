@@ -14,20 +14,25 @@ from scipy import linalg
 
 from .. import parallel
 from ..algebra import complementarity
+from ..algebra.operators import Rows
 from ..contact.base import Contact
 from ..systems.system import System
 from .energy import CentralDifferenceBalance
 
+#: A weight of L below this counts as zero.
+_NEGLIGIBLE = 1e-12
 
-class MasslessContact:
+
+class ModifiedMass:
     """A system with M* in the place of M; all else is that of the system.
 
     Args:
         system: A linear system.
-        contact: Flat contacts along coordinate directions, whose dofs lose their mass; they stay contacts
+        contact: Flat contacts along coordinate directions, whose dofs lose their mass; they remain contacts
             of the system itself.
 
     Attributes:
+        base: The system.
         massless: Numbers of the massless dofs of this rank, one a point.
         reaction: Contact forces at the last :meth:`settle`, shape (points of this rank,) [N].
 
@@ -36,12 +41,31 @@ class MasslessContact:
     """
 
     def __init__(self, system: System, contact: Contact | None) -> None:
+        contact = self._checked(system, contact)
+        self.base, self.contact, self.contains = system, contact, (system,)
+        self.comm, self.owned, self.size, self.length = system.comm, system.owned, system.size, system.length
+        self.linear, self.held, self.moved = system.linear, system.held, system.moved
+        rows = contact.rows
+        along = np.abs(rows.weights) > _NEGLIGIBLE
+        self.massless = np.take_along_axis(rows.dofs, np.argmax(along, axis=1)[:, None], axis=1)[:, 0]
+        self.mass, self.inverse_mass = system.mass.copy(), system.inverse_mass.copy()
+        self.mass[self.massless] = self.inverse_mass[self.massless] = 0.0
+        self.reaction = np.zeros(contact.count)
+        self._v, self._f = np.zeros(system.size), np.zeros(system.size)
+        self.sign = np.sum(rows.weights, axis=1)
+        self._offset = contact.gap(np.zeros(system.size))
+        self._compliance = self._inverse_stiffness()
+
+    def __repr__(self) -> str:
+        return f"modified mass of {self.base!r}"
+
+    @staticmethod
+    def _checked(system: System, contact: Contact | None) -> Contact:
         if contact is None:
             raise ValueError("the modified mass is that of contact nodes, but there is no contact")
         rows = contact.rows
-        along = np.abs(rows.weights) > 1e-12
         bad = not contact.constant or not system.steady or rows.collective
-        bad |= bool(np.any(along.sum(axis=1) != 1))
+        bad |= bool(np.any((np.abs(rows.weights) > _NEGLIGIBLE).sum(axis=1) != 1))
         if contact.comm.allreduce(bad):
             raise ValueError(
                 "the modified mass takes linear systems and flat obstacles across a coordinate direction"
@@ -51,22 +75,58 @@ class MasslessContact:
                 "without mass a contact has no restitution and no friction; here e = "
                 f"{contact.restitution}, mu = {contact.friction}: set them to 0"
             )
-        self.base, self.contact, self.bearer = system, contact, system
-        which = np.argmax(along, axis=1)[:, None]
-        self.massless = np.take_along_axis(rows.dofs, which, axis=1)[:, 0]
-        self.mass, self.inverse_mass = system.mass.copy(), system.inverse_mass.copy()
-        self.mass[self.massless] = self.inverse_mass[self.massless] = 0.0
-        self.reaction = np.zeros(contact.count)
-        self._v, self._f = np.zeros(system.size), np.zeros(system.size)
-        self._sign = np.sum(rows.weights, axis=1)
-        self._offset = contact.gap(np.zeros(system.size))
-        self._compliance = self._inverse_stiffness()
+        return contact
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.base, name)
+    # -- of the system, see :class:`.System`
+
+    @property
+    def steady(self) -> bool:
+        """See :class:`.System`."""
+        return self.base.steady
+
+    @property
+    def has_loads(self) -> bool:
+        """See :class:`.System`."""
+        return self.base.has_loads
+
+    @property
+    def has_damping(self) -> bool:
+        """See :class:`.System`."""
+        return self.base.has_damping
+
+    @property
+    def until(self) -> float:
+        """See :class:`.System`."""
+        return self.base.until
+
+    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """See :meth:`.System.force`."""
+        self.base.force(t, u, v, out)
+
+    def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """See :meth:`.System.external`."""
+        self.base.external(t, u, v, out)
+
+    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        """See :meth:`.System.damping`."""
+        self.base.damping(t, u, v, out)
+
+    def stored_energy(self, u: NDArray) -> float:
+        """See :meth:`.System.stored_energy`."""
+        return self.base.stored_energy(u)
+
+    def rows(self) -> Rows:
+        """See :meth:`.System.rows`."""
+        return self.base.rows()
+
+    def global_dofs(self) -> NDArray:
+        """See :meth:`.System.global_dofs`."""
+        return self.base.global_dofs()
+
+    # -- with the modified mass
 
     def compiled(self) -> None:
-        """Its steps are made one by one."""
+        """No compiled loop: its steps are made one by one."""
 
     def critical_time_step(self) -> float:
         """``2 / omega_max`` of M* with the contact dofs held, which is the stiffest they can be [s]."""
@@ -91,7 +151,7 @@ class MasslessContact:
 
         r, moved = parallel.on_root(comm, solve)
         self.reaction[:] = r[self.contact.mine]
-        u[self.massless] = self._sign * moved[self.contact.mine]
+        u[self.massless] = self.sign * moved[self.contact.mine]
 
     def _inverse_stiffness(self) -> NDArray:
         """``K_cc^-1`` over the points of all ranks, along their normals [m/N]. Collective."""
@@ -99,7 +159,7 @@ class MasslessContact:
         free, columns = self._at_contact(rest), []
         for unit in np.eye(self.contact.total):
             pushed = np.zeros(self.base.size)
-            pushed[self.massless] = self._sign * unit[self.contact.mine]
+            pushed[self.massless] = self.sign * unit[self.contact.mine]
             columns.append(free - self._at_contact(pushed))
         K = np.array(columns).T
         return parallel.on_root(comm, lambda: np.asarray(linalg.inv((K + K.T) / 2)))
@@ -107,7 +167,7 @@ class MasslessContact:
     def _at_contact(self, u: NDArray) -> NDArray:
         """Forces of the system along the normals of the points of all ranks [N]. Collective."""
         self.base.force(0.0, u, u, self._f)
-        return parallel.gather_rows(self.contact.comm, self._sign * self._f[self.massless])
+        return parallel.gather_rows(self.contact.comm, self.sign * self._f[self.massless])
 
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """``M* v``."""
@@ -117,7 +177,7 @@ class MasslessContact:
         out[self.massless] = 0.0
 
 
-class StaticContact(MasslessContact):
+class StaticContact(ModifiedMass):
     """Massless contact dofs that follow the others at once, (117), for central differences, 7.2.
 
     :meth:`force` puts the contact dofs of the displacement to their static position, and their velocity
@@ -158,7 +218,7 @@ class StaticBalance(CentralDifferenceBalance):
         at = system.massless
         load = np.zeros(system.size)
         system.external(s.t, s.u, s.v, load)
-        reaction = system._sign * s.r / s.dt
+        reaction = system.sign * s.r / s.dt
         return s.u[at].copy(), load[at] - s.f[at], load[at].copy(), reaction
 
 
@@ -166,7 +226,6 @@ class StaticLevel:
     """The impulses that :class:`StaticContact` found with the forces of the step."""
 
     halves_first_impulse = False
-    balance = StaticBalance
 
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact

@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 from .. import parallel
 from ..systems.system import System
 from .base import Integrator
-from .central_differences import refuse_restitution_and_friction, refuse_unsteady
 from .contact_laws import Enforcement
 from .delassus import FactorisedResponse
 from .delassus_lumped import LumpedResponse
 from .energy import Balance, NewmarkBalance, TrapezoidalBalance
-from .modified_mass import MasslessContact
+from .requirements import refuse_restitution_and_friction, refuse_unsteady
 
 
 class Newmark(Integrator):
@@ -23,14 +22,16 @@ class Newmark(Integrator):
         u'   = u + h v + h^2 [(1/2 - beta) a + beta a']
         v'   = v + h [(1 - gamma) a + gamma a']
 
-    Doyen, Ern and Piperno (2011), 2.1 and 4.1. With ``A = M + (1+alpha) beta h^2 K`` the position
-    answers to an impulse ``r = h lambda'`` by ``beta h A^-1 L^T r``. Options give their variants:
+    Doyen, Ern and Piperno (2011), 2.1 and 4.1. With ``A = M + (1+alpha) beta h^2 K`` an impulse
+    ``r = h lambda'`` changes the position by ``beta h A^-1 L^T r``. Class attributes select their variants:
 
     - ``dissipative`` (4.5): the reaction has an acceleration of its own, ``M a_con = L^T lambda'``, that
-      moves u' by ``h^2 a_con / 2`` and v' by ``h a_con`` and is not carried to the next step.
+      moves u' by ``h^2 a_con / 2`` and v' by ``h a_con`` and does not enter the next step; with alpha = 0.
     - ``projected`` (4.6): ``u + h v`` of the position is first moved out of the obstacle, nearest in the
-      norm of the lumped mass.
-    - ``reset`` (4.3): the normal velocity and acceleration of points that push are put to zero.
+      norm of the lumped mass; with ``dissipative`` and the lumped mass.
+    - ``reset`` (4.3): normal velocity and acceleration of points with an impulse are set to zero.
+    - ``own_balance``: whether energies follow the balance of the formula, (14) and (56), or the
+      trapezoidal works with their defect.
 
     Args:
         system: A linear system.
@@ -41,12 +42,9 @@ class Newmark(Integrator):
         beta: Above 0.
         gamma: Above 0.
         mass: ``"consistent"`` or ``"lumped"``.
-        dissipative: See above; with alpha = 0.
-        projected: See above; with ``dissipative`` and the lumped mass.
-        reset: See above.
-        trapezoid: Follow the trapezoidal balance and its defect, not the scheme's own.
 
     Attributes:
+        enforcement: The contact law.
         a: Accelerations at ``t``, shape (size,) [m/s2]; with the reaction unless ``dissipative``.
         u_before: Displacements before the step, shape (size,) [m].
         v_before: Velocities before the step, shape (size,) [m/s].
@@ -55,20 +53,20 @@ class Newmark(Integrator):
         ValueError: A system that is not linear, a contact that does not fit, bad constants.
     """
 
+    explicit = False
     state_names = ("u", "v", "a", "r", "_largest")
-    #: A point pushes where its impulse is above this part of the largest momentum of a point so far.
-    _PUSHES = 1e-6
+    dissipative, projected, reset, own_balance = False, False, False, True
+    #: An impulse counts from this part of the largest momentum of a point so far on.
+    _NEGLIGIBLE = 1e-6
 
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, alpha: float = 0.0, beta: float,
-        gamma: float, mass: str, dissipative: bool = False, projected: bool = False, reset: bool = False,
-        trapezoid: bool = False,
+        gamma: float, mass: str,
     ) -> None:  # fmt: skip
         super().__init__(system, dt, enforcement.contact)
-        self._check(alpha, beta, gamma, mass, dissipative, projected)
+        self._check(alpha, beta, gamma, mass)
         self.alpha, self.beta, self.gamma, self.mass = float(alpha), float(beta), float(gamma), mass
-        self.dissipative, self._enforcement, self._reset = dissipative, enforcement, reset
-        self._projected, self._trapezoid, self._closes = projected, trapezoid, not (projected or reset)
+        self.enforcement = enforcement
         self._solver = system.implicit_solver((1 + alpha) * beta * dt**2, mass)
         self._mass_solver = system.implicit_solver(0.0, mass)
         self.a, self.u_before, self.v_before = (np.zeros(system.size) for _ in range(3))
@@ -76,20 +74,17 @@ class Newmark(Integrator):
         if enforcement.contact is not None:
             self._response = FactorisedResponse(enforcement.contact, self._solver, system.size)
             self._free = FactorisedResponse(enforcement.contact, self._mass_solver, system.size)
-            lumped = LumpedResponse(enforcement.contact, system.inverse_mass) if projected else None
-            self._projection = lumped
+            self._projection = LumpedResponse(enforcement.contact, system.inverse_mass)
 
-    def _check(
-        self, alpha: float, beta: float, gamma: float, mass: str, dissipative: bool, projected: bool
-    ) -> None:
+    def _check(self, alpha: float, beta: float, gamma: float, mass: str) -> None:
         refuse_unsteady(self.system, "Newmark's method")
         if not -1 / 3 - 1e-15 <= alpha <= 0:
             raise ValueError(f"alpha must lie in [-1/3, 0], but is {alpha}")
         if not (beta > 0 and gamma > 0):
             raise ValueError(f"beta and gamma must be positive, but are {beta} and {gamma}")
-        if dissipative and alpha != 0:
+        if self.dissipative and alpha != 0:
             raise ValueError(f"with dissipative contact alpha must be 0, but is {alpha}")
-        if projected and mass != "lumped":
+        if self.projected and mass != "lumped":
             raise ValueError(f"the projected predictor takes the lumped mass, not {mass!r}")
         if self.contact is not None:
             refuse_restitution_and_friction(self.contact, "contact at the position of Newmark's method")
@@ -97,15 +92,8 @@ class Newmark(Integrator):
                 raise ValueError("contact at the position of Newmark's method takes a flat obstacle")
 
     def begin(self) -> None:
-        """``M a_0 = F(t_0, u_0)``: a gap closed at the start has no reaction yet.
-
-        Massless contact dofs start at their static position, at rest.
-        """
+        """``M a_0 = F(t_0, u_0)``: a gap closed at the start has no reaction yet."""
         self.v[: self.system.owned][self.system.held] = 0.0
-        if isinstance(self.system, MasslessContact):
-            self.system.settle(self.u)
-            self.v[self.system.massless] = 0.0
-            self.r[:] = self.dt * self.system.reaction
         self.u_before[:], self.v_before[:], self._largest = self.u, self.v, 0.0
         self.system.force(self.t, self.u, self.v, self._f)
         self._mass_solver.solve(self._f, self.a)
@@ -115,34 +103,30 @@ class Newmark(Integrator):
         h, alpha, beta, gamma = self.dt, self.alpha, self.beta, self.gamma
         self.u_before[:], self.v_before[:] = self.u, self.v
         self.u += h * self.v
-        if self.contact is not None and self._projection is not None:
-            self._project()
+        if self.contact is not None and self.projected:
+            self._project()  # (61)-(62)
         self.u += h**2 * (0.5 - beta) * self.a
         self.v += h * (1 - gamma) * self.a
         self.system.force(self.t, (1 + alpha) * self.u - alpha * self.u_before, self.v, self._f)
         self._solver.solve(self._f, self.a)
         self.u += beta * h**2 * self.a
         if self.contact is not None:
-            self.r[:] = self._enforcement.impulses(self, self._response)
+            self.r[:] = self.enforcement.impulses(self, self._response)
             self._react()
         self.v += gamma * h * self.a
-        if self._reset and self.contact is not None:
-            self._still()
-        if isinstance(self.system, MasslessContact):
-            # What the formula gives there means nothing, and would grow.
-            at = self.system.massless
-            self.v[at], self.a[at] = (self.u[at] - self.u_before[at]) / h, 0.0
+        if self.reset and self.contact is not None:
+            self._reset_normal_motion()
 
     def end_position(self) -> NDArray:
         """``u_{n+1}`` without contact [m]."""
         return self.u
 
     def constrained(self, e: float) -> tuple[NDArray, float]:
-        """``u_{n+1}`` without contact, and by how much it follows ``A^-1 L^T r``."""
+        """``u_{n+1}`` without contact, and its sensitivity to ``A^-1 L^T r`` [s]."""
         return self.u, self.dt / 2 if self.dissipative else self.beta * self.dt
 
     def _react(self) -> None:
-        """Let the impulse act on u' and a', and on v' where the reaction has its own acceleration."""
+        """Add the impulse to u' and a', and to v' where the reaction has its own acceleration."""
         h = self.dt
         moved, pushed = np.zeros_like(self.a), np.zeros_like(self.a)
         self._response.push(self.r, moved)
@@ -157,24 +141,24 @@ class Newmark(Integrator):
 
     def _project(self) -> None:
         """The predictor moved to the nearest admissible position, (61)-(62)."""
-        assert self.contact is not None and self._projection is not None
+        assert self.contact is not None
         gap = self.contact.evaluate(self.u)
         length = self._projection.solve(np.ones(gap.size, dtype=bool), gap)
         self._projection.push(length, self.u)
 
-    def _still(self) -> None:
-        """No normal velocity and acceleration where a point pushes, 4.3."""
+    def _reset_normal_motion(self) -> None:
+        """Set normal velocity and acceleration of points with an impulse to zero, 4.3."""
         assert self.contact is not None
         rows = self.contact.rows
         momenta = rows.diagonal(self.system.mass) * np.abs(rows(self.v_before))
         self._largest = max(self._largest, parallel.largest(self.system.comm, momenta))
-        pushes = self.r > self._PUSHES * self._largest
+        acting = self.r > self._NEGLIGIBLE * self._largest
         size = rows.diagonal(np.ones(self.system.owned))
         for x in (self.v, self.a):
-            rows.add_transpose(np.where(pushes, -rows(x) / size, 0.0), x)
+            rows.add_transpose(np.where(acting, -rows(x) / size, 0.0), x)
 
     def balance(self) -> Balance:
         """Doyen, Ern and Piperno (2011): ``E' - E = (r' + r)/2 . dg``; with dissipative contact r' . dg."""
-        if self._trapezoid:
+        if not self.own_balance:
             return TrapezoidalBalance(self)
-        return NewmarkBalance(self, closes=self._closes)
+        return NewmarkBalance(self, closes=not (self.projected or self.reset))

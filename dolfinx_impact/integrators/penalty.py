@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from .. import arguments
 from ..algebra import complementarity
 from ..contact.contact_set import Contacts, as_contact
-from .central_differences import refuse_restitution_and_friction
 from .contact_laws import FreeEnd
 from .delassus import Response
+from .requirements import refuse_restitution_and_friction
 
 _SWEEPS = 20
 _NEWTON_STEPS = 40

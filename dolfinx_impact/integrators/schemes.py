@@ -1,31 +1,29 @@
-"""The named schemes: each a combination of a formula, a contact enforcement and a mass."""
+"""The schemes of Di Stasio et al. (2019) by name; each a time-stepping formula with a contact law."""
 
 from __future__ import annotations
 
 from .. import arguments
-from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
-from ..systems.system import PointMasses, System
-from .acary_bonnefon import Combined
+from ..systems.system import System
 from .central_differences import CentralDifferences
 from .contact_laws import PositionLevel, VelocityLevel
-from .implicit_velocity import ImplicitVelocity
 from .newmark import Newmark
+from .options import CONSISTENT, LUMPED, THETA, TOUCHING
+from .requirements import without_friction
 from .theta_method import ThetaMethod
-from .theta_newton import NewtonTheta
 
 
-def CDLagrange(
-    system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
-) -> CentralDifferences:
+class CDLagrange(CentralDifferences):
     """CD-Lagrange: central differences, contact at velocity level, lumped mass. Explicit.
 
-    Fekak et al., Comput. Mech. 60 (2017), (47); Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019),
-    Algorithm 1::
+    Fekak et al. (2017), (47), Algorithm 2, doi:10.1007/s00466-017-1397-0; Di Stasio et al., Adv. Model.
+    Simul. Eng. Sci. 6 (2019), Algorithm 1, doi:10.1186/s40323-019-0126-y::
 
         u_{n+1} = u_n + h v_{n+1/2}
         M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, v_{n+1/2}) + L^T r
         where g(u_{n+1}) <= 0:  0 <= L (v_{n+3/2} + e v_{n+1/2})  _|_  r >= 0
+
+    The step is :meth:`.CentralDifferences.advance`, the law :class:`.VelocityLevel`.
 
     Args:
         system: The system.
@@ -36,52 +34,131 @@ def CDLagrange(
     Raises:
         ValueError: A step that is not positive or above the critical one.
     """
-    arguments.time_step(dt)
-    return CentralDifferences(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
+
+    paper = "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)"
+    equations = "(47), Algorithm 2; balance (84)"
+    order = "2 without impact, 1 with"
+    conserves = "linear and angular momentum, the discrete energy (84)"
+    step_limit = "h <= 2 / omega_max"
+    contact_level = "velocity"
+    options = {**LUMPED, **TOUCHING}
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
+    ) -> None:
+        arguments.time_step(dt)
+        super().__init__(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
 
 
-def CDLagrangeImplicit(
-    system: PointMasses, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
-) -> ImplicitVelocity:
-    """CD-Lagrange with velocity-dependent forces at the mean velocity. Implicit in the velocity.
+class PaoliSchatzman(CentralDifferences):
+    """Paoli-Schatzman: central differences, contact at position level, lumped mass. Explicit.
 
-    Di Stasio et al. (2019), 'CD-Lagrange Implicit', the equation after (38)::
+    Paoli and Schatzman, SIAM J. Numer. Anal. 40 (2002), doi:10.1137/S0036142900378728; Di Stasio et al.
+    (2019), (20)-(24)::
 
-        u_{n+1} = u_n + h v_{n+1/2}
-        M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, (v_{n+1/2} + v_{n+3/2})/2) + L^T r
-        where g(u_{n+1}) <= 0:  0 <= L (v_{n+3/2} + e v_{n+1/2})  _|_  r >= 0
+        M (u_{n+1} - 2 u_n + u_{n-1}) / h^2 = F_n + L^T lambda_n
+        0 <= g((u_{n+1} + e u_{n-1}) / (1 + e))  _|_  lambda_n >= 0
 
-    Newton's method on the velocity, contact inside; :func:`CDLagrange` where no force depends on v.
+    in the leapfrog form of :class:`.CentralDifferences`; the impulse ``h lambda_n`` acts at t_n. The law is
+    :class:`.PositionLevel`.
 
     Args:
-        system: Point masses.
+        system: The system.
         dt: Time step [s], at most ``system.critical_time_step()``.
-        contact: The contact, without friction, or None.
+        contact: The contact, a list of contacts, or None.
         allow_unstable: Accept a step above the critical one.
 
     Raises:
-        ValueError: A system that is not one of point masses, friction, a step that is not positive
-            or above the critical one.
+        ValueError: Friction; a step that is not positive or above the critical one.
     """
-    arguments.time_step(dt)
-    contact = _without_friction(contact, "CD-Lagrange implicit")
-    return ImplicitVelocity(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
+
+    paper = "Paoli, Schatzman, SIAM J. Numer. Anal. 40 (2002)"
+    equations = "Di Stasio et al. (2019), (20)-(24); balance (84) of Fekak et al. (2017)"
+    order = "2 without impact, 1 with"
+    conserves = "the discrete energy (84) without contact; no penetration of (u_{n+1} + e u_{n-1})/(1 + e)"
+    step_limit = "h <= 2 / omega_max"
+    contact_level = "position"
+    options = LUMPED
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
+    ) -> None:
+        arguments.time_step(dt)
+        contact = without_friction(contact, "contact at position level")
+        super().__init__(system, dt, PositionLevel(contact), allow_unstable=allow_unstable)
 
 
-def MoreauJean(
-    system: System,
-    dt: float,
-    theta: float = 0.5,
-    contact: Contacts = None,
-    *,
-    forecast: float = 0.5,
-    mass: str = "consistent",
-    force: str = "trapezoid",
-) -> ThetaMethod | NewtonTheta:
+class Carpenter(PaoliSchatzman):
+    """Carpenter's forward increment Lagrange multipliers: Paoli-Schatzman with e = 0. Explicit.
+
+    Carpenter, Taylor and Katona, Int. J. Numer. Methods Eng. 32 (1991), doi:10.1002/nme.1620320107;
+    Di Stasio et al. (2019), (14)-(18). No point penetrates at any step.
+
+    Args:
+        system: The system.
+        dt: Time step [s], at most ``system.critical_time_step()``.
+        contact: The contact, with restitution 0, or None.
+        allow_unstable: Accept a step above the critical one.
+
+    Raises:
+        ValueError: A contact with restitution or friction; a step that is not positive or above the
+            critical one.
+    """
+
+    paper = "Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991)"
+    equations = "Di Stasio et al. (2019), (14)-(18); balance (84) of Fekak et al. (2017)"
+    conserves = "the discrete energy (84) without contact; no penetration"
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
+    ) -> None:
+        arguments.time_step(dt)
+        contact = as_contact(contact)
+        if contact is not None and contact.restitution > 0:
+            raise ValueError(
+                f"Carpenter's scheme has no restitution, but the contact has {contact.restitution}: "
+                "set it to 0, or take PaoliSchatzman"
+            )
+        super().__init__(system, dt, contact, allow_unstable=allow_unstable)
+
+
+class CarpenterImplicit(Newmark):
+    """Carpenter's implicit scheme: Newmark (1/4, 1/2), contact at position level. Implicit.
+
+    Carpenter, Taylor and Katona (1991), doi:10.1002/nme.1620320107; Di Stasio et al. (2019), Fig. 3. The
+    reaction remains in the acceleration of the next step, which makes impacts unstable.
+
+    Args:
+        system: A linear system.
+        dt: Time step [s].
+        contact: The contact, flat and with restitution 0, or None.
+        mass: ``"consistent"`` or ``"lumped"``.
+
+    Raises:
+        ValueError: A system that is not linear, a contact with restitution or friction.
+    """
+
+    paper = "Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991)"
+    equations = "Newmark (1/4, 1/2) with 0 <= g(u_{n+1}) _|_ lambda_{n+1} >= 0"
+    order = "2 without impact"
+    conserves = "energy of linear systems without contact; no penetration"
+    step_limit = "impacts are unstable at any h"
+    contact_level = "position"
+    options = CONSISTENT
+    own_balance = False
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent"
+    ) -> None:
+        arguments.time_step(dt)
+        super().__init__(system, dt, PositionLevel(contact), beta=0.25, gamma=0.5, mass=mass)
+
+
+class MoreauJean(ThetaMethod):
     """Moreau-Jean: theta method, contact at velocity level, coupled. Implicit.
 
-    Jean, Comput. Methods Appl. Mech. Eng. 177 (1999); Di Stasio et al. (2019), Moreau-Jean's
-    scheme::
+    Jean, Comput. Methods Appl. Mech. Eng. 177 (1999), doi:10.1016/S0045-7825(98)00383-1; Di Stasio et al.
+    (2019), Moreau-Jean's scheme::
 
         M (v_{n+1} - v_n) = h F_theta + L^T r,   u_{n+1} = u_n + h v_theta
         where g(u_n + forecast h v_n) <= 0:  0 <= L (v_{n+1} + e v_n)  _|_  r >= 0
@@ -89,7 +166,7 @@ def MoreauJean(
     with x_theta = (1 - theta) x_n + theta x_{n+1}; the contact operator is
     ``L (M + h^2 theta^2 K)^-1 L^T``; with friction normal and tangential impulses are found together,
     Coulomb's law on v_{n+1}. Linear systems under constant loads are factorised once; all
-    others take Newton iterations with a line search, contact inside them (:class:`NewtonTheta`).
+    others take Newton iterations with a line search, contact inside them (:class:`.ThetaMethod`).
 
     Args:
         system: The system.
@@ -105,171 +182,51 @@ def MoreauJean(
         ValueError: A step that is not positive, theta or forecast outside [0, 1], an unknown
             mass or force.
     """
-    return _theta(system, dt, theta, contact, forecast, mass, force, coupled=True)
+
+    paper = "Jean, Comput. Methods Appl. Mech. Eng. 177 (1999)"
+    equations = "theta method; Di Stasio et al. (2019), Moreau-Jean's scheme"
+    order = "2 without impact (theta = 1/2), 1 with"
+    conserves = "energy of linear systems (theta = 1/2)"
+    step_limit = "none (theta >= 1/2)"
+    contact_level = "velocity"
+    options = THETA
+
+    def __init__(
+        self,
+        system: System,
+        dt: float,
+        theta: float = 0.5,
+        contact: Contacts = None,
+        *,
+        forecast: float = 0.5,
+        mass: str = "consistent",
+        force: str = "trapezoid",
+    ) -> None:
+        arguments.time_step(dt)
+        if arguments.is_contact(theta):
+            raise ValueError("the third argument is theta: give the contact by its name, contact=...")
+        for name, value in (("theta", theta), ("forecast", forecast)):
+            arguments.number(name, value, "lie in [0, 1]", least=0.0, most=1.0)
+        arguments.contact(contact)
+        arguments.system(system)
+        if force not in ("trapezoid", "midpoint"):
+            raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
+        self.force = force
+        super().__init__(
+            system, dt, VelocityLevel(contact), theta=theta, forecast=forecast, mass=mass,
+            midpoint=force == "midpoint",
+        )  # fmt: skip
 
 
-def _theta(
-    system: System, dt: float, theta: float, contact: Contacts, forecast: float, mass: str,
-    force: str, coupled: bool,
-) -> ThetaMethod | NewtonTheta:  # fmt: skip
-    """Moreau-Jean: the factorised step where the system is linear under constant loads, Newton elsewhere."""
-    if arguments.is_contact(theta):
-        raise ValueError("the third argument is theta: give the contact by its name, contact=...")
-    for name, value in (("theta", theta), ("forecast", forecast)):
-        arguments.number(name, value, "lie in [0, 1]", least=0.0, most=1.0)
-    arguments.contact(contact)
-    arguments.system(system)
-    if force not in ("trapezoid", "midpoint"):
-        raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
-    law, weights = VelocityLevel(contact), {"theta": theta, "forecast": forecast}
-    if not system.steady:
-        midpoint = force == "midpoint"
-        return NewtonTheta(system, dt, law, **weights, mass=mass, midpoint=midpoint, coupled=coupled)
-    return ThetaMethod(system, dt, law, **weights, mass=mass, coupled=coupled)
-
-
-def MoreauJeanDecoupled(
-    system: System,
-    dt: float,
-    theta: float = 0.5,
-    contact: Contacts = None,
-    *,
-    forecast: float = 0.5,
-    mass: str = "consistent",
-    force: str = "trapezoid",
-) -> ThetaMethod | NewtonTheta:
-    """Moreau-Jean with the impulse found after a step without contact: :func:`MoreauJean` otherwise.
+class MoreauJeanDecoupled(MoreauJean):
+    """Moreau-Jean with the impulse found after a step without contact: :class:`MoreauJean` otherwise.
 
     ``r = max(0, -L (v_free + e v_n) / H)`` with ``H = L M^-1 L^T``, and ``v_{n+1} = v_free + M^-1 L^T r``.
     It has no energy balance of its own, and with large rotations it loses the angular momentum that
-    Di Stasio et al. (2019), Fig. 16, report.
-
-    Args:
-        system: The system.
-        dt: Time step [s].
-        theta: Weight of the end of the step, in [0, 1].
-        contact: The contact, a list of contacts, or None.
-        forecast: Part of the step over which the gap is forecast, in [0, 1].
-        mass: ``"consistent"`` or ``"lumped"``.
-        force: See :func:`MoreauJean`.
-
-    Raises:
-        ValueError: See :func:`MoreauJean`.
+    Di Stasio et al. (2019), Fig. 16, report, doi:10.1186/s40323-019-0126-y.
     """
-    return _theta(system, dt, theta, contact, forecast, mass, force, coupled=False)
 
-
-def PaoliSchatzman(
-    system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
-) -> CentralDifferences:
-    """Paoli-Schatzman: central differences, contact at position level, lumped mass. Explicit.
-
-    Paoli and Schatzman, SIAM J. Numer. Anal. 40 (2002); Di Stasio et al. (2019), (20)-(24)::
-
-        M (u_{n+1} - 2 u_n + u_{n-1}) / h^2 = F_n + L^T lambda_n
-        0 <= g((u_{n+1} + e u_{n-1}) / (1 + e))  _|_  lambda_n >= 0
-
-    in the leapfrog form of :class:`CentralDifferences`; the impulse ``h lambda_n`` acts at t_n.
-
-    Args:
-        system: The system.
-        dt: Time step [s], at most ``system.critical_time_step()``.
-        contact: The contact, a list of contacts, or None.
-        allow_unstable: Accept a step above the critical one.
-
-    Raises:
-        ValueError: A step that is not positive or above the critical one.
-    """
-    arguments.time_step(dt)
-    contact = _without_friction(contact, "contact at position level")
-    return CentralDifferences(system, dt, PositionLevel(contact), allow_unstable=allow_unstable)
-
-
-def Carpenter(
-    system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
-) -> CentralDifferences:
-    """Carpenter's forward increment Lagrange multipliers: Paoli-Schatzman with e = 0. Explicit.
-
-    Carpenter, Taylor, Katona, Int. J. Numer. Methods Eng. 32 (1991); Di Stasio et al. (2019),
-    (14)-(18). No point penetrates at any step.
-
-    Args:
-        system: The system.
-        dt: Time step [s], at most ``system.critical_time_step()``.
-        contact: The contact, with restitution 0, or None.
-        allow_unstable: Accept a step above the critical one.
-
-    Raises:
-        ValueError: A contact with restitution; a step that is not positive or above the
-            critical one.
-    """
-    arguments.time_step(dt)
-    contact = as_contact(contact)
-    if contact is not None and contact.restitution > 0:
-        raise ValueError(
-            f"Carpenter's scheme has no restitution, but the contact has {contact.restitution}: "
-            "set it to 0, or take PaoliSchatzman"
-        )
-    return PaoliSchatzman(system, dt, contact, allow_unstable=allow_unstable)
-
-
-def CarpenterImplicit(
-    system: System, dt: float, contact: Contacts = None, *, mass: str = "consistent"
-) -> Newmark:
-    """Carpenter's implicit scheme: Newmark (1/4, 1/2), contact at position level. Implicit.
-
-    Carpenter, Taylor, Katona (1991); Di Stasio et al. (2019), Fig. 3. The reaction stays in the
-    acceleration of the next step, which makes impacts unstable.
-
-    Args:
-        system: A linear system.
-        dt: Time step [s].
-        contact: The contact, flat and with restitution 0, or None.
-        mass: ``"consistent"`` or ``"lumped"``.
-
-    Raises:
-        ValueError: A system that is not linear, a contact with restitution or friction.
-    """
-    arguments.time_step(dt)
-    return Newmark(system, dt, PositionLevel(contact), beta=0.25, gamma=0.5, mass=mass, trapezoid=True)
-
-
-def AcaryBonnefon(
-    system: System,
-    dt: float,
-    contact: Contacts = None,
-    *,
-    forecast: float = 0.5,
-    mass: str = "consistent",
-) -> Combined:
-    """The combined scheme: Newton's law and no penetration at once. Implicit.
-
-    Acary and Bonnefon, ENOC (2011), (6), theta = 1/2; see :class:`Combined`.
-
-    Args:
-        system: A linear system.
-        dt: Time step [s].
-        contact: The contact, flat and without friction, or None.
-        forecast: Part of the step over which the gap is forecast, in [0, 1]; 1/2 or 1.
-        mass: ``"consistent"`` or ``"lumped"``.
-
-    Raises:
-        ValueError: A system that is not linear, a contact that does not fit.
-    """
-    arguments.time_step(dt)
-    return Combined(system, dt, contact, forecast=forecast, mass=mass)
-
-
-def _without_friction(given: Contacts, what: str) -> Contact | None:
-    """The contact.
-
-    Raises:
-        ValueError: One with friction.
-    """
-    contact = as_contact(given)
-    if contact is not None and contact.friction > 0:
-        raise ValueError(
-            f"{what} knows no friction, but the contact has {contact.friction}: set it to 0, or take "
-            "CDLagrange or MoreauJean"
-        )
-    return contact
+    paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), as its Fig. 16 was computed"
+    equations = "theta method without contact, then r = max(0, -L (v_free + e v_n) / (L M^-1 L^T))"
+    conserves = "nothing with contact"
+    coupled = False

@@ -1,48 +1,57 @@
-"""The theta method for linear systems."""
+"""The theta method with a contact law: one step for linear and nonlinear systems."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..systems.system import System
+from ..systems.system import PointMasses, System
 from .base import Integrator
-from .central_differences import refuse_restitution_and_friction, refuse_unsteady
 from .contact_laws import Enforcement, VelocityLevel
-from .delassus import contact_response
 from .energy import Balance, ThetaBalance
+from .requirements import refuse_restitution_and_friction, refuse_unsteady
+from .theta_linear import FactorisedThetaStep
+from .theta_newton import NewtonThetaStep
 
 
 class ThetaMethod(Integrator):
-    """One-step method with weight theta on the end of the step, for linear systems, F = f - K u::
+    """One-step method with weight theta on the end of the step; Di Stasio et al. (2019), (33) and (38)::
 
-        M (v_{n+1} - v_n) = h [(1-theta) F_n + theta F_{n+1}] + L^T r
+        M (v_{n+1} - v_n) = h F_theta + L^T r                                       (33)
         u_{n+1}           = u_n + h [(1-theta) v_n + theta v_{n+1}]
 
-    With ``dv = v_{n+1} - v_n``: ``(M + h^2 theta^2 K) dv = h F(u_n + theta h v_n) + L^T r``. The
-    matrix is factorised once. With friction normal and tangential impulses are found together, the
-    tangential law on v_{n+1}.
+    F_theta is the weighted mean of the forces at both ends or, with ``midpoint``, the force at the weighted
+    mean of the states, (38); both are the same for linear systems under constant loads. These are factorised
+    once (:class:`.FactorisedThetaStep`); all others take Newton iterations with contact inside
+    (:class:`.NewtonThetaStep`). Dofs whose motion is prescribed have the velocity that takes them there.
 
     Args:
-        system: A linear system.
+        system: The system; linear, under constant loads, unless the contact law is at velocity level.
         dt: Time step [s].
-        enforcement: The contact law; at velocity level its gap is looked at ``u_n + forecast h v_n``,
+        enforcement: The contact law; at velocity level the gap is evaluated at ``u_n + forecast h v_n``,
             else at ``u_{n+1}``.
         theta: Weight of the end of the step, in [0, 1].
         forecast: Part of the step over which the gap is forecast, in [0, 1].
-        mass: ``"consistent"`` or ``"lumped"``.
-        coupled: Whether the forces of the step answer to the impulse. If not, the step is made
-            without contact, and the impulse changes the velocity through M alone.
+        mass: ``"consistent"`` or ``"lumped"``; point masses are always lumped.
+        midpoint: Whether the force is that at the weighted mean of the states.
 
     Attributes:
+        enforcement: The contact law.
+        coupled: Whether the forces of the step depend on the impulse. If not, the step is made without
+            contact, and the impulse changes the velocity through M alone.
+        step_solver: What finds the velocities and impulses of a step.
         u_before: Displacements before the step, shape (size,) [m].
         v_before: Velocities before the step, shape (size,) [m/s].
+        iterations: Newton iterations of the last step; 0 where the matrix was factorised once.
 
     Raises:
-        ValueError: An unknown mass.
+        ValueError: An unknown mass; a system or contact that does not fit; prescribed motion with theta = 0.
+        NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
     """
 
+    explicit = False
     state_names = ("u", "v", "r", "r_t")
+    coupled = True
 
     def __init__(
         self,
@@ -52,46 +61,48 @@ class ThetaMethod(Integrator):
         *,
         theta: float,
         forecast: float = 0.5,
-        mass: str,
-        coupled: bool = True,
+        mass: str = "consistent",
+        midpoint: bool = False,
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
-        if enforcement.contact is not None and not isinstance(enforcement, VelocityLevel):
+        at_velocity = isinstance(enforcement, VelocityLevel)
+        if not at_velocity:
+            refuse_unsteady(system, "the theta method")
+        if enforcement.contact is not None and not at_velocity:
             refuse_restitution_and_friction(enforcement.contact, "contact at the end of a one-step formula")
             if theta == 0:
                 raise ValueError("contact at the end of the step needs theta above 0: nothing moves it there")
-        refuse_unsteady(system, "the theta method")
-        self.theta, self.forecast, self.mass = float(theta), float(forecast), mass
+        self.theta, self.forecast, self.midpoint = float(theta), float(forecast), midpoint
         self.beyond_limit, self.r_shift = theta < 0.5, theta - 1.0
-        self._solver = system.implicit_solver((theta * dt) ** 2, mass)
-        self._enforcement, self._coupled = enforcement, coupled
+        self.mass = "lumped" if isinstance(system, PointMasses) else mass
+        self.enforcement = enforcement
         self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
-        self._at, self._f, self._dv = (np.zeros(system.size) for _ in range(3))
-        if enforcement.contact is not None:
-            solver = self._solver if coupled else system.implicit_solver(0.0, mass)
-            self._response = contact_response(self, solver)
+        self._forecast_u = np.zeros(system.size)
+        self.iterations = 0
+        self.step_solver: FactorisedThetaStep | NewtonThetaStep = self.make_step_solver()
+
+    def make_step_solver(self) -> FactorisedThetaStep | NewtonThetaStep:
+        """The solver of the step that the system needs. Collective."""
+        return FactorisedThetaStep(self) if self.system.steady else NewtonThetaStep(self)
 
     def begin(self) -> None:
-        """Nothing but to still the held dofs: the first step is like all others."""
-        self.v[: self.system.owned][self.system.held] = 0.0
+        """Set the velocities of constrained dofs to zero; the first step is like all others."""
+        moved, fixed = self.system.moved, self.system.held.copy()
+        if moved.any:
+            fixed[moved.dofs] = False
+            self.u[moved.dofs] = moved(self.t)
+        self.v[: self.system.owned][fixed] = 0.0
         self.u_before[:], self.v_before[:] = self.u, self.v
 
     def advance(self) -> None:
         """One step; the impulse found is that of the step."""
-        h, theta = self.dt, self.theta
         self.u_before[:], self.v_before[:] = self.u, self.v
-        np.multiply(self.v, theta * h, out=self._at)
-        self._at += self.u
-        self.system.force(self.t, self._at, self.v, self._f)
-        self._f *= h
-        self._solver.solve(self._f, self._dv)
-        self.v += self._dv
-        if self.contact is not None:
-            self.r[:] = self._enforcement.impulses(self, self._response)
-            self._response.push(self.r, self.v)
-        for weight, v in ((1 - theta, self.v_before), (theta, self.v)):
-            np.multiply(v, weight * h, out=self._dv)
-            self.u += self._dv
+        self.step_solver.solve()  # v_{n+1} and r, (33) or (38)
+        self.step_solver.update()  # u_{n+1}
+
+    def reactions(self) -> NDArray:
+        """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
+        return self.step_solver.reactions()
 
     @property
     def contact_time(self) -> float:
@@ -99,10 +110,10 @@ class ThetaMethod(Integrator):
         return self.t - (1 - self.forecast) * self.dt
 
     def contact_position(self) -> NDArray:
-        """The forecast position ``u_n + forecast h v_n`` [m], kept until the next call."""
-        np.multiply(self.v_before, self.forecast * self.dt, out=self._at)
-        self._at += self.u_before
-        return self._at
+        """The forecast position ``u_n + forecast h v_n`` [m]; overwritten by the next call."""
+        np.multiply(self.v_before, self.forecast * self.dt, out=self._forecast_u)
+        self._forecast_u += self.u_before
+        return self._forecast_u
 
     def end_position(self) -> NDArray:
         """``u_{n+1}`` without contact [m]."""
@@ -112,6 +123,10 @@ class ThetaMethod(Integrator):
         """``u_{n+1}`` without contact, and ``theta h``."""
         return self.end_position(), self.theta * self.dt
 
+    def force_point(self) -> tuple[float, NDArray, NDArray] | None:
+        """Time, position and velocity of the force in F_theta; None where that is the mean of both ends."""
+        return self.step_solver.force_point() if self.midpoint else None
+
     def balance(self) -> Balance:
-        """The theta method's own balance; at theta = 1/2 and e = 1 nothing is lost."""
-        return ThetaBalance(self, closes=self._coupled)
+        """The balance of works of the theta method; at theta = 1/2 and e = 1 nothing is lost."""
+        return ThetaBalance(self, closes=self.coupled)

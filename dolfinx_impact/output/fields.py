@@ -210,7 +210,7 @@ class _Samples:
     """The fields of a run as functions on the mesh, and impulses since the last sample."""
 
     def __init__(self, integrator: Integrator, names: Sequence[str]) -> None:
-        self._s, system = integrator, integrator.system
+        self._s, system = integrator, integrator.body
         self._contact: Contact | None = integrator.contact
         bodies = (system.fine, system.coarse) if isinstance(system, Divided) else (system,)
         if not all(isinstance(body, Body) for body in bodies):

@@ -162,7 +162,7 @@ def _wanted(
 
 
 def _check_contact(contact: Any, integrator: Integrator) -> None:
-    mesh = getattr(integrator.system, "mesh", None)
+    mesh = getattr(integrator.body, "mesh", None)
     gdim = mesh.geometry.dim if mesh is not None else -1
     if contact is None or contact.rows.dofs.shape[1] != gdim:
         raise ValueError("forces=True needs a contact of a body with an obstacle: give one, or leave it out")

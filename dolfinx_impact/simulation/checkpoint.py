@@ -22,9 +22,10 @@ from .._version import __version__
 from ..integrators.base import Integrator
 from ..output.atomic_file import refuse_unwritable, whole_file
 from .parallel_layout import places_of
-from .run_fingerprint import description, fingerprint, tolerance
+from .run_fingerprint import description, differences, fingerprint, tolerance
 
-FORMAT, VERSION = "dolfinx_impact checkpoint", 2
+#: Version 2 named the formula of a scheme, not its class; it is read too.
+FORMAT, VERSION, READ = "dolfinx_impact checkpoint", 3, (2, 3)
 
 
 class Checkpoint:
@@ -59,10 +60,11 @@ class Checkpoint:
         """Raise before a run that could not be kept. Collective.
 
         Raises:
-            ValueError: A scheme that does not name its state.
+            ValueError: A scheme that does not name its state, or does not keep its constants.
             OSError: A folder that is not there or not writable.
         """
         integrator.state_places()
+        integrator.parameters()
         refuse_unwritable(self.path)
 
 
@@ -115,14 +117,14 @@ class Writer:
         self.places = places_of(integrator)
 
     def __enter__(self) -> "Writer":
+        s = self._integrator
+        said = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
         if MPI.COMM_WORLD.rank == 0:
             try:
                 file = self._stack.enter_context(whole_file(self._path))
                 self._archive = self._stack.enter_context(zipfile.ZipFile(file, "w", allowZip64=True))
             except OSError as error:
                 self._error = error
-        s = self._integrator
-        said = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
         self.add("about", "number", np.array(json.dumps({**said, "about": self._about})))
         self.add("nodes", "number", self.places["dofs"].nodes())
         state = s.state()
@@ -196,10 +198,10 @@ class Stored:
             kind, version = about["format"], about["version"]
         except Exception as error:
             raise ValueError(f"{self._name} is no checkpoint, or a damaged one: {error}") from None
-        if kind != FORMAT or version != VERSION:
+        if kind != FORMAT or version not in READ:
             raise ValueError(
-                f"{self._name} is a {kind} of version {version}; this package ({__version__}) reads version "
-                f"{VERSION}: take the one that wrote it, {about.get('package')}"
+                f"{self._name} is a {kind} of version {version}; this package ({__version__}) reads versions "
+                f"{' and '.join(map(str, READ))}: take the one that wrote it, {about.get('package')}"
             )
         self._data = data
         return {**about, "names": list(data.files)}
@@ -258,9 +260,9 @@ class Stored:
             ValueError: A file of another run; the scheme is as before then.
         """
         s = integrator
-        for what, mine in description(s).items():
-            if self.about.get(what) != mine:
-                raise self._other(f"its {what} is {self.about.get(what)}, this one's {mine}")
+        other = differences(s, self.about)
+        if other:
+            raise self._other(other)
         self.places, self._shared = places_of(s), s.system.comm.size == MPI.COMM_WORLD.size
         nodes = self._whole("nodes")
         nodes = nodes if self._shared else MPI.COMM_WORLD.bcast(nodes, root=0)

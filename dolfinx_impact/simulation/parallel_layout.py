@@ -163,7 +163,7 @@ class Pairs:
 
 def places_of(s: Any) -> dict[str, Any]:
     """The places of a scheme's arrays, by the names of :meth:`~.Integrator.state_places`. Collective."""
-    comm, system = s.system.comm, s.system
+    comm, system = s.system.comm, s.body
     places: dict[str, Any] = {"shares": Shares(comm), "dofs": Dofs(getattr(system, "fine", system))}
     if s.contact is not None:
         places["points"] = Points(comm, s.contact.rows)

@@ -226,7 +226,7 @@ def _end(observers: Sequence[Any]) -> Exception | None:
 
 def _rotation(integrator: Integrator) -> float:
     """Angle by which a body of linear laws has turned, which they do not allow [rad]. Collective."""
-    body = integrator.system
+    body = integrator.body
     if not isinstance(body, Body) or body.gdim == 1 or not body.linear:
         return 0.0
     return 0.0 if getattr(body, "state", None) == "axisymmetric" else body.rigid_rotation(integrator.u)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Any, Callable
+from typing import Any, Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,8 @@ from .. import parallel
 from ..contact.base import Contact
 from ..contact.contact_set import ContactSet
 from ..integrators.base import Integrator
+from ..integrators.constants import constants, is_constant
+from ..systems.system import PointMasses
 
 #: Masses and prescribed motions of two runs are the same up to this part of the largest.
 _SAME = 1e-9
@@ -24,48 +25,50 @@ _PARTS = (0.0, 0.236, 0.382, 0.618, 0.854)
 
 
 def description(s: Integrator) -> dict[str, Any]:
-    """What a run is, as JSON can. Collective."""
-    comm, contact, law = s.system.comm, s.contact, getattr(s, "_enforcement", None)
-    scheme = {"class": type(s).__name__, **_constants(s, Integrator)}
+    """Scheme, contact law and contact by their classes and constants, and sizes, for JSON. Collective."""
+    comm, contact, law = s.system.comm, s.contact, getattr(s, "enforcement", None)
+    scheme: dict[str, Any] = {"class": type(s).__name__, **s.parameters()}
     if law is not None:
-        scheme |= {"law": type(law).__name__, **_constants(law)}
+        scheme["law"] = {"class": type(law).__name__, **constants(law)}
     points = None if contact is None else _contact(contact)
     dofs = int(parallel.total(comm, float(s.system.owned)))
     return {"scheme": scheme, "dofs": dofs, "contact": points}
 
 
+def differences(s: Integrator, stored: Mapping[str, Any]) -> str:
+    """In words the difference of a stored :func:`description` from that of ``s``, or "". Collective."""
+    for name, mine in description(s).items():
+        same = _same_formula(s, stored.get(name)) if name == "scheme" and stored["version"] == 2 else False
+        if stored.get(name) != mine and not same:
+            return f"its {name} is {stored.get(name)}, this one's {mine}"
+    return ""
+
+
+#: Classes of version 2, which named the formula and not the scheme, that have another name now.
+_FORMULAS = {
+    "Combined": "AcaryBonnefon", "ImplicitVelocity": "CDLagrangeImplicit", "NewtonTheta": "ThetaMethod",
+}  # fmt: skip
+
+
+def _same_formula(s: Integrator, stored: Any) -> bool:
+    """Whether the scheme of a file of version 2 may be ``s``: formula, contact law and constants of both."""
+    kept, law = dict(stored), getattr(s, "enforcement", None)
+    formula, of_law = kept.pop("class"), kept.pop("law", None)
+    formulas = [kind.__name__ for kind in type(s).__mro__]
+    if _FORMULAS.get(formula, formula) not in formulas:
+        return False
+    if of_law is not None and of_law != type(law).__name__:
+        return False
+    if isinstance(s.system, PointMasses):
+        kept.pop("mass", None)  # whatever it said, point masses are lumped
+    mine = {name: getattr(s, name, None) for name in kept} | ({} if law is None else constants(law))
+    return all(mine[name] == value for name, value in kept.items() if is_constant(mine[name]))
+
+
 def _contact(contact: Contact) -> dict[str, Any]:
     if isinstance(contact, ContactSet):
         return {"members": [_contact(each) for each in contact.members]}
-    return {"points": contact.total, **_constants(contact, Contact)}
-
-
-def _constants(made: Any, base: type = object) -> dict[str, Any]:
-    """Numbers and words that an object keeps under the names of its class's arguments, or has from its class.
-
-    The step may change in a run, what is in ``state_names`` does, and what is allowed makes no other run.
-
-    Args:
-        made: The object.
-        base: A class whose own attributes are no constants.
-    """
-    names: dict[str, None] = {}
-    for kind in type(made).__mro__:
-        if "__init__" in vars(kind):
-            names |= dict.fromkeys(inspect.signature(vars(kind)["__init__"]).parameters)
-        if issubclass(kind, base) and kind not in base.__mro__:
-            names |= dict.fromkeys(name for name, value in vars(kind).items() if _plain(value))
-    found, changing = {}, ("dt", *getattr(made, "state_names", ()))
-    for name in names:
-        value = getattr(made, name, getattr(made, f"_{name}", None))
-        value = value.item() if isinstance(value, np.generic) else value
-        if _plain(value) and name not in changing and not name.startswith(("__", "allow_")):
-            found[name.lstrip("_")] = value
-    return found
-
-
-def _plain(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, str))
+    return {"points": contact.total, **constants(contact, Contact)}
 
 
 def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:

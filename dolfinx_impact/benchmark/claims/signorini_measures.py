@@ -181,7 +181,7 @@ def fly(
     """A bar far above the ground, let go in a mode of its mesh, or with all of them (None)."""
     settings = {"g0": BOUNCING.g0, "h": courant * BAR.length / N / BAR.wave_speed, **settings}
     s: Any = made(runs, scheme, unstable, **settings)
-    x, weights, bottom = s.system.x[:, 0], s.system.mass, 1e3
+    x, weights, bottom = s.body.x[:, 0], s.system.mass, 1e3
     turn = np.pi * (mode or 1) / N
     shape = np.cos(turn * np.round(x * N / BAR.length))
     rough = np.sin(1.0 + 7.0 * np.arange(x.size) ** 2)

@@ -121,7 +121,7 @@ def _stable(scheme: str, courant: float, elements: int, **settings: Any) -> bool
 def _settles(scheme: str, courant: float, eps: float) -> bool:
     """Whether a small disturbance of the bar that rests on a spring stays small for 500 steps."""
     made = _made(scheme, True, BOUNCES, courant=courant, h0=0.0, eps=eps)
-    height, g0 = made.system.x[:, 0], 10.0  # type: ignore[attr-defined]
+    height, g0 = made.body.x[:, 0], 10.0  # type: ignore[attr-defined]
     sag = g0 / (2 * BAR.wave_speed**2) * height * (height - 2 * BAR.length)
     rest = sag - g0 * BAR.rho * BAR.length * eps
     made.start(rest, 1e-9 * np.cos(np.arange(height.size)), allow_penetration=True)
@@ -173,7 +173,7 @@ def stress(scheme: str, h: float, t: float = 1.0, **settings: Any) -> NDArray:
             made.step()
     except (ValueError, RuntimeError) as error:
         raise FailedRun(runner.describe(error)) from None
-    x = made.system.x[:, 0]  # type: ignore[attr-defined]
+    x = made.body.x[:, 0]  # type: ignore[attr-defined]
     upwards = np.argsort(x)
     return BAR.E * np.diff(made.u[: x.size][upwards]) / np.diff(x[upwards])
 

@@ -42,7 +42,8 @@ class Block:
     def __init__(self, integrator: Integrator, rows: Rows, balance: Balance | None) -> None:
         if not kernels.load().COMPILED:
             raise NotCompiled("numba is not installed")
-        if not isinstance(integrator, CentralDifferences) or type(integrator) is not CentralDifferences:
+        own_step = type(integrator).advance is not CentralDifferences.advance
+        if not isinstance(integrator, CentralDifferences) or own_step:
             raise NotCompiled(f"{type(integrator).__name__} makes its steps one by one")
         if balance is not None and type(balance) is not CentralDifferenceBalance:
             raise NotCompiled(f"{type(balance).__name__} follows its steps one by one")
@@ -104,7 +105,7 @@ class Block:
 
 def _contact(integrator: CentralDifferences, loop: Any) -> tuple[Any, Callable | None]:
     """The contact as arrays, and the surface of a curved obstacle."""
-    contact, law = integrator.contact, integrator._enforcement
+    contact, law = integrator.contact, integrator.enforcement
     if contact is None:
         none = np.zeros((0, 1))
         return loop.Points(none.astype(np.int32), none, none, none[:, 0], none[:, 0], False, 0.0, 0.0,

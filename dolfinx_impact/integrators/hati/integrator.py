@@ -16,6 +16,7 @@ from ..compiled.central import NotCompiled
 from ..contact_laws import VelocityLevel
 from ..energy import Balance
 from ..initial_values import Initial, initial_field
+from ..options import TOUCHING, Option
 from ..step_buffer import CompiledLoop
 from .balance import HATIBalance
 from .compiled import FineBlock, HATIBlock
@@ -81,6 +82,17 @@ class HATI(Integrator):
             interface or on other dofs than those of ``fine``.
     """
 
+    paper = "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)"
+    equations = "(54)-(74), Algorithm 1 (GC method); balance (91)-(93)"
+    order = "2 without impact, 1 with"
+    conserves = "velocities across the interface, the balance (91) with the energy of the interface"
+    step_limit = "fine step <= 2 / omega_max of the explicit subdomain"
+    contact_level = "velocity"
+    divided = True
+    options = {
+        "ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"),
+        **TOUCHING,
+    }
     state_names = ("free_velocity", "r", "r_t")
     system: Divided
 

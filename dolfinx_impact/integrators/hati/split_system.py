@@ -20,7 +20,8 @@ class Divided:
     linear, has_damping = True, False
 
     def __init__(self, fine: Body, coarse: Body) -> None:
-        self.fine, self.coarse, self.bearer, self.comm = fine, coarse, fine, fine.comm
+        self.fine, self.coarse, self.comm = fine, coarse, fine.comm
+        self.contains = (fine, coarse)
         self.owned, self.size = fine.owned + coarse.owned, fine.size + coarse.size
         self.length, self.gdim, self.block = max(fine.length, coarse.length), fine.gdim, fine.block
         self.mass = np.concatenate([fine.mass, coarse.mass])

@@ -1,0 +1,135 @@
+"""The discretizations of Doyen, Ern and Piperno (2011) with central differences, by their numbers.
+
+SIAM J. Sci. Comput. 33 (2011), doi:10.1137/100791440. ``Eq`` is the energy (84) of Fekak et al. (2017), less
+the work of the loads. The others are in :mod:`.doyen2011`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+from .. import parallel
+from ..contact.base import Contact
+from ..contact.contact_set import Contacts, as_contact
+from ..systems.system import System
+from .central_differences import CentralDifferences
+from .contact_laws import Enforcement, PositionLevel, VelocityLevel
+from .doyen2011 import BELOW, EPS, IMPULSE_WORK, PAPER, fixed_restitution, refuse_contact
+from .energy import Balance
+from .modified_mass import StaticBalance, StaticContact, StaticLevel
+from .options import LUMPED
+from .penalty import ExplicitPenalty
+
+
+class Central(CentralDifferences):
+    """Central differences with the lumped mass and a contact law.
+
+    Args:
+        system: The system.
+        dt: Time step [s], at most ``system.critical_time_step()``.
+        contact: The contact, or None.
+        allow_unstable: Accept a step above the critical one.
+
+    Raises:
+        ValueError: A step that is not positive or above the critical one; a contact that does not fit.
+    """
+
+    paper = PAPER
+    order = "2 without impact, 1 with"
+    conserves = f"Eq: {IMPULSE_WORK}"
+    step_limit = "h <= 2 / omega_max"
+    contact_level = "position"
+    options = {**fixed_restitution(0.0), **LUMPED}
+    law: Callable[..., Enforcement] = PositionLevel
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False,
+        **law: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(system, dt, type(self).law(contact, **law), allow_unstable=allow_unstable)
+
+
+class DEP23(Central):
+    """2.3: central differences without contact."""
+
+    equations = "2.3: central differences"
+    order, conserves, contact_level, options = "2", "Eq", "none", LUMPED
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
+    ) -> None:
+        refuse_contact(contact)
+        super().__init__(system, dt, allow_unstable=allow_unstable)
+
+
+class DEP47(Central):
+    """4.7: central differences, ``0 <= g(u_{n+1})  _|_  lambda_n >= 0``."""
+
+    equations = "4.7: central differences, implicit contact"
+
+
+class DEP48(Central):
+    """4.8: central differences, projected; the same as 4.7."""
+
+    equations = "4.8: central differences, projected"
+
+
+class DEP53(Central):
+    """5.3: central differences, ``lambda_n = max(-g(u_n), 0) / eps`` with the compliance ``eps`` [m/N].
+
+    Attributes:
+        beyond_limit: Also set above a step that is stable for sure with the stiffness of the penalty,
+            ``omega^2 <= omega_K^2 + H / eps``: the run is then stopped should its energy explode.
+    """
+
+    equations = "5.3: central differences, penalty"
+    step_limit = "h below 2 / omega_max, the penalty's stiffness included"
+    contact_level, options = "penalty", {**fixed_restitution(0.0), **LUMPED, **EPS}
+    law = ExplicitPenalty
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, eps: float = 1e-4,
+        allow_unstable: bool = False,
+    ) -> None:  # fmt: skip
+        self.eps = eps
+        super().__init__(system, dt, contact, allow_unstable=allow_unstable, eps=eps)
+        if self.contact is not None:
+            self.beyond_limit |= self.dt > _penalty_limit(system, self.contact, eps)
+
+
+class DEP62(Central):
+    """6.2: central differences, Newton's law with e = 0 where ``g(u_n) < 0``."""
+
+    equations = "6.2: central differences, contact in velocity"
+    contact_level, options = "velocity", {**fixed_restitution(0.0), **BELOW, **LUMPED}
+    law = VelocityLevel
+
+
+class DEP72(Central):
+    """7.2: central differences of the dofs with mass, contact dofs in static equilibrium, (117)."""
+
+    equations = "7.2: semi-explicit, modified mass"
+    law = StaticLevel
+    system: StaticContact  # type: ignore[assignment]
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
+    ) -> None:
+        contact = as_contact(contact)
+        super().__init__(StaticContact(system, contact), dt, contact, allow_unstable=allow_unstable)
+
+    @property
+    def body(self) -> System:
+        """See :attr:`.Integrator.body`."""
+        return self.system.base
+
+    def balance(self) -> Balance:
+        """The balance of central differences with the works at the dofs in static equilibrium."""
+        return StaticBalance(self)
+
+
+def _penalty_limit(system: System, contact: Contact, eps: float) -> float:
+    """``2 / sqrt(omega_K^2 + H / eps)``, a step that is stable for sure [s]. Collective."""
+    H = parallel.largest(system.comm, contact.rows.diagonal(system.inverse_mass))
+    return 2.0 / math.sqrt((2.0 / system.critical_time_step()) ** 2 + H / eps)

@@ -1,0 +1,42 @@
+"""What formulas and contact laws require of contacts and systems; each function refuses what does not fit."""
+
+from __future__ import annotations
+
+from ..contact.base import Contact
+from ..contact.contact_set import Contacts, as_contact
+from ..systems.system import System
+
+
+def without_friction(given: Contacts, what: str) -> Contact | None:
+    """The contact, or None.
+
+    Raises:
+        ValueError: A contact with friction.
+    """
+    contact = as_contact(given)
+    if contact is not None and contact.friction > 0:
+        raise ValueError(
+            f"{what} knows no friction, but the contact has {contact.friction}: set it to 0, or take "
+            "CDLagrange or MoreauJean"
+        )
+    return contact
+
+
+def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
+    """Raise a ValueError for a contact with either, or with an obstacle that moves."""
+    if contact.moving:
+        raise ValueError(f"{what} knows no moving obstacles: take CDLagrange or MoreauJean")
+    if contact.restitution > 0 or contact.friction > 0:
+        raise ValueError(
+            f"{what} has no restitution and no friction; here e = {contact.restitution}, "
+            f"mu = {contact.friction}: set them to 0"
+        )
+
+
+def refuse_unsteady(system: System, what: str) -> None:
+    """Raise a ValueError unless all forces are ``f - K u`` with a constant f."""
+    if not system.steady:
+        raise ValueError(
+            f"{what} takes linear systems, their forces given by a stiffness, under constant loads, without "
+            "damping and prescribed motion: take CDLagrange or MoreauJean"
+        )

@@ -1,0 +1,178 @@
+"""Named schemes are classes: facts, parameters, what a checkpoint compares, and what a user may derive."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dolfinx_impact as di
+from dolfinx_impact.integrators.catalogue import CLASSES, table
+from dolfinx_impact.integrators.catalogue_entry import OF_THE_CONTACT
+from dolfinx_impact.integrators.constants import PARTS
+from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
+from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
+from dolfinx_impact.simulation.run_fingerprint import description
+
+ROOT = Path(__file__).parent.parent
+ONE_SYSTEM = [name for name, kind in CLASSES.items() if not kind.divided]
+
+
+def hanging(kind, restitution=0.0, **options):
+    """Two masses on springs above a floor, with a scheme."""
+    system = di.PointMasses([1.0, 2.0], load=[-9.81, 0.0], stiffness=[[90.0, -40.0], [-40.0, 40.0]])
+    floor = di.Bound(system, 0, lower=-0.05, restitution=restitution)
+    contact = None if kind.contact_level == "none" else floor
+    if "mass" in kind.options:
+        options.setdefault("mass", kind.options["mass"].default)
+    if kind.explicit:
+        options.pop("mass", None)
+    return kind(system, 1e-2, contact=contact, **options)
+
+
+def named_arguments(kind):
+    """Arguments of the constructors of a class up to the first that hands none on."""
+    names = []
+    for each in kind.__mro__:
+        if "__init__" in vars(each):
+            arguments = inspect.signature(each.__init__).parameters.values()
+            names += [a.name for a in arguments if a.kind is not a.VAR_KEYWORD]
+            if not any(a.kind is a.VAR_KEYWORD for a in arguments):
+                break
+    return {name for name in names if name not in PARTS and not name.startswith("allow_")}
+
+
+@pytest.mark.parametrize("name", ONE_SYSTEM)
+def test_parameters_are_the_arguments_of_the_constructor(name):
+    kind = CLASSES[name]
+    assert set(hanging(kind).parameters()) == named_arguments(kind)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_class_states_its_facts(name):
+    kind = CLASSES[name]
+    for fact in ("paper", "equations", "order", "conserves", "step_limit", "contact_level"):
+        assert isinstance(getattr(kind, fact), str) and getattr(kind, fact), fact
+    assert isinstance(kind.explicit, bool) and kind.__doc__
+    taken = named_arguments(kind) | set(OF_THE_CONTACT) | {"mass"}
+    assert set(kind.options) <= taken
+    assert di.SCHEMES[name].make is kind and di.SCHEMES[name].limit == kind.step_limit
+
+
+@pytest.mark.parametrize("name", ONE_SYSTEM)
+def test_a_scheme_has_the_class_that_was_typed(name):
+    kind = CLASSES[name]
+    scheme = hanging(kind)
+    assert type(scheme) is kind and isinstance(scheme, di.Integrator)
+    assert repr(scheme).startswith(kind.__name__)
+
+
+def test_a_user_may_derive_from_a_named_scheme():
+    class Counting(di.CDLagrange):
+        """CD-Lagrange that counts its steps with an impulse."""
+
+        hits = 0
+
+        def advance(self):
+            super().advance()
+            self.hits += bool(self.r.any())
+
+    mine, plain = hanging(Counting), hanging(di.CDLagrange)
+    for each in (mine, plain):
+        each.start([0.1, 0.0], 0.0)
+        di.simulate(each, t_end=2.0, progress=False)
+    assert np.array_equal(mine.u, plain.u) and mine.hits > 10
+
+
+def test_how_a_step_is_solved_is_no_part_of_the_fingerprint():
+    K = np.array([[90.0, -40.0], [-40.0, 40.0]])
+
+    def internal(t, u, v, out):
+        out[:] = K @ u
+
+    kept = []
+    for system in (di.PointMasses([1.0, 2.0], stiffness=K), di.PointMasses([1.0, 2.0], internal=internal)):
+        scheme = di.MoreauJean(system, 1e-2, 0.6)
+        scheme.start(0.1, 0.0)
+        kept.append((type(scheme.step_solver), description(scheme)))
+    assert [kind for kind, _ in kept] == [FactorisedThetaStep, NewtonThetaStep]
+    assert kept[0][1] == kept[1][1]
+
+
+@pytest.mark.parametrize("other, message", [
+    ({"theta": 0.75}, "its scheme is .*'theta': 0.5.*, this one's .*'theta': 0.75"),
+    ({"forecast": 0.0}, "its scheme is .*'forecast': 0.5.*, this one's .*'forecast': 0.0"),
+    ({"force": "midpoint"}, "its scheme is .*'force': 'trapezoid'.*, this one's .*'force': 'midpoint'"),
+])  # fmt: skip
+def test_a_checkpoint_of_other_parameters_is_refused(other, message, shared_path):
+    scheme = hanging(di.MoreauJean)
+    scheme.start(0.0, 0.0)
+    scheme.step()
+    di.checkpoint.save(shared_path / "run", scheme)
+    with pytest.raises(ValueError, match=message):
+        di.checkpoint.load(shared_path / "run", hanging(di.MoreauJean, **other))
+
+
+def ball(kind, **options):
+    """The run of ``data/checkpoint-version-2.npz``, with ``MoreauJean``, after 250 steps."""
+    system = di.PointMasses(1.0, stiffness=[[50.0]], load=[-9.81])
+    scheme = kind(system, 1e-3, contact=di.Bound(system, 0, lower=0.0, restitution=0.3), **options)
+    scheme.start(0.2, 0.0)
+    return scheme
+
+
+def test_a_checkpoint_of_version_2_is_read():
+    stored, run = ball(di.MoreauJean), ball(di.MoreauJean)
+    di.checkpoint.load(ROOT / "tests/data/checkpoint-version-2.npz", stored)
+    for _ in range(250):
+        run.step()
+    assert stored.t == pytest.approx(0.25) and stored.u == pytest.approx(run.u, rel=1e-12)
+    for each in (stored, run):
+        for _ in range(250):
+            each.step()
+    assert stored.u == pytest.approx(run.u, rel=1e-12) and stored.v == pytest.approx(run.v, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind, options", [
+    (di.CDLagrange, {}), (di.MoreauJeanDecoupled, {}), (di.MoreauJean, {"theta": 0.6}),
+    (di.SCHEMES["dep-6.1"].make, {}),
+])  # fmt: skip
+def test_a_checkpoint_of_version_2_of_another_scheme_is_refused(kind, options):
+    with pytest.raises(ValueError, match="is a checkpoint of another run: its scheme is .*'ThetaMethod'"):
+        di.checkpoint.load(ROOT / "tests/data/checkpoint-version-2.npz", ball(kind, **options))
+
+
+class Forgetful(di.CDLagrange):
+    """A scheme that does not keep an argument of its constructor."""
+
+    def __init__(self, system, dt, contact=None, *, rate=1.0):
+        super().__init__(system, dt, contact)
+        self.v_factor = 1.0 - rate * dt
+
+
+class Keeping(Forgetful):
+    """The same one with its argument kept."""
+
+    def __init__(self, system, dt, contact=None, *, rate=1.0):
+        super().__init__(system, dt, contact, rate=rate)
+        self._rate = rate
+
+
+def test_a_users_constant_that_is_kept_nowhere_is_asked_for(shared_path):
+    scheme = hanging(Forgetful)
+    scheme.start(0.0, 0.0)
+    with pytest.raises(ValueError, match="Forgetful cannot be stopped .* argument rate .* keep self.rate"):
+        di.checkpoint.save(shared_path / "run", scheme)
+    kept = hanging(Keeping, rate=2.0)
+    kept.start(0.0, 0.0)
+    assert kept.parameters() == {"rate": 2.0}
+    di.checkpoint.save(shared_path / "run", kept)
+    with pytest.raises(ValueError, match="'rate': 2.0.*, this one's .*'rate': 3.0"):
+        di.checkpoint.load(shared_path / "run", hanging(Keeping, rate=3.0))
+
+
+def test_the_tables_of_the_readme_are_those_of_the_classes():
+    readme = (ROOT / "README.md").read_text()
+    numbered = [name for name in CLASSES if name.startswith("dep-")]
+    assert table(*(name for name in CLASSES if name not in numbered)) in readme
+    assert table(*numbered, papers=False) in readme
