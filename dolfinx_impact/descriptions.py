@@ -54,7 +54,7 @@ def of_contact(contact: Any) -> str:
 
 def of_integrator(integrator: Any) -> str:
     """Contact law, time step (also relative to the critical one) and present time of a scheme."""
-    law = getattr(integrator, "_enforcement", None) if integrator.contact is not None else None
+    law = getattr(integrator, "enforcement", None) if integrator.contact is not None else None
     step, critical = f"step {integrator.dt:.6g} s", vars(integrator.system).get("_critical")
     if critical is not None and np.isfinite(critical):
         step += f", {integrator.dt / critical:.4g} of the critical one"

@@ -29,7 +29,7 @@ class Scaled(CentralDifferences):
         super().__init__(system, dt, VelocityLevel(contact))
 
     def _resolve_contact(self, response, first=False):
-        self.r[:] = self.factor * self._enforcement.impulses(self, response, first=first)
+        self.r[:] = self.factor * self.enforcement.impulses(self, response, first=first)
         response.push(self.r, self.v)
 
 

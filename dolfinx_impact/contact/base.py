@@ -15,12 +15,19 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import arguments, descriptions, parallel
+from ..algebra import kernels
 from ..algebra.operators import Rows
 from ..systems.system import System
 from .active_sides import ActiveSides
+from .compiled import CompiledContact, Surface
 
 #: Largest penetration at the start that counts as round-off, relative to the system's length.
 TOUCHING = 1e-9
+#: What compiled loops do in the place of a contact.
+_REPLACED = (
+    "gap", "evaluate", "evaluate_along", "touch", "closed", "approach_velocity", "slip", "frames", "note",
+    "keep", "agree_on_failure", "restitutions", "frictions", "_of_points",
+)  # fmt: skip
 
 
 class Contact:
@@ -250,6 +257,48 @@ class Contact:
         normal = np.einsum("pk,pk->p", self.rows.weights, velocity)
         return velocity - normal[:, None] * self.rows.weights
 
+    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+        """Data for compiled loops.
+
+        A class that changes the gap, or what else a loop does in its place, joins compiled runs by a method
+        ``compiled`` of its own: ``return super().compiled()`` where the gap is affine in u with a constant L,
+        ``return super().compiled(surface, x)`` where it is curved. Without one its runs go step by step.
+
+        Args:
+            surface: Compiled gap and normal of one point, for gaps that are not constant in slope.
+            x: Positions of the points at zero displacement, shape (p, k) [m], for these; default zero.
+
+        Raises:
+            NotCompiled: The contact is of another kind; the message says which.
+        """
+        self._refuse_uncompiled()
+        if surface is None and not self.constant:
+            raise kernels.NotCompiled(f"{type(self).__name__} offers no compiled gap")
+        rows = self.rows
+        return CompiledContact(
+            rows.dofs, rows.weights, self.gap(np.zeros(self.system.size)),
+            np.zeros(rows.dofs.shape) if x is None else np.ascontiguousarray(x),
+            None if self.constant else surface,
+            self.restitution, self.gap_tolerance, self.touching, self.friction,
+        )  # fmt: skip
+
+    def _refuse_uncompiled(self) -> None:
+        """Raise a NotCompiled for what no compiled loop does, whatever the gap."""
+        if not self.rows.distinct:
+            raise kernels.NotCompiled("points of the contact share dofs")
+        if self.moving:
+            raise kernels.NotCompiled("the obstacle moves")
+        if self.remembers:
+            raise kernels.NotCompiled(
+                "the contact remembers sides of an obstacle with edges, or corrects its drift"
+            )
+        changed = kernels.overridden(self, _REPLACED)
+        if changed is not None:
+            raise kernels.NotCompiled(
+                f"{type(self).__name__} decides for itself which points are closed and what acts on them: it "
+                f"changes {changed}() without a compiled() of its own"
+            )
+
     def matrix(self) -> Any:
         """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
         return self.rows.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
@@ -351,3 +400,7 @@ class Bound(Contact):
     def gap(self, u: NDArray) -> NDArray:
         """``u - lower`` or ``upper - u``, shape (p,)."""
         return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)
+
+    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+        """See :meth:`Contact.compiled`."""
+        return super().compiled(surface, x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ class Integrator:
     state_names: tuple[str, ...] = ()
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
+    _enforcement: Any = None
 
     def __init__(self, system: System, dt: float, contact: Contacts = None) -> None:
         arguments.system(system)
@@ -96,6 +97,11 @@ class Integrator:
     def v_time(self) -> float:
         """Time of ``v`` [s]."""
         return self.t + self.v_shift * self.dt
+
+    @property
+    def enforcement(self) -> Any:
+        """The contact law in discrete time; None for schemes that keep none."""
+        return self._enforcement
 
     @property
     def contact_time(self) -> float:

@@ -25,7 +25,7 @@ _PARTS = (0.0, 0.236, 0.382, 0.618, 0.854)
 
 def description(s: Integrator) -> dict[str, Any]:
     """What a run is, as JSON can. Collective."""
-    comm, contact, law = s.system.comm, s.contact, getattr(s, "_enforcement", None)
+    comm, contact, law = s.system.comm, s.contact, s.enforcement
     scheme = {"class": type(s).__name__, **_constants(s, Integrator)}
     if law is not None:
         scheme |= {"law": type(law).__name__, **_constants(law)}
