@@ -58,7 +58,8 @@ from .algebra import complementarity
 from .algebra.complementarity import NotConverged
 from .algebra.operators import Rows
 from .contact import obstacles, statics
-from .contact.base import Bound, Contact
+from .contact.base import Contact
+from .contact.bound import Bound
 from .contact.node_pairs import NodePairs
 from .contact.obstacle_contact import ObstacleContact, RigidContact
 from .contact.obstacles import Box, Cone, Cylinder, Moving, Plane, SignedDistance, Sphere, Torus, Union

@@ -144,6 +144,9 @@ class Own(CentralDifferences):
     def __init__(self, system, dt, contact=None):
         super().__init__(system, dt, di.integrators.VelocityLevel(contact))
 
+    def advance(self):
+        super().advance()
+
 
 def in_python(t, u, v, out):
     out[:] = -9.81

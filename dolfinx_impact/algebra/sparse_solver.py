@@ -70,6 +70,13 @@ class FactorisedSolver:
             )
         out[:n] = self._x.array_r
 
+    def compiled(self) -> tuple:
+        """None for compiled loops: see :meth:`SymmetricSolver.compiled`."""
+        raise kernels.NotCompiled(
+            f"a linear system is solved by PETSc, as with more than {SMALL} free dofs, with options for its "
+            "solver, or where the operator has no symmetric factors"
+        )
+
     def solve_block(self, columns: NDArray) -> NDArray:
         """Solutions for several right-hand sides, shape (size, k), owned entries first. Collective."""
         from petsc4py import PETSc
@@ -128,6 +135,16 @@ class SymmetricSolver:
         """Write the solution for ``b``, shape (size,), into ``out``."""
         out[: self._size] = 0.0
         self._loops.solve_symmetric(*self.factors, b, out)
+
+    def compiled(self) -> tuple:
+        """The :attr:`factors`, for compiled loops.
+
+        Raises:
+            NotCompiled: A class with another way to solve.
+        """
+        if kernels.overridden(self, ("solve",)) is not None:
+            raise kernels.NotCompiled(f"{type(self).__name__} solves in a way of its own")
+        return self.factors
 
     def solve_block(self, columns: NDArray) -> NDArray:
         """Solutions for several right-hand sides, shape (size, k)."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import kernels
-from ..contact.base import Bound
+from ..contact.bound import Bound
 from ..exact import BouncingBall
 from ..integrators import Integrator, Option, find_scheme
 from ..integrators.step_buffer import Steps

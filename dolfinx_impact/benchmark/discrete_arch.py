@@ -13,7 +13,7 @@ from typing import Any, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contact.base import Bound
+from ..contact.bound import Bound
 from ..contact.statics import Equilibrium, static_equilibrium
 from ..integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme
 from ..integrators.step_buffer import Steps

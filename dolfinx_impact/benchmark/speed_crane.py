@@ -166,7 +166,7 @@ class _Yardstick:
         kick = run.integrator.dt * frame.inverse_mass
         update = {"fused update": lambda: kernels.load().fused_update(u, v, f, kick, 1e-9)}
         self._calls = _product_calls(frame) | update
-        bare = started(run.candidate)
+        bare: Any = started(run.candidate)
         self._kept = Steps(bare, crane.wheel_rows(frame).select(np.zeros(0, dtype=np.intp)), None)
         self._bare = Block(bare, self._kept.rows, None)
         self._bare.fill(self._kept, 1)  # compiles

@@ -8,7 +8,8 @@ from typing import Any, Callable
 import numpy as np
 
 from ..algebra.operators import Rows
-from ..contact.base import Bound, Contact
+from ..contact.base import Contact
+from ..contact.bound import Bound
 from ..contact.obstacle_contact import RigidContact
 from ..integrators import CDLagrange, CentralDifferences
 from ..integrators.compiled.central import Block

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import kernels
-from ..contact.base import Bound
+from ..contact.bound import Bound
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..integrators.step_buffer import Steps
 from ..output.result import Result

@@ -3,7 +3,8 @@
 The laws of the impulses (Signorini, Newton, Coulomb) and their solution live in ``integrators``.
 """
 
-from .base import Bound, Contact
+from .base import Contact
+from .bound import Bound
 from .node_pairs import NodePairs
 from .obstacle_contact import ObstacleContact, RigidContact
 from .rigid_body import RigidBodyContact

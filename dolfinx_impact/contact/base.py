@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, Mapping, Sequence
+from typing import Any, Mapping
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import arguments, descriptions, parallel
+from ..algebra import kernels
 from ..algebra.operators import Rows
 from ..systems.system import System
 from .active_sides import ActiveSides
+from .compiled import CompiledContact, Surface
 
 #: Largest penetration at the start that counts as round-off, relative to the system's length.
 TOUCHING = 1e-9
+#: What compiled loops do in the place of a contact.
+_REPLACED = (
+    "gap", "evaluate", "evaluate_along", "touch", "closed", "approach_velocity", "slip", "frames", "note",
+    "keep", "agree_on_failure", "restitutions", "frictions", "_of_points",
+)  # fmt: skip
 
 
 class Contact:
@@ -254,6 +261,48 @@ class Contact:
         normal = np.einsum("pk,pk->p", self.rows.weights, velocity)
         return velocity - normal[:, None] * self.rows.weights
 
+    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+        """Data for compiled loops.
+
+        A class that changes the gap, or what else a loop does in its place, joins compiled runs by a method
+        ``compiled`` of its own: ``return super().compiled()`` where the gap is affine in u with a constant L,
+        ``return super().compiled(surface, x)`` where it is curved. Without one its runs go step by step.
+
+        Args:
+            surface: Compiled gap and normal of one point, for gaps that are not constant in slope.
+            x: Positions of the points at zero displacement, shape (p, k) [m], for these; default zero.
+
+        Raises:
+            NotCompiled: The contact is of another kind; the message says which.
+        """
+        self._refuse_uncompiled()
+        if surface is None and not self.constant:
+            raise kernels.NotCompiled(f"{type(self).__name__} offers no compiled gap")
+        rows = self.rows
+        return CompiledContact(
+            rows.dofs, rows.weights, self.gap(np.zeros(self.system.size)),
+            np.zeros(rows.dofs.shape) if x is None else np.ascontiguousarray(x),
+            None if self.constant else surface,
+            self.restitution, self.gap_tolerance, self.touching, self.friction,
+        )  # fmt: skip
+
+    def _refuse_uncompiled(self) -> None:
+        """Raise a NotCompiled for what no compiled loop does, whatever the gap."""
+        if not self.rows.distinct:
+            raise kernels.NotCompiled("points of the contact share dofs")
+        if self.moving:
+            raise kernels.NotCompiled("the obstacle moves")
+        if self.remembers:
+            raise kernels.NotCompiled(
+                "the contact remembers sides of an obstacle with edges, or corrects its drift"
+            )
+        changed = kernels.overridden(self, _REPLACED)
+        if changed is not None:
+            raise kernels.NotCompiled(
+                f"{type(self).__name__} decides for itself which points are closed and what acts on them: it "
+                f"changes {changed}() without a compiled() of its own"
+            )
+
     def matrix(self) -> Any:
         """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
         return self.rows.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
@@ -295,63 +344,3 @@ def feedback(given: float | bool) -> float:
     if not isinstance(given, (int, float, np.number)) or not 0 <= given <= 1:
         raise ValueError(f"drift_correction must be True, False or a number in (0, 1], but is {given!r}")
     return float(given)
-
-
-class Bound(Contact):
-    """Bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
-
-    Args:
-        system: The system.
-        dof: Number of the dof, or of several, each a contact point. On a distributed system a list of
-            local numbers, empty on ranks that own none of them.
-        lower: Smallest value allowed; or
-        upper: largest value allowed (give one of the two).
-        restitution: Newton's coefficient e, 0 to 1.
-        gap_tolerance: See :class:`Contact`; default 1e-12 times the system's length.
-        touching: See :class:`Contact`.
-        drift_correction: See :class:`Contact`; without effect, since L never changes.
-        allow_penetration: See :class:`Contact`.
-
-    Raises:
-        ValueError: Not exactly one bound, or a dof that does not exist.
-    """
-
-    def __init__(
-        self,
-        system: System,
-        dof: int | Sequence[int],
-        *,
-        lower: float | None = None,
-        upper: float | None = None,
-        restitution: float = 0.0,
-        gap_tolerance: float | None = None,
-        touching: bool = True,
-        drift_correction: float | bool = False,
-        allow_penetration: bool = False,
-    ) -> None:
-        arguments.system(system)
-        if (lower is None) == (upper is None):
-            raise ValueError("give either lower= or upper=")
-        dofs, error = arguments.local_dofs("dof", dof, system)
-        dofs = dofs.reshape(-1, 1)
-        if error is None and np.unique(dofs).size < dofs.size:
-            error = ValueError(f"dof names a dof twice, {arguments.shown(dof)}: once is enough")
-        if error is not None:
-            pass
-        elif system.comm.size > 1 and np.ndim(dof) == 0:
-            error = ValueError("several ranks share the system: give a list of the dofs of this rank")
-        elif np.any(system.held[dofs]):
-            error = ValueError("a bound acts on dofs that are held: free them or leave them out")
-        parallel.agree(system.comm, error)
-        name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
-        self.value = arguments.number(name, value)
-        number = system.global_dofs()[dofs]
-        rows = Rows(dofs, np.full(dofs.shape, sign), number)
-        super().__init__(
-            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
-            drift_correction=drift_correction, allow_penetration=allow_penetration,
-        )  # fmt: skip
-
-    def gap(self, u: NDArray) -> NDArray:
-        """``u - lower`` or ``upper - u``, shape (p,)."""
-        return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)

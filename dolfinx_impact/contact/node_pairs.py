@@ -12,6 +12,7 @@ from .. import arguments, parallel
 from ..algebra.operators import Rows, SharedRows, coordinate_order
 from ..systems.body import Body
 from .base import Contact
+from .compiled import CompiledContact, Surface
 
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
@@ -81,6 +82,10 @@ class NodePairs(Contact):
     def gap(self, u: NDArray) -> NDArray:
         """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where pairs lie on two ranks."""
         return self._gap0 + self.rows(u)
+
+    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+        """See :meth:`.Contact.compiled`."""
+        return super().compiled(surface, x)
 
     def approach(self) -> Rows:
         """Rows for the displacement of each node towards the other node of its pair [m].

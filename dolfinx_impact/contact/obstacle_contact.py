@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import arguments, parallel
-from ..algebra import coulomb
+from ..algebra import coulomb, kernels
 from ..algebra.operators import Rows, coordinate_order
 from ..systems.body import Body
 from ..systems.system import System
 from .base import Contact, refuse_penetration
 from .active_sides import ActiveSides
+from .compiled import CompiledContact, Surface
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
 from .tunnelling import TunnellingCheck
@@ -96,6 +97,8 @@ class ObstacleContact(Contact):
         if any(getattr(face, "sides", 1) > 1 for face in self.faces):
             margin = _MARGIN * system.length
             self._sides = ActiveSides(self.faces, self._points(), self.gap_tolerance, margin)
+        #: Whether a derived class has another gap than the obstacle's.
+        self._own_gap = kernels.overridden(self, ("evaluate", "gap"), ObstacleContact) is not None
         self._refuse_constrained()
 
     def _points(self) -> NDArray:
@@ -179,9 +182,7 @@ class ObstacleContact(Contact):
 
     def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
         """See :meth:`.Contact.touch`; only points in the bounding box of a face are evaluated."""
-        kind = type(self)
-        overridden = (kind.evaluate, kind.gap) != (ObstacleContact.evaluate, ObstacleContact.gap)
-        if self.constant or overridden:
+        if self.constant or self._own_gap:
             return super().touch(u, v)
         self._positions = self.places(u)
         return self._together(lambda: self._closed_near(v))
@@ -208,6 +209,22 @@ class ObstacleContact(Contact):
                 closed[hit * count + k] = True
                 self.rows.weights[hit * count + k] = face.normal(x[hit], *time)
         return closed
+
+    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+        """See :meth:`.Contact.compiled`; the surface is that of a curved obstacle, which is asked for it."""
+        self._refuse_uncompiled()
+        if surface is None and not self.constant:
+            surface = self._surface()
+        return super().compiled(surface, self._x if x is None else x)
+
+    def _surface(self) -> Surface:
+        """The compiled gap and normal of the obstacle, which need not derive from any class."""
+        surface: Surface = kernels.ask(self.obstacle, "offers no compiled gap")
+        if kernels.overridden(self.obstacle, ("gap", "normal")) is not None:
+            raise kernels.NotCompiled(
+                f"{type(self.obstacle).__name__} has a gap or a normal of its own, but no compiled one"
+            )
+        return surface
 
     # -- history: the state that the next step depends on
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Mapping
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,8 @@ class Integrator:
     state_names: tuple[str, ...] = ()
     #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
+    #: The contact law in discrete time; None for schemes that keep none.
+    enforcement: Any = None
 
     def __init__(self, system: System, dt: float, contact: Contacts = None) -> None:
         arguments.system(system)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Mapping
 
 import numpy as np
@@ -9,15 +10,37 @@ from numpy.typing import NDArray
 
 from ..algebra import kernels
 from ..algebra.operators import Rows
+from ..systems.compiled import Compiled, compiled_forces
 from ..systems.system import System
 from .base import Integrator
-from .contact_laws import Enforcement, VelocityLevel
+from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
 from .delassus_lumped import LumpedResponse, lumped_response
 from .energy import Balance, CentralDifferenceBalance
 from .step_buffer import CompiledLoop
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
+#: What compiled loops do in the place of the scheme.
+_REPLACED = (
+    "step", "advance", "_constrain", "_resolve_contact", "contact_position", "end_position", "constrained",
+    "t", "v_time", "v_shift", "contact_time", "v_mean", "v_mean_at", "gap", "contact_work", "substeps",
+    "point_records", "fine_records",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CompiledParts:
+    """What compiled loops over steps of central differences are made of.
+
+    Attributes:
+        forces: The forces of the system.
+        law: The contact law, or None without contact.
+        diagonal: The diagonal of H, shape (p,) [1/kg].
+    """
+
+    forces: Compiled
+    law: CompiledLaw | None
+    diagonal: NDArray
 
 
 class CentralDifferences(Integrator):
@@ -199,10 +222,29 @@ class CentralDifferences(Integrator):
         return CentralDifferenceBalance(self)
 
     def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
-        """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind."""
-        from .compiled.central import Block, NotCompiled
+        """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind.
+
+        A class that changes the step has no loop; one that changes parameters alone has that of its base.
+        """
+        if kernels.overridden(self, _REPLACED, "compiled_loop") is not None:
+            return super().compiled_loop(rows, balance)
+        from .compiled.central import Block
 
         try:
             return Block(self, rows, balance)
-        except NotCompiled as reason:
+        except kernels.NotCompiled as reason:
             return str(reason)
+
+    def compiled_parts(self) -> CompiledParts:
+        """What the system, the contact law and its answer to impulses say for compiled loops.
+
+        Raises:
+            NotCompiled: The reason of one of them; a class that changes the step.
+        """
+        if kernels.overridden(self, _REPLACED, "compiled_parts") is not None:
+            raise kernels.NotCompiled(f"{type(self).__name__} makes its steps one by one")
+        forces = compiled_forces(self.system)
+        if self.contact is None:
+            return CompiledParts(forces, None, np.zeros(0))
+        law: CompiledLaw = kernels.ask(self.enforcement, "is no contact law of the compiled loop")
+        return CompiledParts(forces, law, self._response.compiled())

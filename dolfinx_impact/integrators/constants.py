@@ -78,8 +78,9 @@ def class_constants(kind: type) -> Iterator[str]:
 
 
 def value_of(described: Any, name: str) -> Any:
-    """The attribute of this name, with or without a leading underscore."""
-    value = getattr(described, name, getattr(described, f"_{name}", _MISSING))
+    """Attribute of this name, with or without a leading underscore; the object's own before the class's."""
+    own = (vars(described)[each] for each in (name, f"_{name}") if each in vars(described))
+    value = next(own, getattr(described, name, getattr(described, f"_{name}", _MISSING)))
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import parallel
+from ..algebra import kernels
 from ..algebra.complementarity import NotConverged
 from ..contact.base import Contact
+from ..contact.compiled import CompiledContact
 from ..contact.contact_set import Contacts, as_contact
 from .delassus import Response
 
@@ -65,6 +68,9 @@ class FreeEnd(FreeStep, Protocol):
 class Enforcement(Protocol):
     """A contact law in discrete time.
 
+    A law that also has a method ``compiled``, which returns a :class:`CompiledLaw` or raises a
+    :class:`.NotCompiled` with the reason, may join compiled runs.
+
     Attributes:
         contact: The contact, or None.
         halves_first_impulse: Whether an impulse at the start acts by half on the first
@@ -82,6 +88,34 @@ class Enforcement(Protocol):
             response: Its answer to impulses.
             first: Whether this is the start, where no step lies behind.
         """
+
+
+@dataclass(frozen=True)
+class CompiledLaw:
+    """What compiled loops know of a contact law.
+
+    Attributes:
+        contact: Data of the contact.
+        at_position: Whether gaps are closed at position level, by :class:`PositionLevel`; else Newton's
+            impact law holds, as in :class:`VelocityLevel`.
+    """
+
+    contact: CompiledContact
+    at_position: bool
+
+
+def _compiled_contact(law: VelocityLevel | PositionLevel) -> CompiledContact:
+    """Data of the contact of a law whose impulses are those of its base class.
+
+    Raises:
+        NotCompiled: Other impulses, or a reason of the contact.
+    """
+    changed = kernels.overridden(law, ("impulses", "_corrected", "_constrained_gap", "_close_curved_gaps"))
+    if changed is not None:
+        raise kernels.NotCompiled(f"{type(law).__name__} is no contact law of the compiled loop")
+    if law.contact is None:
+        raise kernels.NotCompiled("there is no contact")
+    return law.contact.compiled()
 
 
 class VelocityLevel:
@@ -124,6 +158,14 @@ class VelocityLevel:
             b += e * before
         contact.note(closed)
         return response.solve(closed, b, s.v, s.v_time)
+
+    def compiled(self) -> CompiledLaw:
+        """The law for compiled loops.
+
+        Raises:
+            NotCompiled: A class with other impulses, or a reason of the contact.
+        """
+        return CompiledLaw(_compiled_contact(self), at_position=False)
 
     def impact(self, s: FreeStep, response: Response) -> NDArray:
         """Impulses of an impact at ``s.contact_time``, where ``s.v`` is the velocity before it."""
@@ -189,6 +231,13 @@ class PositionLevel:
         if contact.constant:
             return r
         return self._close_curved_gaps(s, response, which, r)
+
+    def compiled(self) -> CompiledLaw:
+        """See :meth:`VelocityLevel.compiled`; flat obstacles alone."""
+        found = _compiled_contact(self)
+        if found.surface is not None:
+            raise kernels.NotCompiled("curved gaps at position level are closed by iteration")
+        return CompiledLaw(found, at_position=True)
 
     def _constrained_gap(self, s: FreeEnd, change: NDArray | None) -> tuple[NDArray, NDArray]:
         """``g(c)`` [m] with velocities changed by impulses, and how far c follows [s], shape (p,) each."""

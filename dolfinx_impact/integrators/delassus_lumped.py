@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..algebra import complementarity, coulomb
+from ..algebra import complementarity, coulomb, kernels
 from ..algebra.operators import Rows
 from ..contact.base import Contact
 from .base import Integrator
@@ -77,6 +77,19 @@ class LumpedResponse:
         if self._diagonal is not None:
             return self._diagonal[closed]
         return self._contact.rows.product(self._inverse, closed)
+
+    def compiled(self) -> NDArray:
+        """The diagonal of H for compiled loops, with L of the last evaluation, shape (p,) [1/kg].
+
+        Raises:
+            NotCompiled: Points that share dofs; a class that answers in another way.
+        """
+        changed = kernels.overridden(self, ("solve", "_solve_groups", "delassus", "push", "rub"))
+        if changed is not None:
+            raise kernels.NotCompiled(f"{type(self).__name__} answers to impulses in a way of its own")
+        if self._coupled:
+            raise kernels.NotCompiled("points of the contact share dofs")
+        return self._contact.rows.diagonal(self._inverse)
 
     def _solve_together(self, closed: NDArray, b: NDArray) -> NDArray:
         """The problem of all ranks' points, whose rows have entries on several ranks. Collective."""
@@ -166,6 +179,10 @@ class LumpedCone(LumpedResponse):
         relative = v[self._contact.rows.dofs] - self._contact.surface_velocity(t)
         self._free = np.einsum("pdk,pk->pd", self._contact.frames(), relative)
         return super().solve(closed, b)
+
+    def compiled(self) -> NDArray:
+        """None: see :meth:`LumpedResponse.compiled`."""
+        raise kernels.NotCompiled("normal and tangential impulses answer to one another")
 
     def rub(self, r: NDArray, v: NDArray, t: float) -> NDArray:
         """See :meth:`LumpedResponse.rub`."""

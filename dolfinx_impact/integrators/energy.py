@@ -6,7 +6,7 @@ Every balance reads ``kinetic + complementary + internal_work + dissipated - ext
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any, Mapping, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,19 @@ def residual(energies: dict[str, NDArray]) -> NDArray:
         stored - stored[0] + e["internal_work"] + e["dissipated"]
         - e["external"] - e["contact"] - e["interface"]
     )  # fmt: skip
+
+
+class Sums(NamedTuple):
+    """What compiled loops go on from.
+
+    Attributes:
+        terms: This rank's share of :data:`TERMS`, shape (8,) [J].
+        powers: With the forces at t: ``v_{n+1/2} . (F_int, F_ext, F_damp)`` [W] and ``r.L v_{n+1/2}`` [J],
+            shape (4,).
+    """
+
+    terms: NDArray
+    powers: NDArray
 
 
 class Balance:
@@ -85,6 +98,18 @@ class Balance:
         """This rank's share of :data:`TERMS`, shape (8,) [J]."""
         return np.array([getattr(self, name) for name in TERMS])
 
+    def compiled(self) -> Any:
+        """What a compiled loop goes on from; asked before the start too, to know whether there is one.
+
+        Raises:
+            NotCompiled: Here always; a class with sums that a loop knows overrides this.
+        """
+        raise kernels.NotCompiled(f"{type(self).__name__} follows its steps one by one")
+
+    def take(self, sums: Any) -> None:
+        """Go on from what a compiled loop has come to, as :meth:`compiled` gives it."""
+        raise NotImplementedError(f"{type(self).__name__} has no take(), the other half of its compiled()")
+
 
 class CentralDifferenceBalance(Balance):
     """Fekak et al. (2017), (84)-(90), with ``[U] = h v_{n+1/2}`` and ``<X>`` the mean of both ends.
@@ -94,6 +119,26 @@ class CentralDifferenceBalance(Balance):
     """
 
     state_names = (*TERMS, "_powers")
+
+    def __init__(self, integrator: Any) -> None:
+        super().__init__(integrator)
+        self._powers = np.zeros(4)
+
+    def compiled(self) -> Sums:
+        """See :meth:`Balance.compiled`.
+
+        Raises:
+            NotCompiled: A class with other sums.
+        """
+        if kernels.overridden(self, ("step", "terms", "_read", "_of")) is not None:
+            return super().compiled()  # type: ignore[no-any-return]
+        return Sums(self.terms(), self._powers.copy())
+
+    def take(self, sums: Sums) -> None:
+        """See :meth:`Balance.take`."""
+        for name, value in zip(TERMS, sums.terms):
+            setattr(self, name, float(value))
+        self._powers[:] = sums.powers
 
     def start(self) -> None:
         """Kinetic, complementary and internal energy at t_0."""

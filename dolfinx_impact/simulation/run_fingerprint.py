@@ -26,7 +26,7 @@ _PARTS = (0.0, 0.236, 0.382, 0.618, 0.854)
 
 def description(s: Integrator) -> dict[str, Any]:
     """Scheme, contact law and contact by their classes and constants, and sizes, for JSON. Collective."""
-    comm, contact, law = s.system.comm, s.contact, getattr(s, "enforcement", None)
+    comm, contact, law = s.system.comm, s.contact, s.enforcement
     scheme: dict[str, Any] = {"class": type(s).__name__, **s.parameters()}
     if law is not None:
         scheme["law"] = {"class": type(law).__name__, **constants(law)}

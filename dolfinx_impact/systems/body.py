@@ -12,12 +12,16 @@ from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
 from .. import arguments, descriptions
+from ..algebra import kernels
 from ..mesh import NamedMesh
+from .compiled import Compiled
 from .loads import Loads, Motion, Signal, checked_signal, vector
 from .matrices import Assembled
 from .nodes import Nodes
 from .stiffness import StoredStiffness, largest_eigenvalue
-from .system import Compiled
+
+#: What compiled loops do in the place of a body.
+_REPLACED = ("force", "external", "damping", "stored_energy", "subtract_internal", "_add_viscosity")
 
 
 class Body(Nodes, Assembled):
@@ -169,19 +173,27 @@ class Body(Nodes, Assembled):
         """``out -= dF_int/du(u) x`` on the owned entries, shape (size,). Collective."""
         self.stiffness.subtract_product(x, out)
 
-    def compiled(self) -> Compiled | None:
+    def compiled(self) -> Compiled:
         """Stored stiffness and loads for compiled loops.
 
-        None on several ranks, for nonlinear forces, stiffness-proportional damping and bulk viscosity, and
-        where a subclass overrides the forces.
+        Raises:
+            NotCompiled: Several ranks, nonlinear forces, stiffness-proportional damping and bulk viscosity; a
+                class that overrides the forces without a ``compiled`` of its own.
         """
-        names = ("force", "external", "damping")
-        overridden = any(getattr(type(self), name) is not getattr(Body, name) for name in names)
-        if self.comm.size > 1 or overridden or not self.linear or not self.mass_damped:
-            return None
+        changed = kernels.overridden(self, _REPLACED)
+        if changed is not None:
+            raise kernels.NotCompiled(f"{changed}() of {type(self).__name__} is not of a compiled kind")
+        if self.comm.size > 1:
+            raise kernels.NotCompiled("several ranks share the body")
+        if not self.linear:
+            raise kernels.NotCompiled("a force of the system is not of a compiled kind: it is not linear")
+        if not self.mass_damped:
+            raise kernels.NotCompiled(
+                "a force of the system is not of a compiled kind: it is damped by more than a rate"
+            )
         stored = self.stiffness
         if stored.pairs is None and stored.csr is None:
-            return None
+            raise kernels.NotCompiled("the stiffness of the body is stored by PETSc alone")
         matrix: dict[str, Any] = {"pairs": stored.pairs, "block": self.block}
         if stored.pairs is None:
             matrix = {"csr": stored.csr}

@@ -18,6 +18,7 @@ from ..mesh import NamedMesh, bare_mesh
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity, mass_lumping
 from .body import Body
+from .compiled import Compiled
 from .deformation import Deformation
 from .element_forms import ElementForm
 from .loads import Signal, checked_signal, vector
@@ -239,6 +240,10 @@ class Solid(Body):
         if self.linear:
             return super().stored_energy(u)
         return 0.0 if self._energy is None else self._energy.scalar(u)
+
+    def compiled(self) -> Compiled:
+        """See :meth:`.Body.compiled`; nonlinear laws and bulk viscosity are refused there."""
+        return super().compiled()
 
     def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
         if any(self.viscosity):

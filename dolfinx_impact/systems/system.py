@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import Any, Callable, Protocol, Sequence, runtime_checkable
 
 import numpy as np
@@ -14,48 +13,12 @@ from .. import arguments, descriptions
 from ..algebra import kernels
 from ..algebra.dense_solver import DenseSolver, DenseTangent
 from ..algebra.operators import Rows
+from .compiled import Compiled, Force
 from .loads import Motion
 from .user_forces import try_out
 
-Force = Callable[[float, NDArray, NDArray, NDArray], None]
-
-
-_FORCES = ("force", "external", "damping", "stored_energy")
-
-
-@dataclass
-class Compiled:
-    """Data of a system's forces for compiled loops.
-
-    Attributes:
-        external, internal, damping: Compiled force callables, or None; see :class:`PointMasses`.
-        energy: Compiled stored energy of ``internal``, or None where the forces come from matrices.
-        load: Constant loads, shape (size,) [N].
-        stiffness: Dense K, shape (size, size) [N/m], or (0, 0).
-        pairs: Strictly upper triangular blocks of -K in BSR format: indptr, indices, data; empty for none.
-        block: Block size of ``pairs``, 0 for none.
-        csr: K in CSR format: indptr, indices, data; empty for none.
-        patterns: Spatial patterns of time-dependent loads, shape (k, size) [N].
-        amplitudes: Amplitudes of the patterns at times (n,), shape (n, k); None for none.
-        rate: alpha of the damping force ``alpha M v`` [1/s].
-    """
-
-    external: Force | None
-    internal: Force | None
-    damping: Force | None
-    energy: Callable[[NDArray], float] | None
-    load: NDArray
-    stiffness: NDArray = field(default_factory=lambda: np.zeros((0, 0)))
-    pairs: tuple[NDArray, NDArray, NDArray] = field(
-        default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    )
-    block: int = 0
-    csr: tuple[NDArray, NDArray, NDArray] = field(
-        default_factory=lambda: (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0))
-    )
-    patterns: NDArray | None = None
-    amplitudes: Callable[[NDArray], NDArray] | None = None
-    rate: float = 0.0
+#: What compiled loops do in the place of point masses.
+_REPLACED = ("force", "external", "damping", "stored_energy")
 
 
 @runtime_checkable
@@ -233,16 +196,23 @@ class PointMasses:
                 part(t, u, v, self._part)
                 out -= self._part
 
-    def compiled(self) -> Compiled | None:
-        """The forces for compiled loops; None unless all are compiled by numba.
+    def compiled(self) -> Compiled:
+        """The forces for compiled loops.
 
-        Also None where a subclass overrides the forces.
+        Raises:
+            NotCompiled: A callable that numba has not compiled; a class that overrides the forces without a
+                ``compiled`` of its own.
         """
+        changed = kernels.overridden(self, _REPLACED)
+        if changed is not None:
+            raise kernels.NotCompiled(
+                f"{changed}() of {type(self).__name__} is not of a compiled kind: give the class a compiled()"
+            )
         parts = (self._force, self._internal, self._damping, self._energy)
         if any(part is not None and not kernels.is_compiled(part) for part in parts):
-            return None
-        if any(getattr(type(self), name) is not getattr(PointMasses, name) for name in _FORCES):
-            return None
+            raise kernels.NotCompiled(
+                "a force of the system is not of a compiled kind: compile it with numba.njit"
+            )
         K = np.zeros((0, 0)) if self.stiffness is None else self.stiffness
         return Compiled(*parts, load=self._constant, stiffness=K)
 

@@ -6,11 +6,15 @@ import functools
 import importlib.util
 import logging
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from mpi4py import MPI
 
 logger = logging.getLogger("dolfinx_impact")
+
+
+class NotCompiled(ValueError):
+    """Why an object has no part in a compiled loop; the message is what a run says of it."""
 
 
 @functools.cache
@@ -49,3 +53,40 @@ def jit(function: Callable[..., Any], *called: Callable[..., Any]) -> Callable[.
 def is_compiled(function: Any) -> bool:
     """Whether the function is compiled by numba, so that compiled loops can call it."""
     return hasattr(function, "py_func") and hasattr(function, "get_compile_result")
+
+
+def ask(thing: object, lacking: str) -> Any:
+    """What ``thing.compiled()`` returns: arrays and compiled functions for a loop.
+
+    Args:
+        thing: A system, obstacle or contact law, maybe of a class that derives from nothing.
+        lacking: What to say of one without that method, after the name of its class.
+
+    Raises:
+        NotCompiled: The reason of the object; no such method, or None from it.
+    """
+    method = getattr(thing, "compiled", None)
+    found = None if method is None else method()
+    if found is None:
+        raise NotCompiled(f"{type(thing).__name__} {lacking}")
+    return found
+
+
+def overridden(thing: object, names: Sequence[str], by: str | type = "compiled") -> str | None:
+    """The first of ``names`` that is defined closer to the object than ``by``, or None.
+
+    A compiled form stands for the methods of the class that offers it, and of its bases: what a class below
+    that one changes, the compiled form does not know, unless the class offers one itself.
+
+    Args:
+        thing: The object; what it has of its own, besides its class, counts as closest.
+        names: Methods and attributes that the compiled form replaces.
+        by: The method that offers the compiled form, or a class.
+    """
+    kinds = type(thing).__mro__
+    levels = [getattr(thing, "__dict__", {}), *(vars(kind) for kind in kinds)]
+    if isinstance(by, type):
+        end = kinds.index(by) + 1
+    else:
+        end = next((i for i, level in enumerate(levels) if by in level), len(levels))
+    return next((name for name in names if any(name in level for level in levels[:end])), None)

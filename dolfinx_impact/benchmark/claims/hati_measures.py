@@ -7,12 +7,15 @@ from typing import Any, Callable, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra.operators import Rows
 from ...contact.base import Contact
+from ...integrators.base import Integrator
 from ...integrators.energy import Balance
 from ...integrators.hati import HATI
 from ...integrators.hati.balance import HATIBalance
 from ...integrators.hati.implicit_side import Implicit
 from ...integrators.hati.interface import Interface
+from ...integrators.step_buffer import CompiledLoop
 from ...output.result import Result
 from ...simulation.loop import simulate
 from ...systems.body import Body
@@ -175,13 +178,9 @@ class Newmark(Implicit):
 class StepByStep(HATI):
     """HATI whose coarse steps are made one by one, to be changed."""
 
-    def balance(self) -> Balance:
-        """One that compiled loops do not know: they have the formulas of :class:`.HATI`."""
-        return _Followed(self)
-
-
-class _Followed(HATIBalance):
-    """The balance of HATI, step by step."""
+    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+        """None: compiled loops have the formulas of :class:`.HATI`."""
+        return Integrator.compiled_loop(self, rows, balance)
 
 
 class TotalVelocity(StepByStep):

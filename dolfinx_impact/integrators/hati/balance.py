@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...algebra import kernels
 from ...systems.body import Body
-from ..energy import TERMS, Balance, CentralDifferenceBalance
+from ..energy import Balance, CentralDifferenceBalance, Sums
 
 
 class ExplicitBalance(CentralDifferenceBalance):
@@ -22,6 +22,10 @@ class ExplicitBalance(CentralDifferenceBalance):
 
     def _of(self, x: NDArray) -> NDArray:
         return x[self._inside]
+
+    def compiled(self) -> Sums:
+        """See :meth:`.CentralDifferenceBalance.compiled`."""
+        return super().compiled()
 
 
 def _inside(body: Body) -> Any:
@@ -54,6 +58,7 @@ class HATIBalance(Balance):
         self._u, self._parts = np.zeros(system.size), np.zeros((3, system.size))
         self._at, self._inside = integrator.interface.dofs, _inside(system)
         self._internal_work = self._dissipated = self._external = 0.0
+        self._kinetic = self._stored = 0.0
         # Apart, so that the sums do not depend on where loops begin and end.
         self._of_fine = self._of_coarse = 0.0
         self._began, self._before = np.zeros(self._at.size), np.zeros(self._at.size)
@@ -94,18 +99,27 @@ class HATIBalance(Balance):
         self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))
         self._before[:] = s.multipliers
 
-    def fine_terms(self) -> NDArray:
-        """Terms of the explicit side, with its part of the interface energy so far [J]."""
-        terms = self.fine.terms()
-        terms[-1] = self._of_fine
-        return terms
+    def compiled(self) -> tuple[Sums, NDArray]:
+        """Sums of the explicit side and terms of the implicit one, see :meth:`.Balance.compiled`.
 
-    def take_fine_terms(self, terms: NDArray, powers: NDArray) -> None:
-        """Take the terms of the explicit side after many fine steps at once."""
-        for name, value in zip(TERMS[:-1], terms):
-            setattr(self.fine, name, float(value))
-        self.fine._powers[:] = powers
-        self._of_fine = float(terms[-1])
+        Raises:
+            NotCompiled: A class with other sums.
+        """
+        names = ("before_step", "fine_step", "step", "terms", "_sums", "_read", "_gather")
+        if kernels.overridden(self, names) is not None:
+            return super().compiled()  # type: ignore[no-any-return]
+        return self.fine_sums(), self.coarse_terms()
+
+    def fine_sums(self) -> Sums:
+        """Those of the explicit side, with its part of the interface energy so far [J]."""
+        sums = self.fine.compiled()
+        sums.terms[-1] = self._of_fine
+        return sums
+
+    def take_fine_sums(self, sums: Sums) -> None:
+        """Take the sums of the explicit side after many fine steps at once."""
+        self._of_fine = float(sums.terms[-1])
+        self.fine.take(Sums(np.append(sums.terms[:-1], self.fine.interface), sums.powers))
         self._gather()
 
     def coarse_terms(self) -> NDArray:

@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...algebra import kernels
+from ...algebra.kernels import NotCompiled
 from ...algebra.operators import Rows
-from ...algebra.sparse_solver import SMALL, SymmetricSolver
-from ...contact.base import Bound, Contact
-from ...contact.node_pairs import NodePairs
-from ...contact.obstacle_contact import ObstacleContact
 from ...systems.body import Body
+from ...systems.compiled import Compiled
 from .. import energy
-from ..compiled.central import NotCompiled
-from ..energy import Balance
+from ..central_differences import CompiledParts
+from ..energy import Sums
 from ..step_buffer import Steps
 from .balance import HATIBalance
 from .explicit_side import GluedExplicit
@@ -28,17 +26,22 @@ class FineBlock:
 
     Args:
         fine: The explicit side, started.
+        balance: What follows the energies, or None.
 
     Attributes:
+        balance: As given.
         where: Its dofs, ascending.
 
     Raises:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(self, fine: GluedExplicit) -> None:
+    def __init__(self, fine: GluedExplicit, balance: HATIBalance | None) -> None:
         body: Any = fine.system
-        forces = _compiled_forces(body)
+        parts, self.balance = fine.compiled_parts(), balance
+        if balance is not None:
+            kernels.ask(balance, "follows its steps one by one")
+        forces = parts.forces
         from . import _compiled_loop as loop
 
         self._loop, self._fine, self.amplitudes = loop, fine, forces.amplitudes
@@ -53,7 +56,7 @@ class FineBlock:
             body.has_loads, load.copy(), np.zeros(size),
         )  # fmt: skip
         self.link = loop.Link(*fine.operator.rows, place[pairs], np.zeros(pairs.size))
-        self.pairs = _contact(fine, loop, place)
+        self.pairs = _contact(parts, loop, place)
         self.state = loop.State(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
         self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)
 
@@ -64,7 +67,7 @@ class FineBlock:
             np.take(array, self.where, out=mine)
         state.multipliers[:] = s.multipliers
         if balance is not None:
-            self.terms[:], self.powers[:] = balance.fine_terms(), balance.fine._powers
+            self.terms[:], self.powers[:] = balance.fine_sums()
 
     def store(self, steps: int, balance: HATIBalance | None) -> None:
         """Give the state back after so many fine steps."""
@@ -74,7 +77,7 @@ class FineBlock:
         s.multipliers[:] = state.multipliers
         s.n, s.v_force = s.n + steps, s.v_before
         if balance is not None:
-            balance.take_fine_terms(self.terms, self.powers)
+            balance.take_fine_sums(Sums(self.terms, self.powers))
 
     def times(self, steps: int) -> NDArray:
         """The ends of the next fine steps, shape (steps,) [s]."""
@@ -111,25 +114,19 @@ class HATIBlock:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(self, integrator: Any, rows: Rows, balance: Balance | None) -> None:
-        if balance is not None and type(balance) is not HATIBalance:
-            raise NotCompiled(f"{type(balance).__name__} follows its steps one by one")
+    def __init__(self, integrator: Any, rows: Rows, balance: Any) -> None:
         side = integrator.coarse
-        forces, body = _compiled_forces(side.system), side.system
-        self._block = FineBlock(integrator.fine)
+        implicit, body = side.compiled(), side.system
+        forces = implicit.forces
+        self._block = FineBlock(integrator.fine, balance)
         from . import _compiled_loop as loop
 
         self._loop, self._integrator, self._balance = loop, integrator, balance
         self._amplitudes = forces.amplitudes
-        if not isinstance(side.solver, SymmetricSolver):
-            raise NotCompiled(
-                f"the implicit side is solved by PETSc, as with more than {SMALL} free dofs, with options "
-                "for its solver, or where the operator has no symmetric factors"
-            )
         at, place = _own_dofs(body)
         self._where = at
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
-        order, *factors = side.solver.factors
+        order, *factors = implicit.factors
         self._implicit = loop.Implicit(  # type: ignore[call-arg]
             body.mass[at], forces.load[at], np.ascontiguousarray(patterns[:, at]),
             _stiffness(forces, loop, at, place), (place[order], *factors), place[integrator.interface.dofs],
@@ -186,24 +183,6 @@ class HATIBlock:
         s.take_contacts(*(part.fine[name][steps - 1] for name in ("r", "gap", "before")))
 
 
-def _compiled_forces(body: Body) -> Any:
-    """The forces of a subdomain for compiled loops.
-
-    Raises:
-        NotCompiled: Where there are none.
-    """
-    if not kernels.load().COMPILED:
-        raise NotCompiled("numba is not installed")
-    if body.comm.size > 1:
-        raise NotCompiled("several ranks share the subdomains")
-    if body.moved.any:
-        raise NotCompiled("the motion of dofs is prescribed")
-    forces = body.compiled()
-    if forces is None:
-        raise NotCompiled("a subdomain computes its forces in a way of its own")
-    return forces
-
-
 def _own_dofs(body: Body) -> tuple[NDArray, NDArray]:
     """The dofs of a subdomain, ascending, and the place of each of the mesh's dofs among them."""
     dofs = np.flatnonzero(body.inside)
@@ -212,7 +191,7 @@ def _own_dofs(body: Body) -> tuple[NDArray, NDArray]:
     return dofs, place
 
 
-def _stiffness(forces: Any, loop: Any, dofs: NDArray, place: NDArray) -> Any:
+def _stiffness(forces: Compiled, loop: Any, dofs: NDArray, place: NDArray) -> Any:
     """The stored stiffness over ``dofs`` alone; outside of them it has no entries."""
     block = forces.block
     rows, (start, column, values) = dofs, forces.pairs if block else forces.csr
@@ -228,19 +207,14 @@ def _signals(amplitudes: Any, t: NDArray) -> NDArray:
     return np.zeros((t.size, 0)) if amplitudes is None else np.ascontiguousarray(amplitudes(t))
 
 
-def _contact(fine: GluedExplicit, loop: Any, place: NDArray) -> Any:
-    contact = fine.contact
-    if contact is None:
+def _contact(parts: CompiledParts, loop: Any, place: NDArray) -> Any:
+    if parts.law is None:
         none = np.zeros((0, 1))
         return loop.Pairs(none.astype(np.uint32), none, none[:, 0], none[:, 0], 0.0, 0.0, True)
-    known = type(contact).gap in (Bound.gap, ObstacleContact.gap, NodePairs.gap)
-    if not known or type(contact).closed is not Contact.closed:
-        raise NotCompiled(f"{type(contact).__name__} decides for itself which points are closed")
-    if not contact.constant or contact.friction > 0 or not contact.rows.distinct:
-        raise NotCompiled("the contact is curved, rubs, or has points that share dofs")
-    rows = contact.rows
+    contact = parts.law.contact
+    if contact.surface is not None or contact.friction > 0 or parts.law.at_position:
+        raise NotCompiled("the contact is curved, rubs, or is one at position level")
     return loop.Pairs(
-        place[rows.dofs], rows.weights, contact.gap(np.zeros(fine.system.size)),
-        rows.diagonal(fine.system.inverse_mass), contact.restitution, contact.gap_tolerance,
-        contact.touching,
+        place[contact.dofs], contact.weights, contact.offset, parts.diagonal, contact.restitution,
+        contact.gap_tolerance, contact.touching,
     )  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...algebra import kernels
 from ...systems.system import System
-from ..central_differences import CentralDifferences
+from ..central_differences import CentralDifferences, CompiledParts
 from ..contact_laws import Enforcement
 from .interface import Glue, Interface
 
@@ -41,6 +42,12 @@ class GluedExplicit(CentralDifferences):
         """Prepare H from its implicit part ``H_I``, shape (total, total) [m/s/N]. Collective."""
         explicit = 0.5 * self.interface.gather(self._kick[self._at])  # (72)
         self.operator = Glue(self.interface, np.diag(explicit) + implicit)
+
+    def compiled_parts(self) -> CompiledParts:
+        """See :meth:`.CentralDifferences.compiled_parts`; loops over fine steps glue by :attr:`operator`."""
+        if kernels.overridden(self.operator, ("multipliers",), Glue) is not None:
+            raise kernels.NotCompiled(f"{type(self.operator).__name__} glues in a way of its own")
+        return super().compiled_parts()
 
     def _constrain(self, part: float) -> None:
         super()._constrain(part)

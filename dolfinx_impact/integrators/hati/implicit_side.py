@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ... import parallel
+from ...algebra import kernels
 from ...systems.body import Body
+from ...systems.compiled import Compiled, compiled_forces
 from .interface import Interface
 
 #: Newmark's constants of the implicit side, Fekak et al. (65).
 BETA, GAMMA = 0.25, 0.5
+
+
+@dataclass(frozen=True)
+class CompiledImplicit:
+    """What compiled loops know of the implicit side.
+
+    Attributes:
+        forces: The forces of the subdomain.
+        factors: Those of ``M~``, see :class:`.SymmetricSolver`.
+    """
+
+    forces: Compiled
+    factors: tuple
 
 
 class Implicit:
@@ -94,6 +110,17 @@ class Implicit:
         if moved.any:
             self.a[moved.dofs] = self._reach / (BETA * h**2)
         self.v += GAMMA * h * self.a
+
+    def compiled(self) -> CompiledImplicit:
+        """Forces and factors for compiled loops.
+
+        Raises:
+            NotCompiled: The reason of the subdomain or of its solver; a class that changes the step.
+        """
+        forces = compiled_forces(self.system)
+        if kernels.overridden(self, ("free_velocity", "finish")) is not None:
+            raise kernels.NotCompiled(f"{type(self).__name__} makes its steps one by one")
+        return CompiledImplicit(forces, kernels.ask(self.solver, "is no solver of compiled loops"))
 
     def state(self) -> dict[str, NDArray]:
         """Copies of what the next step depends on."""

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import arguments, parallel
+from ...algebra import kernels
 from ...algebra.operators import Rows
 from ...contact.contact_set import Contacts, as_contact
 from ...systems.body import Body
 from ..base import Integrator
-from ..compiled.central import NotCompiled
 from ..contact_laws import VelocityLevel
 from ..energy import Balance
 from ..initial_values import Initial, initial_field
@@ -24,6 +24,12 @@ from .explicit_side import GluedExplicit
 from .implicit_side import Implicit
 from .interface import Interface
 from .split_system import Divided
+
+#: What the compiled loop over coarse steps does in the place of the scheme.
+_REPLACED = (
+    "step", "advance", "_fine_steps", "_compiled_block", "_collect", "take_contacts", "t", "v_time",
+    "v_shift", "v_mean", "v_mean_at", "gap", "contact_work", "point_records", "fine_records",
+)  # fmt: skip
 
 
 class HATI(Integrator):
@@ -207,10 +213,11 @@ class HATI(Integrator):
                 self.following.fine_step()
 
     def _compiled_block(self) -> FineBlock | None:
-        if self._block is None and self.compiled is not False:
+        known = self._block is not None and self._block.balance is self.following
+        if not known and self.compiled is not False:
             try:
-                self._block = FineBlock(self.fine)
-            except NotCompiled as reason:
+                self._block = FineBlock(self.fine, self.following)
+            except kernels.NotCompiled as reason:
                 if self.compiled:
                     raise ValueError(f"no compiled loop for the fine steps: {reason}") from None
                 self.compiled = False
@@ -271,12 +278,15 @@ class HATI(Integrator):
         return HATIBalance(self)
 
     def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
-        """See :meth:`.Integrator.compiled_loop`; every part of both sides must be of a compiled kind."""
-        if type(self) is not HATI:
+        """See :meth:`.Integrator.compiled_loop`; every part of both sides must be of a compiled kind.
+
+        A class that changes the step has no loop; one that changes parameters alone has that of its base.
+        """
+        if kernels.overridden(self, _REPLACED, "compiled_loop") is not None:
             return super().compiled_loop(rows, balance)
         try:
             return HATIBlock(self, rows, balance)
-        except NotCompiled as reason:
+        except kernels.NotCompiled as reason:
             return str(reason)
 
     def prefer_compiled(self, compiled: bool | None) -> None:

@@ -1,0 +1,78 @@
+"""Bounds on single dofs."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import arguments, parallel
+from ..algebra.operators import Rows
+from ..systems.system import System
+from .base import Contact
+from .compiled import CompiledContact, Surface
+
+
+class Bound(Contact):
+    """Bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
+
+    Args:
+        system: The system.
+        dof: Number of the dof, or of several, each a contact point. On a distributed system a list of
+            local numbers, empty on ranks that own none of them.
+        lower: Smallest value allowed; or
+        upper: largest value allowed (give one of the two).
+        restitution: Newton's coefficient e, 0 to 1.
+        gap_tolerance: See :class:`.Contact`; default 1e-12 times the system's length.
+        touching: See :class:`.Contact`.
+        drift_correction: See :class:`.Contact`; without effect, since L never changes.
+        allow_penetration: See :class:`.Contact`.
+
+    Raises:
+        ValueError: Not exactly one bound, or a dof that does not exist.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        dof: int | Sequence[int],
+        *,
+        lower: float | None = None,
+        upper: float | None = None,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
+    ) -> None:
+        arguments.system(system)
+        if (lower is None) == (upper is None):
+            raise ValueError("give either lower= or upper=")
+        dofs, error = arguments.local_dofs("dof", dof, system)
+        dofs = dofs.reshape(-1, 1)
+        if error is None and np.unique(dofs).size < dofs.size:
+            error = ValueError(f"dof names a dof twice, {arguments.shown(dof)}: once is enough")
+        if error is not None:
+            pass
+        elif system.comm.size > 1 and np.ndim(dof) == 0:
+            error = ValueError("several ranks share the system: give a list of the dofs of this rank")
+        elif np.any(system.held[dofs]):
+            error = ValueError("a bound acts on dofs that are held: free them or leave them out")
+        parallel.agree(system.comm, error)
+        name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
+        self.value = arguments.number(name, value)
+        number = system.global_dofs()[dofs]
+        rows = Rows(dofs, np.full(dofs.shape, sign), number)
+        super().__init__(
+            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
+            drift_correction=drift_correction, allow_penetration=allow_penetration,
+        )  # fmt: skip
+
+    def gap(self, u: NDArray) -> NDArray:
+        """``u - lower`` or ``upper - u``, shape (p,)."""
+        return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)
+
+    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+        """See :meth:`.Contact.compiled`."""
+        return super().compiled(surface, x)

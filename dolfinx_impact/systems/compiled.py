@@ -1,0 +1,68 @@
+"""What compiled loops know of a system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algebra import kernels
+
+if TYPE_CHECKING:
+    from .system import System
+
+#: ``force(t, u, v, out)`` writes forces into ``out``, shape (size,) [N].
+Force = Callable[[float, NDArray, NDArray, NDArray], None]
+
+
+@dataclass
+class Compiled:
+    """Data of a system's forces for compiled loops.
+
+    Attributes:
+        external, internal, damping: Compiled force callables, or None; see :class:`PointMasses`.
+        energy: Compiled stored energy of ``internal``, or None where the forces come from matrices.
+        load: Constant loads, shape (size,) [N].
+        stiffness: Dense K, shape (size, size) [N/m], or (0, 0).
+        pairs: Strictly upper triangular blocks of -K in BSR format: indptr, indices, data; empty for none.
+        block: Block size of ``pairs``, 0 for none.
+        csr: K in CSR format: indptr, indices, data; empty for none.
+        patterns: Spatial patterns of time-dependent loads, shape (k, size) [N].
+        amplitudes: Amplitudes of the patterns at times (n,), shape (n, k); None for none.
+        rate: alpha of the damping force ``alpha M v`` [1/s].
+    """
+
+    external: Force | None
+    internal: Force | None
+    damping: Force | None
+    energy: Callable[[NDArray], float] | None
+    load: NDArray
+    stiffness: NDArray = field(default_factory=lambda: np.zeros((0, 0)))
+    pairs: tuple[NDArray, NDArray, NDArray] = field(
+        default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
+    )
+    block: int = 0
+    csr: tuple[NDArray, NDArray, NDArray] = field(
+        default_factory=lambda: (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0))
+    )
+    patterns: NDArray | None = None
+    amplitudes: Callable[[NDArray], NDArray] | None = None
+    rate: float = 0.0
+
+
+def compiled_forces(system: System) -> Compiled:
+    """The forces of a system for a loop on one rank.
+
+    Raises:
+        NotCompiled: No numba, several ranks, prescribed motion, or a reason of the system itself.
+    """
+    if not kernels.load().COMPILED:
+        raise kernels.NotCompiled("numba is not installed")
+    if system.comm.size > 1:
+        raise kernels.NotCompiled("several ranks share the system")
+    if system.moved.any:
+        raise kernels.NotCompiled("the motion of dofs is prescribed")
+    found: Compiled = kernels.ask(system, "computes its forces in a way that is not of a compiled kind")
+    return found
