@@ -11,6 +11,7 @@ from .. import parallel
 from ..algebra.complementarity import NotConverged
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
+from .central_formulas import newton_impact
 from .delassus import Response
 
 
@@ -121,7 +122,7 @@ class VelocityLevel:
             e = contact.restitutions
             if left is not None:
                 e = self._corrected(s, closed & contact.closed_before, before, left)
-            b += e * before
+            b = newton_impact(b, before, e)
         contact.note(closed)
         return response.solve(closed, b, s.v, s.v_time)
 
