@@ -128,6 +128,7 @@ def compiled_for(*arrays: Any) -> Callable[..., None]:
 
 @functools.cache
 def _compiled(*arrays: Any) -> Callable[..., None]:
+    """The loop for arguments of these types."""
     vector = types.float64[::1]
     force = types.FunctionType(types.void(types.float64, vector, vector, vector))
     energy = types.FunctionType(types.float64(vector))
@@ -226,28 +227,31 @@ def _constrained_gap(c: Points, k: int, h: float, s: State) -> float:
 
 @inlined
 def _impulses(
-    h: float, c: Points, s: State, inverse_mass: NDArray, place: Place, surface: Callable, gap: NDArray,
-    r: NDArray,
+    h: float, c: Points, s: State, inverse_mass: NDArray, place: Place, surface: Callable, step: NDArray,
+    columns: Columns,
 ) -> None:  # fmt: skip
-    """Gaps and normal impulses of all points, from the velocity without contact."""
-    for k in range(gap.size):
-        gap[k], r[k] = _gap(c, k, s, place, surface), 0.0
+    """Gaps and normal impulses of all points, from the velocity without contact, into the step's row."""
+    for k in range(c.dofs.shape[0]):
+        gap, r = _gap(c, k, s, place, surface), 0.0
         if c.at_position:
             b = _constrained_gap(c, k, h, s) / constrained_time(h, c.restitution)
-            r[k] = shared.impulse(b, _delassus(c, k, inverse_mass))
-        elif shared.is_closed(gap[k], c.tolerance, c.touching):
-            r[k] = shared.impulse(shared.approach(c, k, s), _delassus(c, k, inverse_mass))
+            r = shared.impulse(b, _delassus(c, k, inverse_mass))
+        elif shared.is_closed(gap, c.tolerance, c.touching):
+            r = shared.impulse(shared.approach(c, k, s), _delassus(c, k, inverse_mass))
+        step[columns.gap + k], step[columns.r + k] = gap, r
 
 
 @inlined
-def _act(c: Points, inverse_mass: NDArray, r: NDArray, r_t: NDArray, directions: int, v: NDArray) -> None:
+def _act(c: Points, inverse_mass: NDArray, step: NDArray, columns: Columns, v: NDArray) -> None:
     """Let the impulses act on ``v``, (47), and find those of friction."""
-    r_t[:] = 0.0
-    for k in range(r.size):
-        if r[k] != 0.0:
-            shared.push(c, k, r[k], inverse_mass, v)
-            if directions:
-                shared.rub(c, k, c.friction * r[k], inverse_mass, v, r_t, k * directions)
+    for k in range(c.dofs.shape[0]):
+        r, at = step[columns.r + k], columns.r_t + k * columns.directions
+        for j in range(columns.directions):
+            step[at + j] = 0.0
+        if r != 0.0:
+            shared.push(c, k, r, inverse_mass, v)
+            if columns.directions:
+                shared.rub(c, k, c.friction * r, inverse_mass, v, step, at)
 
 
 @inlined
@@ -291,14 +295,13 @@ def _advance(  # type: ignore[no-untyped-def]
     few, points, directions = s.u.size <= _FEW, c.dofs.shape[0], columns.directions
     for i in range(steps):
         t, step = t0 + (n + i + 1) * h, table[i]
-        gap, r = step[columns.gap : columns.gap + points], step[columns.r : columns.r + points]
-        r_t = step[columns.r_t : columns.r_t + points * directions]
         drift(s.u, s.v, h)  # (44a)
         _forces(t, s, m, amplitudes[i], external, internal, damping)
         _free_step(s, m)  # (47)
-        _impulses(h, c, s, m.inverse_mass, place, surface, gap, r)  # (48)
-        _act(c, m.inverse_mass, r, r_t, directions, s.v)
+        _impulses(h, c, s, m.inverse_mass, place, surface, step, columns)  # (48)
+        _act(c, m.inverse_mass, step, columns, s.v)
         if follows:
+            r, r_t = step[columns.r : columns.r + points], step[columns.r_t :]
             before = shared.contact_work(c, r, r_t, directions, s.v_before)
             after = shared.contact_work(c, r, r_t, directions, s.v)
             stored = shared.energy_terms(h, s, m, m.has_damping, few, before, after, terms, powers)  # (84)
