@@ -12,6 +12,7 @@ from ..algebra import kernels
 from ..algebra.operators import Rows
 from ..systems.compiled import Compiled, compiled_forces
 from ..systems.system import System
+from . import central_formulas as formulas
 from .base import Integrator
 from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
 from .delassus_lumped import LumpedResponse, lumped_response
@@ -92,7 +93,7 @@ class CentralDifferences(Integrator):
         self.v_force: NDArray = self.v_before
         self.v_start = np.zeros(system.size)
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
-        self.enforcement, self._loops = enforcement, kernels.load()
+        self.enforcement, self._loops = enforcement, formulas.for_arrays()
         self._kick = dt * system.inverse_mass
         self.look_ahead = dt if system.moved.any else 0.0
         if enforcement.contact is not None:
@@ -103,13 +104,13 @@ class CentralDifferences(Integrator):
         """Mean of the half-step velocities around ``t``, Fekak et al. (44b); v_0 at the start [m/s]."""
         if self.n == 0:
             return self.v_start
-        return 0.5 * (self.v_before + self.v)
+        return formulas.mean_velocity(self.v_before, self.v)
 
     def v_mean_at(self, dofs: NDArray) -> NDArray:
         """Mean of the half-step velocities of some dofs [m/s]."""
         if self.n == 0:
             return self.v_start[dofs]
-        return 0.5 * (self.v_before[dofs] + self.v[dofs])
+        return formulas.mean_velocity(self.v_before[dofs], self.v[dofs])
 
     def contact_position(self) -> NDArray:
         """Where velocity-level contact looks at the gap: u at ``t`` [m]."""
@@ -117,12 +118,12 @@ class CentralDifferences(Integrator):
 
     def end_position(self) -> NDArray:
         """``u* = u_n + h v*``, one step later [m]."""
-        return self.u + self.dt * self.v
+        return formulas.leapfrog(self.u, self.v, self.dt)
 
     def constrained(self, e: float) -> tuple[NDArray, float]:
         """``(u* + e u_{n-1}) / (1 + e)``, Di Stasio et al. (2019), (19), and ``h / (1 + e)``."""
-        weighted = (self.u + self.dt * self.v + e * (self.u - self.dt * self.v_before)) / (1 + e)
-        return weighted, self.dt / (1 + e)
+        weighted = formulas.constrained_position(self.u, self.v, self.v_before, self.dt, e)
+        return weighted, formulas.constrained_time(self.dt, e)
 
     def begin(self) -> None:
         """An impact where there is one, half a kick from the forces and, where contact acts, an impulse."""
@@ -137,15 +138,15 @@ class CentralDifferences(Integrator):
         v0 = self.v.copy()
         self.v_force = v0
         system.force(self.t, self.u, v0, self.f)
-        self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
+        self.v[:n] = formulas.kicked(v0[:n], 0.5 * self._kick, self.f[:n])
         self._constrain(0.5)
-        np.subtract(2 * v0, self.v, out=self.v_before)
+        self.v_before[:] = formulas.velocity_before(v0, self.v)
         if self.contact is not None:
             half = self.enforcement.halves_first_impulse
             response = lumped_response(self, 0.5 if half else 1.0)
             self._resolve_contact(response, first=True)
             if half:
-                np.subtract(2 * v0, self.v, out=self.v_before)
+                self.v_before[:] = formulas.velocity_before(v0, self.v)
             self.r += self.r_start
             self.r_t += self.r_t_start
 
@@ -163,14 +164,14 @@ class CentralDifferences(Integrator):
     def advance(self) -> None:
         """One step; the impulse found acts at its end, t_{n+1}."""
         n, loops = self.system.owned, self._loops
-        loops.drift(self.u[:n], self.v[:n], self.dt)
+        loops.drift(self.u[:n], self.v[:n], self.dt)  # (44a)
         self.system.force(self.t, self.u, self.v, self.f)
         self.v_force = self.v
         self.v_before, self.v = self.v, self.v_before
-        loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])
+        loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])  # (47), v* without contact
         self._constrain(1.0)
         if self.contact is not None:
-            self._resolve_contact(self._response)
+            self._resolve_contact(self._response)  # (47), (48)
 
     def _constrain(self, part: float) -> None:
         """What else changes the velocity before contact does: the prescribed motion of the next step.
@@ -194,9 +195,9 @@ class CentralDifferences(Integrator):
         self._kick = self.dt * self.system.inverse_mass
         self.v_force = v0
         self.v_start[:], self.r_start[:], self.r_t_start[:] = v0, 0.0, 0.0
-        self.v[:n] = v0[:n] + 0.5 * self._kick * self.f[:n]
+        self.v[:n] = formulas.kicked(v0[:n], 0.5 * self._kick, self.f[:n])
         self._constrain(0.5)
-        np.subtract(2 * v0, self.v, out=self.v_before)
+        self.v_before[:] = formulas.velocity_before(v0, self.v)
         self.look_ahead = self.dt if self.system.moved.any else 0.0
 
     def resume(self, state: Mapping[str, NDArray]) -> None:

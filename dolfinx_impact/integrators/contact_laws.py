@@ -14,6 +14,7 @@ from ..algebra.complementarity import NotConverged
 from ..contact.base import Contact
 from ..contact.compiled import CompiledContact
 from ..contact.contact_set import Contacts, as_contact
+from .central_formulas import newton_impact
 from .delassus import Response
 
 
@@ -155,7 +156,7 @@ class VelocityLevel:
             e = contact.restitutions
             if left is not None:
                 e = self._corrected(s, closed & contact.closed_before, before, left)
-            b += e * before
+            b = newton_impact(b, before, e)
         contact.note(closed)
         return response.solve(closed, b, s.v, s.v_time)
 

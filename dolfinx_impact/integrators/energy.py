@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import kernels
+from . import central_formulas as formulas
 
 #: Terms in J; ``*_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated.
 TERMS = (
@@ -142,7 +143,7 @@ class CentralDifferenceBalance(Balance):
 
     def start(self) -> None:
         """Kinetic, complementary and internal energy at t_0."""
-        self._loops = kernels.load()
+        self._sums = formulas.for_arrays()
         self._load, self._damped = (np.zeros(self.integrator.system.size) for _ in range(2))
         self._mass, self._powers = self._of(self.integrator.system.mass), np.zeros(4)
         self._read()
@@ -161,13 +162,13 @@ class CentralDifferenceBalance(Balance):
 
     def step(self) -> None:
         """Half of each work with the forces at t_n, half with those at t_{n+1}."""
-        earlier = self._powers
-        work = 0.5 * (earlier + self._read())
-        h = self.integrator.dt
-        self.internal_work += h * work[0]
-        self.external += h * work[1]
-        self.dissipated += h * work[2]
-        self.contact += work[3]
+        earlier, h = self._powers, self.integrator.dt
+        now = self._read()
+        internal, external, damped = formulas.work(h, earlier[:3], now[:3])
+        self.internal_work += internal  # (89)
+        self.external += external  # (88)
+        self.dissipated += damped
+        self.contact += formulas.work(1.0, earlier[3], now[3])  # (90)
 
     def restart(self) -> None:
         """What the new half-step velocities change in the energies counts as dissipated.
@@ -182,20 +183,20 @@ class CentralDifferenceBalance(Balance):
 
     def _read(self) -> NDArray:
         """Energies at t; ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``; keeps those of v_{n+1/2}."""
-        s, system, loops = self.integrator, self.integrator.system, self._loops
+        s, system = self.integrator, self.integrator.system
         v0, v1, u, f = (self._of(x) for x in (s.v_before, s.v, s.u, s.f))
         loads, damped = np.zeros(3), np.zeros(3)
         if system.has_loads:
             system.external(s.t, s.u, s.v_force, self._load)
-            sums = loops.central_sums_with_load(self._mass, v0, v1, f, u, self._of(self._load))
+            sums = self._sums.central_sums_with_load(self._mass, v0, v1, f, u, self._of(self._load))
             loads[:] = sums[5:]
         else:
-            sums = loops.central_sums(self._mass, v0, v1, f, u)
+            sums = self._sums.central_sums(self._mass, v0, v1, f, u)
         if system.has_damping:
             system.damping(s.t, s.u, s.v_force, self._damped)
-            damped[:] = loops.power_sums(v0, v1, u, self._of(self._damped))
-        (kinetic, jump), internal = sums[:2], loads - damped - np.array(sums[2:5])
-        self.kinetic, self.complementary = kinetic, -jump
+            damped[:] = self._sums.power_sums(v0, v1, u, self._of(self._damped))
+        self.kinetic, self.complementary = sums[:2]  # (86), (87)
+        internal = formulas.internal_part(loads, damped, np.array(sums[2:5]))
         if system.linear:
             self.internal = 0.5 * internal[2]
         elif self.sampled:

@@ -10,7 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 COMPILED = True
-_jit = numba.njit(cache=True, error_model="numpy")
+# All options that a caller would hand on: what is kept on disk must not depend on who called first.
+_OPTIONS = {"cache": True, "error_model": "numpy", "forceinline": False, "_nrt": True}
+_jit = numba.njit(**_OPTIONS, fastmath=False)
+_jit_reordered = numba.njit(**_OPTIONS, fastmath={"reassoc", "contract"})
 
 
 @_jit
@@ -27,7 +30,7 @@ def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
         out[i] = values[places[i]]
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@_jit_reordered
 def measure_lines(
     ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, out: NDArray
 ) -> None:
@@ -70,20 +73,6 @@ def row_sums(weights: NDArray, values: NDArray) -> NDArray:
 
 
 @_jit
-def drift(u: NDArray, v: NDArray, h: float) -> None:
-    """``u += h v``."""
-    for i in range(u.size):
-        u[i] += h * v[i]
-
-
-@_jit
-def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
-    """``v = v_before + w f`` with ``w = h / m``."""
-    for i in range(v.size):
-        v[i] = v_before[i] + w[i] * f[i]
-
-
-@_jit
 def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> None:
     """``v += w f``, then ``u += h v``: the minimal explicit step without contact."""
     for i in range(u.size):
@@ -91,55 +80,7 @@ def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> No
         u[i] += h * v[i]
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def central_sums(
-    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray
-) -> tuple[float, float, float, float, float]:
-    """Sums for the energies of central differences in one pass; v0, v1 half a step before and after f, u.
-
-    Returns:
-        ``m (v0+v1)^2/8, m (v1-v0)^2/8, v0.f, v1.f, u.f``, sums over the entries.
-    """
-    kinetic = jump = before = after = stored = 0.0
-    for i in range(m.size):
-        kinetic += m[i] * (v0[i] + v1[i]) ** 2
-        jump += m[i] * (v1[i] - v0[i]) ** 2
-        before += v0[i] * f[i]
-        after += v1[i] * f[i]
-        stored += u[i] * f[i]
-    return kinetic / 8, jump / 8, before, after, stored
-
-
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
-    """``v0.f, v1.f, u.f``."""
-    before = after = stored = 0.0
-    for i in range(f.size):
-        before += v0[i] * f[i]
-        after += v1[i] * f[i]
-        stored += u[i] * f[i]
-    return before, after, stored
-
-
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def central_sums_with_load(
-    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray, load: NDArray
-) -> tuple[float, float, float, float, float, float, float, float]:
-    """:func:`central_sums`, then those of :func:`power_sums` with the load, in one pass."""
-    kinetic = jump = before = after = stored = l0 = l1 = l2 = 0.0
-    for i in range(m.size):
-        kinetic += m[i] * (v0[i] + v1[i]) ** 2
-        jump += m[i] * (v1[i] - v0[i]) ** 2
-        before += v0[i] * f[i]
-        after += v1[i] * f[i]
-        stored += u[i] * f[i]
-        l0 += v0[i] * load[i]
-        l1 += v1[i] * load[i]
-        l2 += u[i] * load[i]
-    return kinetic / 8, jump / 8, before, after, stored, l0, l1, l2
-
-
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@_jit_reordered
 def trapezoidal_sums(
     m: NDArray, v: NDArray, u: NDArray, u_before: NDArray, before: tuple, after: tuple
 ) -> tuple[float, float, float, float, float]:
@@ -188,14 +129,6 @@ def solve_symmetric(
 
 
 @_jit
-def kick_in_place(v: NDArray, v_before: NDArray, f: NDArray, w: NDArray) -> None:
-    """``v_before = v``, then ``v += w f``, in one pass."""
-    for i in range(v.size):
-        v_before[i] = v[i]
-        v[i] = v_before[i] + w[i] * f[i]
-
-
-@_jit
 def add_signals(constant: NDArray, patterns: NDArray, amplitudes: NDArray, load: NDArray) -> None:
     """``load = constant + sum_k amplitudes_k patterns_k``."""
     for i in range(load.size):
@@ -203,21 +136,6 @@ def add_signals(constant: NDArray, patterns: NDArray, amplitudes: NDArray, load:
         for k in range(amplitudes.size):
             a += patterns[k, i] * amplitudes[k]
         load[i] = a
-
-
-@_jit
-def rows_kick(
-    start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray, v: NDArray,
-    v_before: NDArray, w: NDArray,
-) -> None:  # fmt: skip
-    """:func:`rows_force`, then :func:`kick_in_place`, in one pass."""
-    for i in range(start.size - 1):
-        a = load[i]
-        for k in range(start[i], start[i + 1]):
-            a -= K[k] * u[column[k]]
-        f[i] = a
-        v_before[i] = v[i]
-        v[i] = v_before[i] + w[i] * a
 
 
 @_jit

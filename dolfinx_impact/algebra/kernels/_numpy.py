@@ -37,37 +37,10 @@ def row_sums(weights: NDArray, values: NDArray) -> NDArray:
     return np.einsum("pk,pk->p", weights, values)
 
 
-def drift(u: NDArray, v: NDArray, h: float) -> None:
-    """``u += h v``."""
-    u += h * v
-
-
-def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
-    """``v = v_before + w f`` with ``w = h / m``."""
-    np.multiply(w, f, out=v)
-    v += v_before
-
-
 def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> None:
     """``v += w f``, then ``u += h v``: the minimal explicit step without contact."""
     v += w * f
     u += h * v
-
-
-def central_sums(
-    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray
-) -> tuple[float, float, float, float, float]:
-    """Sums for the energies of central differences: see the compiled version."""
-    kinetic = np.dot(m, (v0 + v1) ** 2) / 8
-    jump = np.dot(m, (v1 - v0) ** 2) / 8
-    return kinetic, jump, np.dot(v0, f), np.dot(v1, f), np.dot(u, f)
-
-
-def central_sums_with_load(
-    m: NDArray, v0: NDArray, v1: NDArray, f: NDArray, u: NDArray, load: NDArray
-) -> tuple[float, float, float, float, float, float, float, float]:
-    """:func:`central_sums`, then those of :func:`power_sums` with the load."""
-    return *central_sums(m, v0, v1, f, u), *power_sums(v0, v1, u, load)
 
 
 def trapezoidal_sums(
@@ -77,12 +50,6 @@ def trapezoidal_sums(
     du = u - u_before
     works = [np.dot(du, f0 + f1) / 2 for f0, f1 in zip(before, after)]
     return np.dot(m, v * v) / 2, np.dot(u, after[0]) / 2, works[0], works[1], works[2]
-
-
-def power_sums(v0: NDArray, v1: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
-    """``v0.f, v1.f, u.f``."""
-    n = f.size
-    return np.dot(v0[:n], f), np.dot(v1[:n], f), np.dot(u[:n], f)
 
 
 def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:

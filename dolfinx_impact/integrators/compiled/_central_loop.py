@@ -7,31 +7,19 @@ obstacles at position level; energies as in Fekak et al. (2017), (84)-(90).
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any, Callable, NamedTuple
 
 import numba
-import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from ...algebra.kernels._numba import (
-    add_signals,
-    central_sums,
-    central_sums_with_load,
-    copy,
-    drift,
-    kick_in_place,
-    pair_product,
-    power_sums,
-    rows_force,
-    rows_kick,
-)
+from ...algebra.kernels._numba import add_signals, rows_force
+from ..central_formulas import constrained_position, constrained_time
+from . import _shared as shared
+from ._kernels import drift, few_kicks, inlined, kick_in_place, rows_kick
 
-_pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
 #: Up to so many dofs a loop in place is faster than a call of a vectorised one.
 _FEW = 8
-_jit = numba.njit(cache=True, error_model="numpy", inline="always")
 
 
 class State(NamedTuple):
@@ -88,6 +76,13 @@ class Points(NamedTuple):
     flat: bool
 
 
+class Place(NamedTuple):
+    """Scratch for a point on a curved obstacle: where it is, and the normal there."""
+
+    x: NDArray
+    normal: NDArray
+
+
 class Recorded(NamedTuple):
     """Rows that are recorded."""
 
@@ -108,19 +103,19 @@ class Columns(NamedTuple):
     directions: int
 
 
-@_jit
+@numba.njit(cache=True, error_model="numpy")
 def nothing(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
     """A force that is not there."""
     out[:] = 0.0
 
 
-@_jit
+@numba.njit(cache=True, error_model="numpy")
 def no_energy(u: NDArray) -> float:
     """The energy of no force."""
     return 0.0
 
 
-@_jit
+@numba.njit(cache=True, error_model="numpy")
 def no_surface(x: NDArray, normal: NDArray) -> float:
     """The gap of no obstacle."""
     return 0.0
@@ -133,248 +128,185 @@ def compiled_for(*arrays: Any) -> Callable[..., None]:
 
 @functools.cache
 def _compiled(*arrays: Any) -> Callable[..., None]:
+    """The loop for arguments of these types."""
     vector = types.float64[::1]
     force = types.FunctionType(types.void(types.float64, vector, vector, vector))
     energy = types.FunctionType(types.float64(vector))
     surface = types.FunctionType(types.float64(vector, vector))
     data = [types.int64, types.int64, types.float64, types.float64, types.boolean, *arrays]
     signature = types.void(*data, force, force, force, energy, surface)
-    return numba.njit(signature, cache=True, error_model="numpy")(_advance)
+    # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
+    return numba.njit(signature, cache=True, error_model="numpy", fastmath=False, _nrt=False)(_advance)
 
 
-@_jit
-def _row(dofs: NDArray, weights: NDArray, k: int, x: NDArray) -> float:
-    total = 0.0
-    for j in range(dofs.shape[1]):
-        total += weights[k, j] * x[dofs[k, j]]
-    return total
+@inlined
+def _forces(
+    t: float, s: State, m: Model, amplitudes: NDArray, external: Callable, internal: Callable,
+    damping: Callable,
+) -> None:  # fmt: skip
+    """Loads, internal forces that are not stored as pairs or rows, and damping, with the velocity before."""
+    u, v, size = s.u, s.v, s.u.size
+    if amplitudes.size > 0:
+        add_signals(m.constant, m.patterns, amplitudes, m.load)
+    if m.calls_external:
+        m.load[:] = 0.0
+        external(t, u, v, m.load)
+        for j in range(size):
+            m.load[j] += m.constant[j]
+    if m.stiffness.size > 0:
+        for j in range(size):
+            m.part[j] = 0.0
+            for k in range(size):
+                m.part[j] += m.stiffness[j, k] * u[k]
+    elif m.calls_internal:
+        m.part[:] = 0.0
+        internal(t, u, v, m.part)
+    if m.calls_damping:
+        m.damped[:] = 0.0
+        damping(t, u, v, m.damped)
+    elif m.rate > 0.0:
+        shared.add_damping(m.rate, m.mass, v, m.damped)
 
 
-@_jit
-def _curved_gap(
-    dofs: NDArray, weights: NDArray, k: int, x0: NDArray, u: NDArray, x: NDArray, normal: NDArray,
-    surface: Callable,
-) -> float:  # fmt: skip
-    """Gap of a point at ``u``; its normal goes into L."""
-    for j in range(x.size):
-        x[j] = x0[k, j] + u[dofs[k, j]]
-    gap = surface(x, normal)
-    for j in range(x.size):
-        weights[k, j] = normal[j]
+@inlined
+def _free_step(s: State, m: Model) -> None:
+    """``v*`` of (47), the velocity without contact; sums as PointMasses.force and Body.force have them."""
+    u, f, size, stored_rows = s.u, s.f, s.u.size, m.row_start.size > 0
+    if stored_rows and not m.has_damping:
+        rows_kick(m.row_start, m.row_column, m.row_values, m.load, u, f, s.v, s.v_before, m.kick)
+        return
+    if stored_rows:
+        rows_force(m.row_start, m.row_column, m.row_values, m.load, u, f)
+    elif m.block > 0:
+        shared.pairs_force(m.block, m.start, m.column, m.blocks, m.load, u, f)
+    else:
+        for j in range(size):
+            f[j] = m.load[j] - m.part[j]
+    if m.has_damping:
+        for j in range(size):
+            f[j] -= m.damped[j]
+    if size > _FEW:
+        kick_in_place(s.v, s.v_before, f, m.kick)
+    else:
+        few_kicks(s.v, s.v_before, f, m.kick)
+
+
+@inlined
+def _gap(c: Points, k: int, s: State, place: Place, surface: Callable) -> float:
+    """Gap of a point at ``u``; where the obstacle is curved its normal goes into L."""
+    if c.flat:
+        return c.offset[k] + shared.row(c.dofs, c.weights, k, s.u)
+    for j in range(place.x.size):
+        place.x[j] = c.x[k, j] + s.u[c.dofs[k, j]]
+    gap = surface(place.x, place.normal)
+    for j in range(place.x.size):
+        c.weights[k, j] = place.normal[j]
     return gap
 
 
-@_jit
-def _free_gap(
-    dofs: NDArray, weights: NDArray, k: int, h: float, e: float, u: NDArray, v: NDArray, v_before: NDArray
-) -> float:
-    """``L c`` at the position ``c = (u* + e u_{n-1}) / (1 + e)`` of (19) without contact."""
-    free = 0.0
-    for j in range(dofs.shape[1]):
-        i = dofs[k, j]
-        free += weights[k, j] * ((u[i] + h * v[i] + e * (u[i] - h * v_before[i])) / (1.0 + e))
-    return free
-
-
-@_jit
-def _law(dofs: NDArray, weights: NDArray, k: int, e: float, v: NDArray, v_before: NDArray) -> float:
-    """``L (v* + e v_before)`` of Newton's law, (8)."""
-    b = _row(dofs, weights, k, v)
-    return b + e * _row(dofs, weights, k, v_before) if e > 0.0 else b
-
-
-@_jit
-def _inertia(dofs: NDArray, weights: NDArray, k: int, inverse_mass: NDArray) -> float:
-    """Diagonal entry of H."""
+@inlined
+def _delassus(c: Points, k: int, inverse_mass: NDArray) -> float:
+    """Diagonal entry of H, (49)."""
+    if c.flat:
+        return c.diagonal[k]
     H = 0.0
-    for j in range(dofs.shape[1]):
-        H += weights[k, j] * weights[k, j] * inverse_mass[dofs[k, j]]
+    for j in range(c.dofs.shape[1]):
+        H += c.weights[k, j] * c.weights[k, j] * inverse_mass[c.dofs[k, j]]
     return H
 
 
-@_jit
-def _rub(
-    dofs: NDArray, weights: NDArray, k: int, limit: float, v: NDArray, inverse_mass: NDArray, i: int,
-    table: NDArray, at: int,
+@inlined
+def _constrained_gap(c: Points, k: int, h: float, s: State) -> float:
+    """Gap at the position of (19) without contact."""
+    free, e = 0.0, c.restitution
+    for j in range(c.dofs.shape[1]):
+        i = c.dofs[k, j]
+        free += c.weights[k, j] * constrained_position(s.u[i], s.v[i], s.v_before[i], h, e)
+    return c.offset[k] + free
+
+
+@inlined
+def _impulses(
+    h: float, c: Points, s: State, inverse_mass: NDArray, place: Place, surface: Callable, step: NDArray,
+    columns: Columns,
 ) -> None:  # fmt: skip
-    """Coulomb's law of one point, Algorithm 2: stop the slip as far as ``|r_t| <= limit`` allows.
-
-    r_t goes into row i of the table from column ``at`` on.
-    """
-    size, normal = 0.0, _row(dofs, weights, k, v)
-    inverse = inverse_mass[dofs[k, 0]]
-    for j in range(dofs.shape[1]):
-        table[i, at + j] = -(v[dofs[k, j]] - normal * weights[k, j]) / inverse
-        size += table[i, at + j] * table[i, at + j]
-    size = math.sqrt(size)
-    for j in range(dofs.shape[1]):
-        if size > limit:
-            table[i, at + j] *= limit / size
-        v[dofs[k, j]] += inverse * table[i, at + j]
+    """Gaps and normal impulses of all points, from the velocity without contact, into the step's row."""
+    for k in range(c.dofs.shape[0]):
+        gap, r = _gap(c, k, s, place, surface), 0.0
+        if c.at_position:
+            b = _constrained_gap(c, k, h, s) / constrained_time(h, c.restitution)
+            r = shared.impulse(b, _delassus(c, k, inverse_mass))
+        elif shared.is_closed(gap, c.tolerance, c.touching):
+            r = shared.impulse(shared.approach(c, k, s), _delassus(c, k, inverse_mass))
+        step[columns.gap + k], step[columns.r + k] = gap, r
 
 
-@_jit
-def _contact_work(
-    dofs: NDArray, weights: NDArray, i: int, table: NDArray, r: int, r_t: int, directions: int, v: NDArray
-) -> float:
-    """``r.L v + r_t.v`` of step i; r and r_t are columns of the table."""
-    work = 0.0
+@inlined
+def _act(c: Points, inverse_mass: NDArray, step: NDArray, columns: Columns, v: NDArray) -> None:
+    """Let the impulses act on ``v``, (47), and find those of friction."""
+    for k in range(c.dofs.shape[0]):
+        r, at = step[columns.r + k], columns.r_t + k * columns.directions
+        for j in range(columns.directions):
+            step[at + j] = 0.0
+        if r != 0.0:
+            shared.push(c, k, r, inverse_mass, v)
+            if columns.directions:
+                shared.rub(c, k, c.friction * r, inverse_mass, v, step, at)
+
+
+@inlined
+def _stored_energy(u: NDArray, m: Model, energy: Callable, known: float) -> float:
+    """Internal energy where not all forces are linear; where nothing tells it, the one known."""
+    if m.calls_energy:
+        return energy(u)
+    if m.stiffness.size == 0:
+        return known
+    stored = 0.0
+    for j in range(u.size):
+        stored += 0.5 * u[j] * m.part[j]
+    return stored
+
+
+@inlined
+def _record(recorded: Recorded, s: State, step: NDArray, columns: Columns) -> None:
+    """Displacements, mean velocities (44b) and half-step velocities of the recorded rows."""
+    dofs, weights = recorded
     for k in range(dofs.shape[0]):
-        if table[i, r + k] != 0.0:
-            work += table[i, r + k] * _row(dofs, weights, k, v)
-            for j in range(directions):
-                work += table[i, r_t + k * directions + j] * v[dofs[k, j]]
-    return work
+        step[columns.u + k] = shared.row(dofs, weights, k, s.u)
+        step[columns.v_t + k] = shared.mean_row(dofs, weights, k, s.v_before, s.v)
+        step[columns.v + k] = shared.row(dofs, weights, k, s.v)
 
 
 def _advance(  # type: ignore[no-untyped-def]
-    steps, n, t0, h, follows, s, m, c, recorded, table, columns, terms, powers, amplitudes,
+    steps, n, t0, h, follows, s, m, c, place, recorded, table, columns, terms, powers, amplitudes,
     external, internal, damping, energy, surface,
 ):  # fmt: skip
-    # Fields of the tuples are read once: each reading counts references, which costs as much as a step.
-    u, v, v_before, f = s
-    (mass, inverse_mass, kicks, constant, K, start, column, blocks, block, row_start, row_column,
-     row_values, patterns, rate, has_loads, has_damping, linear, calls_external, calls_internal,
-     calls_damping, calls_energy, load, part, damped) = m  # fmt: skip
-    (dofs, weights, x0, offset, diagonal, at_position, e, tolerance, friction, touching, flat) = c
-    picked, factors = recorded
-    at_u, at_v_t, at_v, at_gap, at_r, at_r_t, at_energies, directions = columns
-    size, points, width, rows = u.size, dofs.shape[0], dofs.shape[1], picked.shape[0]
-    x, normal = np.zeros(width), np.zeros(width)
-    _, _, stored, work, external_work, contact_work, dissipated, _ = terms
-    power, external_power, damping_power, contact_power = powers
-    dense, sparse, stored_rows = K.size > 0, block > 0, row_start.size > 0
+    """Fekak et al. (2017), Algorithm 2, as :meth:`.CentralDifferences.advance` has it.
+
+    Args:
+        steps, n, t0, h: Number of steps, steps made before, time of the start, time step [s].
+        follows: Whether energies are followed.
+        s, m, c, place, recorded, columns: What their classes say.
+        table: Where the states go, one row a step.
+        terms, powers: Energies, as :func:`._shared.energy_terms` changes them.
+        amplitudes: Signals of the loads at the end of each step, shape (steps, k).
+        external, internal, damping, energy, surface: Compiled functions, not called where there are none.
+    """
+    few, points, directions = s.u.size <= _FEW, c.dofs.shape[0], columns.directions
     for i in range(steps):
-        t = t0 + (n + i + 1) * h
-        drift(u, v, h)
-        # -- forces, summed as PointMasses.force and Body.force do
-        if amplitudes.shape[1] > 0:
-            add_signals(constant, patterns, amplitudes[i], load)
-        if calls_external:
-            load[:] = 0.0
-            external(t, u, v, load)
-            for j in range(size):
-                load[j] += constant[j]
-        if dense:
-            for j in range(size):
-                part[j] = 0.0
-                for k in range(size):
-                    part[j] += K[j, k] * u[k]
-        elif calls_internal:
-            part[:] = 0.0
-            internal(t, u, v, part)
-        if calls_damping:
-            damped[:] = 0.0
-            damping(t, u, v, damped)
-        elif rate > 0.0:
-            for j in range(size):
-                damped[j] = rate * mass[j] * v[j]
-        if sparse:
-            copy(load, f)
-        elif not stored_rows:
-            for j in range(size):
-                f[j] = load[j] - part[j]
-        if block == 1:
-            _pairs_1(start, column, blocks, u, f)
-        elif block == 2:
-            _pairs_2(start, column, blocks, u, f)
-        elif block == 3:
-            _pairs_3(start, column, blocks, u, f)
-        if stored_rows and not has_damping:
-            rows_kick(row_start, row_column, row_values, load, u, f, v, v_before, kicks)
-        else:
-            if stored_rows:
-                rows_force(row_start, row_column, row_values, load, u, f)
-            if has_damping:
-                for j in range(size):
-                    f[j] -= damped[j]
-            if size > _FEW:
-                kick_in_place(v, v_before, f, kicks)
-            else:
-                for j in range(size):
-                    v_before[j] = v[j]
-                    v[j] = v_before[j] + kicks[j] * f[j]
-        # -- contact, all impulses from the velocity without it
-        for k in range(points):
-            if flat:
-                gap = offset[k] + _row(dofs, weights, k, u)
-            else:
-                gap = _curved_gap(dofs, weights, k, x0, u, x, normal, surface)
-            table[i, at_gap + k], table[i, at_r + k] = gap, 0.0
-            if at_position:
-                b = (offset[k] + _free_gap(dofs, weights, k, h, e, u, v, v_before)) / (h / (1.0 + e))
-            elif gap <= tolerance if touching else gap < -tolerance:
-                b = _law(dofs, weights, k, e, v, v_before)
-            else:
-                continue
-            impulse = -b / (diagonal[k] if flat else _inertia(dofs, weights, k, inverse_mass))
-            if not impulse <= 0.0:  # also what is not a number
-                table[i, at_r + k] = impulse
-        for k in range(points):
-            at, impulse = at_r_t + k * directions, table[i, at_r + k]
-            for j in range(directions):
-                table[i, at + j] = 0.0
-            if impulse != 0.0:
-                for j in range(width):
-                    v[dofs[k, j]] += weights[k, j] * impulse * inverse_mass[dofs[k, j]]
-                if directions:
-                    _rub(dofs, weights, k, friction * impulse, v, inverse_mass, i, table, at)
-        # -- energies
+        t, step = t0 + (n + i + 1) * h, table[i]
+        drift(s.u, s.v, h)  # (44a)
+        _forces(t, s, m, amplitudes[i], external, internal, damping)
+        _free_step(s, m)  # (47)
+        _impulses(h, c, s, m.inverse_mass, place, surface, step, columns)  # (48)
+        _act(c, m.inverse_mass, step, columns, s.v)
         if follows:
-            l0 = l1 = l2 = d0 = d1 = d2 = 0.0
-            if size > _FEW:
-                if has_loads:
-                    sums = central_sums_with_load(mass, v_before, v, f, u, load)
-                    kinetic, jump, a0, a1, a2, l0, l1, l2 = sums
-                else:
-                    kinetic, jump, a0, a1, a2 = central_sums(mass, v_before, v, f, u)
-                if has_damping:
-                    d0, d1, d2 = power_sums(v_before, v, u, damped)
-            else:
-                kinetic = jump = a0 = a1 = a2 = 0.0
-                for j in range(size):
-                    v0, v1 = v_before[j], v[j]
-                    kinetic += mass[j] * (v0 + v1) ** 2
-                    jump += mass[j] * (v1 - v0) ** 2
-                    a0 += v0 * f[j]
-                    a1 += v1 * f[j]
-                    a2 += u[j] * f[j]
-                    if has_loads:
-                        l0 += v0 * load[j]
-                        l1 += v1 * load[j]
-                        l2 += u[j] * load[j]
-                    if has_damping:
-                        d0 += v0 * damped[j]
-                        d1 += v1 * damped[j]
-                        d2 += u[j] * damped[j]
-                kinetic, jump = kinetic / 8, jump / 8
-            if linear:
-                stored = 0.5 * (l2 - d2 - a2)
-            elif calls_energy:
-                stored = energy(u)
-            elif dense:
-                stored = 0.0
-                for j in range(size):
-                    stored += 0.5 * u[j] * part[j]
-            work += 0.5 * h * (power + (l0 - d0 - a0))
-            external_work += 0.5 * h * (external_power + l0)
-            dissipated += 0.5 * h * (damping_power + d0)
-            done = _contact_work(dofs, weights, i, table, at_r, at_r_t, directions, v_before)
-            contact_work += 0.5 * (contact_power + done)
-            power, external_power, damping_power = l1 - d1 - a1, l1, d1
-            contact_power = _contact_work(dofs, weights, i, table, at_r, at_r_t, directions, v)
-            e0 = at_energies
-            table[i, e0], table[i, e0 + 1], table[i, e0 + 2] = kinetic, -jump, stored
-            table[i, e0 + 3], table[i, e0 + 4], table[i, e0 + 5] = work, external_work, contact_work
-            table[i, e0 + 6] = dissipated
-        # -- what is recorded
-        table[i, 0], table[i, 1] = t, t + 0.5 * h
-        for k in range(rows):
-            table[i, at_u + k] = _row(picked, factors, k, u)
-            table[i, at_v + k] = _row(picked, factors, k, v)
-            mean = 0.0
-            for j in range(picked.shape[1]):
-                dof = picked[k, j]
-                mean += factors[k, j] * (0.5 * (v_before[dof] + v[dof]))
-            table[i, at_v_t + k] = mean
-    powers[:] = np.array([power, external_power, damping_power, contact_power])
+            r, r_t = step[columns.r : columns.r + points], step[columns.r_t :]
+            before = shared.contact_work(c, r, r_t, directions, s.v_before)
+            after = shared.contact_work(c, r, r_t, directions, s.v)
+            stored = shared.energy_terms(h, s, m, m.has_damping, few, before, after, terms, powers)  # (84)
+            terms[2] = stored if m.linear else _stored_energy(s.u, m, energy, terms[2])
+            for k in range(terms.size):
+                step[columns.energies + k] = terms[k]
+        step[0], step[1] = t, t + 0.5 * h
+        _record(recorded, s, step, columns)

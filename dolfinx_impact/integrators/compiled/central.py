@@ -68,8 +68,9 @@ class Block:
             terms[:], powers[:] = balance.compiled()
         times = s.t0 + (s.n + 1 + np.arange(steps)) * s.dt
         amplitudes = np.zeros((steps, 0)) if self._amplitudes is None else self._amplitudes(times)
+        place = self._loop.Place(*np.zeros((2, self._contact.dofs.shape[1])))
         arrays = (
-            state, self._model, self._contact, self._rows, part.table, columns, terms, powers,
+            state, self._model, self._contact, place, self._rows, part.table, columns, terms, powers,
             np.ascontiguousarray(amplitudes),
         )  # fmt: skip
         if self._advance is None:

@@ -1,32 +1,18 @@
-"""The fine steps of HATI in one compiled loop; nothing is solved and nothing allocated in it.
+"""The fine and coarse steps of HATI in one compiled loop; nothing is allocated in it.
 
-Fekak et al. (2017), Algorithm 1, 2(b); contact as in Algorithm 2; energies (86)-(90) and (93).
+Fekak et al. (2017), Algorithm 1, with Algorithm 2 in 2(b); energies (86)-(90), (92) and (93).
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
-import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.kernels._numba import (
-    add_signals,
-    central_sums,
-    central_sums_with_load,
-    copy,
-    drift,
-    kick_in_place,
-    pair_product,
-    power_sums,
-    rows_force,
-    rows_kick,
-    solve_symmetric,
-    trapezoidal_sums,
-)
-
-_pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
+from ...algebra.kernels._numba import add_signals, copy, rows_force, solve_symmetric, trapezoidal_sums
+from ..central_formulas import mean_velocity
+from ..compiled import _shared as shared
+from ..compiled._kernels import drift, inlined, kept, kick_in_place, rows_kick
 
 
 class Stiffness(NamedTuple):
@@ -57,13 +43,14 @@ class Side(NamedTuple):
 
 
 class Link(NamedTuple):
-    """``H^-1`` in sparse rows, the dofs of the pairs on the side, scratch for its argument."""
+    """``H^-1`` in sparse rows, the dofs of the pairs on the side, scratch for defects and old multipliers."""
 
     start: NDArray
     column: NDArray
     values: NDArray
     at: NDArray
     defects: NDArray
+    began: NDArray
 
 
 class Pairs(NamedTuple):
@@ -125,41 +112,72 @@ class Columns(NamedTuple):
     energies: int
 
 
-@numba.njit(cache=True, error_model="numpy", inline="always")
-def _row(dofs: NDArray, weights: NDArray, k: int, x: NDArray) -> float:
-    total = 0.0
-    for j in range(dofs.shape[1]):
-        total += weights[k, j] * x[dofs[k, j]]
-    return total
-
-
-@numba.njit(cache=True, error_model="numpy", inline="always")
-def _work(dofs: NDArray, weights: NDArray, r: NDArray, i: int, v: NDArray) -> float:
-    """``r.L v`` of fine step i."""
-    work = 0.0
-    for k in range(dofs.shape[0]):
-        if r[i, k] != 0.0:
-            work += r[i, k] * _row(dofs, weights, k, v)
-    return work
-
-
-@numba.njit(cache=True, error_model="numpy")
+@inlined
 def _force(stiffness: Stiffness, load: NDArray, u: NDArray, f: NDArray) -> None:
     """``f = load - K u``."""
     block, start, column, values = stiffness
     if block == 0:
         rows_force(start, column, values, load, u, f)
-        return
-    copy(load, f)
-    if block == 1:
-        _pairs_1(start, column, values, u, f)
-    elif block == 2:
-        _pairs_2(start, column, values, u, f)
     else:
-        _pairs_3(start, column, values, u, f)
+        shared.pairs_force(block, start, column, values, load, u, f)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@inlined
+def _free_step(side: Side, s: State) -> None:
+    """``v*`` of the explicit side without interface and contact, (67) and (68)."""
+    K = side.stiffness
+    if K.block == 0 and side.rate == 0.0:
+        rows_kick(K.start, K.column, K.values, side.load, s.u, s.f, s.v, s.v_before, side.kick)
+        return
+    _force(K, side.load, s.u, s.f)
+    if side.rate > 0.0:
+        shared.add_damping(side.rate, side.mass, s.v, side.damped)
+        for j in range(s.f.size):
+            s.f[j] -= side.damped[j]
+    kick_in_place(s.v, s.v_before, s.f, side.kick)
+
+
+@inlined
+def _glue(part: float, link: Link, s: State, kick: NDArray, old: NDArray, new: NDArray) -> float:
+    """Multipliers ``Lambda = H^-1 r`` that keep both sides together, (71), acting on ``v``.
+
+    Args:
+        part: Part of the coarse step at the end of this fine one.
+        link, s: Interface and state.
+        kick: ``h M^-1`` of the explicit side.
+        old, new: Free velocities of the implicit side at both ends of the coarse step, (74).
+
+    Returns:
+        ``v_before . <Lambda>`` over the pairs, the power of the interface in (93) [W].
+    """
+    power, at = 0.0, link.at
+    for k in range(at.size):
+        free = mean_velocity(s.v_before[at[k]], s.v[at[k]])
+        link.defects[k] = (1 - part) * old[k] + part * new[k] - free  # (74)
+    for k in range(at.size):
+        multiplier = 0.0
+        for j in range(link.start[k], link.start[k + 1]):
+            multiplier += link.values[j] * link.defects[link.column[j]]
+        power += s.v_before[at[k]] * (0.5 * (s.multipliers[k] + multiplier))
+        s.multipliers[k] = multiplier
+        s.v[at[k]] += kick[at[k]] * multiplier
+    return power
+
+
+@inlined
+def _contact(c: Pairs, s: State, inverse_mass: NDArray, gap: NDArray, r: NDArray, before: NDArray) -> None:
+    """Gaps, normal velocities before, and impulses (48) of all points, from the velocity without contact."""
+    for k in range(gap.size):
+        gap[k], r[k] = c.offset[k] + shared.row(c.dofs, c.weights, k, s.u), 0.0
+        before[k] = shared.row(c.dofs, c.weights, k, s.v_before)
+        if shared.is_closed(gap[k], c.tolerance, c.touching):
+            r[k] = shared.impulse(shared.approach(c, k, s), c.diagonal[k])
+    for k in range(gap.size):
+        if r[k] != 0.0:
+            shared.push(c, k, r[k], inverse_mass, s.v)
+
+
+@kept
 def fine_steps(  # type: ignore[no-untyped-def]
     follows: bool, h: float, side: Side, link: Link, pairs: Pairs, state: State, r: NDArray, gap: NDArray,
     before: NDArray, old: NDArray, new: NDArray, amplitudes: NDArray, terms: NDArray, powers: NDArray,
@@ -177,80 +195,118 @@ def fine_steps(  # type: ignore[no-untyped-def]
         powers: Powers of the forces at v_{n+1/2}, kept like those of
             :class:`.CentralDifferenceBalance`.
     """
-    (mass, inverse_mass, kicks, constant, patterns, stiffness, rate, has_loads, load, damped) = side
-    block, start, column, values = stiffness
-    glue_start, glue_column, glue, at, defects = link
-    dofs, weights, offset, diagonal, e, tolerance, touching = pairs
-    u, v, v_before, f, multipliers = state
-    stored, work, external, contact, dissipated, interface = terms[2:]
-    kinetic = jump = 0.0
-    power, external_power, damping_power, contact_power = powers
+    u, v, v_before, damped = state.u, state.v, state.v_before, side.rate > 0.0
     steps, signals = amplitudes.shape
-    size, points, linked = u.size, dofs.shape[0], defects.size
     for i in range(steps):
-        drift(u, v, h)
+        drift(u, v, h)  # (66)
         if signals > 0:
-            add_signals(constant, patterns, amplitudes[i], load)
-        if block == 0 and rate == 0.0:
-            rows_kick(start, column, values, load, u, f, v, v_before, kicks)
-        else:
-            _force(stiffness, load, u, f)
-            if rate > 0.0:
-                for j in range(size):
-                    damped[j] = rate * mass[j] * v[j]
-                    f[j] -= damped[j]
-            kick_in_place(v, v_before, f, kicks)
-        # -- the interface, (71) and (74)
-        part = (i + 1) / steps
-        for k in range(linked):
-            defects[k] = (1 - part) * old[k] + part * new[k] - 0.5 * (v_before[at[k]] + v[at[k]])
-        given = 0.0
-        for k in range(linked):
-            multiplier = 0.0
-            for j in range(glue_start[k], glue_start[k + 1]):
-                multiplier += glue[j] * defects[glue_column[j]]
-            given += v_before[at[k]] * (0.5 * (multipliers[k] + multiplier))
-            multipliers[k] = multiplier
-            v[at[k]] += kicks[at[k]] * multiplier
-        # -- contact, all impulses from the velocity without it
-        for k in range(points):
-            gap[i, k], r[i, k] = offset[k] + _row(dofs, weights, k, u), 0.0
-            before[i, k] = _row(dofs, weights, k, v_before)
-            if gap[i, k] <= tolerance if touching else gap[i, k] < -tolerance:
-                b = _row(dofs, weights, k, v)
-                if e > 0.0:
-                    b += e * before[i, k]
-                impulse = -b / diagonal[k]
-                if not impulse <= 0.0:  # also what is not a number
-                    r[i, k] = impulse
-        for k in range(points):
-            if r[i, k] != 0.0:
-                for j in range(dofs.shape[1]):
-                    v[dofs[k, j]] += weights[k, j] * r[i, k] * inverse_mass[dofs[k, j]]
-        # -- energies
+            add_signals(side.constant, side.patterns, amplitudes[i], side.load)
+        _free_step(side, state)  # (67), (68)
+        given = _glue((i + 1) / steps, link, state, side.kick, old, new)  # (71), (74)
+        _contact(pairs, state, side.inverse_mass, gap[i], r[i], before[i])  # (47), (48)
         if follows:
-            l0 = l1 = l2 = d0 = d1 = d2 = 0.0
-            if has_loads:
-                sums = central_sums_with_load(mass, v_before, v, f, u, load)
-                kinetic, jump, a0, a1, a2, l0, l1, l2 = sums
+            # No friction: the tangential impulses have no entries.
+            first = shared.contact_work(pairs, r[i], r[i], 0, v_before)
+            last = shared.contact_work(pairs, r[i], r[i], 0, v)
+            terms[2] = shared.energy_terms(h, state, side, damped, False, first, last, terms, powers)  # (84)
+            terms[7] += h * given  # (93)
+
+
+@inlined
+def _free_problem(
+    h: float, beta: float, gamma: float, implicit: Implicit, amplitudes: NDArray, new: NDArray
+) -> None:
+    """The implicit side without multipliers, (61)-(64); its velocities at the pairs go into ``new``.
+
+    ``b`` keeps the right side; u and v are those of the predictor.
+    """
+    s, u, v, a = implicit, implicit.u, implicit.v, implicit.a
+    for k in range(u.size):
+        s.before[k] = u[k]
+        u[k] += h * v[k] + (0.5 - beta) * h * h * a[k]
+        v[k] += (1 - gamma) * h * a[k]
+        s.load_before[k], s.internal_before[k], s.damped_before[k] = s.load[k], s.internal[k], s.damped[k]
+    add_signals(s.constant, s.patterns, amplitudes, s.load)
+    _force(s.stiffness, s.load, u, s.b)
+    if s.rate > 0.0:
+        for k in range(u.size):
+            s.b[k] -= s.rate * s.mass[k] * v[k]
+    solve_symmetric(*s.factors, s.b, a)
+    for k in range(new.size):
+        new[k] = v[s.at[k]] + gamma * h * a[s.at[k]]
+
+
+@inlined
+def _constrained_problem(
+    h: float, beta: float, gamma: float, implicit: Implicit, multipliers: NDArray
+) -> None:
+    """The implicit side with the multipliers at the end of the coarse step, (54)."""
+    s, u, v, a = implicit, implicit.u, implicit.v, implicit.a
+    for k in range(multipliers.size):
+        s.b[s.at[k]] -= multipliers[k]
+    solve_symmetric(*s.factors, s.b, a)
+    for k in range(u.size):
+        u[k] += beta * h * h * a[k]
+        v[k] += gamma * h * a[k]
+
+
+@inlined
+def _implicit_energies(implicit: Implicit, began: NDArray, multipliers: NDArray, terms: NDArray) -> None:
+    """Energies of the implicit side after a coarse step, its part of the interface (93) with them.
+
+    Args:
+        implicit: The side, with the forces at the beginning of the step.
+        began, multipliers: Those at the beginning and at the end.
+        terms: :data:`.energy.TERMS` of this side, changed [J].
+    """
+    s = implicit
+    _force(s.stiffness, s.load, s.u, s.b)
+    shared.add_damping(s.rate, s.mass, s.v, s.damped)
+    for k in range(s.u.size):
+        s.internal[k] = s.load[k] - (s.b[k] - s.damped[k]) - s.damped[k]
+    earlier, later = (s.internal_before, s.load_before, s.damped_before), (s.internal, s.load, s.damped)
+    sums = trapezoidal_sums(s.mass, s.v, s.u, s.before, earlier, later)
+    terms[0], terms[2], work, external, dissipated = sums
+    terms[3] += work
+    terms[4] += external
+    terms[6] += dissipated
+    taken = 0.0
+    for k in range(multipliers.size):
+        taken += (s.u[s.at[k]] - s.before[s.at[k]]) * (0.5 * (began[k] + multipliers[k]))
+    terms[7] -= taken
+
+
+@inlined
+def _record(
+    picked: NDArray, factors: NDArray, state: State, implicit: Implicit, step: NDArray, columns: Columns
+) -> None:
+    """Displacements and velocities of the recorded rows at the coarse time; implicit dofs come last."""
+    size = state.u.size
+    for k in range(picked.shape[0]):
+        place = mean = 0.0
+        for j in range(picked.shape[1]):
+            dof = picked[k, j]
+            if dof < size:
+                place += factors[k, j] * state.u[dof]
+                mean += factors[k, j] * mean_velocity(state.v_before[dof], state.v[dof])
             else:
-                kinetic, jump, a0, a1, a2 = central_sums(mass, v_before, v, f, u)
-            if rate > 0.0:
-                d0, d1, d2 = power_sums(v_before, v, u, damped)
-            stored = 0.5 * (l2 - d2 - a2)
-            work += 0.5 * h * (power + (l0 - d0 - a0))
-            external += 0.5 * h * (external_power + l0)
-            dissipated += 0.5 * h * (damping_power + d0)
-            contact += 0.5 * (contact_power + _work(dofs, weights, r, i, v_before))
-            power, external_power, damping_power = l1 - d1 - a1, l1, d1
-            contact_power = _work(dofs, weights, r, i, v)
-            interface += h * given
-    terms[0], terms[1], terms[2], terms[3] = kinetic, -jump, stored, work
-    terms[4], terms[5], terms[6], terms[7] = external, contact, dissipated, interface
-    powers[0], powers[1], powers[2], powers[3] = power, external_power, damping_power, contact_power
+                place += factors[k, j] * implicit.u[dof - size]
+                mean += factors[k, j] * implicit.v[dof - size]
+        step[columns.u + k], step[columns.v_t + k], step[columns.v + k] = place, mean, mean
 
 
-@numba.njit(cache=True, error_model="numpy")
+@inlined
+def _record_contact(gap: NDArray, r: NDArray, step: NDArray, columns: Columns) -> None:
+    """The last gaps of a coarse step, and the sums of its impulses."""
+    m, points = r.shape
+    for k in range(points):
+        total = 0.0
+        for j in range(m):
+            total += r[j, k]
+        step[columns.gap + k], step[columns.r + k] = gap[m - 1, k], total
+
+
+@kept
 def coarse_steps(  # type: ignore[no-untyped-def]
     steps, n, t0, h, beta, gamma, follows, side, link, pairs, state, implicit, old, new, fine_amplitudes,
     amplitudes, r, gap, before, fine_terms, powers, terms, picked, factors, table, columns,
@@ -269,72 +325,20 @@ def coarse_steps(  # type: ignore[no-untyped-def]
         picked, factors: Recorded rows; dofs of the implicit side are counted behind the explicit ones.
         table, columns: Where the states go.
     """
-    u_E, v_E, v_before, _, multipliers = state
-    (mass, constant, patterns, stiffness, LDL, at, rate, u, v, a, internal, load, damped, b, u_before,
-     load_before, damped_before, internal_before) = implicit  # fmt: skip
-    size, linked, m, points = u.size, old.size, r.shape[1], r.shape[2]
-    at_u, at_v_t, at_v, at_gap, at_r, at_energies = columns
-    began = np.zeros(linked)
+    multipliers, began, m = state.multipliers, link.began, r.shape[1]
     for i in range(steps):
-        # -- the free problem, (61)-(64)
-        for k in range(size):
-            u_before[k] = u[k]
-            u[k] += h * v[k] + (0.5 - beta) * h * h * a[k]
-            v[k] += (1 - gamma) * h * a[k]
-            load_before[k], internal_before[k], damped_before[k] = load[k], internal[k], damped[k]
-        add_signals(constant, patterns, amplitudes[i], load)
-        _force(stiffness, load, u, b)
-        if rate > 0.0:
-            for k in range(size):
-                b[k] -= rate * mass[k] * v[k]
-        solve_symmetric(*LDL, b, a)
-        for k in range(linked):
-            new[k] = v[at[k]] + gamma * h * a[at[k]]
-            began[k] = multipliers[k]
+        _free_problem(h, beta, gamma, implicit, amplitudes[i], new)  # (61)-(64)
+        copy(multipliers, began)
         fine_steps(
             follows, h / m, side, link, pairs, state, r[i], gap[i], before[i], old, new, fine_amplitudes[i],
             fine_terms, powers,
         )  # fmt: skip
-        # -- the constrained problem, (54)
-        for k in range(linked):
-            b[at[k]] -= multipliers[k]
-            old[k] = new[k]
-        solve_symmetric(*LDL, b, a)
-        for k in range(size):
-            u[k] += beta * h * h * a[k]
-            v[k] += gamma * h * a[k]
+        _constrained_problem(h, beta, gamma, implicit, multipliers)  # (54)
+        copy(new, old)
         if follows:
-            _force(stiffness, load, u, b)
-            for k in range(size):
-                damped[k] = rate * mass[k] * v[k]
-                internal[k] = load[k] - (b[k] - damped[k]) - damped[k]
-            before_it, after_it = (internal_before, load_before, damped_before), (internal, load, damped)
-            sums = trapezoidal_sums(mass, v, u, u_before, before_it, after_it)
-            terms[0], terms[2], work, external, dissipated = sums
-            terms[3] += work
-            terms[4] += external
-            terms[6] += dissipated
-            taken = 0.0
-            for k in range(linked):
-                taken += (u[at[k]] - u_before[at[k]]) * (0.5 * (began[k] + multipliers[k]))
-            terms[7] -= taken
-            for k in range(8):
-                table[i, at_energies + k] = fine_terms[k] + terms[k]
-        # -- what is recorded
+            _implicit_energies(implicit, began, multipliers, terms)
+            for k in range(terms.size):
+                table[i, columns.energies + k] = fine_terms[k] + terms[k]
         table[i, 0] = table[i, 1] = t0 + (n + i + 1) * h
-        for k in range(picked.shape[0]):
-            place = mean = 0.0
-            for j in range(picked.shape[1]):
-                dof = picked[k, j]
-                if dof < u_E.size:
-                    place += factors[k, j] * u_E[dof]
-                    mean += factors[k, j] * (0.5 * (v_before[dof] + v_E[dof]))
-                else:
-                    place += factors[k, j] * u[dof - u_E.size]
-                    mean += factors[k, j] * v[dof - u_E.size]
-            table[i, at_u + k], table[i, at_v_t + k], table[i, at_v + k] = place, mean, mean
-        for k in range(points):
-            total = 0.0
-            for j in range(m):
-                total += r[i, j, k]
-            table[i, at_gap + k], table[i, at_r + k] = gap[i, m - 1, k], total
+        _record(picked, factors, state, implicit, table[i], columns)
+        _record_contact(gap[i], r[i], table[i], columns)

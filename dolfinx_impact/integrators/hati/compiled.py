@@ -55,7 +55,7 @@ class FineBlock:
             np.ascontiguousarray(patterns[:, at]), _stiffness(forces, loop, at, place), forces.rate,
             body.has_loads, load.copy(), np.zeros(size),
         )  # fmt: skip
-        self.link = loop.Link(*fine.operator.rows, place[pairs], np.zeros(pairs.size))
+        self.link = loop.Link(*fine.operator.rows, place[pairs], *np.zeros((2, pairs.size)))
         self.pairs = _contact(parts, loop, place)
         self.state = loop.State(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
         self.terms, self.powers = np.zeros(len(energy.TERMS)), np.zeros(4)

@@ -1,0 +1,159 @@
+"""What the compiled loops of central differences and of HATI have in common: the parts of a step.
+
+Tuples of arrays are named as in the loops: ``s`` is a state with ``u, v, v_before, f``, ``m`` a model with
+``mass, inverse_mass, kick, load, damped, has_loads``, ``c`` a contact with ``dofs, weights, offset, diagonal,
+restitution, tolerance, touching``. Rows of arrays are given for one step.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ...algebra.kernels._numba import copy, pair_product
+from ..central_formulas import internal_part, mean_velocity, newton_impact, work
+from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
+
+_pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
+
+
+@inlined
+def row(dofs: NDArray, weights: NDArray, k: int, x: NDArray) -> float:
+    """``(L x)_k``."""
+    total = 0.0
+    for j in range(dofs.shape[1]):
+        total += weights[k, j] * x[dofs[k, j]]
+    return total
+
+
+@inlined
+def mean_row(dofs: NDArray, weights: NDArray, k: int, v_before: NDArray, v: NDArray) -> float:
+    """``(L v_n)_k`` with the mean velocity (44b)."""
+    total = 0.0
+    for j in range(dofs.shape[1]):
+        dof = dofs[k, j]
+        total += weights[k, j] * mean_velocity(v_before[dof], v[dof])
+    return total
+
+
+@inlined
+def pairs_force(
+    block: int, start: NDArray, column: NDArray, blocks: NDArray, load: NDArray, u: NDArray, f: NDArray
+) -> None:
+    """``f = load - K u``, K summed over pairs of nodes with ``block`` dofs each."""
+    copy(load, f)
+    if block == 1:
+        _pairs_1(start, column, blocks, u, f)
+    elif block == 2:
+        _pairs_2(start, column, blocks, u, f)
+    else:
+        _pairs_3(start, column, blocks, u, f)
+
+
+@inlined
+def add_damping(rate: float, mass: NDArray, v: NDArray, damped: NDArray) -> None:
+    """``damped = rate M v``."""
+    for j in range(v.size):
+        damped[j] = rate * mass[j] * v[j]
+
+
+@inlined
+def is_closed(gap: float, tolerance: float, touching: bool) -> bool:
+    """Whether a gap counts as closed in (47)."""
+    return gap <= tolerance if touching else gap < -tolerance
+
+
+@inlined
+def approach(c: Any, k: int, s: Any) -> float:
+    """``L (v* + e v_before)`` of point k, Newton's impact law (8) and (47)."""
+    free, e = row(c.dofs, c.weights, k, s.v), c.restitution
+    return newton_impact(free, row(c.dofs, c.weights, k, s.v_before), e) if e > 0.0 else free
+
+
+@inlined
+def impulse(b: float, H: float) -> float:
+    """r with ``0 <= b + H r  _|_  r >= 0``, (48) of one point; what is no number stays so [N s]."""
+    r = -b / H
+    return 0.0 if r <= 0.0 else r
+
+
+@inlined
+def push(c: Any, k: int, r: float, inverse_mass: NDArray, v: NDArray) -> None:
+    """``v += M^-1 L_k^T r``, (47)."""
+    for j in range(c.dofs.shape[1]):
+        dof = c.dofs[k, j]
+        v[dof] += c.weights[k, j] * r * inverse_mass[dof]
+
+
+@inlined
+def rub(c: Any, k: int, limit: float, inverse_mass: NDArray, v: NDArray, r_t: NDArray, at: int) -> None:
+    """Coulomb's law of point k: stop the slip as far as ``|r_t| <= limit`` allows.
+
+    Di Stasio et al. (2019), Algorithm 2, with one mass for all directions. The impulse goes into
+    ``r_t`` from entry ``at`` on.
+    """
+    size, normal, inverse = 0.0, row(c.dofs, c.weights, k, v), inverse_mass[c.dofs[k, 0]]
+    for j in range(c.dofs.shape[1]):
+        r_t[at + j] = -(v[c.dofs[k, j]] - normal * c.weights[k, j]) / inverse
+        size += r_t[at + j] * r_t[at + j]
+    size = math.sqrt(size)
+    for j in range(c.dofs.shape[1]):
+        if size > limit:
+            r_t[at + j] *= limit / size
+        v[c.dofs[k, j]] += inverse * r_t[at + j]
+
+
+@inlined
+def contact_work(c: Any, r: NDArray, r_t: NDArray, directions: int, v: NDArray) -> float:
+    """``r.L v + r_t.v`` [J]; ``directions`` is 0 without friction."""
+    total = 0.0
+    for k in range(c.dofs.shape[0]):
+        if r[k] != 0.0:
+            total += r[k] * row(c.dofs, c.weights, k, v)
+            for j in range(directions):
+                total += r_t[k * directions + j] * v[c.dofs[k, j]]
+    return total
+
+
+@inlined
+def energy_terms(
+    h: float, s: Any, m: Any, has_damping: bool, few: bool, before: float, after: float, terms: NDArray,
+    powers: NDArray,
+) -> float:  # fmt: skip
+    """Terms of the balance (84) after a step, but for the internal energy.
+
+    Args:
+        h: Time step [s].
+        s, m: State and model.
+        has_damping, few: Whether forces are damped; whether there are few dofs.
+        before, after: Works of the contact impulses with ``v_before`` and with ``v`` [J].
+        terms: :data:`.energy.TERMS` [J], changed.
+        powers: ``v . (F_int, F_ext, F_damp, L^T r)`` of the step before, replaced by those of this one.
+
+    Returns:
+        The internal energy of forces ``K u``, ``u.F_int / 2`` [J].
+    """
+    l0 = l1 = l2 = d0 = d1 = d2 = 0.0
+    if few:
+        kinetic, complementary, a0, a1, a2 = few_sums(m.mass, s.v_before, s.v, s.f, s.u)
+        if m.has_loads:
+            l0, l1, l2 = few_powers(s.v_before, s.v, s.u, m.load)
+        if has_damping:
+            d0, d1, d2 = few_powers(s.v_before, s.v, s.u, m.damped)
+    else:
+        if m.has_loads:
+            sums = central_sums_with_load(m.mass, s.v_before, s.v, s.f, s.u, m.load)
+            kinetic, complementary, a0, a1, a2, l0, l1, l2 = sums
+        else:
+            kinetic, complementary, a0, a1, a2 = central_sums(m.mass, s.v_before, s.v, s.f, s.u)
+        if has_damping:
+            d0, d1, d2 = power_sums(s.v_before, s.v, s.u, m.damped)
+    terms[0], terms[1] = kinetic, complementary  # (86), (87)
+    terms[3] += work(h, powers[0], internal_part(l0, d0, a0))  # (89)
+    terms[4] += work(h, powers[1], l0)  # (88)
+    terms[5] += work(1.0, powers[3], before)  # (90)
+    terms[6] += work(h, powers[2], d0)
+    powers[0], powers[1], powers[2], powers[3] = internal_part(l1, d1, a1), l1, d1, after
+    return 0.5 * internal_part(l2, d2, a2)
