@@ -240,7 +240,7 @@ def test_what_laws_say_of_themselves():
     (lambda: MooneyRivlin(1.0, 0.0, 0.0), "bulk modulus must be positive"),
     (lambda: EnergyLaw(3.0), "EnergyLaw needs a function of the deformation gradient, but got 3.0"),
     (lambda: StressLaw(None), "StressLaw needs a function .* got None"),
-    (lambda: LINEAR.reduced("2d"), "unknown state '2d'; a law knows '3d', 'plane-strain'"),
+    (lambda: LINEAR.reduced("2d"), "unknown state '2d'; the states are '3d', 'plane-strain'"),
     (lambda: OWN.reduced("stress"), "unknown state 'stress'"),
     (lambda: StressLaw(ufl.cofac).reduced("line"), "StressLaw cannot be used in the state 'line': use E"),
     (lambda: NeoHookean(1.0, -0.2).reduced("plane-stress"), "needs nu >= 0, but the law is Neo"),
