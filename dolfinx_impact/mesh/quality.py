@@ -95,7 +95,7 @@ def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
 
 
 def _normals(corners: NDArray) -> NDArray:
-    """Normals of facets from their corners, of any length, shape (k, tdim); of quadrilaterals by diagonals."""
+    """Normals of facets from their corners, not normalised, shape (k, tdim); quadrilaterals: by diagonals."""
     if corners.shape[2] == 2:
         edge = corners[:, 1] - corners[:, 0]
         return np.column_stack([-edge[:, 1], edge[:, 0]])
