@@ -526,7 +526,7 @@ for what in ("limit", "gone"):
         comm.barrier()
         run(what, folder / what / suffix / f"a.{{suffix}}")
 if comm.size == 1:
-    FieldFile._make_sure = lambda self, size: None
+    FieldFile._check_space = lambda self, size: None
     run("surprise", folder / "b.bp")
 print("<ended>", flush=True)
 """
