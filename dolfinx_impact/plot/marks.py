@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 _DARK, _SOFT, _FINE = 0.32, 0.05, 160
 
 
-def grid_lines(mesh: Any, places: NDArray, spacing: float) -> list[Any]:
+def grid_lines(found: Any, places: NDArray, spacing: float) -> list[Any]:
     """Equidistant lines along the axes of the obstacle at rest, which move with it.
 
     Args:
-        mesh: Surface of triangles.
+        found: Surface of triangles.
         places: Positions of its points in the obstacle at rest, shape (n, 3) [m].
         spacing: Distance of the lines [m].
     """
-    triangles = mesh.faces.reshape(mesh.n_cells, 4)[:, 1:]
+    triangles = found.faces.reshape(found.n_cells, 4)[:, 1:]
     a, b, c = (places[triangles[:, i]] for i in range(3))
     normals = np.cross(b - a, c - a)
     sizes = np.linalg.norm(normals, axis=1)
@@ -30,7 +30,7 @@ def grid_lines(mesh: Any, places: NDArray, spacing: float) -> list[Any]:
         if not oblique.any():
             continue
         along = places[:, axis]
-        part = type(mesh)(mesh.points, faces=mesh.faces.reshape(mesh.n_cells, 4)[oblique].ravel())
+        part = type(found)(found.points, faces=found.faces.reshape(found.n_cells, 4)[oblique].ravel())
         first, last = np.ceil(np.min(along) / spacing), np.floor(np.max(along) / spacing)
         part.point_data["along"] = along
         if last >= first:
@@ -38,14 +38,14 @@ def grid_lines(mesh: Any, places: NDArray, spacing: float) -> list[Any]:
     return [each for each in lines if each.n_points]
 
 
-def outline(mesh: Any, corners: NDArray | None = None) -> Any:
+def outline(found: Any, corners: NDArray | None = None) -> Any:
     """Edges and boundary of a visible surface, except the cuts by a box.
 
     Args:
-        mesh: The surface; faces that meet at an edge share no points.
+        found: The surface; faces that meet at an edge share no points.
         corners: Corners of the box, shape (2, 3) [m], or None.
     """
-    edges = mesh.extract_feature_edges(
+    edges = found.extract_feature_edges(
         boundary_edges=True, feature_edges=False, manifold_edges=False, non_manifold_edges=False
     )
     if corners is None or not edges.n_cells:
@@ -61,13 +61,13 @@ def outline(mesh: Any, corners: NDArray | None = None) -> Any:
     return type(edges)(edges.points[used], lines=lines.ravel())
 
 
-def shadow(mesh: Any, body: Any, up: NDArray) -> NDArray:
+def shadow(found: Any, body: Any, up: NDArray) -> NDArray:
     """Brightness of a surface in the shadow of a body, 0 to 1, shape (n,).
 
     The blurred silhouette of the body, on faces whose normals have a component towards the light.
 
     Args:
-        mesh: The surface, with normals.
+        found: The surface, with normals.
         body: Mesh of pyvista that casts the shadow.
         up: Unit vector towards the light.
     """
@@ -86,6 +86,6 @@ def shadow(mesh: Any, body: Any, up: NDArray) -> NDArray:
     for face in body.regular_faces if body.is_all_triangles else body.irregular_faces:
         draw.polygon([tuple(corner) for corner in pixels[face].tolist()], fill=255)
     soft = np.asarray(image.filter(ImageFilter.GaussianBlur(_SOFT * _FINE)), dtype=np.float64) / 255
-    where = (np.asarray(mesh.points, dtype=np.float64) @ across.T - low) / pixel
+    where = (np.asarray(found.points, dtype=np.float64) @ across.T - low) / pixel
     dark = map_coordinates(soft, where.T[::-1], order=1, mode="constant")
-    return np.asarray(1.0 - _DARK * dark * np.clip(np.asarray(mesh["normals"]) @ up, 0.0, 1.0))
+    return np.asarray(1.0 - _DARK * dark * np.clip(np.asarray(found["normals"]) @ up, 0.0, 1.0))

@@ -119,15 +119,15 @@ def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tu
     return points.reshape(-1, 3), pieces[:, ::-1] if shape.inside else pieces
 
 
-def facing(mesh: Any, back: NDArray) -> Any:
+def facing(found: Any, back: NDArray) -> Any:
     """The part of a surface whose normals point towards the eye."""
-    if not mesh.n_points:
-        return mesh
-    normals = np.asarray(mesh["normals"], dtype=np.float64)
-    front = clip(mesh.faces.reshape(mesh.n_cells, 4)[:, 1:], normals @ back - 1e-3)
+    if not found.n_points:
+        return found
+    normals = np.asarray(found["normals"], dtype=np.float64)
+    front = clip(found.faces.reshape(found.n_cells, 4)[:, 1:], normals @ back - 1e-3)
     if not len(front.pieces):
         return load_pyvista().PolyData()
-    seen = load_pyvista().PolyData(front.at(np.asarray(mesh.points)), faces=_counted(front.pieces))
+    seen = load_pyvista().PolyData(front.at(np.asarray(found.points)), faces=_counted(front.pieces))
     seen["normals"] = front.at(normals)
     seen.point_data.active_normals_name = "normals"
     return seen
