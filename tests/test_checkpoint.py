@@ -1,4 +1,4 @@
-"""Runs that stop and go on are those that did not stop."""
+"""Resumed runs equal uninterrupted ones."""
 
 import json
 import os
@@ -136,7 +136,7 @@ def test_on_any_number_of_ranks(launch, tmp_path):
     assert all(float(row[3]) == 0.0 for row in found if row[1] == row[2] == "1")
 
 
-# -- loops of one's own, observers
+# -- hand-written loops, observers
 
 
 def test_a_loop_of_ones_own(shared_path):

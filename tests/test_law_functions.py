@@ -1,4 +1,4 @@
-"""Functions and constants of the user's own inside a law: forces, energies, tangents, steps, stresses."""
+"""User-defined functions and constants in a law: forces, energies, tangents, steps, stresses."""
 
 import basix.ufl
 import numpy as np

@@ -30,7 +30,7 @@ I3 = np.eye(3)
 
 
 def ciarlet(F):
-    """An energy of one's own, with the moduli above at rest."""
+    """A user-defined energy, with the moduli above at rest."""
     J = ufl.det(F)
     return MU / 2 * (ufl.inner(F, F) - 3 - 2 * ufl.ln(J)) + LAME / 4 * (J**2 - 1 - 2 * ufl.ln(J))
 
