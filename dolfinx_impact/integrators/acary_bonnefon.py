@@ -84,9 +84,9 @@ class Combined(Integrator):
         closed = contact.closed(contact.evaluate(forecast)) if contact is not None else None
         self.system.force(self.t, self.u + h / 2 * self.v, self.v, self._f)
         self._f *= h
-        self._solver.solve(self._f, self._dv)
+        self._solver.solve(self._f, self._dv)  # first line of (6), free
         self.v += self._dv
-        self.u += h / 2 * (before + self.v)
+        self.u += h / 2 * (before + self.v)  # second line of (6), free
         if contact is not None and closed is not None:
             velocity: NDArray = contact.rows(self.v) + contact.restitutions * contact.rows(before)
             P, tau = self._solve(closed, velocity, contact.gap(self.u))

@@ -71,7 +71,7 @@ class Integrator:
         if contact is not None and getattr(contact, "system", bearer) is not bearer:
             raise ValueError(
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
-                "make it from that"
+                "create it for that"
             )
         self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False

@@ -195,7 +195,7 @@ class PositionLevel:
         gap = contact.evaluate_along(s.end_position(), s.v)
         which = gap < 0 if first else np.ones(gap.size, dtype=bool)
         free, reach = self._constrained_gap(s, None)
-        r = response.solve(which, free / reach)
+        r = response.solve(which, free / reach)  # Di Stasio et al. (19), (22)
         if contact.constant:
             return r
         return self._close_curved_gaps(s, response, which, r)

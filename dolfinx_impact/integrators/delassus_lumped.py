@@ -113,6 +113,7 @@ class LumpedResponse:
         if hit.size:
             inverse = self._inverse[dofs[hit]]  # 0 in constrained directions, without tangential velocity
             mass = 1.0 / inverse.max(axis=1, keepdims=True)
+            # Di Stasio et al. (40), (42)
             impulses = _projected(-contact.slip(v, t)[hit] * mass, contact.frictions[hit] * r[hit])
             r_t[hit] = impulses
             v[dofs[hit]] += inverse * impulses

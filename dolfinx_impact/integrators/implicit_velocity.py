@@ -92,7 +92,7 @@ class ImplicitVelocity(CentralDifferences):
         np.copyto(self._mean, 0.5 * (self.v_before + self.v))
         system.force(self.t, self.u, self._mean, self.f)
         _, damping = system.tangents(self.t, self.u, self._mean)
-        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.held)
+        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.held)  # K = M - h/2 dF/dv
         solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
         self.v -= self._change
         if self.contact is not None:

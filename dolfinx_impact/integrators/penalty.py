@@ -52,7 +52,7 @@ class ExplicitPenalty(Penalty):
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
-        gap = self.contact.evaluate(s.contact_position())
+        gap = self.contact.evaluate(s.contact_position())  # (85)
         return s.dt / self.eps * np.maximum(-gap, 0.0)
 
 
@@ -70,7 +70,7 @@ class ImplicitPenalty(Penalty):
         self.contact.evaluate(s.end_position())
         free, reach = s.constrained(0.0)
         gap = self.contact.gap(free)
-        regularisation = self.eps / (s.dt * reach)
+        regularisation = self.eps / (s.dt * reach)  # r = h R(g'), (77)
 
         def law(H: NDArray, b: NDArray) -> NDArray:
             return complementarity.solve(H + regularisation * np.eye(len(H)), b)
