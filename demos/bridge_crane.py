@@ -1,18 +1,17 @@
 # %% [markdown]
 # # A bridge crane whose trolley jumps
 #
-# An earthquake shakes a bridge crane up and down. Its trolley stands loose on the two girders: nothing
-# but its weight keeps the four wheels there, so they lift off, fly and come down again (Fekak et al.
-# 2017, Sect. 3.2). Impacts last microseconds and want small explicit steps, while the crane swings at a
-# few hertz and does not. Hence two time integrators at once (HATI):
+# An earthquake excites a bridge crane vertically. Its trolley rests on the two girders by unilateral
+# contact: the four wheels lift off and impact again ([Fekak et al.
+# 2017](https://doi.org/10.1007/s00466-017-1397-0), Sect. 3.2). Impacts last microseconds and need small
+# explicit steps, unlike the crane, which oscillates at a few hertz. Hence two time integrators (HATI):
 #
 # - CD-Lagrange, explicit with contact, on the 16 elements that touch a wheel, with the step $h$;
 # - Newmark (1/4, 1/2), implicit, on all other beams, with the step $m h$.
 #
-# Multipliers at the interface keep the velocities of both sides equal at every fine time. The trolley
-# stands 4 m off the middle here, so that its two axles feel different girders. Run it as
-# `[mpirun -n 2] python demos/bridge_crane.py [folder [pictures of the film]]`; a frame stays whole on every
-# rank.
+# Multipliers at the interface enforce equal velocities of both subdomains at every fine time. The trolley
+# is 4 m off the middle here, so that its two axles have different supports. Run it as
+# `[mpirun -n 2] python demos/bridge_crane.py [folder [pictures of the film]]`; frames are replicated.
 
 # %%
 import sys
@@ -33,8 +32,8 @@ pictures_of_film = int(sys.argv[2]) if len(sys.argv) > 2 else 91
 
 # %% [markdown]
 # ## Beams, gravity and the moving ground
-# The mesh comes from a gmsh script with parameters; its parts have names, and each gets a section. What
-# `cells` names belongs to a frame: the whole crane, or a subdomain of it. Displacements are those
+# The mesh is generated from a gmsh script with parameters; its parts have names, and each has a section.
+# `cells` selects the parts of a frame: the complete crane, or a subdomain of it. Displacements are
 # relative to the ground, whose acceleration therefore loads every mass.
 
 # %%
@@ -44,7 +43,7 @@ sections = {part: crane.SECTIONS[beams] for beams, parts in crane.BEAMS.items() 
 
 
 def beams(parts):
-    """A frame of some parts of the crane, under gravity and on the moving ground."""
+    """A frame of some parts of the crane, under gravity and ground acceleration."""
     return di.Frame(
         named, cells=parts, sections={part: sections[part] for part in parts}, fixed=["crane wheels"],
         density=7850.0, E=2.1e11, nu=0.3, gravity=(0, 0, -10), shaken=((0, 0, 1), ground),
@@ -62,8 +61,8 @@ implicit = beams([part for part in sections if part not in near])
 
 # %% [markdown]
 # ## At rest
-# The start is the static equilibrium under gravity with all wheels down. Nothing holds the trolley
-# horizontally, but nothing pushes it either. From the deformed crane on gaps are counted.
+# The initial state is the static equilibrium under gravity with all wheels in contact. The trolley is not
+# supported horizontally, nor loaded. Gaps are measured from this deformed state.
 
 # %%
 tied = wheels(whole, 0.0)
@@ -72,16 +71,16 @@ gap0 = -tied.rows(u0)
 
 # %% [markdown]
 # ## Two integrators in one
-# A `HATI` is made of both subdomains; it finds their interface by itself. Two runs: the implicit step ten
-# times the explicit one, and, for comparison, both the same. All nodes are recorded, those that exist
-# twice from the explicit side; a log looks at every fine step for wheels that come down.
+# `HATI` takes both subdomains and determines their interface. Two runs: the implicit step ten times the
+# explicit one, and, for comparison, equal steps. All nodes are recorded, those of the interface from the
+# explicit subdomain; a log evaluates every fine step for landings of wheels.
 
 # %%
 axles = {"wheels at x = 3 m": [0, 1], "wheels at x = 5 m": [2, 3]}
 
 
 def all_nodes(hati):
-    """What to record: ux, uy, uz of every node of the crane."""
+    """Rows of ux, uy, uz of every node of the crane."""
     dofs = np.arange(whole.size).reshape(-1, 6)[:, :3].ravel()
     at = np.where(explicit.inside[dofs], hati.system.fine_dofs(dofs), hati.system.coarse_dofs(dofs))
     return di.Rows(at[:, None], np.ones((at.size, 1)), np.arange(at.size)[:, None])
@@ -105,9 +104,9 @@ same_step, _ = shake(1)
 t, u, gap = run["t"], run["u"].reshape(len(run["t"]), -1, 3), run["gap"]
 
 # %% [markdown]
-# ## What came out
-# Crane and shaking are symmetric, so both wheels of an axle do the same. Flights are the times without
-# any impulse; after a long one a wheel chatters, and impacts follow one another within milliseconds.
+# ## Results
+# Crane and excitation are symmetric, so both wheels of an axle move alike. Flights are the times without
+# impulses; after a long one a wheel chatters, with impacts at intervals of milliseconds.
 
 # %%
 flights = [
@@ -148,10 +147,10 @@ if MPI.COMM_WORLD.rank == 0:
     print("first flight: off [s], down [s], highest [mm]   " + "  ".join(f"{x:.6f}" for x in first_flight))
 
 # %% [markdown]
-# The large flight is the same in both runs to two milliseconds and two percent of its height; the small
-# ones in trains of impacts are not. The price of $m = 10$ stands in the row of the interface:
-# next to impacts its work does not vanish, and it takes more energy than the impacts themselves. One reads
-# that off the balance, because it closes.
+# The large flight is equal in both runs to two milliseconds and two percent of its height; the small ones
+# in trains of impacts are not. The cost of $m = 10$ is in the row of the interface: close to impacts its
+# work does not vanish, and it dissipates more energy than the impacts. The balance shows this, because its
+# residual is round-off.
 #
 # ## Pictures
 # Histories; six moments; and the film of the second half, in which the trolley flies.
@@ -171,7 +170,7 @@ moments = dict(sorted(moments.items(), key=lambda moment: moment[1]))
 
 
 def millimetres(gap):
-    """With one digit behind the point."""
+    """A gap in millimetres with one decimal."""
     return f"{max(0.0, 1e3 * gap):.1f}"
 
 

@@ -1,17 +1,18 @@
 # %% [markdown]
 # # CD-Lagrange by hand
 #
-# `simulate` only loops and records, and an integrator only puts parts together. Here is the
-# scheme of Fekak et al. (2017), Algorithm 2, written out with those parts, for a steel bar that
-# hits a wall (Di Stasio et al. 2019, case 4):
+# `simulate` only loops and records, and an integrator only combines parts. Here is the scheme of
+# [Fekak et al. (2017)](https://doi.org/10.1007/s00466-017-1397-0), Algorithm 2, written out with those
+# parts, for a steel bar that impacts a wall
+# ([Di Stasio et al. 2019](https://doi.org/10.1186/s40323-019-0126-y), case 4):
 #
 # $$u_{n+1} = u_n + h\,v_{n+1/2}, \qquad v^* = v_{n+1/2} + h M^{-1} F_{n+1},$$
 # $$0 \le L(v_{n+3/2} + e\,v_{n+1/2}) \perp r \ge 0 \ \text{where}\ g(u_{n+1}) \le 0, \qquad
 #   v_{n+3/2} = v^* + M^{-1} L^T r.$$
 #
-# The wall is flat and every node touches it alone, so that $H = L M^{-1} L^T$ is diagonal and the
-# impulses have a closed form. In parallel each rank does the same with the dofs that it owns; only
-# `force` talks to the others. Run it as `[mpirun -n 2] python demos/by_hand.py [folder]`.
+# The wall is flat and the contact points have no common dofs, so that $H = L M^{-1} L^T$ is diagonal and
+# the impulses have a closed form. In parallel each rank updates the dofs that it owns; only `force`
+# communicates. Run it as `[mpirun -n 2] python demos/by_hand.py [folder]`.
 
 # %%
 import sys
@@ -35,7 +36,7 @@ h, steps = 0.7 * bar.critical_time_step(), 436
 # ## The scheme
 
 # %%
-n = bar.owned  # what lies behind are the ghosts of other ranks
+n = bar.owned  # the entries after these are ghosts
 u, v, f = np.zeros(bar.size), np.full(bar.size, -speed), np.zeros(bar.size)
 bar.force(0.0, u, v, f)
 v[:n] += 0.5 * h * bar.inverse_mass * f[:n]

@@ -1,19 +1,19 @@
 # %% [markdown]
 # # A machine part is dropped on a floor
 #
-# A part from a CAD file (STEP, one solid) is meshed with tetrahedra, turned by an angle, so that a corner
-# is lowest, and falls from a height onto a rigid floor with friction. The fall itself is not computed: the
-# part starts two steps above the floor with the speed $\sqrt{2 g H}$. Which nodes touch when, and whether
-# they stick or slip, is not known before; it follows from
+# A part from a CAD file (STEP, one solid) is meshed with tetrahedra, rotated by an angle, so that a corner
+# is lowest, and falls from a height onto a rigid floor with friction. The fall is not computed: the part
+# starts at a distance of three steps from the floor with the speed $\sqrt{2 g H}$. Active set, stick and slip
+# follow from
 #
 # $$g \ge 0, \qquad 0 \le v_N^+ \perp r_N \ge 0 \ \text{where}\ g \le 0, \qquad |r_T| \le \mu\,r_N$$
 #
-# with CD-Lagrange (Fekak et al. 2017): explicit, no penalty number to tune. The laws of the materials stand
-# large rotations, because the part spins after it has hit.
+# with CD-Lagrange ([Fekak et al. 2017](https://doi.org/10.1007/s00466-017-1397-0)): explicit, no penalty
+# parameter to tune. The material laws are valid for large rotations, because the part spins after the impact.
 #
-# Run it as `[mpirun -n 2] python demos/drop_test.py`; `--help` says what can be chosen. It shows a
-# progress bar, keeps the run half-way in `checkpoint.npz`, from where `--restart` goes on with the same
-# settings, and writes `drop.bp` for ParaView, a film, a picture of the energies and the history.
+# Run it as `[mpirun -n 2] python demos/drop_test.py`; `--help` lists the options. It shows a progress bar,
+# stores the run half-way in `checkpoint.npz`, from which `--restart` resumes with the same settings, and
+# writes `drop.bp` for ParaView, an animation, a plot of the energies and the history.
 
 # %%
 import argparse
@@ -34,27 +34,27 @@ from dolfinx_impact.simulation.checkpoint import Stored
 comm = MPI.COMM_WORLD
 
 # %% [markdown]
-# ## What one may want to change
-# Steel is elastic here, whatever the stress. At the sharp edge that hits first the stress is many times what
-# steel bears, and grows as the mesh gets finer: that is why the largest one away from the floor is said too.
-# There is no damping, neither in the material nor in the mesh.
+# ## Parameters
+# Steel is elastic here at any stress. At the sharp edge that impacts first the stress is many times the
+# strength of steel, and diverges with mesh refinement: therefore the largest stress away from the floor is
+# reported too. There is no damping.
 #
-# A *transit* is the time that a wave in a bar takes along the part's diagonal, $\ell \sqrt{\rho/E}$: 36 µs in
-# the steel bracket, 2 ms in the one of rubber. The first contact lasts some ten of them in steel, six in
-# rubber. Rubber deforms much, so its time step follows the critical one.
+# A *transit* is the time that a wave in a bar takes along the diagonal of the part, $\ell \sqrt{\rho/E}$:
+# 36 µs in the steel bracket, 2 ms in rubber. The first contact lasts about ten of them in steel, six in
+# rubber. Rubber undergoes large deformations, so its time step is adapted to the critical one.
 
 # %%
 GRAVITY = 9.81  # [m/s2]
 PART, SIZE = "bracket.step", 1.9e-3  # comes with the package; edges of its tetrahedra [m]
 SAMPLES, FRAMES, ROWS = 30, 40, 200  # of drop.bp, of the film, of the history
-STRESS_EVERY = 20  # steps between two looks at the stress
+STRESS_EVERY = 20  # steps between two evaluations of the stress
 AWAY = 0.1  # "away from the floor": farther than this part of the diagonal, at the start
 WINDOW = 0.1  # over which the force is averaged [transits]
 APART = 0.25  # without contact, after which a phase of contact is over [transits]
 
 
 class Material(NamedTuple):
-    """A law, its density [kg/m3], the step over the critical one, whether it follows it, the end."""
+    """A law, density [kg/m3], time step over the critical one, whether it is adapted, end [transits]."""
 
     law: Any
     density: float
@@ -74,7 +74,7 @@ MATERIALS = {
 
 # %%
 class Parser(argparse.ArgumentParser):
-    """Speaks on rank 0 alone, errors in one line."""
+    """Prints help on rank 0 only; errors are raised."""
 
     def error(self, message):
         raise ValueError(message)
@@ -99,7 +99,7 @@ after Ctrl-C, with the same settings and any number of ranks:
 
 
 def read_options(arguments):
-    """What was given, checked."""
+    """Parse and validate the command line; a ValueError for invalid options."""
     parser = Parser(
         description="A part from a CAD file is dropped on a floor. SI units. Writes drop.gif, energy.png,\n"
         "history.npz, drop.bp (for ParaView) and checkpoint.npz into the folder of --out.",
@@ -141,7 +141,7 @@ def read_options(arguments):
 
 
 def open_folder(folder):
-    """Make the folder for the results and see that it can be written into. Collective."""
+    """Create the folder for the results; a ValueError if it is not writable. Collective."""
     try:
         parallel.on_root(comm, lambda: folder.mkdir(parents=True, exist_ok=True))
         output.refuse_unwritable(folder / "history.npz")
@@ -152,24 +152,25 @@ def open_folder(folder):
 def refuse_other_settings(path, settings):
     """Raise a ValueError unless a checkpoint was written under these settings. Collective."""
     with Stored(path) as stored:
-        kept = stored.about.get("about", {})
+        earlier = stored.about.get("about", {})
     for name, value in settings.items():
-        if kept.get(name) != value:
+        if earlier.get(name) != value:
             raise ValueError(
-                f"{str(path)!r} is a checkpoint of another run: its {name} is {kept.get(name)}, not {value}"
+                f"{str(path)!r} is a checkpoint of another run: its {name} is {earlier.get(name)}, "
+                f"not {value}"
             )
 
 
 # %% [markdown]
 # ## Part and floor
-# The part is turned about the horizontal axis across the diagonal of its bounding box's footprint, through
-# the box's centre, and set on the floor $z = 0$; the run begins with a displacement that lifts it by the way
-# of two steps.
+# The part is rotated about the horizontal axis normal to the diagonal of the footprint of its bounding box,
+# through the centre of the box, and translated to the floor $z = 0$; the initial displacement lifts it by the
+# distance of three steps.
 
 
 # %%
 class Part(NamedTuple):
-    """The turned solid, the diagonal of its box [m], how it was turned, direction towards a good eye."""
+    """The rotated solid, the diagonal of its box [m], its rotation and shift, direction towards the eye."""
 
     solid: Any
     length: float
@@ -178,12 +179,12 @@ class Part(NamedTuple):
     eye: tuple
 
     def in_the_file(self, x):
-        """Where a point is in the STEP file [m]."""
+        """Position of a point in the STEP file [m]."""
         return (np.asarray(x) - self.shift) @ self.rotation
 
 
 def extent(x):
-    """Corners of the bounding box of all ranks' points. Collective."""
+    """Corners of the bounding box of the points of all ranks [m]. Collective."""
     low, high = np.min(x, axis=0, initial=np.inf), np.max(x, axis=0, initial=-np.inf)
     comm.Allreduce(MPI.IN_PLACE, low, op=MPI.MIN)
     comm.Allreduce(MPI.IN_PLACE, high, op=MPI.MAX)
@@ -191,7 +192,7 @@ def extent(x):
 
 
 def turn(x, angle):
-    """Turn the points and set them on the floor, in place; rotation, shift and axis. Collective."""
+    """Rotate the points and move them to the floor, in place; rotation, shift and axis. Collective."""
     low, high = extent(x)
     across = (high - low)[:2] / np.linalg.norm((high - low)[:2])
     axis = np.array([across[1], -across[0], 0.0])
@@ -214,36 +215,36 @@ def make_part(named, material, angle):
 
 
 # %% [markdown]
-# ## What is watched
-# Observers with `state` and `resume` go through a checkpoint with the run. The total impulse of every step
-# gives the force. The momentum is that at $t$, half a step of gravity before the scheme's velocity.
+# ## Observers
+# Observers with `state` and `resume` are stored in checkpoints. The total impulse of every step gives the
+# force. The momentum is that at $t$, half a step of gravity before the velocity of the scheme.
 
 
 # %%
 class Floor:
-    """What the floor does to the part: total impulse of every step, deepest node, momentum."""
+    """Total contact impulse of every step, largest penetration, initial momentum."""
 
-    needs_energies = False  # of every step: those of the samples will do
+    needs_energies = False  # those of the samples are sufficient
 
     def __init__(self, solid):
         self.solid, self.steps, self.first = solid, [], None
         self.deepest = self.approach = 0.0
 
     def begin(self, integrator):
-        """Look at the state before the first step."""
+        """Evaluate gap and momentum before the first step."""
         self.gap = integrator.gap()
         if self.first is None:
             self.first = self.momentum(integrator)
 
     def momentum(self, integrator):
         """Momentum at ``t`` [N s], shape (3,). Collective."""
-        found, solid = np.zeros(self.solid.size), self.solid
-        solid.mass_product(integrator.v, "lumped", found)
+        momenta, solid = np.zeros(self.solid.size), self.solid
+        solid.mass_product(integrator.v, "lumped", momenta)
         half_kick = 0.5 * integrator.dt * solid.total_mass * np.array([0.0, 0.0, -GRAVITY])
-        return comm.allreduce(found[: solid.owned].reshape(-1, 3).sum(axis=0)) - half_kick
+        return comm.allreduce(momenta[: solid.owned].reshape(-1, 3).sum(axis=0)) - half_kick
 
     def follow(self, steps):
-        """Add consecutive steps; the first call has the start alone."""
+        """Add consecutive steps; the first call has only the initial state."""
         n = steps.count
         impulses = np.zeros((n, 3))
         impulses[:, 2] = steps.r[:n].sum(axis=1)
@@ -265,15 +266,15 @@ class Floor:
         return total
 
     def depths(self):
-        """Deepest penetration, and largest approach in a step that ended in the floor [m]. Collective."""
+        """Largest penetration, and largest approach in a step with penetration [m]. Collective."""
         return np.max(comm.allgather([self.deepest, self.approach]), axis=0)
 
     def state(self):
-        """What a checkpoint keeps."""
+        """State for a checkpoint. Collective."""
         return {"steps": self.series(), "first": self.first, "depths": self.depths()}
 
     def resume(self, state):
-        """Go on from a state."""
+        """Restore a state."""
         steps = np.array(state["steps"])
         if comm.rank > 0:
             steps[:, 1:] = 0.0
@@ -292,7 +293,7 @@ class PeakStress:
         self.peaks = np.zeros((2, 5))
 
     def __call__(self, integrator):
-        """Look at the stress now and then. Collective."""
+        """Evaluate the stress every ``STRESS_EVERY`` steps. Collective."""
         self.n += 1
         if self.n % STRESS_EVERY == 0:
             stress = self.stress(integrator.u)
@@ -302,16 +303,16 @@ class PeakStress:
                     peak[:] = (stress[place], integrator.t, *self.x[place])
 
     def largest(self):
-        """Stress [Pa], time [s] and place on the turned part [m] of both peaks, shape (2, 5). Collective."""
+        """Stress [Pa], time [s] and rotated position [m] of both peaks, shape (2, 5). Collective."""
         every = np.array(comm.allgather(self.peaks))
         return np.array([every[every[:, i, 0].argmax(), i] for i in range(2)])
 
     def state(self):
-        """What a checkpoint keeps."""
+        """State for a checkpoint. Collective."""
         return {"n": np.array(self.n), "peaks": self.largest()}
 
     def resume(self, state):
-        """Go on from a state."""
+        """Restore a state."""
         self.n, self.peaks = int(state["n"]), np.array(state["peaks"])
 
 
@@ -369,13 +370,13 @@ def run(drop, given, material, settings):
 
 
 # %% [markdown]
-# ## What came out
-# The history keeps those contact points that touched the floor, and the total impulse of every step.
+# ## Results
+# The history contains the points that were in contact, and the total impulse of every step.
 
 
 # %%
 def save_history(path, result, series):
-    """Write history.npz, without the points that never touched."""
+    """Write history.npz, without the points that were never in contact."""
     touched = np.flatnonzero(result["r"].sum(axis=0) > 0)
     arrays = {name: result[name] for name in result}
     for name in {"gap", "r", "r_t"} & arrays.keys():
@@ -418,18 +419,18 @@ def stress_lines(drop):
     """The largest stresses. Collective."""
     lines, off = [], f", {1e3 * AWAY * drop.part.length:.3g} mm off the floor"
     for name, (stress, t, *x) in zip(("", off), drop.peak.largest()):
-        at = ", ".join(f"{1e3 * value:.1f}" for value in drop.part.in_the_file(x))
-        said = f"{1e-6 * stress:.5g} MPa at {1e3 * t:.4g} ms, at ({at}) mm of the part"
-        lines.append((f"peak stress{name}", said))
+        position = ", ".join(f"{1e3 * value:.1f}" for value in drop.part.in_the_file(x))
+        text = f"{1e-6 * stress:.5g} MPa at {1e3 * t:.4g} ms, at ({position}) mm of the part"
+        lines.append((f"peak stress{name}", text))
     return lines
 
 
 def contact_lines(series, wave):
-    """How long and how hard it touched."""
-    found = contact_numbers(series, WINDOW * wave, APART * wave)
-    if found is None:
+    """Duration of contact and largest contact force."""
+    numbers = contact_numbers(series, WINDOW * wave, APART * wave)
+    if numbers is None:
         return [("contact", "none before the end")]
-    first, last, end, phases, force, when = found
+    first, last, end, phases, force, when = numbers
     return [
         ("contact, first phase", f"{1e3 * (end - first):.5g} ms, from {1e3 * first:.4g} ms"),
         ("contact, first to last", f"{1e3 * (last - first):.5g} ms, phases: {phases} "
@@ -440,7 +441,7 @@ def contact_lines(series, wave):
 
 
 def report(drop, result, material):
-    """Lines that say what came out. Collective."""
+    """Names and values of the results. Collective."""
     solid, integrator, series = drop.part.solid, drop.integrator, drop.floor.series()
     momentum = solid.total_mass * drop.speed
     total = series[:, 1:].sum(axis=0)
@@ -465,8 +466,8 @@ def report(drop, result, material):
 
 
 def draw(drop, result, given, material):
-    """The film and the energies. Collective."""
-    # A few times a plane wave from a rigid wall: the peak at the corner must not darken all the rest.
+    """Draw the animation and the energies. Collective."""
+    # A few times the stress of a plane wave at a rigid wall, since the peak at the corner is much larger.
     top = 2.5 * drop.speed * math.sqrt(material.law.E * material.density)
     name = (given.step or Path(PART)).name
     title = f"{name}, {given.material}, {given.height:g} m, {given.angle:g} degrees"
@@ -478,13 +479,13 @@ def draw(drop, result, given, material):
 
 
 # %% [markdown]
-# ## From the beginning to the end
-# Bad input ends with status 2, a run that failed with 3, one that was told to stop with 128 and the signal.
+# ## Main program
+# The exit status is 2 for invalid input, 3 for a failed run, 128 plus the signal for an interrupted one.
 
 
 # %%
 def drop_test(given):
-    """Everything. Collective."""
+    """Mesh, run and draw. Collective."""
     material, clock = MATERIALS[given.material], [time.perf_counter()]
     size = given.size or (SIZE if given.step is None else None)
     settings = {name: getattr(given, name) for name in ("material", "height", "angle", "friction", "t_end")}
@@ -510,20 +511,20 @@ def drop_test(given):
 
 
 def find_libraries():
-    """Raise an ImportError before a run that could not be drawn."""
+    """Raise an ImportError if a plotting library is missing, before the run."""
     pyplot()
     load_pyvista()
 
 
 def complain(error, status):
-    """Say on rank 0 what went wrong; the exit status."""
+    """Print an error on rank 0; returns the exit status."""
     if comm.rank == 0:
         print(f"error: {error}", file=sys.stderr, flush=True)
     return status
 
 
 def main(arguments=None):
-    """Run the demo; its exit status."""
+    """Run the demo; returns the exit status."""
     try:
         drop_test(read_options(arguments))
     except di.Interrupted as stop:

@@ -1,18 +1,18 @@
 # %% [markdown]
 # # A soft ball thrown at obstacles of many shapes
 #
-# A neo-Hookean ball of 100 mm, soft as gelatine, flies at a plane, a sphere, a cylinder, the edge of
-# a box, the tip of a cone, a torus, stairs, a wavy floor and an ellipsoid, into a bowl, a pipe, the corner
-# of a box and a funnel; a turning roller throws it aside, a rising plane lifts it. An obstacle is a signed
-# distance $g(x)$ and its gradient $n(x)$, nothing else: the nodes of the ball's skin meet
+# A neo-Hookean ball of 100 mm, soft as gelatine, impacts a plane, a sphere, a cylinder, the edge of
+# a box, the tip of a cone, a torus, stairs, a wavy floor, an ellipsoid, a bowl, a pipe, the corner
+# of a box and a funnel; a rotating roller throws it aside, a rising plane lifts it. An obstacle is defined by
+# a signed distance $g(x)$ and its gradient $n(x)$: the nodes on the surface of the ball satisfy
 #
 # $$g(x) \ge 0, \qquad 0 \le v_N^+ + e\,v_N^- \perp r_N \ge 0 \ \text{where}\ g \le 0, \qquad
 #   |r_T| \le \mu\,r_N,$$
 #
-# with $e = 0$ and $\mu = 0.2$, integrated by CD-Lagrange (Fekak et al. 2017). There is
-# no penalty number to tune. Four things must hold, whatever the shape: the energy balance closes, the
-# momentum changes by the impulses, those lie in Coulomb's cone, and nodes are no deeper in the obstacle than
-# they come in about one step.
+# with $e = 0$ and $\mu = 0.2$, integrated by CD-Lagrange
+# ([Fekak et al. 2017](https://doi.org/10.1007/s00466-017-1397-0)). There is no penalty parameter to tune. For
+# every shape the residual of the energy balance is round-off, the momentum changes by the impulses, these lie
+# in Coulomb's cone, and the penetration is limited to about the approach in one step.
 #
 # Run it as `[mpirun -n 2] python demos/obstacles.py [folder] [--only NAME ...] [--steps N]`.
 
@@ -141,7 +141,7 @@ throws = {
 
 # %% [markdown]
 # ## One throw
-# Every step is looked at: the gap, the impulses on the nodes, the momentum.
+# Gap, impulses on the nodes and momentum are evaluated in every step.
 
 
 # %%
@@ -161,7 +161,7 @@ class Log:
         return p[: ball.owned].reshape(-1, 3).sum(axis=0)
 
     def __call__(self, integrator):
-        """Note a step."""
+        """Store a step."""
         normal = integrator.r[:, None] * integrator.contact.rows.weights
         self.impulses.append(normal + integrator.r_t)
         self.states.append((integrator.t, integrator.u.copy(), integrator.v_mean.copy()))
@@ -174,7 +174,7 @@ class Log:
 
 
 def throw(name):
-    """Run one throw, draw it, return its numbers."""
+    """Run one throw, draw it and return its results."""
     obstacle, velocity, low, high, t_end, eye = throws[name]
     contact = di.RigidContact(ball, "skin", obstacle, friction=friction)
     integrator = di.CDLagrange(ball, h, contact=contact)
@@ -189,7 +189,7 @@ def throw(name):
     peak = int(np.linalg.norm(smooth, axis=1).argmax())
     change = comm.allreduce(log.momentum(integrator) - log.first)
     scale = ball.total_mass * 3.5
-    found = {
+    results = {
         "peak": np.linalg.norm(smooth[peak]),
         "impulse": np.linalg.norm(totals.sum(axis=0)),
         "depth": comm.allreduce(log.deepest, op=MPI.MAX),
@@ -208,21 +208,21 @@ def throw(name):
     ]
     plot.strip(
         options.folder / f"{name}.png", ball, moments, contact=contact, box=(low, high), eye=eye, columns=3,
-        title=f"{name}: largest force {found['peak']:.0f} N",
+        title=f"{name}: largest force {results['peak']:.0f} N",
     )  # fmt: skip
-    return found
+    return results
 
 
 # %% [markdown]
-# ## What came out
+# ## Results
 # The peak is that of the force of all nodes, a mean over 25 steps. Defects are relative to the momentum and
-# the kinetic energy of a ball at 3.5 m/s; the penetration is compared with the largest way that a node
-# came nearer in a step that ended in the obstacle. Where a pressed node slides off a round shape, it is free
-# for one step, and what it is pressed with makes that step a long one: on the torus.
+# the kinetic energy of a ball at 3.5 m/s; the penetration is compared with the largest approach of a node in
+# a step that ended in the obstacle. A loaded node that slides off a round shape is free for one step, in
+# which its force accelerates it: the approach is large on the torus.
 #
-# Nodes alone meet the obstacle. Between them the edges of the box and of the stairs and the tip of the cone
-# reach 4 to 6 mm into facets 13 mm long, and 2 to 3 mm into facets half as long: a body that hits something
-# sharp needs a mesh as fine as what is sharp.
+# Contact is enforced at nodes. Between them the edges of the box and of the stairs and the tip of the cone
+# reach 4 to 6 mm into facets 13 mm long, and 2 to 3 mm into facets half as long: sharp obstacles need a mesh
+# as fine as their edges.
 
 # %%
 names = list(options.only or throws)
@@ -239,21 +239,21 @@ if rank == 0:
     print(f"{'':<12}{'':>7}{'[N]':>9}{'[N s]':>11}{'[m]':>13}{'[m/step]':>11}" + f"{'defect':>10}" * 3)
 table = {}
 for name in names:
-    table[name] = found = throw(name)
+    table[name] = row = throw(name)
     if rank == 0:
         print(
-            f"{name:<12}{found['steps']:>7}{found['peak']:>9.2f}{found['impulse']:>11.5f}"
-            f"{found['depth']:>13.2e}{found['approach']:>11.2e}"
-            + "".join(f"{found[key]:>10.1e}" for key in ("momentum", "residual", "cone")), flush=True,
+            f"{name:<12}{row['steps']:>7}{row['peak']:>9.2f}{row['impulse']:>11.5f}"
+            f"{row['depth']:>13.2e}{row['approach']:>11.2e}"
+            + "".join(f"{row[key]:>10.1e}" for key in ("momentum", "residual", "cone")), flush=True,
         )  # fmt: skip
 if rank == 0:
-    print("impulses [N s] " + " ".join(f"{found['impulse']:.8g}" for found in table.values()))
+    print("impulses [N s] " + " ".join(f"{row['impulse']:.8g}" for row in table.values()))
     print(f"pictures: {options.folder}/NAME.png")
 
 # %% [markdown]
-# What must hold, whatever the shape:
+# Checks for every shape:
 
 # %%
-for found in table.values():
-    assert found["momentum"] < 1e-13 and found["residual"] < 1e-13 and found["cone"] < 1e-16
-    assert found["depth"] <= 1.5 * found["approach"]
+for row in table.values():
+    assert row["momentum"] < 1e-13 and row["residual"] < 1e-13 and row["cone"] < 1e-16
+    assert row["depth"] <= 1.5 * row["approach"]

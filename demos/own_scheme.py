@@ -1,23 +1,23 @@
 # %% [markdown]
-# # A scheme of your own
+# # A user-defined scheme
 #
-# Central differences keep all frequencies alive. When a bar leaves a wall, its contact node goes on
-# swinging about the velocity of the rebound, although the exact solution is a bar in rigid flight
-# (Di Stasio et al. 2019, case 4). The cure of Tchamwa and Wielgosz is a displacement that
-# looks a little ahead of the velocity:
+# Central differences do not damp any frequency. When a bar leaves a wall, its contact node oscillates
+# about the velocity of the rebound, although the exact solution is a bar in rigid flight
+# ([Di Stasio et al. 2019](https://doi.org/10.1186/s40323-019-0126-y), case 4). The scheme of Tchamwa and
+# Wielgosz damps these oscillations by a displacement that extrapolates the velocity:
 #
 # $$u_{n+1} = u_n + h\,v_{n+1/2} + (\varphi - 1)\,h\,(v_{n+1/2} - v_{n-1/2}), \qquad
 #   v_{n+3/2} = v_{n+1/2} + h M^{-1} F_{n+1} + M^{-1} L^T r_{n+1},$$
 #
 # the impulse from Newton's law as in CD-Lagrange:
 # $0 \le L(v_{n+3/2} + e\,v_{n+1/2}) \perp r \ge 0$ where $g(u_{n+1}) \le 0$. The jump
-# $v_{n+1/2} - v_{n-1/2}$ has the impulse in it. An undamped mode of frequency $\omega$ loses
+# $v_{n+1/2} - v_{n-1/2}$ includes the impulse. An undamped mode of frequency $\omega$ loses
 # $(\varphi - 1)(\omega h)^2$ of its amplitude squared in every step: the highest modes most, a rigid
-# motion nothing. The price is the order: one instead of two. It is stable up to
+# motion nothing. The scheme is of first instead of second order. It is stable up to
 # $h = 2 / (\omega_{\max} \sqrt{2 \varphi - 1})$.
 #
-# Here it is written from scratch, asked by the benchmark what it keeps and what it loses, and drawn
-# next to CD-Lagrange. Run it as `[mpirun -n 2] python demos/own_scheme.py [folder]`.
+# Here it is implemented, its properties are evaluated by the benchmark, and it is compared with
+# CD-Lagrange in a plot. Run it as `[mpirun -n 2] python demos/own_scheme.py [folder]`.
 
 # %%
 import sys
@@ -33,13 +33,13 @@ from dolfinx_impact.benchmark import report
 
 # %% [markdown]
 # ## The scheme
-# An integrator keeps `u`, `v` and `r`; `begin` prepares the first step, `advance` makes one. In
-# parallel each rank does so for the dofs that it owns, and `force` talks to the others.
+# An integrator updates `u`, `v` and `r`; `begin` prepares the first step, `advance` performs one. In
+# parallel each rank updates the dofs that it owns, and `force` communicates.
 
 
 # %%
 class TchamwaWielgosz(di.Integrator):
-    """CD-Lagrange whose displacement looks ahead, so that high frequencies die out."""
+    """CD-Lagrange with an extrapolated displacement, which damps high frequencies."""
 
     v_shift = 0.5  # v is at t + h/2
     phi = 1.05
@@ -50,11 +50,11 @@ class TchamwaWielgosz(di.Integrator):
         if dt > (1 + 1e-6) * limit:
             raise ValueError(f"the time step {dt:.6g} s is above the critical one, {limit:.6g} s: lower it")
         if contact is not None and contact.friction > 0:
-            raise ValueError("this scheme knows no friction")
+            raise ValueError("this scheme does not support friction")
         self.f, self.push = np.zeros(system.size), np.zeros(system.size)
 
     def begin(self):
-        n = self.system.owned  # what lies behind are the ghosts of other ranks
+        n = self.system.owned  # the entries after these are ghosts
         self.system.force(self.t, self.u, self.v, self.f)
         half_kick = np.zeros(self.system.size)
         half_kick[:n] = 0.5 * self.dt * self.system.inverse_mass * self.f[:n]
@@ -88,28 +88,28 @@ class TchamwaWielgosz(di.Integrator):
 
 
 # %% [markdown]
-# ## What the benchmark says of it
-# The report takes the class as `module:Class`; its processes import this file for it, which is why all
-# that runs stands in functions. (The same from the command line, in this folder:
+# ## Properties by the benchmark
+# The report takes the class as `module:Class`; its processes import this file for it, therefore all
+# computations are in functions. (The same from the command line, in this folder:
 # `python -m dolfinx_impact.benchmark report --cases impacting-bar --schemes own_scheme:TchamwaWielgosz`.)
 
 
 # %%
-def ask_the_benchmark(folder):
-    """Its properties beside those of CD-Lagrange."""
+def evaluate_properties(folder):
+    """Verdicts on properties of the scheme; the report has those of CD-Lagrange too."""
     sys.path.insert(0, str(Path(__file__).resolve().parent))
     name = "own_scheme:TchamwaWielgosz"
-    asked = ("impact-energy", "long-run-energy", "smooth-order", "oscillation", "mass-scaling")
-    found = report.write(["impacting-bar"], ["cd-lagrange", name], folder / "report", properties=asked)
-    return {row["id"]: row["reproduced"] for row in found["schemes"][name]}
+    properties = ("impact-energy", "long-run-energy", "smooth-order", "oscillation", "mass-scaling")
+    results = report.write(["impacting-bar"], ["cd-lagrange", name], folder / "report", properties=properties)
+    return {row["id"]: row["reproduced"] for row in results["schemes"][name]}
 
 
 # %% [markdown]
 # ## The released bar
 # Both schemes at 0.7 of the critical step of the bar. After the release every point of the exact bar
-# flies at $v_0$; the standard deviation of the velocity of the contact node is what is left of the
-# oscillation. The damped bar keeps one smooth pulse that runs up and down, whose waves are long
-# against the elements.
+# flies at $v_0$; the standard deviation of the velocity of the contact node measures the remaining
+# oscillation. In the damped bar one smooth pulse remains, whose wavelengths are long compared to the
+# elements.
 
 
 # %%
@@ -118,7 +118,7 @@ true = exact.ImpactingBar(E, rho, length, area, gap, v0)
 
 
 def run_bar(scheme, t_end=6e-4):
-    """The bar against the wall; the history of its contact node."""
+    """Impact of the bar on the wall; returns the history of the contact node."""
     named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters={"length": length, "elements": 50})
     bar = di.Solid(named, density=rho, law=di.LinearElastic(E), section=area)
     wall = di.RigidContact(bar, "contact", di.Plane((-gap,), (1.0,)), gap_tolerance=1e-12)
@@ -134,7 +134,7 @@ def oscillation(run):
 
 
 def draw(path, runs):
-    """Velocity of the contact node over time, the exact one beside."""
+    """Plot the velocity of the contact node over time with the exact one."""
     pyplot = plot.pyplot()
     figure, panels = pyplot.subplots(2, figsize=(8, 5.5), sharex=True, sharey=True, layout="constrained")
     t = np.linspace(0, 6e-4, 4001)
@@ -152,17 +152,17 @@ def draw(path, runs):
 
 # %%
 def main(folder):
-    """All of it; the numbers that the tests check."""
+    """Run both schemes and the benchmark, draw, and check the results."""
     runs = {"cd-lagrange": run_bar(di.CDLagrange), "Tchamwa-Wielgosz": run_bar(TchamwaWielgosz)}
     left = [oscillation(run) for run in runs.values()]
-    answers = ask_the_benchmark(folder)
+    verdicts = evaluate_properties(folder)
     if MPI.COMM_WORLD.rank == 0:
         print(f"oscillation after release / v0   {left[0]:.6f}  {left[1]:.6f}")
         draw(folder / "velocity.png", runs)
         print(f"picture: {folder / 'velocity.png'}")
     assert left[1] < 0.6 * left[0]
-    assert answers["oscillation"] and answers["impact-energy"] and answers["mass-scaling"]
-    assert not answers["long-run-energy"] and not answers["smooth-order"]
+    assert verdicts["oscillation"] and verdicts["impact-energy"] and verdicts["mass-scaling"]
+    assert not verdicts["long-run-energy"] and not verdicts["smooth-order"]
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ MOVED = {
     "system": "systems.system",
     "tangent": "systems.tangent",
 }
-#: Modules that were divided: what they had is in several now.
+#: Modules that were divided into several.
 DIVIDED = {
     "integrators.formulas": ("integrators.central_differences", "integrators.theta_method"),
     "integrators.hati.sides": ("integrators.hati.explicit_side", "integrators.hati.implicit_side"),
@@ -127,7 +127,7 @@ class _Old(Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        # What the import returns is the entry of this table.
+        # The import statement returns the entry of this table.
         sys.modules[module.__name__] = new_module(module.__name__.removeprefix(_HERE))
 
 

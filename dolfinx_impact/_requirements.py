@@ -1,4 +1,4 @@
-"""Looks, when it is imported, whether what the package needs is there: one line says what is not."""
+"""Check of the required packages at import, with errors of one line."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ _NEEDED = "dolfinx_impact needs DOLFINx 0.9 to 0.11 with a PETSc of real numbers
 
 
 def check() -> None:
-    """Look for DOLFINx and PETSc.
+    """Check DOLFINx and PETSc.
 
     Raises:
-        ImportError: They are not there, or others than those that are supported.
+        ImportError: DOLFINx or petsc4py is missing or not supported.
     """
     try:
         import dolfinx
         import numpy as np
         import petsc4py  # noqa: F401
     except ImportError as error:
-        said = (str(error).splitlines() or [""])[0]
+        reason = (str(error).splitlines() or [""])[0]
         raise ImportError(
-            f"{_NEEDED}, but importing them fails: {said} (on Debian 13: apt install python3-dolfinx-real)"
+            f"{_NEEDED}, but importing them fails: {reason} (on Debian 13: apt install python3-dolfinx-real)"
         ) from None
     version = str(getattr(dolfinx, "__version__", "of no version"))
     if not version.startswith(("0.9.", "0.10.", "0.11.")):

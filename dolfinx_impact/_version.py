@@ -1,3 +1,3 @@
-"""The version of the package, for what must not import all of it."""
+"""Version of the package, readable without importing the package."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""What all tests share: repeatable examples, collective clean-up, and processes of their own."""
+"""Shared parts of all tests: repeatable examples, collective clean-up, separate processes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    # What is imported by now stays: the collections after every test need not look at it.
+    # Imported objects persist: the collections after every test need not scan them.
     gc.collect()
     gc.freeze()
 

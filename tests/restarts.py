@@ -1,7 +1,7 @@
-"""Bodies and schemes that tests stop and go on with; as a program: on any number of ranks.
+"""Bodies and schemes that tests interrupt and resume; as a program: on any number of ranks.
 
 ``python restarts.py FOLDER FROM...`` runs every setup whole, writes its checkpoint to ``FOLDER/NAME-RANKS``,
-and goes on from the checkpoints of so many ranks, and compares.
+and resumes from the checkpoints of so many ranks, and compares.
 """
 
 import functools

@@ -109,7 +109,7 @@ def test_what_is_no_ball(wrong, words):
 @pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 def test_elastic_ball_keeps_its_height(scheme):
-    """1000 s at the step of the paper, every step looked at."""
+    """1000 s at the step of the paper, every step checked."""
     integrator = case.make(scheme, parameters(scheme, restitution=1.0)).integrator
     top, tops, seen = 0.0, [], 0
     for _ in range(100_000):
@@ -192,7 +192,7 @@ def test_schemes_without_restitution_say_so(scheme):
 
 
 def test_verdicts_turn_with_the_scheme():
-    """What one scheme lacks is found missing when its run is judged as another's."""
+    """A property that a scheme lacks is not reproduced when its run is judged as that of another scheme."""
 
     def claims(judged_as, ran, **changes):
         p = parameters(ran, **changes)

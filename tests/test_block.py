@@ -139,7 +139,7 @@ def started(scheme=di.CDLagrange, system=None, contact=None):
 
 
 class Own(CentralDifferences):
-    """A scheme of the user's, which changes the step of its base."""
+    """A user-defined scheme, which changes the step of its base."""
 
     def __init__(self, system, dt, contact=None):
         super().__init__(system, dt, di.integrators.VelocityLevel(contact))
@@ -186,7 +186,7 @@ REFUSED = {
 
 
 class Dented(di.Sphere):
-    """A sphere of the user's, whose gap is another one."""
+    """A user-defined sphere with another gap."""
 
     def gap(self, x, t=0.0):
         return super().gap(x, t) - 0.5

@@ -178,7 +178,7 @@ def test_each_material_has_its_own_wave_speed():
 
 @pytest.mark.parametrize("law", [LINEAR, NEO], ids=["linear", "neo-Hookean"])
 def test_balance_of_a_plate_that_hits_a_wall(law):
-    """What is lost is what the viscosity and the impacts take; the loss grows; ranks agree with one alone."""
+    """The energy lost is the work of viscosity and impacts; the loss grows; ranks agree with a single one."""
     found = []
     for comm in (COMM, MPI.COMM_SELF):
         body = solid(QUAD, law, (0.06, 1.2), cells=4, comm=comm)

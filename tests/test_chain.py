@@ -329,7 +329,7 @@ def test_courant_takes_the_place_of_h():
 
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 def test_inertia_is_the_impulse_that_damps(scheme):
-    """What loads and springs do not explain of the change of vertical momentum in a free step."""
+    """Change of vertical momentum in a free step minus the impulse of loads and springs."""
     arch, integrator = case.start(scheme, values(scheme))
 
     def push():

@@ -1,4 +1,4 @@
-"""Runs that stop and go on are those that did not stop."""
+"""Resumed runs equal uninterrupted ones."""
 
 import json
 import os
@@ -136,7 +136,7 @@ def test_on_any_number_of_ranks(launch, tmp_path):
     assert all(float(row[3]) == 0.0 for row in found if row[1] == row[2] == "1")
 
 
-# -- loops of one's own, observers
+# -- hand-written loops, observers
 
 
 def test_a_loop_of_ones_own(shared_path):
@@ -192,7 +192,7 @@ def test_observers_come_along(shared_path):
     go_on(rubber, shared_path / "run", observers=[second], **kept_run)
     assert first.said == ["begin 0", "end"] and second.said == ["resume", "begin 20", "end"]
     assert second.calls == 40
-    with pytest.raises(ValueError, match="knows nothing of observer 2, a Counter"):
+    with pytest.raises(ValueError, match="has no state of observer 2, a Counter"):
         go_on(rubber, shared_path / "run", observers=[Counter(), Counter()], **kept_run)
     with pytest.raises(ValueError, match="a sample every 3 steps, this run every 1"):
         go_on(rubber, shared_path / "run", observers=[Counter()], steps=40)

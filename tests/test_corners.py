@@ -150,7 +150,7 @@ def test_an_observer_that_fails_on_one_rank_ends_the_run_on_all():
 
 
 def test_friction_where_a_direction_along_the_plane_is_fixed():
-    """A plane of symmetry: its node at the floor neither slips nor is rubbed."""
+    """A plane of symmetry: its node at the floor neither slides nor has friction."""
     s = foot(obstacle=di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.5, fixed={"side": (0,)})
     run = di.simulate(s, t_end=0.5, progress=False)
     still = s.system.held[s.contact.rows.dofs].any(axis=1)
@@ -165,5 +165,5 @@ def test_moving_obstacles_are_for_velocity_level(scheme):
     system = di.PointMasses([1.0], stiffness=[[1.0]])
     wall = obstacles.Moving(di.Plane([0.0], [1.0]), translation=lambda t: np.array([t]))
     contact = di.ObstacleContact(system, [[0]], wall)
-    with pytest.raises(ValueError, match="knows no moving obstacles: take CDLagrange or MoreauJean"):
+    with pytest.raises(ValueError, match="does not support moving obstacles: take CDLagrange or MoreauJean"):
         scheme(system, 0.1, contact=contact)

@@ -1,4 +1,4 @@
-"""What docker/run says while it builds the image."""
+"""Output of docker/run while it builds the image."""
 
 import select
 import subprocess

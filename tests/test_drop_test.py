@@ -132,7 +132,7 @@ def test_two_ranks_say_the_same(whole, launch, tmp_path):
     for name in one.keys() - {"labels", "contact_labels", "residual"}:
         scale = np.abs(one["gap" if name == "_penetration" else name]).max(initial=0.0)
         assert two[name] == pytest.approx(one[name], abs=1e-9 * scale), name
-    # The other rank count goes on from this one's checkpoint.
+    # The other rank count resumes from the checkpoint of this one.
     again = tmp_path / "again"
     done = launch([DEMO, *COARSE, "--out", again, "--restart", folder / "checkpoint.npz"], ranks=2)
     assert done.returncode == 0, done.stderr

@@ -488,7 +488,7 @@ def test_unsound_cells_beside_the_body_do_not_matter():
         di.Solid(named, density=1.0, law=LINEAR, cells="right")
 
 
-# -- laws of one's own
+# -- user-defined laws
 
 
 def neo(F):

@@ -30,7 +30,7 @@ BARS = st.one_of(st.just(IMPACT), st.just(BOUNCES), IMPACTS, PERIODIC, OTHERS)
 
 
 def span(bar):
-    """How long a bar is looked at: three periods, or as long as it is known."""
+    """Time over which a bar is checked: three periods, or as long as the solution is available."""
     return min(bar.contact_end + 4 * bar.transit if bar.g0 == 0 else 3.3 * bar.period, bar.known_until)
 
 

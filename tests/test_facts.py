@@ -1,4 +1,4 @@
-"""What is printed of bodies, contacts, schemes and runs; and runs that end before they begin."""
+"""Descriptions of bodies, contacts, schemes and runs; runs that are refused at their start."""
 
 import math
 
@@ -96,7 +96,7 @@ def test_runs_of_a_step_and_ends_between_steps():
     scheme = di.CDLagrange(di.PointMasses(1.0), 0.01)
     scheme.start(0.0, 1.0)
     assert di.simulate(scheme, t_end=0.01, progress=False).steps == 1
-    assert di.simulate(scheme, t_end=0.01 + 0.007, progress=False).steps == 1  # it goes on already
+    assert di.simulate(scheme, t_end=0.01 + 0.007, progress=False).steps == 1  # continued
     with pytest.raises(ValueError, match="is 0.4 steps of"):
         di.simulate(scheme, t_end=0.02 + 0.004, progress=False)
     assert di.simulate(scheme, t_end=0.0354, progress=False).steps == 2

@@ -1,4 +1,4 @@
-"""Functions of the user's that fail on one rank alone: one error on all ranks, and nobody waits."""
+"""User-defined functions that fail on one rank only: one error on all ranks, without deadlock."""
 
 from types import SimpleNamespace
 

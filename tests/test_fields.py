@@ -65,7 +65,7 @@ def in_order(table):
 
 
 def shown(s):
-    """What a sample should hold, without impulses."""
+    """Expected values of a sample, without impulses."""
     body = s.system
     g = np.full(body.size // body.block, np.nan)
     if s.contact is not None:
@@ -75,7 +75,7 @@ def shown(s):
 
 
 def follow(s, fields, steps, seen=None, forced=()):
-    """What ``simulate`` does; the impulses of all ranks' steps, (steps, gdim)."""
+    """A loop as in ``simulate``; impulses of the steps of all ranks, shape (steps, gdim)."""
     fields.begin(s)
     total = []
     for _ in range(steps):
@@ -526,7 +526,7 @@ for what in ("limit", "gone"):
         comm.barrier()
         run(what, folder / what / suffix / f"a.{{suffix}}")
 if comm.size == 1:
-    FieldFile._make_sure = lambda self, size: None
+    FieldFile._check_space = lambda self, size: None
     run("surprise", folder / "b.bp")
 print("<ended>", flush=True)
 """
@@ -550,5 +550,5 @@ def test_failing_while_running(ranks, launch, tmp_path):
             assert not folder.exists() or not [path for path in folder.iterdir() if path.name[0] == "."]
             if (what, suffix) == ("limit", "bp") and vtx_reader.available():
                 assert vtx_reader.read(folder / "a.bp", [LABELS["gap"]]).t.size == steps + 1
-    # What the library itself reports is such an error too, and the program goes on.
+    # An error of the library itself is such an error too, and the program continues.
     assert ranks > 1 or ("<surprise .bp" in out and "File too large" in out)

@@ -1,4 +1,4 @@
-"""What an import costs, and what is the same without the optional packages."""
+"""Cost of imports, and results without the optional packages."""
 
 import importlib.resources
 import inspect

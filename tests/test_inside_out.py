@@ -1,4 +1,4 @@
-"""Elements turned inside out are seen whatever the law makes of them."""
+"""Inverted elements are detected for every law."""
 
 import numpy as np
 import pytest

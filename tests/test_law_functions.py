@@ -1,4 +1,4 @@
-"""Functions and constants of the user's own inside a law: forces, energies, tangents, steps, stresses."""
+"""User-defined functions and constants in a law: forces, energies, tangents, steps, stresses."""
 
 import basix.ufl
 import numpy as np
@@ -142,7 +142,7 @@ def test_stress_and_implicit_steps():
 
 def test_a_function_of_another_mesh_is_refused():
     f = one(domain(), "DG0")
-    with pytest.raises(ValueError, match=r"a function in .* lives on another mesh than the body"):
+    with pytest.raises(ValueError, match=r"a function in .* is on another mesh than the body"):
         di.Solid(domain(), density=2.0, law=di.EnergyLaw(lambda F: f * NEO.energy_density(F)))
 
 

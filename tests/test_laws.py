@@ -30,7 +30,7 @@ I3 = np.eye(3)
 
 
 def ciarlet(F):
-    """An energy of one's own, with the moduli above at rest."""
+    """A user-defined energy, with the moduli above at rest."""
     J = ufl.det(F)
     return MU / 2 * (ufl.inner(F, F) - 3 - 2 * ufl.ln(J)) + LAME / 4 * (J**2 - 1 - 2 * ufl.ln(J))
 
@@ -240,7 +240,7 @@ def test_what_laws_say_of_themselves():
     (lambda: MooneyRivlin(1.0, 0.0, 0.0), "bulk modulus must be positive"),
     (lambda: EnergyLaw(3.0), "EnergyLaw needs a function of the deformation gradient, but got 3.0"),
     (lambda: StressLaw(None), "StressLaw needs a function .* got None"),
-    (lambda: LINEAR.reduced("2d"), "unknown state '2d'; a law knows '3d', 'plane-strain'"),
+    (lambda: LINEAR.reduced("2d"), "unknown state '2d'; the states are '3d', 'plane-strain'"),
     (lambda: OWN.reduced("stress"), "unknown state 'stress'"),
     (lambda: StressLaw(ufl.cofac).reduced("line"), "StressLaw cannot be used in the state 'line': use E"),
     (lambda: NeoHookean(1.0, -0.2).reduced("plane-stress"), "needs nu >= 0, but the law is Neo"),

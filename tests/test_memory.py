@@ -63,7 +63,7 @@ NOISE = 100_000
 
 
 def added(launch, *case, ranks=1):
-    """What the last halves added on the rank that grew most [bytes]; a leak grows in both halves."""
+    """Memory growth in the last halves on the rank with the largest [bytes]; a leak grows in both halves."""
     done = launch(["-c", SCRIPT, *case], ranks, timeout=250)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

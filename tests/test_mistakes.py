@@ -1,4 +1,4 @@
-"""What a new user types by mistake: each is answered by one line that says what to write."""
+"""Typical mistakes of new users: each raises an error of one line that has the remedy."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def square():
 
 @pytest.fixture(scope="module")
 def names():
-    """What the mistakes are made with."""
+    """Objects used in the mistakes."""
     named = square()
     law = di.LinearElastic(1e7, 0.3)
     body, other = (di.Solid(named, density=1e3, law=law) for _ in range(2))

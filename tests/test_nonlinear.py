@@ -144,7 +144,7 @@ def test_small_motions_are_those_of_the_linear_law(law):
 
 
 def test_no_number_ends_a_run():
-    """An element turned inside out: the logarithm of a negative volume."""
+    """An inverted element: the logarithm of a negative volume."""
     body = plate(NEO)
     s = di.CDLagrange(body, 0.5 * body.critical_time_step())
     s.start(0.0, waves(body, 200.0))

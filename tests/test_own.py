@@ -1,4 +1,4 @@
-"""Classes of the user's: found by module:Class, taken as integrators, refused with one clear line."""
+"""User-defined classes: found by module:Class, used as integrators, refused with one clear line."""
 
 import numpy as np
 import pytest

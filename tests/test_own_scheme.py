@@ -79,7 +79,7 @@ def test_its_limit_is_below_that_of_central_differences():
 def test_friction_is_refused():
     spring = CASES["rotating-spring"]
     values = properties.defaults("rotating-spring", friction=0.2)
-    with pytest.raises(ValueError, match="no friction"):
+    with pytest.raises(ValueError, match="does not support friction"):
         spring.make("test_own_scheme:Strong", values, False)
 
 

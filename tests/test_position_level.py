@@ -46,7 +46,7 @@ def test_carpenter_does_not_penetrate_and_is_paoli_schatzman():
 
 
 def test_elastic_ball_rises_above_its_height():
-    """What Di Stasio et al. hold against the scheme (Fig. 4): impacts may feed energy."""
+    """The defect of the scheme reported by Di Stasio et al. (Fig. 4): impacts may add energy."""
     assert fall(di.PaoliSchatzman, 1.0, t_end=20.0)["u"][100:].max() > 1.01
 
 
@@ -85,7 +85,7 @@ def test_ball_inside_a_circle(scheme):
 
 @pytest.mark.parametrize("tolerance", [0.0, 1e-6])
 def test_curved_gaps_are_closed_as_far_as_rounding_allows(tolerance):
-    """What counts as closed is a matter of the velocity level; the position level has no tolerance."""
+    """The active set concerns the velocity level; the position level has no tolerance."""
     runs = []
     for gap_tolerance in (None, tolerance):
         ball = di.PointMasses([1.0, 1.0])

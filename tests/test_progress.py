@@ -1,4 +1,4 @@
-"""What people see while a run goes on."""
+"""Output during a run."""
 
 import re
 import sys

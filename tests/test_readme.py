@@ -26,7 +26,7 @@ def test_ball_of_the_readme():
 
 
 def test_block_of_the_readme():
-    """It is touched, rubbed and turned by the box, and all that adds up."""
+    """The box acts on it by normal impulses, friction and torque, which are consistent."""
     _, program, *_ = re.findall(r"```python\n(.*?)```", README, re.S)
     names: dict = {}
     exec(compile(program, "README.md", "exec"), names)

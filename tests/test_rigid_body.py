@@ -215,7 +215,7 @@ def landed(body, angle, v, e, mu):
 @pytest.mark.serial
 @given(bodies(), numbers(-4, 4), velocities(), numbers(0, 1), numbers(0, 2))
 def test_one_point_against_a_search_for_the_tangential_impulse(body, angle, v, e, mu):
-    """Bisection on p_t, with p_n eliminated: knows nothing of stick and slip."""
+    """Bisection on p_t, with p_n eliminated: no distinction of stick and slip."""
     v = v / [1, 1, body.length]
     found = landed(body, angle, v, e, mu)
     assume(found is not None and len(found[0]) == 1)
@@ -336,7 +336,7 @@ def test_refused_exact_impacts(arms, mu, message):
     numbers(0, 1), st.one_of(st.just(0.0), numbers(0, 1.2)), numbers(-1.5, 1.5),
 )  # fmt: skip
 def test_schemes_make_the_exact_impact(body, scheme, flat, angle, v, e, mu, slope):
-    """On planes of any slope: the exact impact in the plane's axes, at the position the scheme looks at."""
+    """On planes of any slope: the exact impact in the axes of the plane, at the position of the scheme."""
     angle, v = 0.0 if flat else angle, v / [1, 1, body.length]
     found = landed(body, angle, v, e, mu)
     assume(found is not None and found[1].normal.any())

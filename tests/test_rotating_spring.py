@@ -82,7 +82,7 @@ def test_friction_takes_angular_momentum_and_nothing_else_does(scheme, h):
     result, results, verdicts = run(scheme, *RUBS, ("h", h))
     u, v, r_t = result["u"], result["v"], result["r_t"][:, 0]
     assert np.abs(result["residual"]).max() < 1e-12 and results["balance_residual"] < 1e-12
-    # The arm of the impulse is the position at which the gap is looked at.
+    # The arm of the impulse is the position at which the gap is evaluated.
     arm = u if scheme == "cd-lagrange" else np.vstack([u[:1], u[:-1] + h / 2 * v[:-1]])
     kept = cross(u, v)
     if scheme == "moreau-jean":

@@ -187,7 +187,7 @@ def test_a_case_keeps_itself_and_goes_on(submit):
     done = submit(*case)
     assert done.returncode == 0 and f"going on from {out}/checkpoint.npz" in done.stderr
     assert submit.told()[1] == f"{first} --restart {out}/checkpoint.npz"
-    # At its end it does not go on.
+    # At its end it does not resume.
     assert [path.name for path in (submit.folder / out).iterdir()] == ["checkpoint.npz.done"]
     assert submit(*case).returncode == 0 and submit.told()[2] == first
 

@@ -49,7 +49,7 @@ def test_impulses_between_samples_are_summed():
 
 
 def test_stored_energy_is_that_of_the_samples():
-    """Whoever samples every few steps finds the energies of one who looks at all of them."""
+    """Energies of samples every few steps equal those of runs that sample every step."""
     from restarts import rubber, whole
 
     class Counted:

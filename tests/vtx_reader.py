@@ -51,7 +51,7 @@ class _Reader:
         return status.value == 0
 
     def blocks(self, name):
-        """What each rank wrote of a variable in this step, flat; None where there is none."""
+        """Values of a variable that each rank wrote in this step, flat; None where there are none."""
         variable = c_void_p(self("inquire_variable", self.io, name.encode()))
         if not variable.value:
             return None

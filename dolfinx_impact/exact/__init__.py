@@ -1,6 +1,6 @@
-"""Exact solutions: the impacting bar, the bouncing ball, Signorini's bar, Hertz's impact, a rigid body's.
+"""Exact solutions: impacting bar, bouncing ball, dynamic Signorini problem of a bar, Hertz and rigid impacts.
 
-They know nothing of the package's bodies and schemes, so that these can be compared with them.
+They are independent of the systems and schemes of the package, whose results are compared with them.
 """
 
 from .impacts import BouncingBall, ImpactingBar

@@ -1,4 +1,4 @@
-"""Hertz's impact of an elastic sphere on a rigid plane."""
+"""Hertz impact of an elastic sphere on a rigid plane."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from scipy import special
 
 @dataclass(frozen=True)
 class HertzImpact:
-    """An elastic sphere that flies at ``v0`` against a rigid plane, its contact quasi-static.
+    """Elastic sphere that impacts a rigid plane at ``v0`` with quasi-static Hertzian contact.
 
-    The plane presses on the sphere as in equilibrium, ``F = 4/3 E* sqrt(R) d^(3/2)`` with the approach d of
-    its centre and ``E* = E / (1 - nu^2)``; the sphere's mass moves as one. Then ``m d'' = -F`` has the
-    integral ``(d'/v0)^2 = 1 - (d/d_max)^(5/2)``. Johnson, Contact Mechanics (1985), (4.22), (4.23), (11.20)
-    to (11.24). It holds for contact radii small against R and waves fast against the contact.
+    The contact force is that of equilibrium, ``F = 4/3 E* sqrt(R) d^(3/2)`` with the approach d of the centre
+    and ``E* = E / (1 - nu^2)``; the whole mass of the sphere moves with its centre. Then ``m d'' = -F`` has
+    the first integral ``(d'/v0)^2 = 1 - (d/d_max)^(5/2)``. Johnson, Contact Mechanics (1985),
+    doi:10.1017/CBO9781139171731, (4.22), (4.23), (11.20)-(11.24). Valid for contact radii much smaller than R
+    and contact durations much longer than the period of waves in the sphere.
 
     Args:
         R: Radius [m].
@@ -50,29 +51,29 @@ class HertzImpact:
 
     @property
     def contact_radius(self) -> float:
-        """Largest radius of the circle of contact, ``sqrt(R d_max)`` [m]."""
+        """Largest radius of the contact area, ``sqrt(R d_max)`` [m]."""
         return math.sqrt(self.R * self.approach)
 
     @property
     def peak_force(self) -> float:
-        """``4/3 E* sqrt(R) d_max^(3/2)`` [N]."""
+        """Largest contact force ``4/3 E* sqrt(R) d_max^(3/2)`` [N]."""
         return 4 / 3 * self.modulus * math.sqrt(self.R) * self.approach**1.5
 
     @property
     def duration(self) -> float:
-        """Time from touch to release, ``T = 4 sqrt(pi) Gamma(2/5) / (5 Gamma(9/10)) d_max / v0`` [s].
+        """Duration of the contact, ``T = 4 sqrt(pi) Gamma(2/5) / (5 Gamma(9/10)) d_max / v0`` [s].
 
-        It is ``2 d_max / v0`` times the integral of ``1 / sqrt(1 - x^(5/2))`` over [0, 1]; the number is
-        2.9432.
+        It is ``2 d_max / v0`` times the integral of ``1 / sqrt(1 - x^(5/2))`` over [0, 1]; the factor of
+        ``d_max / v0`` is 2.9432.
         """
-        number = 0.8 * math.sqrt(math.pi) * math.gamma(0.4) / math.gamma(0.9)
-        return number * self.approach / self.v0
+        factor = 0.8 * math.sqrt(math.pi) * math.gamma(0.4) / math.gamma(0.9)
+        return factor * self.approach / self.v0
 
     def force(self, t: ArrayLike) -> NDArray:
-        """Force on the sphere at ``t`` after the touch [N], 0 outside the contact.
+        """Contact force at the time ``t`` after the beginning of contact [N], 0 outside [0, T].
 
-        The first integral gives ``2 t / T`` as the incomplete beta function of ``(d/d_max)^(5/2)``, with
-        parameters 2/5 and 1/2; the way back mirrors the way in.
+        The first integral gives ``2 t / T`` as the regularised incomplete beta function of
+        ``(d/d_max)^(5/2)`` with parameters 2/5 and 1/2; restitution mirrors compression in time.
         """
         s = np.clip(2 * np.asarray(t, dtype=np.float64) / self.duration, 0.0, 2.0)
         ratio = special.betaincinv(0.4, 0.5, np.minimum(s, 2.0 - s))

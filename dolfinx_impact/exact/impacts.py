@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class ImpactingBar:
-    """An elastic bar that flies at ``v0`` against a rigid wall and rebounds at ``v0``.
+    """Elastic bar that impacts a rigid wall at ``v0`` and rebounds at ``v0``.
 
-    One wave runs up the bar and comes back as the bar leaves the wall. Carpenter et al.,
-    Int. J. Numer. Methods Eng. 32 (1991); Di Stasio et al. (2019), impacting bar.
+    A wave travels through the bar and back during the contact, which ends when the wave returns. Carpenter,
+    Taylor and Katona, Int. J. Numer. Methods Eng. 32 (1991), doi:10.1002/nme.1620320107; Di Stasio et al.,
+    Adv. Model. Simul. Eng. Sci. 6 (2019), doi:10.1186/s40323-019-0126-y, impacting bar.
 
     Args:
         E: Young's modulus [Pa].
@@ -43,7 +44,7 @@ class ImpactingBar:
 
     @property
     def contact_end(self) -> float:
-        """Time of the release, ``2 L / c`` later [s]."""
+        """Time of release, ``contact_start + 2 L / c`` [s]."""
         return self.contact_start + 2 * self.length / self.wave_speed
 
     @property
@@ -53,28 +54,28 @@ class ImpactingBar:
 
     @property
     def force(self) -> float:
-        """Contact force while the bar touches, ``rho c v0 A`` [N]."""
+        """Contact force during contact, ``rho c v0 A`` [N]."""
         return self.rho * self.wave_speed * self.v0 * self.area
 
     def kinetic(self, t: ArrayLike) -> NDArray:
-        """Kinetic energy [J]: only what the wave has not reached moves."""
+        """Kinetic energy at ``t`` [J]: one side of the wave front moves at ``v0``, the other is at rest."""
         transit = self.length / self.wave_speed
         s = np.clip(np.asarray(t, dtype=np.float64) - self.contact_start, 0.0, 2 * transit)
         return self.impulse * self.v0 / 4 * np.abs(1 - s / transit)
 
     def internal(self, t: ArrayLike) -> NDArray:
-        """Stored energy [J], what is missing from the kinetic one."""
+        """Stored energy at ``t`` [J], the initial kinetic energy minus :meth:`kinetic`."""
         return self.impulse * self.v0 / 4 - self.kinetic(t)
 
     def displacement(self, x: ArrayLike, t: ArrayLike) -> NDArray:
-        """Displacement towards the wall [m] at the distance ``x`` [m] from the contact end."""
+        """Displacement towards the wall at ``t`` [m], at the distance ``x`` [m] from the contact end."""
         transit = self.length / self.wave_speed
         s = np.asarray(t, dtype=np.float64) - self.contact_start
         front = transit - np.abs(s - transit)
         return self.gap + self.v0 * np.minimum(np.asarray(x) / self.wave_speed, front)
 
     def velocity(self, x: ArrayLike, t: ArrayLike) -> NDArray:
-        """Velocity towards the wall [m/s]; at a jump the value after it."""
+        """Velocity towards the wall at ``t`` [m/s], right-continuous, at the distance ``x`` [m]."""
         transit = self.length / self.wave_speed
         s = np.asarray(t, dtype=np.float64) - self.contact_start
         before = s < np.asarray(x) / self.wave_speed
@@ -84,20 +85,22 @@ class ImpactingBar:
 
 @dataclass(frozen=True)
 class BouncingBall:
-    """A ball that falls on the ground z = 0 and rebounds by Newton's law.
+    """Ball that falls on the ground z = 0 and rebounds by Newton's law of restitution.
 
-    Di Stasio et al. (2019), bouncing ball, its impact times extended to a velocity at the start. The
-    impacts accumulate at :attr:`t_final` for e < 1; the ball rests from then on.
+    Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), doi:10.1186/s40323-019-0126-y, bouncing ball; the
+    impact times are extended to an initial velocity. For e < 1 the impacts accumulate at :attr:`t_final`,
+    from which on the ball is at rest.
 
     Args:
         m: Mass [kg].
-        gravity: Acceleration downwards [m/s2], positive.
+        gravity: Downward acceleration [m/s2], positive.
         z0: Height at t = 0 [m], at least 0.
-        v0: Velocity upwards at t = 0 [m/s].
+        v0: Upward velocity at t = 0 [m/s].
         restitution: Newton's coefficient e, 0 to 1.
 
     Raises:
-        ValueError: Values that describe no ball above the ground.
+        ValueError: A mass or gravity that is not positive, a negative height, e outside [0, 1], values that
+            are not finite.
     """
 
     m: float
@@ -131,13 +134,13 @@ class BouncingBall:
     def first_impact(self) -> float:
         """Time of the first impact [s]."""
         speed = self.impact_speed
-        if self.v0 < 0:  # the other form subtracts nearly equal numbers
+        if self.v0 < 0:  # avoids cancellation
             return 2 * self.z0 / (speed - self.v0)
         return (self.v0 + speed) / self.gravity
 
     @property
     def t_final(self) -> float:
-        """Time from which the ball rests [s]; inf for e = 1."""
+        """Accumulation point of the impacts, from which on the ball is at rest [s]; inf for e = 1."""
         e, speed = self.restitution, self.impact_speed
         if e == 1 and speed > 0:
             return float(np.inf)
@@ -159,24 +162,27 @@ class BouncingBall:
         return np.maximum(0.0, start + since * (speed - 0.5 * self.gravity * since))
 
     def velocity(self, t: ArrayLike) -> NDArray:
-        """Velocity upwards at ``t`` >= 0 [m/s]; at an impact the value after it."""
+        """Upward velocity at ``t`` >= 0 [m/s], right-continuous."""
         since, speed, _ = self._flight(t)
         resting = np.asarray(t, dtype=np.float64) >= self.t_final
         return np.where(resting, 0.0, speed - self.gravity * since)
 
     def energy(self, t: ArrayLike) -> NDArray:
-        """Kinetic energy and that of the height, ``m v^2/2 + m g z`` [J]: constant in flight."""
+        """Total energy ``m v^2/2 + m g z`` at ``t`` [J], constant in flight."""
         return self.m * (0.5 * self.velocity(t) ** 2 + self.gravity * self.position(t))
 
     def _flights(self, n: NDArray) -> NDArray:
-        """``e + e^2 + ... + e^n``."""
+        """Geometric sum ``e + e^2 + ... + e^n``."""
         e = self.restitution
         if e in (0.0, 1.0):
             return n * e
         return -e * np.expm1(n * np.log(e)) / (1 - e)
 
     def _flight(self, t: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
-        """Time since the flight at ``t`` began [s], its speed [m/s] and height [m] there; 0 at rest."""
+        """Time since the beginning of the flight at ``t`` [s], its initial velocity [m/s] and height [m].
+
+        All are 0 from :attr:`t_final` on.
+        """
         times = np.asarray(t, dtype=np.float64)
         before, rests = times < self.first_impact, times >= self.t_final
         flying = ~before & ~rests
@@ -196,6 +202,6 @@ class BouncingBall:
         else:
             left = np.maximum(1 - passed * (1 - e) / e, np.finfo(np.float64).tiny)
             n = 1.0 + np.floor(np.log(left) / np.log(e))
-        # The quotient is rounded: it may be one off at an impact.
+        # With round-off in the quotient n may be off by one at an impact.
         n = np.where(self.impact_time(n + 1) <= t, n + 1, n)
         return np.where((self.impact_time(n) > t) & (n > 1), n - 1, n)

@@ -1,14 +1,14 @@
 """Exact impact of a rigid body in plane motion on a line: closed-form impulses, stick and slip.
 
-Newton's law of the normal and Coulomb's law of the tangential velocity of every contact point::
+Newton's impact law in the normal and Coulomb's law in the tangential direction hold at every contact point::
 
     0 <= w_n + e v_n  _|_  p_n >= 0,     p_t = -mu p_n sign(w_t),  |p_t| <= mu p_n where w_t = 0
 
-with v before and w after the impact. Normal and tangential impulse are coupled by the lever arm. Components
-are those along the line (x, tangential) and away from it (y, normal). Friction opposes the slip after
-the impact: where an impact turns the slip round, its work may be positive, and with e near 1 the body may
-gain energy, a known defect of the two laws together (Kane and Levinson, Dynamics: Theory and
-Applications, 1985).
+with the contact velocity v before and w after the impact. Normal and tangential impulse are coupled by the
+lever arm. Components are tangential (x, along the line) and normal (y, away from it). Friction opposes the
+sliding velocity after the impact: where it is reversed during the impact the work of friction may be
+positive, and with e near 1 the body may gain energy, a known defect of combining the two laws (Kane and
+Levinson, Dynamics: Theory and Applications, 1985).
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class Impact:
-    """What an impact makes of a rigid body.
+    """Velocity after an impact, impulses and dissipated energy of a rigid body.
 
     Attributes:
-        velocity: Of the centre and the angle after the impact, shape (3,) [m/s, m/s, rad/s].
+        velocity: Velocity of the centre of mass and angular velocity after the impact, shape (3,)
+            [m/s, m/s, rad/s].
         normal: Normal impulse of each contact point, shape (p,) [N s].
-        tangential: Sum of their tangential impulses along x [N s]; where two points stick, its
-            parts are not unique.
-        sticks: Whether the points with an impulse do not slip afterwards.
+        tangential: Sum of the tangential impulses along x [N s]; where two points stick, the individual
+            impulses are not unique.
+        sticks: Whether the points with an impulse stick: zero sliding velocity after the impact.
         lost: Kinetic energy lost [J].
     """
 
@@ -44,24 +45,24 @@ class Impact:
 class RigidImpact:
     """Impact of a rigid body with one contact point, or with two of the same height, on a line.
 
-    With two points, e.g. a square that lands flat, Newton's law gives both ``-e`` times their
-    normal velocity where both receive an impulse, so that the normal velocity of the centre and the spin
-    do too; what is left is one unknown, the sum of the tangential impulses. Where a strong rubbing or spin
-    would pull at one of the points, the other one impacts alone.
+    With two points, e.g. a square that lands flat, and impulses at both, Newton's law multiplies both normal
+    velocities by ``-e``, hence also the normal velocity of the centre and the angular velocity; the sum of
+    the tangential impulses is the remaining unknown. Where large friction or angular velocity would make the
+    impulse of one point negative, the other one impacts alone.
 
     Args:
         mass: Mass of the body [kg].
         inertia: Its moment of inertia about the centre of mass [kg m2].
-        arms: Contact points relative to the centre, shape (1, 2) or (2, 2) [m].
+        arms: Contact points relative to the centre of mass, shape (1, 2) or (2, 2) [m].
         restitution: Newton's coefficient e.
         friction: Coulomb's coefficient mu, less than :attr:`friction_limit`.
 
     Attributes:
-        friction_limit: From this mu on the laws above may have several solutions or none:
-            the smallest ``H_nn / |H_nt|`` of the points.
+        friction_limit: Smallest ``H_nn / |H_nt|`` of the points, with entries of their Delassus operators.
+            With mu at or above it the impact may have several solutions or none.
 
     Raises:
-        ValueError: Other numbers of points, two of different heights, a friction at the limit or above.
+        ValueError: Another number of points, points of different heights, ``friction`` at or above the limit.
     """
 
     def __init__(
@@ -84,27 +85,30 @@ class RigidImpact:
             )
 
     def __call__(self, velocity: ArrayLike) -> Impact:
-        """The impact of a body that moves with ``velocity``, shape (3,) [m/s, m/s, rad/s].
+        """Solve the impact for the velocity before it.
+
+        Args:
+            velocity: Velocity of the centre of mass and angular velocity, shape (3,) [m/s, m/s, rad/s].
 
         Raises:
-            ValueError: No solution (two points and a large friction).
+            ValueError: No solution (two points and large friction).
         """
         v = np.array(velocity, dtype=np.float64)
         count = len(self.arms)
         approach = v[1] + v[2] * self.arms[:, 0]
         if np.all(approach >= 0):
             return self._after(v, np.zeros(count), 0.0, False)
-        tried = [self._both(v)] if count == 2 else []
-        tried += [self._alone(v, k) for k in range(count) if approach[k] < 0]
-        speed, most = np.max(np.abs(approach)), _ROUNDING * self.mass
-        for found in tried:
-            w = found.velocity[1] + found.velocity[2] * self.arms[:, 0] + self.e * approach
-            if np.all(found.normal >= -most * speed) and np.all(w >= -_ROUNDING * speed):
-                return found
+        candidates = [self._both(v)] if count == 2 else []
+        candidates += [self._alone(v, k) for k in range(count) if approach[k] < 0]
+        speed, tolerance = np.max(np.abs(approach)), _ROUNDING * self.mass
+        for impact in candidates:
+            w = impact.velocity[1] + impact.velocity[2] * self.arms[:, 0] + self.e * approach
+            if np.all(impact.normal >= -tolerance * speed) and np.all(w >= -_ROUNDING * speed):
+                return impact
         raise ValueError(f"no impact at {count} points fits Coulomb's law with friction {self.mu:g}")
 
     def _alone(self, v: NDArray, k: int) -> Impact:
-        """One point: stick if the impulse fits the cone, else the slip that pushes against it."""
+        """Impact of point ``k`` alone: stick if its impulse is in the friction cone, else slip."""
         a, b = self.arms[k]
         nn, tt = 1 / self.mass + a * a / self.inertia, 1 / self.mass + b * b / self.inertia
         nt = -a * b / self.inertia
@@ -113,17 +117,17 @@ class RigidImpact:
         p_n, p_t = (nt * c_t - tt * c_n) / determinant, (nt * c_n - nn * c_t) / determinant
         sticks = bool(abs(p_t) <= self.mu * p_n)
         if not sticks:
-            # Against the slip: of the two, the side whose velocity afterwards is the other way.
-            sides = [(side, -c_n / (nn + side * self.mu * nt)) for side in (1.0, -1.0)]
-            against = [side * (c_t + nt * p + tt * side * self.mu * p) for side, p in sides]
-            side, p_n = sides[int(np.argmin(against))]
-            p_t = side * self.mu * p_n
+            # Of the two directions of friction, the one opposite to the sliding velocity after the impact.
+            directions = [(sign, -c_n / (nn + sign * self.mu * nt)) for sign in (1.0, -1.0)]
+            slip = [sign * (c_t + nt * p + tt * sign * self.mu * p) for sign, p in directions]
+            sign, p_n = directions[int(np.argmin(slip))]
+            p_t = sign * self.mu * p_n
         normal = np.zeros(len(self.arms))
         normal[k] = p_n
         return self._after(v, normal, p_t, sticks)
 
     def _both(self, v: NDArray) -> Impact:
-        """Two points: normal velocity and spin are reversed, the tangential impulses act as one."""
+        """Impact of both points: normal and angular velocity times ``-e``, one tangential impulse."""
         b = self.arms[0, 1]
         spin = -self.e * v[2]
         total = -self.mass * (1 + self.e) * v[1]

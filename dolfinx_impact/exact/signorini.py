@@ -1,4 +1,4 @@
-"""Exact solutions of the dynamic Signorini problem of a bar; :mod:`.exact` offers them too."""
+"""Exact solutions of the dynamic Signorini problem of a bar (Doyen, Ern and Piperno 2011)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from numpy.typing import ArrayLike, NDArray
 
 @dataclass(frozen=True)
 class SignoriniBar:
-    """A vertical elastic bar of section 1 m2 that falls on rigid ground and bounces.
+    """Vertical elastic bar of cross-section 1 m2 that falls on rigid ground and bounces.
 
-    Doyen, Ern and Piperno, SIAM J. Sci. Comput. 33 (2011), (26)-(31), the series summed. A contact lasts
-    2 tau, ``tau = L / c``. With gravity the bar takes off compressed, and comes down in the same state if
-    the flight takes a multiple of 2 tau; the second contact then is the first one run backwards, and
-    everything repeats. If not, the solution ends before the second contact: see :attr:`known_until`.
+    Doyen, Ern and Piperno, SIAM J. Sci. Comput. 33 (2011), doi:10.1137/100791440, (26)-(31), with the series
+    (29) and (30) in closed form. A contact lasts 2 tau, ``tau = L / c``. With gravity the bar takes off
+    compressed, and lands in the same state if the duration of the flight is a multiple of 2 tau; the second
+    contact is then the time reversal of the first, and the motion is periodic. Otherwise the solution is
+    available until before the second contact only, see :attr:`known_until`.
 
     Args:
         E: Young's modulus [Pa].
         rho: Density [kg/m3].
         length: Length [m].
-        h0: Height of the bottom, ``u`` everywhere, at t = 0 [m], at least 0.
-        v0: Speed downwards at t = 0 [m/s], at least 0.
-        g0: Acceleration downwards [m/s2], at least 0.
+        h0: Height of the bottom at t = 0, the uniform initial displacement [m], at least 0.
+        v0: Downward speed at t = 0 [m/s], at least 0.
+        g0: Downward acceleration [m/s2], at least 0.
 
     Raises:
-        ValueError: Values that describe no bar above the ground.
+        ValueError: A value out of its range or not finite.
     """
 
     E: float
@@ -51,7 +52,7 @@ class SignoriniBar:
 
     @property
     def transit(self) -> float:
-        """Time of a wave through the bar, tau [s]."""
+        """Transit time of a wave through the bar, ``tau = L / c`` [s]."""
         return self.length / self.wave_speed
 
     @property
@@ -61,7 +62,7 @@ class SignoriniBar:
 
     @property
     def contact_start(self) -> float:
-        """Time of the first contact [s]; inf for a bar that hangs in the air."""
+        """Time of the first contact [s]; inf for a bar above the ground without velocity and gravity."""
         speeds = self.v0 + self.impact_speed
         return 2 * self.h0 / speeds if speeds > 0 else (np.inf if self.h0 > 0 else 0.0)
 
@@ -77,56 +78,68 @@ class SignoriniBar:
 
     @property
     def period(self) -> float:
-        """Time of two contacts and two flights [s]."""
+        """Period of the motion: two contacts and two flights [s]; inf without gravity."""
         return 2 * (2 * self.transit + self.flight)
 
     @property
     def known_until(self) -> float:
-        """The solution is given up to this time [s]; inf where it is periodic or without gravity."""
+        """Time up to which the solution is available [s]; inf where it is periodic or without gravity."""
         if self.g0 == 0:
             return np.inf
-        # The bottom rises with v_f - 2 g tau: slower bars stay on the ground.
+        # The bottom takes off at v_f - 2 g tau if this is positive.
         transits = self.flight / (2 * self.transit)
         if transits < 2 - 1e-9:
             return self.contact_end
         if abs(transits - round(transits)) <= 1e-9 * transits:
             return np.inf
-        # The bottom is at most g tau^2 below a rigid bar.
+        # The bottom is at most g tau^2 below that of a rigid bar.
         g, v, low = self.g0, self.impact_speed, self.g0 * self.transit**2
         return self.contact_end + (v + float(np.sqrt(v**2 - 2 * g * low))) / g
 
     def displacement(self, x: ArrayLike, t: ArrayLike) -> NDArray:
-        """Displacement upwards [m] at the height ``x`` [m] of the undeformed bar; NaN where not known."""
+        """Upward displacement at ``t`` [m], at the height ``x`` [m] of the undeformed bar; (26), (31).
+
+        NaN after :attr:`known_until`.
+        """
         y, times, phase, s = self._phase(x, t)
         fall = self.h0 - times * (self.v0 + self.g0 * times / 2)
         rigid = s * (self.impact_speed - self.g0 * s / 2)
-        pressed = self._shock(y, s) + self._pressed(y, s)
-        return np.select([phase == 0, _touches(phase), phase == 2, phase == 4],
-                         [fall, pressed, rigid + self._ringing(y, s), rigid], np.nan)  # fmt: skip
+        contact = self._shock(y, s) + self._weight_response(y, s)
+        return np.select([phase == 0, _in_contact(phase), phase == 2, phase == 4],
+                         [fall, contact, rigid + self._vibration(y, s), rigid], np.nan)  # fmt: skip
 
     def velocity(self, x: ArrayLike, t: ArrayLike) -> NDArray:
-        """Velocity upwards [m/s]; at a jump one of the two values; NaN where not known."""
+        """Upward velocity at ``t`` [m/s], at the height ``x`` [m]; NaN after :attr:`known_until`.
+
+        At a jump one of the two one-sided limits.
+        """
         y, times, phase, s = self._phase(x, t)
         L, c, v, k = self.length, self.wave_speed, self.impact_speed, self.g0 / self.wave_speed
         ahead, behind = _wrap(y + c * s, 4 * L), _wrap(y - c * s, 4 * L)
         jumps = (s >= 2 * self.transit - y / c).astype(float) - (s < y / c)
-        pressed = v * jumps - k / 2 * (np.abs(ahead) - np.abs(behind))
+        contact = v * jumps - k / 2 * (np.abs(ahead) - np.abs(behind))
         ahead, behind = _wrap(y + c * s, 2 * L), _wrap(y - c * s, 2 * L)
-        ringing = k * (ahead - L * np.sign(ahead) - behind + L * np.sign(behind))
+        vibration = k * (ahead - L * np.sign(ahead) - behind + L * np.sign(behind))
         rigid = v - self.g0 * s
         return np.select([phase == 0, phase == 1, phase == 3, phase == 2, phase == 4],
-                         [-self.v0 - self.g0 * times, pressed, -pressed, rigid + ringing, rigid],
+                         [-self.v0 - self.g0 * times, contact, -contact, rigid + vibration, rigid],
                          np.nan)  # fmt: skip
 
     def force(self, t: ArrayLike) -> NDArray:
-        """Contact force [N]; at a jump one of the two values; NaN where not known."""
+        """Contact force at ``t`` [N]; without gravity it is (27).
+
+        At a jump one of the two one-sided limits; NaN after :attr:`known_until`.
+        """
         _, _, phase, s = self._phase(0.0, t)
-        pushes = self.E / self.wave_speed * (self.impact_speed + self.g0 * s)
-        return np.select([_touches(phase), phase >= 0], [pushes, 0.0], np.nan)
+        contact_force = self.E / self.wave_speed * (self.impact_speed + self.g0 * s)
+        return np.select([_in_contact(phase), phase >= 0], [contact_force, 0.0], np.nan)
 
     def _phase(self, x: ArrayLike, t: ArrayLike) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """``x`` and ``t``; 0 first fall, 1 contact, 2 ringing flight, 3 contact backwards, 4 rigid flight,
-        -1 not known; the time s in it [s], in phase 3 up to its end."""
+        """``x`` and ``t`` broadcast, the phase of the motion and the time s since its beginning [s].
+
+        Phases: 0 first fall, 1 contact, 2 vibrating flight, 3 reversed contact (s is the time to its end),
+        4 rigid flight, -1 after :attr:`known_until`.
+        """
         y, times = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in (x, t)))
         falls = times < self.contact_start
         since = np.where(falls, 0.0, times - self.contact_start) % self.period
@@ -137,12 +150,12 @@ class SignoriniBar:
         return y, times, phase, np.where(phase == 3, ends[2] - since, since - begins[phase])
 
     def _shock(self, x: NDArray, s: NDArray) -> NDArray:
-        """H: the wave that stops the bar and sends it back [m]."""
+        """H of (26): shock wave of the impact [m]."""
         front = self.transit - np.abs(s - self.transit)
         return -self.impact_speed * np.minimum(x / self.wave_speed, front)
 
-    def _pressed(self, x: NDArray, s: NDArray) -> NDArray:
-        """S1: a bar at rest on the ground that gets its weight at s = 0 [m]; (29)."""
+    def _weight_response(self, x: NDArray, s: NDArray) -> NDArray:
+        """S1, (29): bar fixed at its bottom, at rest, whose weight is applied at s = 0 [m]."""
         L, c = self.length, self.wave_speed
 
         def odd(y: NDArray) -> NDArray:
@@ -151,8 +164,8 @@ class SignoriniBar:
 
         return self.g0 / (2 * c**2) * (x * (x - 2 * L) - (odd(x + c * s) + odd(x - c * s)) / 2)
 
-    def _ringing(self, x: NDArray, s: NDArray) -> NDArray:
-        """S2: a free bar let go in the shape in which it takes off [m]; (30)."""
+    def _vibration(self, x: NDArray, s: NDArray) -> NDArray:
+        """S2, (30): free bar released from the deformed shape at take-off [m]."""
         L, c = self.length, self.wave_speed
 
         def even(y: NDArray) -> NDArray:
@@ -162,10 +175,10 @@ class SignoriniBar:
         return self.g0 / (2 * c**2) * (even(x + c * s) + even(x - c * s))
 
 
-def _touches(phase: NDArray) -> NDArray:
+def _in_contact(phase: NDArray) -> NDArray:
     return (phase == 1) | (phase == 3)
 
 
 def _wrap(y: NDArray, period: float) -> NDArray:
-    """``y`` less multiples of the period, in [-period/2, period/2)."""
+    """``y`` modulo the period, in [-period/2, period/2)."""
     return (y + period / 2) % period - period / 2

@@ -1,4 +1,4 @@
-"""Position and velocity together: Acary and Bonnefon's combined scheme."""
+"""Combined scheme of Acary and Bonnefon: contact at position and velocity level."""
 
 from __future__ import annotations
 
@@ -21,31 +21,30 @@ from .requirements import refuse_unsteady
 class AcaryBonnefon(Integrator):
     """The combined scheme: Newton's law for the velocity and no penetration at once. Implicit.
 
-    Acary and Bonnefon, ENOC (2011), (6), with theta = 1/2; both laws at the end of the step::
+    Acary and Bonnefon, ENOC 2011 (HAL inria-00609885), (6), with theta = 1/2; both at the end of a step::
 
         M (v' - v) = h/2 [F(u) + F(u')] + L^T P
         u' = u + h/2 (v + v') + L^T tau
         0 <= g(u')  _|_  tau >= 0                    at every point
         0 <= L (v' + e v)  _|_  P >= 0               where g(u + forecast h v) <= tolerance
 
-    P [N s] is the impulse, tau [m] moves the point onto the obstacle. With ``A = M + h^2/4 K``:
+    with the impulse P [N s] and the multiplier tau [m] of the position correction. With ``A = M + h^2/4 K``:
     ``v' = v_free + A^-1 L^T P - (2/h) (1 - A^-1 M) L^T tau`` and ``u' = u_free + h/2 A^-1 L^T P +
     A^-1 M L^T tau``.
 
     Args:
-        system: A linear system; each contact point has one mass.
+        system: A linear system with constant loads; each contact point acts on one mass.
         dt: Time step [s].
-        contact: The contact, flat and without friction, a list of contacts, or None.
-        forecast: Part of the step over which the gap is forecast, in [0, 1]; 1/2 or 1.
+        contact: The contact, its gap linear in u, without friction, a list of contacts, or None.
+        forecast: The gap is forecast at ``u + forecast h v``, in [0, 1].
         mass: ``"consistent"`` or ``"lumped"``.
 
     Attributes:
-        tau: The corrections of the last step, shape (points of this rank,) [m].
+        tau: Position corrections of the last step, shape (points of this rank,) [m].
 
     Raises:
-        ValueError: A system that is not linear, a curved obstacle, friction, a forecast
-            outside [0, 1].
-        NotConverged: (by ``step``) when P and tau are not found.
+        ValueError: A system that is not linear, a curved obstacle, friction, a forecast outside [0, 1].
+        NotConverged: (by ``step``) P and tau do not satisfy the complementarity conditions.
     """
 
     paper = "Acary, Bonnefon, ENOC (2011)"
@@ -69,7 +68,7 @@ class AcaryBonnefon(Integrator):
         contact = self.contact
         refuse_unsteady(system, "the combined scheme")
         if contact is not None and (contact.friction > 0 or not contact.constant):
-            raise ValueError("the combined scheme has no friction, and a flat obstacle")
+            raise ValueError("the combined scheme takes contacts without friction, with flat obstacles")
         if not 0 <= forecast <= 1:
             raise ValueError(f"forecast must lie in [0, 1], but is {forecast}")
         self.forecast, self.mass = float(forecast), mass
@@ -79,57 +78,63 @@ class AcaryBonnefon(Integrator):
         self._b, self._x = np.zeros(system.size), np.zeros(system.size)
         if contact is not None:
             self._points = _Points(contact)
-            pushed = self._columns(self._push)
-            self._pushed = (pushed + pushed.T) / 2
-            self._moved = self._columns(self._move)
+            H = self._columns(self._push)
+            self._delassus = (H + H.T) / 2  # L A^-1 L^T
+            self._position_delassus = self._columns(self._move)  # L A^-1 M L^T
 
     def begin(self) -> None:
-        """Still the held dofs: the first step is like all others."""
+        """Set the velocities of constrained dofs and the position corrections to zero."""
         self.v[: self.system.owned][self.system.held] = 0.0
         self.tau[:] = 0.0
 
     def advance(self) -> None:
-        """One step; P is the impulse of the step."""
+        """One step of (6); ``r`` is P."""
         h, contact = self.dt, self.contact
         before = self.v.copy()
         forecast = self.u + self.forecast * h * self.v
         closed = contact.closed(contact.evaluate(forecast)) if contact is not None else None
         self.system.force(self.t, self.u + h / 2 * self.v, self.v, self._f)
         self._f *= h
-        self._solver.solve(self._f, self._dv)
+        self._solver.solve(self._f, self._dv)  # first line of (6), free
         self.v += self._dv
-        self.u += h / 2 * (before + self.v)
+        self.u += h / 2 * (before + self.v)  # second line of (6), free
         if contact is not None and closed is not None:
-            law: NDArray = contact.rows(self.v) + contact.restitutions * contact.rows(before)
-            P, tau = self._solve(closed, law, contact.gap(self.u))
+            velocity: NDArray = contact.rows(self.v) + contact.restitutions * contact.rows(before)
+            P, tau = self._solve(closed, velocity, contact.gap(self.u))
             self.r[:], self.tau[:] = self._points.mine(P), self._points.mine(tau)
             self._apply()
 
-    def _solve(self, closed: NDArray, law: NDArray, gap: NDArray) -> tuple[NDArray, NDArray]:
-        """P and tau of all points from one complementarity problem. Collective.
+    def _solve(self, closed: NDArray, velocity: NDArray, gap: NDArray) -> tuple[NDArray, NDArray]:
+        """P and tau of the points of all ranks from a single LCP, shape (points,) each. Collective.
 
         Its matrix has positive principal minors: for one point the determinant is
-        ``L A^-1 L^T  L L^T`` at any step.
+        ``L A^-1 L^T  L L^T`` for any step.
+
+        Args:
+            closed: Mask of the active points of this rank, shape (p,).
+            velocity: ``L (v_free + e v)``, shape (p,) [m/s].
+            gap: ``g(u_free)``, shape (p,) [m].
         """
-        every = parallel.gather_rows(self._points.comm, np.column_stack([closed, law, gap]))
-        where, n = np.flatnonzero(every[:, 0]), len(every)
-        away = self._points.own - self._moved  # L (1 - A^-1 M) L^T
+        gathered = parallel.gather_rows(self._points.comm, np.column_stack([closed, velocity, gap]))
+        active, n = np.flatnonzero(gathered[:, 0]), len(gathered)
+        H, G = self._delassus, self._position_delassus
+        difference = self._points.own - G  # L (1 - A^-1 M) L^T
         matrix: NDArray = np.block([
-            [self._moved, self.dt / 2 * self._pushed[:, where]],
-            [-2 / self.dt * away[where], self._pushed[np.ix_(where, where)]],
+            [G, self.dt / 2 * H[:, active]],
+            [-2 / self.dt * difference[active], H[np.ix_(active, active)]],
         ])  # fmt: skip
-        found = complementarity.solve(matrix, np.concatenate([every[:, 2], every[where, 1]]))
-        P, tau = np.zeros(n), found[:n]
-        P[where] = found[n:]
-        # Each law once more for itself, to its own round-off.
-        tau = complementarity.solve(self._moved, every[:, 2] + self.dt / 2 * self._pushed @ P)
-        if where.size:
-            w = every[where, 1] - 2 / self.dt * away[where] @ tau
-            P[where] = complementarity.solve(self._pushed[np.ix_(where, where)], w)
+        solution = complementarity.solve(matrix, np.concatenate([gathered[:, 2], gathered[active, 1]]))
+        P, tau = np.zeros(n), solution[:n]
+        P[active] = solution[n:]
+        # Solved again one after the other, each to its own round-off.
+        tau = complementarity.solve(G, gathered[:, 2] + self.dt / 2 * H @ P)
+        if active.size:
+            w = gathered[active, 1] - 2 / self.dt * difference[active] @ tau
+            P[active] = complementarity.solve(H[np.ix_(active, active)], w)
         return P, tau
 
     def _apply(self) -> None:
-        """Let P and tau of this rank's points act on v and u. Collective."""
+        """Apply P and tau of the points of this rank to v and u. Collective."""
         h = self.dt
         assert self.contact is not None
         if self._points.comm.allreduce(bool(self.r.any())):
@@ -138,10 +143,10 @@ class AcaryBonnefon(Integrator):
             self.u += h / 2 * self._x
         if self._points.comm.allreduce(bool(self.tau.any())):
             self._move(self.tau)
-            moved = np.zeros_like(self._x)
-            self.contact.rows.add_transpose(self.tau, moved)
+            correction = np.zeros_like(self._x)
+            self.contact.rows.add_transpose(self.tau, correction)
             self.u += self._x
-            self.v -= 2 / h * (moved - self._x)
+            self.v -= 2 / h * (correction - self._x)
 
     def _push(self, P: NDArray) -> None:
         """``x = A^-1 L^T P``."""
@@ -161,21 +166,21 @@ class AcaryBonnefon(Integrator):
         self.contact.rows.add_transpose(r, out)
 
     def _columns(self, act: Callable[[NDArray], None]) -> NDArray:
-        """``L x`` for a unit at each point of all ranks, shape (points, points). Collective."""
+        """``L x`` after ``act`` on a unit value at each point of all ranks, one per column. Collective."""
         assert self.contact is not None
-        found = []
+        columns = []
         for unit in np.eye(self.contact.total):
             act(self._points.mine(unit))
-            found.append(parallel.gather_rows(self._points.comm, self.contact.rows(self._x)))
-        return np.array(found).T
+            columns.append(parallel.gather_rows(self._points.comm, self.contact.rows(self._x)))
+        return np.array(columns).T
 
     def balance(self) -> Balance:
-        """None of its own: tau feeds energy, which the residual shows."""
+        """Trapezoidal works; the residual contains the energy added by tau."""
         return TrapezoidalBalance(self)
 
 
 class _Points:
-    """The points of all ranks in rank order, and which of them are of this rank."""
+    """Contact points of all ranks in rank order, with the diagonal of ``L L^T``."""
 
     def __init__(self, contact: Contact) -> None:
         self.comm = contact.comm
@@ -184,5 +189,5 @@ class _Points:
         self.own = np.diag(size)
 
     def mine(self, values: NDArray) -> NDArray:
-        """This rank's part."""
+        """Values of the points of this rank."""
         return values[self._mine]

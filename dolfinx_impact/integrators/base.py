@@ -1,4 +1,4 @@
-"""What every scheme offers: ``start`` and ``step``, and the state between them."""
+"""Base class of schemes: ``start`` and ``step``, and the state between steps."""
 
 from __future__ import annotations
 
@@ -22,33 +22,32 @@ from .step_buffer import CompiledLoop
 
 
 class UnstableTimeStep(RuntimeError):
-    """The energy of a run exploded, or its values are no longer finite."""
+    """The energy of a run has diverged, or values are not finite."""
 
 
 class Integrator:
-    """A scheme bound to a system, a step and a contact.
+    """A scheme bound to a system, a time step and a contact.
 
-    A scheme of your own derives from this class, writes :meth:`begin` and :meth:`advance`
-    and keeps ``u``, ``v`` and ``r``; everything else (loop, records, energies of the
-    trapezoidal form) then works.
+    A user-defined scheme derives from this class, implements :meth:`begin` and :meth:`advance` and updates
+    ``u``, ``v`` and ``r``; runs, records and the energies of :class:`.TrapezoidalBalance` are then available.
 
     Args:
         system: The system.
         dt: Time step [s], positive.
-        contact: The contact, a list of contacts (one system of rows), or None.
+        contact: The contact, a list of contacts (stacked to one contact operator), or None.
 
     Attributes:
         t: Time of ``u`` [s].
-        n: Number of steps made.
-        u: Displacements at ``t``, shape (size,) [m]; owned entries first, ghosts not fresh.
-        v: Velocities at the scheme's own time :attr:`v_time`, shape (size,) [m/s].
+        n: Number of completed steps, -1 before :meth:`start`.
+        u: Displacements at ``t``, shape (size,) [m]; owned entries first, ghosts are not updated.
+        v: Velocities at the time :attr:`v_time` of the scheme, shape (size,) [m/s].
         r: Normal impulses of the last step, shape (points of this rank,) [N s].
-        r_t: Tangential impulses of the last step on the body, shape (points of this rank, gdim)
-            [N s]; without friction shape (0,).
-        beyond_limit: Whether ``dt`` is above the scheme's stability limit.
+        r_t: Tangential impulses of the last step on the body, shape (points of this rank, gdim) [N s];
+            without friction shape (0,).
+        beyond_limit: Whether ``dt`` is above the stability limit of the scheme.
 
     Raises:
-        ValueError: A step that is not positive.
+        ValueError: A time step that is not positive; a contact of another system.
     """
 
     #: Source: authors, journal, volume, year; empty where a class does not say, as all facts below.
@@ -72,18 +71,18 @@ class Integrator:
     options: Mapping[str, Option] = MappingProxyType({})
     #: ``v`` is at ``t + v_shift * dt``.
     v_shift = 0.0
-    #: The impulse of a step stands in the balance of forces at ``t + r_shift * dt``.
+    #: The impulse of a step enters the balance of forces at ``t + r_shift * dt``.
     r_shift = 0.0
     #: Names of further attributes of shape (points of this rank,) that a run records.
     point_records: tuple[str, ...] = ()
-    #: How far beyond ``t`` prescribed motions must be known [s].
+    #: Time beyond ``t`` up to which prescribed motions are evaluated [s].
     look_ahead = 0.0
     #: Time steps of the scheme in one :meth:`step`.
     substeps = 1
-    #: Attributes that the next step depends on, besides ``t``: ``"r"``, ``"r_t"`` and
-    #: :attr:`point_records` at points, numbers, arrays over dofs; empty where a scheme does not say.
+    #: Attributes other than ``t`` that the next step depends on: ``"r"``, ``"r_t"`` and
+    #: :attr:`point_records` at contact points, numbers, arrays over dofs; empty if not declared.
     state_names: tuple[str, ...] = ()
-    #: The mass matrix of the scheme's momentum, ``"lumped"`` or ``"consistent"``.
+    #: Mass matrix of the scheme, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
     #: The contact law in discrete time; None for schemes that keep none.
     enforcement: Any = None
@@ -95,14 +94,14 @@ class Integrator:
         if isinstance(contact, Contact) and not contact.belongs_to(system):
             raise ValueError(
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
-                "make it from that"
+                "create it for that"
             )
         self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self.r = np.zeros(contact.count if contact else 0)
-        rubs = contact is not None and contact.friction > 0
-        self.r_t = np.zeros(contact.rows.dofs.shape if contact and rubs else 0)
+        has_friction = contact is not None and contact.friction > 0
+        self.r_t = np.zeros(contact.rows.dofs.shape if contact and has_friction else 0)
 
     def __repr__(self) -> str:
         return descriptions.of_integrator(self)
@@ -117,7 +116,7 @@ class Integrator:
 
     @property
     def t(self) -> float:
-        """Time of ``u`` [s], free of the sum's rounding."""
+        """Time of ``u`` [s], ``t0 + n dt`` without accumulated round-off."""
         return self.t0 + max(self.n, 0) * self.dt
 
     @property
@@ -127,7 +126,7 @@ class Integrator:
 
     @property
     def contact_time(self) -> float:
-        """Time at which contact at velocity level looks at the gap: ``t`` [s]."""
+        """Time at which contact at velocity level evaluates the gap: ``t`` [s]."""
         return self.t
 
     @property
@@ -137,11 +136,11 @@ class Integrator:
 
     @property
     def fine_records(self) -> dict[str, NDArray]:
-        """What a run keeps of the time steps within one :meth:`step`, by name, shape (substeps, p) each."""
+        """Records of the time steps within one :meth:`step`, by name, shape (substeps, p) each."""
         return {}
 
     def v_mean_at(self, dofs: NDArray) -> NDArray:
-        """Velocities at ``t`` of some dofs [m/s]."""
+        """Velocities at ``t`` of the given local dofs, with the shape of ``dofs`` [m/s]."""
         return self.v[dofs]
 
     def gap(self) -> NDArray:
@@ -152,21 +151,20 @@ class Integrator:
         return self.contact.gap(self.u)
 
     def start(self, u0: Initial, v0: Initial, t0: float = 0.0, *, allow_penetration: bool = False) -> None:
-        """Set the state at ``t0``. Collective.
+        """Set the initial state. Collective.
 
         Args:
-            u0: Displacements at ``t0`` [m]: 0; on a line and for point masses any number; a vector of one
-                number a direction of space (a frame's rotations are then zero, a rigid body's angle too); one
-                number a dof, shape (size,), (owned,) or (nodes, dofs of a node); a ``fem.Function`` of the
-                body's space; a function of x, shape (3, n) [m], that gives shape (gdim, n).
+            u0: Displacements at ``t0`` [m]: 0; any number in one dimension and for point masses; a vector,
+                shape (gdim,), the same at all nodes (rotations of frames and rigid bodies are zero); a value
+                per dof, shape (size,), (owned,) or (nodes, block size); a ``fem.Function`` on the space of
+                the body; a function of x, shape (3, n) [m], that returns shape (gdim, n).
             v0: Velocities at ``t0`` [m/s], likewise.
-            t0: Time [s].
-            allow_penetration: Accept contact points that lie inside of the other side at ``u0``; contact at
-                position level throws them out within one step.
+            t0: Initial time [s].
+            allow_penetration: Accept contact points with ``g(u0) < 0``; contact at position level removes the
+                penetration within one step.
 
         Raises:
-            ValueError: Anything else, on all ranks; values that are not finite; contact points inside of the
-                other side at ``u0``.
+            ValueError: Anything else, on all ranks; values that are not finite; penetration at ``u0``.
         """
         u, v, contact = self._field("u0", u0), self._field("v0", v0), self.contact
         t0 = arguments.number("t0", t0, "be a finite time [s]")
@@ -183,10 +181,10 @@ class Integrator:
             contact.keep()
 
     def step(self) -> None:
-        """Go from ``t`` to ``t + dt``. Collective.
+        """Advance from ``t`` to ``t + dt``. Collective.
 
         Raises:
-            RuntimeError: Before :meth:`start`.
+            RuntimeError: Called before :meth:`start`.
         """
         if self.n < 0:
             raise RuntimeError("call start(u0, v0) before step()")
@@ -197,24 +195,24 @@ class Integrator:
             self.contact.agree_on_failure()
 
     def state(self) -> dict[str, NDArray]:
-        """Copies of all that the next step depends on, this rank's part.
+        """Copies of all variables that the next step depends on, rank-local.
 
         Raises:
-            ValueError: A scheme that does not name it.
+            ValueError: A scheme that does not declare its state.
         """
         self.state_places()
-        kept = {name: np.array(getattr(self, name)) for name in self.state_names}
+        arrays = {name: np.array(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
-        kept |= {f"contact.{name}": values for name, values in past.items()}
-        return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **kept}
+        arrays |= {f"contact.{name}": values for name, values in past.items()}
+        return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **arrays}
 
     def state_places(self) -> dict[str, str]:
-        """What each entry of :meth:`state` lies on: ``"dofs"``, ``"points"``, ``"pairs"`` or ``"number"``.
+        """Parallel layout of each entry of :meth:`state`.
 
-        Without friction there is no ``r_t`` to keep.
+        One of ``"dofs"``, ``"points"``, ``"pairs"`` and ``"number"``; without friction ``r_t`` is not stored.
 
         Raises:
-            ValueError: A scheme that does not name its state.
+            ValueError: A scheme that does not declare its state.
         """
         if not self.state_names:
             raise ValueError(
@@ -235,10 +233,10 @@ class Integrator:
         return places | {f"contact.{name}": "points" for name in past}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`state`, in place of :meth:`start`. Collective.
+        """Restore a :meth:`state`, instead of :meth:`start`. Collective.
 
         Raises:
-            ValueError: A state of another scheme, system or number of ranks; nothing has changed then.
+            ValueError: A state of another scheme, system or number of ranks; nothing is changed then.
         """
         self.check_state(state)
         self.t0, self.n = float(state["t0"]), int(state["n"])
@@ -253,24 +251,24 @@ class Integrator:
             self.contact.resume({name.removeprefix("contact."): state[name] for name in past})
 
     def check_state(self, state: Mapping[str, NDArray]) -> None:
-        """Raise a ValueError on all ranks unless ``state`` is one of this run. Collective."""
+        """Raise a ValueError on all ranks unless names, shapes and time step of ``state`` fit. Collective."""
         error = None
         lacking = [name for name in ("t0", "n", "dt") if name not in state]
         if lacking:
             error = ValueError(f"this is no state of a run: it has no {lacking[0]}")
         elif abs(float(state["dt"]) / self.dt - 1) > 1e-9:
             error = ValueError(f"the state has time step {state['dt']} s, this run {self.dt} s: give that")
-        mine = {name: np.shape(getattr(self, name)) for name in self.state_names}
+        shapes = {name: np.shape(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
-        mine |= {f"contact.{name}": values.shape for name, values in past.items()}
-        for name, needed in mine.items():
-            there = np.shape(state[name]) if name in state else None
-            if there != needed:
-                error = ValueError(f"this is no state of the run: {name} has shape {there}, not {needed}")
+        shapes |= {f"contact.{name}": values.shape for name, values in past.items()}
+        for name, needed in shapes.items():
+            shape = np.shape(state[name]) if name in state else None
+            if shape != needed:
+                error = ValueError(f"this is no state of the run: {name} has shape {shape}, not {needed}")
         parallel.agree(self.system.comm, error)
 
     def contact_work(self, v: NDArray, r: NDArray | None = None, r_t: NDArray | None = None) -> float:
-        """``r.L v + r_t.v`` over the points of this rank, L that of the last step [J].
+        """Work ``r.L v + r_t.v`` over the points of this rank, with L of the last step [J].
 
         Args:
             v: Velocities [m/s].
@@ -286,11 +284,11 @@ class Integrator:
         """Prepare the first step from ``u`` and ``v`` at ``t0``."""
 
     def advance(self) -> None:
-        """Make one step; :attr:`t` is its end already."""
-        raise NotImplementedError(f"{type(self).__name__} has no advance(): it says what a step does")
+        """Advance ``u``, ``v`` and ``r`` by one step; :attr:`t` is the end of the step already."""
+        raise NotImplementedError(f"{type(self).__name__} has no advance(): it defines a step")
 
     def balance(self) -> Balance:
-        """The energy balance that belongs to the scheme."""
+        """The discrete energy balance of the scheme, not started."""
         return TrapezoidalBalance(self)
 
     def parameters(self) -> dict[str, bool | int | float | str]:
@@ -306,34 +304,34 @@ class Integrator:
         return scheme_constants(self, Integrator)
 
     def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
-        """A loop that makes many steps at once, or the reason why there is none.
+        """A compiled loop over many steps, or the reason why there is none.
 
-        A scheme with such a loop overrides this; here there is none.
+        Overridden by schemes that have one.
 
         Args:
-            rows: What is recorded of ``u`` and ``v``.
-            balance: What follows the energies, or None; started before the loop makes its first step.
+            rows: Recorded rows of ``u`` and ``v``.
+            balance: The energy balance, or None; it is started before the first step of the loop.
         """
         return f"{type(self).__name__} makes its steps one by one"
 
     def prefer_compiled(self, compiled: bool | None) -> None:
-        """Choose between compiled and plain loops inside a step; without effect where there are none.
+        """Choose between compiled and Python loops inside a step; without effect for schemes without them.
 
         Args:
-            compiled: Whether to use them; None: where possible.
+            compiled: Whether to use compiled loops; None: where possible.
         """
 
     def _field(self, name: str, value: Initial) -> NDArray:
-        """Values of all dofs, shape (size,). Collective."""
-        found: NDArray = np.zeros(0)
+        """Values of all dofs, shape (size,); an error of one rank is raised on all. Collective."""
+        field: NDArray = np.zeros(0)
         error = None
         try:
-            found = self._read_field(name, value)
+            field = self._read_field(name, value)
         except ValueError as caught:
             error = caught
         parallel.agree(self.system.comm, error)
-        return found
+        return field
 
     def _read_field(self, name: str, value: Initial) -> NDArray:
-        """What :meth:`_field` gives; an error may be that of this rank alone."""
+        """Values of all dofs, shape (size,); errors are raised on this rank only."""
         return initial_field(self.system, name, value)

@@ -1,4 +1,4 @@
-"""What a contact demands in a step: of the velocity after it, or of the position."""
+"""Contact laws in discrete time: complementarity at velocity level or at position level."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .delassus import Response
 
 
 class FreeStep(Protocol):
-    """What velocity-level contact reads of a formula after its step without contact.
+    """Interface of a formula, after its free step, to contact laws at velocity level.
 
     Attributes:
-        v: Velocities without contact at the end of the step [m/s].
-        v_before: Velocities before it, ``dt`` earlier [m/s].
+        v: Free velocities at the end of the step (without contact impulses), shape (size,) [m/s].
+        v_before: Velocities at the beginning of the step, ``dt`` earlier, shape (size,) [m/s].
         dt: Time step [s].
     """
 
@@ -37,14 +37,14 @@ class FreeStep(Protocol):
 
     @property
     def contact_time(self) -> float:
-        """Time at which the gap is looked at [s]."""
+        """Time at which the gap is evaluated [s]."""
 
     def contact_position(self) -> NDArray:
-        """Where the gap is looked at [m]."""
+        """Displacements at which the gap is evaluated, shape (size,) [m]."""
 
 
 class FreeEnd(FreeStep, Protocol):
-    """What position-level contact reads of a formula after its step without contact.
+    """Interface of a formula, after its free step, to contact laws at position level.
 
     Attributes:
         system: The system.
@@ -56,13 +56,13 @@ class FreeEnd(FreeStep, Protocol):
     def t(self) -> float: ...
 
     def end_position(self) -> NDArray:
-        """Position without contact at the end of the step [m], where L is looked at."""
+        """Displacements at the end of the free step, at which L is evaluated, shape (size,) [m]."""
 
     def constrained(self, e: float) -> tuple[NDArray, float]:
-        """The position that must not penetrate, without contact [m], and how far it follows ``B L^T r`` [s].
+        """Constrained position c of the free step [m], and its sensitivity to ``B L^T r`` [s].
 
         Args:
-            e: Newton's coefficient, which weighs positions of the steps before.
+            e: Newton's coefficient of restitution, the weight of earlier positions.
         """
 
 
@@ -74,8 +74,8 @@ class Enforcement(Protocol):
 
     Attributes:
         contact: The contact, or None.
-        halves_first_impulse: Whether an impulse at the start acts by half on the first
-            half-step velocity of central differences.
+        halves_first_impulse: Whether half of an impulse at the start acts on the first half-step velocity of
+            central differences.
     """
 
     contact: Contact | None
@@ -85,9 +85,9 @@ class Enforcement(Protocol):
         """Impulses of the step, shape (points of this rank,) [N s]. Collective.
 
         Args:
-            s: The formula after its free step: ``s.v`` is the velocity without contact.
-            response: Its answer to impulses.
-            first: Whether this is the start, where no step lies behind.
+            s: The formula after its free step: ``s.v`` is the free velocity.
+            response: Delassus operator of the step.
+            first: Whether this is the initial step, without a previous one.
         """
 
 
@@ -120,45 +120,46 @@ def _compiled_contact(law: VelocityLevel | PositionLevel) -> CompiledContact:
 
 
 class VelocityLevel:
-    """Newton's impact law ``0 <= L(v+ + e v-)  _|_  r >= 0`` on the points that are closed.
+    """Newton's impact law ``0 <= L(v+ + e v-)  _|_  r >= 0`` on the active set.
 
-    Moreau (1988); Di Stasio et al. (2019), (8). Which points are closed is decided by the
-    gap at the position that the formula looks at: the new one for central differences, a
-    forecast for the theta method.
+    Moreau, Unilateral contact and dry friction in finite freedom dynamics (1988),
+    doi:10.1007/978-3-7091-2624-0_1; Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019),
+    doi:10.1186/s40323-019-0126-y, (8). The active set follows from the gap at the position that the formula
+    provides: the new one for central differences, a forecast for the theta method.
 
-    Under a point that slides along a curved obstacle the normal turns, and each step leaves it a little
-    deeper. ``drift_correction=a`` of a contact feeds the gap back: where a point was closed in the step
-    before too, ``L v- < 0`` and less than with the L of that step, its e becomes
-    ``max(e, min(1, a (-g) / (h (-L v-))))``, with v- the velocity before the step relative to the obstacle.
-    No impulse exceeds that of a reflection, so that its work
-    ``r.L(v+ + v-)/2 <= 0`` is never positive, and positions are left alone.
+    Where a point slides along a curved obstacle the normal rotates, and penetration accumulates (drift). With
+    ``drift_correction=a`` of a contact the gap is fed back: for points that were active in the previous step
+    too, with ``L v- < 0`` and below the value with L of that step, e is replaced by
+    ``max(e, min(1, a (-g) / (h (-L v-))))``, where v- is the velocity before the step relative to the
+    obstacle. Since e stays at most 1, the work ``r.L(v+ + v-)/2`` of the impulses is not positive; positions
+    are not corrected.
     """
 
     halves_first_impulse = True
-    #: A normal velocity below this part of the point's velocity is rounding: the normal has not turned.
+    #: Normal velocity over the velocity of the point up to which a change of the normal is round-off.
     _TURNED = 1e-12
 
     def __init__(self, contact: Contacts) -> None:
         self.contact = as_contact(contact)
 
     def impulses(self, s: FreeStep, response: Response, *, first: bool = False) -> NDArray:
-        """See :class:`Enforcement`; at the start nothing rebounds."""
+        """See :class:`Enforcement`; without restitution at the start."""
         contact = self.contact
         if contact is None:
             return np.zeros(0)
-        follows = contact.drift_correction > 0 and not contact.constant
-        left = contact.approach_velocity(s.v_before, s.v_time - s.dt) if follows and not first else None
+        corrects = contact.drift_correction > 0 and not contact.constant
+        old = contact.approach_velocity(s.v_before, s.v_time - s.dt) if corrects and not first else None
         contact.time = s.contact_time
         closed = contact.touch(s.contact_position(), s.v)
-        b = contact.approach_velocity(s.v, s.v_time)
-        if not first and (follows or contact.restitution > 0.0):
+        b = contact.approach_velocity(s.v, s.v_time)  # L v*
+        if not first and (corrects or contact.restitution > 0.0):
             before = contact.approach_velocity(s.v_before, s.v_time - s.dt)
             e = contact.restitutions
-            if left is not None:
-                e = self._corrected(s, closed & contact.closed_before, before, left)
-            b = newton_impact(b, before, e)
+            if old is not None:
+                e = self._corrected(s, closed & contact.closed_before, before, old)
+            b = newton_impact(b, before, e)  # L (v* + e v-)
         contact.note(closed)
-        return response.solve(closed, b, s.v, s.v_time)
+        return response.solve(closed, b, s.v, s.v_time)  # Di Stasio et al. (8)
 
     def compiled(self) -> CompiledLaw:
         """The law for compiled loops.
@@ -169,7 +170,7 @@ class VelocityLevel:
         return CompiledLaw(_compiled_contact(self), at_position=False)
 
     def impact(self, s: FreeStep, response: Response) -> NDArray:
-        """Impulses of an impact at ``s.contact_time``, where ``s.v`` is the velocity before it."""
+        """Impulses of an impact at ``s.contact_time``, shape (p,) [N s]; ``s.v`` is the velocity before."""
         if self.contact is None:
             return np.zeros(0)
         contact = self.contact
@@ -178,30 +179,39 @@ class VelocityLevel:
         b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, contact.time)
         return response.solve(closed, b, s.v, contact.time)
 
-    def _corrected(self, s: FreeStep, lasting: NDArray, before: NDArray, left: NDArray) -> NDArray:
-        """Coefficients of restitution with the gap fed back, shape (p,); ``left`` is L v- with the old L."""
+    def _corrected(self, s: FreeStep, lasting: NDArray, before: NDArray, old: NDArray) -> NDArray:
+        """Coefficients of restitution with feedback of the gap, shape (p,).
+
+        Args:
+            s: The formula after its free step.
+            lasting: Mask of the points that are active now and were in the previous step, shape (p,).
+            before, old: ``L v-`` with the current L and with that of the previous step, shape (p,) [m/s].
+        """
         contact = self.contact
         assert contact is not None
         gap = contact.gap(s.contact_position())
         speed = np.linalg.norm(s.v_before[contact.rows.dofs], axis=1)
-        which = np.flatnonzero(lasting & (before < np.minimum(left, 0.0) - self._TURNED * speed))
+        which = np.flatnonzero(lasting & (before < np.minimum(old, 0.0) - self._TURNED * speed))
         e = contact.restitutions.copy()
-        wanted = contact.feedbacks[which] * gap[which] / (s.dt * before[which])
-        e[which] = np.maximum(e[which], np.minimum(1.0, wanted))
+        feedback = contact.feedbacks[which] * gap[which] / (s.dt * before[which])
+        e[which] = np.maximum(e[which], np.minimum(1.0, feedback))
         return e
 
 
 class PositionLevel:
     """``0 <= g(c)  _|_  r >= 0`` at the weighted position ``c = (u_{n+1} + e u_{n-1}) / (1 + e)``.
 
-    Paoli and Schatzman, SIAM J. Numer. Anal. 40 (2002), in the form of Di Stasio et al. (2019),
-    (19)-(24); e = 0 is Carpenter et al. (1991), where ``g(u_{n+1}) >= 0`` exactly. L is that of the
-    position without contact, for central differences ``u* = u_n + h v*`` and
-    ``c = c* + h/(1+e) M^-1 L^T r``; for one-step formulas, which know no e here, ``c = u_{n+1}``.
+    Paoli and Schatzman, SIAM J. Numer. Anal. 40 (2002), doi:10.1137/S0036142900378728, in the form of Di
+    Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), doi:10.1186/s40323-019-0126-y, (19)-(24). For e = 0
+    it is Carpenter, Taylor and Katona, Int. J. Numer. Methods Eng. 32 (1991), doi:10.1002/nme.1620320107,
+    with ``g(u_{n+1}) >= 0`` exactly. L is evaluated at the end of the free step. For central differences this
+    is ``u* = u_n + h v*``, and ``c = c* + h/(1+e) M^-1 L^T r``; one-step formulas do not support e here and
+    have ``c = u_{n+1}``.
 
     Raises:
-        ValueError: A contact whose other side moves.
-        NotConverged: When a curved gap is not closed to 1e-12 of the system's length.
+        ValueError: A moving obstacle; ``drift_correction`` with a curved one.
+        NotConverged: (by :meth:`impulses`) a curved gap that is not closed to 1e-12 of the length of the
+            system.
     """
 
     halves_first_impulse = False
@@ -212,7 +222,7 @@ class PositionLevel:
         self.contact = contact = as_contact(contact)
         if contact is not None and contact.moving:
             raise ValueError(
-                "contact at position level knows no moving obstacles: take CDLagrange or MoreauJean"
+                "contact at position level does not support moving obstacles: take CDLagrange or MoreauJean"
             )
         if contact is not None and contact.drift_correction > 0 and not contact.constant:
             raise ValueError(
@@ -221,14 +231,14 @@ class PositionLevel:
             )
 
     def impulses(self, s: FreeEnd, response: Response, *, first: bool = False) -> NDArray:
-        """See :class:`Enforcement`; at the start only where the free step would penetrate."""
+        """See :class:`Enforcement`; at the start only for points with penetration after the free step."""
         contact = self.contact
         if contact is None:
             return np.zeros(0)
         gap = contact.evaluate_along(s.end_position(), s.v)
         which = gap < 0 if first else np.ones(gap.size, dtype=bool)
         free, reach = self._constrained_gap(s, None)
-        r = response.solve(which, free / reach)
+        r = response.solve(which, free / reach)  # Di Stasio et al. (19), (22)
         if contact.constant:
             return r
         return self._close_curved_gaps(s, response, which, r)
@@ -241,21 +251,26 @@ class PositionLevel:
         return CompiledLaw(found, at_position=True)
 
     def _constrained_gap(self, s: FreeEnd, change: NDArray | None) -> tuple[NDArray, NDArray]:
-        """``g(c)`` [m] with velocities changed by impulses, and how far c follows [s], shape (p,) each."""
+        """``g(c)`` [m] and the sensitivity of c to the velocity [s], shape (p,) each.
+
+        Args:
+            s: The formula after its free step.
+            change: Change of the velocities by impulses, shape (size,) [m/s], or None.
+        """
         contact = self.contact
         assert contact is not None
         gap, reach = np.zeros(contact.count), np.zeros(contact.count)
         for e in contact.restitution_laws():
-            free, follows = s.constrained(e)
-            found = contact.gap(free if change is None else free + follows * change)
-            mine = contact.restitutions == e
-            gap[mine], reach[mine] = found[mine], follows
+            free, sensitivity = s.constrained(e)
+            values = contact.gap(free if change is None else free + sensitivity * change)
+            points = contact.restitutions == e
+            gap[points], reach[points] = values[points], sensitivity
         return gap, reach
 
     def _close_curved_gaps(
         self, s: FreeEnd, response: Response, which: NDArray, r: NDArray
     ) -> NDArray:
-        """Repeat with the gap found at c, its slope frozen, until ``g(c)`` fits r."""
+        """Fixed-point iteration with L frozen, until ``g(c)`` and r are complementary."""
         contact = self.contact
         assert contact is not None
         best, smallest = r, np.inf
@@ -265,7 +280,7 @@ class PositionLevel:
             gap, reach = self._constrained_gap(s, change)
             misfit = parallel.largest(contact.comm, np.where(r > 0, np.abs(gap), -gap)[which])
             if misfit >= smallest and smallest <= self._CLOSED * s.system.length:
-                return best  # as far as rounding lets it close
+                return best  # limited by round-off
             if misfit < smallest:
                 best, smallest = r, misfit
             if misfit <= 0.0:

@@ -1,4 +1,4 @@
-"""How velocities answer to contact impulses: ``dv = B L^T r``, and the Delassus operator L B L^T."""
+"""Delassus operator ``H = L B L^T`` and velocity update ``dv = B L^T r`` of implicit schemes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from .base import Integrator
 
 
 class Response(Protocol):
-    """The part of a time-stepping formula that contact needs."""
+    """Delassus operator of a time-stepping formula, as used by contact laws."""
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """Impulses with ``0 <= r _|_ H r + b >= 0`` on the closed points, 0 elsewhere. Collective.
+        """Impulses with ``0 <= r _|_ H r + b >= 0`` on the active set, 0 elsewhere. Collective.
 
         Args:
-            closed: Which points of this rank are closed, shape (p,).
-            b: Free velocities ``L(v* + e v)``, shape (p,) [m/s].
-            v: Velocities without contact, which friction needs, shape (size,) [m/s].
-            t: Their time [s].
+            closed: Mask of the active points of this rank, shape (p,).
+            b: Normal velocities ``L(v* + e v-)``, shape (p,) [m/s].
+            v: Free velocities v*, needed with friction, shape (size,) [m/s].
+            t: Time of ``v`` [s].
+
+        Returns:
+            Normal impulses, shape (p,) [N s].
         """
 
     def push(self, r: NDArray, v: NDArray) -> None:
@@ -31,16 +34,16 @@ class Response(Protocol):
 
 
 class FactorisedResponse:
-    """B = A^-1 with a factorised matrix: H is full over the points of all ranks.
+    """``B = A^-1`` with a factorised matrix A: H is dense over the points of all ranks.
 
-    One solve makes the column of H of a point that closes, once where L is constant, else in
-    every step; only H is kept. Rank 0 solves the contact problem for all.
+    The column of H of an active point is computed by one solve, once if L is constant, else in every step.
+    The contact problem is solved on rank 0.
 
     Args:
         contact: The contact.
-        solver: Solves with A.
-        size: Owned dofs and ghosts.
-        symmetric: Whether A is symmetric, so that the rounding in H may be made so.
+        solver: Solver for A.
+        size: Number of owned dofs and ghosts.
+        symmetric: Whether A is symmetric: H is then symmetrised.
     """
 
     def __init__(self, contact: Contact, solver: Any, size: int, *, symmetric: bool = True) -> None:
@@ -53,32 +56,35 @@ class FactorisedResponse:
         self._H: NDArray = np.zeros((0, 0))
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """The full problem, gathered and solved on rank 0."""
+        """See :class:`Response`; gathered and solved on rank 0."""
         return self.solve_by(complementarity.solve, closed, b)
 
     def solve_by(self, law: Callable[..., NDArray], closed: NDArray, *values: NDArray) -> NDArray:
-        """Impulses by any law of the closed points: ``law(H, *values)`` on rank 0. Collective.
+        """Impulses by an arbitrary law ``law(H, *values)`` of the active points, on rank 0. Collective.
 
         Args:
-            law: Takes H and the values of the closed points of all ranks.
-            closed: Which points of this rank are closed, shape (p,).
-            values: Numbers of the points of this rank, shape (p,) each.
+            law: Function of H and the values at the active points of all ranks; returns their impulses.
+            closed: Mask of the active points of this rank, shape (p,).
+            values: Values at the points of this rank, shape (p,) each.
+
+        Returns:
+            Impulses of the points of this rank, shape (p,) [N s].
         """
         if not self._comm.allreduce(bool(closed.any())):
             return np.zeros(closed.size)
-        every = parallel.gather_rows(self._comm, np.column_stack([closed, *values]))
-        which = np.flatnonzero(every[:, 0])
-        r, H = np.zeros(every.shape[0]), self._delassus(which)
-        r[which] = parallel.on_root(self._comm, lambda: law(H, *every[which, 1:].T))
+        gathered = parallel.gather_rows(self._comm, np.column_stack([closed, *values]))
+        which = np.flatnonzero(gathered[:, 0])
+        r, H = np.zeros(gathered.shape[0]), self._delassus(which)
+        r[which] = parallel.on_root(self._comm, lambda: law(H, *gathered[which, 1:].T))
         return r[self._mine]
 
     def forget(self) -> None:
-        """Find H anew: the matrix has changed."""
+        """Discard the stored columns of H after a change of A."""
         self._columns.clear()
         self._which = np.zeros(0, dtype=np.intp)
 
     def _delassus(self, which: NDArray) -> NDArray:
-        """H of the closed points; columns are kept as long as L does not change. Collective."""
+        """H of the active points [1/kg]; columns are stored while L is constant. Collective."""
         if not self._contact.constant:
             self._columns.clear()
         elif np.array_equal(which, self._which):
@@ -102,7 +108,7 @@ class FactorisedResponse:
         return parallel.gather_rows(self._comm, self._contact.rows(self._x))
 
     def push(self, r: NDArray, v: NDArray) -> None:
-        """``v += A^-1 L^T r``: one solve when any impulse acts."""
+        """``v += A^-1 L^T r`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
             self._rhs[:] = 0.0
             self._contact.rows.add_transpose(r, self._rhs)
@@ -111,7 +117,7 @@ class FactorisedResponse:
 
 
 def refuse_friction_on_held(integrator: Integrator) -> None:
-    """Raise a ValueError for friction on points with held dofs. Collective."""
+    """Raise a ValueError for friction at points with constrained dofs. Collective."""
     contact = integrator.contact
     if contact is not None and contact.friction > 0:
         held = bool(np.any(integrator.system.held[contact.rows.dofs]))
@@ -123,19 +129,19 @@ def refuse_friction_on_held(integrator: Integrator) -> None:
 
 
 class CoulombResponse(FactorisedResponse):
-    """Normal and tangential impulses found together: ``H = [L_N; L_T] A^-1 [L_N; L_T]^T``.
+    """Coupled normal and tangential impulses: ``H = [L_N; L_T] A^-1 [L_N; L_T]^T``.
 
-    ``solve`` returns the normal impulses, as everywhere, and leaves the tangential ones in the
-    integrator's ``r_t``; ``push`` lets both act. The tangential law is on the velocity after the
-    step, Di Stasio et al. (2019), (42), the normal one as it is asked for.
+    ``solve`` returns the normal impulses and stores the tangential ones in ``r_t`` of the integrator;
+    ``push`` applies both. Coulomb's law holds for the tangential velocity after the step, Di Stasio et al.
+    (2019), doi:10.1186/s40323-019-0126-y, (42); the normal law is that of ``b``.
 
     Args:
-        integrator: What steps; its contact has friction.
-        solver: Solves with A.
+        integrator: The scheme; its contact has friction.
+        solver: Solver for A.
         symmetric: Whether A is symmetric.
 
     Raises:
-        ValueError: Points with held dofs. Collective.
+        ValueError: Points with constrained dofs. Collective.
     """
 
     def __init__(self, integrator: Integrator, solver: Any, *, symmetric: bool = True) -> None:
@@ -147,7 +153,7 @@ class CoulombResponse(FactorisedResponse):
         refuse_friction_on_held(integrator)
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """The full problem of all components, gathered and solved on rank 0."""
+        """See :class:`Response`; normal and tangential components, gathered and solved on rank 0."""
         assert v is not None
         s, contact = self._integrator, self._contact
         s.r_t[:] = 0.0
@@ -157,17 +163,17 @@ class CoulombResponse(FactorisedResponse):
         velocity = v[contact.rows.dofs] - contact.surface_velocity(t)
         free = np.einsum("pjk,pk->pj", self._bases, velocity)
         free[:, 0] = b
-        every = parallel.gather_rows(self._comm, np.column_stack([closed, contact.frictions, free]))
-        which = np.flatnonzero(every[:, 0])
+        gathered = parallel.gather_rows(self._comm, np.column_stack([closed, contact.frictions, free]))
+        which = np.flatnonzero(gathered[:, 0])
         H, d = self._delassus(which), self._directions
-        found = np.zeros((every.shape[0], d))
-        solved = parallel.on_root(
-            self._comm, lambda: coulomb.solve(H, every[which, 2:].ravel(), every[which, 1], d)
+        impulses = np.zeros((gathered.shape[0], d))
+        solution = parallel.on_root(
+            self._comm, lambda: coulomb.solve(H, gathered[which, 2:].ravel(), gathered[which, 1], d)
         )
-        found[which] = solved.reshape(-1, d)
-        mine = found[self._mine]
-        s.r_t[:] = np.einsum("pj,pjk->pk", mine[:, 1:], self._bases[:, 1:])
-        return mine[:, 0].copy()
+        impulses[which] = solution.reshape(-1, d)
+        local = impulses[self._mine]
+        s.r_t[:] = np.einsum("pj,pjk->pk", local[:, 1:], self._bases[:, 1:])
+        return local[:, 0].copy()
 
     def _components(self, x: NDArray) -> NDArray:
         """Normal and tangential components of ``x`` at the points of this rank, shape (p, d)."""
@@ -179,14 +185,14 @@ class CoulombResponse(FactorisedResponse):
         for direction in range(self._directions):
             self._rhs[:] = 0.0
             if self._mine.start <= point < self._mine.stop:
-                mine = point - self._mine.start
-                self._rhs[self._contact.rows.dofs[mine]] = self._bases[mine, direction]
+                local = point - self._mine.start
+                self._rhs[self._contact.rows.dofs[local]] = self._bases[local, direction]
             self._solver.solve(self._rhs, self._x)
             columns.append(parallel.gather_rows(self._comm, self._components(self._x)))
         return np.stack(columns, axis=2)
 
     def push(self, r: NDArray, v: NDArray) -> None:
-        """``v += A^-1 (L_N^T r + L_T^T r_T)``: one solve when any impulse acts."""
+        """``v += A^-1 (L_N^T r + L_T^T r_T)`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
             rows = self._contact.rows
             self._rhs[:] = 0.0
@@ -197,7 +203,7 @@ class CoulombResponse(FactorisedResponse):
 
 
 def contact_response(integrator: Integrator, solver: Any, *, symmetric: bool = True) -> FactorisedResponse:
-    """The response of implicit schemes, with friction where the contact has some. Collective."""
+    """The Delassus operator of implicit schemes, with or without friction. Collective."""
     contact = integrator.contact
     assert contact is not None
     if contact.friction > 0:

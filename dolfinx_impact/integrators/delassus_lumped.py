@@ -1,4 +1,4 @@
-"""How velocities answer to contact impulses through a diagonal mass."""
+"""Delassus operator ``H = L M^-1 L^T`` and velocity update ``M^-1 L^T r`` with a lumped mass."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .delassus import refuse_friction_on_held
 
 
 class LumpedResponse:
-    """B = M^-1 with a diagonal mass: H couples only points that share a dof.
+    """``B = M^-1`` with a lumped mass: H couples only points with common dofs.
 
-    Points that share dofs (a corner, two corners of one rigid body) make a small problem of their own.
+    Points with common dofs (a corner, two corners of a rigid body) form a small problem, solved per group.
 
     Args:
         contact: The contact.
-        inverse_mass: Inverse masses of the owned dofs [1/kg].
-        factor: Part of the impulse that acts (1/2 at the start of central differences).
+        inverse_mass: Inverse masses of the owned dofs, shape (owned,) [1/kg].
+        factor: Part of the impulse that acts on the velocity (1/2 at the start of central differences).
     """
 
     def __init__(self, contact: Contact, inverse_mass: NDArray, factor: float = 1.0) -> None:
@@ -35,9 +35,9 @@ class LumpedResponse:
             self._diagonal = rows.diagonal(self._inverse)
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """Closed form where a point shares no dof, else one small problem for every group of points."""
+        """See :class:`.Response`; ``r = max(0, -b / H)`` for uncoupled points, a small LCP per group else."""
         if self._coupled and self._contact.rows.collective:
-            return self._solve_together(closed, b)
+            return self._solve_gathered(closed, b)
         r, error = np.zeros(b.size), None
         if closed.any():
             try:
@@ -47,7 +47,7 @@ class LumpedResponse:
         if self._coupled:
             parallel.agree(self._contact.comm, error)
         elif error is not None:
-            # Not finite: left in r, so that all ranks see it at the end of the step.
+            # NaN in r is detected on all ranks at the end of the step.
             r[closed] = np.nan
         return r
 
@@ -65,7 +65,7 @@ class LumpedResponse:
             r[group] = complementarity.solve(self._contact.rows.product(self._inverse, group), b[group])
 
     def _split(self, which: NDArray) -> list[NDArray]:
-        """The rows ``which`` in their groups."""
+        """The points ``which`` divided into their groups."""
         if not which.size:
             return []
         labels = self._groups[which]
@@ -73,7 +73,7 @@ class LumpedResponse:
         return np.split(which[order], np.flatnonzero(np.diff(labels[order])) + 1)
 
     def delassus(self, closed: NDArray) -> NDArray:
-        """H of the closed points: its diagonal where points share no dof [1/kg]."""
+        """H of the active points [1/kg], only its diagonal where no points have common dofs."""
         if self._diagonal is not None:
             return self._diagonal[closed]
         return self._contact.rows.product(self._inverse, closed)
@@ -82,65 +82,66 @@ class LumpedResponse:
         """The diagonal of H for compiled loops, with L of the last evaluation, shape (p,) [1/kg].
 
         Raises:
-            NotCompiled: Points that share dofs; a class that answers in another way.
+            NotCompiled: Points that share dofs; a class with another response.
         """
         changed = kernels.overridden(self, ("solve", "_solve_groups", "delassus", "push", "rub"))
         if changed is not None:
-            raise kernels.NotCompiled(f"{type(self).__name__} answers to impulses in a way of its own")
+            raise kernels.NotCompiled(f"{type(self).__name__} has a response of its own")
         if self._coupled:
             raise kernels.NotCompiled("points of the contact share dofs")
         return self._contact.rows.diagonal(self._inverse)
 
-    def _solve_together(self, closed: NDArray, b: NDArray) -> NDArray:
-        """The problem of all ranks' points, whose rows have entries on several ranks. Collective."""
+    def _solve_gathered(self, closed: NDArray, b: NDArray) -> NDArray:
+        """Impulses where rows of L have entries on several ranks: one problem on rank 0. Collective."""
         contact = self._contact
-        every = parallel.gather_rows(contact.comm, np.column_stack([closed, b]))
-        which = np.flatnonzero(every[:, 0])
+        gathered = parallel.gather_rows(contact.comm, np.column_stack([closed, b]))
+        which = np.flatnonzero(gathered[:, 0])
         r, H = np.zeros(contact.total), contact.rows.product(self._inverse, which)
         if which.size:
-            r[which] = parallel.on_root(contact.comm, lambda: complementarity.solve(H, every[which, 1]))
+            r[which] = parallel.on_root(contact.comm, lambda: complementarity.solve(H, gathered[which, 1]))
         return r[contact.mine]
 
     def push(self, r: NDArray, v: NDArray) -> None:
-        """``v += factor M^-1 L^T r``; touches only the points with an impulse."""
+        """``v += factor M^-1 L^T r``."""
         self._contact.rows.push(r, self._inverse, v)
 
     def rub(self, r: NDArray, v: NDArray, t: float) -> NDArray:
-        """Coulomb impulses that stop the slip as far as ``|r_t| <= mu r`` allows; acts on ``v``.
+        """Compute Coulomb friction impulses and apply them to ``v``.
 
-        With one mass for all directions of a point the normal impulse does not change its slip,
-        so that ``r_t`` is the projection of ``-m v_T`` on the disc of radius mu r, Di Stasio et
-        al. (2019), Algorithm 2.
+        With equal masses in all directions of a point the normal impulse does not change its tangential
+        velocity, and ``r_t`` is the projection of ``-m v_T`` on the disc of radius ``mu r``, Di Stasio et al.
+        (2019), doi:10.1186/s40323-019-0126-y, Algorithm 2.
 
         Args:
             r: Normal impulses, shape (p,) [N s].
-            v: Velocities after these, shape (size,) [m/s].
+            v: Velocities after the normal impulses, shape (size,) [m/s]; updated.
             t: Time of ``v`` [s].
 
         Returns:
-            The impulses on the body, on the dofs of the points, shape (p, k) [N s].
+            Tangential impulses on the body at the dofs of the points, shape (p, k) [N s].
         """
         contact, dofs = self._contact, self._contact.rows.dofs
         r_t = np.zeros(dofs.shape)
         hit = np.flatnonzero(r)
         if hit.size:
-            inverse = self._inverse[dofs[hit]]  # 0 in directions that are fixed, where nothing slips
+            inverse = self._inverse[dofs[hit]]  # 0 in constrained directions, without tangential velocity
             mass = 1.0 / inverse.max(axis=1, keepdims=True)
-            stop = _within(-contact.slip(v, t)[hit] * mass, contact.frictions[hit] * r[hit])
-            r_t[hit] = stop
-            v[dofs[hit]] += inverse * stop
+            # Di Stasio et al. (40), (42)
+            impulses = _projected(-contact.slip(v, t)[hit] * mass, contact.frictions[hit] * r[hit])
+            r_t[hit] = impulses
+            v[dofs[hit]] += inverse * impulses
         return r_t
 
 
 class LumpedCone(LumpedResponse):
-    """Friction where normal and tangential impulses, or several points, answer to one another.
+    """Friction where normal and tangential impulses, or those of several points, are coupled.
 
-    ``solve`` finds both for every group of points, keeps the tangential ones and returns the normal ones,
-    ``rub`` lets the former act. The tangential law is on the velocity after the step.
+    ``solve`` computes both for every group of points, stores the tangential and returns the normal ones;
+    ``rub`` applies the tangential ones. Coulomb's law holds for the tangential velocity after the step.
 
     Args:
-        integrator: What steps.
-        factor: Part of the impulse that acts.
+        integrator: The scheme; its contact has friction.
+        factor: Part of the impulse that acts on the velocity.
     """
 
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
@@ -150,7 +151,7 @@ class LumpedCone(LumpedResponse):
         self._free: NDArray = np.zeros((0, 0))
         dofs, m = self._contact.rows.dofs, self._inverse[self._contact.rows.dofs]
         levers = self._contact.frames().shape[1] != dofs.shape[1]
-        #: Which points have one mass for all directions: alone, their impulses do not answer to one another.
+        #: Mask of the points with equal masses in all directions: normal and tangential are not coupled.
         self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
     def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
@@ -163,14 +164,14 @@ class LumpedCone(LumpedResponse):
         single = which[alone]
         mass = 1.0 / self._inverse[dofs[single, 0]]
         r[single] = np.maximum(0.0, -mass * b[single])
-        stop = _within(-mass[:, None] * free[single, 1:], contact.frictions[single] * r[single])
-        self._r_t[single] = np.einsum("pj,pjk->pk", stop, frames[single, 1:])
+        tangential = _projected(-mass[:, None] * free[single, 1:], contact.frictions[single] * r[single])
+        self._r_t[single] = np.einsum("pj,pjk->pk", tangential, frames[single, 1:])
         for group in self._split(which[~alone]):
             rows = Rows(np.repeat(dofs[group], d, axis=0), frames[group].reshape(group.size * d, -1), group)
             H = rows.product(self._inverse, np.arange(rows.count))
-            found = coulomb.solve(H, free[group].ravel(), contact.frictions[group], d).reshape(-1, d)
-            r[group] = found[:, 0]
-            self._r_t[group] = np.einsum("pj,pjk->pk", found[:, 1:], frames[group, 1:])
+            impulses = coulomb.solve(H, free[group].ravel(), contact.frictions[group], d).reshape(-1, d)
+            r[group] = impulses[:, 0]
+            self._r_t[group] = np.einsum("pj,pjk->pk", impulses[:, 1:], frames[group, 1:])
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
         """See :class:`Response`."""
@@ -192,19 +193,23 @@ class LumpedCone(LumpedResponse):
         return self._r_t.copy()
 
 
-def _within(stop: NDArray, limit: NDArray) -> NDArray:
-    """Vectors, shape (p, k), shortened to lengths of at most ``limit``, shape (p,)."""
-    size = np.linalg.norm(stop, axis=1)
-    over = size > limit
-    stop[over] *= (limit[over] / size[over])[:, None]
-    return stop
+def _projected(vectors: NDArray, radius: NDArray) -> NDArray:
+    """Projection of vectors, shape (p, k), on discs or balls of the given radii, shape (p,); in place."""
+    length = np.linalg.norm(vectors, axis=1)
+    outside = length > radius
+    vectors[outside] *= (radius[outside] / length[outside])[:, None]
+    return vectors
 
 
 def lumped_response(integrator: Integrator, factor: float = 1.0) -> LumpedResponse:
-    """The response of explicit schemes to normal impulses, and to friction where there is any. Collective.
+    """The Delassus operator of explicit schemes, with or without friction. Collective.
+
+    Args:
+        integrator: The scheme, with a contact.
+        factor: Part of the impulse that acts on the velocity.
 
     Raises:
-        ValueError: Friction on points with held dofs.
+        ValueError: Friction at points with constrained dofs, except directions along a flat obstacle.
     """
     contact, inverse = integrator.contact, integrator.system.inverse_mass
     assert contact is not None
@@ -215,10 +220,10 @@ def lumped_response(integrator: Integrator, factor: float = 1.0) -> LumpedRespon
     largest = m.max(axis=1, keepdims=True, initial=0.0)
     levers = contact.frames().shape[1] != rows.dofs.shape[1]
     uneven = levers or not rows.distinct or bool(np.any((np.abs(m - largest) > 1e-12 * largest) & ~held))
-    # A direction along a flat obstacle may be held (an axis, a plane of symmetry): nothing slips there.
-    moved = np.isin(rows.dofs, integrator.system.moved.dofs)
-    crossed = (held & (rows.weights != 0.0)) | moved | (held & (not contact.constant))
-    if comm.allreduce(uneven) or comm.allreduce(bool(crossed.any())):
+    # A direction along a flat obstacle may be fixed (an axis, a plane of symmetry): no sliding along it.
+    prescribed = np.isin(rows.dofs, integrator.system.moved.dofs)
+    coupled = (held & (rows.weights != 0.0)) | prescribed | (held & (not contact.constant))
+    if comm.allreduce(uneven) or comm.allreduce(bool(coupled.any())):
         refuse_friction_on_held(integrator)
         return LumpedCone(integrator, factor)
     return LumpedResponse(contact, inverse, factor)

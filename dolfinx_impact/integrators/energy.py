@@ -1,7 +1,7 @@
-"""The discrete energy balances of the schemes, followed during a run.
+"""Discrete energy balances of the schemes, evaluated during a run.
 
-Every balance reads ``kinetic + complementary + internal_work + dissipated - external - contact
-- interface = kinetic + complementary at the start``; what is left is the ``residual``.
+Every balance reads ``kinetic + complementary + internal_work + dissipated - external - contact - interface =
+kinetic + complementary at the start``; the difference of both sides is the ``residual``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..algebra import kernels
 from . import central_formulas as formulas
 
-#: Terms in J; ``*_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated.
+#: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.
 TERMS = (
     "kinetic", "complementary", "internal", "internal_work",
     "external", "contact", "dissipated", "interface",
@@ -22,11 +22,15 @@ TERMS = (
 
 
 def residual(energies: dict[str, NDArray]) -> NDArray:
-    """What a balance fails to close by, shape (n,) [J]."""
+    """Residual of the energy balance, shape (n,) [J].
+
+    Args:
+        energies: The :data:`TERMS`, shape (n,) each [J].
+    """
     e = energies
-    stored = e["kinetic"] + e["complementary"]
+    total = e["kinetic"] + e["complementary"]
     return (
-        stored - stored[0] + e["internal_work"] + e["dissipated"]
+        total - total[0] + e["internal_work"] + e["dissipated"]
         - e["external"] - e["contact"] - e["interface"]
     )  # fmt: skip
 
@@ -45,20 +49,20 @@ class Sums(NamedTuple):
 
 
 class Balance:
-    """Follows the energies of an integrator; sums over the dofs that this rank owns.
+    """Energies of an integrator, summed over the owned dofs of this rank.
 
     Attributes:
-        kinetic, complementary, internal: Energies at the integrator's time ``t`` [J].
-        internal_work, external, contact, dissipated, interface: Cumulated from 0 [J].
-        closes: Whether the residual is round-off.
-        sampled: Whether the internal energy of the next step is wanted. It costs as much as a force where
-            that is nonlinear, and no other term needs it.
+        kinetic, complementary, internal: Energies at the time ``t`` of the integrator [J].
+        internal_work, external, contact, dissipated, interface: Works cumulated since the start [J].
+        closes: Whether the scheme has an exact discrete balance (the residual is round-off).
+        sampled: Whether to evaluate the stored energy ``internal`` in the next step. For nonlinear forces it
+            costs as much as a force, and no other term depends on it.
     """
 
     closes = sampled = True
-    #: Numbers of this rank that the next step adds to; each is a share of a sum.
+    #: Rank-local contributions to sums that the next step updates.
     state_names: tuple[str, ...] = TERMS
-    #: Those of :meth:`state` that are no shares, but lie on the owned dofs.
+    #: Entries of :meth:`state` that are arrays over the owned dofs instead.
     at_dofs: tuple[str, ...] = ()
 
     def __init__(self, integrator: Any) -> None:
@@ -68,35 +72,35 @@ class Balance:
         self.dissipated = self.interface = 0.0
 
     def start(self) -> None:
-        """Evaluate the energies at the start. Collective."""
+        """Evaluate the initial energies. Collective."""
 
     def step(self) -> None:
-        """Add what the last step did; to be called after every step. Collective."""
+        """Update energies and works; called after every step. Collective."""
 
     def sample_internal(self, wanted: bool) -> None:
-        """Say whether the internal energy of the next steps is wanted, see :attr:`sampled`."""
+        """Set :attr:`sampled`."""
         self.sampled = wanted
 
     def restart(self) -> None:
-        """Go on after a change of the time step. Collective.
+        """Continue after a change of the time step. Collective.
 
         Raises:
-            ValueError: A balance that cannot.
+            ValueError: A balance that does not support it.
         """
-        raise ValueError(f"{type(self).__name__} knows no change of the time step")
+        raise ValueError(f"{type(self).__name__} does not support changes of the time step")
 
     def state(self) -> dict[str, NDArray]:
-        """Copies of what a resumed balance goes on from, shares of this rank."""
+        """Rank-local state for a restart (copies)."""
         return {name: np.array(getattr(self, name), dtype=np.float64) for name in self.state_names}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`state`, after :meth:`start` with the integrator resumed. Collective."""
+        """Restore a :meth:`state`, after :meth:`start` with the resumed integrator. Collective."""
         for name in self.state_names:
             value = np.array(state[name])
             setattr(self, name, value if value.ndim else float(value))
 
     def terms(self) -> NDArray:
-        """This rank's share of :data:`TERMS`, shape (8,) [J]."""
+        """Contributions of this rank to :data:`TERMS`, shape (8,) [J]."""
         return np.array([getattr(self, name) for name in TERMS])
 
     def compiled(self) -> Any:
@@ -113,10 +117,10 @@ class Balance:
 
 
 class CentralDifferenceBalance(Balance):
-    """Fekak et al. (2017), (84)-(90), with ``[U] = h v_{n+1/2}`` and ``<X>`` the mean of both ends.
+    """Energy balance of central differences: ``[U] = h v_{n+1/2}``, ``<X>`` the mean of both ends of a step.
 
-    kinetic (86) with the mean velocity (44b), complementary (87), external (88), internal
-    work (89), contact (90).
+    Fekak et al., Comput. Mech. 60 (2017), doi:10.1007/s00466-017-1397-0, (84)-(90): kinetic (86) with the
+    mean velocity (44b), complementary (87), external (88), internal work (89), contact (90).
     """
 
     state_names = (*TERMS, "_powers")
@@ -142,20 +146,20 @@ class CentralDifferenceBalance(Balance):
         self._powers[:] = sums.powers
 
     def start(self) -> None:
-        """Kinetic, complementary and internal energy at t_0."""
+        """Kinetic, complementary and stored energy at t_0."""
         self._sums = formulas.for_arrays()
         self._load, self._damped = (np.zeros(self.integrator.system.size) for _ in range(2))
         self._mass, self._powers = self._of(self.integrator.system.mass), np.zeros(4)
         self._read()
         if self.integrator.n == 0 and self.integrator.contact is not None:
-            self._stand_before_impact()
+            self._subtract_impact()
 
-    def _stand_before_impact(self) -> None:
-        """Energy before an impact at the start; its work ``r_i.L (v_0 + v_0+)/2`` counts in step 1."""
+    def _subtract_impact(self) -> None:
+        """Kinetic energy before an initial impact; its work ``r_i.L (v_0 + v_0+)/2`` is added in step 1."""
         s, n = self.integrator, self.integrator.system.owned
         mean = 0.5 * (s.v_start + s.v_force)
         impact = s.contact_work(mean, s.r_start, s.r_t_start)
-        # An impulse of another rank's point may have acted on dofs of this one.
+        # Impulses of points of another rank may act on dofs of this one.
         if not np.array_equal(s.v_start[:n], s.v_force[:n]):
             self.kinetic = 0.5 * float(np.sum(s.system.mass * s.v_start[:n] ** 2))
         self._powers[3] = s.contact_work(s.v, s.r - s.r_start, s.r_t - s.r_t_start) + 2.0 * impact
@@ -171,9 +175,10 @@ class CentralDifferenceBalance(Balance):
         self.contact += formulas.work(1.0, earlier[3], now[3])  # (90)
 
     def restart(self) -> None:
-        """What the new half-step velocities change in the energies counts as dissipated.
+        """Add the change of the energies by the new half-step velocity to ``dissipated``.
 
-        The last impulse does the other half of its work first: no step with the old velocity comes any more.
+        The second half of the work of the last impulse, with the old half-step velocity, is added to
+        ``contact`` before.
         """
         before, rest = self.kinetic + self.complementary, 0.5 * self._powers[3]
         self._read()
@@ -182,7 +187,12 @@ class CentralDifferenceBalance(Balance):
         self._powers[3] = 0.0
 
     def _read(self) -> NDArray:
-        """Energies at t; ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``; keeps those of v_{n+1/2}."""
+        """Evaluate the energies at t and the powers of the forces and impulses.
+
+        Returns:
+            ``v_{n-1/2} . (F_int, F_ext, F_damp, L^T r)``, shape (4,) [W, W, W, J]; those with v_{n+1/2} are
+            stored for the next step.
+        """
         s, system = self.integrator, self.integrator.system
         v0, v1, u, f = (self._of(x) for x in (s.v_before, s.v, s.u, s.f))
         loads, damped = np.zeros(3), np.zeros(3)
@@ -201,21 +211,21 @@ class CentralDifferenceBalance(Balance):
             self.internal = 0.5 * internal[2]
         elif self.sampled:
             self.internal = system.stored_energy(s.u)
-        given = loads[:2]
+        external = loads[:2]
         if system.moved.any:
-            # Their work is that of whoever moves them, (92).
-            at, forces = system.moved.dofs, s.reactions()
-            given = given + np.array([forces @ s.v_before[at], forces @ s.v[at]])
-        self._powers = np.array([internal[1], given[1], damped[1], s.contact_work(s.v)])
-        return np.array([internal[0], given[0], damped[0], s.contact_work(s.v_before)])
+            # Work of the reactions at dofs with prescribed motion, (92).
+            dofs, forces = system.moved.dofs, s.reactions()
+            external = external + np.array([forces @ s.v_before[dofs], forces @ s.v[dofs]])
+        self._powers = np.array([internal[1], external[1], damped[1], s.contact_work(s.v)])
+        return np.array([internal[0], external[0], damped[0], s.contact_work(s.v_before)])
 
     def _of(self, x: NDArray) -> NDArray:
-        """The entries that are summed: those of the owned dofs."""
+        """The entries over which sums run: the owned dofs."""
         return x[: self.integrator.system.owned]
 
 
 class OneStepBalance(Balance):
-    """What the balances of one-step schemes share: both ends of the step at hand."""
+    """Base class of the balances of one-step schemes, with the forces at both ends of a step."""
 
     def start(self) -> None:
         """Energies at t_0."""
@@ -226,7 +236,7 @@ class OneStepBalance(Balance):
         self._energies()
 
     def step(self) -> None:
-        """Mean of the internal forces; the other works as the scheme weighs them."""
+        """Internal work with the mean force, other works with the weights of the scheme."""
         s, n, w = self.integrator, self.integrator.system.owned, self._weight()
         v = s.v_mean
         du, dv = (s.u - self._u)[:n], v - self._v
@@ -251,13 +261,13 @@ class OneStepBalance(Balance):
         return 0.5
 
     def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
-        """Internal, external and damping forces whose work over the step is counted."""
+        """Internal, external and damping forces that do the works of the step, shape (owned,) each [N]."""
         w = self._weight()
         mean = 0.5 * (before[0] + after[0])
         return mean, (1 - w) * before[1] + w * after[1], (1 - w) * before[2] + w * after[2]
 
     def _forces(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Internal, external and damping forces of the owned dofs."""
+        """Internal, external and damping forces, shape (owned,) each [N]."""
         system, n = self.integrator.system, self.integrator.system.owned
         system.force(t, u, v, self._f)
         system.external(t, u, v, self._load)
@@ -266,6 +276,7 @@ class OneStepBalance(Balance):
         return load - f - damp, load.copy(), damp.copy()
 
     def _norm(self, v: NDArray) -> float:
+        """``v.M v`` over the owned dofs."""
         n = self.integrator.system.owned
         self.integrator.system.mass_product(v, self.integrator.mass, self._Mv)
         return float(v[:n] @ self._Mv[:n])
@@ -280,15 +291,15 @@ class OneStepBalance(Balance):
 
 
 class ThetaBalance(OneStepBalance):
-    """Theta method with a linear force and L fixed in the step: exact.
+    """Energy balance of the theta method, exact for linear forces and constant L in a step.
 
     ``E' - E = f_theta.(u' - u) + r.L v_theta - (theta - 1/2)(|v' - v|_M^2 + |u' - u|_K^2)``
-    with ``x_theta = theta x' + (1 - theta) x``; the last term is ``dissipated``. With other
-    forces ``|u' - u|_K^2`` is ``(u' - u).(F_int' - F_int)``, and the balance of works closes too.
+    with ``x_theta = theta x' + (1 - theta) x``; the last term is ``dissipated``. For nonlinear forces
+    ``|u' - u|_K^2`` is replaced by ``(u' - u).(F_int' - F_int)``, and the balance of works is exact too.
 
     Args:
         integrator: The scheme.
-        closes: Whether the impulse is part of the step; if not, the residual is the defect.
+        closes: Whether the impulse is part of the step equations; otherwise the balance is not exact.
     """
 
     def __init__(self, integrator: Any, *, closes: bool = True) -> None:
@@ -300,7 +311,7 @@ class ThetaBalance(OneStepBalance):
         point = s.force_point()
         if point is None:
             return super()._acting(before, after)
-        # The force at the weighted state, less what counts as dissipated: at theta = 1/2 nothing.
+        # Force at the weighted state minus the part in ``dissipated``, which is zero for theta = 1/2.
         internal, external, damped = self._forces(*point)
         return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
 
@@ -309,20 +320,21 @@ class ThetaBalance(OneStepBalance):
 
 
 class TrapezoidalBalance(OneStepBalance):
-    """For schemes without a balance of their own: trapezoidal works; the residual is their defect."""
+    """Works by the trapezoidal rule, for schemes without an exact discrete balance."""
 
     closes = False
 
 
 class NewmarkBalance(OneStepBalance):
-    """The trapezoidal rule with contact at the end of the step: Doyen, Ern and Piperno (2011), (14), (56).
+    """Energy balance of Newmark's trapezoidal rule with contact at the end of the step.
 
+    Doyen, Ern and Piperno, SIAM J. Sci. Comput. 33 (2011), doi:10.1137/100791440, (14), (56):
     ``E' - E = (r' + r)/2 . (g' - g) / h`` for impulses r; with dissipative contact ``r' . (g' - g) / h``.
-    With other constants than (0, 1/4, 1/2), or corrections of the state, the residual is the defect.
+    With (alpha, beta, gamma) other than (0, 1/4, 1/2), or corrections of the state, it is not exact.
 
     Args:
         integrator: The scheme.
-        closes: Whether nothing but the formula changes the state.
+        closes: Whether the state is changed by the formula only.
     """
 
     def __init__(self, integrator: Any, *, closes: bool = True) -> None:

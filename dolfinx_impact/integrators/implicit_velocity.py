@@ -1,4 +1,4 @@
-"""Central differences with velocity-dependent forces at the mean velocity of the step they act in."""
+"""Central differences with velocity-dependent forces at the mean of adjacent half-step velocities."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class CDLagrangeImplicit(CentralDifferences):
         M (v_{n+3/2} - v_{n+1/2}) = h F(t_{n+1}, u_{n+1}, (v_{n+1/2} + v_{n+3/2})/2) + L^T r
         where g(u_{n+1}) <= 0:  0 <= L (v_{n+3/2} + e v_{n+1/2})  _|_  r >= 0
 
-    In every Newton iteration on the velocity the impulses belong to its final velocity: ``H = L K^-1 L^T``
-    with ``K = M - h/2 dF/dv``. The start is that of :class:`.CentralDifferences`, its forces with v_0. Second
-    order without contact whatever the forces; where they do not depend on v it is :class:`.CDLagrange`.
+    Every Newton iteration includes the contact problem for its updated velocity, with ``H = L K^-1 L^T`` and
+    ``K = M - h/2 dF/dv``. The start is that of :class:`.CentralDifferences`, with forces at v_0. Second order
+    without contact for all forces; :class:`.CDLagrange` if the forces do not depend on v.
 
     Args:
         system: Point masses.
@@ -48,7 +48,7 @@ class CDLagrangeImplicit(CentralDifferences):
     Raises:
         ValueError: A system that is not one of point masses, friction, a step that is not positive
             or above the critical one.
-        NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
+        NotConverged: (by ``step``) Newton's method does not reach a relative change of 1e-12.
     """
 
     paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)"
@@ -74,14 +74,14 @@ class CDLagrangeImplicit(CentralDifferences):
         self.iterations = 0
 
     def advance(self) -> None:
-        """One step; the impulse found acts at its end, t_{n+1}."""
+        """One step; its impulse acts at its end, t_{n+1}."""
         self._loops.drift(self.u, self.v, self.dt)
         self.v_before[:] = self.v
         self.v_force = self._mean
         for self.iterations in range(1, _MOST + 1):
             guess = self.v.copy()
             self._iterate()
-            # A resting mass has no velocity of its own: its scale is what the forces would add.
+            # The scale includes the velocity change by the forces, for masses at rest.
             kicks = np.abs(self._kick * self.f)
             size = float(np.max(np.abs(self.v) + np.abs(self.v_before) + kicks))
             change = float(np.max(np.abs(self.v - guess)))
@@ -93,19 +93,19 @@ class CDLagrangeImplicit(CentralDifferences):
         )
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """See :meth:`.Integrator.resume`; the last forces were taken with the mean velocity."""
+        """See :meth:`.Integrator.resume`; forces depend on the mean velocity."""
         super().resume(state)
         if self.n > 0:
             np.copyto(self._mean, 0.5 * (self.v_before + self.v))
             self.v_force = self._mean
 
     def _iterate(self) -> None:
-        """Replace v by the solution of the step linearised there, contact included."""
+        """One Newton iteration: replace v by the solution of the linearised step with contact."""
         h, system = self.dt, self._system
         np.copyto(self._mean, 0.5 * (self.v_before + self.v))
         system.force(self.t, self.u, self._mean, self.f)
         _, damping = system.tangents(self.t, self.u, self._mean)
-        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.held)
+        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.held)  # K = M - h/2 dF/dv
         solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
         self.v -= self._change
         if self.contact is not None:

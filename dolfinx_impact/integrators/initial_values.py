@@ -1,4 +1,4 @@
-"""The state that a run starts from: numbers, vectors, arrays, functions of DOLFINx or of x."""
+"""Initial displacements and velocities: numbers, vectors, arrays, ``fem.Function`` or functions of x."""
 
 from __future__ import annotations
 
@@ -12,66 +12,67 @@ from numpy.typing import ArrayLike, NDArray
 from .. import arguments
 from ..systems.system import System
 
-#: What ``start`` takes for displacements and velocities.
+#: Types of the initial fields in :meth:`.Integrator.start`.
 Initial = Union[ArrayLike, fem.Function, Callable[[NDArray], Union[NDArray, Sequence[Any]]]]
 
 
 def initial_field(system: System, name: str, value: Initial) -> NDArray:
-    """Values of all dofs of this rank, shape (size,); ghosts zero where an array has none.
+    """Values of all local dofs, shape (size,); zero at ghosts if an array does not have them.
 
     Args:
-        system: The system. With ``gdim`` it has nodes of ``block`` dofs each, the first ``gdim`` of which
-            are directions of space; with ``space`` fields of DOLFINx, with ``x`` coordinates (nodes, 3).
-        name: What messages call it.
+        system: The system. ``gdim`` is the number of displacements among the ``block`` dofs of a node;
+            ``space`` is needed for a ``fem.Function``, coordinates ``x``, shape (nodes, 3), for functions.
+        name: Name of the field in error messages.
         value: See :meth:`.Integrator.start`.
 
     Raises:
-        ValueError: Anything else, values that are not finite; on this rank alone.
+        ValueError: Anything else, or values that are not finite; on this rank only.
     """
     if isinstance(value, fem.Function):
-        found = _of_function(system, name, value)
+        field = _from_function(system, name, value)
     elif callable(value) and not isinstance(value, type):
-        found = _of_places(system, name, value)
+        field = _from_callable(system, name, value)
     else:
-        found = _of_numbers(system, name, value)
-    if not np.all(np.isfinite(found)):
+        field = _from_array(system, name, value)
+    if not np.all(np.isfinite(field)):
         raise ValueError(f"{name} has values that are not finite")
-    return found
+    return field
 
 
-def _of_numbers(system: System, name: str, value: Any) -> NDArray:
-    given, gdim = arguments.floats(value), _gdim(system)
-    if given.ndim == 0:
-        if not isinstance(value, numbers.Real) and np.isnan(given):
-            raise ValueError(f"{name} must be {_ways(system)}, but is {arguments.shown(value)}")
-        if gdim > 1 and np.isfinite(given) and given != 0.0:
-            example = (*[0.0] * (gdim - 1), float(given))
+def _from_array(system: System, name: str, value: Any) -> NDArray:
+    array, gdim = arguments.floats(value), _gdim(system)
+    if array.ndim == 0:
+        if not isinstance(value, numbers.Real) and np.isnan(array):
+            raise ValueError(f"{name} must be {_alternatives(system)}, but is {arguments.shown(value)}")
+        if gdim > 1 and np.isfinite(array) and array != 0.0:
+            example = (*[0.0] * (gdim - 1), float(array))
             raise ValueError(
-                f"{name} = {given:g} would act along the diagonal of the {gdim} directions: give {gdim} "
+                f"{name} = {array:g} would act along the diagonal of the {gdim} directions: give {gdim} "
                 f"numbers, one a direction, for example {example}"
             )
-        return np.full(system.size, float(given))
-    # A rank that owns one node alone has as many dofs as there are directions: the same vector.
-    if gdim and given.shape == (gdim,):
-        return _uniform(system, given)
+        return np.full(system.size, float(array))
+    # Also on a rank with a single node, where it is the array of all dofs as well.
+    if gdim and array.shape == (gdim,):
+        return _nodal(system, array)
     block = getattr(system, "block", 1)
-    flat = given.ndim == 1 or (given.ndim == 2 and given.shape[1] == block)
-    if not flat or given.size not in (system.owned, system.size):
-        what = f"{given.size} values" if given.ndim == 1 else f"the shape {given.shape}"
+    flat = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == block)
+    if not flat or array.size not in (system.owned, system.size):
+        shape = f"{array.size} values" if array.ndim == 1 else f"the shape {array.shape}"
         raise ValueError(
-            f"{name} has {what}, the system {system.owned} owned dofs on this rank: give {_ways(system)}"
+            f"{name} has {shape}, the system {system.owned} owned dofs on this rank: "
+            f"give {_alternatives(system)}"
         )
     out = np.zeros(system.size)
-    out[: given.size] = given.ravel()
+    out[: array.size] = array.ravel()
     return out
 
 
-def _of_function(system: System, name: str, value: fem.Function) -> NDArray:
-    space, given = getattr(system, "space", None), value.function_space
+def _from_function(system: System, name: str, value: fem.Function) -> NDArray:
+    space, other = getattr(system, "space", None), value.function_space
     if space is None:
-        raise ValueError(f"{name} is a Function, but the system has no space: give {_ways(system)}")
-    same = given.mesh is space.mesh and given.ufl_element() == space.ufl_element()
-    if not (same and np.array_equal(given.dofmap.list, space.dofmap.list)):
+        raise ValueError(f"{name} is a Function, but the system has no space: give {_alternatives(system)}")
+    same = other.mesh is space.mesh and other.ufl_element() == space.ufl_element()
+    if not (same and np.array_equal(other.dofmap.list, space.dofmap.list)):
         raise ValueError(
             f"{name} is a Function of another space than the body's: take fem.Function(body.space) and "
             "interpolate into it"
@@ -79,42 +80,45 @@ def _of_function(system: System, name: str, value: fem.Function) -> NDArray:
     return np.array(value.x.array[: system.size], dtype=np.float64)
 
 
-def _of_places(system: System, name: str, value: Callable[[NDArray], Any]) -> NDArray:
+def _from_callable(system: System, name: str, value: Callable[[NDArray], Any]) -> NDArray:
     x, gdim = getattr(system, "x", None), _gdim(system)
     if x is None:
-        raise ValueError(f"{name} is a function of x, but the system has no places: give {_ways(system)}")
+        raise ValueError(
+            f"{name} is a function of x, but the system has no places: give {_alternatives(system)}"
+        )
     must = f"{name}(x) must give an array of shape ({gdim}, n) for x of shape (3, n)"
     try:
         raw = value(x.T.copy())
-    except Exception as error:  # whatever a function of the user's raises
+    except Exception as error:  # any exception of a user-defined function
         raise ValueError(f"{must}, but fails: {type(error).__name__}: {error}") from error
-    found = arguments.floats(raw)
-    if gdim == 1 and found.shape == (len(x),):
-        found = found[None]
-    if found.shape != (gdim, len(x)):
-        what = f"one of shape {found.shape}, n being {len(x)}" if found.ndim else arguments.shown(raw)
-        raise ValueError(f"{must}, but gives {what}")
-    return _uniform(system, found.T)
+    values = arguments.floats(raw)
+    if gdim == 1 and values.shape == (len(x),):
+        values = values[None]
+    if values.shape != (gdim, len(x)):
+        result = f"one of shape {values.shape}, n being {len(x)}" if values.ndim else arguments.shown(raw)
+        raise ValueError(f"{must}, but gives {result}")
+    return _nodal(system, values.T)
 
 
-def _uniform(system: System, directions: NDArray) -> NDArray:
-    """The same on every node, or a row for each; dofs that are no direction, rotations, are zero."""
+def _nodal(system: System, vectors: NDArray) -> NDArray:
+    """Dofs, shape (size,), of a vector at all nodes or one per node; rotations are zero."""
     out = np.zeros((system.size // getattr(system, "block", 1), getattr(system, "block", 1)))
-    out[:, : _gdim(system)] = directions
+    out[:, : _gdim(system)] = vectors
     return out.ravel()
 
 
 def _gdim(system: System) -> int:
-    """Directions of space that the dofs stand for; 0 where they stand for none."""
+    """Geometric dimension of a system with nodes; 0 for others."""
     return int(getattr(system, "gdim", 0))
 
 
-def _ways(system: System) -> str:
-    gdim, ways = _gdim(system), []
-    ways.append("a number" if gdim < 2 else f"0, {gdim} numbers (one a direction)")
-    ways.append(f"{system.owned} numbers (one for each dof of this rank)")
+def _alternatives(system: System) -> str:
+    """Text on the values that ``start`` accepts for a system."""
+    gdim, alternatives = _gdim(system), []
+    alternatives.append("a number" if gdim < 2 else f"0, {gdim} numbers (one a direction)")
+    alternatives.append(f"{system.owned} numbers (one for each dof of this rank)")
     if hasattr(system, "space"):
-        ways.append("a fem.Function on body.space")
+        alternatives.append("a fem.Function on body.space")
     if hasattr(system, "x"):
-        ways.append("a function of x")
-    return ", ".join(ways[:-1]) + f" or {ways[-1]}"
+        alternatives.append("a function of x")
+    return ", ".join(alternatives[:-1]) + f" or {alternatives[-1]}"

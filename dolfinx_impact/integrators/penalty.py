@@ -1,6 +1,7 @@
-"""Contact forces that grow with the penetration: Doyen, Ern and Piperno (2011), section 5.
+"""Penalty contact: Doyen, Ern and Piperno, SIAM J. Sci. Comput. 33 (2011), section 5, doi:10.1137/100791440.
 
-``R(g) = max(-g, 0) / eps`` [N] with eps in m/N; the impulse of a step is h times the force.
+Contact force ``R(g) = max(-g, 0) / eps`` [N] with the compliance eps [m/N]; the impulse of a step is h times
+the force.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _ACCEPTED = 1e-11
 
 
 class Penalty:
-    """What the penalty laws share.
+    """Base class of penalty laws.
 
     Args:
         contact: The contact, without restitution and friction, or None.
-        eps: Compliance of a point [m/N], positive.
+        eps: Compliance of a contact point [m/N], positive.
 
     Raises:
-        ValueError: A compliance that is not positive, restitution, friction.
+        ValueError: A compliance that is not positive; restitution or friction.
     """
 
     halves_first_impulse = True
@@ -45,20 +46,21 @@ class Penalty:
 
 
 class ExplicitPenalty(Penalty):
-    """``r = h R(g(u_n))``: the force at the position that the formula has, 5.3."""
+    """``r = h R(g(u_n))``: explicit penalty, Discretization 5.3."""
 
     def impulses(self, s: Any, response: Response, *, first: bool = False) -> NDArray:
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
-        gap = self.contact.evaluate(s.contact_position())
+        gap = self.contact.evaluate(s.contact_position())  # (85)
         return s.dt / self.eps * np.maximum(-gap, 0.0)
 
 
 class ImplicitPenalty(Penalty):
-    """``r = h R(g(u_{n+1}))``, 5.1: the problem of contact at position level, softened by eps.
+    """``r = h R(g(u_{n+1}))``: implicit penalty, Discretization 5.1.
 
-    ``0 <= r  _|_  H r + (eps / (h s)) r + g_free / s >= 0`` where the gap follows ``H r`` by s.
+    It is the LCP of contact at position level regularised by eps: ``0 <= r  _|_  H r + (eps / (h s)) r +
+    g_free / s >= 0`` with the sensitivity s [s] of the gap to the velocity ``H r``.
     """
 
     def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
@@ -68,16 +70,19 @@ class ImplicitPenalty(Penalty):
         self.contact.evaluate(s.end_position())
         free, reach = s.constrained(0.0)
         gap = self.contact.gap(free)
-        softness = self.eps / (s.dt * reach)
+        regularisation = self.eps / (s.dt * reach)  # r = h R(g'), (77)
 
         def law(H: NDArray, b: NDArray) -> NDArray:
-            return complementarity.solve(H + softness * np.eye(len(H)), b)
+            return complementarity.solve(H + regularisation * np.eye(len(H)), b)
 
         return response.solve_by(law, np.ones(gap.size, dtype=bool), gap / reach)
 
 
 class EnergyConservingPenalty(Penalty):
-    """``r = -h (V(g') - V(g)) / (g' - g)`` with ``V = min(g, 0)^2 / (2 eps)``, 5.2: V is paid back whole."""
+    """``r = -h (V(g') - V(g)) / (g' - g)`` with ``V = min(g, 0)^2 / (2 eps)``, Discretization 5.2.
+
+    The work of the contact forces in a step is minus the change of the penalty energy V: energy is conserved.
+    """
 
     def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
         """See :class:`~.contact_laws.Enforcement`."""
@@ -90,18 +95,24 @@ class EnergyConservingPenalty(Penalty):
         def law(H: NDArray, free: NDArray, before: NDArray) -> NDArray:
             return h * _mean_forces(reach * h * H, free, before, eps)
 
-        every = np.ones(before.size, dtype=bool)
-        return response.solve_by(law, every, contact.gap(free), before)
+        all_points = np.ones(before.size, dtype=bool)
+        return response.solve_by(law, all_points, contact.gap(free), before)
 
 
 def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDArray:
-    """Forces with ``g' = free + D R`` and R the mean force of each point between g and g'.
+    """Forces R with ``g' = free + D R``, R the mean force of each point between g and g', shape (p,) [N].
 
-    Nonlinear Gauss-Seidel, each point solved in closed form (the problem is that of a convex energy);
-    Newton's method ends what many coupled points make slow.
+    Nonlinear Gauss-Seidel with a closed-form solution per point (the problem minimises a convex energy),
+    followed by Newton's method, which converges faster for many coupled points.
+
+    Args:
+        D: Change of the gaps per force, shape (p, p) [m/N].
+        free: Gaps at the end of the free step, shape (p,) [m].
+        before: Gaps g at the beginning of the step, shape (p,) [m].
+        eps: Compliance [m/N].
 
     Raises:
-        NotConverged: When the forces are not found to 1e-11 of the largest.
+        NotConverged: A residual above 1e-11 of the largest force.
     """
     R: NDArray = np.zeros(free.size)
     for _ in range(_SWEEPS):
@@ -110,7 +121,7 @@ def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDAr
             R[i] = _mean_force(before[i], _end_gap(before[i], alone, D[i, i] / (2 * eps)), eps)
         if R.size == 1:
             return R
-    best, least = R, _misfit(D, free, before, eps, R)
+    best, least = R, _residual(D, free, before, eps, R)
     for _ in range(_NEWTON_STEPS):
         if least <= _ROUNDING * np.max(best, initial=0.0):
             break
@@ -118,9 +129,9 @@ def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDAr
         slope = np.array([_slope(g, x, eps) for g, x in zip(before, gap)])
         force = np.array([_mean_force(g, x, eps) for g, x in zip(before, gap)])
         R = R - np.linalg.solve(np.eye(R.size) - slope[:, None] * D, R - force)
-        now = _misfit(D, free, before, eps, R)
-        if now < least:
-            best, least = R, now
+        residual = _residual(D, free, before, eps, R)
+        if residual < least:
+            best, least = R, residual
     if not least <= _ACCEPTED * max(1e-300, float(np.max(np.abs(best)))):
         raise complementarity.NotConverged(
             f"the forces of {R.size} points of an energy-conserving penalty were not found: take a smaller "
@@ -129,8 +140,8 @@ def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDAr
     return best
 
 
-def _misfit(D: NDArray, free: NDArray, before: NDArray, eps: float, R: NDArray) -> float:
-    """Largest error of a force, over 1 + its stiffness, which amplifies the rounding of the gap."""
+def _residual(D: NDArray, free: NDArray, before: NDArray, eps: float, R: NDArray) -> float:
+    """Largest residual of a force over ``1 + D_ii |dR/dg'|``, the amplification of round-off [N]."""
     worst = 0.0
     for i, x in enumerate(free + D @ R):
         error = abs(R[i] - _mean_force(before[i], x, eps))
@@ -139,7 +150,7 @@ def _misfit(D: NDArray, free: NDArray, before: NDArray, eps: float, R: NDArray) 
 
 
 def _slope(g: float, x: float, eps: float) -> float:
-    """Derivative of the mean force by the gap x at the end [N/m]."""
+    """Derivative of the mean force with respect to the gap x at the end of the step [N/m]."""
     if g < 0.0 and x < 0.0:
         return -1.0 / (2 * eps)
     if g >= 0.0 and x >= 0.0:
@@ -150,7 +161,13 @@ def _slope(g: float, x: float, eps: float) -> float:
 
 
 def _end_gap(g: float, f: float, q: float) -> float:
-    """The gap g' of one point after the gap g, f without contact, ``q = D / (2 eps)``: the four cases."""
+    """Gap g' of one point at the end of the step [m], for the four combinations of signs of g and g'.
+
+    Args:
+        g: Gap at the beginning of the step [m].
+        f: Gap at the end of the free step [m].
+        q: ``D / (2 eps)``.
+    """
     if g >= 0.0:
         if f >= 0.0:
             return f
@@ -159,12 +176,12 @@ def _end_gap(g: float, f: float, q: float) -> float:
         if f + g > 0.0:
             return 2 * f * g / (f + g + root)
         return float((f + g - root) / (2 * (1 + q)))
-    inside = (f - q * g) / (1 + q)
-    return inside if inside < 0.0 else float((f + g + np.sqrt((f - g) ** 2 + 4 * q * g * g)) / 2)
+    closed = (f - q * g) / (1 + q)
+    return closed if closed < 0.0 else float((f + g + np.sqrt((f - g) ** 2 + 4 * q * g * g)) / 2)
 
 
 def _mean_force(g: float, x: float, eps: float) -> float:
-    """``-(V(x) - V(g)) / (x - g)``, its limit R(g) where both are one."""
+    """Mean force ``-(V(x) - V(g)) / (x - g)`` between the gaps g and x [N], R(g) for x = g."""
     if g < 0.0 and x < 0.0:
         return -(g + x) / (2 * eps)
     if g >= 0.0 and x >= 0.0:

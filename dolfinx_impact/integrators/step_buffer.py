@@ -1,4 +1,4 @@
-"""Consecutive steps of a run as arrays: histories are cut from them, and logs made of them."""
+"""Buffer of consecutive steps of a run as arrays, from which histories and logs are extracted."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from ..algebra.operators import Rows
 from . import energy
 from .energy import Balance
 
-#: The steps that are kept together take about so many numbers.
+#: Approximate size of a buffer by default [numbers], and its largest number of steps.
 _NUMBERS = 500_000
 _MOST = 32_768
 
 
 class Steps:
-    """States after consecutive steps, this rank's part; the arrays are those of a history.
+    """States after consecutive steps, rank-local, with the arrays of a history.
 
     Args:
         integrator: The integrator.
-        rows: What to record of ``u`` and ``v``.
+        rows: Rows of ``u`` and ``v`` to record, k on this rank.
         balance: The energy balance, or None.
-        capacity: How many states there is room for; by default as many as fit a few megabytes, the
-            same number on all ranks (then collective).
-        fine: Whether to keep the time steps within a step too.
+        capacity: Largest number of states; by default for a few megabytes, the same on all ranks (then the
+            constructor is collective).
+        fine: Whether to store the time steps within a step too.
 
     Attributes:
-        count: Number of states kept; entries of the arrays behind it mean nothing.
+        count: Number of stored states; rows of the arrays from there on are undefined.
         t, t_v: Times of ``u`` and of ``v``, shape (capacity,) [s].
-        u, v_t, v: Displacements and velocities at ``t``, velocities at ``t_v``, shape (capacity, k).
-        gap, r: Gaps and impulses at ``t``, shape (capacity, p) [m], [N s].
+        u, v_t, v: Displacements and velocities at ``t``, velocities at ``t_v``, shape (capacity, k) [m, m/s].
+        gap, r: Gaps and normal impulses at ``t``, shape (capacity, p) [m, N s].
         r_t: Tangential impulses, shape (capacity, p, gdim), without friction (capacity, 0) [N s].
         energies: Columns :data:`.energy.TERMS`, shape (capacity, 8) [J].
-        fine: The scheme's :attr:`~.Integrator.fine_records`, shape (capacity, substeps, p) each; what they
-            hold at the start means nothing.
-        further: The scheme's own :attr:`~.Integrator.point_records`, shape (capacity, p) each.
-        table: All of them side by side, one row a state; the arrays are views of it.
-        first: Number of the first column of each.
+        fine: :attr:`~.Integrator.fine_records` of the scheme, shape (capacity, substeps, p) each; undefined
+            for the initial state.
+        further: :attr:`~.Integrator.point_records` of the scheme, shape (capacity, p) each.
+        table: All columns except ``fine``, one row per state; the other arrays are views of it.
+        first: Number of the first column of each array.
     """
 
     def __init__(
@@ -55,12 +55,12 @@ class Steps:
         ends = np.cumsum(list(widths.values()))
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
         n = capacity
-        if n is None:  # the same on all ranks, since they hand their steps on together
+        if n is None:  # the same on all ranks, since observers are called collectively
             width = int(ends[-1]) + sum(each.size for each in integrator.fine_records.values())
             widest = integrator.system.comm.allreduce(width, op=MPI.MAX)
             n = min(_MOST, max(1, _NUMBERS // widest))
         self.capacity, self.count = n, 0
-        # One row a step: what a compiled loop writes lies together.
+        # One row per step: contiguous for compiled loops.
         self.table = np.zeros((n, int(ends[-1])))
         self._columns = {name: self.table[:, end - widths[name] : end] for name, end in zip(widths, ends)}
         self.t, self.t_v = self._columns["t"][:, 0], self._columns["t_v"][:, 0]
@@ -68,12 +68,12 @@ class Steps:
         self.gap, self.r = self._columns["gap"], self._columns["r"]
         self.r_t = self._columns["r_t"].reshape(n, *integrator.r_t.shape)
         self.energies = self._columns["energies"]
-        kept = integrator.fine_records.items() if fine else ()
-        self.fine = {name: np.zeros((n, *each.shape)) for name, each in kept}
+        records = integrator.fine_records.items() if fine else ()
+        self.fine = {name: np.zeros((n, *each.shape)) for name, each in records}
         self.further = {name: self._columns[name] for name in integrator.point_records}
 
     def cut(self) -> "Steps":
-        """The states kept, without room for others."""
+        """The stored states in a buffer of that capacity."""
         if self.count == self.capacity:
             return self
         short = Steps(self.integrator, self.rows, self.balance, self.count, fine=False)
@@ -81,7 +81,7 @@ class Steps:
         return short
 
     def append(self) -> None:
-        """Keep the state of the integrator."""
+        """Store the current state of the integrator."""
         i, s = self.count, self.integrator
         self.t[i], self.t_v[i] = s.t, s.v_time
         self.u[i], self.v[i] = self.rows(s.u), self.rows(s.v)
@@ -98,7 +98,7 @@ class Steps:
 
 
 class CompiledLoop(Protocol):
-    """Makes many steps of an integrator in one compiled loop, with the results of its ``step``."""
+    """Compiled loop over the steps of an integrator, with the same results as its ``step``."""
 
     def fill(self, part: Steps, steps: int) -> None:
-        """Make ``steps`` steps and store the state after each in ``part``, from its first row on."""
+        """Advance by ``steps`` steps and store the state after each in ``part``, from its first row on."""

@@ -1,8 +1,8 @@
 """Elastic laws in UFL: stored energy and stress from the deformation gradient.
 
-Every law sees a 3x3 deformation gradient ``F``; a plane or a line embeds its own in it, with
-1 and 0 where it says nothing, and takes the law ``law.reduced(state)``. Constants of a law
-enter a form as constants, not as numbers, so that another material compiles nothing new.
+Every law takes the 3x3 deformation gradient ``F``. In one and two dimensions F is embedded in 3x3, with the
+entries of the identity in the remaining rows and columns, and the law is ``law.reduced(state)``. Material
+constants enter forms as ``fem.Constant``, so that other values do not compile new forms.
 """
 
 from .elastic import LinearElastic, MooneyRivlin, NeoHookean, StVenantKirchhoff

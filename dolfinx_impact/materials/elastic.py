@@ -1,4 +1,4 @@
-"""Elastic laws of the literature."""
+"""Isotropic elastic laws: linear, St. Venant-Kirchhoff, neo-Hookean, Mooney-Rivlin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Isotropic(Reducible):
 
 @dataclass(frozen=True)
 class _Quadratic(_Isotropic):
-    """Quadratic in a strain, so that the strain of the thickness is eliminated by hand."""
+    """Energy quadratic in a strain: the strains of stress-free directions are eliminated in closed form."""
 
     _state: str = field(default="3d", init=False, repr=False)
 
@@ -58,15 +58,15 @@ class _Quadratic(_Isotropic):
 class LinearElastic(_Quadratic):
     """Small strains, isotropic: ``W = mu eps:eps + lambda (tr eps)^2 / 2``, ``eps = sym(F - I)``.
 
-    In plane stress ``lambda* = 2 lambda mu / (lambda + 2 mu)`` takes the place of lambda; on a
-    line ``W = E eps^2 / 2``, in which nu plays no role.
+    Plane stress replaces lambda by ``lambda* = 2 lambda mu / (lambda + 2 mu)``; uniaxial stress on a line has
+    ``W = E eps^2 / 2``, independent of nu.
 
     Args:
         E: Young's modulus [Pa], positive.
-        nu: Poisson's ratio, in (-1, 0.5).
+        nu: Poisson's ratio, in (-1, 0.5); 0 by default.
 
     Raises:
-        ValueError: When a constant is outside its range.
+        ValueError: A constant outside its range.
     """
 
     nu: float = 0.0
@@ -80,17 +80,17 @@ class LinearElastic(_Quadratic):
 class StVenantKirchhoff(_Quadratic):
     """Large rotations, moderate strains: :class:`LinearElastic` in ``(F^T F - I) / 2``.
 
-    It softens in compression: the stress of a bar vanishes again where its length does.
+    It softens in compression: the nominal stress of a bar tends to zero as its length does.
 
-    Source: Ogden, Non-linear Elastic Deformations, 1984; Bonet and Wood, Nonlinear Continuum
-    Mechanics for Finite Element Analysis, 2008.
+    Source: Ogden, Non-linear Elastic Deformations (1984); Bonet and Wood, Nonlinear Continuum Mechanics for
+    Finite Element Analysis (2008), doi:10.1017/CBO9780511755446.
 
     Args:
         E: Young's modulus at rest [Pa], positive.
         nu: Poisson's ratio at rest, in (-1, 0.5).
 
     Raises:
-        ValueError: When a constant is outside its range.
+        ValueError: A constant outside its range.
     """
 
     def _strain(self, F: Any) -> Any:
@@ -101,15 +101,15 @@ class StVenantKirchhoff(_Quadratic):
 class NeoHookean(_Isotropic):
     """Large strains: ``W = mu (tr C - 3) / 2 - mu ln J + lambda (ln J)^2 / 2``, ``C = F^T F``.
 
-    Source: Bonet and Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2008.
+    Source: Bonet and Wood, Nonlinear Continuum Mechanics for Finite Element Analysis (2008),
+    doi:10.1017/CBO9780511755446.
 
     Args:
         E: Young's modulus at rest [Pa], positive.
-        nu: Poisson's ratio at rest, in (-1, 0.5); in plane stress and on a line not
-            negative.
+        nu: Poisson's ratio at rest, in (-1, 0.5); at least 0 in plane stress and on a line.
 
     Raises:
-        ValueError: When a constant is outside its range.
+        ValueError: A constant outside its range.
     """
 
     def _density(self, F: Any, *constants: Any) -> Any:
@@ -125,20 +125,21 @@ class NeoHookean(_Isotropic):
 class MooneyRivlin(Reducible):
     """Rubber: ``W = c10 (J^(-2/3) I1 - 3) + c01 (J^(-4/3) I2 - 3) + bulk (J - 1)^2 / 2``.
 
-    ``I1 = tr C`` and ``I2 = ((tr C)^2 - tr C^2) / 2``; free of stress at rest, where the shear
-    modulus is ``2 (c10 + c01)``.
+    ``I1 = tr C`` and ``I2 = ((tr C)^2 - tr C^2) / 2``; stress-free at rest, where the shear modulus is
+    ``2 (c10 + c01)``.
 
-    Source: Mooney, J. Appl. Phys. 11 (1940); Rivlin, Phil. Trans. R. Soc. A 241 (1948);
-    split into change of shape and of volume as in Ogden, Non-linear Elastic Deformations, 1984.
+    Source: Mooney, J. Appl. Phys. 11 (1940), doi:10.1063/1.1712836; Rivlin, Phil. Trans. R. Soc. A 241
+    (1948), doi:10.1098/rsta.1948.0024; isochoric-volumetric split as in Ogden, Non-linear Elastic
+    Deformations (1984).
 
     Args:
-        c10: Constant of the first invariant [Pa].
-        c01: Constant of the second invariant [Pa]; ``c10 + c01`` is positive. In plane stress and
-            on a line neither is negative.
+        c10: Coefficient of the first invariant [Pa].
+        c01: Coefficient of the second invariant [Pa]; ``c10 + c01`` is positive. In plane stress and on a
+            line both are at least 0.
         bulk: Bulk modulus at rest [Pa], positive.
 
     Raises:
-        ValueError: When a constant is outside its range.
+        ValueError: A constant outside its range.
     """
 
     c10: float

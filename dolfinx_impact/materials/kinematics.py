@@ -1,4 +1,4 @@
-"""Deformation gradients of lines, planes and bodies of revolution, embedded in space."""
+"""Deformation gradients of lines, planes and bodies of revolution, embedded in 3x3; measures, quadrature."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import ufl
 from dolfinx import fem
 from dolfinx import mesh as dmesh
 
-#: What may be said of a body in the plane.
+#: Kinematic hypotheses of two-dimensional bodies.
 PLANE_STATES = ("plane-strain", "plane-stress", "axisymmetric")
 
 
 def state_of(mesh: dmesh.Mesh, state: str | None) -> str:
-    """The state of a body: as given in the plane, else that of its dimension.
+    """The state of a body: ``state`` or plane strain in two dimensions, else ``"line"`` or ``"3d"``.
 
     Raises:
-        ValueError: A state that the dimension does not have.
+        ValueError: A state that does not exist in the geometric dimension of the mesh.
     """
     gdim = mesh.geometry.dim
     if gdim == 2:
@@ -32,10 +32,10 @@ def state_of(mesh: dmesh.Mesh, state: str | None) -> str:
 
 
 def deformation_gradient(u: Any, state: str) -> Any:
-    """``F = I + grad u`` as a 3x3 UFL tensor; ``1 + u_r / r`` around the axis of a body of revolution.
+    """``F = I + grad u`` as a 3x3 UFL tensor; the hoop stretch of a body of revolution is ``1 + u_r / r``.
 
     Args:
-        u: Displacements; on a body of revolution (r, z).
+        u: Displacement [m]; with components (r, z) on a body of revolution.
         state: See :func:`state_of`.
     """
     H = ufl.grad(u)
@@ -43,13 +43,13 @@ def deformation_gradient(u: Any, state: str) -> Any:
         return ufl.Identity(3) + H
     if state == "line":
         return ufl.as_matrix([[1 + H[0, 0], 0, 0], [0, 1, 0], [0, 0, 1]])
-    around = u[0] / ufl.SpatialCoordinate(ufl.domain.extract_unique_domain(u))[0]
-    across = 1 + around if state == "axisymmetric" else 1
-    return ufl.as_matrix([[1 + H[0, 0], H[0, 1], 0], [H[1, 0], 1 + H[1, 1], 0], [0, 0, across]])
+    hoop_strain = u[0] / ufl.SpatialCoordinate(ufl.domain.extract_unique_domain(u))[0]
+    out_of_plane = 1 + hoop_strain if state == "axisymmetric" else 1
+    return ufl.as_matrix([[1 + H[0, 0], H[0, 1], 0], [H[1, 0], 1 + H[1, 1], 0], [0, 0, out_of_plane]])
 
 
 def thickness(mesh: dmesh.Mesh, state: str, section: float) -> Any:
-    """What the mesh's measure lacks to a volume: the section, and ``2 pi r`` for a full turn."""
+    """Volume per measure of the mesh: ``section``, times ``2 pi r`` for a body of revolution."""
     constant = fem.Constant(mesh, float(section))
     if state != "axisymmetric":
         return constant
@@ -57,11 +57,12 @@ def thickness(mesh: dmesh.Mesh, state: str, section: float) -> Any:
 
 
 def quadrature(mesh: dmesh.Mesh, degree: int, state: str, linear: bool) -> dict[str, Any]:
-    """Where forces are summed, as metadata of a measure.
+    """Quadrature of the internal forces, as metadata of a UFL measure.
 
-    Quadrilaterals and hexahedra from degree 2 on take the GLL points, their nodes. (At degree 1 these make
-    bending stiff; on the axis of a body of revolution they hit r = 0.) Linear laws are integrated exactly
-    elsewhere; others by as many points as the strain of the element needs.
+    GLL points, the nodes of the element, for intervals, quadrilaterals and hexahedra of degree p >= 2. (With
+    degree 1 they make bending too stiff; with bodies of revolution they lie on the axis r = 0.) Otherwise the
+    degree estimated by UFL for linear laws, and for nonlinear laws degree 2 p, on simplices 2 p - 2 unless
+    axisymmetric.
     """
     tensor = mesh.topology.cell_name() in ("interval", "quadrilateral", "hexahedron")
     if tensor and degree > 1 and state != "axisymmetric":

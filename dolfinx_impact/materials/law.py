@@ -1,4 +1,4 @@
-"""What every elastic law offers."""
+"""Protocol of elastic laws, and a base class of laws with a stored energy."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dolfinx import fem
 
 #: States of stress that a law can be reduced to.
 STATES = ("3d", "plane-strain", "axisymmetric", "plane-stress", "line")
-#: How many directions, the last ones, are free of stress.
+#: Number of stress-free directions by state; these are the last ones.
 THIN = {"plane-stress": 1, "line": 2}
 
 
 class Law(Protocol):
-    """An elastic law: :class:`LinearElastic` and its like, or one's own with these members."""
+    """An elastic law: one of this package, or any class with these members."""
 
     @property
     def linear(self) -> bool:
@@ -22,27 +22,31 @@ class Law(Protocol):
 
     @property
     def has_energy(self) -> bool:
-        """Whether the stored energy is known."""
+        """Whether the law has a stored energy."""
 
     @property
     def wave_modulus(self) -> float | None:
-        """Stiffness of longitudinal waves at rest [Pa], ``lambda + 2 mu`` in 3D; None: not known."""
+        """P-wave modulus at rest [Pa], ``lambda + 2 mu`` in 3D; None where it is not defined."""
 
     def energy_density(self, F: Any) -> Any:
         """Stored energy per reference volume [J/m3] at the 3x3 ``F``, a UFL scalar."""
 
     def stress(self, F: Any) -> Any:
-        """First Piola-Kirchhoff stress [Pa] at the 3x3 ``F``, UFL, 3x3."""
+        """First Piola-Kirchhoff stress [Pa] at the 3x3 ``F``, a 3x3 UFL tensor."""
 
     def reduced(self, state: str) -> Law:
-        """The law for an ``F`` embedded in 3x3; ``state`` is one of ``STATES``, others a ValueError."""
+        """The law for an ``F`` embedded in 3x3.
+
+        Raises:
+            ValueError: A ``state`` that is not one of ``STATES``, or that the law does not support.
+        """
 
 
 class Energy:
-    """A law by its energy ``_density`` from ``F`` and the constants ``_values``.
+    """Base class of laws by their energy ``_density(F, *_values)``, with the material constants ``_values``.
 
-    Known isotropic ones give their ``_lame``: lambda and mu at rest [Pa]. ``_no_thin`` says
-    why, if at all, the stretch of a thickness cannot be found.
+    ``_lame`` holds lambda and mu at rest [Pa], None where not isotropic or not known. ``_no_thin`` is the
+    condition on the constants that the reduction to plane stress or a line violates, empty for none.
     """
 
     linear: bool = False
@@ -56,7 +60,7 @@ class Energy:
 
     @property
     def wave_modulus(self) -> float | None:
-        """``lambda + 2 mu`` at rest [Pa]; None where it is not known."""
+        """P-wave modulus ``lambda + 2 mu`` at rest [Pa]; None where it is not defined."""
         return None if self._lame is None else self._lame[0] + 2 * self._lame[1]
 
     def _density(self, F: Any, *constants: Any) -> Any:
@@ -67,19 +71,19 @@ class Energy:
         return self._density(F, *constants_of(F, self._values))
 
     def stress(self, F: Any) -> Any:
-        """First Piola-Kirchhoff stress ``P = dW/dF`` [Pa], UFL, 3x3."""
+        """First Piola-Kirchhoff stress ``P = dW/dF`` [Pa], a 3x3 UFL tensor."""
         F = ufl.variable(F)
         return ufl.diff(self.energy_density(F), F)
 
 
 def constants_of(F: Any, values: tuple[float, ...]) -> list[Any]:
-    """The values as constants of the mesh that ``F`` lives on."""
+    """The values as ``fem.Constant`` on the mesh of ``F``."""
     domain = ufl.domain.extract_unique_domain(F)
     return [fem.Constant(domain, float(value)) for value in values]
 
 
 def reduced_moduli(lame: float, mu: float, state: str) -> tuple[float, float]:
-    """lambda and mu [Pa] of the quadratic energy that holds for an embedded strain."""
+    """lambda and mu [Pa] of the quadratic energy of an embedded strain, free directions eliminated."""
     if state == "plane-stress":
         return 2 * lame * mu / (lame + 2 * mu), mu
     if state == "line":
@@ -88,7 +92,7 @@ def reduced_moduli(lame: float, mu: float, state: str) -> tuple[float, float]:
 
 
 def checked_state(state: str) -> str:
-    """The state; a ValueError for an unknown one."""
+    """The state; a ValueError unless it is one of ``STATES``."""
     if state not in STATES:
-        raise ValueError(f"unknown state {state!r}; a law knows {', '.join(map(repr, STATES))}")
+        raise ValueError(f"unknown state {state!r}; the states are {', '.join(map(repr, STATES))}")
     return state

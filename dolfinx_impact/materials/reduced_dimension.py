@@ -1,4 +1,4 @@
-"""Laws of thin bodies: the stretch of the free directions follows from the energy."""
+"""Laws in plane stress and uniaxial stress: stretches of stress-free directions minimise the energy."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ import ufl
 
 from .law import THIN, Energy, Law, checked_state, constants_of, reduced_moduli
 
-#: Newton steps for the stretch of the thickness in a nonlinear law.
+#: Newton iterations for the stretch of the stress-free directions of a nonlinear law.
 _STEPS = 6
 
 
 @dataclass(frozen=True)
 class Thin(Energy):
-    """``W`` at the stretch of the free directions at which ``W`` is least (no stress there).
+    """``W`` at the stretch of the free directions that minimises ``W``: no stress acts along them.
 
-    Newton's method is written out in the form: on the logarithm of the stretch, from that
-    of the linear law, a fixed number of steps; a linear law needs one, on the stretch.
+    Newton's method is unrolled in the UFL form: a fixed number of iterations for the logarithm of the
+    stretch, which starts from that of the linearised law. A linear law needs one iteration for the stretch.
 
     Args:
         law: The law in 3D.
-        free: How many directions, the last ones, are free to stretch.
+        free: Number of stress-free directions, which are the last ones.
     """
 
     law: Energy
     free: int
 
     def reduced(self, state: str) -> Law:
-        """Itself: the state is chosen."""
+        """The law itself, which is reduced already."""
         return self
 
     @property
@@ -42,43 +42,44 @@ class Thin(Energy):
 
     @property
     def _lame(self) -> tuple[float, float] | None:  # type: ignore[override]
-        known = self.law._lame
-        return known and reduced_moduli(*known, "plane-stress" if self.free == 1 else "line")
+        lame = self.law._lame
+        return lame and reduced_moduli(*lame, "plane-stress" if self.free == 1 else "line")
 
     def _density(self, F: Any, *constants: Any) -> Any:
         return self.law._density(self._filled(F, constants), *constants)
 
     def stress(self, F: Any) -> Any:
-        # No derivative of the free stretch: W does not change with it.
+        # dW/dF at fixed free stretch: W is stationary with respect to it.
         constants = constants_of(F, self._values)
-        filled = ufl.variable(self._filled(F, constants))
-        return ufl.diff(self.law._density(filled, *constants), filled)
+        full = ufl.variable(self._filled(F, constants))
+        return ufl.diff(self.law._density(full, *constants), full)
 
     def _filled(self, F: Any, constants: Any) -> Any:
-        """``F`` with the free stretches that belong to it."""
-        held = 3 - self.free
+        """``F`` completed by the free stretches that minimise ``W``, a 3x3 UFL tensor."""
+        embedded = 3 - self.free
         if self.linear:
-            return self._with(F, self._step(lambda y: self._with(F, y), 1.0, constants))
-        # At rest, the ratio of the logarithms of the free stretch and of the held ones' product.
+            return self._with(F, self._newton_step(lambda y: self._with(F, y), 1.0, constants))
+        # Ratio, at rest, of the logarithm of the free stretch to that of the product of the others.
         a, y = (ufl.variable(zero) for zero in constants_of(F, (0.0, 0.0)))
-        rest = [ufl.exp(a)] + [1.0] * (held - 1) + [ufl.exp(y)] * self.free
+        rest = [ufl.exp(a)] + [1.0] * (embedded - 1) + [ufl.exp(y)] * self.free
         slope = ufl.diff(self.law._density(_diagonal(rest), *constants), y)
-        log = ufl.ln(F[0, 0] * F[1, 1] - F[0, 1] * F[1, 0] if held == 2 else F[0, 0])
+        log = ufl.ln(F[0, 0] * F[1, 1] - F[0, 1] * F[1, 0] if embedded == 2 else F[0, 0])
         log *= -ufl.diff(slope, a) / ufl.diff(slope, y)
         for _ in range(_STEPS):
-            log = self._step(lambda y: self._with(F, ufl.exp(y)), log, constants)
+            log = self._newton_step(lambda y: self._with(F, ufl.exp(y)), log, constants)
         return self._with(F, ufl.exp(log))
 
-    def _step(self, filled: Callable[[Any], Any], at: Any, constants: Any) -> Any:
-        y = ufl.variable(ufl.as_ufl(at))
-        slope = ufl.diff(self.law._density(filled(y), *constants), y)
+    def _newton_step(self, full: Callable[[Any], Any], start: Any, constants: Any) -> Any:
+        y = ufl.variable(ufl.as_ufl(start))
+        slope = ufl.diff(self.law._density(full(y), *constants), y)
         return y - slope / ufl.diff(slope, y)
 
     def _with(self, F: Any, stretch: Any) -> Any:
+        """``F`` with ``stretch`` on the diagonal of the free directions."""
         rows = _diagonal([1.0] * (3 - self.free) + [stretch] * self.free)
-        held = range(3 - self.free)
+        embedded = range(3 - self.free)
         return ufl.as_tensor(
-            [[F[i, j] if i in held and j in held else rows[i, j] for j in range(3)] for i in range(3)]
+            [[F[i, j] if i in embedded and j in embedded else rows[i, j] for j in range(3)] for i in range(3)]
         )
 
 
@@ -87,18 +88,18 @@ def _diagonal(entries: list[Any]) -> Any:
 
 
 class Reducible(Energy):
-    """A law whose stretch of the thickness follows from its energy, where no stress acts there."""
+    """A law by its energy, which gives the stretches of stress-free directions in reduced states."""
 
     def reduced(self, state: str) -> Law:
         """The law for an ``F`` embedded in 3x3; ``"line"`` is uniaxial stress.
 
-        In plane stress and on a line the stretch of the thickness is that at which no stress
-        acts there; the material is taken as symmetric about the plane, and about the line.
-        Give forms with a nonlinear one their quadrature degree: the one that UFL estimates
-        grows with every Newton step, and the form may never compile.
+        In plane stress and on a line the stretches of the remaining directions are those without stress; the
+        material is assumed symmetric about the plane or the line. Forms with a nonlinear law in these states
+        need an explicit quadrature degree: the degree that UFL estimates grows with every unrolled Newton
+        iteration, and compilation may not finish.
 
         Raises:
-            ValueError: An unknown state, or one that these constants do not allow.
+            ValueError: An unknown state, or one that the constants of the law do not allow.
         """
         free = THIN.get(checked_state(state))
         if free and self._no_thin:

@@ -1,4 +1,4 @@
-"""Laws of the user's own, by an energy or by a stress."""
+"""User-defined laws by a stored energy or by a stress."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .reduced_dimension import Reducible
 
 @dataclass(frozen=True, repr=False)
 class EnergyLaw(Reducible):
-    """A stored energy of one's own, isotropic or not.
+    """A user-defined stored energy, isotropic or not.
 
     Args:
-        function: ``function(F)`` gives the energy per reference volume [J/m3], a UFL scalar,
-            from the 3x3 deformation gradient. It may contain ``fem.Function``s and ``fem.Constant``s
-            of the body's mesh (a graded modulus, the direction of fibres, damage): they are read at every
-            evaluation, ghosts of the functions as they are (``f.x.scatter_forward()`` after a change of
-            owned values). Functions at quadrature points have the rule of the forces, for elements of
-            degree p that of degree 2 p - 2 on simplices, 2 p on quadrilaterals and hexahedra, from p = 2 on
-            GLL of degree 2 p - 1 there.
-        linear: Whether the energy is quadratic in the displacement gradient. The stiffness is stored then:
-            functions and constants are those of construction, and for others a new body is made.
+        function: ``function(F)`` returns the energy per reference volume [J/m3], a UFL scalar, of the 3x3
+            deformation gradient. It may contain ``fem.Function``s and ``fem.Constant``s on the mesh of the
+            body (a graded modulus, the direction of fibres, damage): they are read at every evaluation, with
+            the ghost values they have (call ``f.x.scatter_forward()`` after a change of owned values).
+            Functions at quadrature points use the rule of the forces: for elements of degree p its degree is
+            2 p - 2 on simplices and 2 p on quadrilaterals, hexahedra and bodies of revolution, but GLL of
+            degree 2 p - 1 on intervals, quadrilaterals and hexahedra with p >= 2 that are not axisymmetric.
+        linear: Whether the energy is quadratic in the displacement gradient. The stiffness is then assembled
+            once with the values that functions and constants have at that time; other values need a new body.
 
     Raises:
-        ValueError: When applied: the function fails, gives something else, or contains functions of
+        ValueError: When applied: the function fails, returns something else, or contains functions on
             another mesh.
     """
 
@@ -48,15 +48,15 @@ class EnergyLaw(Reducible):
 
 @dataclass(frozen=True, repr=False)
 class StressLaw:
-    """A stress of one's own; what it stores is unknown.
+    """A user-defined stress without a stored energy.
 
     Args:
-        function: ``function(F)`` gives the first Piola-Kirchhoff stress [Pa], a 3x3 UFL tensor,
-            from the 3x3 deformation gradient; functions and constants in it as in :class:`EnergyLaw`.
+        function: ``function(F)`` returns the first Piola-Kirchhoff stress [Pa], a 3x3 UFL tensor, of the 3x3
+            deformation gradient; functions and constants in it as in :class:`EnergyLaw`.
         linear: Whether the stress is linear in the displacement gradient; see :class:`EnergyLaw`.
 
     Raises:
-        ValueError: When applied: the function fails, gives something else, or contains functions of
+        ValueError: When applied: the function fails, returns something else, or contains functions on
             another mesh.
     """
 
@@ -72,15 +72,15 @@ class StressLaw:
         return f"StressLaw({_name(self.function)})"
 
     def energy_density(self, F: Any) -> Any:
-        """Raises ValueError: the stored energy is unknown."""
+        """Raises a ValueError: there is no stored energy."""
         raise ValueError("a StressLaw has no stored energy: use EnergyLaw where it is needed")
 
     def stress(self, F: Any) -> Any:
-        """First Piola-Kirchhoff stress [Pa], UFL, 3x3."""
+        """First Piola-Kirchhoff stress [Pa], a 3x3 UFL tensor."""
         return _applied(self.function, F, (3, 3), "the first Piola-Kirchhoff stress, a 3x3 UFL tensor")
 
     def reduced(self, state: str) -> Law:
-        """The law itself, in 3D, plane strain and axisymmetry; ValueError in other states."""
+        """The law itself in 3D, plane strain and axisymmetry; a ValueError in other states."""
         if checked_state(state) in THIN:
             raise ValueError(
                 f"a StressLaw cannot be used in the state {state!r}: use EnergyLaw, whose thickness "
@@ -111,7 +111,7 @@ def _applied(function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], nee
         raise ValueError(f"{name}(F) must give {needed}, but is zero or has constants that are not finite")
     mesh = ufl.domain.extract_unique_domain(F)
     if any(ufl.domain.extract_unique_domain(each) != mesh for each in extract_coefficients(result)):
-        raise ValueError(f"a function in {name}(F) lives on another mesh than the body: make it on that one")
+        raise ValueError(f"a function in {name}(F) is on another mesh than the body: define it on that one")
     return result
 
 

@@ -1,6 +1,6 @@
-"""Meshes with named parts: a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model.
+"""Meshes with named parts, from a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model.
 
-Reading, distributing and checking cells; what is made of a mesh lives in ``systems``.
+Reading, distribution and checks of cells; bodies on meshes are in ``systems``.
 """
 
 from .named_mesh import NamedMesh, bare_mesh, package_mesh, read

@@ -1,4 +1,4 @@
-"""Meshes with named parts: a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model."""
+"""Meshes with named parts, from a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class NamedMesh:
     """A DOLFINx mesh with the names of its parts.
 
     Attributes:
-        mesh: The mesh.
-        cell_tags: Tags of the cells, or None.
-        facet_tags: Tags of the facets, or None.
-        names: Name of a part to (dimension, tag).
+        mesh: The DOLFINx mesh.
+        cell_tags: ``MeshTags`` of the cells, or None.
+        facet_tags: ``MeshTags`` of the facets, or None.
+        names: Maps the name of each part to (dimension, tag).
     """
 
     mesh: dmesh.Mesh
@@ -35,18 +35,18 @@ class NamedMesh:
     names: Mapping[str, tuple[int, int]]
 
     def facets(self, name: str) -> NDArray[np.int32]:
-        """Facets of this rank (ghosts included) in the part ``name``. Collective.
+        """Local facets, ghosts included, of the part ``name``. Collective.
 
         Raises:
-            ValueError: When no facets carry the name; the message lists those that do.
+            ValueError: No facets of this name; the message lists the names of facets.
         """
         return self._tagged("facets", self.facet_tags, self.mesh.topology.dim - 1, name)
 
     def cells(self, name: str) -> NDArray[np.int32]:
-        """Cells of this rank (ghosts included) in the part ``name``. Collective.
+        """Local cells, ghosts included, of the part ``name``. Collective.
 
         Raises:
-            ValueError: When no cells carry the name; the message lists those that do.
+            ValueError: No cells of this name; the message lists the names of cells.
         """
         return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
 
@@ -59,25 +59,25 @@ class NamedMesh:
 
 
 def bare_mesh(given: NamedMesh | dmesh.Mesh) -> dmesh.Mesh:
-    """The DOLFINx mesh.
+    """The DOLFINx mesh of a :class:`NamedMesh`, or the mesh itself.
 
     Raises:
         ValueError: Something else than a mesh.
     """
-    found = given.mesh if isinstance(given, NamedMesh) else given
-    if isinstance(found, dmesh.Mesh):
-        return found
+    mesh = given.mesh if isinstance(given, NamedMesh) else given
+    if isinstance(mesh, dmesh.Mesh):
+        return mesh
     if isinstance(given, (str, Path)):
         hint = f"read it first, dolfinx_impact.mesh.read({str(given)!r}, gdim=...)"
     elif isinstance(given, tuple):
         hint = "dolfinx.io returns mesh and tags: NamedMesh(mesh, cell_tags, facet_tags, names)"
     else:
-        hint = "give one of DOLFINx, or what dolfinx_impact.mesh.read returns"
+        hint = "give one of DOLFINx, or the result of dolfinx_impact.mesh.read"
     raise ValueError(f"the mesh must be a mesh, but is {arguments.shown(given)}: {hint}")
 
 
 def package_mesh(name: str) -> Path:
-    """Path of a gmsh script that comes with the package."""
+    """Path of a gmsh script shipped with the package; a FileNotFoundError where there is none."""
     here = Path(__file__).resolve().parents[1]
     for folder in (here / "meshes", here.parent / "meshes"):
         if (folder / name).is_file():
@@ -95,26 +95,26 @@ def read(
 ) -> NamedMesh:
     """Read or generate a mesh with gmsh on rank 0 and distribute it. Collective.
 
-    A line mesh in a plane or in space, or one that branches (more than two cells meet somewhere), is
-    not distributed: on several ranks every rank gets the whole mesh, with a communicator of its own
-    (``mesh.comm.size == 1``), because DOLFINx 0.9 may tear branches apart, and frames stay whole.
+    A line mesh in two or three dimensions, or one that branches (more than two cells meet at a vertex), is
+    replicated: on several ranks each has the complete mesh with a communicator of its own
+    (``mesh.comm.size == 1``), because DOLFINx 0.9 may disconnect branches, and frames are not distributed.
 
     Args:
-        source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names
-            ``Parameters/...``), a ``.msh`` file, a STEP file (``.step``, ``.stp``) of one solid, which
-            is filled with tetrahedra in metres, named ``body``, its surface ``skin``, or a
-            ``gmsh.model`` with a mesh on rank 0.
-        gdim: Dimension of space, 1 to 3.
+        source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names ``Parameters/...``),
+            a ``.msh`` file, a STEP file (``.step``, ``.stp``) of one solid, which is meshed by tetrahedra
+            in metres with the cells ``body`` and the facets ``skin``, or a ``gmsh.model`` with a mesh on
+            rank 0.
+        gdim: Geometric dimension, 1 to 3.
         parameters: Values for parameters of a ``.geo`` script.
-        size: Length of the edges of a STEP file's tetrahedra [m]; a twentieth of the diagonal of its
-            bounding box by default.
-        comm: The ranks that share the mesh, or each get the whole one.
+        size: Edge length of the tetrahedra of a STEP file [m]; a twentieth of the diagonal of its bounding
+            box by default.
+        comm: The ranks over which the mesh is distributed or replicated.
 
     Raises:
-        FileNotFoundError: When the file does not exist.
-        ValueError: When it is no mesh, has no such parameter, or has cells that are not in one
-            physical group each; when a STEP file has not one solid, or ``size`` does not fit it.
-        ImportError: When gmsh is not installed (extra ``mesh``).
+        FileNotFoundError: The file does not exist.
+        ValueError: No mesh; a parameter that the script does not define; cells that are not in exactly one
+            physical group; a STEP file without exactly one solid, or a ``size`` unfit for it.
+        ImportError: gmsh is not installed (extra ``mesh``).
     """
     if gdim not in (1, 2, 3):
         raise ValueError(f"gdim must be 1, 2 or 3, but is {gdim}")
@@ -137,7 +137,7 @@ def read(
 
 
 def _start_gmsh() -> Any:
-    """gmsh, initialised on every rank (rank 0 alone uses it), silent, our signal handlers kept."""
+    """gmsh, initialised on every rank (only rank 0 uses it), without output or signal handlers of its own."""
     try:
         import gmsh
     except ImportError as missing:
@@ -146,7 +146,7 @@ def _start_gmsh() -> Any:
         raise ValueError("gmsh is in use: pass gmsh.model, or call gmsh.finalize() before reading a file")
     gmsh.initialize(interruptible=False)
     gmsh.option.setNumber("General.Terminal", 0)
-    # An error thrown in the middle of a file leaves the parser unfit for the next one.
+    # An exception in the middle of a file would leave the parser in an undefined state for the next one.
     gmsh.option.setNumber("General.AbortOnError", 0)
     return gmsh
 
@@ -185,7 +185,7 @@ def _open(gmsh: Any, path: Path) -> None:
 
 
 def _logged(gmsh: Any, action: Callable[[], Any]) -> str:
-    """The first error that gmsh logs meanwhile, empty for none."""
+    """The first error that gmsh logs during ``action``, empty for none."""
     gmsh.logger.start()
     action()
     problems = [line for line in gmsh.logger.get() if line.startswith("Error")]
@@ -205,7 +205,7 @@ def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None
 
 
 def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
-    names, ends, copy = parallel.on_root(comm, lambda: _survey(model, gdim, comm.size > 1))
+    names, ends, copy = parallel.on_root(comm, lambda: _inspect(model, gdim, comm.size > 1))
     source, comm = (model, comm) if copy is None else (copy, MPI.COMM_SELF)
     partitioner = _compat.cell_partitioner(dmesh.GhostMode.none)
     mesh, cells, facets = _compat.model_to_mesh(source, comm, 0, gdim, partitioner)
@@ -215,23 +215,23 @@ def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
     return NamedMesh(mesh, cells, facets, names)
 
 
-def _survey(
+def _inspect(
     model: Any, gdim: int, several: bool
 ) -> tuple[dict[str, tuple[int, int]], int | None, _Copy | None]:
-    """Names of the parts; of lines also the number of their ends, and a copy to be kept whole."""
+    """Names of the parts; for line meshes also the number of vertices, and a copy if it is replicated."""
     names = _physical_names(model)
     if model.getDimension() != 1:
         return names, None, None
-    at = []
+    end_nodes = []
     for kind, _, nodes in zip(*model.mesh.getElements(1)):
-        at.append(nodes.reshape(-1, model.mesh.getElementProperties(kind)[3])[:, :2].ravel())
-    ends, cells_at = np.unique(np.concatenate(at), return_counts=True)
-    whole = gdim > 1 or bool(np.any(cells_at > 2))
-    return names, ends.size, _Copy(model) if several and whole else None
+        end_nodes.append(nodes.reshape(-1, model.mesh.getElementProperties(kind)[3])[:, :2].ravel())
+    ends, cell_counts = np.unique(np.concatenate(end_nodes), return_counts=True)
+    replicated = gdim > 1 or bool(np.any(cell_counts > 2))
+    return names, ends.size, _Copy(model) if several and replicated else None
 
 
 class _Copy:
-    """The data of a gmsh model, fit to be sent, with those questions that DOLFINx asks of a model."""
+    """Picklable data of a gmsh model, with the methods of a model that DOLFINx calls."""
 
     def __init__(self, model: Any) -> None:
         self.mesh = self
@@ -240,8 +240,8 @@ class _Copy:
             group: (model.getPhysicalName(*group), model.getEntitiesForPhysicalGroup(*group))
             for group in model.getPhysicalGroups()
         }
-        places = [*model.getEntities(), *((dim, -1) for dim in range(model.getDimension() + 1))]
-        self._elements = {place: model.mesh.getElements(*place) for place in places}
+        entities = [*model.getEntities(), *((dim, -1) for dim in range(model.getDimension() + 1))]
+        self._elements = {entity: model.mesh.getElements(*entity) for entity in entities}
         kinds = {kind for types, _, _ in self._elements.values() for kind in types}
         self._properties = {kind: model.mesh.getElementProperties(kind) for kind in kinds}
 
@@ -267,13 +267,13 @@ class _Copy:
 def _physical_names(model: Any) -> dict[str, tuple[int, int]]:
     groups, dim = model.getPhysicalGroups(), model.getDimension()
     if not any(d == dim for d, _ in groups):
-        raise ValueError("the mesh has no physical group of cells: add one (it says what is meshed)")
+        raise ValueError("the mesh has no physical group of cells: add one (it defines what is meshed)")
     for _, entity in model.getEntities(dim):
         tags = model.getPhysicalGroupsForEntity(dim, entity)
         if len(tags) != 1 and len(model.mesh.getElements(dim, entity)[0]):
-            these = [model.getPhysicalName(dim, tag) or int(tag) for tag in tags] or "none"
+            groups_of_entity = [model.getPhysicalName(dim, tag) or int(tag) for tag in tags] or "none"
             raise ValueError(
                 f"every cell must be in one physical group, but those of entity {entity} of dimension {dim} "
-                f"are in {these}"
+                f"are in {groups_of_entity}"
             )
     return {model.getPhysicalName(*g): (int(g[0]), int(g[1])) for g in groups if model.getPhysicalName(*g)}

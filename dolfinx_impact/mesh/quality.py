@@ -1,4 +1,4 @@
-"""Whether the cells of a mesh are sound: neither flat nor turned inside out."""
+"""Detection of flat and inverted cells of a mesh."""
 
 from __future__ import annotations
 
@@ -8,18 +8,22 @@ from numpy.typing import NDArray
 
 from .. import _compat, parallel
 
-_FLAT = 1e-10  # of the size that the edges of a cell would allow
+_FLAT = 1e-10  # of the product of the edge lengths at a corner
 
 
 def refuse_inverted(mesh: dmesh.Mesh, cells: NDArray | None = None) -> None:
-    """Raise a ValueError on all ranks where a cell has no volume or is inside out. Collective.
+    """Raise a ValueError on all ranks where a cell has no volume or is inverted. Collective.
 
-    DOLFINx integrates over absolute volumes, so that such cells give wrong forces without a word. Where a
-    whole cell is inside out only its neighbours show it: both lie on one side of their common facet.
+    DOLFINx integrates with the absolute value of the Jacobian determinant, so that such cells silently give
+    wrong forces. A completely inverted cell is detected by its neighbour: both lie on the same side of their
+    common facet.
 
     Args:
-        mesh: The mesh; lines are not looked at.
-        cells: Local cells to look at, all by default.
+        mesh: The mesh; meshes of lines and of surfaces in space are not checked.
+        cells: Local cells to check, all by default.
+
+    Raises:
+        ValueError: Flat or inverted cells; the message has their number and the position of one.
     """
     tdim = mesh.topology.dim
     if tdim < 2 or mesh.geometry.dim != tdim:
@@ -33,34 +37,43 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: NDArray | None = None) -> None:
     volumes = _corner_volumes(corners, simplex)
     flat = np.abs(volumes).min(axis=1, initial=np.inf) <= _FLAT
     bad = flat | (volumes.min(axis=1, initial=np.inf) * volumes.max(axis=1, initial=-np.inf) < 0)
-    found = list(corners[bad].mean(axis=1))
-    found += list(_folded_facets(mesh, chosen, tdim + 1 if simplex else 2**tdim))
-    count = mesh.comm.allreduce(len(found))
+    positions = list(corners[bad].mean(axis=1))
+    positions += list(_folded_facets(mesh, chosen, tdim + 1 if simplex else 2**tdim))
+    count = mesh.comm.allreduce(len(positions))
     error = None
-    if found:
-        place = ", ".join(f"{value:.4g}" for value in found[0])
+    if positions:
+        first = ", ".join(f"{value:.4g}" for value in positions[0])
         error = ValueError(
-            f"the mesh has inverted or flat elements ({count} places, one near ({place}) m): repair it, for "
+            f"the mesh has inverted or flat elements ({count} places, one near ({first}) m): repair it, for "
             "example by another element size or by moving the nodes less"
         )
     parallel.agree(mesh.comm, error)
 
 
 def _corner_volumes(corners: NDArray, simplex: bool) -> NDArray:
-    """Determinants of the edges at the corners over the product of their lengths, shape (cells, corners)."""
+    """Determinants of the edges at the corners over the product of their lengths, shape (cells, corners).
+
+    One corner of a simplex, all corners of quadrilaterals and hexahedra.
+    """
     count, d = corners.shape[1], corners.shape[2]
-    found = []
+    columns = []
     for k in range(1 if simplex else count):
         others = [k ^ (1 << i) for i in range(d)] if not simplex else list(range(1, d + 1))
         signs = np.array([1.0 if simplex or not k >> i & 1 else -1.0 for i in range(d)])
         edges = (corners[:, others] - corners[:, [k]]) * signs[:, None]
         size = np.linalg.norm(edges, axis=2).prod(axis=1)
-        found.append(np.linalg.det(edges) / np.where(size > 0, size, 1.0))
-    return np.column_stack(found)
+        columns.append(np.linalg.det(edges) / np.where(size > 0, size, 1.0))
+    return np.column_stack(columns)
 
 
 def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
-    """Midpoints of facets whose two cells, of ``count`` corners, lie on the same side, shape (k, tdim)."""
+    """Midpoints of facets whose two cells lie on the same side, shape (k, tdim) [m].
+
+    Args:
+        mesh: The mesh.
+        cells: Local cells; facets of any of them are checked.
+        count: Number of corners of a cell.
+    """
     topology, tdim = mesh.topology, mesh.topology.dim
     topology.create_connectivity(tdim - 1, tdim)
     topology.create_connectivity(tdim, tdim - 1)
@@ -68,8 +81,8 @@ def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
     start = links.offsets
     facets = np.flatnonzero(np.diff(start) == 2).astype(np.int32)
     pairs = links.array[start[facets][:, None] + np.arange(2)]
-    both = np.isin(pairs, cells).any(axis=1)
-    facets, pairs = facets[both], pairs[both]
+    adjacent = np.isin(pairs, cells).any(axis=1)
+    facets, pairs = facets[adjacent], pairs[adjacent]
     x = mesh.geometry.x[:, :tdim]
     if not facets.size:
         return np.zeros((0, tdim))
@@ -82,7 +95,7 @@ def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
 
 
 def _normals(corners: NDArray) -> NDArray:
-    """Normals of facets from their corners, shape (k, tdim), of any length; from the diagonals of four."""
+    """Normals of facets from their corners, not normalised, shape (k, tdim); quadrilaterals: by diagonals."""
     if corners.shape[2] == 2:
         edge = corners[:, 1] - corners[:, 0]
         return np.column_stack([-edge[:, 1], edge[:, 0]])

@@ -1,6 +1,6 @@
-"""What a run leaves: its history, fields for ParaView, stresses, files that are written whole; observers.
+"""Output of runs: histories, fields for ParaView, stresses, atomic files; base class of observers.
 
-Pictures are in ``plot``; checkpoints in ``simulation``.
+Pictures are in ``plot``, checkpoints in ``simulation``.
 """
 
 from .atomic_file import refuse_unwritable, whole_file, write_whole

@@ -1,4 +1,4 @@
-"""Files that are written whole: under another name first, then renamed."""
+"""Atomic writing of files: to a temporary file that is then renamed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .. import parallel
 
 
 def write_whole(path: str | Path, write: Callable[[Any], None]) -> None:
-    """Call ``write`` on a temporary file and rename it to ``path``. Rank 0 writes; collective.
+    """Write a file atomically. Rank 0 writes; collective.
 
     Args:
-        path: The file; its folder exists.
+        path: The file, in an existing folder.
         write: Writes to an open binary file.
 
     Raises:
-        OSError: On every rank, when the file cannot be written; an earlier one is intact.
+        OSError: On every rank, if the file cannot be written; an earlier file is intact.
     """
 
     def work() -> None:
@@ -34,7 +34,7 @@ def write_whole(path: str | Path, write: Callable[[Any], None]) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Any]:
-    """A binary file that takes the place of ``path`` if the context ends well, else an earlier one stays."""
+    """A binary file that replaces ``path`` if the context ends without an error; else ``path`` is kept."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -52,23 +52,23 @@ def whole_file(path: Path) -> Iterator[Any]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """See to it that the new name outlives a loss of power."""
-    number = os.open(folder, os.O_RDONLY)
+    """Flush the renamed entry of the folder to disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(number)
-    except OSError:  # some file systems have no such thing
+        os.fsync(descriptor)
+    except OSError:  # not supported by some file systems
         pass
     finally:
-        os.close(number)
+        os.close(descriptor)
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Raise an OSError on every rank unless rank 0 can write a file there; none is written. Collective.
+    """Raise an OSError on every rank unless rank 0 can write the file; it is not written. Collective.
 
-    What a killed run has left of a file of this name is removed.
+    Temporary files of this name that a killed process left are removed.
     """
 
-    def look() -> None:
+    def check() -> None:
         if path.is_dir():
             raise IsADirectoryError(f"{str(path)!r} is a folder: give the name of a file")
         if not path.parent.is_dir():
@@ -82,4 +82,4 @@ def refuse_unwritable(path: Path) -> None:
             left.unlink(missing_ok=True)
         Path(temporary).unlink(missing_ok=True)
 
-    parallel.on_root(MPI.COMM_WORLD, look)
+    parallel.on_root(MPI.COMM_WORLD, check)

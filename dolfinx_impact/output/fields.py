@@ -1,4 +1,4 @@
-"""Time series of the fields on a body, for ParaView."""
+"""Time series of fields on a body, for ParaView."""
 
 from __future__ import annotations
 
@@ -21,44 +21,46 @@ from .field_file import FieldFile
 from .observer import Observer
 from .stress import VonMises
 
-#: The fields, as they are called in the files.
+#: Names of the fields in the files.
 LABELS = {"displacement": "displacement [m]", "velocity": "velocity [m/s]", "stress": "stress [Pa]",
           "impulse": "impulse [N s]", "gap": "gap [m]"}  # fmt: skip
 _VECTORS = ("displacement", "velocity", "impulse")
-#: Two times closer than this part of a step are one.
+#: Part of a time step below which two times are equal.
 _SAME = 1e-6
 
 
 class Fields(Observer):
-    """An observer of :func:`.simulate` that writes the fields on a body for ParaView.
+    """Observer of :func:`.simulate` that writes fields on a body for ParaView.
 
-    ``drop.bp`` is written as VTX, any degree of the elements; ``drop.xdmf`` (with ``drop.h5``) is for bodies
-    of degree 1. There is a sample at the start, one every so many steps or seconds, and one at the last
-    step. At the time ``t`` of a sample:
+    ``drop.bp`` is written as VTX for elements of any degree, ``drop.xdmf`` (with ``drop.h5``) for degree 1.
+    Samples are the initial state, one every ``every`` steps or ``interval`` seconds, and the last step. At
+    the time ``t`` of a sample:
 
     - ``displacement [m]`` and ``velocity [m/s]`` at ``t``, of a frame without its rotations;
-    - ``stress [Pa]``: von Mises, see :class:`.VonMises`; left out for a frame;
-    - ``impulse [N s]``: of contact on the body, normal and tangential, summed over the steps since the
-      sample before, on each node (no density); 0 at nodes without a contact point;
-    - ``gap [m]`` at ``t``, the least where a node has several contact points; NaN where it has none.
+    - ``stress [Pa]``: von Mises stress at ``t``, see :class:`.VonMises`; not for frames;
+    - ``impulse [N s]``: normal and tangential contact impulse on each node (not a density), summed over the
+      steps since the previous sample; 0 at nodes without a contact point;
+    - ``gap [m]`` at ``t``, the smallest one at nodes with several contact points; NaN at nodes without.
 
-    Vectors have three components. All of the mesh is shown, also where ``cells=`` leaves parts of it out;
-    fields are 0 there. HATI's two bodies are shown as one, in common nodes the explicit one.
-    What each rank has whole is written by rank 0.
+    Vectors have three components. The complete mesh is written; fields are 0 on cells that ``cells=`` of the
+    body excludes. The two subdomains of HATI are written as one, with the values of the explicit one at
+    common nodes. Rank 0 writes replicated meshes.
 
-    After a restart, or when a run goes on, an earlier file is left as it is and the rest goes to
-    ``drop-2.bp``, ``drop-3.bp``, ..., the first one that does not exist.
+    After a restart, or when a run is continued, an earlier file is not changed and further samples are
+    written to ``drop-2.bp``, ``drop-3.bp``, ..., the first one that does not exist.
 
     Args:
-        path: The file, its folder exists; the suffix is ``.bp`` or ``.xdmf``. An earlier one is replaced.
-        every: Steps between samples, counted from the start of the run; or
-        interval: time between samples [s]: the first step at or after each multiple of it is one.
-        names: Which fields, by the words before their units.
+        path: The file, in an existing folder, with the suffix ``.bp`` or ``.xdmf``. An earlier one is
+            replaced.
+        every: Steps between samples, counted from the start of the run.
+        interval: Time between samples [s], instead of ``every``: the first step at or after each multiple of
+            it is a sample.
+        names: Names of the fields, without units.
 
     Raises:
         ValueError: Not exactly one of ``every`` and ``interval``, values out of range, an unknown field,
             another suffix.
-        ImportError: A ``.bp`` file, where DOLFINx was built without ADIOS2.
+        ImportError: A ``.bp`` file with a DOLFINx built without ADIOS2.
     """
 
     def __init__(
@@ -70,8 +72,8 @@ class Fields(Observer):
         _check_schedule(every, interval)
         unknown = [name for name in self.names if name not in LABELS]
         if unknown or not self.names:
-            what = f"unknown field {unknown[0]!r}" if unknown else "names has no field"
-            raise ValueError(f"{what}; the fields are {', '.join(LABELS)}")
+            problem = f"unknown field {unknown[0]!r}" if unknown else "names has no field"
+            raise ValueError(f"{problem}; the fields are {', '.join(LABELS)}")
         if self.path.suffix not in (".bp", ".xdmf"):
             raise ValueError(f"{str(path)!r} must end in .bp (VTX) or .xdmf (for degree 1)")
         if self.path.suffix == ".bp" and not _compat.has_adios2():
@@ -83,21 +85,22 @@ class Fields(Observer):
         self._samples: _Samples
         self._file: FieldFile | None = None
 
-    # -- what a run calls
+    # -- called by a run
 
     def begin(self, integrator: Integrator) -> None:
-        """Prepare for the first step; write the state at the start of a run that is not resumed. Collective.
+        """Prepare for the first step; write the initial state of a run that is not resumed. Collective.
 
         Args:
-            integrator: Started, or resumed.
+            integrator: Started or resumed.
 
         Raises:
-            ValueError: A system that is no body, elements that XDMF cannot show, fields of another run.
-            OSError: A folder that does not exist, or where nothing can be written.
+            ValueError: A system that is not a body, elements that XDMF does not support, a run that does not
+                continue at the last time of this observer.
+            OSError: A folder that does not exist or is not writable.
         """
         if integrator.n < 0:
             raise RuntimeError("call integrator.start(u0, v0) before the fields are begun")
-        going_on = self._integrator is not None or bool(self._state)
+        continued = self._integrator is not None or bool(self._state)
         if self._integrator is not None and not self._state:
             self._refuse_other_time(integrator, self._t)
         if self._integrator is None or self._state:
@@ -107,19 +110,19 @@ class Fields(Observer):
         if self._state:
             self._refuse_other_time(integrator, float(self._state["t"]))
             self._take_state()
-        elif not going_on:
+        elif not continued:
             self._begun = integrator.t
             self._multiple = 1
         self._t = integrator.t
-        self._file = FieldFile(self.path, list(self._samples.functions.values()), anew=not going_on)
-        if not going_on:
+        self._file = FieldFile(self.path, list(self._samples.functions.values()), anew=not continued)
+        if not continued:
             self._sample()
 
     def __call__(self, integrator: Integrator) -> None:
-        """After a step: add up its impulses, write a sample where it is time. Collective.
+        """Sum the impulses of a step and write a sample if one is due. Collective.
 
         Raises:
-            OSError: On all ranks, when a sample cannot be written; what was written before is intact.
+            OSError: On all ranks, if a sample cannot be written; earlier samples are intact.
         """
         self._count, self._t = self._count + 1, integrator.t
         self._samples.add_impulses()
@@ -135,16 +138,16 @@ class Fields(Observer):
             self._sample()
 
     def end(self) -> None:
-        """At the end of a run: write its last step, if that was made whole, and close the file. Collective.
+        """Write the last step, if it was completed, and close the file. Collective.
 
         Raises:
-            OSError: On all ranks, when the file cannot be completed.
+            OSError: On all ranks, if the file cannot be completed.
         """
         file, s = self._file, self._integrator
         if file is None or s is None:
             return
-        whole = abs(s.t - self._t) <= _SAME * s.dt
-        if whole and self._count > self._sampled and not file.failed:
+        completed = abs(s.t - self._t) <= _SAME * s.dt
+        if completed and self._count > self._sampled and not file.failed:
             self._sample()
         self._file = None
         file.close()
@@ -152,16 +155,16 @@ class Fields(Observer):
     # -- checkpoints
 
     def state(self) -> dict[str, NDArray]:
-        """What the next samples depend on, the same on all ranks and for any number of them. Collective."""
-        kept = {"count": self._count, "sampled": self._sampled, "multiple": self._multiple,
-                "begun": self._begun, "t": self._t}  # fmt: skip
-        return {**{name: np.array(value) for name, value in kept.items()}, **self._samples.impulses()}
+        """Schedule and summed impulses, replicated and independent of the number of ranks. Collective."""
+        schedule = {"count": self._count, "sampled": self._sampled, "multiple": self._multiple,
+                    "begun": self._begun, "t": self._t}  # fmt: skip
+        return {**{name: np.array(value) for name, value in schedule.items()}, **self._samples.impulses()}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`state`; :meth:`begin` comes after.
+        """Restore a :meth:`state`, before :meth:`begin`.
 
         Raises:
-            ValueError: Something else than a state.
+            ValueError: A mapping that lacks entries of a state.
         """
         needed = ("count", "sampled", "multiple", "begun", "t", "normal", "tangential")
         lacking = [name for name in needed if name not in state]
@@ -175,14 +178,14 @@ class Fields(Observer):
         self._count, self._sampled = int(state["count"]), int(state["sampled"])
         self._begun = float(state["begun"])
         self._multiple = int(state["multiple"])
-        if self._interval is not None:  # which may be another one now
+        if self._interval is not None:  # may differ from that of the checkpoint
             self._multiple = math.floor((float(state["t"]) - self._begun) / self._interval + _SAME) + 1
 
     def _refuse_other_time(self, integrator: Integrator, t: float) -> None:
         if abs(integrator.t - t) > _SAME * integrator.dt:
             raise ValueError(
                 f"the fields of {str(self.path)!r} were followed to t = {t:.9g} s, but the run is at "
-                f"t = {integrator.t:.9g} s: make new ones for a run of its own"
+                f"t = {integrator.t:.9g} s: make new ones for another run"
             )
 
     def _sample(self) -> None:
@@ -207,7 +210,7 @@ def _number(value: Any) -> bool:
 
 
 class _Samples:
-    """The fields of a run as functions on the mesh, and impulses since the last sample."""
+    """Functions on the mesh for the fields of a run, and impulses summed since the last sample."""
 
     def __init__(self, integrator: Integrator, names: Sequence[str]) -> None:
         self._s, system = integrator, integrator.body
@@ -231,69 +234,70 @@ class _Samples:
         self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []  # type: ignore
         rows = self._contact.rows if self._contact else None
         self._fixed = rows is None or self._contact.constant  # type: ignore[union-attr]
-        # Where L changes an impulse has the direction that it had in its step.
+        # Where L varies, impulses are summed as vectors, each with L of its step.
         self._normal = np.zeros_like(integrator.r if self._fixed else rows.weights)  # type: ignore
         self._tangential = np.zeros_like(integrator.r_t)
 
     def check_elements(self, path: Path) -> None:
-        """Raise a ValueError unless a file of this kind can show the elements."""
+        """Raise a ValueError unless the file format supports the elements."""
         nodes = next(iter(self.functions.values())).function_space.dofmap.list.shape[1]
         curved = _compat.geometry_dofmap(self.mesh).shape[1] != nodes
         if path.suffix == ".xdmf" and (self.degree > 1 or curved):
-            what = f"these have {self.degree}" if self.degree > 1 else "but the cells are curved"
-            raise ValueError(f"XDMF shows elements of degree 1, {what}: take .bp instead")
+            problem = f"these have {self.degree}" if self.degree > 1 else "but the cells are curved"
+            raise ValueError(f"XDMF shows elements of degree 1, {problem}: take .bp instead")
 
     # -- impulses
 
     def add_impulses(self) -> None:
-        """Add those of the last step."""
+        """Add the contact impulses of the last step."""
         s = self._s
         if self._contact is not None:
             self._normal += s.r if self._fixed else s.r[:, None] * self._contact.rows.weights
             self._tangential += s.r_t
 
     def forget_impulses(self) -> None:
-        """The sums begin anew."""
+        """Set the sums to zero."""
         self._normal[:], self._tangential[:] = 0.0, 0.0
 
     def impulses(self) -> dict[str, NDArray]:
-        """The sums, points in order, on all ranks. Collective."""
-        found = {"normal": self._normal, "tangential": self._tangential}
+        """Summed impulses of all contact points in their global order, replicated [N s]. Collective."""
+        sums = {"normal": self._normal, "tangential": self._tangential}
         if self._contact is None:
-            return {name: each.copy() for name, each in found.items()}
+            return {name: local.copy() for name, local in sums.items()}
         order = self._contact.rows.sorting(self.comm)
-        for name, each in found.items():
-            every = parallel.gather_rows(self.comm, each)
-            found[name] = every[order] if len(every) else every.copy()
-        return found
+        for name, local in sums.items():
+            gathered = parallel.gather_rows(self.comm, local)
+            sums[name] = gathered[order] if len(gathered) else gathered.copy()
+        return sums
 
     def take_impulses(self, normal: NDArray, tangential: NDArray) -> None:
-        """Go on from :meth:`impulses`. Collective."""
-        contact, given = self._contact, (normal, tangential)
+        """Restore the sums of :meth:`impulses`. Collective."""
+        contact, stored = self._contact, (normal, tangential)
         total = contact.total if contact else 0
-        for mine, sums in zip((self._normal, self._tangential), given):
-            needed = (total if contact and (mine is self._normal or mine.ndim == 2) else 0, *mine.shape[1:])
+        for local, sums in zip((self._normal, self._tangential), stored):
+            points = total if contact and (local is self._normal or local.ndim == 2) else 0
+            needed = (points, *local.shape[1:])
             if sums.shape != needed:
                 raise ValueError(
                     f"the state of the fields is of another contact: it has impulses of shape {sums.shape}, "
                     f"this run {needed}"
                 )
             if contact is not None and needed[0]:
-                every = np.empty_like(sums)
-                every[contact.rows.sorting(self.comm)] = sums
-                mine[:] = every[contact.mine]
+                unsorted = np.empty_like(sums)
+                unsorted[contact.rows.sorting(self.comm)] = sums
+                local[:] = unsorted[contact.mine]
 
     # -- values
 
     def fill(self) -> None:
-        """Give the functions their values at ``t``. Collective."""
+        """Update the functions to the values at ``t``. Collective."""
         s = self._s
-        ways: dict[str, Callable[[], NDArray]] = {
-            "displacement": lambda: self._moved(s.u), "velocity": lambda: self._moved(s.v_mean),
+        evaluations: dict[str, Callable[[], NDArray]] = {
+            "displacement": lambda: self._at_nodes(s.u), "velocity": lambda: self._at_nodes(s.v_mean),
             "stress": self._stress, "impulse": self._impulse, "gap": self._gap,
         }  # fmt: skip
         for name, function in self.functions.items():
-            values, space = ways[name](), function.function_space
+            values, space = evaluations[name](), function.function_space
             owned, width = space.dofmap.index_map.size_local, values.size // max(len(values), 1)
             target = function.x.array.reshape(self.nodes, space.dofmap.bs)
             target[:owned, :width] = values[:owned].reshape(owned, width)
@@ -303,19 +307,19 @@ class _Samples:
         system = self._s.system
         return list(system.split(x)) if isinstance(system, Divided) else [x]
 
-    def _moved(self, x: NDArray) -> NDArray:
-        """Displacements of the owned nodes, or velocities, shape (owned nodes, gdim)."""
+    def _at_nodes(self, x: NDArray) -> NDArray:
+        """Displacements or velocities of the owned nodes, shape (owned nodes, gdim)."""
         body, gdim = self._bodies[0], self.mesh.geometry.dim
         parts = [each[: body.owned].reshape(-1, body.block)[:, :gdim] for each in self._split(x)]
         return parts[0] if len(parts) == 1 else np.where(self._first[:, None], parts[0], parts[1])
 
     def _stress(self) -> NDArray:
-        found = [stress(u) for stress, u in zip(self._stresses, self._split(self._s.u))]
-        if len(found) == 1:
-            return found[0]
+        values = [stress(u) for stress, u in zip(self._stresses, self._split(self._s.u))]
+        if len(values) == 1:
+            return values[0]
         volumes = [stress.volume for stress in self._stresses]
         total = volumes[0] + volumes[1]
-        return sum(a * b for a, b in zip(found, volumes)) / np.where(total > 0, total, 1.0)  # type: ignore
+        return sum(a * b for a, b in zip(values, volumes)) / np.where(total > 0, total, 1.0)  # type: ignore
 
     def _impulse(self) -> NDArray:
         body, out, contact = self._bodies[0], np.zeros(self._bodies[0].size), self._contact
@@ -329,12 +333,12 @@ class _Samples:
         return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
 
     def _gap(self) -> NDArray:
-        found: NDArray = np.full(self.nodes, np.nan)
+        smallest: NDArray = np.full(self.nodes, np.nan)
         if self._contact is not None:
             rows, gap = self._contact.rows, self._s.gap()
             if isinstance(rows, SharedRows):
                 at_rows = parallel.gather_rows(self.comm, gap)[rows.point][:, None]
             else:
                 at_rows = np.broadcast_to(gap[:, None], rows.dofs.shape)
-            np.fmin.at(found, rows.dofs // self._bodies[0].block, at_rows)
-        return found
+            np.fmin.at(smallest, rows.dofs // self._bodies[0].block, at_rows)
+        return smallest

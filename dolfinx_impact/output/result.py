@@ -1,4 +1,4 @@
-"""The history of a run, and files that are written whole or not at all."""
+"""Recorded histories of a run, their summary and file."""
 
 from __future__ import annotations
 
@@ -10,33 +10,36 @@ from numpy.typing import NDArray
 
 from .atomic_file import write_whole
 
-#: Of the largest energy, or of a step's approach: less is rounding, or too little to be said.
+#: Part of the largest energy, or of the approach in a step, below which a value is not reported.
 _ROUNDING = 1e-6
-#: A linear law feels larger rotations [rad].
+#: Rotation above which a law of small strains is reported as inaccurate [rad].
 _SMALL_ROTATION = 0.1
-#: A penetration of more steps' approach is a drift.
+#: Penetration over the approach in a step above which it is reported as drift.
 _MANY_STEPS = 10
 
 
 class Result(Mapping[str, NDArray]):
-    """Arrays of a run by name, the same on every rank.
+    """Recorded arrays of a run by name, replicated.
 
-    ``t`` (n,) times; ``u`` (n, k) and ``v_t`` (n, k) displacements and velocities at ``t``;
-    ``t_v`` (n,), ``v`` (n, k) velocities at the scheme's own times; ``gap`` (n, p) at ``t``;
-    ``r`` (n, p) impulses that act at ``t_r = t`` (summed since the previous sample);
-    ``labels`` (k,), ``contact_labels`` (p,); and, unless switched off, the energies of
-    :mod:`dolfinx_impact.integrators.energy` and their ``residual``, each (n,). SI units.
+    For n samples, k recorded dofs and p contact points, in SI units:
+
+    - ``t`` (n,) times; ``u`` (n, k) and ``v_t`` (n, k) displacements and velocities at ``t``;
+    - ``v`` (n, k) velocities at the times ``t_v`` (n,) of the scheme;
+    - ``gap`` (n, p) at ``t``; ``r`` (n, p) impulses, the sum since the previous sample, at ``t_r = t``;
+    - ``labels`` (k,), ``contact_labels`` (p,);
+    - unless disabled, the energies of :mod:`dolfinx_impact.integrators.energy` and the ``residual`` of their
+      balance, each (n,).
 
     Attributes:
-        balance: Whether the scheme has an energy balance that closes.
+        balance: Whether the scheme has an exact discrete energy balance.
         steps: Number of steps.
-        about: The scheme, the system and the contact that it is of; not kept in files.
+        about: Description of scheme, system and contact; not stored in files.
         seconds: Wall-clock time of the loop [s].
         penetration: Largest penetration of a contact point in any step [m]; by default that of the samples.
-        approach: Largest decrease of a gap in one step, which is the step times the largest closing velocity
-            [m]; 0 where that is not known.
-        penetration_at_start: Largest penetration at the start [m].
-        turned: Angle by which a body of linear laws has turned at the end; 0 for other systems [rad].
+        approach: Largest decrease of a gap in one step, the time step times the largest closing velocity [m];
+            0 where it was not recorded.
+        penetration_at_start: Largest penetration of the initial state [m].
+        turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
     """
 
     def __init__(
@@ -72,21 +75,21 @@ class Result(Mapping[str, NDArray]):
         return len(self._arrays)
 
     def save(self, path: str | Path) -> None:
-        """Write a ``.npz`` file, whole or not at all. Rank 0 writes; collective."""
-        everything: dict[str, Any] = {
+        """Write a ``.npz`` file atomically. Rank 0 writes; collective."""
+        contents: dict[str, Any] = {
             **self._arrays, "_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds,
             "_penetration": self.penetration, "_approach": self.approach, "_turned": self.turned,
             "_penetration_at_start": self.penetration_at_start,
         }  # fmt: skip
-        write_whole(path, lambda f: np.savez(f, **everything))
+        write_whole(path, lambda f: np.savez(f, **contents))
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
-        """Read what :meth:`save` wrote.
+        """Read a file of :meth:`save`.
 
         Raises:
-            FileNotFoundError: No such file.
-            ValueError: A file of another kind.
+            FileNotFoundError: The file does not exist.
+            ValueError: The file is not a result.
         """
         try:
             with np.load(path, allow_pickle=False) as data:
@@ -108,7 +111,7 @@ class Result(Mapping[str, NDArray]):
         return run
 
     def summary(self) -> str:
-        """One line that says what happened."""
+        """Steps, time, contact, impulse, penetration and energy balance in one line."""
         line = f"{self.steps} steps to t = {self['t'][-1]:.6g} s in {self.seconds:.2f} s"
         if "r" in self and self["r"].size:
             hits = self["r"].sum(axis=1) > 0
@@ -117,9 +120,9 @@ class Result(Mapping[str, NDArray]):
         if "residual" in self:
             name = "balance residual" if self.balance else "defect of the energy balance"
             line += f", {name} {relative_residual(self):.1e} of the largest energy"
-            apart = internal_difference(self)
-            if apart > _ROUNDING:
-                line += f", internal work and stored energy up to {100 * apart:.2g} % of it apart"
+            difference = internal_difference(self)
+            if difference > _ROUNDING:
+                line += f", internal work and stored energy up to {100 * difference:.2g} % of it apart"
         if self.turned > _SMALL_ROTATION:
             line += (
                 f". WARNING: the body has turned by {self.turned:.2g} rad, its law is for small rotations: "
@@ -128,31 +131,31 @@ class Result(Mapping[str, NDArray]):
         return line
 
     def _depth(self) -> str:
-        """The largest penetration in words, and a warning where it is no matter of one step."""
+        """Text on the largest penetration, with a warning where it has accumulated over many steps."""
         if not self.penetration > _ROUNDING * self.approach:
             return ", no penetration"
-        words = f", largest penetration {self.penetration:.3g} m"
+        text = f", largest penetration {self.penetration:.3g} m"
         if self.approach > 0:
             steps = (self.penetration - self.penetration_at_start) / self.approach
-            words += f" ({steps:.2g} times the largest approach in a step)"
+            text += f" ({steps:.2g} times the largest approach in a step)"
             if steps > _MANY_STEPS:
-                words += (
+                text += (
                     ": WARNING, the contact drifts into the obstacle: see drift_correction= of contacts, or "
                     "take a smaller time step"
                 )
-        return words
+        return text
 
 
 def internal_difference(result: Mapping[str, NDArray]) -> float:
-    """Largest difference of internal work and change of the stored energy over the largest energy of the run.
+    """Largest difference between internal work and change of stored energy, over the largest energy.
 
-    Zero for linear bodies; for nonlinear ones the work of the forces in a step is not the change of the
-    energy, and their balance closes with the work.
+    Round-off for linear bodies. For nonlinear ones the discrete work of the internal forces differs from the
+    change of the stored energy, and the energy balance holds with the work.
     """
     largest = _largest_energy(result)
     stored = result["internal"] - result["internal"][0]
-    apart = float(np.max(np.abs(result["internal_work"] - stored)))
-    return apart / largest if largest > 0 else 0.0
+    difference = float(np.max(np.abs(result["internal_work"] - stored)))
+    return difference / largest if largest > 0 else 0.0
 
 
 def _largest_energy(result: Mapping[str, NDArray]) -> float:
@@ -160,7 +163,7 @@ def _largest_energy(result: Mapping[str, NDArray]) -> float:
 
 
 def relative_residual(result: Mapping[str, NDArray]) -> float:
-    """Largest residual of the balance over the largest energy of the run."""
+    """Largest residual of the energy balance over the largest energy of the run."""
     largest = _largest_energy(result)
     worst = float(np.max(np.abs(result["residual"])))
     return worst / largest if largest > 0 else worst

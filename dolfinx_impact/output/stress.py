@@ -1,4 +1,4 @@
-"""Stress at the nodes of a solid, to look at."""
+"""Von Mises stress at the nodes of a solid, for postprocessing."""
 
 from __future__ import annotations
 
@@ -16,26 +16,27 @@ from ..materials.law import THIN, constants_of
 from ..materials.reduced_dimension import Thin
 from ..systems.solid import Solid
 
-#: Nodes of a body of revolution lie on the axis up to this part of the body's length.
+#: Distance from the axis of a body of revolution, over the length of the body, up to which a node is on it.
 _ON_AXIS = 1e-10
 
 
 class VonMises:
-    """The von Mises stress of the Cauchy stress, at the nodes of a solid.
+    """Von Mises stress of the Cauchy stress at the nodes of a solid.
 
-    It is evaluated at the nodes of every cell, with that cell's law, and averaged over the cells at a node,
-    weighted by their volumes at rest. The stress of linear laws is that of small strains. On the axis
-    of a body of revolution ``u_r / r`` is its limit ``du_r/dr``. The stretches of the free directions
-    of a class of your own that is a law in plane stress, or on a line, are not known: taken as 1.
+    It is evaluated at the nodes of every cell with the law of the cell, and averaged over the cells at a
+    node, weighted by their undeformed volumes. Linear laws have the stress of small strains. On the axis of a
+    body of revolution ``u_r / r`` is replaced by its limit ``du_r/dr``. User-defined law classes in plane
+    stress or on a line do not provide the stretches of the stress-free directions, which are taken as 1.
 
     Args:
         solid: The body.
 
     Attributes:
-        volume: Volume of the body's cells at each local node, 0 where there are none, shape (nodes,) [m3].
+        volume: Undeformed volume of the cells at each local node, 0 at nodes off the body, shape (nodes,)
+            [m3].
 
     Raises:
-        ValueError: Something that is no solid; a law with functions at quadrature points.
+        ValueError: Not a :class:`.Solid`; a law with functions at quadrature points.
     """
 
     def __init__(self, solid: Solid) -> None:
@@ -55,7 +56,7 @@ class VonMises:
                     "the stress at the nodes is not known where a law has functions at quadrature points: "
                     "give it functions of a DG space"
                 )
-            # On every rank, also those without such cells: compiling is collective.
+            # On every rank, also those without such cells: compilation is collective.
             expression = fem.Expression(stress, points)
             values = np.zeros((cells.size, len(points)))
             self._parts.append((expression, cells, nodes[cells].ravel(), sizes[cells, None], values))
@@ -64,12 +65,12 @@ class VonMises:
         self._inverse = np.divide(1.0, self.volume, out=np.zeros_like(self.volume), where=self.volume > 0)
 
     def __call__(self, u: NDArray) -> NDArray:
-        """The stress at displacements ``u``, shape (local nodes,) [Pa]: owned ones, then ghosts, fresh.
+        """Von Mises stress at ``u``, shape (local nodes,) [Pa], with updated ghosts. Collective.
 
-        Nodes without cells of the body get 0. Collective.
+        It is 0 at nodes without cells of the body.
 
         Args:
-            u: Displacements, owned entries first; ghosts need not be fresh, shape (size,) [m].
+            u: Displacements, shape (size,) [m]; ghosts need not be updated.
         """
         owned = self._sums.index_map.size_local * self._bs
         self._u.x.array[:owned] = u[:owned]
@@ -78,7 +79,7 @@ class VonMises:
         return self._sums.array * self._inverse
 
     def _add(self, evaluate: Any) -> None:
-        """Sums over the cells at the nodes, weighted by the cells' volumes."""
+        """Sum cell values, weighted by the volumes of the cells, into the nodes."""
         sums = self._sums.array
         sums[:] = 0.0
         for expression, cells, nodes, sizes, values in self._parts:
@@ -91,32 +92,38 @@ class VonMises:
 
 
 def cauchy(law: Any, F: Any, state: str) -> Any:
-    """Cauchy stress of a reduced law, 3x3 UFL [Pa]; of a linear one that of small strains.
+    """Cauchy stress of a reduced law, a 3x3 UFL tensor [Pa]; of a linear law the stress of small strains.
 
     Args:
         law: The law, reduced to the state.
         F: The embedded deformation gradient, see :func:`.kinematics.deformation_gradient`.
         state: The state of the body.
     """
-    P, held = law.stress(F), 3 - THIN.get(state, 0)
-    sigma = P if law.linear else P * F.T / (ufl.det(F) * _free_stretch(law, F, held))
-    # No stress acts along the free directions; what an energy that is reduced says of them means nothing.
+    P, embedded = law.stress(F), 3 - THIN.get(state, 0)
+    sigma = P if law.linear else P * F.T / (ufl.det(F) * _free_stretch(law, F, embedded))
+    # The derivative of a reduced energy along stress-free directions is meaningless.
     return ufl.as_matrix(
-        [[sigma[i, j] if max(i, j) < held else 0.0 for j in range(3)] for i in range(3)]
+        [[sigma[i, j] if max(i, j) < embedded else 0.0 for j in range(3)] for i in range(3)]
     )  # fmt: skip
 
 
-def _free_stretch(law: Any, F: Any, held: int) -> Any:
-    """Product of the stretches of the free directions, which ``F`` does not know."""
-    if held < 3 and isinstance(law, Thin):
+def _free_stretch(law: Any, F: Any, embedded: int) -> Any:
+    """Product of the stretches of the stress-free directions, which ``F`` does not contain.
+
+    Args:
+        law: The law, reduced to the state.
+        F: The embedded deformation gradient.
+        embedded: Number of the other directions.
+    """
+    if embedded < 3 and isinstance(law, Thin):
         return ufl.det(law._filled(F, constants_of(F, law._values))) / ufl.det(F)
-    if held < 3 and isinstance(law, StVenantKirchhoff):
-        # Free of stress: lambda tr E + 2 mu E33 = 0.
+    if embedded < 3 and isinstance(law, StVenantKirchhoff):
+        # No stress: lambda tr E + 2 mu E33 = 0.
         strain = (F.T * F - ufl.Identity(3)) / 2
-        along, ratio = strain[0, 0], law.nu
-        if held == 2:
-            along, ratio = along + strain[1, 1], law.nu / (1 - law.nu)
-        return ufl.sqrt(1 - 2 * ratio * along) ** (3 - held)
+        trace, ratio = strain[0, 0], law.nu
+        if embedded == 2:
+            trace, ratio = trace + strain[1, 1], law.nu / (1 - law.nu)
+        return ufl.sqrt(1 - 2 * ratio * trace) ** (3 - embedded)
     return 1.0
 
 
@@ -125,10 +132,10 @@ def _deformation_gradient(u: Any, solid: Solid) -> Any:
     if solid.state != "axisymmetric":
         return F
     r = ufl.SpatialCoordinate(solid.mesh)[0]
-    away = ufl.gt(abs(r), _ON_AXIS * solid.length)
-    # The divisor is never zero, also where the quotient is not taken.
-    across = ufl.conditional(away, 1 + u[0] / ufl.conditional(away, r, 1.0), F[0, 0])
-    return ufl.as_matrix([[F[0, 0], F[0, 1], 0], [F[1, 0], F[1, 1], 0], [0, 0, across]])
+    off_axis = ufl.gt(abs(r), _ON_AXIS * solid.length)
+    # Both branches are evaluated: the divisor must not be zero.
+    hoop = ufl.conditional(off_axis, 1 + u[0] / ufl.conditional(off_axis, r, 1.0), F[0, 0])
+    return ufl.as_matrix([[F[0, 0], F[0, 1], 0], [F[1, 0], F[1, 1], 0], [0, 0, hoop]])
 
 
 def _von_mises(sigma: Any) -> Any:
@@ -139,16 +146,16 @@ def _von_mises(sigma: Any) -> Any:
 def _cells_of_materials(solid: Solid) -> list[NDArray]:
     """Owned cells of each material, in the order of ``solid.materials``. Collective."""
     local = solid.mesh.topology.index_map(solid.mesh.topology.dim).size_local
-    mappings = [given for given in (solid.law, solid.density) if isinstance(given, Mapping)]
+    mappings = [each for each in (solid.law, solid.density) if isinstance(each, Mapping)]
     if mappings:
-        found = [solid.named.cells(name) for name in sorted(set().union(*mappings))]
+        regions = [solid.named.cells(name) for name in sorted(set().union(*mappings))]
     else:
-        found = [np.arange(local) if solid.cells is None else solid.cells]
-    return [np.unique(cells[cells < local]).astype(np.int32) for cells in found]
+        regions = [np.arange(local) if solid.cells is None else solid.cells]
+    return [np.unique(cells[cells < local]).astype(np.int32) for cells in regions]
 
 
 def _cell_volumes(solid: Solid) -> NDArray:
-    """Volumes of the local cells of the body [m3]; of owned ones only. Collective."""
+    """Undeformed volumes of owned cells of the body, 0 for other cells, shape (cells,) [m3]. Collective."""
     space = fem.functionspace(solid.mesh, ("DG", 0))
     weight = kinematics.thickness(solid.mesh, solid.state, solid.section)
     volumes = fem.assemble_vector(fem.form(weight * ufl.TestFunction(space) * solid.dx))

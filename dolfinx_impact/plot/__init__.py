@@ -1,7 +1,7 @@
-"""Pictures of runs: histories beside exact ones and energies (matplotlib), strips and films (pyvista).
+"""Pictures of runs: histories and energies (matplotlib), strips and animations of solids (pyvista).
 
-:func:`history` and :func:`energy` draw what a run recorded; :func:`strip` and :func:`animate` (GIF, MP4) a
-solid and its obstacle at the moments that :class:`Snapshots` kept. Numbers for other programs: ``output``.
+:func:`history` and :func:`energy` plot a :class:`.Result`; :func:`strip` and :func:`animate` (GIF, MP4) draw
+a solid and its obstacle at the moments stored by :class:`Snapshots`. Data for other programs: ``output``.
 """
 
 from .drawing import pyplot

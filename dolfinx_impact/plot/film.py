@@ -1,4 +1,4 @@
-"""Solids and their obstacles as moments beside one another, and as films."""
+"""Strips of moments and animations of solids and their obstacles."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .shots import SHADES, Clip, Moments, Wanted, check, gather, moments_of
 from .solids import LEVELS, Colors, Look, Scene, Shot, view_from
 from .surfaces import corners_of_box
 
-#: Room around the body in which an endless obstacle is drawn by default, a flat one and others, over the
-#: largest side of what the body passes.
+#: Default margin of the box in which an unbounded obstacle is drawn, flat and other ones, over the largest
+#: side of the region that the body passes.
 _FLAT, _ROUND = 0.15, 0.6
 
 
@@ -30,42 +30,43 @@ def strip(
     box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
     clip: Clip = None, cells: int = 100, columns: int | None = None, title: str = "",
 ) -> None:  # fmt: skip
-    """Moments of a solid and its obstacle beside one another, as PNG, SVG or PDF. Rank 0 draws; collective.
+    """Draw moments of a solid and its obstacle side by side, as PNG, SVG or PDF. Rank 0 draws; collective.
 
-    Drawn off the screen. True to scale but for ``magnify``. Red arrows are the forces of contact as seen by
-    the eye, also where something hides the point; where many points carry forces, their sums over patches.
-    Obstacles are seen from their free side alone; lines on them are as far apart as the scale says and move
-    with them, the shadow of the body falls along the normal of a plane, on others from above (z). Of a
-    moving one a blue arrow shows the velocity where it is largest, a blue outline where it was at first.
+    Rendered off screen, true to scale except for ``magnify``. Red arrows are contact forces projected on the
+    picture, also at hidden points; where many points have forces, sums over patches. Obstacles are visible
+    from their free side only. The spacing of the grid lines on them, which move with them, is that of the
+    scale bar. The shadow of the body is projected along the normal of a plane, on other obstacles along -z.
+    For moving obstacles a blue arrow shows the velocity where it is largest, and a blue outline the initial
+    position.
 
     Args:
         path: File to write.
-        solid: The body, in 2 or 3 directions.
-        snapshots: What is shown: the states of the observer, or moments.
+        solid: The body, in 2 or 3 dimensions.
+        snapshots: The observer with the states, or moments.
         obstacle: The shape; by default that of the contact.
-        contact: Whose points the forces of the moments act on.
-        shade: What colours the body: ``"speed"``, ``"displacement"`` (its length), ``"stress"`` (von Mises),
-            or a velocity, ``"v_x"``, ``"v_y"``, ``"v_z"``.
-        top: Value at the upper end of the colours, in SI units; by default the largest that is seen.
-        magnify: Factor on the displacements; the picture says it. An obstacle at rest is drawn so much
-            farther away that the node which is nearest to it at first touches it when it does.
+        contact: The contact on whose points the forces of the moments act.
+        shade: Field that colours the body: ``"speed"``, ``"displacement"`` (magnitude), ``"stress"`` (von
+            Mises), or a velocity component, ``"v_x"``, ``"v_y"``, ``"v_z"``.
+        top: Upper limit of the colour scale, in SI units; by default the largest visible value.
+        magnify: Factor on the displacements, stated in the picture. An obstacle at rest is drawn farther
+            away, so that the node nearest to it at rest touches it in the picture when it is in contact.
         box: Opposite corners of the box in which the obstacle is drawn, shape (gdim,) each [m]; by default
-            around all that the body passes.
-        eye: Direction towards the eye in 3D, not upwards.
-        clip: Cut the body in 3D by a plane of the body at rest, and take away the part towards the eye:
-            ``"x"``, ``"y"`` or ``"z"`` for the plane across this axis through the middle of the body, or
-            ``(point, normal)`` [m]. The obstacle stays whole; ``box`` cuts that.
-        cells: Cells along the longest side of the box of the grid on which the obstacle is looked for.
-        columns: Pictures in a row; by default up to four, one of long bodies.
+            around the region that the body passes.
+        eye: Direction towards the eye in 3D, not parallel to z.
+        clip: Plane in the undeformed body that cuts it in 3D; the part towards the eye is removed. ``"x"``,
+            ``"y"`` or ``"z"`` for the plane normal to this axis through the middle of the body, or
+            ``(point, normal)`` [m]. The obstacle is not cut, except by ``box``.
+        cells: Cells of the sampling grid for the obstacle along the longest side of the box.
+        columns: Pictures per row, up to four by default, depending on the aspect ratio.
         title: First line of the picture.
 
     Raises:
-        ValueError: No moments, arrays of other shapes, forces without a contact, an unknown shade, a bad
-            box, an eye above or without direction, a plane that does not cut the body, a name that does not
-            end in .png, .svg or .pdf.
+        ValueError: No moments, arrays of other shapes, forces without a contact, an unknown shade, an invalid
+            box, a zero or vertical ``eye``, a plane that does not cut the body, a name that does not end in
+            .png, .svg or .pdf.
         FileNotFoundError: The folder does not exist.
-        ImportError: When matplotlib or pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash.
+        ImportError: matplotlib or pyvista is missing (extra ``plot``).
+        RuntimeError: No display, and a VTK that crashes without one.
     """
     moments = moments_of(snapshots)
     wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells)
@@ -83,24 +84,24 @@ def animate(
     box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
     clip: Clip = None, cells: int = 80, frames: int = 100, pause: float = 0.06, title: str = "",
 ) -> None:  # fmt: skip
-    """A film of a solid and its obstacle, as GIF or MP4. Rank 0 draws; collective.
+    """Animate a solid and its obstacle, as GIF or MP4. Rank 0 draws; collective.
 
-    Drawn off the screen, with one camera and one scale of colours for the whole film. See :func:`strip`.
-    MP4 needs the program ffmpeg; a GIF has 256 colours, those of the legend among them.
+    Rendered off screen with a fixed camera and colour scale, see :func:`strip`. MP4 needs the program ffmpeg;
+    a GIF has 256 colours, including those of the legend.
 
     Args:
         path: File to write.
         solid, snapshots, obstacle, contact, shade, top, magnify, box, eye, clip, cells: See :func:`strip`.
-        frames: Most pictures; of more moments so many are taken, evenly.
+        frames: Largest number of pictures; of more moments a uniform selection is drawn.
         pause: Time between two pictures [s], in a GIF rounded to 0.01 s.
         title: First line of the pictures.
 
     Raises:
-        ValueError: Fewer than two moments; a pause below 0.02 s; see :func:`strip`; a name that does not end
-            in .gif or .mp4.
+        ValueError: Fewer than two moments; a pause outside [0.02, 60) s; see :func:`strip`; a name that does
+            not end in .gif or .mp4.
         FileNotFoundError: The folder does not exist.
-        ImportError: When matplotlib or pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash; an MP4 without ffmpeg.
+        ImportError: matplotlib or pyvista is missing (extra ``plot``).
+        RuntimeError: No display, and a VTK that crashes without one; an MP4 without ffmpeg.
     """
     moments = moments_of(snapshots)
     wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells)
@@ -131,7 +132,7 @@ def _scene(parts: Parts, plane: Plane | None, shots: Sequence[Shot], wanted: Wan
 
 
 def _box(shots: Sequence[Shot], shape: Obstacle) -> NDArray:
-    """Around what the body passes, and around an obstacle that is not much larger."""
+    """Box around the region that the body passes and an obstacle of similar size, shape (2, gdim) [m]."""
     low = np.min([shot.points.min(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
     high = np.max([shot.points.max(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
     size = np.max(high - low)
@@ -147,17 +148,22 @@ def _box(shots: Sequence[Shot], shape: Obstacle) -> NDArray:
 
 
 def _columns(count: int, ratio: float) -> int:
-    """Pictures in a row, so that the whole is neither tower nor ribbon and has few holes."""
+    """Pictures per row for a total aspect ratio near 1.8 and few empty places.
 
-    def ugly(columns: int) -> float:
+    Args:
+        count: Number of pictures.
+        ratio: Width over height of a picture.
+    """
+
+    def penalty(columns: int) -> float:
         rows = -(-count // columns)
         return abs(np.log(columns * ratio / rows / 1.8)) + (rows * columns - count) / count
 
-    return min(range(1, min(count, 4) + 1), key=ugly)
+    return min(range(1, min(count, 4) + 1), key=penalty)
 
 
 def _clock(shots: Sequence[Shot]) -> tuple[float, str, int]:
-    """Factor and unit of the times, and digits that tell them apart."""
+    """Factor and unit of the times, and the number of digits that distinguishes them."""
     times = np.array([shot.t for shot in shots])
     factor, second = unit(float(np.abs(times).max()), "s")
     steps = np.diff(np.unique(times)) * factor
@@ -192,13 +198,13 @@ def _draw_film(
 ) -> None:
     plt, (width, height) = pyplot(), scene.size
     above, beside = 46 if title else 26, 110
-    whole = np.array([width + beside, height + above])
-    figure = plt.figure(figsize=whole / 100, dpi=100)
-    axes = figure.add_axes((0, 0, width / whole[0], height / whole[1]))
-    bar = figure.add_axes((width / whole[0], 0.1, 18 / whole[0], 0.75))
+    size = np.array([width + beside, height + above])
+    figure = plt.figure(figsize=size / 100, dpi=100)
+    axes = figure.add_axes((0, 0, width / size[0], height / size[1]))
+    bar = figure.add_axes((width / size[0], 0.1, 18 / size[0], 0.75))
     scene.add_colorbar(figure, levels=LEVELS, cax=bar)
-    figure.text(8 / whole[0], 1 - 18 / whole[1], title, fontsize=11)
-    clock = figure.text(8 / whole[0], 1 - (above - 8) / whole[1], "", fontsize=10, family="monospace")
+    figure.text(8 / size[0], 1 - 18 / size[1], title, fontsize=11)
+    clock = figure.text(8 / size[0], 1 - (above - 8) / size[1], "", fontsize=10, family="monospace")
     pictures: list[NDArray] = []
     arrows: list[Any] = []
     shown = None
@@ -210,18 +216,19 @@ def _draw_film(
         for each in arrows:
             each.remove()
         arrows = [*scene.add_forces(axes, shot), *scene.add_motion(axes, i)]
-        clock.set_text(_said(shots, shot, pause))
+        clock.set_text(_time_text(shots, shot, pause))
         figure.canvas.draw()
         pictures.append(np.asarray(figure.canvas.buffer_rgba())[..., :3].copy())
     plt.close(figure)
     write_film(path, pictures, scene.palette(), pause)
 
 
-def _said(shots: Sequence[Shot], shot: Shot, pause: float) -> str:
+def _time_text(shots: Sequence[Shot], shot: Shot, pause: float) -> str:
+    """Title, time and, for moments at about equal intervals, the slow-motion factor of an animation."""
     factor, second, digits = _clock(shots)
-    said = f"{shot.title} t = {factor * shot.t:.{digits}f} {second}".strip()
+    text = f"{shot.title} t = {factor * shot.t:.{digits}f} {second}".strip()
     steps = np.diff([each.t for each in shots])
     mean = float(steps.mean())
     if mean > 0 and np.all(np.abs(steps - mean) < 0.2 * mean) and pause > 2 * mean:
-        said += f"   {float(f'{pause / mean:.1g}'):,.0f} times slower"
-    return said
+        text += f"   {float(f'{pause / mean:.1g}'):,.0f} times slower"
+    return text

@@ -1,4 +1,4 @@
-"""Frames in motion: beams as tubes with the points of contact marked, as strip (PNG) and film (GIF, MP4)."""
+"""Pictures of frames: beams as tubes with marked contact points, as strip (PNG) and animation (GIF, MP4)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .drawing import load_pyvista, pyplot, round_down
 from .movie import check_film, write_film
 
 CLOSED, OPEN, UNLOADED = "#222222", "#e0201b", "#9a9a9a"
-#: From where the eye looks, and up.
+#: Direction towards the eye, and upward direction.
 _EYE, _UP = np.array([-0.22, -1.0, 0.36]), np.array([0.0, 0.0, 1.0])
-#: Room around the frame at rest, over its width: left and below, right and above.
+#: Margins around the undeformed frame over its width: left and below, right and above.
 _ROOM = np.array([[-0.03, -0.145], [0.03, 0.11]])
-#: Colours that shadow does not change much; and no picture before all is in place.
+#: Weak shading, and no rendering before all meshes are added.
 _PAINT: dict[str, Any] = {"ambient": 0.35, "diffuse": 0.75, "reset_camera": False, "render": False}
 
 
 class Tubes(NamedTuple):
-    """How the beams of some parts are drawn.
+    """Appearance of the beams of some parts.
 
     Attributes:
-        parts: Their names.
-        radius: Of the tubes, a matter of drawing [m].
-        color: As matplotlib knows it.
-        lift: How much higher than their axes they are drawn [m].
+        parts: Names of the parts.
+        radius: Radius of the tubes in the picture, independent of the section [m].
+        color: A colour of matplotlib.
+        lift: Height above the beam axes at which they are drawn [m].
     """
 
     parts: Sequence[str]
@@ -41,22 +41,22 @@ class Tubes(NamedTuple):
 
 
 class Scene:
-    """A frame seen from one side.
+    """View of a frame from a fixed direction.
 
     Args:
-        frame: The frame, whole on every rank.
-        tubes: How its beams are drawn, by the name that the legend shows.
-        contact: Node to node contact of the frame, the first nodes below.
-        magnify: Factor on the displacements; pictures say it.
-        least: Smallest gap that is marked as open [m]; pictures say it.
-        supports: Name of nodes that are marked as held.
-        points: What the legend calls a point of contact.
+        frame: The frame, replicated.
+        tubes: Appearance of its beams by their name in the legend.
+        contact: Node-to-node contact of the frame, the lower node of each pair first.
+        magnify: Factor on the displacements, stated in the pictures.
+        least: Smallest gap that is marked as open [m], stated in the pictures.
+        supports: Name of nodes that are marked as supports.
+        points: Name of a contact point in the legend.
 
     Attributes:
-        size: Of the pictures, width and height [pixels].
+        size: Width and height of the pictures [pixels].
 
     Raises:
-        ValueError: Parts or supports that the mesh does not have, a contact with something else than nodes.
+        ValueError: Parts or supports that the mesh does not have, a contact that is not between nodes.
     """
 
     def __init__(
@@ -77,15 +77,15 @@ class Scene:
         self._below, self._above = pairs[:, 0], pairs[:, -1]
         if not np.all(self._below != self._above):
             raise ValueError("a Scene marks pairs of nodes: its contact must be NodePairs of the frame")
-        self._held = self._x[frame.nodes(supports)] if supports is not None else np.zeros((0, 3))
+        self._supports = self._x[frame.nodes(supports)] if supports is not None else np.zeros((0, 3))
         self._rail = max(self._radius_at(node) for node in self._below)
-        self._look()
+        self._fit_view()
 
     def _radius_at(self, node: int) -> float:
         return max(t.radius for name, t in self.tubes.items() if node in self._segments[name])
 
-    def _look(self) -> None:
-        """Where the eye is: directions to the right, upwards and towards it, and the size."""
+    def _fit_view(self) -> None:
+        """Set directions (right, up, towards the eye), scale and size of the pictures."""
         back = _EYE / np.linalg.norm(_EYE)
         right = np.cross(_UP, back) / np.linalg.norm(np.cross(_UP, back))
         self.view = np.array([right, np.cross(back, right), back])
@@ -99,17 +99,17 @@ class Scene:
         self._focus = middle @ self.view[:2]
 
     def pixels(self, points: NDArray) -> NDArray:
-        """Where points are in the picture, from shape (n, 3) [m]; shape (n, 2), from its upper left."""
+        """Pixel coordinates from the upper left corner, shape (n, 2), of points, shape (n, 3) [m]."""
         return np.asarray((points @ self.view[:2].T - self._corner) * [self._scale, -self._scale])
 
     # -- drawing
 
     def images(self, displacements: NDArray, gaps: NDArray) -> list[NDArray]:
-        """One picture a state, shape (height, width, 3) each.
+        """One picture per state, shape (height, width, 3) each.
 
         Args:
-            displacements: Of all nodes, shape (n, nodes, 3) [m].
-            gaps: In the order of recorded ones, shape (n, p) [m].
+            displacements: Displacements of all nodes, shape (n, nodes, 3) [m].
+            gaps: Gaps in the order of recorded ones, shape (n, p) [m].
 
         Raises:
             ValueError: Arrays of other shapes.
@@ -124,16 +124,16 @@ class Scene:
         plotter = pyvista.Plotter(off_screen=True, window_size=[2 * pixels for pixels in self.size])
         plotter.set_background("white")
         self._set_camera(plotter)
-        self._add_what_stays(plotter, pyvista)
-        found = []
+        self._add_static_parts(plotter, pyvista)
+        images = []
         for u, gap in zip(displacements, gaps):
             self._add_state(plotter, pyvista, u, gap)
             plotter.render()
             sharp = np.asarray(plotter.screenshot(return_img=True), dtype=np.uint16)[..., :3]
             four = sharp[::2, ::2] + sharp[1::2, ::2] + sharp[::2, 1::2] + sharp[1::2, 1::2]
-            found.append((four // 4).astype(np.uint8))
+            images.append((four // 4).astype(np.uint8))
         plotter.close()
-        return found
+        return images
 
     def _set_camera(self, plotter: Any) -> None:
         distance = 10 * np.ptp(self._x)
@@ -144,36 +144,37 @@ class Scene:
         plotter.camera.parallel_scale = self.size[1] / (2 * self._scale)
         plotter.camera.clipping_range = (0.1 * distance, 2 * distance)
 
-    def _add_what_stays(self, plotter: Any, pyvista: Any) -> None:
+    def _add_static_parts(self, plotter: Any, pyvista: Any) -> None:
+        """Undeformed beams and supports."""
         for name, segments in self._segments.items():
             lines = _lines(pyvista, self._x + self._lifts, segments)
             plotter.add_mesh(lines, color=UNLOADED, line_width=2, lighting=False)
         height = 3 * self._rail
-        for point in self._held:
+        for point in self._supports:
             below = point - [0.0, 0.0, height / 2]
             cone = pyvista.Cone(center=below, direction=(0, 0, 1), height=height, radius=0.6 * height)
             plotter.add_mesh(cone, color="#777777")
 
     def _add_state(self, plotter: Any, pyvista: Any, u: NDArray, gap: NDArray) -> None:
-        """Tubes, and a ball at every point of contact; they take the place of those before."""
-        moved = self._x + self.magnify * u
+        """Tubes, and a ball at every contact point; they replace those of the previous state."""
+        x = self._x + self.magnify * u
         for name, tube in self.tubes.items():
-            lines = _lines(pyvista, moved + self._lifts, self._segments[name])
+            lines = _lines(pyvista, x + self._lifts, self._segments[name])
             mesh = lines.strip(join=True).tube(radius=tube.radius, n_sides=16)
             plotter.add_mesh(mesh, color=tube.color, name=name, smooth_shading=True, **_PAINT)
         for i, (below, above) in enumerate(zip(self._below, self._above)):
-            apart = gap[i] > self.least
-            radius = self._rail * (1.5 if apart else 1.1)
-            foot, head = moved[[below, above]] + [0.0, 0.0, self._rail]
+            is_open = gap[i] > self.least
+            radius = self._rail * (1.5 if is_open else 1.1)
+            foot, head = x[[below, above]] + [0.0, 0.0, self._rail]
             ball = pyvista.Sphere(radius=radius, center=head + [0.0, 0.0, radius])
-            if apart:
+            if is_open:
                 ball += pyvista.Tube(pointa=foot, pointb=head, radius=0.25 * self._rail, n_sides=8)
-            plotter.add_mesh(ball, color=OPEN if apart else CLOSED, name=f"point {i}", **_PAINT)
+            plotter.add_mesh(ball, color=OPEN if is_open else CLOSED, name=f"point {i}", **_PAINT)
 
-    # -- what is written into a picture
+    # -- annotations by matplotlib
 
     def annotate(self, axes: Any, *, size: float = 9.0) -> None:
-        """Axes, two scales and what is not true to scale, into matplotlib axes in pixels of a picture."""
+        """Add axes, scale bars and notes on magnified displacements to matplotlib axes in pixels."""
         text = {"fontsize": size, "color": "0.15"}
         length, height = round_down(np.ptp(self._x) / 5), round_down(np.ptp(self._x) / 20 / self.magnify)
         corner = self._focus + (-0.46 * self.size[0] * self.view[0] - 0.41 * self.size[1] * self.view[1]) / (
@@ -188,18 +189,18 @@ class Scene:
         start = start + 2.6 * length * self.view[0]
         ends = self.pixels(np.array([start, start + [0, 0, height * self.magnify]]))
         axes.plot(*ends.T, color="0.15", lw=2)
-        said = f"{1e3 * height:g} mm of displacement: displacements x {self.magnify:g}"
+        scale = f"{1e3 * height:g} mm of displacement: displacements x {self.magnify:g}"
         lifted = [f"{name} drawn {t.lift:g} m higher" for name, t in self.tubes.items() if t.lift]
-        axes.text(*(ends.mean(axis=0) + [10, 0]), "\n".join([said, *lifted]), va="center", **text)
+        axes.text(*(ends.mean(axis=0) + [10, 0]), "\n".join([scale, *lifted]), va="center", **text)
 
     def _arrow(self, axes: Any, foot: NDArray, tip: NDArray, name: str, text: dict[str, Any]) -> None:
         ends = self.pixels(np.array([foot, tip]))
         axes.annotate("", ends[1], ends[0], arrowprops={"arrowstyle": "-|>", "color": "0.15", "shrinkA": 0})
-        way = ends[1] - ends[0]
-        axes.text(*(ends[1] + 14 * way / np.linalg.norm(way)), name, ha="center", va="center", **text)
+        arrow = ends[1] - ends[0]
+        axes.text(*(ends[1] + 14 * arrow / np.linalg.norm(arrow)), name, ha="center", va="center", **text)
 
     def legend(self, axes: Any, **options: Any) -> None:
-        """What colours mean, as a legend of matplotlib axes."""
+        """Add a legend of the colours to matplotlib axes or a figure."""
         from matplotlib.lines import Line2D
 
         entries = [Line2D([], [], color=t.color, lw=5, label=name) for name, t in self.tubes.items()]
@@ -215,19 +216,19 @@ def strip(
     path: str | Path, scene: Scene, displacements: NDArray, gaps: NDArray, titles: Sequence[str], *,
     title: str = "",
 ) -> None:  # fmt: skip
-    """Some moments beside one another, two in a row, as PNG or SVG. Rank 0 draws; collective.
+    """Draw moments side by side, two per row, as PNG or SVG. Rank 0 draws; collective.
 
     Args:
         path: File to write.
-        scene: What is drawn.
+        scene: The view of the frame.
         displacements, gaps: See :meth:`Scene.images`.
-        titles: Said above each moment.
+        titles: Titles of the moments.
         title: First line of the picture.
 
     Raises:
         ValueError: Arrays of other shapes.
-        ImportError: When matplotlib or pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash.
+        ImportError: matplotlib or pyvista is missing (extra ``plot``).
+        RuntimeError: No display, and a VTK that crashes without one.
     """
     parallel.on_root(MPI.COMM_WORLD, lambda: _strip(path, scene, displacements, gaps, titles, title))
 
@@ -242,9 +243,9 @@ def _strip(
     )
     for axes in grid.flat:
         axes.axis("off")
-    for axes, image, said in zip(grid.flat, images, titles):
+    for axes, image, text in zip(grid.flat, images, titles):
         _show(axes, image)
-        axes.set_title(said, fontsize=12, loc="left")
+        axes.set_title(text, fontsize=12, loc="left")
         scene.annotate(axes, size=8)
     figure.suptitle(title, fontsize=14)
     scene.legend(figure, loc="outside lower center", ncols=len(scene.tubes) + 3, fontsize=11)
@@ -256,22 +257,22 @@ def film(
     path: str | Path, scene: Scene, t: NDArray, displacements: NDArray, gaps: NDArray, *,
     curves: Mapping[str, tuple[NDArray, NDArray]], pause: float = 0.05, title: str = "",
 ) -> None:  # fmt: skip
-    """A film over curves of the gaps with the time running through, as GIF or MP4. Rank 0 draws; collective.
+    """Animate a frame above plots of the gaps with a time marker, as GIF or MP4. Rank 0 draws; collective.
 
     Args:
         path: File to write.
-        scene: What is drawn.
+        scene: The view of the frame.
         t: Times of the pictures, at least two, shape (n,) [s].
         displacements, gaps: See :meth:`Scene.images`.
-        curves: Times [s] and gaps [m] drawn below, by the name that the legend shows.
+        curves: Times [s] and gaps [m] plotted below, by their name in the legend.
         pause: Time between two pictures [s].
         title: First line of the pictures.
 
     Raises:
         ValueError: Arrays of other shapes, a name that does not end in .gif or .mp4.
         FileNotFoundError: The folder does not exist.
-        ImportError: When matplotlib or pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash; an MP4 without ffmpeg.
+        ImportError: matplotlib or pyvista is missing (extra ``plot``).
+        RuntimeError: No display, and a VTK that crashes without one; an MP4 without ffmpeg.
     """
     parallel.on_root(
         MPI.COMM_WORLD, lambda: _film(path, scene, t, displacements, gaps, curves, pause, title)
@@ -290,15 +291,15 @@ def _film(
     plt, images = pyplot(), scene.images(displacements, gaps)
     width, height = (pixels / 100 for pixels in scene.size)
     figure = plt.figure(figsize=(width, height + 2.6), dpi=80)
-    whole = height + 2.6
-    axes = figure.add_axes((0, 2.1 / whole, 1, height / whole))
+    total = height + 2.6
+    axes = figure.add_axes((0, 2.1 / total, 1, height / total))
     shown = _show(axes, images[0])
     axes.axis("off")
     scene.annotate(axes)
     scene.legend(axes, loc="upper right", ncols=2)
-    figure.text(0.01, 1 - 0.3 / whole, title, fontsize=12)
-    clock = figure.text(0.01, 1 - 0.62 / whole, "", fontsize=12, family="monospace")
-    below = figure.add_axes((0.07, 0.5 / whole, 0.91, 1.55 / whole))
+    figure.text(0.01, 1 - 0.3 / total, title, fontsize=12)
+    clock = figure.text(0.01, 1 - 0.62 / total, "", fontsize=12, family="monospace")
+    below = figure.add_axes((0.07, 0.5 / total, 0.91, 1.55 / total))
     _draw_gaps(below, curves, t)
     now = below.axvline(t[0], color="k", lw=1)
     slower = pause * (len(t) - 1) / (t[-1] - t[0])
@@ -341,8 +342,8 @@ def _dot(color: str, size: float, label: str) -> Any:
 
 
 def _lines(pyvista: Any, points: NDArray, segments: NDArray) -> Any:
-    """The segments with none but their own nodes."""
-    used, place = np.unique(segments, return_inverse=True)
-    ends = place.reshape(segments.shape)
+    """The segments as lines of pyvista, with only the nodes they use."""
+    used, index = np.unique(segments, return_inverse=True)
+    ends = index.reshape(segments.shape)
     lines = np.column_stack([np.full(len(ends), 2), ends]).ravel()
     return pyvista.PolyData(points[used], lines=lines)

@@ -1,4 +1,4 @@
-"""Pictures of histories beside exact ones, and of energies (matplotlib)."""
+"""Plots of histories, with exact solutions, and of energies (matplotlib)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..output.result import Result, relative_residual
 from .drawing import check_path, pyplot, save, unit
 
 _KINDS = (".png", ".svg", ".pdf")
-#: A curve: its name, times [s], values, look.
+#: A curve: name, times [s], values, line style.
 _Line = tuple[str, NDArray, NDArray, dict[str, Any]]
-#: Terms of the energy balance: what the legend calls them, look.
+#: Terms of the energy balance: name in the legend, line style.
 _TERMS: dict[str, tuple[str, dict[str, Any]]] = {
     "kinetic": ("kinetic", {"color": "#0b559f", "ls": "-"}),
     "internal": ("stored", {"color": "#d1711a", "ls": "--"}),
@@ -30,14 +30,14 @@ _TERMS: dict[str, tuple[str, dict[str, Any]]] = {
 #: Terms that are drawn even where they are zero.
 _ALWAYS = ("kinetic", "internal", "external", "contact")
 
-#: Told apart in grey too.
+#: Distinguishable in grey too.
 _STYLES: tuple[dict[str, Any], ...] = (
     {"color": "#0b559f", "ls": "-"},
     {"color": "#d1711a", "ls": "--"},
     {"color": "#3a8a3f", "ls": "-."},
 )
 _EXACT: dict[str, Any] = {"color": "0.35", "ls": ":", "lw": 2.2}
-#: Schemes by colour, line and marker, so that no two look alike in grey.
+#: Colour, line and marker of each scheme, distinguishable in grey.
 _SCHEMES: dict[str, dict[str, Any]] = {
     "cd-lagrange": {"color": "#0b559f", "ls": "-", "marker": "o"},
     "moreau-jean": {"color": "#d1711a", "ls": "--", "marker": "s"},
@@ -52,11 +52,11 @@ _OTHER: dict[str, Any] = {"color": "#111111", "ls": (0, (2, 2)), "marker": "d"}
 
 
 def style(scheme: str, *, every: float = 0.1) -> dict[str, Any]:
-    """Keywords of ``Axes.plot`` for a scheme of the catalogue, ``"exact"`` or any other name.
+    """Keyword arguments of ``Axes.plot`` for a scheme of the catalogue, ``"exact"`` or any other name.
 
     Args:
-        scheme: Its name.
-        every: Distance of the markers as a part of the axes' diagonal; 0 for no markers.
+        scheme: Name of the scheme.
+        every: Distance of the markers over the diagonal of the axes; 0 for no markers.
     """
     if scheme == "exact":
         return dict(_EXACT)
@@ -73,28 +73,28 @@ def history(
     exact: Mapping[str, Callable[[NDArray], NDArray]] | None = None,
     title: str = "",
 ) -> None:
-    """Displacement, velocity, impulse and energies of runs over time, as PNG, SVG or PDF.
+    """Plot displacement, velocity, impulse and energies of runs over time, as PNG, SVG or PDF.
 
-    Displacement and velocity are means over the recorded columns; impulses are summed over
-    the contact points and cumulated. Units follow the size. Rank 0 draws; collective.
+    Displacement and velocity are means over the recorded columns; impulses are summed over the contact
+    points and cumulated. Unit prefixes are chosen by magnitude. Rank 0 draws; collective.
 
     Args:
         path: File to write.
-        runs: Results by the name that the legend shows.
+        runs: Results by their name in the legend.
         exact: Functions of time for ``u`` [m], ``v`` [m/s], ``impulse`` [N s], ``kinetic`` or
             ``internal`` [J].
         title: Title of the figure.
 
     Raises:
-        ValueError: No runs, one without the histories or the energies, an exact solution of something else,
-            a name that does not end in .png, .svg or .pdf.
+        ValueError: No runs, a run without histories or energies, an unknown name in ``exact``, a file name
+            that does not end in .png, .svg or .pdf.
         FileNotFoundError: The folder does not exist.
-        ImportError: When matplotlib is missing (extra ``plot``).
+        ImportError: matplotlib is missing (extra ``plot``).
     """
     parallel.on_root(MPI.COMM_WORLD, lambda: _history(path, runs, exact or {}, title))
 
 
-#: What :func:`history` draws besides energies: label, unit, curve.
+#: Panels of :func:`history` other than energies: label, unit, curve.
 _CURVES: dict[str, tuple[str, str, Callable[[Result], NDArray]]] = {
     "u": ("mean displacement", "m", lambda run: run["u"].mean(axis=1)),
     "v": ("mean velocity", "m/s", lambda run: run["v_t"].mean(axis=1)),
@@ -140,10 +140,11 @@ def _history(
 
 
 def energy(path: str | Path, run: Result, *, title: str = "") -> None:
-    """The energy balance of a run over time, and below what it fails to close by, as PNG, SVG or PDF.
+    """Plot the terms of the energy balance of a run over time and its residual, as PNG, SVG or PDF.
 
-    The sum is that of the balance, ``kinetic + complementary + stored + dissipated`` less the works of loads,
-    contact and interface: the energy at the start, where the balance closes. Rank 0 draws; collective.
+    The sum is ``kinetic + complementary + dissipated``, plus the initial stored energy and the internal work,
+    minus the works of loads, contact and interface; it equals the initial energy where the balance is exact.
+    Rank 0 draws; collective.
 
     Args:
         path: File to write.
@@ -153,7 +154,7 @@ def energy(path: str | Path, run: Result, *, title: str = "") -> None:
     Raises:
         ValueError: A run without energies, a name that does not end in .png, .svg or .pdf.
         FileNotFoundError: The folder does not exist.
-        ImportError: When matplotlib is missing (extra ``plot``).
+        ImportError: matplotlib is missing (extra ``plot``).
     """
     parallel.on_root(MPI.COMM_WORLD, lambda: _energy(path, run, title))
 
@@ -179,9 +180,9 @@ def _energy(path: str | Path, run: Result, title: str) -> None:
     relative = relative_residual(run)
     scale = float(np.abs(run["residual"]).max()) / relative if relative > 0 else 1.0
     below.plot(seconds * t, run["residual"] / scale, color="k", lw=0.9)
-    what = "residual" if run.balance else "defect"
-    below.set_ylabel(f"{what} / largest energy")
-    below.set_title(f"largest {what}: {relative:.1e} of the largest energy", fontsize=9, loc="right")
+    label = "residual" if run.balance else "defect"
+    below.set_ylabel(f"{label} / largest energy")
+    below.set_title(f"largest {label}: {relative:.1e} of the largest energy", fontsize=9, loc="right")
     below.set_xlabel(f"time [{second}]")
     below.ticklabel_format(axis="y", style="sci", scilimits=(-2, 2))
     below.grid(alpha=0.3)
@@ -198,10 +199,10 @@ def _check_run(name: str, run: Result, needed: tuple[str, ...]) -> None:
 
 
 def _draw(ax: Any, lines: list[_Line], seconds: float, label: str, name: str) -> None:
-    """Curves in a unit that fits the largest, with a legend."""
-    factor, said = unit(max(float(np.abs(y).max(initial=0.0)) for _, _, y, _ in lines), name)
+    """Draw curves in a unit suited to the largest value, with a legend."""
+    factor, prefixed = unit(max(float(np.abs(y).max(initial=0.0)) for _, _, y, _ in lines), name)
     for each, t, y, look in lines:
         ax.plot(seconds * t, factor * y, label=each, **{"lw": 1.2, **look})
-    ax.set_ylabel(f"{label} [{said}]")
+    ax.set_ylabel(f"{label} [{prefixed}]")
     ax.grid(alpha=0.3)
     ax.legend(frameon=False, fontsize=8 if len(lines) > 3 else None)

@@ -1,4 +1,4 @@
-"""What makes an obstacle readable: lines of a grid on it, its outline, the shadow of the body."""
+"""Grid lines on an obstacle, its outline, and the shadow of the body on it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Most light that the shadow takes, its softness over the size of the body, pixels across the body.
+#: Darkness of the shadow, its blur over the size of the body, pixels across the body.
 _DARK, _SOFT, _FINE = 0.32, 0.05, 160
 
 
 def grid_lines(found: Any, places: NDArray, spacing: float) -> list[Any]:
-    """Lines at equal distances along the axes, in the obstacle: they move and turn with it.
+    """Equidistant lines along the axes of the obstacle at rest, which move with it.
 
     Args:
-        found: Its surface, triangles.
-        places: Where its points are in the obstacle as it was given, shape (n, 3) [m].
+        found: Surface of triangles.
+        places: Positions of its points in the obstacle at rest, shape (n, 3) [m].
         spacing: Distance of the lines [m].
     """
     triangles = found.faces.reshape(found.n_cells, 4)[:, 1:]
@@ -25,7 +25,7 @@ def grid_lines(found: Any, places: NDArray, spacing: float) -> list[Any]:
     sizes = np.linalg.norm(normals, axis=1)
     lines = []
     for axis in range(3):
-        # A face across an axis has one value along it: no line, or all of it.
+        # The coordinate is constant on a face normal to the axis, which has no contour lines.
         oblique = np.abs(normals[:, axis]) < 0.9 * sizes
         if not oblique.any():
             continue
@@ -39,11 +39,11 @@ def grid_lines(found: Any, places: NDArray, spacing: float) -> list[Any]:
 
 
 def outline(found: Any, corners: NDArray | None = None) -> Any:
-    """Edges and rims of a surface that is seen, but for those where a box cuts it.
+    """Edges and boundary of a visible surface, except the cuts by a box.
 
     Args:
-        found: The surface; faces that meet in an edge share no points.
-        corners: Of the box, shape (2, 3) [m], or None.
+        found: The surface; faces that meet at an edge share no points.
+        corners: Corners of the box, shape (2, 3) [m], or None.
     """
     edges = found.extract_feature_edges(
         boundary_edges=True, feature_edges=False, manifold_edges=False, non_manifold_edges=False
@@ -62,14 +62,14 @@ def outline(found: Any, corners: NDArray | None = None) -> Any:
 
 
 def shadow(found: Any, body: Any, up: NDArray) -> NDArray:
-    """Share of the light that a surface has left under a body lit from above, shape (n,).
+    """Brightness of a surface in the shadow of a body, 0 to 1, shape (n,).
 
-    The body's silhouette, a little blurred, on all that looks upwards.
+    The blurred silhouette of the body, on faces whose normals have a component towards the light.
 
     Args:
         found: The surface, with normals.
-        body: What throws the shadow, a mesh of pyvista.
-        up: Where light comes from, a unit vector.
+        body: Mesh of pyvista that casts the shadow.
+        up: Unit vector towards the light.
     """
     from PIL import Image, ImageDraw, ImageFilter
     from scipy.ndimage import map_coordinates
@@ -82,9 +82,9 @@ def shadow(found: Any, body: Any, up: NDArray) -> NDArray:
     low = flat.min(axis=0) - room
     shape = np.ceil((np.ptp(flat, axis=0) + 2 * room) / pixel).astype(int) + 1
     image = Image.new("L", (int(shape[0]), int(shape[1])))
-    draw, at = ImageDraw.Draw(image), (flat - low) / pixel
+    draw, pixels = ImageDraw.Draw(image), (flat - low) / pixel
     for face in body.regular_faces if body.is_all_triangles else body.irregular_faces:
-        draw.polygon([tuple(corner) for corner in at[face].tolist()], fill=255)
+        draw.polygon([tuple(corner) for corner in pixels[face].tolist()], fill=255)
     soft = np.asarray(image.filter(ImageFilter.GaussianBlur(_SOFT * _FINE)), dtype=np.float64) / 255
     where = (np.asarray(found.points, dtype=np.float64) @ across.T - low) / pixel
     dark = map_coordinates(soft, where.T[::-1], order=1, mode="constant")

@@ -1,4 +1,4 @@
-"""Films as files: GIF in one palette for all pictures, MP4 by ffmpeg."""
+"""Files of animations: GIF with one palette for all pictures, MP4 by ffmpeg."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..output.atomic_file import whole_file
 from .drawing import check_path
 
 KINDS = (".gif", ".mp4")
-#: How near colours are that may be confused, of 255.
+#: Largest difference of colours that may be confused, of 255.
 _NEAR = 6
 
 
 def check_film(path: str | Path) -> None:
-    """Raise where a film cannot be written.
+    """Raise if an animation cannot be written.
 
     Raises:
         ValueError: A name that does not end in .gif or .mp4.
-        FileNotFoundError: Its folder does not exist.
+        FileNotFoundError: The folder does not exist.
         RuntimeError: An MP4 without ffmpeg.
     """
     check_path(path, KINDS)
@@ -35,16 +35,16 @@ def check_film(path: str | Path) -> None:
 
 
 def write_film(path: str | Path, pictures: Sequence[NDArray], colors: ArrayLike, pause: float) -> None:
-    """Write a film whole or not at all. On one rank.
+    """Write an animation atomically. On one rank.
 
     Args:
         path: File to write, .gif or .mp4.
-        pictures: All of one shape, (height, width, 3), 0 to 255.
-        colors: What a GIF must not change, those of legends: shape (n, 3), n up to 200, 0 to 255.
+        pictures: Pictures of equal shape (height, width, 3), 0 to 255.
+        colors: Colours that a GIF must represent exactly, shape (n, 3), n up to 200, 0 to 255.
         pause: Time between two pictures [s]; in a GIF rounded to 0.01 s.
 
     Raises:
-        RuntimeError: When ffmpeg fails.
+        RuntimeError: ffmpeg fails.
     """
     with whole_file(Path(path)) as file:
         if Path(path).suffix.lower() == ".mp4":
@@ -54,7 +54,7 @@ def write_film(path: str | Path, pictures: Sequence[NDArray], colors: ArrayLike,
 
 
 def _write_gif(file: Any, pictures: Sequence[NDArray], colors: NDArray, pause: float) -> None:
-    """All pictures in the same colours and without dithering, so that what does not move does not flicker."""
+    """Write all pictures with one palette and without dithering, so that static parts do not flicker."""
     from PIL import Image
 
     palette = Image.new("P", (1, 1))
@@ -66,7 +66,7 @@ def _write_gif(file: Any, pictures: Sequence[NDArray], colors: NDArray, pause: f
 
 
 def _palette(pictures: Sequence[NDArray], colors: NDArray) -> NDArray:
-    """White, black, the colours that must stay, and the best for the rest, shape (256, 3)."""
+    """White, black, the exact colours, and colours quantised from the pictures, shape (256, 3)."""
     from PIL import Image
 
     fixed = np.unique(np.vstack([colors, [[0] * 3, [255] * 3]]).astype(np.uint8), axis=0)
@@ -74,22 +74,22 @@ def _palette(pictures: Sequence[NDArray], colors: NDArray) -> NDArray:
     mosaic = Image.fromarray(np.concatenate([pictures[i] for i in some]))
     rest = mosaic.quantize(256 - len(fixed), dither=Image.Dither.NONE).getpalette() or []
     others = np.array(rest, dtype=np.uint8).reshape(len(rest) // 3, 3)
-    # Pillow looks colours up in cells: what is next to one that must stay could take its place.
-    apart = np.abs(others[:, None].astype(int) - fixed).max(axis=2).min(axis=1) > _NEAR
-    found = np.vstack([fixed, others[apart]])[:256]
-    return np.vstack([found, np.repeat(found[:1], 256 - len(found), axis=0)])
+    # Pillow looks up colours in cells: one next to an exact colour could replace it.
+    distinct = np.abs(others[:, None].astype(int) - fixed).max(axis=2).min(axis=1) > _NEAR
+    palette = np.vstack([fixed, others[distinct]])[:256]
+    return np.vstack([palette, np.repeat(palette[:1], 256 - len(palette), axis=0)])
 
 
 def _write_mp4(file: Any, pictures: Sequence[NDArray], pause: float) -> None:
     height, width = pictures[0].shape[:2]
     with tempfile.TemporaryDirectory() as folder:
-        # ffmpeg goes back to the beginning at the end. Its colours need even sizes.
-        whole = Path(folder) / "film.mp4"
+        # ffmpeg seeks to the beginning at the end, so that it needs a file; yuv420p needs even sizes.
+        target = Path(folder) / "film.mp4"
         command = [
             "ffmpeg", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24",
             "-s", f"{width}x{height}", "-framerate", f"1000/{1000 * pause:.0f}", "-i", "-",
             "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2:color=white", "-c:v", "libx264", "-crf", "18",
-            "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(whole),
+            "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(target),
         ]  # fmt: skip
         with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdin is not None and process.stderr is not None
@@ -97,9 +97,9 @@ def _write_mp4(file: Any, pictures: Sequence[NDArray], pause: float) -> None:
                 for picture in pictures:
                     process.stdin.write(np.ascontiguousarray(picture, dtype=np.uint8).tobytes())
                 process.stdin.close()
-            except BrokenPipeError:  # what went wrong is on its error output
+            except BrokenPipeError:  # the reason is on its error output
                 pass
-            said = process.stderr.read().decode(errors="replace").strip()
+            message = process.stderr.read().decode(errors="replace").strip()
         if process.returncode != 0:
-            raise RuntimeError(f"ffmpeg could not write the film: {said or process.returncode}")
-        file.write(whole.read_bytes())
+            raise RuntimeError(f"ffmpeg could not write the film: {message or process.returncode}")
+        file.write(target.read_bytes())

@@ -1,4 +1,4 @@
-"""What is seen of a body at a moment: its skin, or what a plane leaves of it and the cut."""
+"""Visible part of a body at a moment: its skin, or the part behind a plane with the cut."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .drawing import load_pyvista
 
 
 class Parts(NamedTuple):
-    """What does not change with time.
+    """Topology and undeformed geometry of the visible part of a body.
 
     Attributes:
-        pieces: Of the skin, numbers of nodes, shape (m, 3) or (m, 4).
-        cells: What the plane passes, numbers of nodes, shape (k, 4) tetrahedra or (k, 8) hexahedra.
-        x: Places at rest of these nodes, shape (n, 3) [m].
-        gdim, names: Number and names of the directions.
+        pieces: Node numbers of the pieces of the skin, shape (m, 3) or (m, 4).
+        cells: Node numbers of the cells that the plane cuts, shape (k, 4) tetrahedra or (k, 8) hexahedra.
+        x: Undeformed positions of these nodes, shape (n, 3) [m].
+        gdim, names: Geometric dimension and names of the axes.
     """
 
     pieces: Any
@@ -28,11 +28,11 @@ class Parts(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """A plane of the body at rest: what the normal points at is cut away.
+    """A plane in the undeformed body; the part on the side of the normal is removed.
 
     Attributes:
-        point: [m].
-        normal: Unit vector.
+        point: A point of the plane, shape (3,) [m].
+        normal: Unit normal, shape (3,).
     """
 
     point: NDArray
@@ -43,8 +43,8 @@ class Body:
     """The body as meshes of pyvista. On rank 0 alone.
 
     Args:
-        parts: Of the body.
-        plane: Where it is cut, or None.
+        parts: Visible part of the body.
+        plane: Cutting plane, or None.
     """
 
     def __init__(self, parts: Parts, plane: Plane | None) -> None:
@@ -64,21 +64,21 @@ class Body:
         Args:
             shot: The moment.
         """
-        found = self._skin.copy()
-        found.point_data["shade"] = shot.values
+        mesh = self._skin.copy()
+        mesh.point_data["shade"] = shot.values
         if self._plane is None:
-            found.points = shot.points
-            return found
+            mesh.points = shot.points
+            return mesh
         point, normal = self._plane
-        found.point_data["now"] = shot.points
-        found = found.clip(normal=normal, origin=point)
+        mesh.point_data["now"] = shot.points
+        mesh = mesh.clip(normal=normal, origin=point)
         if self._cut is not None:
             self._cut.point_data["shade"], self._cut.point_data["now"] = shot.values, shot.points
-            found = found.append_polydata(self._cut.slice(normal=normal, origin=point))
-        found.points = np.array(found.point_data["now"])
-        return found
+            mesh = mesh.append_polydata(self._cut.slice(normal=normal, origin=point))
+        mesh.points = np.array(mesh.point_data["now"])
+        return mesh
 
     def edge(self, shot: Any) -> float:
-        """Length of an edge between visible nodes, the median [m]."""
+        """Median length of the edges between visible nodes [m]."""
         ends = np.asarray(shot.points)[self._pieces[:, :2]]
         return float(np.median(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)))

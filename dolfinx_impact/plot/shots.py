@@ -1,4 +1,4 @@
-"""What pictures of solids are asked for, and what rank 0 needs to draw them."""
+"""Options of pictures of solids, their validation, and the data gathered on rank 0."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .snapshots import Moment, Snapshots
 from .solids import Shot, view_from
 from .surfaces import check_cells, corners_of_box
 
-#: What may colour a body: names, units.
+#: Fields that colour a body: names, units.
 SHADES = {
     "speed": ("speed", "m/s"),
     "displacement": ("displacement", "m"),
@@ -33,7 +33,7 @@ Clip = Union[str, tuple[ArrayLike, ArrayLike], None]
 
 
 class Wanted(NamedTuple):
-    """What strips and films have in common; see :func:`.film.strip`."""
+    """Common options of strips and animations, see :func:`.film.strip`."""
 
     obstacle: Obstacle | None
     contact: Contact | None
@@ -47,12 +47,12 @@ class Wanted(NamedTuple):
 
     @property
     def shape(self) -> Obstacle | None:
-        """The obstacle, that of the contact where none is given."""
+        """The obstacle, by default that of the contact."""
         return self.obstacle if self.obstacle is not None else getattr(self.contact, "obstacle", None)
 
 
 def moments_of(snapshots: Moments) -> list[Moment]:
-    """The moments that were kept, of an observer or in a list."""
+    """The moments of an observer, or the given ones as a list."""
     return snapshots.states if isinstance(snapshots, Snapshots) else list(snapshots)
 
 
@@ -60,7 +60,7 @@ def check(
     check_file: Callable[[], None], solid: Solid, moments: Sequence[Moment], wanted: Wanted,
     numbers: Mapping[str, float], pause: float | None = None,
 ) -> None:  # fmt: skip
-    """Raise on all ranks where nothing can be drawn. Collective."""
+    """Raise on all ranks if options or moments are invalid or a library is missing. Collective."""
     if not isinstance(solid, Solid):
         raise ValueError(f"pictures of this kind are drawn of a Solid, not of {type(solid).__name__}")
     error = None
@@ -79,12 +79,12 @@ def check(
         error = caught
     parallel.agree(solid.comm, error)
 
-    def look() -> None:
+    def check_libraries() -> None:
         check_file()
         load_pyvista()
         pyplot()
 
-    parallel.on_root(solid.comm, look)
+    parallel.on_root(solid.comm, check_libraries)
 
 
 def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> None:
@@ -93,8 +93,8 @@ def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> N
         raise ValueError("a picture needs moments of a solid in 2 or 3 directions")
     for each in moments:
         if np.shape(each.u) != (solid.size,) or np.shape(each.v) != (solid.size,):
-            given = f"{np.shape(each.u)} and {np.shape(each.v)}"
-            raise ValueError(f"moments have u and v of shape ({solid.size},), not {given}")
+            shapes = f"{np.shape(each.u)} and {np.shape(each.v)}"
+            raise ValueError(f"moments have u and v of shape ({solid.size},), not {shapes}")
         if each.forces is not None:
             if contact is None:
                 raise ValueError("forces act on the points of a contact: give it (contact=)")
@@ -146,7 +146,10 @@ def _check_clip(clip: Any, gdim: int) -> None:
 def gather(
     solid: Solid, moments: Sequence[Moment], wanted: Wanted
 ) -> tuple[Parts, Plane | None, list[Shot]]:
-    """What rank 0 draws, and where it is cut; nothing on others. Collective."""
+    """Visible parts of the body, its cutting plane and the data of the moments, on rank 0. Collective.
+
+    On other ranks the arrays of the parts are None and the list is empty.
+    """
     back = view_from(solid.mesh.geometry.dim, wanted.eye)[2]
     skin, contact = Skin(solid, wanted.clip, back), wanted.contact
     stress: Any = None
@@ -162,8 +165,8 @@ def gather(
         arrows: NDArray = np.zeros((2, 0, 3))
         if contact is not None and each.forces is not None:
             dofs = contact.rows.dofs
-            moved = wanted.magnify * in_space(each.u[dofs])
-            arrows = np.array([solid.x[dofs[:, 0] // solid.block] + moved, in_space(each.forces)])
+            shift = wanted.magnify * in_space(each.u[dofs])
+            arrows = np.array([solid.x[dofs[:, 0] // solid.block] + shift, in_space(each.forces)])
         gathered = solid.comm.gather(arrows)
         if points is not None and values is not None and gathered is not None:
             feet, forces = np.concatenate(gathered, axis=1)

@@ -1,4 +1,4 @@
-"""What is seen of a body: its surface in 3D, its cells in the plane, cut into flat pieces between nodes."""
+"""Visible surface of a body (in two dimensions its cells), divided into flat pieces between nodes."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from .section import Plane
 
 
 class Skin:
-    """The visible nodes of a body and the pieces between them. Collective.
+    """Visible nodes of a body and the pieces between them. Collective.
 
     Args:
-        solid: The body, in 2 or 3 directions.
-        clip: Name of an axis, or point and normal of a plane of the body at rest; see :func:`.film.strip`.
+        solid: The body, in 2 or 3 dimensions.
+        clip: Name of an axis, or point and normal of a plane in the undeformed body; see :func:`.film.strip`.
         back: Direction towards the eye.
 
     Attributes:
-        nodes: Local numbers of this rank's visible nodes, those of cut cells among them, shape (k,).
-        x: Where they are in the undeformed body, shape (k, 3) [m].
-        pieces: On rank 0 those of all ranks, nodes numbered in the order of :meth:`gather`: shape (m, 3)
-            for simplices, (m, 4) for others; on other ranks None.
-        cells: Likewise the cells that the plane passes, of higher degrees in parts, shape (m, 4) or (m, 8).
-        plane: Where the body is cut, its normal towards the eye, or None.
+        nodes: Local numbers of the visible nodes of this rank and of those of cut cells, shape (k,).
+        x: Their undeformed positions, shape (k, 3) [m].
+        pieces: Pieces of all ranks on rank 0, None on others; nodes numbered in the order of :meth:`gather`,
+            shape (m, 3) for simplices, (m, 4) for others.
+        cells: Cells that the plane cuts, likewise, those of higher degree subdivided, shape (m, 4) or (m, 8).
+        plane: The cutting plane with the normal towards the eye, or None.
 
     Raises:
-        ValueError: A plane that does not pass the body.
+        ValueError: A plane that does not cut the body.
     """
 
     def __init__(self, solid: Solid, clip: Any = None, back: ArrayLike = (0.0, 0.0, 1.0)) -> None:
         self.solid, self._comm = solid, solid.comm
         dofs = np.asarray(solid.space.dofmap.list)
         cells, local = _shown(solid)
-        found = [
+        pieces_of_facets = [
             dofs[cells[local == i]][:, closure].reshape(-1, closure.shape[1])
             for i, closure in enumerate(_pieces_of_entities(solid))
         ]
-        pieces, plane = np.concatenate(found), None
+        pieces, plane = np.concatenate(pieces_of_facets), None
         if clip is not None:
             plane = _plane(solid.comm, solid.x[np.unique(pieces)], clip, np.asarray(back, dtype=np.float64))
         parts = _cut_cells(solid, plane)
@@ -55,12 +55,12 @@ class Skin:
         return None if gathered is None else np.concatenate(gathered)
 
     def gather(self, values: NDArray) -> NDArray | None:
-        """This rank's values at :attr:`nodes`, shape (k, ...), as those of all on rank 0. Collective."""
+        """Values at :attr:`nodes`, shape (k, ...), of all ranks on rank 0, None on others. Collective."""
         gathered = self._comm.gather(np.ascontiguousarray(values, dtype=np.float32))
         return None if gathered is None else np.concatenate(gathered)
 
     def field(self, values: NDArray) -> NDArray:
-        """A field of vectors, shape (size,), ghosts stale, at :attr:`nodes`, shape (k, 3). Collective."""
+        """A vector field, shape (size,), at :attr:`nodes`, shape (k, 3); updates its ghosts. Collective."""
         dofmap = self.solid.space.dofmap
         vector = la.vector(dofmap.index_map, dofmap.bs)
         vector.array[: self.solid.owned] = values[: self.solid.owned]
@@ -69,12 +69,12 @@ class Skin:
 
 
 def in_space(vectors: NDArray) -> NDArray:
-    """Vectors with zeros for the directions that they lack, shape (n, 3)."""
+    """Vectors padded with zeros to three components, shape (n, 3)."""
     return np.pad(vectors, ((0, 0), (0, 3 - vectors.shape[1])))
 
 
 def _plane(comm: MPI.Comm, x: NDArray, clip: Any, back: NDArray) -> Plane:
-    """The plane that is asked for, its normal towards the eye. Collective."""
+    """The plane of ``clip``, normal towards the eye; a ValueError if it misses the body. Collective."""
     if isinstance(clip, str):
         first = np.min(comm.allgather(x.min(axis=0, initial=np.inf)), axis=0)
         last = np.max(comm.allgather(x.max(axis=0, initial=-np.inf)), axis=0)
@@ -88,12 +88,12 @@ def _plane(comm: MPI.Comm, x: NDArray, clip: Any, back: NDArray) -> Plane:
     high = comm.allreduce(off.max(initial=-np.inf), op=MPI.MAX)
     if not low < 0 < high:
         raise ValueError(f"clip: the plane through {point.tolist()} m does not pass the body at rest")
-    # Not between cells, where neither is cut.
+    # Shifted, since a plane along facets would not cut any cell.
     return Plane(point - 1e-6 * (high - low) * normal, normal)
 
 
 def _cut_cells(solid: Solid, plane: Plane | None) -> NDArray:
-    """Nodes of the owned cells that a plane passes, in parts where they have nodes between corners."""
+    """Nodes of the owned cells that a plane cuts, subdivided for higher degrees, shape (m, 4) or (m, 8)."""
     if plane is None:
         return np.zeros((0, 4), dtype=np.int32)
     parts = _parts_of_cell(solid)
@@ -104,7 +104,7 @@ def _cut_cells(solid: Solid, plane: Plane | None) -> NDArray:
 
 
 def _parts_of_cell(solid: Solid) -> NDArray:
-    """Tetrahedra (4) or hexahedra (8 nodes, as VTK counts) between the nodes of a cell, as its dofs."""
+    """Subdivision of a cell into tetrahedra (4) or hexahedra (8 nodes, VTK order), by its local dofs."""
     space: Any = solid.space
     points, k = space.element.basix_element.points, space.element.basix_element.degree
     if solid.mesh.topology.cell_name() != "hexahedron":
@@ -115,7 +115,7 @@ def _parts_of_cell(solid: Solid) -> NDArray:
 
 
 def _tetrahedra(points: NDArray, k: int) -> NDArray:
-    """Tetrahedra between the points of one of degree k, shape (m, 4)."""
+    """Subdivision of a tetrahedron of degree k with these nodes, shape (m, 4)."""
     if k == 1:
         return np.arange(4)[None]
     from scipy.spatial import Delaunay
@@ -124,13 +124,13 @@ def _tetrahedra(points: NDArray, k: int) -> NDArray:
 
 
 def _own(solid: Solid) -> NDArray:
-    """This rank's own cells of the body."""
+    """Owned cells of the body."""
     own = np.arange(solid.mesh.topology.index_map(solid.mesh.topology.dim).size_local)
     return own if solid.cells is None else np.asarray(solid.cells)[np.asarray(solid.cells) < own.size]
 
 
 def _shown(solid: Solid) -> tuple[NDArray, NDArray]:
-    """Cells of this rank that are seen, and which of their facets; in the plane all, and 0. Collective."""
+    """Owned cells at the surface and their local exterior facets; all cells and 0 in 2D. Collective."""
     topology = solid.mesh.topology
     tdim = topology.dim
     own = _own(solid)
@@ -139,7 +139,7 @@ def _shown(solid: Solid) -> tuple[NDArray, NDArray]:
     topology.create_entities(tdim - 1)
     topology.create_connectivity(tdim, tdim - 1)
     links, index_map = topology.connectivity(tdim, tdim - 1), topology.index_map(tdim - 1)
-    # A rank may have no cells to tell the number from.
+    # Not from the connectivity: a rank may have no cells.
     each = len(solid.space.element.basix_element.entity_dofs[tdim - 1])
     facets = np.asarray(links.array).reshape(links.num_nodes, each)[own]
     count = la.vector(index_map, 1)
@@ -151,7 +151,7 @@ def _shown(solid: Solid) -> tuple[NDArray, NDArray]:
 
 
 def _pieces_of_entities(solid: Solid) -> list[NDArray]:
-    """Pieces of every facet of a cell (in the plane of the cell itself), as numbers of the cell's dofs."""
+    """Pieces of every facet of a cell (in 2D of the cell itself), by its local dofs."""
     import basix
 
     space: Any = solid.space
@@ -160,30 +160,30 @@ def _pieces_of_entities(solid: Solid) -> list[NDArray]:
     corners: NDArray = np.asarray(basix.geometry(kind))
     points = element.points
     closures = element.entity_closure_dofs[2]
-    found = []
+    pieces = []
     for vertices, dofs in zip(basix.topology(kind)[2], closures):
         origin, a, b = corners[vertices[:3]]
         axes = np.array([a - origin, b - origin])
         flat = (points[dofs] - origin) @ np.linalg.pinv(axes)
-        # Nodes of triangles lie near an even lattice, those of quadrilaterals on lines of their own.
+        # Nodes of triangles are close to a uniform lattice, those of quadrilaterals on common grid lines.
         simplex = len(vertices) == 3
         order = np.lexsort((np.rint(k * flat) if simplex else np.round(flat, 6)).T)
         lattice = _triangles(k) if simplex else _quadrilaterals(k)
-        found.append(np.asarray(dofs)[order][lattice])
-    return found if tdim == 3 else found[:1]
+        pieces.append(np.asarray(dofs)[order][lattice])
+    return pieces if tdim == 3 else pieces[:1]
 
 
 def _triangles(k: int) -> NDArray:
     """Triangles between the points of a triangle of k rows, sorted row by row, shape (k^2, 3)."""
-    found, start = [], 0
+    triangles, start = [], 0
     for row in range(k):
         length = k + 1 - row
         for i in range(length - 1):
-            found.append((start + i, start + i + 1, start + length + i))
+            triangles.append((start + i, start + i + 1, start + length + i))
             if i < length - 2:
-                found.append((start + i + 1, start + length + i + 1, start + length + i))
+                triangles.append((start + i + 1, start + length + i + 1, start + length + i))
         start += length
-    return np.array(found)
+    return np.array(triangles)
 
 
 def _quadrilaterals(k: int) -> NDArray:

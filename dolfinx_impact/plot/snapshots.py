@@ -1,4 +1,4 @@
-"""States of a body kept during a run, for pictures and films."""
+"""States of a body stored during a run, for pictures and animations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..output.observer import Observer
 
 
 class Moment(NamedTuple):
-    """What one picture shows.
+    """State of a body in one picture.
 
     Attributes:
         t: Time [s].
-        u: Displacements at ``t``, shape (size,) [m]; ghosts need not be fresh.
-        v: Velocities at ``t``, likewise [m/s].
-        forces: On the contact's points, shape (points of this rank, gdim) [N]; None draws none.
-        title: Said above the picture, before the time.
+        u: Displacements at ``t``, shape (size,) [m]; ghosts need not be updated.
+        v: Velocities at ``t``, shape (size,) [m/s]; ghosts need not be updated.
+        forces: Forces on the contact points of this rank, shape (points, gdim) [N]; None draws none.
+        title: Text before the time in the title of the picture.
     """
 
     t: float
@@ -31,26 +31,26 @@ class Moment(NamedTuple):
 
 
 class Snapshots(Observer):
-    """Observer that keeps a body's state at some times, the start of a run among them.
+    """Observer that stores states of a body, at given times or at regular intervals from the start of a run.
 
-    Say when by one of ``times``, ``interval``, or ``count`` and ``span``. At the first step within half a
-    step of a wanted time or after it, displacements, velocities and, where wanted, impulses are copied: 16
-    bytes a dof. With ``interval``, every second state is dropped and the interval doubled whenever there is
-    no memory for more, so that a run of any length is kept whole. States are not kept in checkpoints: the
-    film of a restarted run starts at the restart.
+    The times are given by one of ``times``, ``interval``, or ``count`` and ``span``. At the first step from
+    half a step before such a time on, displacements, velocities and, with ``forces``, impulses are copied: 16
+    bytes per dof without forces. With ``interval``, every second state is dropped and the interval doubled
+    whenever the memory is full, so that runs of any length are covered. Checkpoints do not contain the
+    states: the animation of a restarted run starts at the restart.
 
     Args:
-        times: When [s].
+        times: Times of the states [s].
         interval: Time between two states [s].
         count: Number of states, at least two.
         span: First and last time of ``count`` states [s].
-        forces: Keep the forces of contact too, means over the time since the state before.
-        memory: Most that is kept, by one rank [bytes].
+        forces: Store contact forces too, means over the time since the previous state.
+        memory: Largest memory for states per rank [bytes].
 
     Raises:
-        ValueError: None or several ways to say when, times that are not finite, an interval or a span that is
-            not positive; at the start of a run, states beyond the memory, forces without a contact whose
-            points have one dof a direction.
+        ValueError: Not exactly one definition of the times, times that are not finite, an interval or a span
+            that is not positive; at the start of a run, more states than the memory holds, ``forces`` without
+            a contact whose points have one dof per direction.
     """
 
     def __init__(
@@ -58,39 +58,39 @@ class Snapshots(Observer):
         count: int | None = None, span: tuple[float, float] | None = None, forces: bool = False,
         memory: float = 1e9,
     ) -> None:  # fmt: skip
-        if sum(given is not None for given in (times, interval, count)) != 1:
-            raise ValueError("say when to keep states by one of times, interval, or count and span")
+        if sum(each is not None for each in (times, interval, count)) != 1:
+            raise ValueError("give the times of states by one of times, interval, or count and span")
         if interval is not None and not (interval > 0 and np.isfinite(interval)):
             raise ValueError(f"interval must be a positive time [s], but is {interval}")
         self._interval, self._forces, self._memory = interval, bool(forces), float(memory)
         self._wanted = _wanted(times, count, span)
         self._integrator: Integrator | None = None
-        self._kept: list[tuple[float, NDArray, NDArray, NDArray]] = []
+        self._stored: list[tuple[float, NDArray, NDArray, NDArray]] = []
         self._seen = 0
 
     @property
     def states(self) -> list[Moment]:
-        """What was kept, in order."""
+        """The stored states in the order of time."""
         if not self._forces:
-            return [Moment(t, u, v) for t, u, v, _ in self._kept]
-        found, before = [], self._begun
+            return [Moment(t, u, v) for t, u, v, _ in self._stored]
+        moments, before = [], self._begun
         impulse: NDArray = np.zeros(self._impulse.shape)
-        for t, u, v, total in self._kept:
+        for t, u, v, total in self._stored:
             force = (total - impulse) / (t - before) if t > before else np.zeros(total.shape)
-            found.append(Moment(t, u, v, force))
+            moments.append(Moment(t, u, v, force))
             before, impulse = t, total
-        return found
+        return moments
 
     def begin(self, integrator: Integrator) -> None:
-        """Keep the state at the start of a run, if wanted; a run that goes on from the last one adds to it.
+        """Store the initial state if one is due; a run that continues the previous one adds to its states.
 
         Collective.
         """
         self._prepare(integrator, integrator.t)
-        self._keep(integrator)
+        self._store(integrator)
 
     def __call__(self, integrator: Integrator) -> None:
-        """Keep the state after a step when the next wanted time has come. Collective."""
+        """Store the state after a step if one is due. Collective."""
         if integrator is not self._integrator:
             self._prepare(integrator, integrator.t - integrator.dt)
         if self._forces:
@@ -98,16 +98,16 @@ class Snapshots(Observer):
             self._impulse += integrator.r[:, None] * contact.rows.weights
             if integrator.r_t.size:
                 self._impulse += integrator.r_t
-        self._keep(integrator)
+        self._store(integrator)
 
     def _prepare(self, integrator: Integrator, t: float) -> None:
         u, contact = integrator.u, integrator.contact
-        last = self._kept[-1] if self._kept else None
-        goes_on = last is not None and last[1].size == u.size and t >= last[0] - 0.5 * integrator.dt
+        last = self._stored[-1] if self._stored else None
+        continued = last is not None and last[1].size == u.size and t >= last[0] - 0.5 * integrator.dt
         if self._forces:
             _check_contact(contact, integrator)
-        if not goes_on:
-            self._kept, self._seen, self._begun = [], 0, t
+        if not continued:
+            self._stored, self._seen, self._begun = [], 0, t
             dofs = contact.rows.dofs.shape if self._forces and contact else (0, 0)
             self._impulse = np.zeros(dofs)
         self._integrator = integrator
@@ -120,23 +120,23 @@ class Snapshots(Observer):
                 f"use: at most {self._most} fit; take fewer, or give it more (memory=)"
             )
 
-    def _keep(self, integrator: Integrator) -> None:
+    def _store(self, integrator: Integrator) -> None:
         now = self._due(integrator)
-        if now > self._seen and len(self._kept) >= self._most and self._interval is not None:
-            del self._kept[1::2]
+        if now > self._seen and len(self._stored) >= self._most and self._interval is not None:
+            del self._stored[1::2]
             self._interval *= 2
-            self._seen = self._count(self._kept[-1][0] + 0.5 * integrator.dt)
+            self._seen = self._count(self._stored[-1][0] + 0.5 * integrator.dt)
             now = self._due(integrator)
         if now > self._seen:
             self._seen = now
             state = (integrator.u.copy(), integrator.v_mean.copy(), self._impulse.copy())
-            self._kept.append((integrator.t, *state))
+            self._stored.append((integrator.t, *state))
 
     def _due(self, integrator: Integrator) -> int:
         return self._count(integrator.t + 0.5 * integrator.dt)
 
     def _count(self, t: float) -> int:
-        """Number of wanted times up to ``t``."""
+        """Number of requested times up to ``t``."""
         if self._wanted is not None:
             return int(np.searchsorted(self._wanted, t, side="right"))
         assert self._interval is not None
@@ -155,10 +155,10 @@ def _wanted(
         return np.linspace(first, last, int(count))
     if times is None:
         return None
-    found = np.sort(np.asarray(times, dtype=np.float64).ravel())
-    if not (found.size and np.all(np.isfinite(found))):
+    ordered = np.sort(np.asarray(times, dtype=np.float64).ravel())
+    if not (ordered.size and np.all(np.isfinite(ordered))):
         raise ValueError(f"times must be one or more finite numbers [s], but are {times!r}")
-    return found
+    return ordered
 
 
 def _check_contact(contact: Any, integrator: Integrator) -> None:

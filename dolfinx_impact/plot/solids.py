@@ -1,4 +1,4 @@
-"""A solid and its obstacle at some moments: deformed, coloured, with the forces of contact."""
+"""Scenes of a solid and its obstacle: deformed, coloured by a field, with contact forces."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from .backdrop import COLOR, Backdrop
 from .drawing import load_pyvista, pyplot, round_down, unit
 from .section import Body
 
-#: Arrows of forces and of the obstacle's motion, what is written.
+#: Colours of force arrows, of arrows for the motion of the obstacle, and of text.
 ARROW, MOTION, TEXT = "#d6001c", "#1c5d99", "#262626"
 WIDTH, _ROOM = 620, 0.04
-#: Most arrows of single points; where more act, those of patches, so many along what they cover.
+#: Largest number of arrows of single points; more forces are summed over patches, so many per direction.
 _SINGLE, _PATCHES = 12, 3
-#: Arrows shorter than this part of the longest are specks.
+#: Length of an arrow over the longest one below which it is not drawn.
 _LEAST = 0.02
-#: Colours of the legend of a film.
+#: Number of colours in the legend of an animation.
 LEVELS = 64
-#: Where the colours of what has no sign end: edges are seen on them.
+#: End of the colour map of unsigned fields, light enough for visible edges.
 _DARKEST = 0.78
-#: Edges of pieces shorter than so many pixels are not drawn.
+#: Median edge length [pixels] below which edges of pieces are not drawn.
 _FINE = 5.0
 _BODY: dict[str, Any] = {"ambient": 0.5, "diffuse": 0.5, "show_scalar_bar": False, "edge_opacity": 0.4}
 
 
 class Shot(NamedTuple):
-    """A moment as rank 0 draws it.
+    """Data of a moment, gathered on rank 0.
 
     Attributes:
         t: Time [s].
-        title: Said before the time.
-        points: Visible nodes where they are drawn, shape (k, 3) [m].
-        values: What colours them, shape (k,).
-        feet, forces: Where forces act, and these, shape (p, 3) each [m, N].
+        title: Text before the time.
+        points: Drawn positions of the visible nodes, shape (k, 3) [m].
+        values: Field that colours them, shape (k,).
+        feet, forces: Points of contact and forces on them, shape (p, 3) each [m, N].
     """
 
     t: float
@@ -48,11 +48,11 @@ class Shot(NamedTuple):
 
 
 class Colors(NamedTuple):
-    """What colours mean.
+    """Colour scale of a field.
 
     Attributes:
-        name, unit: Of what is shown.
-        low, top: Values at the ends.
+        name, unit: Name and unit of the field.
+        low, top: Limits of the scale.
     """
 
     name: str
@@ -61,24 +61,24 @@ class Colors(NamedTuple):
     top: float
 
     def map(self, levels: int = 256) -> Any:
-        """The colours: evenly seen, light where there is little, nowhere dark; grey between both signs."""
+        """Colour map: diverging for signed fields, else perceptually uniform without the dark end."""
         from matplotlib.colors import ListedColormap
 
-        whole = pyplot().get_cmap("coolwarm" if self.low < 0 else "viridis_r")
+        full = pyplot().get_cmap("coolwarm" if self.low < 0 else "viridis_r")
         end = 1.0 if self.low < 0 else _DARKEST
-        return ListedColormap(whole(np.linspace(0.0, end, levels)))
+        return ListedColormap(full(np.linspace(0.0, end, levels)))
 
 
 class Look(NamedTuple):
-    """From where, and what besides the body.
+    """View direction, obstacle and magnification of a scene.
 
     Attributes:
-        view: Directions to the right, upwards and towards the eye, one a row.
-        names: Of the directions of space.
+        view: Directions right, up and towards the eye, one per row, shape (3, 3).
+        names: Names of the axes.
         obstacle: The shape, or None.
-        corners: Of the box in which it is drawn, shape (2, gdim) [m].
+        corners: Corners of the box in which it is drawn, shape (2, gdim) [m].
         cells: See :func:`surface`.
-        away: How much farther than its surface it is drawn [m].
+        away: Depth below its surface at which it is drawn [m].
         magnify: Factor on the displacements.
     """
 
@@ -92,7 +92,7 @@ class Look(NamedTuple):
 
 
 def view_from(gdim: int, eye: Sequence[float]) -> NDArray:
-    """Directions to the right, upwards and towards the eye, one a row; a ValueError for a bad eye."""
+    """Directions right, up and towards the eye, one per row, shape (3, 3); a ValueError for a bad eye."""
     if gdim == 2:
         return np.eye(3)
     back = np.asarray(eye, dtype=np.float64)
@@ -104,16 +104,16 @@ def view_from(gdim: int, eye: Sequence[float]) -> NDArray:
 
 
 class Scene:
-    """What all moments share: the window, the camera, the colours. On rank 0 alone.
+    """Window, camera and colours common to all moments. On rank 0 alone.
 
     Args:
-        look: From where, and the obstacle.
-        colors: What colours mean.
-        body: What is seen of the body.
+        look: View direction and obstacle.
+        colors: Colour scale.
+        body: Visible parts of the body.
         shots: All moments.
 
     Attributes:
-        size: Of the pictures, width and height [pixels].
+        size: Width and height of the pictures [pixels].
     """
 
     def __init__(self, look: Look, colors: Colors, body: Body, shots: Sequence[Shot]) -> None:
@@ -132,27 +132,27 @@ class Scene:
         self._strongest = max(np.linalg.norm(self.arrows(s)[1], axis=1).max(initial=0.0) for s in shots)
 
     def _frame(self, clouds: Sequence[NDArray]) -> None:
-        """Fit the window around all points: its size [pixels], scale [pixels/m] and upper left corner [m]."""
+        """Fit size [pixels], scale [pixels/m] and upper left corner [m] of the window to all points."""
         flat = [points @ self._view.T for points in clouds if len(points)]
         low, high = (np.array([getattr(f, end)(axis=0) for f in flat]) for end in ("min", "max"))
         low, high = low.min(axis=0), high.max(axis=0)
         self._depth, self._far = (low[2] + high[2]) / 2, 10 * np.max(high - low)
         room = _ROOM * np.max((high - low)[:2])
         low, high = low[:2] - [room, 4.5 * room], high[:2] + room
-        # Neither towers nor ribbons.
+        # Limits the aspect ratio.
         middle, size = (low + high) / 2, high - low
         size = np.maximum(size, [0.6 * size[1], 0.3 * size[0]])
         self._scale, self._corner = WIDTH / size[0], middle + size / 2 * [-1.0, 1.0]
         self.size, self._middle = (WIDTH, int(size[1] * self._scale)), middle
 
     def pixels(self, points: NDArray) -> NDArray:
-        """Where points are in the pictures, from shape (n, 3) [m]; shape (n, 2), from their upper left."""
+        """Pixel coordinates from the upper left corner, shape (n, 2), of points, shape (n, 3) [m]."""
         return np.asarray((points @ self._view[:2].T - self._corner) * [self._scale, -self._scale])
 
     def images(self, sharp: int = 2) -> Iterator[NDArray]:
-        """One picture a moment, shape (sharp * height, sharp * width, 3) each."""
+        """One picture per moment, shape (sharp * height, sharp * width, 3) each."""
         pyvista = load_pyvista()
-        # One window for all: some X servers refuse a client right after the last one has left.
+        # One window for all: some X servers refuse a client right after the last one disconnected.
         plotter = pyvista.Plotter(off_screen=True, window_size=[sharp * n for n in self.size])
         try:
             plotter.set_background("white")
@@ -181,22 +181,22 @@ class Scene:
         plotter.camera.parallel_scale = self.size[1] / (2 * self._scale)
         plotter.camera.clipping_range = (0.1 * self._far, 2 * self._far)
 
-    # -- what matplotlib adds, on axes in pixels of a picture
+    # -- annotations by matplotlib, on axes in pixels of a picture
 
     def show(self, axes: Any, image: NDArray) -> Any:
-        """The picture on axes in its pixels."""
+        """Show a picture on axes in pixels."""
         shown = axes.imshow(image, extent=(0, *self.size, 0), interpolation="antialiased")
         axes.axis("off")
         return shown
 
     def arrows(self, shot: Shot) -> tuple[NDArray, NDArray]:
-        """Where arrows of force begin [m] and what they show [N], shape (n, 3) each: sums over patches."""
+        """Feet [m] and forces [N] of the arrows, shape (n, 3) each; sums over patches if there are many."""
         some = shot.forces.any(axis=1)
         feet, forces = shot.feet[some].astype(float), shot.forces[some]
         return (feet, forces) if self._patches is None else _sums(feet, forces, self._patches[some])
 
     def add_forces(self, axes: Any, shot: Shot) -> list[Any]:
-        """Arrows, the longest a fifth of the picture's width; below them the length of a round force."""
+        """Draw force arrows, the longest a fifth of the width of the picture, and an arrow as their scale."""
         if not self._strongest > 0:
             return []
         factor, newton = unit(self._strongest, "N")
@@ -212,11 +212,11 @@ class Scene:
         start, y = 0.62 * width, height - 0.03 * width
         below = axes.quiver([start], [y], [key * per_newton], [0.0], **style)
         text = f"{factor * key:g} {newton} of contact" + ("" if self._patches is None else ", a patch")
-        said = axes.text(start, y - 0.012 * width, text, fontsize=8, va="bottom", color=ARROW)
-        return [arrows, below, said]
+        label = axes.text(start, y - 0.012 * width, text, fontsize=8, va="bottom", color=ARROW)
+        return [arrows, below, label]
 
     def add_motion(self, axes: Any, i: int) -> list[Any]:
-        """An arrow on the obstacle where it moves fastest, and how fast."""
+        """Draw an arrow for the velocity of the obstacle where it moves fastest, with its speed."""
         from matplotlib import patheffects
 
         pace = None if self._backdrop is None else self._backdrop.pace(i)
@@ -224,31 +224,32 @@ class Scene:
             return []
         point, velocity, fastest = pace
         foot = self.pixels(point[None])[0]
-        way = velocity @ self._view[:2].T * [1.0, -1.0] * 0.1 * self.size[0] / fastest
+        shaft = velocity @ self._view[:2].T * [1.0, -1.0] * 0.1 * self.size[0] / fastest
         arrow = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "color": MOTION, "lw": 2.2,
                  "shrinkA": 0, "shrinkB": 0}  # fmt: skip
         factor, name = unit(fastest, "m/s")
         halo = [patheffects.withStroke(linewidth=2.5, foreground="white")]
-        said = f"obstacle {float(f'{factor * np.linalg.norm(velocity):.3g}'):g} {name}"
+        text = f"obstacle {float(f'{factor * np.linalg.norm(velocity):.3g}'):g} {name}"
         if i > 0:
-            said += "\noutline: at first"
-        below = foot + np.maximum(way, 0.0) * [0.0, 1.0] + [4.0, 6.0]
+            text += "\noutline: at first"
+        below = foot + np.maximum(shaft, 0.0) * [0.0, 1.0] + [4.0, 6.0]
         return [
-            axes.annotate("", foot + way, foot, arrowprops=arrow),
-            axes.text(*below, said, fontsize=8, va="top", color=MOTION, path_effects=halo),
+            axes.annotate("", foot + shaft, foot, arrowprops=arrow),
+            axes.text(*below, text, fontsize=8, va="top", color=MOTION, path_effects=halo),
         ]
 
     def add_scale(self, axes: Any) -> None:
-        """Directions of space, a length, and how much larger displacements are drawn."""
+        """Draw axes, a scale bar and the magnification of displacements."""
         width, height = self.size
         foot = np.array([0.07 * width, height - 0.045 * width])
         for name, axis in zip(self._look.names, np.eye(3)):
-            way = axis @ self._view[:2].T * [1.0, -1.0]
-            if np.linalg.norm(way) > 0.2:  # not towards the eye
-                tip = foot + 0.09 * width * way
+            shaft = axis @ self._view[:2].T * [1.0, -1.0]
+            if np.linalg.norm(shaft) > 0.2:  # not towards the eye
+                tip = foot + 0.09 * width * shaft
                 arrow = {"arrowstyle": "-|>", "color": "0.15", "shrinkA": 0, "shrinkB": 0}
                 axes.annotate("", tip, foot, arrowprops=arrow)
-                axes.text(*(tip + 12 * way / np.linalg.norm(way)), name, fontsize=9, ha="center", va="center")
+                end = tip + 12 * shaft / np.linalg.norm(shaft)
+                axes.text(*end, name, fontsize=9, ha="center", va="center")
         length = self._bar
         factor, metre = unit(length, "m")
         start, y = 0.24 * width, height - 0.03 * width
@@ -261,7 +262,7 @@ class Scene:
         axes.text(start, y - 0.012 * width, text, fontsize=8, va="bottom", color="0.15")
 
     def palette(self) -> NDArray:
-        """Colours that a film must keep: legend, bodies and obstacles in shadow, arrows; shape (n, 3)."""
+        """Colours that a GIF must contain: legend, shaded bodies and obstacles, arrows; shape (n, 3)."""
         bright = np.asarray(self._colors.map(LEVELS).colors)[:, :3]
         written = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (ARROW, MOTION, TEXT)]
         lights = [255 * bright, *(255 * light * bright[::2] for light in (0.85, 0.7))]
@@ -269,7 +270,7 @@ class Scene:
         return np.rint(np.vstack([*lights, walls, written]))
 
     def add_colorbar(self, figure: Any, levels: int = 256, **options: Any) -> None:
-        """What colours mean; in a film in as many levels as its palette has."""
+        """Add the colour bar, in animations with as many levels as their palette has."""
         colors, plt = self._colors, pyplot()
         factor, name = unit(max(-colors.low, colors.top), colors.unit)
         low, top = factor * colors.low, factor * colors.top
@@ -278,7 +279,7 @@ class Scene:
 
 
 def _patches(shots: Sequence[Shot]) -> NDArray | None:
-    """Which patch each point of contact belongs to, where too many carry forces for an arrow each."""
+    """Patch of each contact point, shape (p,); None where few enough have forces for an arrow each."""
     feet: NDArray = next((shot.feet for shot in shots if len(shot.feet)), np.zeros((0, 3)))
     loaded = np.zeros(len(feet), dtype=bool)
     for shot in shots:
@@ -288,15 +289,15 @@ def _patches(shots: Sequence[Shot]) -> NDArray | None:
         return None
     low, high = feet[loaded].min(axis=0), feet[loaded].max(axis=0)
     size = 1.001 * np.max(high - low) / _PATCHES
-    place = np.floor((feet - (low + high) / 2) / size + _PATCHES / 2).astype(int)
-    return np.asarray(np.unique(place, axis=0, return_inverse=True)[1]).reshape(len(feet))
+    patch = np.floor((feet - (low + high) / 2) / size + _PATCHES / 2).astype(int)
+    return np.asarray(np.unique(patch, axis=0, return_inverse=True)[1]).reshape(len(feet))
 
 
 def _sums(feet: NDArray, forces: NDArray, patches: NDArray) -> tuple[NDArray, NDArray]:
-    """Forces summed over patches, and the means of their feet, the larger forces counting more."""
+    """Force-weighted mean of the feet and sum of the forces of each patch, shape (patches, 3) each."""
     used, patch = np.unique(patches, return_inverse=True)
-    sums, places = np.zeros((used.size, 3)), np.zeros((used.size, 3))
+    sums, means = np.zeros((used.size, 3)), np.zeros((used.size, 3))
     weights = np.linalg.norm(forces, axis=1)
     np.add.at(sums, patch, forces)
-    np.add.at(places, patch, weights[:, None] * feet)
-    return places / np.bincount(patch, weights, used.size)[:, None], sums
+    np.add.at(means, patch, weights[:, None] * feet)
+    return means / np.bincount(patch, weights, used.size)[:, None], sums

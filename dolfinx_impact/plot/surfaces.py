@@ -1,9 +1,9 @@
-"""Surfaces of obstacles: where the gap is zero, with sharp edges, found by dual contouring.
+"""Surfaces of obstacles: zero level set of the gap function with sharp edges, by dual contouring.
 
-Contours of a grid cut edges and leave ragged rims. Here every cell of the grid that the surface passes gets
-one point, where the tangent planes at its crossings with the cell's edges meet best: on an edge or tip of
-the obstacle, if there is one in the cell (Ju, Losasso, Schaefer, Warren: Dual contouring of Hermite data,
-2002).
+Marching cubes cut off edges. In dual contouring every cell of the grid that the surface passes has one
+point, the least-squares intersection of the tangent planes at the crossings with the edges of the cell: it
+lies on an edge or tip of the obstacle if the cell contains one. Ju, Losasso, Schaefer and Warren, Dual
+contouring of Hermite data, ACM Trans. Graph. 21 (2002), doi:10.1145/566654.566586.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ from ..contact.obstacles import Cone, Cylinder, Moving, Obstacle, Union
 from .drawing import load_pyvista
 from .skin import in_space
 
-#: Faces that meet at more than so many degrees have an edge between them.
+#: Angle between faces above which there is an edge between them [degrees].
 SHARP = 30.0
-#: Of the grid over the box, so that its planes are no faces of obstacles, over a cell.
+#: Shift of the grid over the cell size, so that its planes do not coincide with faces of obstacles.
 _SHIFT = (0.437, 0.381, 0.469)
-#: Directions whose tangent planes vary less are left as they are: squares of sines.
+#: Relative eigenvalue of the least-squares matrix below which it is truncated.
 _BLUNT = 0.03
 
 
 def surface(
     obstacle: Obstacle, low: ArrayLike, high: ArrayLike, *, cells: int = 60, t: float = 0.0, away: float = 0.0
 ) -> Any:
-    """Where the gap to an obstacle is zero within a box, as a mesh of pyvista (lines in the plane).
+    """Surface of an obstacle (zero gap) within a box, as a mesh of pyvista; lines in two dimensions.
 
-    What is thinner than a cell of the grid on which the gap is looked at may be missing.
+    Parts thinner than a cell of the sampling grid may be missing.
 
     Args:
-        obstacle: The shape, in 2 or 3 directions.
+        obstacle: The shape, in 2 or 3 dimensions.
         low, high: Opposite corners of the box, shape (gdim,) [m].
         cells: Cells of the grid along the longest side of the box.
         t: Time [s].
-        away: Take the surface so far inside of the obstacle [m].
+        away: Depth inside the obstacle at which the surface is computed [m].
 
     Returns:
-        ``pyvista.PolyData`` with the point data ``"normals"``, the unit normals into the free side; at
-        edges one point for each face. Empty where the gap is nowhere zero.
+        ``pyvista.PolyData`` with the point data ``"normals"``, unit normals into the free side; at edges one
+        point per face. Empty where the gap has no zero.
 
     Raises:
         ValueError: Corners that are not in order or have another dimension, fewer than one cell.
-        ImportError: When pyvista is missing (extra ``plot``).
-        RuntimeError: Without a display, where VTK would crash.
+        ImportError: pyvista is missing (extra ``plot``).
+        RuntimeError: No display, and a VTK that crashes without one.
     """
     corners = corners_of_box(obstacle.gdim, low, high)
     check_cells(cells)
@@ -55,30 +55,30 @@ def surface(
     if not len(pieces):
         return pyvista.PolyData()
     if gdim == 2:
-        found = pyvista.PolyData(in_space(points), lines=_counted(pieces))
-        found["normals"] = in_space(obstacle.normal(points, t))
-        for end, way in zip(corners, (-1.0, 1.0)):
+        mesh = pyvista.PolyData(in_space(points), lines=_counted(pieces))
+        mesh["normals"] = in_space(obstacle.normal(points, t))
+        for end, sign in zip(corners, (-1.0, 1.0)):
             for axis in np.eye(3)[:2]:
-                found = found.clip(normal=way * axis, origin=(*end, 0.0))
-        return found
-    for end, way in zip(corners, (1.0, -1.0)):
+                mesh = mesh.clip(normal=sign * axis, origin=(*end, 0.0))
+        return mesh
+    for end, sign in zip(corners, (1.0, -1.0)):
         for axis in range(3):
-            kept = clip(pieces, way * (points[:, axis] - end[axis]))
-            points, pieces = kept.at(points), kept.pieces
+            clipped = clip(pieces, sign * (points[:, axis] - end[axis]))
+            points, pieces = clipped.at(points), clipped.pieces
     if not len(pieces):
         return pyvista.PolyData()
-    found = pyvista.PolyData(points, faces=_counted(pieces)).compute_normals(
+    mesh = pyvista.PolyData(points, faces=_counted(pieces)).compute_normals(
         cell_normals=False, split_vertices=True, feature_angle=SHARP, consistent_normals=False,
         auto_orient_normals=False,
     )  # fmt: skip
-    found.rename_array("Normals", "normals")
-    return found
+    mesh.rename_array("Normals", "normals")
+    return mesh
 
 
 def _pieces(
     obstacle: Obstacle, corners: NDArray, cells: int, t: float, away: float
 ) -> tuple[NDArray, NDArray]:
-    """Points, shape (n, gdim) [m], and lines or triangles between them, the free side on their left."""
+    """Points, shape (n, gdim) [m], and lines or triangles between them, oriented to the free side."""
     size = float(np.max(np.diff(corners, axis=0))) / cells
     if obstacle.gdim == 3 and away == 0.0:
         if isinstance(obstacle, Cylinder) and obstacle.length is not None:
@@ -91,12 +91,12 @@ def _pieces(
 
 
 def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tuple[NDArray, NDArray]:
-    """Triangles about the axis of a shape, about so large; also where its rim is thinner than that.
+    """Triangulated surface of revolution about the axis of a shape, whose rim may be thinner than ``size``.
 
     Args:
-        shape: With the axis.
-        profile: Corners, distances from and along the axis [m], the shape on their left.
-        size: Of the triangles [m].
+        shape: The shape with the axis.
+        profile: Corners as distances from and along the axis [m], the shape on their left.
+        size: Edge length of the triangles [m].
     """
     ends = np.array(profile, dtype=np.float64)
     parts = [1 + int(np.linalg.norm(b - a) / size) for a, b in zip(ends, ends[1:])]
@@ -110,7 +110,7 @@ def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tu
     points = shape.point + curve[:, 1, None, None] * shape.axis + curve[:, 0, None, None] * ring
     i, j = (each.ravel() for each in np.meshgrid(np.arange(len(curve) - 1), np.arange(count), indexing="ij"))
     a, b, c, d = (k * count + m % count for k, m in ((i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)))
-    # On the axis all points of a ring are one.
+    # Points on the axis are merged.
     tips = curve[:, 0] == 0
     pieces = np.concatenate([np.array([a, b, c]).T[~tips[i]], np.array([a, c, d]).T[~tips[i + 1]]])
     first = np.arange(len(curve) * count)
@@ -120,25 +120,26 @@ def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tu
 
 
 def facing(found: Any, back: NDArray) -> Any:
-    """The part of a surface in space, whose normals look towards the eye."""
+    """The part of a surface whose normals point towards the eye."""
     if not found.n_points:
         return found
     normals = np.asarray(found["normals"], dtype=np.float64)
-    kept = clip(found.faces.reshape(found.n_cells, 4)[:, 1:], normals @ back - 1e-3)
-    if not len(kept.pieces):
+    front = clip(found.faces.reshape(found.n_cells, 4)[:, 1:], normals @ back - 1e-3)
+    if not len(front.pieces):
         return load_pyvista().PolyData()
-    seen = load_pyvista().PolyData(kept.at(np.asarray(found.points)), faces=_counted(kept.pieces))
-    seen["normals"] = kept.at(normals)
+    seen = load_pyvista().PolyData(front.at(np.asarray(found.points)), faces=_counted(front.pieces))
+    seen["normals"] = front.at(normals)
     seen.point_data.active_normals_name = "normals"
     return seen
 
 
 class Kept(NamedTuple):
-    """What is left of triangles.
+    """Clipped triangles, with the interpolation of values to their points.
 
     Attributes:
         pieces: Triangles of new points, shape (m, 3).
-        first, second, share: New points are the first ones of these, and so much of the way to the second.
+        first, second: Numbers of the old points between which each new point lies, shape (n,).
+        share: Weight of the second one, shape (n,).
     """
 
     pieces: NDArray
@@ -147,15 +148,15 @@ class Kept(NamedTuple):
     share: NDArray
 
     def at(self, values: NDArray) -> NDArray:
-        """Values at the new points."""
+        """Values at the old points, interpolated to the new ones."""
         share = self.share.reshape(-1, *[1] * (values.ndim - 1))
         return np.asarray((1 - share) * values[self.first] + share * values[self.second])
 
 
 def clip(triangles: NDArray, values: NDArray) -> Kept:
-    """The part of triangles where ``values`` at their points are not negative; points stay apart as they are.
+    """The part of triangles where ``values``, linear between their points, are not negative.
 
-    (The filter of VTK makes one of points in the same place, with one of their normals.)
+    Coincident points remain distinct. (The VTK filter merges them and drops all but one of their normals.)
     """
     good = values >= 0
     number = good[triangles].sum(axis=1)
@@ -167,7 +168,7 @@ def clip(triangles: NDArray, values: NDArray) -> Kept:
     edges, where = np.unique(ends, axis=0, return_inverse=True)
     new = where.reshape(-1, 2) + len(values)
     tip = good[mixed[:, 0]]
-    found = np.concatenate([
+    clipped = np.concatenate([
         triangles[number == 3],
         np.column_stack([mixed[tip, 0], new[tip]]),
         np.column_stack([new[~tip, 0], mixed[~tip, 1:]]),
@@ -177,19 +178,19 @@ def clip(triangles: NDArray, values: NDArray) -> Kept:
     every = np.arange(len(values))
     first, second = np.concatenate([every, edges[:, 0]]), np.concatenate([every, edges[:, 1]])
     share = np.concatenate([np.zeros(len(values)), low / (low - high)])
-    used, pieces = np.unique(found, return_inverse=True)
+    used, pieces = np.unique(clipped, return_inverse=True)
     return Kept(pieces.reshape(-1, 3), first[used], second[used], share[used])
 
 
 def _counted(pieces: NDArray) -> NDArray:
-    """As VTK has it: how many points each piece has, then these."""
+    """Pieces in the format of VTK: the number of points of each, then the points."""
     return np.column_stack([np.full(len(pieces), pieces.shape[1]), pieces]).ravel()
 
 
 def region(
     obstacle: Obstacle, low: ArrayLike, high: ArrayLike, *, cells: int = 60, t: float = 0.0, away: float = 0.0
 ) -> Any:
-    """What an obstacle in the plane fills of a box, as a mesh of pyvista; see :func:`surface`."""
+    """Interior of a two-dimensional obstacle within a box, as a mesh of pyvista; see :func:`surface`."""
     first, last = corners_of_box(2, low, high)
     h = np.max(last - first) / (4 * cells)
     counts = np.ceil((last - first) / h).astype(int)
@@ -201,14 +202,14 @@ def region(
 
 
 class _Dual:
-    """Points in the cells of a grid, and pieces between the cells around its edges."""
+    """Dual contouring: points in the cells of a grid, and pieces between the cells around its edges."""
 
     def __init__(self, obstacle: Obstacle, corners: NDArray, cells: int, t: float, away: float) -> None:
         self._obstacle, self._t, self._away = obstacle, t, away
         size, gdim = np.diff(corners, axis=0)[0], obstacle.gdim
         counts = np.maximum(np.rint(size / size.max() * cells), 1).astype(int)
         self._h = size / counts
-        # A cell more on either side: what is beyond the box is cut off later.
+        # One cell more on either side: parts beyond the box are cut off later.
         self._origin, self._shape = corners[0] - (1 + np.array(_SHIFT[:gdim])) * self._h, counts + 4
         lines = [o + h * np.arange(n) for o, h, n in zip(self._origin, self._h, self._shape)]
         lattice = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, gdim)
@@ -218,7 +219,7 @@ class _Dual:
         return np.asarray(self._obstacle.gap(x, self._t)) + self._away
 
     def pieces(self) -> tuple[NDArray, NDArray]:
-        """Points, shape (n, gdim) [m], and lines between two or triangles, the free side on their left."""
+        """Points, shape (n, gdim) [m], and lines or triangles, oriented to the free side."""
         gdim, rings, crossings = len(self._h), [], []
         for axis in range(gdim):
             nodes, ring, outwards = self._edges(axis)
@@ -230,12 +231,12 @@ class _Dual:
         return points, ring.reshape(around.shape) if gdim == 2 else self._split(points, ring.reshape(-1, 4))
 
     def _edges(self, axis: int) -> tuple[NDArray, NDArray, NDArray]:
-        """Edges along an axis that the surface crosses: first nodes, cells around, whether outwards."""
+        """Edges along an axis that the surface crosses: first nodes, cells around, orientation."""
         gdim, last = len(self._h), self._shape[axis] - 1
         first = self._inside.take(range(last), axis)
         nodes = np.argwhere(first != self._inside.take(range(1, last + 1), axis))
         others = [(axis + i) % gdim for i in range(1, gdim)]
-        # Without the edges on the rim, which not all cells surround.
+        # Without edges at the boundary of the grid, which are not surrounded by cells.
         inner = (nodes[:, others] > 0) & (nodes[:, others] < self._shape[others] - 1)
         nodes = nodes[inner.all(axis=1)]
         steps = np.array([[1, 1], [0, 1], [0, 0], [1, 0]] if gdim == 3 else [[1], [0]])
@@ -247,7 +248,7 @@ class _Dual:
         return nodes, ring, outwards if gdim == 3 or axis == 1 else ~outwards
 
     def _crossings(self, nodes: NDArray, axis: int) -> NDArray:
-        """Where the gap is zero on edges, shape (m, gdim): bisection, and a line through the rest."""
+        """Zeros of the gap on edges by bisection and a final secant step, shape (m, gdim) [m]."""
         a = self._origin + self._h * nodes
         b = a + self._h * np.eye(len(self._h))[axis]
         swap = ~self._inside[tuple(nodes.T)]
@@ -261,16 +262,17 @@ class _Dual:
         return a + np.clip(share, 0.0, 1.0)[:, None] * (b - a)
 
     def _points(self, cells: NDArray, ring: NDArray, x: NDArray) -> NDArray:
-        """The point of each cell from the crossings ``x`` and the cells around each of them."""
+        """Point of each cell, shape (cells, gdim) [m], from the crossings and the cells around each."""
         count, each = cells.size, ring.shape[1]
-        n, at = self._obstacle.normal(x, self._t), ring.ravel()
+        n, index = self._obstacle.normal(x, self._t), ring.ravel()
 
         def gathered(values: NDArray) -> NDArray:
             flat = np.repeat(values.reshape(len(x), int(np.prod(values.shape[1:]))), each, axis=0)
-            sums = [np.bincount(at, column, count) for column in flat.T]
+            sums = [np.bincount(index, column, count) for column in flat.T]
             return np.array(sums).T.reshape(count, *values.shape[1:])
 
-        number = np.bincount(at, minlength=count)[:, None]
+        # Least squares n.(p - x) = 0 about the mean of the crossings, by a truncated pseudo-inverse.
+        number = np.bincount(index, minlength=count)[:, None]
         mean = gathered(x) / number
         matrix = gathered(n[:, :, None] * n[:, None, :])
         right = gathered(n * np.einsum("mi,mi->m", n, x)[:, None]) - np.einsum("cij,cj->ci", matrix, mean)
@@ -278,18 +280,18 @@ class _Dual:
         share = np.einsum("cij,ci->cj", vectors, right)
         firm = values > _BLUNT * values[:, -1:]
         share = np.where(firm, share / np.where(firm, values, 1.0), 0.0)
-        found = mean + np.einsum("cij,cj->ci", vectors, share)
+        points = mean + np.einsum("cij,cj->ci", vectors, share)
         low = self._origin + self._h * np.array(np.unravel_index(cells, tuple(self._shape - 1))).T
-        # An edge may pass a corner of the cell by a little.
-        return np.clip(found, low - self._h / 2, low + 1.5 * self._h)
+        # An edge may lie slightly outside the cell.
+        return np.clip(points, low - self._h / 2, low + 1.5 * self._h)
 
     def _split(self, points: NDArray, quads: NDArray) -> NDArray:
-        """Triangles, cut along the diagonal that is nearer to the surface."""
+        """Triangles of quadrilaterals, split along the diagonal that is closer to the surface."""
         off = [np.abs(self._gap((points[quads[:, i]] + points[quads[:, i + 2]]) / 2)) for i in (0, 1)]
         turned = np.where((off[1] < off[0])[:, None], np.roll(quads, -1, axis=1), quads)
-        found = np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
-        a, b = points[found[:, 1]] - points[found[:, 0]], points[found[:, 2]] - points[found[:, 0]]
-        return found[np.cross(a, b).any(axis=1)]
+        split = np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
+        a, b = points[split[:, 1]] - points[split[:, 0]], points[split[:, 2]] - points[split[:, 0]]
+        return split[np.cross(a, b).any(axis=1)]
 
 
 def check_cells(cells: int) -> None:
@@ -299,7 +301,7 @@ def check_cells(cells: int) -> None:
 
 
 def corners_of_box(gdim: int, low: ArrayLike, high: ArrayLike) -> NDArray:
-    """The corners, shape (2, gdim) [m]; a ValueError where they are none."""
+    """The corners as an array, shape (2, gdim) [m]; a ValueError unless low < high in all dimensions."""
     first, last = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     fits = first.shape == last.shape == (gdim,) and gdim > 1
     if not (fits and np.all(np.isfinite([first, last])) and np.all(first < last)):
@@ -311,24 +313,24 @@ def corners_of_box(gdim: int, low: ArrayLike, high: ArrayLike) -> NDArray:
 
 
 def around(obstacle: Obstacle) -> NDArray:
-    """The corners of a box around a bounded obstacle, with some room, shape (2, gdim) [m]."""
+    """Corners of a box around a bounded obstacle with a margin, shape (2, gdim) [m]."""
     low, high = obstacle.bounds()
     room = 0.02 * np.max(high - low)
     return np.array([low - room, high + room])
 
 
 def moved(at_rest: Any, obstacle: Moving, t: float) -> Any:
-    """The surface of what is moved, where it is at ``t``."""
-    gdim, found, turn = obstacle.gdim, at_rest.copy(), obstacle.turn(t)
+    """The mesh of a rigidly moved obstacle at ``t``, from that at rest."""
+    gdim, mesh, turn = obstacle.gdim, at_rest.copy(), obstacle.turn(t)
     x = np.asarray(at_rest.points, dtype=np.float64)[:, :gdim] - obstacle.center
-    found.points = in_space(x @ turn.T + obstacle.center + obstacle.displacement(t))
-    if "normals" in found.point_data:
-        found["normals"] = in_space(np.asarray(at_rest["normals"])[:, :gdim] @ turn.T)
-    return found
+    mesh.points = in_space(x @ turn.T + obstacle.center + obstacle.displacement(t))
+    if "normals" in mesh.point_data:
+        mesh["normals"] = in_space(np.asarray(at_rest["normals"])[:, :gdim] @ turn.T)
+    return mesh
 
 
 def rest_places(obstacle: Obstacle, x: NDArray, t: float) -> NDArray:
-    """Where the obstacle's material points that are at ``x`` at ``t`` were given, shape (p, gdim) [m]."""
+    """Positions, in the obstacle at rest, of its material points at ``x`` at ``t``, shape (p, gdim) [m]."""
     if isinstance(obstacle, Moving):
         arm = x - obstacle.center - obstacle.displacement(t)
         return rest_places(obstacle.obstacle, arm @ obstacle.turn(t) + obstacle.center, t)

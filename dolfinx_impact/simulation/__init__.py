@@ -1,6 +1,6 @@
-"""A run: the loop over the steps of an integrator, its recorder, watch, step control and checkpoints.
+"""Runs: loop over the steps of an integrator, recorder, stability monitor, step control and checkpoints.
 
-A step itself is made in ``integrators``; what is left after a run lives in ``output``.
+Time steps are in ``integrators``, results of a run in ``output``.
 """
 
 from .loop import simulate

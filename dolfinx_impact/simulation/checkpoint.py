@@ -1,8 +1,8 @@
-"""A run kept in a file, from which it goes on: whole or not at all, for any number of ranks.
+"""Checkpoints: atomically written files from which a run resumes, on any number of ranks.
 
-The file is a NumPy archive (``np.load`` reads it). ``about`` is a text in JSON: the format, the scheme, the
-size of the model. Arrays over dofs stand in the order of ``nodes``, those over contact points in the order of
-a history's columns.
+The file is a NumPy archive (``np.load`` reads it). ``about`` is a JSON text: format, scheme, size of the
+model. Arrays over dofs are in the order of ``nodes``, those over contact points in the order of the columns
+of a history.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ FORMAT, VERSION, READ = "dolfinx_impact checkpoint", 3, (2, 3)
 
 
 class Checkpoint:
-    """Where and how often :func:`.simulate` keeps the run; the file is replaced whole each time.
+    """Where and how often :func:`.simulate` stores the run; the file is replaced atomically.
 
     Args:
-        path: The file, in a folder that exists.
-        every: Steps between two times; coarse ones with HATI.
-        about: What else the file should say of the run, as JSON can.
+        path: The file, in an existing folder.
+        every: Steps between two checkpoints; coarse steps with HATI.
+        about: Further entries of the description in the file, serialisable in JSON.
 
     Raises:
         ValueError: ``every`` below 1.
@@ -53,15 +53,15 @@ class Checkpoint:
         self.path, self.about = Path(path), dict(about or {})
 
     def way_on(self) -> str:
-        """How to continue a run that was interrupted."""
+        """Hint how to resume an interrupted run."""
         return f"go on from {str(self.path)!r}"
 
     def check(self, integrator: Integrator) -> None:
-        """Raise before a run that could not be kept. Collective.
+        """Raise if a run cannot be stored, before its start. Collective.
 
         Raises:
-            ValueError: A scheme that does not name its state, or does not keep its constants.
-            OSError: A folder that is not there or not writable.
+            ValueError: A scheme that does not declare its state, or does not store its constants.
+            OSError: A folder that does not exist or is not writable.
         """
         integrator.state_places()
         integrator.parameters()
@@ -69,36 +69,36 @@ class Checkpoint:
 
 
 def save(path: str | Path, integrator: Integrator, *, about: Mapping[str, Any] | None = None) -> None:
-    """Keep a scheme between two steps. Rank 0 writes; collective.
+    """Store the state of a scheme between two steps. Rank 0 writes; collective.
 
     Args:
         path: The file.
         integrator: The scheme, started.
-        about: What else the file should say, as JSON can.
+        about: Further entries of the description in the file, serialisable in JSON.
 
     Raises:
-        ValueError: A scheme that does not name its state.
-        OSError: On every rank, when the file cannot be written; an earlier one is intact.
+        ValueError: A scheme that does not declare its state.
+        OSError: On every rank, if the file cannot be written; an earlier one is intact.
     """
     with Writer(path, integrator, about or {}):
         pass
 
 
 def load(path: str | Path, integrator: Integrator) -> None:
-    """Go on from a file of :func:`save` or :class:`Checkpoint`, in place of ``start``. Collective.
+    """Resume from a file of :func:`save` or :class:`Checkpoint`, instead of ``start``. Collective.
 
     Raises:
-        FileNotFoundError: No such file.
-        ValueError: A file of another kind or format, of another scheme, mesh, material, load or contact.
+        FileNotFoundError: The file does not exist.
+        ValueError: Not a checkpoint of this format; another scheme, mesh, material, load or contact.
     """
     with Stored(path) as stored:
         stored.resume(integrator)
 
 
 class Writer:
-    """Writes arrays into a new checkpoint one by one; what an error leaves is the earlier file.
+    """Writes arrays one by one into a new checkpoint, which replaces an earlier one if there is no error.
 
-    Use as a context; all methods are collective.
+    Use as a context manager; all methods are collective.
 
     Args:
         path: The file.
@@ -106,7 +106,7 @@ class Writer:
         about: See :func:`save`.
 
     Attributes:
-        places: By name, what the first axis of an array may lie on.
+        places: Parallel layouts of the first axis of arrays, by name.
     """
 
     def __init__(self, path: str | Path, integrator: Integrator, about: Mapping[str, Any]) -> None:
@@ -118,14 +118,14 @@ class Writer:
 
     def __enter__(self) -> "Writer":
         s = self._integrator
-        said = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
+        header = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
         if MPI.COMM_WORLD.rank == 0:
             try:
                 file = self._stack.enter_context(whole_file(self._path))
                 self._archive = self._stack.enter_context(zipfile.ZipFile(file, "w", allowZip64=True))
             except OSError as error:
                 self._error = error
-        self.add("about", "number", np.array(json.dumps({**said, "about": self._about})))
+        self.add("about", "number", np.array(json.dumps({**header, "about": self._about})))
         self.add("nodes", "number", self.places["dofs"].nodes())
         state = s.state()
         for name, place in s.state_places().items():
@@ -138,9 +138,9 @@ class Writer:
         """Write an array.
 
         Args:
-            name: Its name, with a folder.
-            place: What its first axis lies on, one of :attr:`places`, or ``"number"``: what rank 0 has.
-            local: This rank's part.
+            name: Path of the array in the archive.
+            place: Layout of its first axis, one of :attr:`places`, or ``"number"`` for the value of rank 0.
+            local: Rank-local part.
         """
         values = local if place == "number" else self.places[place].gather(local)
         if self._archive is None or self._error is not None:
@@ -158,27 +158,29 @@ class Writer:
         except OSError as caught:
             failed = failed or caught
         if error is None:
-            told = None
+            raised = None
             if failed is not None:
                 reason = getattr(failed, "strerror", None) or failed
                 name = repr(str(self._path))
-                told = OSError(f"the checkpoint {name} was not written ({reason}); an earlier one is intact")
-            parallel.agree(MPI.COMM_WORLD, told)
+                raised = OSError(
+                    f"the checkpoint {name} was not written ({reason}); an earlier one is intact"
+                )
+            parallel.agree(MPI.COMM_WORLD, raised)
 
 
 class Stored:
-    """A checkpoint that is read. Use as a context; all methods are collective.
+    """A checkpoint opened for reading. Use as a context manager; all methods are collective.
 
     Args:
         path: The file.
 
     Attributes:
-        about: What it says of itself.
-        places: As in :class:`Writer`; those of the scheme that was resumed.
+        about: Description in the file.
+        places: Parallel layouts as in :class:`Writer`, of the resumed scheme.
 
     Raises:
-        FileNotFoundError: No such file.
-        ValueError: A file of another kind or version.
+        FileNotFoundError: The file does not exist.
+        ValueError: Not a checkpoint, or one of another version.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -217,24 +219,24 @@ class Stored:
         return name in self._names
 
     def below(self, folder: str) -> list[str]:
-        """Names of the arrays in a folder of the file, without it."""
+        """Names of the arrays in a folder of the archive, relative to it."""
         return sorted(name[len(folder) + 1 :] for name in self._names if name.startswith(f"{folder}/"))
 
     def read(self, name: str, place: str) -> NDArray:
-        """This rank's part of an array; see :meth:`Writer.add`.
+        """Rank-local part of an array; see :meth:`Writer.add`.
 
         Raises:
             ValueError: An array that is missing, damaged, or of another size.
         """
         if place == "number":
-            return np.asarray(MPI.COMM_WORLD.bcast(self._whole(name), root=0))
-        where = self.places[place]
-        values = self._whole(name, getattr(where, "size", None))
-        # A system that every rank has whole gets the whole array on every rank.
-        return where.scatter(values if self._shared else MPI.COMM_WORLD.bcast(values, root=0))
+            return np.asarray(MPI.COMM_WORLD.bcast(self._global(name), root=0))
+        layout = self.places[place]
+        values = self._global(name, getattr(layout, "size", None))
+        # Replicated systems have the complete array on every rank.
+        return layout.scatter(values if self._shared else MPI.COMM_WORLD.bcast(values, root=0))
 
-    def _whole(self, name: str, size: int | None = None) -> NDArray | None:
-        """The array of all ranks on rank 0, None on others."""
+    def _global(self, name: str, size: int | None = None) -> NDArray | None:
+        """The complete array on rank 0, None on others; a ValueError unless it has ``size`` entries."""
         values, error = None, None
         if self._data is not None:
             try:
@@ -246,25 +248,25 @@ class Stored:
         parallel.agree(MPI.COMM_WORLD, error)
         return values
 
-    def _other(self, what: str) -> ValueError:
-        return ValueError(f"{self._name} is a checkpoint of another run: {what}")
+    def _other(self, difference: str) -> ValueError:
+        return ValueError(f"{self._name} is a checkpoint of another run: {difference}")
 
     def resume(self, integrator: Integrator, new_step: bool = False) -> None:
-        """Bring a scheme to the state that is stored.
+        """Restore the state of a scheme.
 
         Args:
             integrator: The scheme, started or not.
-            new_step: Whether it may take the time step that is stored.
+            new_step: Whether its time step is set to the stored one.
 
         Raises:
-            ValueError: A file of another run; the scheme is as before then.
+            ValueError: A checkpoint of another run; the state of the scheme is unchanged then.
         """
         s = integrator
         other = differences(s, self.about)
         if other:
             raise self._other(other)
         self.places, self._shared = places_of(s), s.system.comm.size == MPI.COMM_WORLD.size
-        nodes = self._whole("nodes")
+        nodes = self._global("nodes")
         nodes = nodes if self._shared else MPI.COMM_WORLD.bcast(nodes, root=0)
         problem = self.places["dofs"].find(nodes)
         if problem:
@@ -285,33 +287,33 @@ class Stored:
     def _read_state(self, s: Integrator, before: Mapping[str, NDArray]) -> dict[str, NDArray]:
         state = {name: np.array(values) for name, values in before.items()}
         for name, place in s.state_places().items():
-            found = self.read(f"scheme/{name}", place)
-            if found.shape[1:] != state[name].shape[1:]:
-                raise self._other(f"{name} has the shape {found.shape}, not {state[name].shape}")
-            if found.ndim:
-                state[name][: len(found)] = found
+            values = self.read(f"scheme/{name}", place)
+            if values.shape[1:] != state[name].shape[1:]:
+                raise self._other(f"{name} has the shape {values.shape}, not {state[name].shape}")
+            if values.ndim:
+                state[name][: len(values)] = values
             else:
-                state[name] = found
+                state[name] = values
         return state
 
     def _compare(self, s: Integrator) -> None:
-        """Raise a ValueError where masses, forces, motions or gaps are others than those of the file."""
-        said = {
+        """Raise a ValueError if masses, forces, motions or gaps differ from those of the file."""
+        messages = {
             "mass": "its masses are not those here", "force": "its material or loads are not those here",
             "stiffness": "its material is not the one here", "damping": "its damping is not the one here",
             "loads": "its loads are not those here", "motion": "its prescribed motion is not the one here",
             "gap": "its contact is not the one here",
             "obstacle": "its obstacle does not move as the one here",
         }  # fmt: skip
-        mine = fingerprint(s)
-        for name in said:
-            if (name in mine) != (f"model/{name}" in self):
-                raise self._other(f"{said[name]} (one of both has none)")
-        for name, (place, values) in mine.items():
-            found = self.read(f"model/{name}", place)
-            if found.shape != values.shape:
-                raise self._other(said[name])
-            apart = np.where(np.isnan(found) & np.isnan(values), 0.0, np.abs(found - values))
-            away = max(0.0, parallel.largest(s.system.comm, np.nan_to_num(apart, nan=np.inf)))
-            if not away <= tolerance(s, name, values):
-                raise self._other(f"{said[name]} ({name} differs by {away:.3g})")
+        present = fingerprint(s)
+        for name in messages:
+            if (name in present) != (f"model/{name}" in self):
+                raise self._other(f"{messages[name]} (one of both has none)")
+        for name, (place, values) in present.items():
+            stored = self.read(f"model/{name}", place)
+            if stored.shape != values.shape:
+                raise self._other(messages[name])
+            error = np.where(np.isnan(stored) & np.isnan(values), 0.0, np.abs(stored - values))
+            largest = max(0.0, parallel.largest(s.system.comm, np.nan_to_num(error, nan=np.inf)))
+            if not largest <= tolerance(s, name, values):
+                raise self._other(f"{messages[name]} ({name} differs by {largest:.3g})")

@@ -1,4 +1,4 @@
-"""``simulate``: checks what is asked for, runs it, returns its history; it names no scheme."""
+"""``simulate``: validates arguments, runs an integrator to the end time, returns the history."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .step_control import StepControl
 
 __all__ = ["Follower", "Interrupted", "Observer", "simulate", "stop_signals"]
 
-#: A compiled loop is worth loading for runs of so many steps or more,
+#: Number of steps from which on a run uses a compiled loop by default,
 _MANY_STEPS = 2000
-#: of so many dofs or fewer.
+#: with at most this number of dofs.
 _FEW_DOFS = 20_000
 
 
@@ -49,40 +49,40 @@ def simulate(
         integrator: A scheme after its ``start``: an :class:`.Integrator`, or any object with ``system``,
             ``dt``, ``contact``, ``t``, ``u``, ``v``, ``r`` and ``step``.
         t_end: End time [s]; the run has ``round((t_end - t) / dt)`` steps.
-        record: Which displacements to record; by default all dofs of point masses, and the
-            contact points of a solid (their motion towards the obstacle).
-        observers: What follows the run: an :class:`.Observer`; an object with some of its methods; a function
-            ``f(integrator)``, called after every step; or an energy balance of your own, which takes the
-            place of the scheme's.
-        energies: Follow the energy balance of the scheme.
-        every: Sample every so many steps (and the last one).
-        progress: Show a progress bar and, at the end, a summary; by default when the error stream is a
-            terminal. ``"bar"`` there shows the bar alone.
-        compiled: Whether many steps run in one compiled loop, with the same results; by default where
-            that is possible and the run is long.
-        adapt: Changes the time step of central differences as the body's critical one changes. Without it
-            a body which deforms much is looked at every 100 steps, at the end, and when its energy explodes:
-            the run ends where an element is turned inside out, and when it explodes with a step that is above
-            the critical one by then.
-        checkpoint: Keeps the run in a file, now and then and when it is interrupted.
-        restart: Such a file to go on from, in place of ``start``: the history is that of the whole run, the
-            same as without a stop. A file of :func:`.checkpoint.save` has no history: this starts there.
+        record: Rows of the displacements to record; by default all dofs of point masses, and of a solid the
+            displacements of the contact points towards the obstacle.
+        observers: Each an :class:`.Observer`, an object with some of its methods, a function
+            ``f(integrator)`` that is called after every step, or an energy balance, which replaces that of
+            the scheme.
+        energies: Whether to compute the energy balance.
+        every: Steps between two samples; the last step is always a sample.
+        progress: Whether to show a progress bar and a summary at the end; by default if the error stream is a
+            terminal. ``"bar"`` there shows the bar only.
+        compiled: Whether blocks of steps run in a compiled loop, with the same results; by default for long
+            runs where it is possible.
+        adapt: Adapts the time step of central differences to the critical one of the deformed body. Without
+            it a body whose critical step changes is checked every 100 steps, at the end, and if its energy
+            exceeds the limit below: the run stops if an element is inverted, or if the limit is exceeded with
+            a step above the current critical one.
+        checkpoint: File to which the run is stored periodically and on interruption.
+        restart: Checkpoint to continue from, instead of ``start``: the history is that of the complete run,
+            as without interruption. A file of :func:`.checkpoint.save` has no history: it starts there.
 
     Returns:
-        The history, on every rank. Where it continues another (a scheme that has made steps), the impulse of
-        the last step before stands there: ``r[0]`` is 0, and sums over both histories are those of one run.
+        The history, replicated. If the integrator has advanced before, ``r[0]`` is 0 since the impulse of its
+        last step belongs to the earlier history: sums over both histories are those of a single run.
 
     Raises:
-        ValueError: An end before the start or beyond reach, or one that the first step passes or nearly
-            does (unless it is just one step long), ``every`` below 1, a history above
-            1 GB; ``compiled=True`` where no loop can be compiled (the message says why); a checkpoint of
-            another run, or a scheme that has none.
-        UnstableTimeStep: A value is not finite; an element is turned inside out; or, with a step above the
-            critical one, the energy exceeds ten times what the body was given. (At the very limit the highest
-            mode grows linearly, and a scheme may be run to see it blow up: neither stops.)
+        ValueError: ``t_end`` before the start, too many steps away, or less than 1.5 steps after it (except
+            for exactly one step); ``every`` below 1; a history above 1 GB; ``compiled=True`` without a
+            compiled loop (the message has the reason); a checkpoint of another run, or a scheme without
+            checkpoints.
+        UnstableTimeStep: A value is not finite; an element is inverted; or, with a step above the critical
+            one, the energy exceeds ten times the initial energy plus external work. (At the critical step the
+            highest mode grows linearly, which does not stop the run.)
         Interrupted: Ctrl-C or SIGTERM.
         OSError: A checkpoint that cannot be written; an earlier one is intact.
-        RuntimeError: When the integrator was not started.
+        RuntimeError: The integrator was not started.
     """
     integrator = as_integrator(integrator)
     t_end = arguments.number("t_end", t_end, "be a finite time [s]")
@@ -122,11 +122,11 @@ def simulate(
 
 def _checked_observers(observers: Sequence[ObserverLike]) -> Sequence[ObserverLike]:
     if callable(observers) or hasattr(observers, "follow"):
-        given = arguments.shown(observers)
-        raise ValueError(f"observers must be a list, but is {given}: write observers=[...] around it")
+        shown = arguments.shown(observers)
+        raise ValueError(f"observers must be a list, but is {shown}: write observers=[...] around it")
     for each in arguments.sequence("observers", observers, "observers=[film]"):
-        known = callable(each) or hasattr(each, "follow") or isinstance(each, Balance)
-        if isinstance(each, type) or not known:
+        supported = callable(each) or hasattr(each, "follow") or isinstance(each, Balance)
+        if isinstance(each, type) or not supported:
             raise ValueError(
                 f"observers are functions of the integrator, or have follow(steps), but one is "
                 f"{arguments.shown(each)}"
@@ -135,7 +135,7 @@ def _checked_observers(observers: Sequence[ObserverLike]) -> Sequence[ObserverLi
 
 
 def _compiled_loop(run: Run, compiled: bool | None) -> CompiledLoop | None:
-    """What makes many steps at once, where it is wanted and possible; None: they are made one by one."""
+    """The compiled loop of a run, None where it is not requested or not possible."""
     s = run.integrator
     s.prefer_compiled(compiled)
     if compiled is False or (compiled is None and (run.made + run.left) * s.substeps < _MANY_STEPS):

@@ -1,7 +1,7 @@
-"""Where the entries of arrays belong, told in a way that does not depend on the ranks.
+"""Partition-independent gather and scatter of distributed arrays.
 
-A place gathers what the ranks have of an array on rank 0, in an order of its own, and gives it back, on as
-many ranks as there are then.
+A layout gathers a distributed array on rank 0 in an order that does not depend on the partition, and
+scatters it on any number of ranks.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from scipy.spatial import cKDTree
 
 from ..algebra.operators import Rows
 
-#: Nodes of two runs are the same up to this part of the body's length.
+#: Tolerance of node coordinates over the length of the body.
 _SAME = 1e-9
-#: What tells nodes at the same place apart, over the body's length.
+#: Scale of the number that distinguishes coincident nodes, over the length of the body.
 _APART = 1e-6
 
 
 class Place(Protocol):
-    """Arrays whose first axis lies on the ranks."""
+    """Layout of arrays whose first axis is distributed over the ranks."""
 
     def gather(self, local: NDArray) -> NDArray | None:
-        """The entries of all ranks, on rank 0; None on others. Collective."""
+        """The complete array on rank 0, None on others. Collective."""
 
     def scatter(self, stored: NDArray | None) -> NDArray:
-        """This rank's part of what rank 0 has. Collective."""
+        """Rank-local part of the array of rank 0. Collective."""
 
 
 class Shares:
-    """Every rank has its part of a sum. On another number of ranks the first one takes all."""
+    """Rank-local contributions to a sum. On another number of ranks rank 0 gets the sum, others zero."""
 
     def __init__(self, comm: MPI.Comm) -> None:
         self._comm = comm
 
     def gather(self, local: NDArray) -> NDArray | None:
-        """The parts, one a rank along the first axis."""
+        """The contributions, one per rank along the first axis."""
         parts = self._comm.gather(np.array(local))
         return None if parts is None else np.array(parts)
 
@@ -48,12 +48,12 @@ class Shares:
         comm, parts = self._comm, self._comm.bcast(stored, root=0)
         if len(parts) == comm.size:
             return np.array(parts[comm.rank])
-        whole = parts.sum(axis=0)
-        return np.array(whole if comm.rank == 0 else np.zeros_like(whole))
+        total = parts.sum(axis=0)
+        return np.array(total if comm.rank == 0 else np.zeros_like(total))
 
 
 class Points:
-    """Rows of all ranks in their own order: points of a contact, recorded displacements.
+    """Rows of all ranks (contact points, recorded displacements) in their global order.
 
     Attributes:
         size: Number of rows of all ranks.
@@ -66,26 +66,26 @@ class Points:
 
     def gather(self, local: NDArray) -> NDArray | None:
         """See :class:`Place`."""
-        every = gather_on_root(self._comm, local)
-        return None if every is None else every[self._order]
+        by_rank = gather_on_root(self._comm, local)
+        return None if by_rank is None else by_rank[self._order]
 
     def scatter(self, stored: NDArray | None) -> NDArray:
         """See :class:`Place`."""
-        every = None
+        by_rank = None
         if stored is not None:
-            every = np.empty_like(stored)
-            every[self._order] = stored
-        return scatter_from_root(self._comm, every, self._counts)
+            by_rank = np.empty_like(stored)
+            by_rank[self._order] = stored
+        return scatter_from_root(self._comm, by_rank, self._counts)
 
 
 class Dofs:
-    """Owned dofs in rank order; other ranks' are found again by their nodes.
+    """Owned dofs in the order of the ranks that wrote them, matched by their nodes.
 
     Args:
-        system: A body on a mesh, or a system that is whole on every rank.
+        system: A body on a mesh, or a replicated system.
 
     Attributes:
-        block: Dofs of a node.
+        block: Number of dofs per node (block size).
     """
 
     def __init__(self, system: Any) -> None:
@@ -95,55 +95,58 @@ class Dofs:
         self._length = float(system.length)
         self._counts = self._comm.allgather(int(system.owned) // self.block)
         self._nodes = _nodes(system) if self._meshed else np.arange(system.owned, dtype=float)[:, None]
-        self._found: NDArray | None = None
+        self._matches: NDArray | None = None
 
     def nodes(self) -> NDArray | None:
-        """What tells the nodes of all ranks apart: coordinates [m] and a number, on rank 0. Collective."""
+        """Keys of all nodes on rank 0, None on others. Collective.
+
+        Coordinates [m] and a number, shape (nodes, 4); for systems without a mesh a number, shape (dofs, 1).
+        """
         return gather_on_root(self._comm, self._nodes)
 
     def find(self, stored: NDArray | None) -> str:
-        """Look for this run's nodes among stored ones, on rank 0. Collective.
+        """Match the nodes of this run with the stored ones. Collective.
 
         Returns:
-            What is wrong, empty for nothing; on every rank.
+            Description of the difference on every rank, empty if all nodes match.
         """
-        mine, problem = self.nodes(), ""
-        if mine is not None and stored is not None:
-            problem = self._match(mine, stored)
+        present, problem = self.nodes(), ""
+        if present is not None and stored is not None:
+            problem = self._match(present, stored)
         return str(self._comm.bcast(problem, root=0))
 
-    def _match(self, mine: NDArray, stored: NDArray) -> str:
-        if mine.shape != stored.shape:
-            return f"it has {len(stored)} nodes, this run {len(mine)}"
-        self._found = None
-        if np.array_equal(mine, stored):
+    def _match(self, present: NDArray, stored: NDArray) -> str:
+        if present.shape != stored.shape:
+            return f"it has {len(stored)} nodes, this run {len(present)}"
+        self._matches = None
+        if np.array_equal(present, stored):
             return ""
-        scale = np.append(np.full(mine.shape[1] - 1, self._length), 1.0 / _APART)
-        _, found = cKDTree(stored / scale).query(mine / scale)
-        away = np.max(np.abs(stored[found] - mine)[:, :-1], initial=0.0)
-        if not self._meshed or away > _SAME * self._length or np.unique(found).size < found.size:
+        scale = np.append(np.full(present.shape[1] - 1, self._length), 1.0 / _APART)
+        _, matches = cKDTree(stored / scale).query(present / scale)
+        distance = np.max(np.abs(stored[matches] - present)[:, :-1], initial=0.0)
+        if not self._meshed or distance > _SAME * self._length or np.unique(matches).size < matches.size:
             return "its nodes lie elsewhere"
-        self._found = found
+        self._matches = matches
         return ""
 
     def gather(self, local: NDArray) -> NDArray | None:
-        """See :class:`Place`; ``local`` may have ghosts, which are left out."""
+        """See :class:`Place`; ghosts of ``local`` are ignored."""
         owned = self._counts[self._comm.rank] * self.block
         return gather_on_root(self._comm, local[:owned])
 
     def scatter(self, stored: NDArray | None) -> NDArray:
         """The owned entries. Collective, after :meth:`find`."""
-        if stored is not None and self._found is not None:
-            stored = stored.reshape(-1, self.block, *stored.shape[1:])[self._found].reshape(stored.shape)
+        if stored is not None and self._matches is not None:
+            stored = stored.reshape(-1, self.block, *stored.shape[1:])[self._matches].reshape(stored.shape)
         return scatter_from_root(self._comm, stored, [n * self.block for n in self._counts])
 
 
 class Pairs:
-    """The pairs of an interface, told by their dofs.
+    """Interface dofs of HATI, identified by the dofs of the undivided body.
 
     Args:
-        dofs: The place of the undivided body's dofs.
-        at: Dofs of this rank's pairs.
+        dofs: Layout of the dofs of the undivided body.
+        at: Dofs of the interface on this rank.
         owned: Number of owned dofs of this rank.
     """
 
@@ -162,7 +165,7 @@ class Pairs:
 
 
 def places_of(s: Any) -> dict[str, Any]:
-    """The places of a scheme's arrays, by the names of :meth:`~.Integrator.state_places`. Collective."""
+    """Layouts of the arrays of a scheme, by the names in :meth:`~.Integrator.state_places`. Collective."""
     comm, system = s.system.comm, s.body
     places: dict[str, Any] = {"shares": Shares(comm), "dofs": Dofs(getattr(system, "fine", system))}
     if s.contact is not None:
@@ -173,22 +176,22 @@ def places_of(s: Any) -> dict[str, Any]:
 
 
 def _nodes(body: Any) -> NDArray:
-    """Coordinates of the owned nodes, and a number below 1 from the cells that meet there, shape (n, 4)."""
+    """Coordinates of the owned nodes [m] and a hash in [0, 1) of the cells at the node, shape (n, 4)."""
     index_map = body.space.dofmap.index_map
     cells = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
     original = np.asarray(body.mesh.topology.original_cell_index, dtype=np.uint64)[:cells]
-    # Nodes of two bodies may coincide, but no cell is theirs both. Multiples of 2^-32 add up exactly.
+    # Coincident nodes of two bodies have no common cell. Sums of multiples of 2^-32 are exact.
     code = (original + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     code = (code ^ (code >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) >> np.uint64(32)
-    touched, at = la.vector(index_map, 1), np.asarray(body.space.dofmap.list)[:cells]
-    np.add.at(touched.array, at.ravel(), np.repeat(code.astype(np.float64) / 2**32, at.shape[1]))
-    touched.scatter_reverse(la.InsertMode.add)
+    sums, nodes = la.vector(index_map, 1), np.asarray(body.space.dofmap.list)[:cells]
+    np.add.at(sums.array, nodes.ravel(), np.repeat(code.astype(np.float64) / 2**32, nodes.shape[1]))
+    sums.scatter_reverse(la.InsertMode.add)
     owned = index_map.size_local
-    return np.column_stack([np.asarray(body.x)[:owned], touched.array[:owned] % 1.0])
+    return np.column_stack([np.asarray(body.x)[:owned], sums.array[:owned] % 1.0])
 
 
 def gather_on_root(comm: MPI.Comm, local: NDArray) -> NDArray | None:
-    """The ranks' arrays one after another along the first axis, on rank 0; None on others. Collective."""
+    """Concatenation of the rank-local arrays along the first axis on rank 0; None on others. Collective."""
     local = np.ascontiguousarray(local)
     if comm.size == 1:
         return local
@@ -203,7 +206,7 @@ def gather_on_root(comm: MPI.Comm, local: NDArray) -> NDArray | None:
 
 
 def scatter_from_root(comm: MPI.Comm, stored: NDArray | None, counts: list[int]) -> NDArray:
-    """What :func:`gather_on_root` had on each rank; ``counts`` are the lengths of the parts. Collective."""
+    """Inverse of :func:`gather_on_root`; ``counts`` are the lengths of the parts. Collective."""
     if comm.size == 1:
         assert stored is not None
         return np.array(stored)

@@ -1,4 +1,4 @@
-"""A progress bar on rank 0; nothing where tqdm is missing or nobody looks."""
+"""Progress bar on rank 0; without effect if tqdm is missing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any
 from mpi4py import MPI
 
 _LINE = "{percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} steps{postfix} [{elapsed}<{remaining}, {rate_fmt}]"
-#: Seconds between two changes of what is written behind the bar.
+#: Time between two updates of the text after the bar [s].
 _PAUSE = 0.3
-#: Seconds before the bar is shown: short runs have none.
+#: Delay before the bar is shown [s]: short runs have none.
 _DELAY = 0.5
 
 
 class Progress:
-    """Steps, simulated time, energy drift, time left and speed of a run. Use as a context.
+    """Bar with steps, simulated time, energy drift, remaining time and speed. Use as a context manager.
 
     Args:
-        steps: Steps of the whole run.
-        made: Steps that were made before.
+        steps: Number of steps of the run.
+        made: Number of steps before a restart.
     """
 
     def __init__(self, steps: int, made: int = 0) -> None:
@@ -45,13 +45,13 @@ class Progress:
             self._bar.close()
 
     def update(self, made: int, t: float, drift: float, left: int) -> None:
-        """Show where the run is.
+        """Update the bar.
 
         Args:
-            made: Steps that were made, those before a restart too.
+            made: Number of completed steps, including those before a restart.
             t: Simulated time [s].
-            drift: What the energy balance fails to close by, relative; nan where there is none.
-            left: Steps to come.
+            drift: Relative residual of the energy balance; NaN without a balance.
+            left: Number of remaining steps.
         """
         bar, steps, self._made = self._bar, made - self._made, made
         if bar is None or steps == 0:
@@ -65,6 +65,6 @@ class Progress:
         bar.update(steps)
 
     def say(self, line: str) -> None:
-        """Write a line below the bar."""
+        """Print a line below the bar."""
         if self._bar is not None:
             print(line, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The history of a run: filled step by step on every rank, gathered at the end."""
+"""Recorder of the history of a run: filled on every rank, gathered at the end."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _MOST_BYTES = 1_000_000_000
 
 
 class Recorder(Observer):
-    """Allocates the history once, fills this rank's part, gathers it at the end.
+    """Stores the samples of a run, rank-local until :meth:`result` gathers them.
 
     Args:
         integrator: The integrator, started.
         steps: Number of steps of the run.
         every: Steps between samples.
-        rows: What to record of ``u`` and ``v``.
+        rows: Rows of ``u`` and ``v`` to record.
         balance: The energy balance, or None.
 
     Raises:
@@ -44,27 +44,27 @@ class Recorder(Observer):
         self._depth = Depth()
         self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._last = np.zeros(self._history.table.shape[1])
-        self._impulses, self._rubbed = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
+        self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
 
     def follow(self, part: Steps) -> None:
-        """Take the samples from consecutive steps; impulses between two samples are summed."""
+        """Store the samples among consecutive steps; impulses between two samples are summed."""
         first, last = self._seen, self._seen + part.count
         self._depth.follow(part, first == 0)
         self._seen = last
         numbers: NDArray = np.arange(-(-first // self._every) * self._every, last, self._every)
-        self._make_room(numbers.size)
+        self._reserve(numbers.size)
         history = self._history
-        where, target = numbers - first, slice(history.count, history.count + numbers.size)
-        history.table[target] = part.table[where]
-        for kept, now, rest in (
-            (history.r, part.r, self._impulses), (history.r_t, part.r_t, self._rubbed),
+        samples, target = numbers - first, slice(history.count, history.count + numbers.size)
+        history.table[target] = part.table[samples]
+        for sums, values, rest in (
+            (history.r, part.r, self._impulses), (history.r_t, part.r_t, self._tangential),
         ):  # fmt: skip
-            _sum_between(now[: part.count], where, self._every, rest, kept[target])
+            _sum_between(values[: part.count], samples, self._every, rest, sums[target])
         history.count += numbers.size
         self._last[:] = part.table[part.count - 1]
 
-    def _make_room(self, samples: int) -> None:
-        """Room for so many more samples: a run whose step changes has more than were foreseen."""
+    def _reserve(self, samples: int) -> None:
+        """Allocate space for further samples: an adapted time step may lead to more than expected."""
         history, needed = self._history, self._history.count + samples
         if needed > history.capacity:
             larger = max(needed, 2 * history.capacity)
@@ -73,40 +73,40 @@ class Recorder(Observer):
             self._history.table[: history.count] = history.table[: history.count]
             self._history.count = history.count
 
-    def _take_last(self) -> None:
-        """The last step, where it was none of those to sample."""
+    def _store_last(self) -> None:
+        """Store the last step unless it is a sample already."""
         if (self._seen - 1) % self._every == 0:
             return
-        self._make_room(1)
+        self._reserve(1)
         history = self._history
         history.table[history.count] = self._last
-        history.r[history.count], history.r_t[history.count] = self._impulses, self._rubbed
+        history.r[history.count], history.r_t[history.count] = self._impulses, self._tangential
         history.count += 1
 
     def arrays(self) -> dict[str, tuple[str, NDArray]]:
-        """All that was recorded so far, for a checkpoint: the last step and sums since the last sample too.
+        """History so far with the last step and the impulses since the last sample, for a checkpoint.
 
         Collective.
 
         Returns:
-            By name the place of the first axis ("rows", "points", "number") and the array.
+            For each name the layout of the first axis ("rows", "points", "number") and the array.
         """
-        every = Steps(self._integrator, self._rows, self._balance, self._history.count + 1, fine=False)
-        every.table[:-1], every.table[-1] = self._history.table[: self._history.count], self._last
-        found = {
+        samples = Steps(self._integrator, self._rows, self._balance, self._history.count + 1, fine=False)
+        samples.table[:-1], samples.table[-1] = self._history.table[: self._history.count], self._last
+        common = {
             "seen": ("number", np.array([self._seen, self._every])),
-            "times": ("number", np.array([every.t, every.t_v])),
-            "energies": ("number", self._comm.allreduce(every.energies, op=MPI.SUM)),
+            "times": ("number", np.array([samples.t, samples.t_v])),
+            "energies": ("number", self._comm.allreduce(samples.energies, op=MPI.SUM)),
             "depth": ("number", self._depth.of_all(self._comm)),
         }
-        kept = {**self._by_place(every), "impulses": ("points", self._impulses)}
-        if self._rubbed.ndim == 2:
-            kept["rubbed"] = ("points", self._rubbed)
+        local = {**self._by_place(samples), "impulses": ("points", self._impulses)}
+        if self._tangential.ndim == 2:
+            local["rubbed"] = ("points", self._tangential)
         points = self._integrator.contact is not None
-        return found | {name: each for name, each in kept.items() if points or each[0] == "rows"}
+        return common | {name: each for name, each in local.items() if points or each[0] == "rows"}
 
     def _by_place(self, steps: Steps) -> dict[str, tuple[str, NDArray]]:
-        """Views of the columns, their dofs or points along the first axis."""
+        """Layout and transposed view of each column, with dofs or points along the first axis."""
         columns = {name: ("rows", getattr(steps, name).T) for name in ("u", "v_t", "v")}
         points = {"gap": steps.gap, "r": steps.r, **steps.further}
         columns |= {name: ("points", values.T) for name, values in points.items()}
@@ -115,10 +115,10 @@ class Recorder(Observer):
         return columns
 
     def restore(self, read: Callable[[str, str], NDArray]) -> None:
-        """Continue from :meth:`arrays`. Collective.
+        """Restore :meth:`arrays`. Collective.
 
         Args:
-            read: Gives an array of it by name and place.
+            read: ``read(name, layout)`` returns the rank-local part of an array.
 
         Raises:
             ValueError: Another ``every``.
@@ -129,29 +129,30 @@ class Recorder(Observer):
         depth = self._depth
         depth.penetration, depth.approach, depth.at_start = map(float, read("depth", "number"))
         times = read("times", "number")
-        kept = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
-        kept.t[:], kept.t_v[:] = times
+        samples = Steps(self._integrator, self._rows, self._balance, times.shape[1], fine=False)
+        samples.t[:], samples.t_v[:] = times
         energies = read("energies", "number")
-        kept.energies[:] = energies if self._comm.rank == 0 else -0.0  # -0.0 + x is x, also where x is -0.0
-        for name, (place, view) in self._by_place(kept).items():
+        # -0.0 + x is x, also where x is -0.0.
+        samples.energies[:] = energies if self._comm.rank == 0 else -0.0
+        for name, (place, view) in self._by_place(samples).items():
             if place == "rows" or self._integrator.contact:
                 view[...] = read(name, place)
         if self._integrator.contact:
             self._impulses[:] = read("impulses", "points")
-            if self._rubbed.ndim == 2:
-                self._rubbed[:] = read("rubbed", "points")
+            if self._tangential.ndim == 2:
+                self._tangential[:] = read("rubbed", "points")
         self._history.count = 0
-        self._make_room(times.shape[1] - 1)
+        self._reserve(times.shape[1] - 1)
         self._history.count = times.shape[1] - 1
-        self._history.table[: self._history.count], self._last[:] = kept.table[:-1], kept.table[-1]
+        self._history.table[: self._history.count], self._last[:] = samples.table[:-1], samples.table[-1]
 
     def result(self, seconds: float, *, turned: float, about: str) -> Result:
-        """The history of all ranks, rows in order. Collective.
+        """The history of all ranks, columns in the order of the rows. Collective.
 
         Args:
             seconds, turned, about: See :class:`.Result`.
         """
-        self._take_last()
+        self._store_last()
         contact, comm, history = self._integrator.contact, self._comm, self._history.cut()
         order = self._rows.sorting(comm)
         arrays: dict[str, Any] = {"t": history.t.copy(), "t_v": history.t_v.copy(), "t_r": history.t.copy()}
@@ -160,7 +161,7 @@ class Recorder(Observer):
         arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
         points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
         by_point: dict[str, NDArray] = {"gap": history.gap, "r": history.r, **history.further}
-        if self._rubbed.ndim == 2:
+        if self._tangential.ndim == 2:
             by_point["r_t"] = history.r_t[:, :, : contact.directions]
         for name, values in by_point.items():
             arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
@@ -189,12 +190,12 @@ class Recorder(Observer):
 
 
 class Depth:
-    """How deep points are inside of the other side, over all steps, sampled or not; this rank's part.
+    """Largest penetration over all steps, sampled or not, of the points of this rank.
 
     Attributes:
         penetration: Largest penetration [m].
-        at_start: That at the start [m].
-        approach: Largest decrease of a gap in one step, the step times the largest closing velocity [m].
+        at_start: Largest penetration of the initial state [m].
+        approach: Largest decrease of a gap in one step, the time step times the largest closing velocity [m].
     """
 
     def __init__(self) -> None:
@@ -202,7 +203,7 @@ class Depth:
         self._last: NDArray | None = None
 
     def follow(self, part: Steps, at_start: bool) -> None:
-        """Take consecutive steps; with fine steps within them those."""
+        """Update with consecutive steps, or with the fine steps within them where there are any."""
         gaps: NDArray = part.gap[: part.count]
         if not gaps.size:
             return
@@ -217,16 +218,21 @@ class Depth:
         self._last = gaps[-1].copy()
 
     def of_all(self, comm: MPI.Comm) -> NDArray:
-        """Penetration, approach and penetration at the start among all ranks [m]. Collective."""
-        found = np.array([self.penetration, self.approach, self.at_start])
-        comm.Allreduce(MPI.IN_PLACE, found, op=MPI.MAX)
-        return found
+        """Penetration, approach and initial penetration, largest values of all ranks [m]. Collective."""
+        largest = np.array([self.penetration, self.approach, self.at_start])
+        comm.Allreduce(MPI.IN_PLACE, largest, op=MPI.MAX)
+        return largest
 
 
 def _sum_between(values: NDArray, where: NDArray, every: int, rest: NDArray, out: NDArray) -> None:
-    """Sums of the rows up to each of ``where``, with the ``rest`` of earlier parts, which is replaced.
+    """Sum the rows between samples, in the same order of additions for any division into parts.
 
-    Row by row, so that the sums do not depend on where parts end.
+    Args:
+        values: Consecutive rows, shape (n, ...).
+        where: Indices of the rows that are samples, shape (k,).
+        every: Steps between samples.
+        rest: Sum of the rows since the last sample; updated.
+        out: Sums up to each sample, shape (k, ...).
     """
     after = 0
     if where.size:
@@ -245,5 +251,5 @@ def _sum_between(values: NDArray, where: NDArray, every: int, rest: NDArray, out
 
 
 def added(rest: NDArray, values: NDArray) -> NDArray:
-    """``rest`` and the rows, one after another."""
+    """``rest`` plus the rows, added sequentially."""
     return np.add.accumulate(np.concatenate([rest[None], values]), axis=0)[-1]

@@ -34,23 +34,24 @@ class Run:
     Args:
         integrator: The integrator, started or resumed.
         t_end: End time [s].
-        record: What to record of ``u`` and ``v``, or None for the default.
+        record: Rows of ``u`` and ``v`` to record, or None for the default.
         observers: See :func:`.simulate`.
-        energies: Whether to follow the energy balance.
+        energies: Whether to compute the energy balance.
         every: Steps between two samples of the history.
-        adapt: What changes the time step, or None.
+        adapt: Control of the time step, or None.
         stored: A checkpoint to continue from, or None.
 
     Attributes:
-        integrator, observers, adapt: As given.
-        balance: What follows the energies, or None.
-        rows: What is recorded of ``u`` and ``v``.
-        made: Number of steps since the run began, before a restart or after.
-        left: Number of steps to come.
+        integrator, observers, adapt: The arguments.
+        balance: The energy balance, or None.
+        rows: Recorded rows of ``u`` and ``v``.
+        made: Number of completed steps, including those before a restart.
+        left: Number of remaining steps.
         t_end: End time [s].
         caught: Signals that arrived during the run.
-        recorder, monitor, watch: The history; what detects divergence; what looks at a body that deforms
-            much, or None.
+        recorder: The history.
+        monitor: Detects divergence.
+        watch: Monitors the critical time step of a body for which it changes, or None.
     """
 
     def __init__(
@@ -62,8 +63,8 @@ class Run:
         continues = stored is not None and "run/counts" in stored
         self.made, self.left = 0, _number_of_steps(s, t_end, continues)
         self._earlier, self._begun = 0.0, time.perf_counter()
-        given = [each for each in observers if isinstance(each, Balance)]
-        self.balance = given[0] if given else s.balance() if energies else None
+        balances = [each for each in observers if isinstance(each, Balance)]
+        self.balance = balances[0] if balances else s.balance() if energies else None
         self.rows = _default_rows(s) if record is None else record
         restart = RunCheckpoint(self, stored) if continues else None
         if restart is not None:
@@ -80,8 +81,8 @@ class Run:
             restart.read()
         self.after_steps: list[Any] = [each for each in observers if is_called_after_steps(each)]
         self._followers: list[Any] = [each for each in observers if overrides(each, "follow")]
-        for each in given:
-            each.sample_internal(True)  # a run before this one may have been stopped between two samples
+        for each in balances:
+            each.sample_internal(True)  # an earlier run may have been stopped between two samples
         needed = [each for each in self._followers if getattr(each, "needs_energies", True)]
         self._energies_every = 1 if needed else every
         self._in_step = False
@@ -89,16 +90,16 @@ class Run:
     def advance(
         self, compiled: CompiledLoop | None, checkpoint: Checkpoint | None, bar: Progress | None
     ) -> None:
-        """All steps, in chunks that the recorder and the observers are given at once. Collective.
+        """Advance to the end time in chunks, which are passed to the recorder and the observers. Collective.
 
         Args:
-            compiled: What makes the steps of a chunk at once; None: they are made one by one.
+            compiled: Compiled loop over the steps of a chunk, or None.
             checkpoint: Where and how often to store the run, or None.
             bar: The progress bar, or None.
 
         Raises:
             UnstableTimeStep: See :class:`.StabilityMonitor`.
-            Interrupted: A signal arrived; the run is stored first where there is a checkpoint.
+            Interrupted: A signal arrived; the run is stored before if there is a checkpoint.
         """
         s, steps, balance, monitor = self.integrator, self._steps, self.balance, self.monitor
         watch = self.watch if compiled is None else None
@@ -133,7 +134,7 @@ class Run:
                     if bar is not None:
                         bar.update(self.made + steps.count, s.t, monitor.drift, self.left)
             self.made += steps.count
-            self._hand_on()
+            self._publish()
             if checkpoint is not None and (stop or self.made % checkpoint.every == 0):
                 RunCheckpoint(self).write(checkpoint)
             if stop:
@@ -143,7 +144,7 @@ class Run:
 
     @contextmanager
     def observed(self) -> Iterator[None]:
-        """The observers begin, and end after the steps or after an error. Collective."""
+        """Context in which observers have begun; they end after the steps or an error. Collective."""
         begun: list[Any] = []
         try:
             for observer in self.observers:
@@ -152,10 +153,10 @@ class Run:
                     self.together(observer.begin, self.integrator)  # type: ignore[union-attr]
             yield
         except BaseException as error:
-            # Where one rank may have failed alone, the others do not come to an end with it.
+            # ``end`` is collective: not after an error that may have occurred on one rank only.
             alone = self._in_step and self.integrator.system.comm.size > 1
             if not alone or isinstance(error, (NotConverged, LinearSolverFailed)):
-                _end(begun)  # what goes wrong there as well is not reported
+                _end(begun)  # further errors are dropped
             raise
         if begun:
             parallel.agree(self.integrator.system.comm, _end(begun))
@@ -166,34 +167,34 @@ class Run:
         return self.recorder.result(self.seconds(), turned=_rotation(s), about=str(s))
 
     def seconds(self) -> float:
-        """Wall-clock time of the run so far, that before a restart included [s]."""
+        """Wall-clock time of the run so far, including that before a restart [s]."""
         return self._earlier + time.perf_counter() - self._begun
 
-    def together(self, work: Callable[..., Any], *given: Any) -> Any:
-        """Call what may fail on one rank alone: then it fails on all. Collective."""
-        return parallel.together(self.integrator.system.comm, lambda: work(*given))
+    def together(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Call ``work(*args)``; an exception on one rank is raised on all. Collective."""
+        return parallel.together(self.integrator.system.comm, lambda: work(*args))
 
     def _record_start(self) -> None:
         self._steps.append()
-        if self.integrator.n > 0:  # the impulse stands in the history that this one continues
+        if self.integrator.n > 0:  # the impulse is part of the history that this one continues
             self._steps.r[0], self._steps.r_t[0] = 0.0, 0.0
-        self._hand_on()
+        self._publish()
 
-    def _hand_on(self) -> None:
-        """Give the steps of the chunk to the recorder and the observers."""
+    def _publish(self) -> None:
+        """Pass the steps of the chunk to the recorder and the observers."""
         self.recorder.follow(self._steps)
         for observer in self._followers:
             self.together(observer.follow, self._steps)
 
     def _control_step(self, watch: Watch) -> None:
-        """Compare the time step with the critical one, and change it where that is wanted."""
+        """Compare the time step with the critical one, and adapt it if there is a step control."""
         s, before = self.integrator, self.integrator.dt
         watch.look(self.balance, self.made)
         if s.dt != before:
             self.left = max(1, round(self.left * before / s.dt))
 
     def _chunk(self, watch: Watch | None, checkpoint: Checkpoint | None) -> int:
-        """Number of steps to make before anything else has to be done."""
+        """Number of steps until the next output, check or checkpoint."""
         chunk = min(self._steps.capacity, self.left)
         for period in (watch.every if watch else 0, checkpoint.every if checkpoint else 0):
             chunk = min(chunk, period - self.made % period) if period else chunk
@@ -203,17 +204,17 @@ class Run:
         return number % self._energies_every == 0 or self.left == 1
 
     def _call_observers(self) -> Exception | None:
-        """Call those that are called after every step; the error of this rank."""
+        """Call the observers that are called after every step; returns the exception of this rank."""
         try:
             for observer in self.after_steps:
                 observer(self.integrator)
-        except Exception as error:  # whatever an observer raises, on this rank alone or on all
+        except Exception as error:  # on this rank alone or on all
             return error
         return None
 
 
 def _end(observers: Sequence[Any]) -> Exception | None:
-    """End all observers; the first error of them."""
+    """End all observers; returns the first exception."""
     failed = None
     for observer in observers:
         try:
@@ -225,7 +226,7 @@ def _end(observers: Sequence[Any]) -> Exception | None:
 
 
 def _rotation(integrator: Integrator) -> float:
-    """Angle by which a body of linear laws has turned, which they do not allow [rad]. Collective."""
+    """Rigid rotation of a body with linear laws, which are not valid for large ones [rad]. Collective."""
     body = integrator.body
     if not isinstance(body, Body) or body.gdim == 1 or not body.linear:
         return 0.0
@@ -240,7 +241,7 @@ def _number_of_steps(integrator: Integrator, t_end: float, resumed: bool) -> int
     if not (t_end > integrator.t or done) or not np.isfinite(t_end):
         where = "the checkpoint" if resumed else "the start"
         raise ValueError(f"t_end must come after {where}, t = {integrator.t} s, but is {t_end} s")
-    # An end that the first step passes or nearly does is a mistake, unless it is just one step.
+    # An end less than 1.5 steps after the start is a mistake, unless it is exactly one step.
     first = integrator.n == 0 and not resumed
     one_step = first and abs(length - 1) < 1e-6
     if not (done or one_step or length >= (1.5 if first else 0.5)):
@@ -251,7 +252,7 @@ def _number_of_steps(integrator: Integrator, t_end: float, resumed: bool) -> int
 
 
 def _few_steps(integrator: Integrator, t_end: float, length: float) -> ValueError:
-    integrator.system.critical_time_step()  # so that the system knows it
+    integrator.system.critical_time_step()  # shown by the repr of the system
     return ValueError(
         f"t_end = {t_end:.6g} s is {length:.3g} steps of {integrator.dt:.6g} s after t = "
         f"{integrator.t:.6g} s: take a smaller step or a later end; lengths in mm or moduli in GPa give such "

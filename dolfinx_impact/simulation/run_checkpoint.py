@@ -1,4 +1,4 @@
-"""What a run is between two steps, in a checkpoint: counts, history, energies, observers."""
+"""State of a run in a checkpoint: step counts, history, energies, observers."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
 
 
 class RunCheckpoint:
-    """Writes a run between two steps, and reads it. All methods are collective.
+    """Writes the state of a run between two steps, and reads it. All methods are collective.
 
-    Beside the state of the integrator, which :mod:`.checkpoint` writes and reads, the file has ``run/...``
-    (counts, what stability monitor and step control know), ``history/...`` (:meth:`.Recorder.arrays`),
-    ``balance/...`` and ``observer-0/...``, ``observer-1/...`` in the order of the observers.
+    Besides the state of the integrator, see :mod:`.checkpoint`, the file has ``run/...`` (counts, states of
+    stability monitor and step control), ``history/...`` (:meth:`.Recorder.arrays`), ``balance/...`` and
+    ``observer-0/...``, ``observer-1/...`` in the order of the observers.
 
     Args:
         run: The run.
-        stored: The checkpoint that is read; None where one is written.
+        stored: The checkpoint to read, None for writing.
     """
 
     def __init__(self, run: Run, stored: Stored | None = None) -> None:
         self._run, self._stored = run, stored
 
     def write(self, checkpoint: Checkpoint) -> None:
-        """Write the whole run.
+        """Write the run.
 
         Raises:
-            OSError: On every rank, when the file cannot be written; an earlier one is intact.
+            OSError: On every rank, if the file cannot be written; an earlier one is intact.
         """
         run = self._run
         s, balance, changes = run.integrator, run.balance, run.adapt.changes if run.adapt else 0
@@ -58,9 +58,9 @@ class RunCheckpoint:
                     file.add(f"observer-{i}/{name}", "number", np.asarray(values))
 
     def read_counts(self) -> tuple[int, int, float]:
-        """Steps made and left, and the wall-clock time so far [s].
+        """Numbers of completed and remaining steps, and the wall-clock time so far [s].
 
-        Restores what the step control has counted and whether the step is above the critical one, too.
+        Also restores the count of the step control and whether the step is above the critical one.
         """
         run, stored = self._run, self._stored
         assert stored is not None
@@ -72,10 +72,10 @@ class RunCheckpoint:
         return int(made), int(left) if t_end == run.t_end else run.left, seconds
 
     def read(self) -> None:
-        """What :meth:`write` wrote, after the balance has started and before observers begin.
+        """Restore the state of a run, after the start of the balance and before observers begin.
 
         Raises:
-            ValueError: Another ``every``, energies or observers than those of the run that was stored.
+            ValueError: Other ``every``, ``energies`` or observers than those of the stored run.
         """
         run, stored = self._run, self._stored
         assert stored is not None
@@ -90,7 +90,7 @@ class RunCheckpoint:
     def _read_balance(self, stored: Stored) -> None:
         balance, names = self._run.balance, stored.below("balance")
         if (balance is not None) != bool(names):
-            raise ValueError("with energies or without: give energies= as for the run that was kept")
+            raise ValueError("with energies or without: give energies= as for the stored run")
         if balance is not None:
             balance.resume({name: stored.read(f"balance/{name}", _place(balance, name)) for name in names})
 
@@ -100,13 +100,13 @@ class RunCheckpoint:
             if not names:
                 kind = type(observer).__name__
                 raise ValueError(
-                    f"the checkpoint knows nothing of observer {i + 1}, a {kind}: give the observers of the "
-                    "run that was kept, in their order"
+                    f"the checkpoint has no state of observer {i + 1}, a {kind}: give the observers of the "
+                    "stored run, in their order"
                 )
             observer.resume({name: stored.read(f"observer-{i}/{name}", "number") for name in names})
 
     def _observers(self) -> dict[int, Any]:
-        """Those with a state, by their number in the list."""
+        """Observers with a state, by their index in the list."""
         return {
             i: each for i, each in enumerate(self._run.observers)
             if overrides(each, "state") and overrides(each, "resume") and not isinstance(each, Balance)

@@ -1,4 +1,4 @@
-"""What tells one run from another: scheme and sizes in words, masses, forces, motions and gaps in numbers."""
+"""Fingerprint that ties a checkpoint to its model: scheme, masses, forces, motions, gaps."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..integrators.base import Integrator
 from ..integrators.constants import constants, is_constant
 from ..systems.system import PointMasses
 
-#: Masses and prescribed motions of two runs are the same up to this part of the largest.
+#: Relative tolerance of masses and prescribed motions.
 _SAME = 1e-9
-#: Forces likewise; and up to what this part of the largest frequency would make of the displacements.
+#: Relative tolerance of forces, and of the round-off in products of stiffness and displacements.
 _SAME_FORCE, _ROUNDING = 1e-7, 1e-13
-#: The same, of the forces of a small deformation, whose amplitude is this part of the length.
-_SAME_STIFFNESS, _BENT = 1e-6, 1e-3
-#: Parts of the way from the start to now where loads and motions are compared too: signals may cross at one.
+#: Relative tolerance of the forces of a small deformation, and its amplitude over the length of the body.
+_SAME_STIFFNESS, _AMPLITUDE = 1e-6, 1e-3
+#: Parts of the elapsed time at which loads and motions are compared too: different signals may cross at one.
 _PARTS = (0.0, 0.236, 0.382, 0.618, 0.854)
 
 
@@ -72,13 +72,13 @@ def _contact(contact: Contact) -> dict[str, Any]:
 
 
 def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
-    """Masses, forces, motions and gaps, by which runs are told apart. Collective.
+    """Masses, forces, motions and gaps, which distinguish runs. Collective.
 
-    The state is the one at hand, and for material and damping one that is bent a little, since a body in
-    flight shows neither; loads and motions are those of the run so far, in one number each.
+    Evaluated at the current state; stiffness and damping also at a small deformation, since they have no
+    effect in rigid flight. Loads and motions are summed over times of the run so far.
 
     Returns:
-        By name the place of the first axis, see :func:`.places_of`, and the values.
+        For each name the layout of the first axis, see :func:`.places_of`, and the values.
     """
     system: Any = s.system
     sides = [(system, s.u.copy(), s.v_mean.copy())]
@@ -91,78 +91,78 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
         "damping": any(side.has_damping for side, _, _ in sides),
         "motion": any(side.moved.any for side, _, _ in sides),
     }  # fmt: skip
-    found = {
+    arrays = {
         name: ("dofs", np.stack([each[name] for each in columns], axis=1))
-        for name, given in needed.items() if given
+        for name, present in needed.items() if present
     }  # fmt: skip
     if s.contact is not None:
-        found["gap"] = ("points", s.gap())
+        arrays["gap"] = ("points", s.gap())
         if s.contact.moving:
-            found["obstacle"] = ("number", _obstacle(s))
-    return found
+            arrays["obstacle"] = ("number", _obstacle(s))
+    return arrays
 
 
 def _of_side(s: Integrator, side: Any, u: NDArray, v: NDArray) -> dict[str, NDArray]:
-    """The columns of a system, or of one of two, shape (owned,) each; held dofs have none but a motion."""
+    """Columns of a system or subdomain, shape (owned,) each; 0 at constrained dofs except for motions."""
 
     def at(force: Callable[..., None], t: float, u: NDArray, v: NDArray) -> NDArray:
         f = np.zeros(side.size)
         force(t, u, v, f)
         return np.where(side.held, 0.0, f[: side.owned])
 
-    bend, motion = _bend(side), np.zeros(side.owned)
+    shape, motion = _deformation(side), np.zeros(side.owned)
     motion[side.moved.dofs] = _over_time(s, side.moved)
     force = at(side.force, s.t, u, v)
     return {
         "mass": np.where(side.held, 0.0, side.mass), "force": force, "motion": motion,
-        "stiffness": at(side.force, s.t, u + bend, v) - force,
-        "damping": at(side.damping, s.t, u, bend / s.dt),
+        "stiffness": at(side.force, s.t, u + shape, v) - force,
+        "damping": at(side.damping, s.t, u, shape / s.dt),
         "loads": _over_time(s, lambda t: at(side.external, t, u, v)),
     }  # fmt: skip
 
 
-def _bend(side: Any) -> NDArray:
-    """Small displacements that stretch and shear, whatever the ranks, shape (size,) [m]."""
-    bend, n = np.zeros(side.size), side.owned
+def _deformation(side: Any) -> NDArray:
+    """Small displacements with stretch and shear, independent of the partition, shape (size,) [m]."""
+    u, n = np.zeros(side.size), side.owned
     phase = 1.0 + np.arange(n)
     if hasattr(side, "mesh"):
         along = side.x[: n // side.block] @ np.array([2.0, 1.3, 0.7]) / side.length
         phase = np.add.outer(along, np.arange(side.block)).ravel()
-    bend[:n] = _BENT * side.length * np.sin(phase)
-    return bend
+    u[:n] = _AMPLITUDE * side.length * np.sin(phase)
+    return u
 
 
 def _over_time(s: Integrator, value: Callable[[float], NDArray]) -> NDArray:
-    """A weighted sum of what a function of time was in the run; motions are known some time ahead."""
-    way = s.t - s.t0
-    times = [s.t0 + part * way for part in _PARTS] + [s.t - min(s.dt, way), s.t, s.t + s.look_ahead]
+    """Weighted sum of a function of time at times of the run so far and ``look_ahead`` beyond."""
+    elapsed = s.t - s.t0
+    times = [s.t0 + part * elapsed for part in _PARTS] + [s.t - min(s.dt, elapsed), s.t, s.t + s.look_ahead]
     return np.sum([value(t) / (k + 1) for k, t in enumerate(times)], axis=0)
 
 
 def _obstacle(s: Integrator) -> NDArray:
-    """Velocities of the faces of a moving obstacle at points that span the space [m/s]. Collective."""
+    """Velocities of the faces of a moving obstacle at the vertices of a simplex [m/s]. Collective."""
     contact: Any = s.contact
 
-    def look() -> NDArray:
+    def velocities() -> NDArray:
         dimension = contact.obstacle.gdim
         points = s.system.length * np.vstack([np.zeros(dimension), np.eye(dimension)])
         return _over_time(s, lambda t: np.array([face.velocity(points, t) for face in contact.faces]))
 
-    return parallel.on_root(s.system.comm, look)
+    return parallel.on_root(s.system.comm, velocities)
 
 
 def tolerance(s: Integrator, name: str, values: NDArray) -> float:
-    """How much of a difference is rounding. Collective."""
+    """Largest difference of an array of :func:`fingerprint` due to round-off. Collective."""
     comm, n = s.system.comm, s.system.owned
     largest = max(0.0, parallel.largest(comm, np.abs(values)))
-    moved = max(0.0, parallel.largest(comm, np.abs(s.u[:n])))
+    displacement = max(0.0, parallel.largest(comm, np.abs(s.u[:n])))
     if name in ("mass", "motion"):
         return _SAME * largest
     if name in ("obstacle", "damping"):
         return _SAME_FORCE * largest
     if name == "gap":
-        return 1e-9 * s.system.length + 1e-12 * moved
+        return 1e-9 * s.system.length + 1e-12 * displacement
     step = s.system.critical_time_step()
     stiffness = 4 / step**2 * max(0.0, parallel.largest(comm, s.system.mass)) if np.isfinite(step) else 0.0
     same = _SAME_STIFFNESS if name == "stiffness" else _SAME_FORCE
-    return same * largest + _ROUNDING * stiffness * (moved + s.system.length)
+    return same * largest + _ROUNDING * stiffness * (displacement + s.system.length)

@@ -1,4 +1,4 @@
-"""What ends a run on all ranks at once: an exploded energy, values that are not finite, signals."""
+"""Collective detection of divergence, values that are not finite, and signals during a run."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..integrators.energy import Balance
 from ..integrators.step_buffer import Steps
 from .step_control import Watch
 
-#: A run is unstable when its energy exceeds so many times what it was ever given.
+#: Energy over the largest initial energy plus external work above which a run is unstable.
 _EXPLODED = 10.0
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C or SIGTERM, seen by all ranks at the same step.
+    """Ctrl-C or SIGTERM, raised on all ranks at the same step.
 
     Args:
         number: The signal.
-        left: What became of the files; by default nothing was written.
+        left: Text on the files that were written; by default that there are none.
 
     Attributes:
-        number, left: As given.
+        number, left: The signal and the text.
     """
 
     def __init__(self, number: int, left: str = "") -> None:
@@ -39,10 +39,10 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def stop_signals(caught: list[int] | None = None) -> Iterator[list[int]]:
-    """Signals caught meanwhile; the first is only noted, a second one kills.
+    """Record SIGINT and SIGTERM within a context; a second signal has its default effect.
 
     Args:
-        caught: The list that they are added to; by default a new one.
+        caught: The list to which signals are appended; by default a new one.
     """
     caught = [] if caught is None else caught
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -64,17 +64,17 @@ def stop_signals(caught: list[int] | None = None) -> Iterator[list[int]]:
 
 
 class StabilityMonitor:
-    """Ends a run on all ranks at once: detects divergence, values that are not finite, and signals.
+    """Detects divergence, values that are not finite, and signals, on all ranks at the same step.
 
     Args:
         integrator: The integrator.
-        balance: Its balance, started, or None.
-        watch: What looks at a body that deforms much, or None.
-        caught: The list that signals are added to as they arrive.
+        balance: Its energy balance, started, or None.
+        watch: Monitor of the critical time step, or None.
+        caught: The list to which signals are appended as they arrive.
 
     Attributes:
-        drift: What the balance fails to close by over the largest energy, after the last step; nan without
-            a balance.
+        drift: Residual of the energy balance after the last step over the largest energy; NaN without a
+            balance.
     """
 
     def __init__(
@@ -90,24 +90,27 @@ class StabilityMonitor:
         self.drift = 0.0 if balance else np.nan
 
     def state(self) -> tuple[NDArray, NDArray]:
-        """What a resumed run needs: numbers that all ranks have, and this rank's share of one."""
+        """State for a restart: replicated numbers, and this rank's share of the stored energy."""
         numbers = [self._start, self._given, self._largest, self._stored]
         return np.array(numbers), np.array(self._internal)
 
     def resume(self, common: NDArray, share: NDArray) -> None:
-        """Go on from a :meth:`state`."""
+        """Restore a :meth:`state`."""
         self._start, self._given, self._largest, self._stored = map(float, common)
         self._internal = float(share)
 
     def check(self, thorough: bool, failed: Exception | None = None) -> int:
-        """Raise on all ranks when any has a reason after the last step. Collective.
+        """Check the state after a step; an error of one rank is raised on all. Collective.
 
         Args:
-            thorough: Whether to look at the values where there is no balance.
-            failed: Why this rank cannot go on.
+            thorough: Whether to check displacements and velocities where there is no energy balance.
+            failed: Exception of this rank, or None.
 
         Returns:
-            The signal to stop for, 0 for none.
+            The signal at which the run stops, 0 for none.
+
+        Raises:
+            UnstableTimeStep: Values that are not finite, or a diverged energy.
         """
         balance, local, s = self._balance, self._local, self._integrator
         local[2], local[3] = signal.SIGINT in self._caught, signal.SIGTERM in self._caught
@@ -115,11 +118,11 @@ class StabilityMonitor:
         if balance is not None:
             local[0] = balance.kinetic + self._internal + balance.internal_work
             local[1] = balance.external
-            local[5] = _stored(balance) + _left(balance)
+            local[5] = _stored(balance) + _works(balance)
         elif thorough:
             n = s.system.owned
             local[0] = np.sum(np.abs(s.v[:n])) + np.sum(np.abs(s.u[:n]))
-        # Nothing, unless an impulse is no number.
+        # Zero, or NaN if an impulse is not finite.
         local[0] += 0.0 * (np.sum(s.r) + np.sum(s.r_t))
         if self._comm.size > 1:
             self._comm.Allreduce(local, self._sum)
@@ -128,37 +131,38 @@ class StabilityMonitor:
             parallel.agree(self._comm, failed)
         stop = signal.SIGINT if local[2] else signal.SIGTERM if local[3] else 0
         if not stop:
-            self._judge(local[0], local[1], s.t, s.n)
-            self._note(max(abs(local[0]), abs(local[1])), local[5])
+            self._refuse_divergence(local[0], local[1], s.t, s.n)
+            self._update_drift(max(abs(local[0]), abs(local[1])), local[5])
         return int(stop)
 
     def check_many(self, part: Steps) -> int:
-        """The same after many steps of one rank."""
+        """Check the states after a block of steps, on a single rank; see :meth:`check`."""
         s, n = self._integrator, part.count
         stop = next((number for number in (signal.SIGINT, signal.SIGTERM) if number in self._caught), 0)
         if stop:
             return int(stop)
         if self._balance is None:
             speeds = float(np.sum(np.abs(s.v)) + np.sum(np.abs(s.u)))
-            self._judge(speeds, 0.0, s.t, s.n)
+            self._refuse_divergence(speeds, 0.0, s.t, s.n)
             return 0
         terms = dict(zip(energy.TERMS, part.energies[:n].T))
         kinetic, work, external = (terms[name] for name in ("kinetic", "internal_work", "external"))
-        # What is no number once stays none.
+        # NaN persists to the last step.
         if s.beyond_limit or not np.isfinite(kinetic[-1] + work[-1]):
             for i in range(n):
                 total = kinetic[i] + self._internal + work[i]
-                self._judge(total, external[i], part.t[i], s.n - n + i + 1)
+                self._refuse_divergence(total, external[i], part.t[i], s.n - n + i + 1)
         largest = np.max(np.maximum(np.abs(kinetic + self._internal + work), np.abs(external)))
-        self._note(float(largest), _stored(self._balance) + _left(self._balance))
+        self._update_drift(float(largest), _stored(self._balance) + _works(self._balance))
         return 0
 
-    def _note(self, largest: float, kept: float) -> None:
+    def _update_drift(self, largest: float, total: float) -> None:
         if self._balance is not None:
             self._largest = max(self._largest, largest)
-            self.drift = (kept - self._stored) / self._largest if self._largest > 0 else kept - self._stored
+            residual = total - self._stored
+            self.drift = residual / self._largest if self._largest > 0 else residual
 
-    def _judge(self, total: float, external: float, t: float, step: int) -> None:
+    def _refuse_divergence(self, total: float, external: float, t: float, step: int) -> None:
         if not np.isfinite(total):
             raise UnstableTimeStep(
                 f"a value is no longer finite at t = {t:.6g} s (step {step}): "
@@ -182,7 +186,7 @@ def _stored(balance: Balance) -> float:
     return balance.kinetic + balance.complementary
 
 
-def _left(balance: Balance) -> float:
-    """The works of a balance, as in :func:`.energy.residual`."""
-    given = balance.external + balance.contact + balance.interface
-    return balance.internal_work + balance.dissipated - given
+def _works(balance: Balance) -> float:
+    """Sum of the works in a balance, with the signs of :func:`.energy.residual`."""
+    input_work = balance.external + balance.contact + balance.interface
+    return balance.internal_work + balance.dissipated - input_work

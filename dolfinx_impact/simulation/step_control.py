@@ -1,4 +1,4 @@
-"""The step of explicit schemes on bodies that deform much: looked after, and changed where wanted."""
+"""Time step of explicit schemes on bodies whose critical step changes: monitoring and adaptation."""
 
 from __future__ import annotations
 
@@ -11,37 +11,38 @@ from .. import arguments
 from ..algebra import kernels
 from ..integrators.base import UnstableTimeStep
 
-_TOLERANCE = 1e-3  # of the highest frequency, far below the safety
-#: The step grows only where it gains so much, so that it does not go up and down all the time.
+_TOLERANCE = 1e-3  # relative, of the highest frequency; far below the safety margin
+#: Smallest factor by which the step is increased (hysteresis).
 _WORTH = 1.25
-#: The critical step is found anew where the extreme stretches have changed by this part,
+#: Relative change of the extreme stretches after which the critical step is recomputed,
 _CHANGED = 0.1
-#: and the step is so small that no line between two nodes changes by more in it.
+#: and largest relative change of the distance of two nodes in a step.
 _IN_ONE_STEP = 0.08
-#: Steps between two looks at whether a body is turned inside out,
+#: Steps between two checks for inverted elements,
 _LOOK = 100
-#: and, where nothing changes the step, at the critical one.
+#: and, without step control, between two computations of the critical step.
 _RARELY = 2000
 
 
 class StepControl:
-    """Finds the critical time step anew as a body deforms, and keeps the step a part of it.
+    """Adapts the time step to the critical one of a deforming body.
 
-    After every step the lines between neighbouring nodes are measured; the critical step is found anew where
-    the least or the largest stretch has changed by 10 %. Where lines change fast (an impact) the step is
-    smaller still, so that none changes by more than 8 % in it. After a change the scheme starts anew from the
-    state at ``t``: central differences with ``v_{1/2} = v + h/2 M^-1 F``. What that changes in the discrete
-    energy is counted as ``dissipated``.
+    After every step the distances of neighbouring nodes are evaluated; the critical step is recomputed when
+    the smallest or largest stretch has changed by 10 %. Where distances change fast (an impact) the step is
+    reduced further, so that none changes by more than 8 % in it. After a change the scheme restarts from the
+    state at ``t``: central differences with ``v_{1/2} = v + h/2 M^-1 F``. The change of the discrete energy
+    is added to ``dissipated``.
 
     Args:
-        every: Most steps between two looks at the critical step; one takes about as long as 50 steps.
-        safety: Step over the critical one, in (0, 1).
+        every: Largest number of steps between two computations of the critical step; one costs about as much
+            as 50 steps.
+        safety: Time step over the critical one, in (0, 1).
 
     Attributes:
-        changes: Number of changes so far.
+        changes: Number of changes of the step so far.
 
     Raises:
-        ValueError: Numbers out of range.
+        ValueError: An argument out of its range.
     """
 
     def __init__(self, *, every: int = 500, safety: float = 0.8) -> None:
@@ -51,7 +52,7 @@ class StepControl:
             raise ValueError(f"safety must lie between 0 and 1, but is {safety}")
 
     def check(self, integrator: Any) -> None:
-        """Raise a ValueError for a scheme that cannot change its step, or a system that is no body."""
+        """Raise a ValueError for a scheme with a fixed step, or a system without ``deformation``."""
         if not hasattr(integrator, "change_step"):
             raise ValueError(f"{type(integrator).__name__} cannot change its time step: leave adapt out")
         if not hasattr(integrator.system, "deformation"):
@@ -59,21 +60,21 @@ class StepControl:
             raise ValueError(f"the critical time step of a {kind} is not followed: leave adapt out")
 
     def adjust(self, integrator: Any, balance: Any, critical: float, rate: float) -> None:
-        """Change the step where the critical one has changed enough. Collective.
+        """Change the step if the critical one has changed enough. Collective.
 
         Args:
             integrator: The scheme.
-            balance: Its balance, or None.
-            critical: The critical step [s].
-            rate: The largest rate of deformation [1/s].
+            balance: Its energy balance, or None.
+            critical: Critical time step [s].
+            rate: Largest rate of stretch [1/s].
         """
-        wanted, too_large = self.safety * critical, critical * (1 + self.safety) / 2
+        target, limit = self.safety * critical, critical * (1 + self.safety) / 2
         if rate > 0:
-            wanted = min(wanted, _IN_ONE_STEP / rate)
-            too_large = min(too_large, _WORTH * _IN_ONE_STEP / rate)
-        if integrator.dt <= too_large and wanted < _WORTH * integrator.dt:
+            target = min(target, _IN_ONE_STEP / rate)
+            limit = min(limit, _WORTH * _IN_ONE_STEP / rate)
+        if integrator.dt <= limit and target < _WORTH * integrator.dt:
             return
-        integrator.change_step(wanted)
+        integrator.change_step(target)
         integrator.beyond_limit = False
         self.changes += 1
         if balance is not None:
@@ -81,57 +82,57 @@ class StepControl:
 
 
 class Watch:
-    """Looks at a body that deforms much, and at its critical step, when there is something to see.
+    """Monitors deformation and critical time step of a body.
 
     Args:
-        integrator: An explicit scheme on a body that :func:`deforms`.
-        control: What changes the step, or None: it is noted then that the step is above the critical one, and
-            the energy is watched.
+        integrator: An explicit scheme for which :func:`deforms` is true.
+        control: Control of the step, or None: then ``beyond_limit`` of the integrator is set where the step
+            is above the critical one, upon which the stability monitor checks the energy.
 
     Attributes:
-        due: Whether to look at the critical step before the next step.
-        every: Steps between two looks at least.
+        due: Whether to check the body before the next step.
+        every: Largest number of steps between two checks.
     """
 
     def __init__(self, integrator: Any, control: StepControl | None) -> None:
         self._s, self._control, self.due = integrator, control, True
         self.every = _LOOK if control is None else min(_LOOK, control.every)
-        self._whole = _RARELY if control is None else control.every
+        self._recompute_every = _RARELY if control is None else control.every
         body = integrator.system
-        self._deformation, self._squeezed = body.deformation, body.viscosity[1]
-        #: What was found when the critical step was: that, the extreme stretches, the rate.
+        self._deformation, self._quadratic = body.deformation, body.viscosity[1]
+        #: Last computed critical step, and extreme stretches and rate of stretch at that time.
         self._critical, self._then = body.critical_time_step(), (1.0, 1.0, 0.0)
         self._now = self._then
-        if control is None and self._squeezed and integrator.n == 0:
+        if control is None and self._quadratic and integrator.n == 0:
             self._warn_of_impacts()
 
     def state(self) -> NDArray:
-        """What a resumed run needs: numbers that all ranks have."""
+        """State for a restart, replicated, shape (8,)."""
         return np.array([self._critical, *self._then, *self._now, self.due])
 
     def resume(self, state: NDArray) -> None:
-        """Go on from a :meth:`state`."""
+        """Restore a :meth:`state`."""
         first, *rest = map(float, state[:7])
         self._critical, self._then, self._now = first, tuple(rest[:3]), tuple(rest[3:])  # type: ignore
         self.due = bool(state[7])
 
     def follow(self) -> None:
-        """See what a step did, where the next one may be changed for it. Collective."""
+        """Evaluate the stretches after a step if there is a step control; updates :attr:`due`. Collective."""
         if self._control is not None:
             self._now = self._deformation.lines(self._s.u, self._s.v)
             allowed = _WORTH * _IN_ONE_STEP / self._now[2] if self._now[2] > 0 else np.inf
             self.due = self._s.dt > allowed or self._changed()
 
     def look(self, balance: Any, made: int) -> None:
-        """Look at the body after ``made`` steps, at its critical step where it has changed. Collective.
+        """Check the body after ``made`` steps; recompute its critical step where needed. Collective.
 
         Raises:
-            UnstableTimeStep: An element that is turned inside out.
+            UnstableTimeStep: An inverted element.
         """
         s = self._s
         self.refuse_inside_out()
         self._now = self._deformation.lines(s.u, s.v)
-        if self._changed() or (made > 0 and made % self._whole == 0):
+        if self._changed() or (made > 0 and made % self._recompute_every == 0):
             self._find_critical()
         self.due = False
         if self._control is not None:
@@ -140,7 +141,7 @@ class Watch:
             s.beyond_limit = s.beyond_limit or s.dt > self._critical
 
     def judge(self) -> None:
-        """Note whether the step is above the critical one, where the energy has exploded. Collective."""
+        """Set ``beyond_limit`` of the integrator after the energy has exceeded its limit. Collective."""
         s = self._s
         self.refuse_inside_out()
         self._now = self._deformation.lines(s.u, s.v)
@@ -149,7 +150,7 @@ class Watch:
         s.beyond_limit = s.dt > self._critical
 
     def refuse_inside_out(self) -> None:
-        """Raise an UnstableTimeStep where an element is turned inside out. Collective."""
+        """Raise an UnstableTimeStep if an element of a nonlinear body is inverted. Collective."""
         s = self._s
         if not s.system.linear and self._deformation.inside_out(s.u):
             raise UnstableTimeStep(
@@ -157,7 +158,7 @@ class Watch:
             )
 
     def way_out(self) -> str:
-        """What to do about a run that was lost."""
+        """Advice for a run that has diverged."""
         if self._control is not None:
             return "take a smaller safety= of the StepControl, or a law that resists compression more"
         why = "where a body is compressed its critical time step shrinks"
@@ -166,7 +167,7 @@ class Watch:
         return f"{why}: let the step follow (simulate(..., adapt=StepControl())), or take a smaller time step"
 
     def _warn_of_impacts(self) -> None:
-        """Say so where the first impact alone would make the step too large. Collective."""
+        """Warn if the step is above the critical one at the velocities of the first impact. Collective."""
         s, v = self._s, self._s.v_mean.copy()
         if s.contact is not None:
             rows, approach = s.contact.rows, np.minimum(s.contact.rows(v), 0.0)
@@ -180,26 +181,26 @@ class Watch:
             )
 
     def _find_critical(self) -> None:
-        s, v = self._s, self._s.v if self._squeezed else None
+        s, v = self._s, self._s.v if self._quadratic else None
         self._critical = s.system.critical_time_step(u=s.u, v=v, tolerance=_TOLERANCE)
         self._then = self._now
 
     def _changed(self) -> bool:
-        """Whether the critical step may be another one: where it may have grown, only if that is of use."""
+        """Whether the critical step may have decreased or, if there is a step control, increased."""
         (least, most, rate), (least_then, most_then, rate_then) = self._now, self._then
-        squeeze = self._squeezed**2 * self._s.dt * (rate - rate_then)
-        better = self._control is not None and (
-            squeeze < -_CHANGED or least > _WORTH * least_then or most < most_then / _WORTH
+        viscous = self._quadratic**2 * self._s.dt * (rate - rate_then)
+        larger = self._control is not None and (
+            viscous < -_CHANGED or least > _WORTH * least_then or most < most_then / _WORTH
         )
-        worse = squeeze > _CHANGED
+        smaller = viscous > _CHANGED
         if not self._s.system.linear:
-            worse = worse or least < (1 - _CHANGED) * least_then or most > (1 + _CHANGED) * most_then
-        return better or worse
+            smaller = smaller or least < (1 - _CHANGED) * least_then or most > (1 + _CHANGED) * most_then
+        return larger or smaller
 
 
 def deforms(integrator: Any) -> bool:
-    """Whether the critical time step of a scheme changes during the run."""
+    """Whether the critical time step of a scheme may change during the run."""
     system = integrator.system
     constant = getattr(system, "linear", True) and not getattr(system, "viscosity", (0.0, 0.0))[1]
-    # The deformation comes last, as it is made when it is asked for.
+    # The deformation last, as its first access creates it.
     return not constant and hasattr(integrator, "change_step") and hasattr(system, "deformation")

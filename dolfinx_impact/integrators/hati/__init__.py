@@ -1,4 +1,7 @@
-"""Explicit near the contact, implicit elsewhere: what the integrator of Fekak et al. (2017) is made of."""
+"""HATI: explicit subdomain at the contact, implicit elsewhere, with multi-time-step coupling.
+
+Fekak, Brun, Gravouil and Depale, Comput. Mech. 60 (2017), doi:10.1007/s00466-017-1397-0.
+"""
 
 from .integrator import HATI
 

@@ -1,4 +1,4 @@
-"""The energy balance of HATI, Fekak et al. (2017), (91)-(93)."""
+"""Energy balance of HATI, Fekak et al. (2017), doi:10.1007/s00466-017-1397-0, (91)-(93)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..energy import Balance, CentralDifferenceBalance, Sums
 
 
 class ExplicitBalance(CentralDifferenceBalance):
-    """That of the explicit side: sums over its own dofs, as its compiled loop has them."""
+    """Balance of the explicit subdomain, summed over its dofs in the same order as in its compiled loop."""
 
     def start(self) -> None:
         """See :class:`.CentralDifferenceBalance`."""
@@ -29,20 +29,20 @@ class ExplicitBalance(CentralDifferenceBalance):
 
 
 def _inside(body: Body) -> Any:
-    """The owned dofs of a subdomain, as an index."""
+    """Index of the owned dofs on cells of a subdomain."""
     return slice(body.owned) if body.inside.all() else np.flatnonzero(body.inside)
 
 
 class HATIBalance(Balance):
-    """Explicit side (86)-(90) in every fine step, implicit side in every coarse one, and the interface.
+    """Explicit subdomain (86)-(90) per fine step, implicit one per coarse step, and the interface.
 
-    ``W_interface`` is (93) with the mean multipliers: ``[U_E] . <Lambda>`` per fine step less
-    ``[U_I] . <Lambda>`` per coarse step, both over the pairs; only then does (91) close.
+    ``W_interface`` is (93) with mean multipliers instead of their increments: ``[U_E] . <Lambda>`` per fine
+    step minus ``[U_I] . <Lambda>`` per coarse step over the interface dofs; only then is (91) exact.
 
     Attributes:
-        fine: The balance of the explicit side.
-        coarse_forces: Internal, external and damping forces of the implicit side at ``t``, shape (owned,)
-            each [N].
+        fine: Balance of the explicit subdomain.
+        coarse_forces: Internal, external and damping forces of the implicit subdomain at ``t``, shape
+            (owned,) each [N].
     """
 
     state_names = (
@@ -59,24 +59,24 @@ class HATIBalance(Balance):
         self._at, self._inside = integrator.interface.dofs, _inside(system)
         self._internal_work = self._dissipated = self._external = 0.0
         self._kinetic = self._stored = 0.0
-        # Apart, so that the sums do not depend on where loops begin and end.
+        # Separate sums, which do not depend on the division of a run into loops.
         self._of_fine = self._of_coarse = 0.0
         self._began, self._before = np.zeros(self._at.size), np.zeros(self._at.size)
 
     def start(self) -> None:
-        """Energies of both sides at t_0; from here on the integrator tells of its fine steps."""
+        """Energies of both subdomains at t_0; registers for calls of :meth:`fine_step` by the integrator."""
         self.integrator.following = self
         self.fine.start()
         forces = self.coarse_forces = self._read()
         self._u[:] = self._side.u
         self._kinetic, self._stored, *_ = self._sums(forces, forces)
-        self._gather()
+        self._sum_up()
 
     def state(self) -> dict[str, NDArray]:
-        """See :meth:`.Balance.state`; the implicit side's forces as the loop has them, to the last bit."""
-        own = {name: np.array(getattr(self, name)) for name in self.state_names}
+        """See :meth:`.Balance.state`; with the forces of the implicit subdomain, for bitwise restarts."""
+        sums = {name: np.array(getattr(self, name)) for name in self.state_names}
         fine = {f"fine.{name}": value for name, value in self.fine.state().items()}
-        return {**own, **fine, "coarse_forces": np.stack(self.coarse_forces, axis=1)}
+        return {**sums, **fine, "coarse_forces": np.stack(self.coarse_forces, axis=1)}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.Balance.resume`."""
@@ -84,19 +84,19 @@ class HATIBalance(Balance):
         self.fine.resume({k[5:]: value for k, value in state.items() if k.startswith("fine.")})
         internal, external, damped = np.array(state["coarse_forces"]).T.copy()
         self.coarse_forces = internal, external, damped
-        self._gather()
+        self._sum_up()
 
     def before_step(self) -> None:
-        """Note the state at the beginning of a coarse step."""
+        """Store the state at the beginning of a coarse step."""
         self._u[:] = self._side.u
         self._began[:] = self._before[:] = self.integrator.fine.multipliers
 
     def fine_step(self) -> None:
-        """Add what a fine step did."""
+        """Update with a fine step."""
         self.fine.step()
         s = self.integrator.fine
         mean = 0.5 * (self._before + s.multipliers)
-        self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))
+        self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))  # (93)
         self._before[:] = s.multipliers
 
     def compiled(self) -> tuple[Sums, NDArray]:
@@ -105,7 +105,7 @@ class HATIBalance(Balance):
         Raises:
             NotCompiled: A class with other sums.
         """
-        names = ("before_step", "fine_step", "step", "terms", "_sums", "_read", "_gather")
+        names = ("before_step", "fine_step", "step", "terms", "_sums", "_read", "_sum_up")
         if kernels.overridden(self, names) is not None:
             return super().compiled()  # type: ignore[no-any-return]
         return self.fine_sums(), self.coarse_terms()
@@ -120,52 +120,57 @@ class HATIBalance(Balance):
         """Take the sums of the explicit side after many fine steps at once."""
         self._of_fine = float(sums.terms[-1])
         self.fine.take(Sums(np.append(sums.terms[:-1], self.fine.interface), sums.powers))
-        self._gather()
+        self._sum_up()
 
     def coarse_terms(self) -> NDArray:
-        """Terms of the implicit side, with its part of the interface energy so far [J]."""
+        """Terms of the implicit subdomain with its part of the interface work so far, shape (8,) [J]."""
         return np.array([
             self._kinetic, 0.0, self._stored, self._internal_work, self._external, 0.0, self._dissipated,
             self._of_coarse,
         ])  # fmt: skip
 
     def take_coarse_terms(self, terms: NDArray) -> None:
-        """Take the terms of the implicit side after many steps at once."""
+        """Set the terms of the implicit subdomain after a block of steps."""
         self._kinetic, _, self._stored, self._internal_work, self._external, _, self._dissipated = (
             map(float, terms[:-1])
         )
         self._of_coarse = float(terms[-1])
 
     def step(self) -> None:
-        """Add what the implicit side did in the coarse step."""
+        """Update with the coarse step of the implicit subdomain."""
         before, after = self.coarse_forces, self._read()
         self._kinetic, self._stored, work, external, damped = self._sums(before, after)
         self._internal_work += work
         self._external += external
         self._dissipated += damped
         mean = 0.5 * (self._began + self.integrator.fine.multipliers)
-        way = self._side.u[self._at] - self._u[self._at]
-        self._of_coarse -= float(self._loops.dot(way, mean))
+        increment = self._side.u[self._at] - self._u[self._at]
+        self._of_coarse -= float(self._loops.dot(increment, mean))  # (93)
         self.coarse_forces = after
-        self._gather()
+        self._sum_up()
 
     def _sums(self, before: tuple, after: tuple) -> tuple[float, float, float, float, float]:
-        side, at = self._side, self._inside
-        m, v, u, u_before = (x[at] for x in (side.system.mass, side.v, side.u, self._u))
-        first, last = (tuple(f[at] for f in forces) for forces in (before, after))
+        """Kinetic and stored energy, internal, external and damping work of a coarse step [J]."""
+        side, dofs = self._side, self._inside
+        m, v, u, u_before = (x[dofs] for x in (side.system.mass, side.v, side.u, self._u))
+        first, last = (tuple(f[dofs] for f in forces) for forces in (before, after))
         return self._loops.trapezoidal_sums(m, v, u, u_before, first, last)
 
     def _read(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Internal, external and damping forces of the implicit side at ``t``; those that move dofs too."""
+        """Internal, external and damping forces of the implicit subdomain at ``t``, shape (owned,) each [N].
+
+        External forces include the reactions at dofs with prescribed motion.
+        """
         side, system, t = self._side, self._side.system, self.integrator.t
-        for ask, part in zip((system.force, system.external, system.damping), self._parts):
-            ask(t, side.u, side.v, part)
+        for evaluate, part in zip((system.force, system.external, system.damping), self._parts):
+            evaluate(t, side.u, side.v, part)
         force, load, damped = (part[: system.owned].copy() for part in self._parts)
-        internal, at = load - force - damped, system.moved.dofs
-        load[at] += system.mass[at] * side.a[at] - force[at]  # (92)
+        internal, dofs = load - force - damped, system.moved.dofs
+        load[dofs] += system.mass[dofs] * side.a[dofs] - force[dofs]  # (92)
         return internal, load, damped
 
-    def _gather(self) -> None:
+    def _sum_up(self) -> None:
+        """Totals of both subdomains, (91)."""
         fine = self.fine
         self.kinetic = fine.kinetic + self._kinetic
         self.complementary = fine.complementary

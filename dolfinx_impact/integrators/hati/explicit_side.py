@@ -13,14 +13,16 @@ from .interface import Glue, Interface
 
 
 class GluedExplicit(CentralDifferences):
-    """CD-Lagrange whose integer-time velocity follows a given one at the interface.
+    """CD-Lagrange coupled to the implicit subdomain by the velocity at integer times, Fekak et al. (2017).
 
-    After the free step, (66)-(68), ``H Lambda = target - (v_{j-1/2} + v*)/2``, then
-    ``v* += dt M^-1 L^T Lambda``; contact comes after, on other dofs.
+    After the free step, (66)-(68), the multipliers follow from ``H Lambda = target - (v_{j-1/2} + v*)/2``,
+    (71), and ``v* += dt M^-1 L^T Lambda``; contact is solved afterwards, on other dofs.
+    doi:10.1007/s00466-017-1397-0.
 
     Attributes:
-        target: Free velocity of the implicit side at the end of the step, (74), shape (pairs,) [m/s].
-        multipliers: Lambda of the last step, shape (pairs,) [N].
+        target: Free velocity of the implicit subdomain at the end of the step, (74), shape (q of this rank,)
+            [m/s].
+        multipliers: Lambda of the last step, shape (q of this rank,) [N].
     """
 
     state_names = (*CentralDifferences.state_names, "multipliers")
@@ -39,7 +41,7 @@ class GluedExplicit(CentralDifferences):
         return {**super().state_places(), "multipliers": "pairs"}
 
     def glue(self, implicit: NDArray) -> None:
-        """Prepare H from its implicit part ``H_I``, shape (total, total) [m/s/N]. Collective."""
+        """Compute H from its implicit part ``H_I``, shape (total, total) [m/s/N]. Collective."""
         explicit = 0.5 * self.interface.gather(self._kick[self._at])  # (72)
         self.operator = Glue(self.interface, np.diag(explicit) + implicit)
 
@@ -52,7 +54,7 @@ class GluedExplicit(CentralDifferences):
     def _constrain(self, part: float) -> None:
         super()._constrain(part)
         g = self._at
-        if self.n > 0:  # at the start the multipliers are given
-            free = 0.5 * (self.v_before[g] + self.v[g])
-            self.multipliers[:] = self.operator.multipliers(self.target - free)
-        self.v[g] += part * self._kick[g] * self.multipliers
+        if self.n > 0:  # the initial multipliers are set by HATI
+            free = 0.5 * (self.v_before[g] + self.v[g])  # (66a)
+            self.multipliers[:] = self.operator.multipliers(self.target - free)  # (71)
+        self.v[g] += part * self._kick[g] * self.multipliers  # (68b)

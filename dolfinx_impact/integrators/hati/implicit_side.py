@@ -14,7 +14,7 @@ from ...systems.body import Body
 from ...systems.compiled import Compiled, compiled_forces
 from .interface import Interface
 
-#: Newmark's constants of the implicit side, Fekak et al. (65).
+#: Newmark constants beta_I and gamma_I of the implicit subdomain in (61)-(65) of Fekak et al. (2017).
 BETA, GAMMA = 0.25, 0.5
 
 
@@ -32,18 +32,20 @@ class CompiledImplicit:
 
 
 class Implicit:
-    """Newmark's method (1/4, 1/2) with lumped mass, free problem and correction, Fekak et al. (61)-(65).
+    """Newmark's method (1/4, 1/2) with lumped mass: free and constrained problem, (61)-(65) and (54).
+
+    Fekak et al. (2017), doi:10.1007/s00466-017-1397-0.
 
     Args:
         system: The implicit subdomain.
         dt: Coarse time step [s].
-        interface: The pairs.
+        interface: The interface.
 
     Attributes:
-        u, v, a: Displacements, velocities, accelerations at ``t``, shape (size,).
-        solver: What solves with ``M~``: the same here as in a loop of many steps.
-        f: Loads less internal forces less damping of the predicted state, less the multipliers after
-            :meth:`finish`, shape (size,) [N].
+        u, v, a: Displacements, velocities and accelerations at ``t``, shape (size,) each [m, m/s, m/s2].
+        solver: Solver for ``M~`` of (65), the same as in the compiled loop.
+        f: Loads minus internal and damping forces of the predicted state, after :meth:`finish` also minus the
+            multipliers, shape (size,) [N].
     """
 
     state_names = ("u", "v", "a")
@@ -53,7 +55,7 @@ class Implicit:
         self.u, self.v, self.a, self.f = (np.zeros(system.size) for _ in range(4))
         self._scratch = np.zeros(system.size)
         weight = 1 + GAMMA * dt * system.damping_rate
-        factor, prefix = BETA * dt * dt, "impact_hati_"
+        factor, prefix = BETA * dt * dt, "impact_hati_"  # M~ = weight M + factor K, (65)
         self.solver = system.loop_solver(factor, weight, prefix) or system.implicit_solver(
             factor, "lumped", mass_factor=weight, prefix=prefix
         )
@@ -62,19 +64,27 @@ class Implicit:
         self._reach: NDArray = np.zeros(system.moved.dofs.size)
 
     def start(self, u: NDArray, v: NDArray, t: float) -> None:
-        """Set the state; dofs that are held stand still, moved ones are where they belong."""
+        """Set the state with zero velocity of fixed dofs and the displacement of prescribed motions."""
         system, moved = self.system, self.system.moved
         self.u[:], self.v[:] = u, v
-        still = system.held.copy()
-        still[moved.dofs] = False
-        self.v[: system.owned][still] = 0.0
+        fixed = system.held.copy()
+        fixed[moved.dofs] = False
+        self.v[: system.owned][fixed] = 0.0
         if moved.any:
             self.u[moved.dofs] = moved(t)
 
     def accelerate(self, t: float, multipliers: NDArray) -> NDArray:
-        """Accelerations at the start, and the free velocity there: ``v + H_I Lambda``. Collective.
+        """Initial accelerations, and the free velocity ``v + H_I Lambda`` at the interface. Collective.
 
-        A moved dof gets the acceleration that takes it through the first step without a change of it.
+        At dofs with prescribed motion the acceleration is that constant one which leads to the displacement
+        at the end of the first step.
+
+        Args:
+            t: Initial time [s].
+            multipliers: Initial Lambda, shape (q of this rank,) [N].
+
+        Returns:
+            Free velocity, shape (q of this rank,) [m/s].
         """
         system, n, g = self.system, self.system.owned, self._at
         system.force(t, self.u, self.v, self.f)
@@ -82,16 +92,20 @@ class Implicit:
         self.a[:n] = system.inverse_mass * self.f[:n]
         moved = system.moved
         if moved.any:
-            way = moved(t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
-            self.a[moved.dofs] = 2 * way / self.dt**2
-        mine = self.compliance[self._interface.mine]
-        return self.v[g] + mine @ self._interface.gather(multipliers)
+            increment = moved(t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
+            self.a[moved.dofs] = 2 * increment / self.dt**2
+        rows = self.compliance[self._interface.mine]
+        return self.v[g] + rows @ self._interface.gather(multipliers)
 
     def free_velocity(self, t: float) -> NDArray:
-        """The free problem of the step that ends at ``t``; its velocity at the interface. Collective."""
+        """Solve the free problem of the step that ends at ``t``. Collective.
+
+        Returns:
+            Free velocity at the interface, shape (q of this rank,) [m/s].
+        """
         h, moved = self.dt, self.system.moved
-        self.u += h * self.v + (0.5 - BETA) * h * h * self.a  # (63)
-        self.v += (1 - GAMMA) * h * self.a
+        self.u += h * self.v + (0.5 - BETA) * h * h * self.a  # (63b)
+        self.v += (1 - GAMMA) * h * self.a  # (63a)
         if moved.any:
             target = moved(t)
             self._reach[:] = target - self.u[moved.dofs]
@@ -99,10 +113,10 @@ class Implicit:
         self.system.force(t, self.u, self.v, self.f)
         self.solver.solve(self.f, self.a)  # (64a)
         g = self._at
-        return self.v[g] + GAMMA * h * self.a[g]
+        return self.v[g] + GAMMA * h * self.a[g]  # (61a)
 
     def finish(self, multipliers: NDArray) -> None:
-        """The constrained problem (54) with the last multipliers. Collective."""
+        """Solve the constrained problem (54) with the last multipliers and update the state. Collective."""
         h, moved = self.dt, self.system.moved
         self.f[self._at] -= multipliers
         self.solver.solve(self.f, self.a)
@@ -123,16 +137,16 @@ class Implicit:
         return CompiledImplicit(forces, kernels.ask(self.solver, "is no solver of compiled loops"))
 
     def state(self) -> dict[str, NDArray]:
-        """Copies of what the next step depends on."""
+        """Copies of all variables that the next step depends on."""
         return {name: getattr(self, name).copy() for name in self.state_names}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`state` that was checked."""
+        """Restore a :meth:`state`, after :meth:`check_state`."""
         for name in self.state_names:
             getattr(self, name)[:] = state[name]
 
     def check_state(self, state: Mapping[str, NDArray]) -> None:
-        """Raise a ValueError on all ranks unless ``state`` is one of this subdomain. Collective."""
+        """Raise a ValueError on all ranks unless names and shapes of ``state`` fit. Collective."""
         fits = all(name in state and state[name].shape == self.u.shape for name in self.state_names)
         error = None if fits else ValueError("this is no state of the implicit subdomain")
         parallel.agree(self.system.comm, error)

@@ -1,4 +1,4 @@
-"""Explicit near the contact, implicit elsewhere: the integrator of Fekak et al. (2017)."""
+"""HATI integrator: explicit subdomain at the contact, implicit elsewhere (Fekak et al. 2017)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _REPLACED = (
 
 
 class HATI(Integrator):
-    """Heterogeneous asynchronous time integration: CD-Lagrange and Newmark (1/4, 1/2), glued (GC method).
+    """Heterogeneous asynchronous time integrator: CD-Lagrange and Newmark (1/4, 1/2), coupled (GC method).
 
-    Fekak et al., Comput. Mech. 60 (2017), Algorithm 1. One step is a coarse one, ``DT = m dt``::
+    Fekak, Brun, Gravouil and Depale, Comput. Mech. 60 (2017), doi:10.1007/s00466-017-1397-0, Algorithm 1. One
+    step is a coarse step, ``DT = m dt``::
 
         implicit, once   M~ a = F(t_{n+m}, pU, pV),  v_free = pV + gamma DT a                    (61)-(64)
         explicit, j = 1, ..., m:
@@ -45,47 +46,47 @@ class HATI(Integrator):
             W       += dt M_E^-1 Lambda,  then contact as in CD-Lagrange,  V_{j+1/2} = V_{j-1/2} + W
         implicit, once   M~ a = F(t_{n+m}, pU, pV) - Lambda_m                                        (54)
 
-    so that the velocities of both copies of an interface dof agree at every fine time. ``v_free,n`` is the
-    free velocity of the coarse step before, not the total one. ``H`` is computed once, and nothing is
-    solved inside the loop over j.
+    so that the velocities of both copies of an interface dof are equal at every fine time. ``v_free,n`` is
+    the free velocity of the previous coarse step, not the total one. ``H^-1`` is computed once; no linear
+    system is solved in the loop over j.
 
-    The interface takes energy, and with m > 1 momentum, as far as the multipliers do not vary linearly within
-    a coarse step: a contact must last many of these. A block of 4 m x 1 m that hits a wall with its short
-    side (24 x 6 cells, the first quarter explicit, dt 0.9 of the critical step) leaves 0.5, 3.5, 28 and 94 %
-    of its energy at the interface with m = 1, 2, 10 and 200, where the impact lasts 59, 29, 6 and 0.3 coarse
-    steps; the balance of momentum fails by 2e-16, 2e-4, 0.04 and 0.7 of what the block had. Energy can be
-    gained too: 1.4 % with m = 20 where the explicit side is 100 times lighter and softer.
+    The interface dissipates energy, and with m > 1 momentum, where the multipliers do not vary linearly
+    within a coarse step: a contact must last many of these. A block of 4 m x 1 m that impacts a wall with its
+    short side (24 x 6 cells, the first quarter explicit, dt 0.9 of the critical step) loses 0.5, 3.5, 28 and
+    94 % of its energy at the interface with m = 1, 2, 10 and 200, where the impact lasts 59, 29, 6 and 0.3
+    coarse steps; the error of momentum is 2e-16, 2e-4, 0.04 and 0.7 of the initial one. Energy can increase
+    too: by 1.4 % with m = 20 where the explicit subdomain is 100 times lighter and softer.
 
-    Compiled or not, the steps of one rank give the same results to the last bit (with numba).
+    On one rank the compiled loops give bitwise the same results as Python steps (with numba).
 
     Arrays over dofs hold the explicit copy, then the implicit one: owned dofs of ``fine``, those of
-    ``coarse``, ghosts likewise; see :meth:`rows_of` and :meth:`coarse_rows`. All times of arrays are
-    coarse ones. Where dofs are moved, ``v0`` must have the velocity of the motion there: the implicit side
-    is exact in the displacement, and a wrong velocity would swing about the right one.
+    ``coarse``, ghosts likewise; see :meth:`rows_of` and :meth:`coarse_rows`. All times of arrays are coarse
+    ones. ``v0`` must contain the velocity of prescribed motions: the implicit subdomain enforces their
+    displacement, and the velocity would oscillate about the right one.
 
     Args:
         fine: The explicit subdomain with all contacts, a body on its part of a mesh.
         coarse: The implicit subdomain, on another part of the same mesh.
         dt: Fine time step [s], at most ``fine.critical_time_step()``.
-        contact: A contact made for ``fine``, away from the interface, or None.
-        ratio: m, fine steps per coarse step, a whole number from 1 on.
+        contact: A contact of ``fine``, without points on the interface, or None.
+        ratio: m, fine steps per coarse step, an integer of at least 1.
         allow_unstable: Accept a fine step above the critical one.
 
     Attributes:
-        dt: The coarse time step [s].
+        dt: Coarse time step [s].
         ratio: m.
-        fine, coarse: What integrates either side.
-        interface: The pairs of dofs.
-        free_velocity: That of the implicit side at the interface, of the last step, shape (pairs of this
-            rank,) [m/s].
-        contacts: What the contacts did in the fine steps of the last step.
-        compiled: Whether fine steps run in a compiled loop, to the same last bit; None: where possible.
+        fine, coarse: Integrators of the subdomains.
+        interface: The interface.
+        free_velocity: Free velocity of the implicit subdomain at the interface in the last step, shape (q of
+            this rank,) [m/s].
+        contacts: Contact records of the fine steps of the last step.
+        compiled: Whether fine steps run in a compiled loop, with bitwise the same results; None: where
+            possible.
 
     Raises:
-        ValueError: Bodies that are not linear, a ratio that is no whole number from 1 on, a step that is
+        ValueError: Bodies that are not linear, a ratio that is not an integer of at least 1, a step that is
             not positive or above the critical one, subdomains that do not fit (see :class:`.Interface`), a
-            contact point on the
-            interface or on other dofs than those of ``fine``.
+            contact point on the interface or a contact of another body than ``fine``.
     """
 
     paper = "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)"
@@ -139,16 +140,16 @@ class HATI(Integrator):
 
     @property
     def multipliers(self) -> NDArray:
-        """Lambda at ``t``, shape (pairs of this rank,) [N]; -Lambda acts on the implicit copy."""
+        """Multipliers Lambda at ``t``, shape (q of this rank,) [N]; -Lambda acts on the implicit copy."""
         return self.fine.multipliers
 
     @property
     def v_mean(self) -> NDArray:
-        """Velocities at ``t`` of both copies [m/s]."""
+        """Velocities at ``t`` of both subdomains, shape (size,) [m/s]."""
         return self.v
 
     def velocity_jump(self) -> float:
-        """Largest difference of the two copies' velocities at ``t`` [m/s]. Collective."""
+        """Largest velocity difference of the copies of an interface dof at ``t`` [m/s]. Collective."""
         g = self.interface.dofs
         return max(0.0, parallel.largest(self.system.comm, np.abs(self.fine.v_mean[g] - self.coarse.v[g])))
 
@@ -157,20 +158,20 @@ class HATI(Integrator):
         return self.fine.gap()
 
     def coarse_rows(self, rows: Rows) -> Rows:
-        """Rows made for ``coarse``, for the arrays of this integrator."""
+        """Rows of ``coarse`` renumbered for the arrays of this integrator."""
         return Rows(self.system.coarse_dofs(rows.dofs), rows.weights, rows.order, rows.labels)
 
     def rows_of(self, rows: Rows) -> Rows:
-        """Rows made for either subdomain or the undivided body, for the arrays of this integrator.
+        """Rows of a subdomain or of the undivided body renumbered for the arrays of this integrator.
 
-        A dof that exists twice is that of the explicit side.
+        Interface dofs refer to the explicit copy.
         """
         explicit = self.system.fine.inside[rows.dofs]
         dofs = np.where(explicit, rows.dofs, self.system.coarse_dofs(rows.dofs))
         return Rows(dofs, rows.weights, rows.order, rows.labels)
 
     def begin(self) -> None:
-        """Lambda_0 from equal accelerations of both copies at the interface."""
+        """Initial multipliers from equal accelerations of both copies of the interface dofs."""
         fine, coarse, g = self.fine, self.coarse, self.interface.dofs
         (u_E, u_I), (v_E, v_I) = self.system.split(self.u), self.system.split(self.v)
         coarse.start(u_I, v_I, self.t0)
@@ -181,31 +182,31 @@ class HATI(Integrator):
             accelerations.append(f[g] * body.inverse_mass[g])
         mobility = fine.system.inverse_mass[g] + coarse.system.inverse_mass[g]
         fine.multipliers[:] = -(accelerations[0] - accelerations[1]) / mobility
-        fine.start(u_E, v_E, self.t0, allow_penetration=True)  # looked at already
+        fine.start(u_E, v_E, self.t0, allow_penetration=True)  # checked before
         self.free_velocity[:] = coarse.accelerate(self.t0, fine.multipliers)
         self.r[:], self.r_t[:] = fine.r, fine.r_t
         self._collect()
 
     def advance(self) -> None:
-        """One coarse step: solve, go on in fine steps, solve again."""
+        """One coarse step: implicit free problem, fine steps, implicit constrained problem."""
         if self.following is not None:
             self.following.before_step()
-        new = self.coarse.free_velocity(self.t)
+        new = self.coarse.free_velocity(self.t)  # (61)-(64)
         self._fine_steps(new)
-        self.coarse.finish(self.fine.multipliers)
+        self.coarse.finish(self.fine.multipliers)  # (54)
         self.free_velocity[:] = new
-        self.r[:] = np.add.accumulate(self.contacts.r)[-1]  # one after the other, as a loop does
+        self.r[:] = np.add.accumulate(self.contacts.r)[-1]  # sequential, as in the compiled loop
         self._collect()
 
     def _fine_steps(self, new: NDArray) -> None:
-        """From ``t - DT`` to ``t`` on the explicit side; in a compiled loop where that is possible."""
+        """Advance the explicit subdomain from ``t - DT`` to ``t``, in a compiled loop where possible."""
         block = self._compiled_block()
         if block is not None:
             return block.run(self.free_velocity, new, self.contacts, self.following)
         self.r_t[:] = 0.0
         for j in range(1, self.ratio + 1):
-            part = j / self.ratio
-            self.fine.target[:] = (1 - part) * self.free_velocity + part * new  # (74)
+            weight = j / self.ratio
+            self.fine.target[:] = (1 - weight) * self.free_velocity + weight * new  # (74)
             self.fine.step()
             self.contacts.note(j - 1)
             self.r_t += self.fine.r_t
@@ -224,14 +225,14 @@ class HATI(Integrator):
         return self._block if self.compiled is not False else None
 
     def take_contacts(self, r: NDArray, gap: NDArray, before: NDArray) -> None:
-        """Take what contacts did in the fine steps of the last step, where others made it."""
+        """Set the contact records of the fine steps of the last step, computed by a compiled loop."""
         self.contacts.r[:], self.contacts.gap[:], self.contacts.before[:] = r, gap, before
         self.fine.r[:], self.r[:] = r[-1], np.add.accumulate(r)[-1]
         self._collect()
 
     @property
     def fine_records(self) -> dict[str, NDArray]:
-        """What a run keeps of the fine steps of a step: see :class:`FineContact`, shape (m, p) each."""
+        """Records of the fine steps of a step, see :class:`FineContact`, shape (m, p) each."""
         return {"r": self.contacts.r, "gap": self.contacts.gap, "before": self.contacts.before}
 
     def _collect(self) -> None:
@@ -239,9 +240,9 @@ class HATI(Integrator):
         self.system.join(self.fine.v_mean, self.coarse.v, self.v)
 
     def _read_field(self, name: str, value: Initial) -> NDArray:
-        """Also a field of the undivided body, for both copies."""
-        of_both = (self.system.owned, self.system.size)
-        if not callable(value) and arguments.floats(value).size in of_both:
+        """Values of the dofs of both subdomains, or a field of the undivided body for both copies."""
+        sizes = (self.system.owned, self.system.size)
+        if not callable(value) and arguments.floats(value).size in sizes:
             return super()._read_field(name, value)
         fine, coarse = self.system.fine, self.system.coarse
         out = np.zeros(self.system.size)
@@ -249,14 +250,14 @@ class HATI(Integrator):
         return out
 
     def state(self) -> dict[str, NDArray]:
-        """Copies of all that the next step depends on, the free velocity of the last step included."""
-        kept = super().state()
+        """Copies of all variables that the next step depends on, including the last free velocity."""
+        arrays = super().state()
         for name, side in (("fine", self.fine), ("coarse", self.coarse)):
-            kept |= {f"{name}.{key}": value for key, value in side.state().items()}
-        return kept
+            arrays |= {f"{name}.{key}": value for key, value in side.state().items()}
+        return arrays
 
     def state_places(self) -> dict[str, str]:
-        """See :meth:`.Integrator.state_places`; both sides have the dofs of the undivided body."""
+        """See :meth:`.Integrator.state_places`; both subdomains have the dofs of the undivided body."""
         places = {**super().state_places(), "free_velocity": "pairs"}
         places |= {f"fine.{name}": place for name, place in self.fine.state_places().items()}
         return places | {f"coarse.{name}": "dofs" for name in self.coarse.state_names}
@@ -274,7 +275,7 @@ class HATI(Integrator):
         self._collect()
 
     def balance(self) -> Balance:
-        """Fekak et al. (91)."""
+        """Energy balance (91)-(93) of Fekak et al."""
         return HATIBalance(self)
 
     def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
@@ -290,17 +291,17 @@ class HATI(Integrator):
             return str(reason)
 
     def prefer_compiled(self, compiled: bool | None) -> None:
-        """Set :attr:`compiled`, for the fine steps of steps that are made one by one."""
+        """Set :attr:`compiled`, for the fine steps within :meth:`step`."""
         self.compiled = compiled
 
 
 class FineContact:
-    """What the contacts did in the fine steps of the last coarse one.
+    """Contact records of the fine steps of the last coarse step.
 
     Attributes:
-        r: Impulses, shape (m, p) [N s].
+        r: Normal impulses, shape (m, p) [N s].
         gap: Gaps at the same times, shape (m, p) [m].
-        before: Normal velocities half a fine step before, ``L v_{j-1/2}``, shape (m, p) [m/s].
+        before: Normal velocities half a fine step earlier, ``L v_{j-1/2}``, shape (m, p) [m/s].
     """
 
     def __init__(self, fine: GluedExplicit, ratio: int) -> None:
@@ -308,7 +309,7 @@ class FineContact:
         self.r, self.gap, self.before = (np.zeros((ratio, fine.r.size)) for _ in range(3))
 
     def note(self, j: int) -> None:
-        """Keep fine step ``j``, from 0. Collective."""
+        """Store the records of fine step ``j``, counted from 0. Collective."""
         s = self._fine
         if s.contact is not None:
             self.r[j], self.gap[j] = s.r, s.gap()

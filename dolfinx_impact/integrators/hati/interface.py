@@ -1,4 +1,4 @@
-"""The interface between two bodies on parts of one mesh, and the operator that glues them."""
+"""Interface between two subdomains on parts of one mesh, and its coupling operator."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ _NEGLIGIBLE = 1e-15  # of the largest entry of H^-1
 
 
 class Interface:
-    """Dofs on cells of both bodies, each a copy in either: ``L_E v_E + L_I v_I = 0``.
+    """Dofs on cells of both subdomains, with one copy in each: ``L_E v_E + L_I v_I = 0``.
 
-    Fekak et al. (2017), (59), with ``L_E = +1`` and ``L_I = -1`` on paired dofs. A pair has the same
-    number in both bodies and lives on the rank that owns it.
+    Fekak et al. (2017), doi:10.1007/s00466-017-1397-0, (59), with ``L_E = +1`` and ``L_I = -1`` on interface
+    dofs. An interface dof has the same local number in both bodies and belongs to the rank that owns it.
 
     Args:
         fine: The explicit subdomain.
         coarse: The implicit subdomain.
 
     Attributes:
-        dofs: Numbers of this rank's pairs, the same in both bodies, shape (q of this rank,).
-        total: Number of pairs of all ranks.
+        dofs: Local numbers of the owned interface dofs, the same in both bodies, shape (q of this rank,).
+        total: Number of interface dofs of all ranks, q.
+        mine: Range of the dofs of this rank among those of all ranks.
 
     Raises:
-        ValueError: Bodies that are not parts of one mesh, overlap, have no common dofs, or hold
+        ValueError: Bodies that are not parts of one mesh, overlap, have no common free dofs, or constrain
             different ones. Collective.
     """
 
@@ -43,9 +44,9 @@ class Interface:
         self.comm = fine.comm
         parallel.agree(self.comm, _mismatch(fine, coarse))
         common = fine.inside & coarse.inside
-        apart = common & (fine.held != coarse.held)
+        different = common & (fine.held != coarse.held)
         error = None
-        if apart.any():
+        if different.any():
             error = ValueError(
                 "dofs of the interface are held in one subdomain only: give fixed= and moved= to both alike"
             )
@@ -60,41 +61,41 @@ class Interface:
             )
 
     def refuse_contact(self, contact: Contact) -> None:
-        """Raise a ValueError where a contact point lies on the interface. Collective."""
-        met = np.intersect1d(contact.rows.dofs[contact.rows.weights != 0.0], self.dofs)
+        """Raise a ValueError if a contact point lies on the interface. Collective."""
+        shared = np.intersect1d(contact.rows.dofs[contact.rows.weights != 0.0], self.dofs)
         error = None
-        if met.size:
+        if shared.size:
             error = ValueError(
-                f"{met.size} contact dofs lie on the interface between explicit and implicit subdomain: "
+                f"{shared.size} contact dofs lie on the interface between explicit and implicit subdomain: "
                 "leave at least one layer of explicit cells between them"
             )
         parallel.agree(self.comm, error)
 
     def gather(self, x: NDArray) -> NDArray:
-        """Values of the pairs of all ranks, shape (total,). Collective."""
+        """Values at the interface dofs of all ranks, shape (total,), replicated. Collective."""
         return parallel.gather_rows(self.comm, x)
 
     def compliance(self, solver: Any, size: int) -> NDArray:
-        """``L_I A^-1 L_I^T``, shape (total, total), all columns from one block solve. Collective."""
+        """``L_I A^-1 L_I^T``, shape (total, total), by one block solve. Collective."""
         columns = np.zeros((size, self.total))
         columns[self.dofs, np.arange(self.mine.start, self.mine.stop)] = 1.0
-        found = self.gather(solver.solve_block(columns)[self.dofs])
-        return (found + found.T) / 2
+        operator = self.gather(solver.solve_block(columns)[self.dofs])
+        return (operator + operator.T) / 2
 
 
 class Glue:
-    """``H^-1`` with ``H = H_E + H_I``, Fekak et al. (71)-(73): multipliers from velocity defects.
+    """``H^-1`` with ``H = H_E + H_I``, Fekak et al. (71)-(73): multipliers from velocity jumps.
 
-    Entries of the inverse below 1e-15 of the largest are dropped: pairs that are far apart in the implicit
-    subdomain do not feel each other within a coarse step.
+    Entries of the inverse below 1e-15 of the largest are dropped: the coupling of distant interface dofs of
+    the implicit subdomain within a coarse step is negligible.
 
     Args:
-        interface: The pairs.
-        H: Their operator, shape (total, total), symmetric positive definite [m/s/N].
+        interface: The interface.
+        H: Interface operator, shape (total, total), symmetric positive definite [m/s/N].
 
     Attributes:
-        inverse: ``H^-1`` over the pairs of all ranks, sparse [N s/m].
-        rows: Starts, columns and values of its rows at this rank's pairs.
+        inverse: ``H^-1`` over the interface dofs of all ranks, sparse [N s/m].
+        rows: Its rows at the interface dofs of this rank in CSR format (starts, columns, values).
     """
 
     def __init__(self, interface: Interface, H: NDArray) -> None:
@@ -107,7 +108,11 @@ class Glue:
         self._loops, self._out = kernels.load(), np.zeros(interface.dofs.size)
 
     def multipliers(self, defects: NDArray) -> NDArray:
-        """``Lambda = H^-1 r`` at this rank's pairs from their defects ``r`` [m/s]; [N]. Collective."""
+        """Multipliers ``Lambda = H^-1 defects`` of (71), shape (q of this rank,) [N]. Collective.
+
+        Args:
+            defects: Velocity jumps of the free problems, shape (q of this rank,) [m/s].
+        """
         self._out[:] = 0.0
         self._loops.subtract_rows(*self.rows, -self.interface.gather(defects), self._out)
         return self._out

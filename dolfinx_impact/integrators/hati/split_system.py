@@ -1,4 +1,4 @@
-"""Two bodies on parts of one mesh as one system."""
+"""System of two subdomains on parts of one mesh."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from ...systems.loads import Motion
 
 
 class Divided:
-    """An explicit and an implicit subdomain side by side; interface dofs exist twice.
+    """An explicit and an implicit subdomain as one system, with two copies of each interface dof.
 
-    Arrays hold the owned dofs of ``fine``, the owned ones of ``coarse``, then ghosts likewise.
+    Arrays hold the owned dofs of ``fine``, the owned ones of ``coarse``, the ghosts of ``fine``, the ghosts
+    of ``coarse``.
     """
 
     linear, has_damping = True, False
@@ -29,36 +30,36 @@ class Divided:
         self.held = np.concatenate([fine.held, coarse.held])
         self.has_loads = fine.has_loads or coarse.has_loads
         self.until = min(fine.until, coarse.until)
-        self.moved = Motion()  # the sides follow their own
+        self.moved = Motion()  # the subdomains have their own prescribed motions
         self.steady = False
 
     def __repr__(self) -> str:
         return f"explicit {self.fine!r}; implicit {self.coarse!r}"
 
     def join(self, of_fine: NDArray, of_coarse: NDArray, out: NDArray) -> None:
-        """Put arrays of both sides, shape (size,) each, side by side."""
+        """Combine arrays over the local dofs of both subdomains into ``out``, shape (size,)."""
         f, c = self.fine.owned, self.coarse.owned
         ghosts = self.owned + self.fine.size - f
         out[:f], out[f : f + c] = of_fine[:f], of_coarse[:c]
         out[self.owned : ghosts], out[ghosts:] = of_fine[f:], of_coarse[c:]
 
     def split(self, x: NDArray) -> tuple[NDArray, NDArray]:
-        """The arrays of both sides."""
+        """Arrays of ``fine`` and ``coarse``, owned dofs then ghosts, from an array of shape (size,)."""
         f, ghosts = self.fine.owned, self.owned + self.fine.size - self.fine.owned
         fine = np.concatenate([x[:f], x[self.owned : ghosts]])
         return fine, np.concatenate([x[f : self.owned], x[ghosts:]])
 
     def coarse_dofs(self, dofs: NDArray) -> NDArray:
-        """Numbers here of dofs of ``coarse``."""
+        """Numbers in this system of local dofs of ``coarse``."""
         ghost = dofs >= self.coarse.owned
         return dofs + np.where(ghost, self.fine.size, self.fine.owned)
 
     def fine_dofs(self, dofs: NDArray) -> NDArray:
-        """Numbers here of dofs of ``fine``."""
+        """Numbers in this system of local dofs of ``fine``."""
         return dofs + np.where(dofs >= self.fine.owned, self.coarse.owned, 0)
 
     def rows(self) -> Rows:
-        """The displacements of both sides' nodes."""
+        """Rows of the displacements of both subdomains."""
         fine, coarse = self.fine.rows(), self.coarse.rows()
         keys = [np.column_stack([r.order, np.full(r.count, i)]) for i, r in enumerate((fine, coarse))]
         return Rows(
@@ -69,26 +70,26 @@ class Divided:
         )
 
     def global_dofs(self) -> NDArray:
-        """Numbers that no two dofs share, those of ``coarse`` after all of ``fine``, shape (size,)."""
+        """Unique global numbers of the dofs, those of ``coarse`` after all of ``fine``, shape (size,)."""
         fine, coarse = self.fine.global_dofs(), self.coarse.global_dofs()
         out = np.zeros(self.size, dtype=np.int64)
         self.join(fine, coarse + self.fine.space.dofmap.index_map.size_global * self.fine.block, out)
         return out
 
     def critical_time_step(self) -> float:
-        """That of the explicit side; the implicit one has none [s]. Collective."""
+        """Critical time step of the explicit subdomain [s]. Collective."""
         return self.fine.critical_time_step()
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """The loads of both sides, shape (size,) [N]."""
+        """Loads of both subdomains, shape (size,) [N]."""
         self._both("external", t, u, v, out)
 
     def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """The forces of both sides without those between them, shape (size,) [N]. Collective."""
+        """Forces of both subdomains without interface forces, shape (size,) [N]. Collective."""
         self._both("force", t, u, v, out)
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
-        """The damping of both sides, shape (size,) [N]."""
+        """Damping forces of both subdomains, shape (size,) [N]."""
         self._both("damping", t, u, v, out)
 
     def _both(self, name: str, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
@@ -99,7 +100,7 @@ class Divided:
         self.join(of_fine, of_coarse, out)
 
     def stored_energy(self, u: NDArray) -> float:
-        """This rank's share of the elastic energy of both sides [J]. Collective."""
+        """This rank's contribution to the elastic energy of both subdomains [J]. Collective."""
         u_fine, u_coarse = self.split(u)
         return self.fine.stored_energy(u_fine) + self.coarse.stored_energy(u_coarse)
 
@@ -108,7 +109,7 @@ class Divided:
         out[: self.owned] = self.mass * v[: self.owned]
 
     def implicit_solver(self, factor: float, mass: str) -> None:
-        """The two sides are solved apart.
+        """Not available: the subdomains have separate solvers.
 
         Raises:
             ValueError: Always.
