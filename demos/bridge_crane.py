@@ -46,7 +46,7 @@ def beams(parts):
     """A frame of some parts of the crane, under gravity and ground acceleration."""
     return di.Frame(
         named, cells=parts, sections={part: sections[part] for part in parts}, fixed=["crane wheels"],
-        density=7850.0, E=2.1e11, nu=0.3, gravity=(0, 0, -10), shaken=((0, 0, 1), ground),
+        density=7850.0, E=2.1e11, nu=0.3, gravity=(0, 0, -10), ground_acceleration=((0, 0, 1), ground),
     )  # fmt: skip
 
 
@@ -67,7 +67,7 @@ implicit = beams([part for part in sections if part not in near])
 # %%
 tied = wheels(whole, 0.0)
 u0, reactions = statics.tied_equilibrium(whole, tied, hold=crane.horizontal_hold(whole))
-gap0 = -tied.rows(u0)
+gap0 = -tied.L(u0)
 
 # %% [markdown]
 # ## Two integrators in one
@@ -82,8 +82,8 @@ axles = {"wheels at x = 3 m": [0, 1], "wheels at x = 5 m": [2, 3]}
 def all_nodes(hati):
     """Rows of ux, uy, uz of every node of the crane."""
     dofs = np.arange(whole.size).reshape(-1, 6)[:, :3].ravel()
-    at = np.where(explicit.inside[dofs], hati.system.fine_dofs(dofs), hati.system.coarse_dofs(dofs))
-    return di.Rows(at[:, None], np.ones((at.size, 1)), np.arange(at.size)[:, None])
+    at = np.where(explicit.active[dofs], hati.system.fine_dofs(dofs), hati.system.coarse_dofs(dofs))
+    return di.SparseRows(at[:, None], np.ones((at.size, 1)), np.arange(at.size)[:, None])
 
 
 def shake(ratio):
@@ -133,8 +133,9 @@ losses = {
 }
 if MPI.COMM_WORLD.rank == 0:
     folder.mkdir(parents=True, exist_ok=True)
-    print(f"{named.mesh.topology.index_map(1).size_global} beams, {np.sum(~whole.held)} free dofs, of which "
-          f"{np.sum(~explicit.held)} explicit; wheels carry {reactions[0]:.0f} N each at rest")  # fmt: skip
+    print(f"{named.mesh.topology.index_map(1).size_global} beams, {np.sum(~whole.constrained)} free dofs, "
+          f"of which {np.sum(~explicit.constrained)} explicit; wheels carry "
+          f"{reactions[0]:.0f} N each at rest")  # fmt: skip
     print(run.summary())
     print(f"{events.time.size} landings; after flights of more than 5 ms:")
     print(f"{'':<20}{'off at':>10}{'down at':>10}{'highest':>10}{'impact at':>11}{'impulse':>11}")

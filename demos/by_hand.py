@@ -28,7 +28,7 @@ from dolfinx_impact.algebra import complementarity
 E, rho, length, area, gap, speed = 2.1e11, 7847.0, 0.254, 0.645e-3, 2e-4, 5.0
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "results/by_hand")
 named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters={"length": length, "elements": 50})
-bar = di.Solid(named, density=rho, law=di.LinearElastic(E), section=area)
+bar = di.Solid(named, density=rho, law=di.LinearElastic(E), cross_section=area)
 wall = di.RigidContact(bar, "contact", di.Plane((-gap,), (1.0,)), gap_tolerance=1e-12)
 h, steps = 0.7 * bar.critical_time_step(), 436
 
@@ -47,7 +47,7 @@ for i in range(steps):
     before = v.copy()
     v[:n] += h * bar.inverse_mass * f[:n]
     closed = wall.closed(wall.evaluate(u))
-    L = wall.rows
+    L = wall.L
     H = np.sum(L.weights**2 * bar.inverse_mass[L.dofs], axis=1)
     r = np.zeros(wall.count)
     r[closed] = complementarity.solve(H[closed], L(v + wall.restitution * before)[closed])

@@ -359,7 +359,7 @@ def run(drop, given, material, settings):
     integrator, solid = drop.integrator, drop.part.solid
     steps = max(1, round(drop.t_end / integrator.dt))
     lowest = np.flatnonzero(solid.x[: solid.owned // 3, 2] < 1e-9 * drop.part.length)
-    fields = di.Fields(given.out / "drop.bp", interval=drop.t_end / SAMPLES)
+    fields = di.FieldWriter(given.out / "drop.bp", interval=drop.t_end / SAMPLES)
     return di.simulate(
         integrator, t_end=drop.t_end, record=solid.rows(lowest), every=-(-steps // ROWS),
         observers=[drop.floor, drop.peak, drop.film, fields],

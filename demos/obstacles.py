@@ -64,7 +64,7 @@ h = courant * ball.critical_time_step()
 # %% [markdown]
 # ## Obstacles
 # Shapes of the package; a union of boxes; a signed distance as a function of NumPy arrays, another as a UFL
-# expression; `inside=True` turns the free side to the inside, and `Moving` moves any of them.
+# expression; `inside=True` turns the free side to the inside, and `MovingObstacle` moves any of them.
 # The waves are divided by the largest slope of their height, so that the gap is nowhere more than
 # the distance; the ellipsoid's gap is a distance near its surface.
 
@@ -110,7 +110,7 @@ throws = {
         di.Torus((0.0, 0, -0.058), (0, 0, 1), 0.055, 0.02), (0.3, 0, -3.5),
         low=(-0.08, -0.08, -0.08), high=(0.08, 0.08, 0.0),
     ),
-    "stairs": Throw(di.Union(stairs), (2.0, 0, -3.0), eye=(-0.7, -1.0, 0.5)),
+    "stairs": Throw(di.UnionObstacle(stairs), (2.0, 0, -3.0), eye=(-0.7, -1.0, 0.5)),
     "waves": Throw(di.SignedDistance(waves, 3), (1.5, 0, -3.0)),
     "ellipsoid": Throw(di.SignedDistance(ellipsoid, 3, probe=[[0.0, 0.0, 0.0]]), (0.0, 0, -3.5)),
     "bowl": Throw(
@@ -130,11 +130,11 @@ throws = {
         low=(-0.12, 0.0, -0.1), high=(0.12, 0.12, 0.03), eye=(0.1, -1.0, 0.05),
     ),
     "roller": Throw(
-        di.Moving(roller, rotation=((0, 1, 0), lambda t: 80.0 * t), center=(0.0, 0.0, -0.105),
-                  rotation_rate=lambda t: 80.0), (0.0, 0, -3.5)
+        di.MovingObstacle(roller, rotation=((0, 1, 0), lambda t: 80.0 * t), center=(0.0, 0.0, -0.105),
+                          rotation_rate=lambda t: 80.0), (0.0, 0, -3.5)
     ),
     "lift": Throw(
-        di.Moving(di.Plane((0, 0, -0.055), (0, 0, 1)), translation=((0, 0, 1), lambda t: 2.5 * t)),
+        di.MovingObstacle(di.Plane((0, 0, -0.055), (0, 0, 1)), translation=((0, 0, 1), lambda t: 2.5 * t)),
         (0.0, 0, 0.0), high=(0.12, 0.07, 0.06),
     ),
 }  # fmt: skip
@@ -162,7 +162,7 @@ class Log:
 
     def __call__(self, integrator):
         """Store a step."""
-        normal = integrator.r[:, None] * integrator.contact.rows.weights
+        normal = integrator.r[:, None] * integrator.contact.L.weights
         self.impulses.append(normal + integrator.r_t)
         self.states.append((integrator.t, integrator.u.copy(), integrator.v_mean.copy()))
         beyond = np.linalg.norm(integrator.r_t, axis=1) - friction * integrator.r

@@ -78,7 +78,7 @@ class TchamwaWielgosz(di.Integrator):
 
     def resolve_contact(self, n, inverse_mass):
         closed = self.contact.closed(self.contact.evaluate(self.u))
-        L = self.contact.rows
+        L = self.contact.L
         H = np.sum(L.weights**2 * inverse_mass[L.dofs], axis=1)  # no two points share a dof
         b = L(self.v) + self.contact.restitution * L(self.v_before)
         self.r[:], self.push[:] = 0.0, 0.0
@@ -120,7 +120,7 @@ true = exact.ImpactingBar(E, rho, length, area, gap, v0)
 def run_bar(scheme, t_end=6e-4):
     """Impact of the bar on the wall; returns the history of the contact node."""
     named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters={"length": length, "elements": 50})
-    bar = di.Solid(named, density=rho, law=di.LinearElastic(E), section=area)
+    bar = di.Solid(named, density=rho, law=di.LinearElastic(E), cross_section=area)
     wall = di.RigidContact(bar, "contact", di.Plane((-gap,), (1.0,)), gap_tolerance=1e-12)
     integrator = scheme(bar, 0.7 * length / 50 / true.wave_speed, contact=wall)
     integrator.start(0.0, -v0)

@@ -17,9 +17,9 @@ active side              ActiveSides         side of an obstacle with edges thro
 activation, strict       touching=False      closed only where ``g < -gap_tolerance``, not at ``g = 0``  here
 activation, forecast of  forecast            the active set is decided at ``u_n + forecast h v_n``       [A]
 complementarity          0 <= a _|_ b >= 0   both at least zero, and at least one of them zero           [A]
-constrained dof          held                dof whose value is given: fixed, prescribed or outside      [X]
+constrained dof          constrained         dof whose value is given: fixed, prescribed or outside      [X]
 contact laws             e, mu               Signorini; Newton's restitution; Coulomb friction           [A]
-contact operator         L, rows             ``dg/du``; rows give normal velocities, ``L^T r`` acts on   [F]
+contact operator         L                   ``dg/du``; rows give normal velocities, ``L^T r`` acts on   [F]
                                              the system
 critical time step       2 / omega_max       largest stable step of central differences [s]              [H]
 Delassus operator        H                   ``L B L^T``: contact velocities per impulse [1/kg], with    [A]
@@ -34,15 +34,15 @@ history variable         past, state         what the next step depends on besid
 impulse                  r, r_t              time integral of the contact force in a step [N s]; normal  [A]
                                              ``r >= 0``, tangential
 interface                interface           common dofs of the subdomains of HATI                       [F]
-local basis              frames              normal and tangents of a contact point                      [W]
+local basis              local_bases         normal and tangents of a contact point                      [W]
 lumped mass              mass                diagonal mass matrix (row sums, GLL, HRZ)                   [H]
 owned                    owned               dof (or row) stored by this rank; first in local arrays     [X]
 penetration              -g                  depth inside the obstacle [m]                               [W]
 position level           PositionLevel       complementarity of gap and impulse                          [D]
-prescribed motion        moved               given displacement of dofs as a function of time            [X]
+prescribed motion        prescribed          given displacement of dofs as a function of time            [X]
 replicated                                   stored completely on every rank                             [X]
 restitution coefficient  e, restitution      Newton: ``L v+ = -e L v-`` where an impulse acts            [A]
-sliding velocity         slip                tangential velocity relative to the obstacle [m/s]          [W]
+sliding velocity                             ``tangential_velocity``, relative to the obstacle [m/s]     [W]
 steady                   steady              forces ``f - K u`` with constant f, no prescribed motion    here
 time level               t, t_v, t_r         time at which an array holds; v of central differences is   [F]
                                              at ``t + h / 2``
@@ -51,18 +51,30 @@ velocity level           VelocityLevel       complementarity of velocity and imp
 =======================  ==================  =========================================================== =====
 """
 
+import sys
+
 from . import _requirements  # noqa: F401  before all that imports DOLFINx
-from . import _moved, exact, materials, mesh, parallel, plot, signals
+from . import _deprecated, _moved, exact, materials, mesh, parallel, plot, signals
 from ._version import __version__
 from .algebra import complementarity
 from .algebra.complementarity import NotConverged
-from .algebra.operators import Rows
+from .algebra.operators import SparseRows
 from .contact import obstacles, statics
 from .contact.base import Contact
-from .contact.bound import Bound
+from .contact.bound import DofBound
 from .contact.node_pairs import NodePairs
 from .contact.obstacle_contact import ObstacleContact, RigidContact
-from .contact.obstacles import Box, Cone, Cylinder, Moving, Plane, SignedDistance, Sphere, Torus, Union
+from .contact.obstacles import (
+    Box,
+    Cone,
+    Cylinder,
+    MovingObstacle,
+    Plane,
+    SignedDistance,
+    Sphere,
+    Torus,
+    UnionObstacle,
+)
 from .contact.rigid_body import RigidBodyContact
 from .integrators import (
     HATI,
@@ -78,10 +90,10 @@ from .integrators import (
     PaoliSchatzman,
     UnstableTimeStep,
 )
-from .integrators.energy import Balance
+from .integrators.energy import EnergyBalance
 from .materials import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
 from .mesh import NamedMesh
-from .output.fields import Fields
+from .output.fields import FieldWriter
 from .output.observer import Observer
 from .output.result import Result
 from .output.stress import VonMises
@@ -96,8 +108,6 @@ from .systems.system import PointMasses, System
 
 __all__ = [
     "AcaryBonnefon",
-    "Balance",
-    "Bound",
     "Box",
     "CDLagrange",
     "CDLagrangeImplicit",
@@ -107,8 +117,10 @@ __all__ = [
     "Cone",
     "Contact",
     "Cylinder",
+    "DofBound",
+    "EnergyBalance",
     "EnergyLaw",
-    "Fields",
+    "FieldWriter",
     "Frame",
     "HATI",
     "Integrator",
@@ -117,7 +129,7 @@ __all__ = [
     "MooneyRivlin",
     "MoreauJean",
     "MoreauJeanDecoupled",
-    "Moving",
+    "MovingObstacle",
     "NamedMesh",
     "NeoHookean",
     "NodePairs",
@@ -131,18 +143,18 @@ __all__ = [
     "RigidBody",
     "RigidBodyContact",
     "RigidContact",
-    "Rows",
     "SCHEMES",
     "Section",
     "SignedDistance",
     "Solid",
+    "SparseRows",
     "Sphere",
     "StVenantKirchhoff",
     "StepControl",
     "StressLaw",
     "System",
     "Torus",
-    "Union",
+    "UnionObstacle",
     "UnstableTimeStep",
     "VonMises",
     "__version__",
@@ -161,9 +173,12 @@ __all__ = [
 
 
 _moved.install()
+_deprecated.install(__name__)
 
 
 def __getattr__(name: str) -> object:
+    if name in _deprecated.NAMES[""]:
+        return _deprecated.new_object(sys.modules[__name__], name, _deprecated.NAMES[""])
     return _moved.new_module(name)
 
 

@@ -41,7 +41,7 @@ MOVED = {
     "integrators.hati.block": "integrators.hati.compiled",
     "integrators.hati.divided": "integrators.hati.split_system",
     "integrators.lumped": "integrators.delassus_lumped",
-    "integrators.newton": "integrators.theta_newton",
+    "integrators.newton": "integrators.theta_method",
     "integrators.own": "integrators.user_schemes",
     "integrators.response": "integrators.delassus",
     "integrators.scheme": "integrators.catalogue_entry",

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from ufl.core.expr import Expr
 
+from . import _deprecated
+
 _LONGEST = 60
 
 
@@ -158,6 +160,7 @@ def system(value: Any) -> None:
         raise ValueError(
             f"the first argument must be the system, a Solid, a Frame or PointMasses, but is {shown(value)}"
         )
+    _deprecated.adapt_system(value)
 
 
 def contact(value: Any) -> None:
@@ -174,13 +177,13 @@ def contact(value: Any) -> None:
             "contact=RigidContact(body, 'name of facets', obstacle), or ObstacleContact for point masses"
         )
     raise ValueError(
-        f"contact must be a contact (Bound, RigidContact, ObstacleContact, ...), but is {shown(value)}"
+        f"contact must be a contact (DofBound, RigidContact, ObstacleContact, ...), but is {shown(value)}"
     )
 
 
 def is_contact(value: Any) -> bool:
     """Whether the value is a contact."""
-    return not isinstance(value, type) and hasattr(value, "rows") and hasattr(value, "count")
+    return not isinstance(value, type) and hasattr(value, "L") and hasattr(value, "count")
 
 
 def time_step(value: Any) -> float:

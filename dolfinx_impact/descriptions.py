@@ -29,8 +29,8 @@ def of_points(system: Any) -> str:
     if hasattr(system, "inertia"):
         mass = f"mass {system.mass[0]:.6g} kg, inertia {system.inertia:.6g} kg m2"
     parts = [f"{system.size} dofs", mass]
-    if system.held.any():
-        parts.append(f"{np.count_nonzero(system.held)} held")
+    if system.constrained.any():
+        parts.append(f"{np.count_nonzero(system.constrained)} constrained")
     parts.append(f"length {system.length:.6g} m")
     if system.stiffness is not None:
         parts.append(f"critical step {system.critical_time_step():.6g} s")

@@ -15,7 +15,7 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, simulate
 
-STEEL = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "section": 0.645e-3}
+STEEL = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "cross_section": 0.645e-3}
 STEPS, KEPT = 150, 83
 
 
@@ -64,7 +64,8 @@ def implicit_rubber():
 
 def corner():
     """A box that moves, whose corner the block hits."""
-    box = di.Moving(di.Box.between((0.05, -1.0), (1.0, -2e-4)), translation=((0.0, 1.0), lambda t: 0.3 * t))
+    step = di.Box.between((0.05, -1.0), (1.0, -2e-4))
+    box = di.MovingObstacle(step, translation=((0.0, 1.0), lambda t: 0.3 * t))
     return falling(di.CDLagrange, law=di.LinearElastic(1e6, 0.3), size=(4, 4), kind=dmesh.CellType.triangle,
                    obstacle=box, degree=2)  # fmt: skip
 

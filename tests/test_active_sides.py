@@ -35,7 +35,7 @@ FLOORS = {
     "below another": [box(-1, 2), box(-0.3, 0.4, -0.7, -0.2)],
     "flush inside": [box(-1, 2), box(-0.2, 0.3, -0.5, 0.0)],
     "a strip": [di.Cylinder((-1.0, -1.0), (1.0, 0.0), 1.0, length=3.0)],
-    "moved tiles": [di.Moving(box(-1, 0), translation=((1.0, 0.0), lambda t: 0.0 * t)), box(0, 2)],
+    "moved tiles": [di.MovingObstacle(box(-1, 0), translation=((1.0, 0.0), lambda t: 0.0 * t)), box(0, 2)],
 }
 
 
@@ -44,7 +44,7 @@ FLOORS = {
 @pytest.mark.parametrize("name", list(FLOORS))
 def test_a_union_carries_a_sliding_point_as_one_floor_does(scheme, name):
     one = thrown(box(-5, 5), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
-    union = thrown(di.Union(FLOORS[name]), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
+    union = thrown(di.UnionObstacle(FLOORS[name]), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
     assert union["u"] == pytest.approx(one["u"], abs=1e-12)
     assert union["r"].sum() == pytest.approx(one["r"].sum(), rel=1e-12)
     assert union["gap"].min() == pytest.approx(one["gap"].min(), abs=1e-12)
@@ -71,7 +71,7 @@ def test_random_unions_of_boxes_are_one_floor(tiles, x, v, down, e, friction, sc
     law = {"restitution": e, "friction": friction, "scheme": (di.CDLagrange, di.MoreauJean)[scheme]}
     start = [x, 0.01], [v, down]
     one = thrown(box(-5, 5), *start, t_end=0.2, **law)
-    union = thrown(di.Union(tiles), *start, t_end=0.2, **law)
+    union = thrown(di.UnionObstacle(tiles), *start, t_end=0.2, **law)
     assert union["u"] == pytest.approx(one["u"], abs=1e-10)
 
 
@@ -109,7 +109,7 @@ def test_a_point_that_lands_and_crosses_a_seam_in_one_step(scheme, across, e, dr
     """It comes through the top of one tile and is in the other at the end: no wall stands between them."""
     def driven(*tiles):
         along = (1.0, 0.0), lambda t: drive * t
-        return [di.Moving(each, translation=along) if drive else each for each in tiles]
+        return [di.MovingObstacle(each, translation=along) if drive else each for each in tiles]
 
     start = [-across * 15.9e-3, 2.0 * 15.7e-3], [across + drive, -2.0]  # the floor after 15.7 steps
     law = {"t_end": 0.03, "scheme": scheme, "gravity": 0.0, "restitution": e}
@@ -121,7 +121,7 @@ def test_a_point_that_lands_and_crosses_a_seam_in_one_step(scheme, across, e, dr
 @EVERY
 def test_a_point_on_an_edge_waits_for_the_side_that_comes(scheme):
     """A platen as wide as what it touches begins to push: its corner takes the point along."""
-    platen = di.Moving(box(-1, 0, 0, 1), translation=((1.0, 0.0), lambda t: t))
+    platen = di.MovingObstacle(box(-1, 0, 0, 1), translation=((1.0, 0.0), lambda t: t))
     run = thrown(platen, [0.0, 1.0], [0.0, 0.0], t_end=0.1, scheme=scheme, gravity=0.0)
     assert run["u"][-1] == pytest.approx([0.1, 1.0], abs=1e-3) and run["r"].sum() == pytest.approx(1.0)
 
@@ -134,7 +134,7 @@ def test_an_impact_on_an_edge_at_the_start_is_that_of_one_side():
 
 
 @pytest.mark.parametrize("floor", [
-    di.Moving(di.Union([box(-1, 2)]), translation=((1.0, 0.0), lambda t: 0.0)),
+    di.MovingObstacle(di.UnionObstacle([box(-1, 2)]), translation=((1.0, 0.0), lambda t: 0.0)),
     [box(-1, 2), box(1.5, 3.0, -1e-3)],
 ])  # fmt: skip
 def test_unions_of_one_that_move_and_thin_flush_plates_carry(floor):
@@ -151,7 +151,7 @@ def test_a_higher_box_next_to_a_floor_stops_a_sliding_point(scheme, height):
 
 @EVERY
 def test_a_wall_on_a_floor_stops_a_sliding_point(scheme):
-    union = di.Union([box(-3, 3), box(0.5, 1.0, 0.0, 1.0)])
+    union = di.UnionObstacle([box(-3, 3), box(0.5, 1.0, 0.0, 1.0)])
     run = thrown(union, [0.0, 1e-3], [1.0, 0.0], t_end=1.0, scheme=scheme)
     assert run["u"][-1, 0] == pytest.approx(0.5, abs=1.5e-3) and run["v_t"][-1, 0] == 0.0
     assert run["u"][-1, 1] == pytest.approx(0.0, abs=2e-3)
@@ -160,7 +160,7 @@ def test_a_wall_on_a_floor_stops_a_sliding_point(scheme):
 @pytest.mark.serial
 @EVERY
 def test_a_point_falls_down_a_step_and_off_an_edge(scheme):
-    union = di.Union([box(-3, 0), box(-1, 1, -2.0, -0.5)])
+    union = di.UnionObstacle([box(-3, 0), box(-1, 1, -2.0, -0.5)])
     run = thrown(union, [-0.1, 1e-3], [1.0, 0.0], t_end=0.5, scheme=scheme)
     assert run["u"][-1, 1] == pytest.approx(-0.5, abs=5e-3)
     run = thrown(union, [-0.1, 1e-3], [2.0, 0.0], t_end=1.0, scheme=scheme)
@@ -169,7 +169,7 @@ def test_a_point_falls_down_a_step_and_off_an_edge(scheme):
 
 @pytest.mark.serial
 def test_a_bouncing_point_hops_over_a_seam():
-    union = di.Union([box(-3, 0), box(0, 3)])
+    union = di.UnionObstacle([box(-3, 0), box(0, 3)])
     run = thrown(union, [-0.5, 0.1], [1.0, 0.0], t_end=1.0, restitution=0.9)
     one = thrown(box(-3, 3), [-0.5, 0.1], [1.0, 0.0], t_end=1.0, restitution=0.9)
     assert run["u"] == pytest.approx(one["u"], abs=1e-12)
@@ -178,14 +178,14 @@ def test_a_bouncing_point_hops_over_a_seam():
 @pytest.mark.serial
 @pytest.mark.parametrize("scheme", [di.Carpenter, di.PaoliSchatzman])
 def test_contact_at_position_level_knows_sides_too(scheme):
-    run = thrown(di.Union(FLOORS["tiles"]), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
+    run = thrown(di.UnionObstacle(FLOORS["tiles"]), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
     assert run["u"][-1] == pytest.approx([0.497, 0.0], abs=1e-9)
 
 
 @pytest.mark.serial
 def test_tiles_in_space_and_a_drum():
-    tiles = di.Union([di.Box.between((-1, -1, -1), (0, 1, 0)), di.Box.between((0, -1, -1), (1, 1, 0)),
-                      di.Cylinder((0.3, 0.0, -1.0), (0.0, 0.0, 1.0), 0.2, length=1.0)])  # fmt: skip
+    tiles = di.UnionObstacle([di.Box.between((-1, -1, -1), (0, 1, 0)), di.Box.between((0, -1, -1), (1, 1, 0)),
+                              di.Cylinder((0.3, 0.0, -1.0), (0.0, 0.0, 1.0), 0.2, length=1.0)])  # fmt: skip
     run = thrown(tiles, [-0.4, 0.05, 1e-3], [1.0, 0.1, 0.0], t_end=0.8)
     assert run["u"][-1] == pytest.approx([0.4, 0.13, 0.0], abs=1e-3)
 
@@ -213,7 +213,7 @@ def test_equal_footprints_rest_flat(scheme):
 
 
 def test_the_sides_are_kept_in_checkpoints(shared_path):
-    floor = di.Union(FLOORS["tiles"])
+    floor = di.UnionObstacle(FLOORS["tiles"])
 
     def scheme():
         body = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
@@ -236,7 +236,7 @@ def test_the_sides_are_kept_in_checkpoints(shared_path):
 @pytest.mark.serial
 def test_nothing_but_a_step_changes_what_is_held():
     body = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
-    contact = di.ObstacleContact(body, [[0, 1]], di.Union(FLOORS["overlap"]))
+    contact = di.ObstacleContact(body, [[0, 1]], di.UnionObstacle(FLOORS["overlap"]))
     s = di.CDLagrange(body, 1e-3, contact)
     s.start([-0.3, 1e-4], [0.5, -1.0])
     for _ in range(300):
@@ -252,7 +252,7 @@ def test_nothing_but_a_step_changes_what_is_held():
 def test_thin_plates_push_and_what_jumps_over_them_is_said(thickness):
     """A plate at 5 m/s and steps of 5 mm: what comes in is carried by the side it came through."""
     body = di.PointMasses([1.0, 1.0])
-    plate = di.Moving(box(-1, 1, -1 - thickness, -1.0), translation=((0.0, 1.0), lambda t: 5.0 * t))
+    plate = di.MovingObstacle(box(-1, 1, -1 - thickness, -1.0), translation=((0.0, 1.0), lambda t: 5.0 * t))
     contact = di.ObstacleContact(body, [[0, 1]], plate)
     s = di.CDLagrange(body, 1e-3, contact)
     with pytest.warns(UserWarning, match="more than half the thickness"):
@@ -304,7 +304,7 @@ def test_a_small_sphere_that_is_jumped_over_is_seen():
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("floor", [box(-1, 2), di.Union(FLOORS["tiles"]), FLOORS["overlap"]])
+@pytest.mark.parametrize("floor", [box(-1, 2), di.UnionObstacle(FLOORS["tiles"]), FLOORS["overlap"]])
 def test_a_square_lands_on_the_rim_of_a_box(floor):
     """Its left corner 1 mm within, the right one past the rim: it tips over; with both within it stays."""
     square = di.RigidBody.square(0.2, 1000.0, gravity=(0.0, -9.81))

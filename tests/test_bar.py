@@ -116,7 +116,7 @@ def test_resting_bar_stays_at_rest(scheme, dimension, weight):
                       parameters={"dimension": dimension, "elements": 12, "lateral": 2})  # fmt: skip
     axis = np.eye(dimension)[0]
     bar = di.Solid(named, density=RHO, law=di.LinearElastic(E), gravity=weight * axis,
-                   section=AREA if dimension == 1 else 1.0)  # fmt: skip
+                   cross_section=AREA if dimension == 1 else 1.0)  # fmt: skip
     wall = di.RigidContact(bar, "contact", di.Plane(0 * axis, axis))
     x = bar.x[:, 0]
     u0 = np.zeros(bar.size)

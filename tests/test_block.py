@@ -11,6 +11,7 @@ from dolfinx_impact.algebra import kernels
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.integrators import CentralDifferences
+from dolfinx_impact.integrators.energy import TERMS
 
 numba = pytest.importorskip("numba")
 one_rank = pytest.mark.skipif(MPI.COMM_WORLD.size > 1, reason="solids of several ranks are not compiled")
@@ -50,11 +51,11 @@ def test_both_ways_give_the_same(case, scheme, changes):
     plain, results, verdicts, _ = run(case, scheme, changes, False)
     compiled, results_c, verdicts_c, _ = run(case, scheme, changes, True)
     same_arithmetic = changes.get("dimension", 1) == 1
-    energy = max(np.abs(plain[name]).max() for name in di.energy.TERMS)
+    energy = max(np.abs(plain[name]).max() for name in TERMS)
     for name in plain:
         if plain[name].dtype.kind != "f":
             np.testing.assert_array_equal(plain[name], compiled[name])
-        elif name in (*di.energy.TERMS, "residual"):
+        elif name in (*TERMS, "residual"):
             np.testing.assert_allclose(compiled[name], plain[name], rtol=0, atol=1e-13 * energy)
         elif same_arithmetic and name not in ("r", "r_t"):
             np.testing.assert_array_equal(plain[name], compiled[name], err_msg=name)
@@ -103,7 +104,7 @@ def test_masses_in_space_against_obstacles(seed, dimension, round_wall, e, mu, s
         integrator.start(u0, v0)
         runs.append(di.simulate(integrator, t_end=1.5, every=11, progress=False, compiled=compiled))
     assert runs[0]["r"].any() or not round_wall
-    for name in ("u", "v", "v_t", "gap", "r", *(["r_t"] if mu else []), *di.energy.TERMS):
+    for name in ("u", "v", "v_t", "gap", "r", *(["r_t"] if mu else []), *TERMS):
         scale = np.abs(runs[0][name]).max() + 1.0
         np.testing.assert_allclose(runs[1][name], runs[0][name], rtol=0, atol=1e-9 * scale, err_msg=name)
 
@@ -163,7 +164,7 @@ REFUSED = {
         lambda: started(
             system=di.PointMasses([1.0, 1.0]),
             contact=lambda s: di.ObstacleContact(
-                s, [[0, 1]], di.Union([di.Plane((0, 0), (0, 1)), di.Plane((0, 0), (1, 0))])
+                s, [[0, 1]], di.UnionObstacle([di.Plane((0, 0), (0, 1)), di.Plane((0, 0), (1, 0))])
             ),
         ),
         (), "points .* share dofs",
@@ -197,7 +198,7 @@ class Heavy(di.PointMasses):
         out[:] = -9.81
 
 
-class Rising(di.Bound):
+class Rising(di.DofBound):
     def gap(self, u):
         return super().gap(u) - 0.1
 

@@ -50,7 +50,7 @@ def solid(named, part=None, *, nu=None, density=DENSITY, **options):
     """A solid of the material of these tests on a part of the mesh."""
     ratio = 0.0 if named.mesh.topology.dim == 1 else 0.3
     law = di.LinearElastic(E, ratio if nu is None else nu)
-    return di.Solid(named, density=density, law=law, section=SECTION, cells=part, **options)
+    return di.Solid(named, density=density, law=law, cross_section=SECTION, cells=part, **options)
 
 
 def field(body, x):
@@ -112,13 +112,13 @@ def test_a_part_ends_where_its_cells_end(make):
     gdim = named.mesh.geometry.dim
     height = np.repeat(near.x[: near.owned // gdim, gdim - 1], gdim)
     cut = 1 / 3 if gdim == 1 else 0.5
-    assert (near.inside == (height < cut + 1e-9)).all() and (far.inside == (height > cut - 1e-9)).all()
-    assert (near.held == ~near.inside).all() and (near.inverse_mass[near.held] == 0.0).all()
-    assert (near.mass[~near.inside] == 0.0).all() and (near.mass[near.inside] > 0.0).all()
+    assert (near.active == (height < cut + 1e-9)).all() and (far.active == (height > cut - 1e-9)).all()
+    assert (near.constrained == ~near.active).all() and (near.inverse_mass[near.constrained] == 0.0).all()
+    assert (near.mass[~near.active] == 0.0).all() and (near.mass[near.active] > 0.0).all()
     u, f = np.cos(5.0 * np.arange(near.size)), np.zeros(near.size)
     near.force(0.0, u, u, f)
-    assert (f[: near.owned][~near.inside] == 0.0).all()
-    shared = COMM.allreduce(int(np.sum(near.inside & far.inside)))
+    assert (f[: near.owned][~near.active] == 0.0).all()
+    shared = COMM.allreduce(int(np.sum(near.active & far.active)))
     assert shared == (1 if gdim == 1 else 26)
     rows = [COMM.allreduce(body.rows().count) for body in (near, far)]
     assert sum(rows) == shared + COMM.allreduce(near.owned)
@@ -136,7 +136,7 @@ def test_named_nodes_are_those_of_the_part():
 def test_a_body_of_all_parts_is_the_whole_one():
     named = bar()
     both, whole = solid(named, ("near", "far")), solid(named)
-    assert both.total_mass == pytest.approx(whole.total_mass, rel=1e-15) and both.inside.all()
+    assert both.total_mass == pytest.approx(whole.total_mass, rel=1e-15) and both.active.all()
     assert both.critical_time_step() == pytest.approx(whole.critical_time_step(), rel=1e-9)
     assert np.abs(dense(both.stiffness_matrix()) - dense(whole.stiffness_matrix())).max() < 1e-14
 
@@ -184,11 +184,11 @@ SETTINGS = {
     "damping": {"damping": 0.7},
     "traction": {"traction": {"end": ((0.4,), pulse)}},
     "constant": {"traction": {"end": (0.4,)}, "gravity": (-0.3,)},
-    "shaken": {"shaken": ((0.8,), pulse)},
-    "moved": {"moved": {"end": {0: ride}}},
-    "all": {"damping": 0.7, "traction": {"end": ((0.4,), pulse)}, "shaken": ((0.8,), pulse),
+    "shaken": {"ground_acceleration": ((0.8,), pulse)},
+    "prescribed": {"prescribed": {"end": {0: ride}}},
+    "all": {"damping": 0.7, "traction": {"end": ((0.4,), pulse)}, "ground_acceleration": ((0.8,), pulse),
             "gravity": (-0.3,)},
-    "all, moved": {"damping": 0.7, "moved": {"end": {0: ride}}, "shaken": ((0.8,), pulse),
+    "all, moved": {"damping": 0.7, "prescribed": {"end": {0: ride}}, "ground_acceleration": ((0.8,), pulse),
                    "gravity": (-0.3,)},
 }  # fmt: skip
 
@@ -201,14 +201,14 @@ def reference(nodes, dt, steps, options, gap):
 
     def load(t):
         f = share * DENSITY * options.get("gravity", (0.0,))[0]
-        direction, signal = options.get("shaken", ((0.0,), pulse))
+        direction, signal = options.get("ground_acceleration", ((0.0,), pulse))
         f = f - share * DENSITY * direction[0] * signal(t)
         given = options.get("traction", {}).get("end", ((0.0,), pulse))
         f[-1] += SECTION * (given[0][0] * given[1](t) if len(given) == 2 else given[0])
         return f
 
     def constrain(V, u, t):
-        if "moved" in options:
+        if "prescribed" in options:
             V[-1] = (ride(t + dt) - u[-1]) / dt
 
     u, v0 = np.zeros(nodes.size), np.full(nodes.size, -1.0)
@@ -237,7 +237,7 @@ def test_central_differences_against_a_dense_reference(options):
     places = []
 
     def look(x):
-        places.append(x.u[x.system.moved.dofs] - ride(x.t))
+        places.append(x.u[x.system.prescribed.dofs] - ride(x.t))
 
     result = di.simulate(s, t_end=150 * s.dt, record=body.rows(), observers=[look], progress=False)
     u, v, r = reference(np.linspace(0.0, 1.0, 13), s.dt, 150, options, 0.05)
@@ -248,12 +248,12 @@ def test_central_differences_against_a_dense_reference(options):
     assert np.abs(result["residual"]).max() < 1e-12 * scale
     assert (np.abs(result["dissipated"][-1]) > 0.01 * scale) == ("damping" in options)
     assert (np.abs(result["external"][-1]) > 1e-4 * scale) == (list(options) != ["damping"])
-    assert parallel.largest(COMM, np.abs(np.array(places))) < 1e-14 or "moved" not in options
+    assert parallel.largest(COMM, np.abs(np.array(places))) < 1e-14 or "prescribed" not in options
 
 
 def test_motion_at_a_constant_rate_stretches_exactly():
     """Held at one end, pulled at the other at a constant velocity: u = c x t has no acceleration."""
-    body = solid(bar(), fixed=("tip",), moved={"end": {0: lambda t: 0.3 * t}})
+    body = solid(bar(), fixed=("tip",), prescribed={"end": {0: lambda t: 0.3 * t}})
     s = di.CDLagrange(body, 0.9 * body.critical_time_step())
     x = body.x[: body.owned, 0]
     s.start(0.0, 0.3 * x)
@@ -276,8 +276,8 @@ def test_shaken_body_is_the_one_on_a_moving_ground():
     def acceleration(t):
         return (ground(t + dt) - 2 * ground(t) + ground(t - dt)) / dt**2
 
-    still = di.CDLagrange(solid(named, fixed=("end",), shaken=((1.0,), acceleration)), dt)
-    rides = di.CDLagrange(solid(named, moved={"end": {0: ground}}), dt)
+    still = di.CDLagrange(solid(named, fixed=("end",), ground_acceleration=((1.0,), acceleration)), dt)
+    rides = di.CDLagrange(solid(named, prescribed={"end": {0: ground}}), dt)
     found = []
     for s in (still, rides):
         s.start(0.0, 0.0)
@@ -292,7 +292,7 @@ def test_shaken_body_is_the_one_on_a_moving_ground():
 @pytest.mark.parametrize("kind", [dmesh.CellType.quadrilateral, dmesh.CellType.triangle])
 def test_one_direction_of_a_node_may_be_moved(kind):
     """A plate pressed together between rollers at a constant rate: plane strain, no motion across."""
-    rollers = {"moved": {"tip": {1: lambda t: 0.2 * t}}, "fixed": {"end": (1,), "side": (0,)}}
+    rollers = {"prescribed": {"tip": {1: lambda t: 0.2 * t}}, "fixed": {"end": (1,), "side": (0,)}}
     body = solid(plate(kind), nu=0.0, **rollers)
     s = di.CDLagrange(body, 0.8 * body.critical_time_step())
     y = np.repeat(body.x[: body.owned // 2, 1], 2)
@@ -301,7 +301,7 @@ def test_one_direction_of_a_node_may_be_moved(kind):
     result = di.simulate(s, t_end=100 * s.dt, progress=False)
     assert np.abs(s.u[: body.owned] - s.t * way).max(initial=0.0) < 1e-12
     assert result["external"][-1] == pytest.approx(3.0 * SECTION * E * (0.2 * s.t) ** 2 / 2, rel=1e-11)
-    assert not body.steady and body.moved.any
+    assert not body.steady and body.prescribed.any
 
 
 def test_damped_rigid_motion_decays_as_the_scheme_says():
@@ -311,15 +311,15 @@ def test_damped_rigid_motion_decays_as_the_scheme_says():
     s.start(0.0, 1.0)
     di.simulate(s, t_end=40 * s.dt, progress=False)
     decay = (1 - s.dt) * (1 - 2 * s.dt) ** 40
-    assert s.v[: body.owned][body.inside] == pytest.approx(np.full(body.inside.sum(), decay), rel=1e-12)
-    assert (s.v[: body.owned][~body.inside] == 0.0).all()
+    assert s.v[: body.owned][body.active] == pytest.approx(np.full(body.active.sum(), decay), rel=1e-12)
+    assert (s.v[: body.owned][~body.active] == 0.0).all()
 
 
 @pytest.mark.serial
 def test_compiled_loop_follows_loads_and_damping():
     """The same numbers as step by step, also with signals that take one time only."""
     pytest.importorskip("numba")
-    options = {"damping": 0.7, "traction": {"end": ((0.4,), pulse)}, "shaken": ((0.8,), np.sin)}
+    options = {"damping": 0.7, "traction": {"end": ((0.4,), pulse)}, "ground_acceleration": ((0.8,), np.sin)}
     found = []
     for compiled in (True, False):
         body = solid(bar(), "far", **options)
@@ -334,16 +334,16 @@ def test_compiled_loop_follows_loads_and_damping():
 def test_compiled_loop_refuses_prescribed_motion():
     """Left to itself, a long run goes step by step."""
     pytest.importorskip("numba")
-    body = solid(bar(4), moved={"end": {0: ride}})
+    body = solid(bar(4), prescribed={"end": {0: ride}})
     s = di.CDLagrange(body, 0.5 * body.critical_time_step())
     s.start(0.0, -1.0)
     with pytest.raises(ValueError, match="no compiled loop for this run: the motion of dofs is prescribed"):
         di.simulate(s, t_end=10 * s.dt, compiled=True, progress=False)
     result = di.simulate(s, t_end=2500 * s.dt, every=500, progress=False)
-    assert result.steps == 2500 and s.u[body.moved.dofs] == pytest.approx([ride(s.t)], abs=1e-13)
+    assert result.steps == 2500 and s.u[body.prescribed.dofs] == pytest.approx([ride(s.t)], abs=1e-13)
 
 
-@pytest.mark.parametrize("name", ["damping", "moved", "traction"])
+@pytest.mark.parametrize("name", ["damping", "prescribed", "traction"])
 @pytest.mark.parametrize("theta", [0.5, 0.8])
 def test_the_theta_method_takes_unsteady_bodies(name, theta):
     """Its balance closes with damping, prescribed motion and loads in time, and on nothing else."""
@@ -357,7 +357,7 @@ def test_the_theta_method_takes_unsteady_bodies(name, theta):
 
 
 @pytest.mark.parametrize("scheme", [di.CarpenterImplicit, di.AcaryBonnefon])
-@pytest.mark.parametrize("name", ["damping", "moved", "traction"])
+@pytest.mark.parametrize("name", ["damping", "prescribed", "traction"])
 def test_schemes_for_steady_forces_refuse_others(scheme, name):
     with pytest.raises(ValueError, match="and prescribed motion: take CDLagrange or MoreauJean"):
         scheme(solid(bar(), **SETTINGS[name]), 0.01)
@@ -373,7 +373,7 @@ class Recorded:
 
 
 @pytest.mark.parametrize("options, ahead", [
-    ({"moved": {"end": {0: Recorded()}}}, 1), ({"shaken": ((1.0,), Recorded())}, 0),
+    ({"prescribed": {"end": {0: Recorded()}}}, 1), ({"ground_acceleration": ((1.0,), Recorded())}, 0),
     ({"traction": {"end": ((1.0,), Recorded())}}, 0),
 ])  # fmt: skip
 def test_a_run_ends_with_its_records(options, ahead):
@@ -427,17 +427,25 @@ BAD = {
     "one of several": ({"part": ("near", "middle")}, "no cells are named 'middle'"),
     "empty part": ({"part": "nowhere"}, "the parts nowhere have no cells in the mesh"),
     "no such facets": ({"fixed": ("top",)}, "no facets are named 'top'"),
-    "no such facets moved": ({"moved": {"top": {0: ride}}}, "no facets are named 'top'"),
+    "no such facets moved": ({"prescribed": {"top": {0: ride}}}, "no facets are named 'top'"),
     "no such facets pulled": ({"traction": {"top": (1.0,)}}, "no facets are named 'top'"),
     "no such direction": ({"fixed": {"end": (1,)}}, r"fixed\['end'\]: directions are 0 to 0, not 1"),
-    "moved nowhere": ({"moved": {"end": {2: ride}}}, r"moved\['end'\]: directions are 0 to 0, not 2"),
-    "moved and fixed": ({"fixed": ("end",), "moved": {"end": {0: ride}}}, "dof 0 is held or moved already"),
-    "no signal": ({"moved": {"end": {0: 0.3}}}, r"moved\['end'\]: a function of time is needed, not 0.3"),
-    "signal of many": ({"shaken": ((1.0,), lambda t: [1.0, 2.0])}, "must give one finite number for a time"),
-    "signal of none": ({"shaken": ((1.0,), lambda t: math.nan)}, "must give one finite number for a time"),
-    "shaken without signal": ({"shaken": (1.0,)}, r"shaken must be \(direction, signal\)"),
-    "shaken by a number": ({"shaken": ((1.0,), 2.0)}, "shaken: a function of time is needed, not 2.0"),
-    "shaken in the plane": ({"shaken": ((1.0, 0.0), ride)}, "the direction of shaken must be 1 numbers"),
+    "moved nowhere":
+        ({"prescribed": {"end": {2: ride}}}, r"prescribed\['end'\]: directions are 0 to 0, not 2"),
+    "moved and fixed":
+        ({"fixed": ("end",), "prescribed": {"end": {0: ride}}}, "dof 0 is fixed or prescribed already"),
+    "no signal":
+        ({"prescribed": {"end": {0: 0.3}}}, r"prescribed\['end'\]: a function of time is needed, not 0.3"),
+    "signal of many":
+        ({"ground_acceleration": ((1.0,), lambda t: [1.0, 2.0])}, "must give one finite number for a time"),
+    "signal of none":
+        ({"ground_acceleration": ((1.0,), lambda t: math.nan)}, "must give one finite number for a time"),
+    "shaken without signal":
+        ({"ground_acceleration": (1.0,)}, r"ground_acceleration must be \(direction, signal\)"),
+    "shaken by a number":
+        ({"ground_acceleration": ((1.0,), 2.0)}, "ground_acceleration: a function of time is needed"),
+    "shaken in the plane":
+        ({"ground_acceleration": ((1.0, 0.0), ride)}, "direction of ground_acceleration must be 1 numbers"),
     "traction in the plane": ({"traction": {"end": ((1.0, 0.0), ride)}}, r"traction\['end'\] must be 1"),
     "traction of a number": ({"traction": {"end": 1.0}}, r"traction\['end'\] must be"),
     "infinite gravity": ({"gravity": (math.inf,)}, "gravity must be 1 numbers"),

@@ -294,7 +294,7 @@ def test_loads_of_the_two_readings(partition):
         whole, parts = model.bodies(False)[0], model.bodies(True)
         (loads[shaken],) = whole.loads.patterns
         both = sum(part.loads.patterns[0] for part in parts)
-        free = ~whole.held
+        free = ~whole.constrained
         assert both[free] == pytest.approx(loads[shaken][free], rel=1e-12)
     trolley = np.zeros(whole.size, dtype=bool)
     trolley[crane.dofs_of(whole, "trolley")] = True

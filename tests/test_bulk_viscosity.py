@@ -72,7 +72,7 @@ def stress(rate, edge, b1, b2, modulus=MODULUS):
 @pytest.mark.parametrize("law", [LINEAR, NEO], ids=["linear", "neo-Hookean"])
 def test_one_triangle(law, sign):
     """Nodal forces of uniform rates, from the gradients of the shape functions, deformed or not."""
-    body = solid(TRIANGLE, law, cells=1, comm=MPI.COMM_SELF, section=0.5, long=1.7)
+    body = solid(TRIANGLE, law, cells=1, comm=MPI.COMM_SELF, cross_section=0.5, long=1.7)
     corners = body.x[body.space.dofmap.list[0], :2]
     edges = (corners[1:] - corners[0]).T
     area = abs(np.linalg.det(edges)) / 2
@@ -96,21 +96,22 @@ def test_one_triangle(law, sign):
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_power_of_uniform_rates(kind, degree, state, sign):
     """Volume times stress times rate; the edge is that of a cube of the cell's volume by the degree."""
-    body = solid(kind, cells=2, degree=degree, state=state, section=0.5 if kind in (QUAD, TRIANGLE) else 1.0)
+    thickness = 0.5 if kind in (QUAD, TRIANGLE) else 1.0
+    body = solid(kind, cells=2, degree=degree, hypothesis=state, cross_section=thickness)
     d = body.block
     v = affine(body, sign * RATE)
     rate = sign * np.trace(RATE[:d, :d])
     cells = body.mesh.topology.index_map(d).size_global
     modulus = E if d == 1 else E / (1 - NU**2) if state == "plane-stress" else MODULUS
     edge = (1 / cells) ** (1 / d) / degree
-    expected = body.section * stress(rate, edge, 0.3, 1.2, modulus) * rate
+    expected = body.cross_section * stress(rate, edge, 0.3, 1.2, modulus) * rate
     assert expected > 0
     assert power(body, viscous(body, np.zeros(body.size), v), v) == pytest.approx(expected, rel=1e-12)
 
 
 def test_hoop_rate_of_a_body_of_revolution():
     """A cylinder that only swells around: tr D is v_r' + v_r / r, over a full turn."""
-    body = solid(QUAD, state="axisymmetric")
+    body = solid(QUAD, hypothesis="axisymmetric")
     v = affine(body, np.diag([-0.5, 0.0, 0.0]))
     expected = math.pi * stress(-1.0, 0.5, 0.3, 1.2) * -1.0
     assert power(body, viscous(body, np.zeros(body.size), v), v) == pytest.approx(expected, rel=1e-12)

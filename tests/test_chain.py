@@ -62,7 +62,7 @@ def test_the_mesh_is_the_arc(shape):
     angles = opening * (np.arange(bars + 1) / bars - 0.5)
     x = np.column_stack([R * np.sin(angles), R * (np.cos(angles) - np.cos(opening / 2))])
     assert np.abs(arch.rest.reshape(-1, 2) - x).max() < 4e-15 * R
-    assert np.flatnonzero(arch.held).tolist() == [0, 1, 2 * bars, 2 * bars + 1]
+    assert np.flatnonzero(arch.constrained).tolist() == [0, 1, 2 * bars, 2 * bars + 1]
     assert arch.labels[:3] == ["x0", "y0", "x1"] and arch.labels[-1] == f"y{bars}"
     assert [arch.labels[i] for i in arch.heights] == [f"y{i}" for i in range(1, bars)]
 
@@ -233,7 +233,7 @@ def test_static_equilibrium_is_a_minimum():
     assert still.active == (5, 6) and still.residual < 1e-14
     assert np.all(still.forces >= 0) and np.all(x[arch.heights] >= -0.065)
     assert np.all((still.forces == 0) | (x[arch.heights] == -0.065))
-    free = ~arch.held
+    free = ~arch.constrained
     free[arch.heights] &= still.forces == 0
     assert np.abs(force[free]).max() < 1e-14
     assert x[::2] == pytest.approx(-x[::2][::-1], abs=1e-11)
@@ -241,7 +241,7 @@ def test_static_equilibrium_is_a_minimum():
         for _ in range(100):
             other = x + size * generator.standard_normal(24)
             other[arch.heights] = np.maximum(other[arch.heights], -0.065)
-            other[arch.held] = x[arch.held]
+            other[arch.constrained] = x[arch.constrained]
             assert arch.energy(other) > arch.energy(x)
 
 

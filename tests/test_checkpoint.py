@@ -29,7 +29,7 @@ def bar_scheme(name):
         return divided()
     if name == "cd-lagrange-implicit":
         ball = di.PointMasses(1.0, lambda t, u, v, out: np.copyto(out, -4.0 * u - 0.3 * v**3))
-        return SCHEMES[name].make(ball, 0.03, contact=di.Bound(ball, 0, lower=-0.2, restitution=0.5)), 1.0
+        return SCHEMES[name].make(ball, 0.03, contact=di.DofBound(ball, 0, lower=-0.2, restitution=0.5)), 1.0
     bar = di.Solid(line("bar.geo"), **STEEL)
     contact = None
     if SCHEMES[name].contact != "none":
@@ -90,7 +90,7 @@ def test_wherever_it_stops(at, shared_path):
 
 def ball():
     system = di.PointMasses(1.0, load=[-9.81])
-    return di.CDLagrange(system, 1e-3, contact=di.Bound(system, 0, lower=0.0, restitution=0.8)), 2.0
+    return di.CDLagrange(system, 1e-3, contact=di.DofBound(system, 0, lower=0.0, restitution=0.8)), 2.0
 
 
 @pytest.mark.parametrize("make", [ball, divided], ids=["ball", "divided"])
@@ -267,14 +267,15 @@ def shaken(kind, size=0.02, rate=20.0):
         return size * np.sin(rate * t)
 
     given = {
-        "foot": {"moved": {"skin": {1: signal}}}, "ground": {"shaken": ((0.0, 1.0), signal)},
+        "foot": {"prescribed": {"skin": {1: signal}}},
+        "ground": {"ground_acceleration": ((0.0, 1.0), signal)},
         "force": {"body_force": ((0.0, 1.0), signal)},
     }.get(kind, {})  # fmt: skip
     named, law = block(dmesh.CellType.triangle, (2, 2)), di.LinearElastic(1e4, 0.3)
     plate = di.Solid(named, density=1e3, law=law, **given)
     contact = None
     if kind == "obstacle":
-        belt = di.Moving(di.Plane((0.0, -1e-3), (0.0, 1.0)), translation=((1.0, 0.0), signal))
+        belt = di.MovingObstacle(di.Plane((0.0, -1e-3), (0.0, 1.0)), translation=((1.0, 0.0), signal))
         contact = di.RigidContact(plate, "skin", belt, friction=0.3)
     return di.CDLagrange(plate, np.pi / 20.0 / 100, contact=contact), 0.0
 

@@ -35,7 +35,7 @@ class Reaching(VelocityLevel):
     """Acts a step before the floor is reached."""
 
     def impulses(self, s, response, *, first=False):
-        return response.solve(self.contact.gap(s.u + s.dt * s.v) <= 0, self.contact.rows(s.v))
+        return response.solve(self.contact.gap(s.u + s.dt * s.v) <= 0, self.contact.L(s.v))
 
 
 class Gluing(VelocityLevel):
@@ -47,7 +47,7 @@ class Gluing(VelocityLevel):
 
     def impulses(self, s, response, *, first=False):
         self._held |= self.contact.closed(self.contact.gap(s.u))
-        s.v[self.contact.rows.dofs[self._held, 0]] = 0.0
+        s.v[self.contact.L.dofs[self._held, 0]] = 0.0
         # What it presses with counts, not the direction.
         return np.where(self._held, 1e-300, 0.0)
 

@@ -29,7 +29,7 @@ class Scaled(CentralDifferences):
 
     def _resolve_contact(self, response, first=False):
         self.r[:] = self.factor * self.enforcement.impulses(self, response, first=first)
-        response.push(self.r, self.v)
+        response.apply_impulse(self.r, self.v)
 
 
 class Ignorant(Scaled):

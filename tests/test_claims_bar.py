@@ -104,7 +104,7 @@ class ExactForce(CentralDifferences):
 
     def _resolve_contact(self, response, first=False):
         self.r[:] = BAR.force * self.dt if BAR.contact_start <= self.t < BAR.contact_end else 0.0
-        response.push(self.r, self.v)
+        response.apply_impulse(self.r, self.v)
 
 
 class Lumped(ThetaMethod):
@@ -143,7 +143,7 @@ class Overcorrected(OneForecast):
         super().advance()
         more = np.where(self.tau > 1e-9, 2e-5, 0.0)
         self.tau += more
-        self.contact.rows.add_transpose(more, self.u)
+        self.contact.L.add_transpose(more, self.u)
 
 
 HERE = "test_claims_bar:"

@@ -70,8 +70,8 @@ class Tied(Central):
 
     def _resolve_contact(self, response, first=False):
         everywhere = np.ones(self.r.size, dtype=bool)
-        self.r[:] = -self.contact.rows(self.v) / response.delassus(everywhere)
-        response.push(self.r, self.v)
+        self.r[:] = -self.contact.L(self.v) / response.delassus(everywhere)
+        response.apply_impulse(self.r, self.v)
 
 
 class Soft(Central):
@@ -79,7 +79,7 @@ class Soft(Central):
 
     def _resolve_contact(self, response, first=False):
         self.r[:] = 1e7 * self.dt * np.maximum(1.3e-3 - self.gap(), 0.0)
-        response.push(self.r, self.v)
+        response.apply_impulse(self.r, self.v)
 
 
 class Elastic(CentralDifferences):
@@ -97,7 +97,7 @@ class Thrown(Central):
     def _resolve_contact(self, response, first=False):
         super()._resolve_contact(response, first)
         if first:
-            response.push(np.full(self.r.size, 50.0), self.v)
+            response.apply_impulse(np.full(self.r.size, 50.0), self.v)
 
 
 class Tilted(Central):
@@ -105,7 +105,7 @@ class Tilted(Central):
 
     def _resolve_contact(self, response, first=False):
         super()._resolve_contact(response, first)
-        response.push(self.r * [1.0, 0.0, 0.0, 0.0], self.v)
+        response.apply_impulse(self.r * [1.0, 0.0, 0.0, 0.0], self.v)
 
 
 class Dragged(Central):

@@ -29,7 +29,7 @@ class Ahead(VelocityLevel):
     def impulses(self, s, response, *, first=False):
         closed = self.contact.evaluate(s.u + s.dt * s.v) <= 0
         self.contact.evaluate(s.u)
-        b = self.contact.rows(s.v) + self.contact.restitution * self.contact.rows(s.v_before)
+        b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
         return response.solve(closed, b)
 
 
@@ -38,9 +38,9 @@ class Skewed(VelocityLevel):
 
     def impulses(self, s, response, *, first=False):
         closed = self.contact.closed(self.contact.evaluate(s.u))
-        weights = self.contact.rows.weights
+        weights = self.contact.L.weights
         weights[:] = weights @ np.array([[np.cos(0.1), np.sin(0.1)], [-np.sin(0.1), np.cos(0.1)]])
-        b = self.contact.rows(s.v) + self.contact.restitution * self.contact.rows(s.v_before)
+        b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
         return response.solve(closed, b)
 
 

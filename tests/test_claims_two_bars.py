@@ -44,7 +44,7 @@ class ExactForce(Central):
 
     def _resolve_contact(self, response, first=False):
         self.r[:] = BAR.force * self.dt if BAR.contact_start <= self.t < BAR.contact_end else 0.0
-        response.push(self.r, self.v)
+        response.apply_impulse(self.r, self.v)
 
 
 class Elastic(CentralDifferences):

@@ -24,11 +24,11 @@ def test_both_laws_hold_at_once(changes):
     problem = make("combined", **changes)
     s, contact = problem.integrator, problem.integrator.contact
     e, broken = changes.get("restitution", 0.0), []
-    before = [contact.rows(s.v)]
+    before = [contact.L(s.v)]
 
     def law(s):
-        w = contact.rows(s.v) + e * before[0]
-        before[0] = contact.rows(s.v)
+        w = contact.L(s.v) + e * before[0]
+        before[0] = contact.L(s.v)
         broken.append(np.max(np.abs(w[s.r > 0]), initial=0.0))
         assert np.all(s.r >= 0) and np.all(s.tau >= 0)
         assert np.max(np.abs(s.gap()[s.tau > 0]), initial=0.0) < 1e-16
@@ -90,7 +90,7 @@ BENT = di.PointMasses([1.0, 1.0], internal=spring)
     (lambda: di.AcaryBonnefon(BENT, 0.1), "combined scheme takes linear systems"),
     (lambda: di.CarpenterImplicit(FREE, 0.1, curved(FREE)), "flat obstacle"),
     (lambda: di.AcaryBonnefon(FREE, 0.1, curved(FREE)), "flat obstacle"),
-    (lambda: di.CarpenterImplicit(FREE, 0.1, di.Bound(FREE, 0, lower=0.0, restitution=0.5)), "e = 0.5"),
+    (lambda: di.CarpenterImplicit(FREE, 0.1, di.DofBound(FREE, 0, lower=0.0, restitution=0.5)), "e = 0.5"),
     (lambda: di.AcaryBonnefon(FREE, 0.1, forecast=2.0), "forecast must lie in"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_refused(wrong, words):

@@ -10,7 +10,7 @@ from test_hati import glued
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels
-from dolfinx_impact.algebra.operators import Rows
+from dolfinx_impact.algebra.operators import SparseRows
 from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
 from dolfinx_impact.integrators.central_differences import CentralDifferenceBalance
 from dolfinx_impact.integrators.contact_laws import PositionLevel
@@ -54,7 +54,7 @@ class Deeper(CompiledBowl):
         return super().gap(x) + 0.5
 
 
-class Raised(di.Bound):
+class Raised(di.DofBound):
     """A bound whose gap is another one."""
 
     def gap(self, u):
@@ -72,14 +72,14 @@ class Funnel(di.contact.Contact):
     constant = False
 
     def __init__(self, system, **options):
-        rows = Rows(np.array([[0, 1]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)))
+        rows = SparseRows(np.array([[0, 1]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)))
         super().__init__(system, rows, **options)
 
     def gap(self, u):
         return np.array([(u[1] - u[0] ** 2 / 4) / math.sqrt(1 + u[0] ** 2 / 4)])
 
     def evaluate(self, u):
-        self.rows.weights[0] = np.array([-u[0] / 2, 1.0]) / math.sqrt(1 + u[0] ** 2 / 4)
+        self.L.weights[0] = np.array([-u[0] / 2, 1.0]) / math.sqrt(1 + u[0] ** 2 / 4)
         return self.gap(u)
 
 
@@ -211,8 +211,8 @@ JOIN = {
         "contact": on(CompiledRaised), "scheme": law(PositionLevel), "t_end": 4.0,
     },
     "curved contact": {"contact": lambda s: CompiledFunnel(s, restitution=0.6)},
-    "law": {"contact": on(di.Bound), "scheme": law(Same)},
-    "balance": {"contact": on(di.Bound), "balance": Named},
+    "law": {"contact": on(di.DofBound), "scheme": law(Same)},
+    "balance": {"contact": on(di.DofBound), "balance": Named},
     "system": {"system": lambda: CompiledRough([1.0, 2.0], load=[0.0, -9.81])},
 }  # fmt: skip
 
@@ -222,13 +222,13 @@ REFUSED = {
     "flat contact": ({"contact": on(Raised)}, r"Raised decides for itself .* changes gap\(\)"),
     "curved contact": ({"contact": Funnel}, "Funnel decides for itself"),
     "closed below a compiled one": ({"contact": Wide}, r"Wide decides for itself .* changes closed\(\)"),
-    "law": ({"contact": on(di.Bound), "scheme": law(Milder)}, "Milder is no contact law of the compiled"),
+    "law": ({"contact": on(di.DofBound), "scheme": law(Milder)}, "Milder is no contact law of the compiled"),
     "curved at position level": (
         {"contact": CompiledFunnel, "scheme": law(PositionLevel)}, "curved gaps at position level"),
     "balance": ({"balance": Counting}, "Counting follows its steps one by one"),
     "step": ({"scheme": Damped}, "Damped makes its steps one by one"),
     "mean velocity": ({"scheme": Mean}, "Mean makes its steps one by one"),
-    "records": ({"contact": on(di.Bound), "scheme": Marked}, "Marked makes its steps one by one"),
+    "records": ({"contact": on(di.DofBound), "scheme": Marked}, "Marked makes its steps one by one"),
     "system": (
         {"system": lambda: Rough([1.0, 2.0], load=[0.0, -9.81])},
         r"external\(\) of Rough is not of a compiled",
@@ -256,7 +256,7 @@ def test_without_one_its_steps_are_made_one_by_one(what):
 
 
 def test_what_an_object_has_of_its_own_counts_too():
-    contact = di.Bound(point(), 1, lower=0.0)
+    contact = di.DofBound(point(), 1, lower=0.0)
     assert kernels.overridden(contact, ("gap", "closed")) is None
     contact.closed = lambda gap: gap <= 0.2
     assert kernels.overridden(contact, ("gap", "closed")) == "closed"
@@ -268,7 +268,7 @@ def test_the_level_of_a_class_decides():
     s = point()
     assert kernels.overridden(Raised(s, 1, lower=0.0), ("gap",)) == "gap"
     assert kernels.overridden(CompiledRaised(s, 1, lower=0.0), ("gap",)) is None
-    assert kernels.overridden(CompiledRaised(s, 1, lower=0.0), ("gap",), di.Bound) == "gap"
+    assert kernels.overridden(CompiledRaised(s, 1, lower=0.0), ("gap",), di.DofBound) == "gap"
     assert kernels.overridden(Bowl(), ("gap",)) == "gap"
 
 

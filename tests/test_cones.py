@@ -188,9 +188,9 @@ def test_implicit_solid_sliding_along_a_wall():
 
 
 def test_held_points_do_not_rub():
-    system = di.PointMasses([1.0, 1.0], held=[1])
+    system = di.PointMasses([1.0, 1.0], fixed=[1])
     floor = di.ObstacleContact(system, [[0, 1]], di.Plane((0.0, 0.0), (1.0, 0.0)), friction=0.1)
-    with pytest.raises(ValueError, match="friction acts on points with dofs that are held"):
+    with pytest.raises(ValueError, match="friction acts on points with dofs that are constrained"):
         di.MoreauJean(system, 0.1, contact=floor)
 
 

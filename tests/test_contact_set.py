@@ -97,7 +97,7 @@ def test_a_body_on_a_floor_against_a_curved_wall(scheme, shared_path):
 def test_lists_go_to_every_scheme(name):
     """A bar of one dof between two bounds."""
     body = di.PointMasses([1.0, 2.0], stiffness=[[2.0, -1.0], [-1.0, 1.0]])
-    bounds = [di.Bound(body, 0, lower=-0.1), di.Bound(body, 1, upper=0.2)]
+    bounds = [di.DofBound(body, 0, lower=-0.1), di.DofBound(body, 1, upper=0.2)]
     s = di.SCHEMES[name].make(body, 1e-2, contact=bounds)
     s.start(0.0, [-1.0, 1.0])
     run = di.simulate(s, t_end=3.0, progress=False)
@@ -106,7 +106,7 @@ def test_lists_go_to_every_scheme(name):
 
 def test_restitution_of_each_member_at_position_level():
     body = di.PointMasses([1.0, 1.0])
-    bounds = [di.Bound(body, 0, lower=0.0, restitution=0.5), di.Bound(body, 1, lower=0.0, restitution=1.0)]
+    bounds = [di.DofBound(body, i, lower=0.0, restitution=e) for i, e in ((0, 0.5), (1, 1.0))]
     s = di.PaoliSchatzman(body, 1e-3, bounds)
     s.start(0.01, -1.0)
     di.simulate(s, t_end=0.1, progress=False)
@@ -116,7 +116,7 @@ def test_restitution_of_each_member_at_position_level():
 def test_node_pairs_beside_a_wall():
     """Two bars that meet, the first rank's node against another's, and a wall far away."""
     cells = di.mesh.read(di.mesh.package_mesh("two_bars.geo"), gdim=1)
-    bars = di.Solid(cells, density=7847.0, law=di.LinearElastic(2.1e11), section=0.645e-3)
+    bars = di.Solid(cells, density=7847.0, law=di.LinearElastic(2.1e11), cross_section=0.645e-3)
     v0 = bars.rigid_velocity([5.0], cells="left bar") + bars.rigid_velocity([-5.0], cells="right bar")
     sums = []
     for listed in (False, True):
@@ -133,7 +133,7 @@ def test_node_pairs_beside_a_wall():
 @pytest.mark.parametrize("given, message", [
     (lambda b: [against(b, (0, 1)), di.Plane((0, 0), (0, 1))], "takes a contact or a list of contacts"),
     (lambda b: [against(b, (0, 1)), against(point(), (1, 0))], "made for the same system"),
-    (lambda b: [against(b, (0, 1), friction=0.1), di.Bound(b, 0, lower=-1.0)], "the directions of space"),
+    (lambda b: [against(b, (0, 1), friction=0.1), di.DofBound(b, 0, lower=-1.0)], "the directions of space"),
 ])  # fmt: skip
 def test_what_does_not_fit_in_a_list_is_said(given, message):
     body = point()

@@ -45,7 +45,7 @@ def test_a_groove_of_any_angle_is_the_small_problem_by_hand(angle, direction, e)
     """Two planes that meet: impulses against the 2x2 complementarity problem, which couples them."""
     half = np.radians(angle) / 2
     normals = np.array([[np.cos(half), np.sin(half)], [-np.cos(half), np.sin(half)]])
-    groove = obstacles.Union([di.Plane((0.0, 0.0), n) for n in normals])
+    groove = obstacles.UnionObstacle([di.Plane((0.0, 0.0), n) for n in normals])
     turned = np.radians(270.0) + (direction - 0.5) * np.radians(min(angle, 180.0 - angle))
     v0 = 2.0 * np.array([np.cos(turned), np.sin(turned)])
     s, run = thrown(groove, -1e-4 * v0, v0, restitution=e, t_end=1e-3)
@@ -60,7 +60,7 @@ def test_a_groove_of_any_angle_is_the_small_problem_by_hand(angle, direction, e)
 def test_friction_in_a_groove(mu):
     """Along a symmetric groove both faces rub: Newton and Coulomb at each of them."""
     normals = np.array([[0.0, 0.8, 0.6], [0.0, -0.8, 0.6]])
-    groove = obstacles.Union([di.Plane(np.zeros(3), n) for n in normals])
+    groove = obstacles.UnionObstacle([di.Plane(np.zeros(3), n) for n in normals])
     s, run = thrown(groove, [0.0, 0.0, 1e-4], [3.0, 0.0, -1.0], t_end=1e-3, friction=mu)
     assert normals @ s.v == pytest.approx([0.0, 0.0], abs=1e-12)
     assert s.r == pytest.approx([2.0 / 1.2] * 2, rel=1e-12)
@@ -74,7 +74,7 @@ def test_friction_in_a_groove(mu):
 @given(e=st.floats(0.0, 1.0), speed=st.floats(-1.0, 3.0))
 def test_a_wall_that_moves_gives_its_velocity(scheme, e, speed):
     """Newton's law holds for the velocity relative to the wall."""
-    wall = obstacles.Moving(di.Plane([0.0], [1.0]), translation=lambda t: np.array([speed * t]))
+    wall = obstacles.MovingObstacle(di.Plane([0.0], [1.0]), translation=lambda t: np.array([speed * t]))
     s, run = thrown(wall, [0.01], [-2.0], restitution=e, t_end=0.05, scheme=scheme)
     hit = run["r"].sum()
     # The wall's velocity is a difference of its positions.
@@ -87,7 +87,8 @@ def test_a_wall_that_moves_gives_its_velocity(scheme, e, speed):
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
 def test_a_turning_wheel_drags_what_lies_on_it(scheme):
     """Rubbed long enough the mass has the velocity of the surface below it."""
-    wheel = obstacles.Moving(di.Sphere((0.0, -1.0), 1.0), rotation=lambda t: -0.5 * t, center=(0.0, -1.0))
+    at = (0.0, -1.0)
+    wheel = obstacles.MovingObstacle(di.Sphere(at, 1.0), rotation=lambda t: -0.5 * t, center=at)
     system = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
     contact = di.ObstacleContact(system, [[0, 1]], wheel, friction=0.8)
     s = scheme(system, 1e-3, contact=contact)
@@ -134,7 +135,7 @@ def test_a_function_that_fails_at_one_node_before_the_start_fails_on_all_ranks()
     ({"rotation": lambda t: np.inf if t > 0.05 else 0.0, "center": (0.0, -5.0)}, "rotation"),
 ])  # fmt: skip
 def test_a_motion_that_is_no_number_ends_the_run(given, word):
-    floor = obstacles.Moving(di.Plane((0.0, -0.1), (0.0, 1.0)), **given)
+    floor = obstacles.MovingObstacle(di.Plane((0.0, -0.1), (0.0, 1.0)), **given)
     with pytest.raises(ValueError, match=f"the {word} of a moving obstacle must be finite, but is"):
         di.simulate(foot(obstacle=floor), t_end=1.0, progress=False)
 
@@ -153,17 +154,17 @@ def test_friction_where_a_direction_along_the_plane_is_fixed():
     """A plane of symmetry: its node at the floor neither slides nor has friction."""
     s = foot(obstacle=di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.5, fixed={"side": (0,)})
     run = di.simulate(s, t_end=0.5, progress=False)
-    still = s.system.held[s.contact.rows.dofs].any(axis=1)
+    still = s.system.constrained[s.contact.L.dofs].any(axis=1)
     assert COMM.allreduce(int(still.sum())) == 1
     assert run["r_t"].any() and np.abs(run["residual"]).max() < 1e-13 * run["kinetic"][0]
     assert np.all(np.linalg.norm(run["r_t"], axis=2) <= 0.5 * run["r"] * (1 + 1e-12))
-    assert not s.v[: s.system.owned][s.system.held].any()
+    assert not s.v[: s.system.owned][s.system.constrained].any()
 
 
 @pytest.mark.parametrize("scheme", [di.PaoliSchatzman, di.CarpenterImplicit])
 def test_moving_obstacles_are_for_velocity_level(scheme):
     system = di.PointMasses([1.0], stiffness=[[1.0]])
-    wall = obstacles.Moving(di.Plane([0.0], [1.0]), translation=lambda t: np.array([t]))
+    wall = obstacles.MovingObstacle(di.Plane([0.0], [1.0]), translation=lambda t: np.array([t]))
     contact = di.ObstacleContact(system, [[0]], wall)
     with pytest.raises(ValueError, match="does not support moving obstacles: take CDLagrange or MoreauJean"):
         scheme(system, 0.1, contact=contact)

@@ -107,7 +107,7 @@ def test_wheels(trolley):
     assert sorted(map(tuple, np.round(crane.x[crane.nodes("crane wheels")], 9))) == [
         (-11.0, -2.4, 0.0), (-11.0, 2.4, 0.0), (11.0, -2.4, 0.0), (11.0, 2.4, 0.0)
     ]  # fmt: skip
-    assert np.sum(~crane.held) == 2352
+    assert np.sum(~crane.constrained) == 2352
 
 
 @REFINE
@@ -120,11 +120,11 @@ def test_partitions(refine):
     found = np.sort(np.concatenate([named.cells(name) for name in SMALL]))
     assert len(found) == 16 and np.array_equal(found, touching)
     small, rest = frame(named, cells=SMALL), frame(named, cells=sorted(set(sections()) - set(SMALL)))
-    assert np.sum(small.inside) == 144 and np.sum(small.inside & rest.inside) == 96
+    assert np.sum(small.active) == 144 and np.sum(small.active & rest.active) == 96
     assert small.total_mass + rest.total_mass == pytest.approx(whole.total_mass, rel=1e-13)
     paper = frame(named, cells=PAPER)
-    assert np.sum(paper.inside) == 6 * (2 * (40 * refine + 1) + 88 * refine)
-    assert np.sum(paper.inside & frame(named, cells=("girders far", "end-carriages")).inside) == 4 * 6
+    assert np.sum(paper.active) == 6 * (2 * (40 * refine + 1) + 88 * refine)
+    assert np.sum(paper.active & frame(named, cells=("girders far", "end-carriages")).active) == 4 * 6
 
 
 def test_critical_time_step():

@@ -380,7 +380,7 @@ def test_blocks_agree_on_ranks(launch, tmp_path):
 
 def spring():
     system = di.PointMasses([1.0, 1.0], stiffness=[[2.0, -1.0], [-1.0, 1.0]])
-    return system, di.Bound(system, 0, lower=0.0)
+    return system, di.DofBound(system, 0, lower=0.0)
 
 
 @pytest.mark.parametrize("scheme, settings, reason", [

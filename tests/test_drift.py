@@ -58,7 +58,7 @@ def test_any_feedback_holds_the_bead(scheme, a, friction):
 def test_a_drop_on_a_flat_floor_is_the_same_to_the_bit(scheme, e):
     """Also where the floor is one that might turn, and normals are oblique."""
     for normal in ((0.0, 1.0), (-0.6, 0.8)):
-        floor = di.Moving(di.Plane((0.0, -1.0), normal), translation=((1.0, 0.0), lambda t: 0.0))
+        floor = di.MovingObstacle(di.Plane((0.0, -1.0), normal), translation=((1.0, 0.0), lambda t: 0.0))
         runs = [bead(scheme, a, obstacle=floor, load=[0.3, -9.81], restitution=e, t_end=1.0)[1]
                 for a in (False, True)]  # fmt: skip
         for name in ("u", "v", "r", "contact"):
@@ -69,7 +69,7 @@ def test_a_drop_on_a_flat_floor_is_the_same_to_the_bit(scheme, e):
 @given(e=st.floats(0.01, 0.9), height=st.floats(0.0, 0.05), down=st.floats(-1.0, 0.0))
 @settings(max_examples=10)
 def test_a_flat_floor_does_not_turn_whatever_bounces_on_it(scheme, e, height, down):
-    floor = di.Moving(di.Plane((0.0, 0.0), (0.0, 1.0)), translation=((1.0, 0.0), lambda t: 0.0))
+    floor = di.MovingObstacle(di.Plane((0.0, 0.0), (0.0, 1.0)), translation=((1.0, 0.0), lambda t: 0.0))
     runs = []
     for correction in (False, True):
         body = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
@@ -104,7 +104,7 @@ def test_the_summary_says_how_deep_and_warns_of_drift():
     assert "largest penetration" in held.summary() and "WARNING" not in held.summary()
     ball = di.PointMasses(1.0, load=[-9.81])
     for scheme, words in ((di.CDLagrange, "largest penetration"), (di.Carpenter, "no penetration")):
-        s = scheme(ball, 1e-3, contact=di.Bound(ball, 0, lower=0.0))
+        s = scheme(ball, 1e-3, contact=di.DofBound(ball, 0, lower=0.0))
         s.start(1.0, 0.0)
         run = di.simulate(s, t_end=0.6, every=7, progress=False)
         assert words in run.summary() and "WARNING" not in run.summary()

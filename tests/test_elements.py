@@ -131,7 +131,7 @@ NONLINEAR = [
 @pytest.mark.parametrize("kind, degree, law, state", NONLINEAR)
 def test_nonlinear_elements(kind, degree, law, state):
     """Finite rigid motions cost nothing; no resultant, no moment; forces and tangents are derivatives."""
-    body = solid(kind, degree, law, state=state, section=0.5 if state else 1.0)
+    body = solid(kind, degree, law, hypothesis=state, cross_section=0.5 if state else 1.0)
     d = body.block
     u, x = waves(body), waves(body, 1.0, phase=2.0)
     force = internal(body, u).copy()
@@ -205,12 +205,12 @@ PATCHES = [
 @pytest.mark.parametrize("kind, degree, law, state", PATCHES)
 def test_uniform_strain(kind, degree, law, state):
     """On a distorted mesh: energy of the closed form, no force on nodes inside."""
-    body = solid(kind, degree, law, state=state, section=1.0 if state is None else 0.4)
+    body = solid(kind, degree, law, hypothesis=state, cross_section=1.0 if state is None else 0.4)
     d = body.block
     u, F = affine(body, GRADIENT), np.eye(3)
     F[:d, :d] += GRADIENT[:d, :d]
     density = thin_energy(law, F) if state == "plane-stress" else energy_3d(law, F)
-    assert stored(body, u) == pytest.approx(body.section * density, rel=1e-9)
+    assert stored(body, u) == pytest.approx(body.cross_section * density, rel=1e-9)
     force, n = internal(body, u), body.owned // d
     x = body.x[:n, :d]
     inside = np.all((x > 1e-9) & (x < 1 - 1e-9), axis=1)
@@ -223,7 +223,8 @@ def test_uniform_strain(kind, degree, law, state):
     up[:d, :d] += h * GRADIENT[:d, :d]
     down[:d, :d] -= h * GRADIENT[:d, :d]
     closed = thin_energy if state == "plane-stress" else energy_3d
-    assert slope == pytest.approx(body.section * (closed(law, up) - closed(law, down)) / (2 * h), rel=1e-6)
+    change = closed(law, up) - closed(law, down)
+    assert slope == pytest.approx(body.cross_section * change / (2 * h), rel=1e-6)
 
 
 @pytest.mark.parametrize("kind, degree, law", [
@@ -232,7 +233,7 @@ def test_uniform_strain(kind, degree, law, state):
 @pytest.mark.parametrize("bore", [0.0, 0.5])
 def test_cylinder_of_revolution(kind, degree, law, bore):
     """A solid and a hollow cylinder, uniform radial and axial strain: a full turn of the closed form."""
-    body = solid(kind, degree, law, corner=bore, state="axisymmetric", gravity=(0.0, -3.0))
+    body = solid(kind, degree, law, corner=bore, hypothesis="axisymmetric", gravity=(0.0, -3.0))
     volume = math.pi * ((1 + bore) ** 2 - bore**2)
     assert body.total_mass == pytest.approx(DENSITY * volume, rel=1e-12)
     assert total(body, body.mass) == pytest.approx([DENSITY * volume] * 2, rel=1e-12)
@@ -264,21 +265,22 @@ def test_pressure_on_a_turned_cylinder():
     facets = dmesh.locate_entities_boundary(square, 1, lambda x: np.isclose(x[0], 1.5))
     tags = dmesh.meshtags(square, 1, np.sort(facets), np.ones(facets.size, dtype=np.int32))
     named = di.NamedMesh(square, None, tags, {"outside": (1, 1)})
-    body = di.Solid(named, density=1.0, law=LINEAR, state="axisymmetric", traction={"outside": (2.0, -1.0)})
+    pull = {"outside": (2.0, -1.0)}
+    body = di.Solid(named, density=1.0, law=LINEAR, hypothesis="axisymmetric", traction=pull)
     load = np.zeros(body.size)
     body.external(0.0, load, load, load)
     assert total(body, load) == pytest.approx(2 * math.pi * 1.5 * np.array([2.0, -1.0]), rel=1e-12)
 
 
 @pytest.mark.parametrize("state, dimension, words", [
-    ("plane", 2, "state must be one of plane-strain, plane-stress, axisymmetric, not 'plane'"),
-    ("plane-stress", 3, "state is for bodies in the plane, this one has 3"),
-    ("axisymmetric", 1, "state is for bodies in the plane, this one has 1"),
+    ("plane", 2, "hypothesis must be one of plane-strain, plane-stress, axisymmetric, not 'plane'"),
+    ("plane-stress", 3, "hypothesis is for bodies in the plane, this one has 3"),
+    ("axisymmetric", 1, "hypothesis is for bodies in the plane, this one has 1"),
 ])  # fmt: skip
 def test_states_that_do_not_fit(state, dimension, words):
     made = {1: lambda: dmesh.create_unit_interval(COMM, 3), 2: lambda: box(QUAD), 3: lambda: box(TET)}
     with pytest.raises(ValueError, match=words):
-        di.Solid(made[dimension](), density=1.0, law=LINEAR, state=state)
+        di.Solid(made[dimension](), density=1.0, law=LINEAR, hypothesis=state)
 
 
 # -- materials and bodies by the names of cells
@@ -336,7 +338,7 @@ def test_masses_and_energies_of_several_materials_add_up():
 @pytest.mark.parametrize("degree", [1, 2])
 def test_consistent_mass_of_several_materials(degree):
     named = named_square(QUAD)
-    body = di.Solid(named, density={"left": 2.0, "right": 5.0}, law=LINEAR, degree=degree, section=0.5)
+    body = di.Solid(named, density={"left": 2.0, "right": 5.0}, law=LINEAR, degree=degree, cross_section=0.5)
     ones, out = np.zeros(body.size), np.zeros(body.size)
     ones[::2] = 1.0
     body.mass_product(ones, "consistent", out)

@@ -19,7 +19,7 @@ def bar(unit=1.0, modulus=2.1e11, elements=20):
     ends = dmesh.locate_entities_boundary(mesh, 1, lambda x: x[0] < 1e-9)
     tags = dmesh.meshtags(mesh, 1, ends, 1 + 0 * ends)
     named = di.NamedMesh(mesh, None, tags, {"tip": (1, 1)})
-    return di.Solid(named, density=7850.0, law=di.LinearElastic(modulus, 0.0), section=0.02)
+    return di.Solid(named, density=7850.0, law=di.LinearElastic(modulus, 0.0), cross_section=0.02)
 
 
 def test_bodies_say_their_size_their_mass_and_their_step():
@@ -61,11 +61,11 @@ def test_one_rank_may_print_alone():
 
 
 @pytest.mark.parametrize("thing, words", [
-    (di.PointMasses([1.0, 2.0], stiffness=[[4.0, 0.0], [0.0, 4.0]], held=[1]),
-     "PointMasses: 2 dofs, masses 1 to 2 kg, 1 held, length 1 m, critical step 1 s"),
+    (di.PointMasses([1.0, 2.0], stiffness=[[4.0, 0.0], [0.0, 4.0]], fixed=[1]),
+     "PointMasses: 2 dofs, masses 1 to 2 kg, 1 constrained, length 1 m, critical step 1 s"),
     (di.RigidBody(2.0, 3.0, [[0.0, 0.5]]), "RigidBody: 3 dofs, mass 2 kg, inertia 3 kg m2, length 0.5 m"),
     (di.Sphere((0.0, 1.0), 2.0, inside=True), "Sphere(center (0, 1), radius 2, inside True)"),
-    (di.Union([di.Plane([0.0], [1.0])]), "Union(members Plane(point 0, direction 1))"),
+    (di.UnionObstacle([di.Plane([0.0], [1.0])]), "UnionObstacle(members Plane(point 0, direction 1))"),
 ])  # fmt: skip
 def test_point_masses_and_shapes_say_their_numbers(thing, words):
     assert repr(thing) == words

@@ -54,7 +54,7 @@ def block(scheme=di.CDLagrange, obstacle=FLOOR, friction=0.0, restitution=0.0, *
 
 
 def moving(obstacle=FLOOR, **motion):
-    return obstacles.Moving(obstacle, **motion)
+    return obstacles.MovingObstacle(obstacle, **motion)
 
 
 def still(t):
@@ -86,8 +86,8 @@ def test_an_obstacle_whose_function_fails(kind, scheme):
 @pytest.mark.parametrize("options", [
     {"body_force": ((0.0, 1.0), failing())},
     {"traction": {"top": ((0.0, 1.0), failing())}},
-    {"shaken": ((1.0, 0.0), failing())},
-    {"moved": {"top": {0: failing()}}},
+    {"ground_acceleration": ((1.0, 0.0), failing())},
+    {"prescribed": {"top": {0: failing()}}},
 ], ids=lambda options: next(iter(options)))  # fmt: skip
 def test_a_load_or_a_motion_whose_signal_fails(scheme, options):
     with pytest.raises(LookupError, match="no value was measured"):

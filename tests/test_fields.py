@@ -12,7 +12,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import _compat, parallel
-from dolfinx_impact.output.fields import LABELS, Fields
+from dolfinx_impact.output.fields import LABELS, FieldWriter
 from dolfinx_impact.output.stress import VonMises
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -69,7 +69,7 @@ def shown(s):
     body = s.system
     g = np.full(body.size // body.block, np.nan)
     if s.contact is not None:
-        np.fmin.at(g, s.contact.rows.dofs[:, 0] // body.block, s.gap())
+        np.fmin.at(g, s.contact.L.dofs[:, 0] // body.block, s.gap())
     fields = {"displacement": s.u, "velocity": s.v_mean, "stress": VonMises(body)(s.u), "gap": g}
     return s.t, {name: gathered(s, values) for name, values in fields.items()}
 
@@ -92,7 +92,7 @@ def impulse_on(s):
     d = s.system.mesh.geometry.dim
     if s.contact is None:
         return np.zeros(d)
-    out = s.r @ s.contact.rows.weights
+    out = s.r @ s.contact.L.weights
     return out + s.r_t.sum(axis=0) if s.r_t.size else out
 
 
@@ -113,7 +113,7 @@ def test_values_and_times(cell, degree, shared_path):
     """Every field at every sample is that of the run at its own place, start and last step included."""
     s = dropped(cell, degree)
     expected = [shown(s)]
-    impulses = follow(s, Fields(shared_path / "drop.bp", every=7), 24, (7, expected), (24,))
+    impulses = follow(s, FieldWriter(shared_path / "drop.bp", every=7), 24, (7, expected), (24,))
     file = read(shared_path / "drop.bp")
     assert file.t == pytest.approx([t for t, _ in expected], rel=1e-14) and file.t.size == 5
     for name in ("displacement", "velocity", "stress", "gap"):
@@ -135,7 +135,7 @@ def test_values_and_times(cell, degree, shared_path):
 def test_what_paraview_is_told(shared_path):
     """The scheme names points, cells, time and all fields with their units; the mesh is there once."""
     s = dropped("triangle")
-    follow(s, Fields(shared_path / "a.bp", every=2), 4)
+    follow(s, FieldWriter(shared_path / "a.bp", every=2), 4)
     file = read(shared_path / "a.bp")
     for name in ("geometry", "connectivity", "types", *LABELS.values()):
         assert f'<DataArray Name="{name}" />' in file.xml
@@ -151,7 +151,7 @@ def test_what_paraview_is_told(shared_path):
 def test_curved_obstacles(shared_path):
     """Where normals change, each impulse keeps the direction that it had."""
     s = dropped("tetrahedron", obstacle=di.Sphere((0.05, 0.05, -0.3), 0.3005), friction=0.0)
-    total = follow(s, Fields(shared_path / "s.bp", every=40, names=["impulse"]), 40)
+    total = follow(s, FieldWriter(shared_path / "s.bp", every=40, names=["impulse"]), 40)
     tables = read(shared_path / "s.bp", ["impulse"]).tables["impulse"]
     assert sum(tables)[:, 3:].sum(axis=0) == pytest.approx(total.sum(axis=0), rel=1e-12, abs=1e-12)
 
@@ -161,13 +161,13 @@ def test_by_time(shared_path):
     """The first step at or after each multiple of the interval, and the last."""
     s = dropped("triangle")
     h = s.dt
-    follow(s, Fields(shared_path / "t.bp", interval=2.5 * h, names=("gap",)), 11)
+    follow(s, FieldWriter(shared_path / "t.bp", interval=2.5 * h, names=("gap",)), 11)
     assert read(shared_path / "t.bp", ["gap"]).t / h == pytest.approx([0, 3, 5, 8, 10, 11])
     s = dropped("triangle")
-    follow(s, Fields(shared_path / "u.bp", interval=2 * h, names=("gap",)), 4)
+    follow(s, FieldWriter(shared_path / "u.bp", interval=2 * h, names=("gap",)), 4)
     assert read(shared_path / "u.bp", ["gap"]).t / h == pytest.approx([0, 2, 4])
     s = dropped("triangle")
-    follow(s, Fields(shared_path / "v.bp", interval=h / 3, names=("gap",)), 3)
+    follow(s, FieldWriter(shared_path / "v.bp", interval=h / 3, names=("gap",)), 3)
     assert read(shared_path / "v.bp", ["gap"]).t / h == pytest.approx([0, 1, 2, 3])
 
 
@@ -179,9 +179,9 @@ def test_resumed(schedule, obstacle, shared_path):
     ball = di.Sphere((0.05, -0.3), 0.3005) if obstacle else None
     first = dropped("triangle", obstacle=ball)
     options = {"every": 6} if schedule == "every" else {"interval": 5.4 * first.dt}
-    follow(first, Fields(shared_path / "whole.bp", **options), 30)
+    follow(first, FieldWriter(shared_path / "whole.bp", **options), 30)
     for stop in (15, 18):
-        s, fields = dropped("triangle", obstacle=ball), Fields(shared_path / f"{stop}.bp", **options)
+        s, fields = dropped("triangle", obstacle=ball), FieldWriter(shared_path / f"{stop}.bp", **options)
         fields.begin(s)
         for _ in range(stop):
             s.step()
@@ -190,7 +190,7 @@ def test_resumed(schedule, obstacle, shared_path):
         assert all(np.array_equal(COMM.bcast(value), value) for value in state.values())
         fields.end()
         before = (shared_path / f"{stop}.bp" / "data.0").read_bytes()
-        again, rest = dropped("triangle", obstacle=ball), Fields(shared_path / f"{stop}.bp", **options)
+        again, rest = dropped("triangle", obstacle=ball), FieldWriter(shared_path / f"{stop}.bp", **options)
         again.resume(kept)
         rest.resume(state)
         follow(again, rest, 30 - stop)
@@ -206,14 +206,14 @@ def test_resumed(schedule, obstacle, shared_path):
 
 def test_states_do_not_depend_on_ranks(shared_path):
     """Impulses are kept by the order of the contact points and find their points again."""
-    s, fields = dropped(), Fields(shared_path / "s.bp", every=100)
+    s, fields = dropped(), FieldWriter(shared_path / "s.bp", every=100)
     fields.begin(s)
     for _ in range(15):
         s.step()
         fields(s)
     state, samples = fields.state(), fields._samples
-    order = s.contact.rows.sorting(COMM)
-    x = parallel.gather_rows(COMM, s.system.x[s.contact.rows.dofs[:, 0] // 3])[order]
+    order = s.contact.L.sorting(COMM)
+    x = parallel.gather_rows(COMM, s.system.x[s.contact.L.dofs[:, 0] // 3])[order]
     assert np.all(np.diff(np.round(x, 9) @ [1e6, 1e3, 1.0]) > 0)
     assert state["normal"].shape == (len(x),) and state["normal"].any()
     mine = samples._normal.copy(), samples._tangential.copy()
@@ -226,7 +226,7 @@ def test_states_do_not_depend_on_ranks(shared_path):
 @needs_reader
 def test_a_run_that_goes_on(shared_path):
     """A second run with the same fields writes a second file; one from elsewhere is refused."""
-    s, fields = dropped("triangle"), Fields(shared_path / "a.bp", every=4)
+    s, fields = dropped("triangle"), FieldWriter(shared_path / "a.bp", every=4)
     follow(s, fields, 6)
     follow(s, fields, 6)
     assert read(shared_path / "a.bp").t / s.dt == pytest.approx([0, 4, 6])
@@ -236,7 +236,7 @@ def test_a_run_that_goes_on(shared_path):
         fields.begin(s)
     fields.end()
     # A new run replaces the first file and nothing else.
-    follow(dropped("triangle"), Fields(shared_path / "a.bp", every=4), 1)
+    follow(dropped("triangle"), FieldWriter(shared_path / "a.bp", every=4), 1)
     assert read(shared_path / "a.bp").t / s.dt == pytest.approx([0, 1])
     assert (shared_path / "a-2.bp").exists()
 
@@ -250,7 +250,7 @@ def test_two_bodies_of_hati(shared_path):
     wall = di.RigidContact(near, "bottom", di.Plane((0, 0), (0, 1)))
     s = di.HATI(near, far, 0.5 * near.critical_time_step(), wall, ratio=3)
     s.start(0.0, near.rigid_velocity((0, -20.0)))
-    total = follow_hati(s, Fields(shared_path / "h.bp", every=5), 20)
+    total = follow_hati(s, FieldWriter(shared_path / "h.bp", every=5), 20)
     file = read(shared_path / "h.bp")
     u = gathered(s, s.system.split(s.u)[0])
     v = gathered(s, s.system.split(s.u)[1])
@@ -281,7 +281,7 @@ def test_pairs_of_nodes(shared_path):
     pairs = di.NodePairs(solid, *pair_names(solid), (1.0,))
     s = di.CDLagrange(solid, 0.5 * solid.critical_time_step(), pairs)
     s.start(0.0, np.where(solid.x[:, 0] < 0, 1.0, -1.0))
-    fields = Fields(shared_path / "p.bp", every=10)
+    fields = FieldWriter(shared_path / "p.bp", every=10)
     fields.begin(s)
     total = 0.0
     for _ in range(200):
@@ -310,7 +310,7 @@ def test_frames(shared_path):
                      gravity=(0, 0, -9.81))  # fmt: skip
     s = di.CDLagrange(frame, 0.5 * frame.critical_time_step())
     s.start(0.0, 0.0)
-    fields = Fields(shared_path / "f.bp", every=5)
+    fields = FieldWriter(shared_path / "f.bp", every=5)
     fields.begin(s)
     for _ in range(10):
         s.step()
@@ -320,7 +320,7 @@ def test_frames(shared_path):
     assert file.t.size == 3 and "stress" not in file.xml and len(file.points) == 5
     assert file.tables["displacement"][-1][:, 5] == pytest.approx(s.u[2::6][: 5].min(), rel=1e-9)
     with pytest.raises(ValueError, match="a Frame has no stress to show"):
-        Fields(shared_path / "f.bp", every=5, names="stress").begin(s)
+        FieldWriter(shared_path / "f.bp", every=5, names="stress").begin(s)
 
 
 def in_space(mesh):
@@ -333,7 +333,7 @@ def in_space(mesh):
 @needs_reader
 def test_without_contact_and_on_part_of_a_mesh(shared_path):
     s = dropped("triangle", contact=False, cells="far")
-    follow(s, Fields(shared_path / "n.bp", every=3), 3)
+    follow(s, FieldWriter(shared_path / "n.bp", every=3), 3)
     file = read(shared_path / "n.bp")
     below = file.points[:, 1] < 0.051 - 1e-9
     assert np.isnan(file.tables["gap"][-1][:, 3]).all() and not file.tables["impulse"][-1][:, 3:].any()
@@ -348,7 +348,7 @@ def test_xdmf(shared_path):
     """Names, times and values, read with meshio's eyes for the XML and the C library of HDF5."""
     s = dropped("tetrahedron")
     expected = [shown(s)]
-    follow(s, Fields(shared_path / "x.xdmf", every=3), 9, (3, expected))
+    follow(s, FieldWriter(shared_path / "x.xdmf", every=3), 9, (3, expected))
     COMM.barrier()
     found = parallel.on_root(COMM, lambda: xdmf(shared_path / "x.xdmf"))
     x = found.pop("x")
@@ -360,7 +360,7 @@ def test_xdmf(shared_path):
             assert in_order(np.column_stack([x, values])) == pytest.approx(
                 wanted[name], rel=1e-12, abs=1e-12, nan_ok=True)  # fmt: skip
     with pytest.raises(ValueError, match="XDMF shows elements of degree 1, these have 2: take .bp"):
-        Fields(shared_path / "y.xdmf", every=1).begin(dropped("triangle", 2))
+        FieldWriter(shared_path / "y.xdmf", every=1).begin(dropped("triangle", 2))
     assert not (shared_path / "y.xdmf").exists()
 
 
@@ -428,14 +428,14 @@ def hdf5():
 ], ids=range(10))  # fmt: skip
 def test_refused(options, words):
     with pytest.raises(ValueError, match=words):
-        Fields(options.pop("path", "drop.bp"), **options)
+        FieldWriter(options.pop("path", "drop.bp"), **options)
 
 
 def test_without_adios2(monkeypatch):
     monkeypatch.setattr(_compat, "has_adios2", lambda: False)
     with pytest.raises(ImportError, match="without ADIOS2, take .xdmf instead"):
-        Fields("drop.bp", every=1)
-    Fields("drop.xdmf", every=1)
+        FieldWriter("drop.bp", every=1)
+    FieldWriter("drop.xdmf", every=1)
 
 
 def test_refused_before_the_first_step(shared_path, monkeypatch):
@@ -443,11 +443,11 @@ def test_refused_before_the_first_step(shared_path, monkeypatch):
     ball = di.CDLagrange(di.PointMasses(1.0), 1e-3)
     ball.start(0.0, 0.0)
     with pytest.raises(ValueError, match="fields are those of a Solid or a Frame, not of a PointMasses"):
-        Fields(shared_path / "a.bp", every=1).begin(ball)
+        FieldWriter(shared_path / "a.bp", every=1).begin(ball)
     s = dropped("triangle")
     for suffix in ("bp", "xdmf"):
         with pytest.raises(OSError, match="could not write .*nowhere.* No such file or directory"):
-            Fields(shared_path / "nowhere" / f"a.{suffix}", every=1).begin(s)
+            FieldWriter(shared_path / "nowhere" / f"a.{suffix}", every=1).begin(s)
     if COMM.rank == 0:
         (shared_path / "b.bp").mkdir()
         (shared_path / "b.bp" / "letters").write_text("dear")
@@ -455,20 +455,20 @@ def test_refused_before_the_first_step(shared_path, monkeypatch):
     COMM.barrier()
     for name, words in (("b", "folder of other files, with 'letters'"), ("c", "something else of this name")):
         with pytest.raises(OSError, match=words):
-            Fields(shared_path / f"{name}.bp", every=1).begin(s)
+            FieldWriter(shared_path / f"{name}.bp", every=1).begin(s)
     assert (shared_path / "b.bp" / "letters").exists()
     unstarted = di.CDLagrange(s.system, s.dt)
     with pytest.raises(RuntimeError, match="call integrator.start"):
-        Fields(shared_path / "a.bp", every=1).begin(unstarted)
-    with pytest.raises(ValueError, match="this is no state of Fields: it has no count"):
-        Fields(shared_path / "a.bp", every=1).resume({})
-    fields = Fields(shared_path / "a.bp", every=1)
+        FieldWriter(shared_path / "a.bp", every=1).begin(unstarted)
+    with pytest.raises(ValueError, match="this is no state of FieldWriter: it has no count"):
+        FieldWriter(shared_path / "a.bp", every=1).resume({})
+    fields = FieldWriter(shared_path / "a.bp", every=1)
     follow(s, fields, 1)
-    other, state = Fields(shared_path / "d.bp", every=1), fields.state()
+    other, state = FieldWriter(shared_path / "d.bp", every=1), fields.state()
     other.resume({**state, "normal": np.zeros(77)})
     with pytest.raises(ValueError, match="of another contact: it has impulses of shape"):
         other.begin(s)
-    other = Fields(shared_path / "d.bp", every=1)
+    other = FieldWriter(shared_path / "d.bp", every=1)
     other.resume({**state, "t": np.array(5.0)})
     with pytest.raises(ValueError, match="followed to t = 5 s, but the run is at"):
         other.begin(s)
@@ -477,7 +477,7 @@ def test_refused_before_the_first_step(shared_path, monkeypatch):
 
 def test_a_failed_step_is_not_shown(shared_path):
     """After a step that was not made whole there is no sample of it."""
-    s, fields = dropped("triangle"), Fields(shared_path / "a.bp", every=10)
+    s, fields = dropped("triangle"), FieldWriter(shared_path / "a.bp", every=10)
     fields.begin(s)
     s.step()
     fields(s)
@@ -495,12 +495,12 @@ sys.path[:0] = [{tests!r}]
 from mpi4py import MPI
 import test_fields
 from dolfinx_impact.output.field_file import FieldFile
-from dolfinx_impact.output.fields import Fields
+from dolfinx_impact.output.fields import FieldWriter
 comm, folder = MPI.COMM_WORLD, Path(sys.argv[1])
 
 def run(what, path):
     s = test_fields.dropped("tetrahedron", 2 if path.suffix == ".bp" else 1)
-    fields = Fields(path, every=1)
+    fields = FieldWriter(path, every=1)
     fields.begin(s)
     try:
         for i in range(60):

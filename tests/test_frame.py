@@ -90,7 +90,7 @@ def dense(matrix):
 
 def solve(frame, forces):
     """Displacements under nodal forces, held dofs at zero, shape (nodes, 6)."""
-    free = ~frame.held
+    free = ~frame.constrained
     u = np.zeros(frame.owned)
     u[free] = np.linalg.solve(dense(frame.stiffness_matrix())[np.ix_(free, free)], forces.ravel()[free])
     return u.reshape(-1, 6)
@@ -271,7 +271,7 @@ def test_point_masses(portal):
 def test_gravity_and_shaking(portal):
     """The forces are those of the lumped masses, point masses included, none at clamped nodes."""
     options = {"point_masses": {"tip": 70.0}, "fixed": ("base",)}
-    frame = portal(gravity=(0, 0, -10.0), shaken=((1.0, 0, 2.0), lambda t: 3.0 * t), **options)
+    frame = portal(gravity=(0, 0, -10.0), ground_acceleration=((1.0, 0, 2.0), lambda t: 3.0 * t), **options)
     force, at_rest = np.zeros(frame.size), np.zeros(frame.size)
     frame.external(0.5, at_rest, at_rest, force)
     expected = frame.mass.reshape(-1, 6) * np.array([-1.5, 0.0, -10.0 - 3.0, 0, 0, 0])
@@ -353,7 +353,7 @@ def test_bending_frequencies_of_a_cantilever(cantilever, direction):
 @pytest.mark.serial
 def test_frequencies_are_those_of_the_dense_problem(portal):
     frame = portal(fixed={"base": (0, 1, 2), "tip": (0, 2, 4)}, point_masses={"tip": 50.0})
-    free = ~frame.held
+    free = ~frame.constrained
     K = dense(frame.stiffness_matrix())[np.ix_(free, free)]
     squares = eigh(K, np.diag(frame.mass[free]), eigvals_only=True)
     assert frame.frequencies(20) == pytest.approx(np.sqrt(squares[:20]) / (2 * math.pi), rel=1e-7)
@@ -410,7 +410,7 @@ def test_a_frame_vibrates_freely_with_its_frequency(cantilever):
     """Central differences: after one period of the first mode the frame is back, its energy kept."""
     frame, axes = cantilever(4, (1, 0, 0), 2.0, Section.circle(0.1))
     u0 = 1e-3 * solve(frame, np.where(np.arange(frame.owned) % 6 == 2, 1.0, 0.0))
-    free = ~frame.held
+    free = ~frame.constrained
     K = dense(frame.stiffness_matrix())[np.ix_(free, free)]
     modes = eigh(K, np.diag(frame.mass[free]))[1]
     u = np.zeros(frame.owned)
@@ -455,7 +455,7 @@ def test_up_of_each_part():
     sags = []
     for up in ((0.0, 0.0, 1.0), {"bar": (0.0, 1.0, 0.0)}, {}):
         beam = Frame(named, sections=tall, up=up, fixed=("contact",), **STEEL)
-        free = np.flatnonzero(~beam.held)
+        free = np.flatnonzero(~beam.constrained)
         load = beam.inertia((0.0, 0.0, -1.0))[free]
         u = np.linalg.solve(beam.stiffness.scipy()[free][:, free].toarray(), load)
         sags.append(np.abs(u).max())

@@ -67,8 +67,8 @@ class Watched(HATI):
             seen["jump"].append(self.fine.v_mean[g] - (free - link[self.interface.mine]))
             seen["multipliers"].append(self.multipliers.copy())
             if self.contact is not None:
-                seen["before"].append(self.contact.rows(self.fine.v_before))
-                seen["after"].append(self.contact.rows(self.fine.v))
+                seen["before"].append(self.contact.L(self.fine.v_before))
+                seen["after"].append(self.contact.L(self.fine.v))
                 seen["r"].append(self.fine.r.copy())
 
 
@@ -245,16 +245,16 @@ def stretch(t):
 SETTINGS = {
     "contact": ("left", {}),
     "damping": ("left", {"damping": 0.8}),
-    "loads": ("both ends", {"gravity": (-0.4,), "shaken": ((0.7,), pulse)}),
-    "loads, damping": ("left", {"gravity": (-0.4,), "shaken": ((0.7,), pulse), "damping": 0.8,
+    "loads": ("both ends", {"gravity": (-0.4,), "ground_acceleration": ((0.7,), pulse)}),
+    "loads, damping": ("left", {"gravity": (-0.4,), "ground_acceleration": ((0.7,), pulse), "damping": 0.8,
                                 "coarse": {"traction": {"end": ((0.5,), pulse)}}}),
-    "moved fine": ("both ends", {"fine": {"moved": {"end": {0: ride}}}}),
-    "moved coarse": ("left", {"coarse": {"moved": {"end": {0: stretch}}}}),
-    "moved both": ("left", {"contact": False, "fine": {"moved": {"tip": {0: ride}}},
-                            "coarse": {"moved": {"end": {0: stretch}}}}),
-    "everything": ("left", {"contact": False, "gravity": (-0.4,), "shaken": ((0.7,), pulse), "damping": 0.8,
-                            "fine": {"moved": {"tip": {0: ride}}},
-                            "coarse": {"moved": {"end": {0: stretch}}}}),
+    "moved fine": ("both ends", {"fine": {"prescribed": {"end": {0: ride}}}}),
+    "moved coarse": ("left", {"coarse": {"prescribed": {"end": {0: stretch}}}}),
+    "moved both": ("left", {"contact": False, "fine": {"prescribed": {"tip": {0: ride}}},
+                            "coarse": {"prescribed": {"end": {0: stretch}}}}),
+    "everything": ("left", {"contact": False, "gravity": (-0.4,), "ground_acceleration": ((0.7,), pulse),
+                            "damping": 0.8, "fine": {"prescribed": {"tip": {0: ride}}},
+                            "coarse": {"prescribed": {"end": {0: stretch}}}}),
 }  # fmt: skip
 
 
@@ -265,11 +265,11 @@ def test_balance_closes(layout, options, ratio):
     s = glued(bar(near=LAYOUTS[layout]), ratio, **options)
     s.start(0.0, -1.0)
     strays = [0.0]
-    sides = [side for side in (s.fine, s.coarse) if side.system.moved.any]
+    sides = [side for side in (s.fine, s.coarse) if side.system.prescribed.any]
 
     def look(x):
         for side in sides:
-            strays.extend(np.abs(side.u[side.system.moved.dofs] - side.system.moved(x.t)))
+            strays.extend(np.abs(side.u[side.system.prescribed.dofs] - side.system.prescribed(x.t)))
 
     result = di.simulate(s, t_end=140 // ratio * s.dt, progress=False, observers=[look])
     scale = max(np.abs(result[name]).max() for name in ("kinetic", "external", "internal", "dissipated"))
@@ -286,7 +286,7 @@ def test_balance_closes(layout, options, ratio):
 @pytest.mark.parametrize("ratio", [1, 5])
 def test_moved_nodes_of_the_interface(ratio):
     """Moved alike on both sides they need no multiplier; the other direction of the node keeps its own."""
-    s = glued(plate(), ratio, moved={"side": {0: lambda t: 0.1 * np.sin(4.0 * t) ** 2}}, damping=0.3,
+    s = glued(plate(), ratio, prescribed={"side": {0: lambda t: 0.1 * np.sin(4.0 * t) ** 2}}, damping=0.3,
               gravity=(0.2, -0.3))  # fmt: skip
     s.start(0.0, np.tile([0.0, -1.0], s.fine.system.owned // 2))
     result = di.simulate(s, t_end=40 // ratio * s.dt, progress=False)
@@ -300,12 +300,12 @@ def test_prescribed_stretching_is_exact_on_both_sides():
     """u = c x t: no inertia, one stress everywhere; the work of the end is that of the spring."""
     rate = 0.3
     s = glued(bar(), 5, contact=False, fine={"fixed": ("tip",)},
-              coarse={"moved": {"end": {0: lambda t: rate * t}}})  # fmt: skip
+              coarse={"prescribed": {"end": {0: lambda t: rate * t}}})  # fmt: skip
     x = s.fine.system.x[: s.fine.system.owned, 0]
     s.start(0.0, rate * x)
     result = di.simulate(s, t_end=30 * s.dt, progress=False)
     for side in (s.fine, s.coarse):
-        n, inside = side.system.owned, side.system.inside
+        n, inside = side.system.owned, side.system.active
         assert np.abs(side.u[:n] - rate * s.t * x)[inside].max(initial=0.0) < 1e-12
     tension = E * SECTION * rate * s.t
     assert parallel.gather_rows(COMM, s.multipliers) == pytest.approx([tension], rel=1e-11)
@@ -353,9 +353,9 @@ def in_rows(s):
 
 @pytest.mark.serial
 @pytest.mark.parametrize("make, options", [
-    (bar, {}), (bar, {"damping": 0.6, "shaken": ((0.7,), growing), "law": {"restitution": 0.5}}),
+    (bar, {}), (bar, {"damping": 0.6, "ground_acceleration": ((0.7,), growing), "law": {"restitution": 0.5}}),
     (plate, {"gravity": (0.1, -0.3), "coarse": {"fixed": {"end": (0,)}}}),
-    (plate, {"law": {"restitution": 0.3}, "kind": in_rows, "shaken": ((0.2, 0.1), growing)}),
+    (plate, {"law": {"restitution": 0.3}, "kind": in_rows, "ground_acceleration": ((0.2, 0.1), growing)}),
     (bar, {"near": LAYOUTS["both ends"], "contact": False, "damping": 0.2, "kind": in_rows}), (box, {}),
     (box, {"damping": 0.3, "normal": (0.1, 0.2, 1.0), "law": {"restitution": 1.0}}),
 ])  # fmt: skip
@@ -749,7 +749,7 @@ def held_on_one_side(named):
     (no_body, "fine must be a Solid or a Frame, not"), (without_interface, "are not connected"),
     (contact_on_the_interface, "1 contact dofs lie on the interface .* leave at least one layer"),
     (contact_of_another, "the contact must be made for the explicit subdomain, fine"),
-    (held_on_one_side, "dofs of the interface are held in one subdomain only"),
+    (held_on_one_side, "dofs of the interface are constrained in one subdomain only"),
     (lambda named: solid(named, "nowhere"), "the parts nowhere have no cells in the mesh"),
     (lambda named: solid(named, "middle"), "no cells are named 'middle' in the mesh; named are"),
 ])  # fmt: skip
@@ -771,7 +771,7 @@ def test_signal_that_ends_before_the_run():
     """Motions of the explicit side must be known one fine step further."""
     for part, longer in (("coarse", 0), ("fine", 1)):
         where = {"fine": "tip", "coarse": "end"}[part]
-        s = glued(bar(), 2, contact=False, **{part: {"moved": {where: {0: Record()}}}})
+        s = glued(bar(), 2, contact=False, **{part: {"prescribed": {where: {0: Record()}}}})
         s.start(0.0, -1.0)
         assert s.system.until == 1.0
         whole = (1.0 - longer * s.fine.dt) // s.dt

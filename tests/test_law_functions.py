@@ -113,7 +113,7 @@ def test_thin_bodies():
     )
     forces = []
     for law in laws:
-        body = di.Solid(mesh, density=2.0, law=law, state="plane-stress")
+        body = di.Solid(mesh, density=2.0, law=law, hypothesis="plane-stress")
         u, force = waves(body), np.zeros(body.size)
         body.force(0.0, u, 0 * u, force)
         forces.append([force[: body.owned]])

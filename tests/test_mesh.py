@@ -102,7 +102,7 @@ def test_volume_and_mass(tetrahedra):
 
 
 def test_line_has_the_mass_of_its_section():
-    bar = Solid(mesh.read(BAR, gdim=1), section=AREA, **STEEL)
+    bar = Solid(mesh.read(BAR, gdim=1), cross_section=AREA, **STEEL)
     assert bar.total_mass == pytest.approx(7847.0 * LENGTH * AREA, rel=1e-12)
     assert parallel.total(WORLD, bar.mass.sum()) == pytest.approx(bar.total_mass, rel=1e-12)
 

@@ -33,13 +33,13 @@ def names():
     scheme = di.CDLagrange(body, dt, contact)
     scheme.start(0.0, (0.0, -1.0))
     masses = di.PointMasses([1.0, 2.0])
-    held = di.PointMasses([1.0, 2.0], held=[1])
+    held = di.PointMasses([1.0, 2.0], fixed=[1])
     space = fem.functionspace(named.mesh, ("Lagrange", 2, (2,)))
     return {
         "di": di, "np": np, "named": named, "mesh": named.mesh, "law": law, "body": body, "other": other,
         "plane": plane, "contact": contact, "dt": dt, "scheme": scheme, "pm": masses, "held": held,
         "solid": {"density": 1e3, "law": law}, "quadratic": fem.Function(space),
-        "film": di.Fields("film.xdmf", every=10), "weight": _weight, "ramp": _ramp,
+        "film": di.FieldWriter("film.xdmf", every=10), "weight": _weight, "ramp": _ramp,
     }  # fmt: skip
 
 
@@ -66,7 +66,7 @@ MISTAKES = [
     ("di.Solid(mesh, density=1e3, law=2.1e11)", "210000000000.0 is no elastic law"),
     ("di.Solid(mesh, degree='2', **solid)", "degree must be a whole number from 1 on, but is '2'"),
     ("di.Solid(mesh, degree=1.5, **solid)", "degree must be a whole number from 1 on, but is 1.5"),
-    ("di.Solid(mesh, section=None, **solid)", "section must be positive, but is None"),
+    ("di.Solid(mesh, cross_section=None, **solid)", "cross_section must be positive, but is None"),
     ("di.Solid(mesh, damping='a', **solid)", "damping must be a rate of at least 0 .1/s., but is 'a'"),
     ("di.Solid(mesh, gravity=-9.81, **solid)", "gravity must be 2 numbers, one a direction, not -9.81"),
     ("di.Solid(mesh, gravity=(0, 0, -9.81), **solid)", r"gravity must be 2 numbers, .* not \(0, 0, -9.81\)"),
@@ -76,8 +76,9 @@ MISTAKES = [
     ("di.Solid(named, fixed={'foot': (0, 2)}, **solid)", r"fixed\['foot'\]: directions are 0 to 1, not 2"),
     ("di.Solid(named, traction=[0.0, -1e5], **solid)", r"traction must be given by names, as .*\[0.0, -1"),
     ("di.Solid(named, traction={'top': 1e5}, **solid)", r"traction\['top'\] must be 2 numbers"),
-    ("di.Solid(named, moved={'foot': ramp}, **solid)", r"moved\['foot'\] must be given by names, as moved="),
-    ("di.Solid(named, moved={'foot': {1: 0.1}}, **solid)", "a function of time is needed, not 0.1"),
+    ("di.Solid(named, prescribed={'foot': ramp}, **solid)",
+     r"prescribed\['foot'\] must be given by names, as prescribed="),
+    ("di.Solid(named, prescribed={'foot': {1: 0.1}}, **solid)", "a function of time is needed, not 0.1"),
     ("di.LinearElastic('2.1e11', 0.3)", "E must be a finite number, but is '2.1e11'"),
     ("di.LinearElastic(2.1e11, 0.5)", r"nu must lie in \(-1, 0.5\), but is 0.5"),
     # contacts and obstacles
@@ -102,23 +103,23 @@ MISTAKES = [
     ("di.Sphere((0, 0), '1')", "the radius must be positive .m., but is '1'"),
     ("di.Sphere(1.0, (0, 0))", "a sphere needs a finite center, one number a direction, not 1.0"),
     ("di.Box((0, 0), 1.0)", "the size of a box must be 2 positive lengths .m., not 1.0"),
-    ("di.Union(di.Sphere((0, 0), 1.0))",
-     r"a union must be a list, as Union\(\[sphere, plane\]\), but is a Sph"),
-    ("di.Union([plane, 'wall'])", "must be one of dolfinx_impact.obstacles, but is 'wall'"),
-    ("di.Moving(plane, translation=(0, 1))", "translation"),
-    ("di.Bound(pm, 0)", "give either lower= or upper="),
-    ("di.Bound(pm, 0, lower='a')", "lower must be a finite number, but is 'a'"),
-    ("di.Bound(pm, 2, lower=0.0)", "dof must be one of the 2 dofs 0, 1, ..., but is 2"),
-    ("di.Bound(pm, [0, 0], lower=0.0)", r"dof names a dof twice, \[0, 0\]"),
-    ("di.Bound(pm, True, lower=0.0)", "dof must be one of the 2 dofs 0, 1, ..., but is True"),
-    ("di.Bound(0, pm, lower=0.0)", "first argument must be the system, .* but is 0"),
+    ("di.UnionObstacle(di.Sphere((0, 0), 1.0))",
+     r"a union must be a list, as UnionObstacle\(\[sphere, plane\]\), but is a Sph"),
+    ("di.UnionObstacle([plane, 'wall'])", "must be one of dolfinx_impact.obstacles, but is 'wall'"),
+    ("di.MovingObstacle(plane, translation=(0, 1))", "translation"),
+    ("di.DofBound(pm, 0)", "give either lower= or upper="),
+    ("di.DofBound(pm, 0, lower='a')", "lower must be a finite number, but is 'a'"),
+    ("di.DofBound(pm, 2, lower=0.0)", "dof must be one of the 2 dofs 0, 1, ..., but is 2"),
+    ("di.DofBound(pm, [0, 0], lower=0.0)", r"dof names a dof twice, \[0, 0\]"),
+    ("di.DofBound(pm, True, lower=0.0)", "dof must be one of the 2 dofs 0, 1, ..., but is True"),
+    ("di.DofBound(0, pm, lower=0.0)", "first argument must be the system, .* but is 0"),
     ("di.ObstacleContact(pm, [[0, 7]], plane)", r"each of dofs must be one of the 2 dofs .* is \[\[0, 7\]\]"),
     ("di.ObstacleContact(pm, [[0, -1]], plane)",
      r"each of dofs must be one of the 2 dofs .* is \[\[0, -1\]\]"),
     ("di.ObstacleContact(pm, [[0, 0.5]], plane)", "each of dofs must be one of the 2 dofs"),
     ("di.ObstacleContact(pm, [[0, 0]], plane)", "dofs names a dof twice in one point"),
     ("di.ObstacleContact(pm, [0, 1], plane)", "dofs must have a row for each point"),
-    ("di.ObstacleContact(held, [[0, 1]], plane)", "contact on points acts on dofs that are held"),
+    ("di.ObstacleContact(held, [[0, 1]], plane)", "contact on points acts on dofs that are constrained"),
     ("di.NodePairs(named, 'foot', 'top', (0, 1))", "first argument must be the body, .* but is a NamedMesh"),
     # point masses
     ("di.PointMasses(None)", "mass must be positive numbers, one a dof .kg., but is None"),
@@ -126,7 +127,7 @@ MISTAKES = [
     ("di.PointMasses(1.0, lambda t: -9.81)", r"force\(t, u, v, out\) must be callable with these four"),
     ("di.PointMasses(1.0, -9.81)", "force must be callable as"),
     ("di.PointMasses([1.0, 1.0], load=-9.81)", "load must be 2 numbers, one a dof .N., but is -9.81"),
-    ("di.PointMasses([1.0, 1.0], held=[2])", r"held must name dofs 0 to 1, not \[2\]"),
+    ("di.PointMasses([1.0, 1.0], fixed=[2])", r"fixed must name dofs 0 to 1, not \[2\]"),
     # schemes
     ("di.CDLagrange(body, contact, dt)", r"dt must be positive .s., but is a RigidContact: the order is"),
     ("di.CDLagrange(body, None)", "the time step dt must be positive .s., but is None"),
@@ -162,7 +163,7 @@ MISTAKES = [
     ("di.simulate(scheme, t_end=0.3 * dt)", "is 0.3 steps of .* extent .* m, mass 1000 kg, wave speed"),
     ("di.simulate(scheme, t_end=10 * dt, every='1')", "every must be a whole number of steps .* is '1'"),
     ("di.simulate(scheme, t_end=10 * dt, observers=film)",
-     r"observers must be a list, but is a Fields: write obs"),
+     r"observers must be a list, but is a FieldWriter: write obs"),
     ("di.simulate(scheme, t_end=10 * dt, observers=[3])", "observers are functions of the integrator"),
     ("di.simulate(scheme, t_end=10 * dt, record='u')", "record must be rows of the system, .* but is 'u'"),
     ("di.simulate(scheme, t_end=10 * dt, adapt=True)", "adapt must be a StepControl"),

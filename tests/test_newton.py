@@ -100,7 +100,7 @@ def test_newton_agrees_with_the_factorised_step():
 
     runs = []
     for system in (di.PointMasses([1.0, 3.0], stiffness=A), di.PointMasses([1.0, 3.0], internal=internal)):
-        integrator = di.MoreauJean(system, 0.05, 0.6, di.Bound(system, 0, lower=-0.05, restitution=0.4))
+        integrator = di.MoreauJean(system, 0.05, 0.6, di.DofBound(system, 0, lower=-0.05, restitution=0.4))
         integrator.start([0.1, 0.0], [-1.0, 0.5])
         runs.append(di.simulate(integrator, t_end=5.0, progress=False))
     assert np.count_nonzero(runs[0]["r"]) > 3

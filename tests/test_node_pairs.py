@@ -10,10 +10,10 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import _compat, mesh, parallel
 from dolfinx_impact.algebra import complementarity
-from dolfinx_impact.algebra.operators import SharedRows
+from dolfinx_impact.algebra.operators import SharedSparseRows
 from dolfinx_impact.contact.node_pairs import NodePairs
 from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.integrators.delassus_lumped import LumpedResponse
+from dolfinx_impact.integrators.delassus_lumped import LumpedDelassus
 
 WORLD = MPI.COMM_WORLD
 RANKS = [(a, b) for a in range(WORLD.size) for b in range(WORLD.size)]
@@ -100,7 +100,7 @@ def shared():
     part = L[:, owned * rank : owned * (rank + 1)]
     point, dofs = np.nonzero(part)
     order = np.arange(mine * rank, mine * (rank + 1))[:, None]
-    return L, SharedRows(WORLD, point, dofs, part[point, dofs], order), owned
+    return L, SharedSparseRows(WORLD, point, dofs, part[point, dofs], order), owned
 
 
 def test_shared_rows_are_a_matrix_and_its_transpose(shared):
@@ -113,7 +113,7 @@ def test_shared_rows_are_a_matrix_and_its_transpose(shared):
     assert rows(x[own]) == pytest.approx((L @ x)[rows.mine], abs=1e-13)
     pushed, kicked = x[own].copy(), x[own].copy()
     rows.add_transpose(r[rows.mine], pushed)
-    rows.push(r[rows.mine], d[own], kicked)
+    rows.add_scaled_transpose(r[rows.mine], d[own], kicked)
     assert pushed == pytest.approx((x + L.T @ r)[own], abs=1e-13)
     assert kicked == pytest.approx((x + d * (L.T @ r))[own], abs=1e-13)
     H = (L * d) @ L.T
@@ -140,20 +140,20 @@ class Coupled(di.Contact):
         entries = [(p, 0, 1.0) for p in (0, 1) if first] + [(p, p + 1, -1.0) for p in (0, 1) if last]
         point, dofs, weights = np.array(entries or np.zeros((0, 3))).T
         keys = np.arange(2.0 if first else 0.0)[:, None]
-        super().__init__(body, SharedRows(WORLD, point.astype(int), dofs.astype(int), weights, keys))
+        super().__init__(body, SharedSparseRows(WORLD, point.astype(int), dofs.astype(int), weights, keys))
 
     def gap(self, u):
-        return self.rows(u)
+        return self.L(u)
 
 
 def test_points_that_share_a_dof_across_ranks_are_solved_together():
     body = bars((0, WORLD.size - 1))
     contact, inverse = Coupled(body), np.linspace(1.0, 2.0, body.owned)
-    response = LumpedResponse(contact, inverse)
+    response = LumpedDelassus(contact, inverse)
     b = np.array([-1.0, -0.5])[: contact.count]
     r, v = response.solve(np.ones(contact.count, dtype=bool), b), np.zeros(body.size)
-    response.push(r, v)
-    after = contact.rows(v)[: contact.count] + b
+    response.apply_impulse(r, v)
+    after = contact.L(v)[: contact.count] + b
     m = [WORLD.bcast(inverse[:3], root) for root in (0, WORLD.size - 1)]
     H = m[0][0] * np.ones((2, 2)) + np.diag(m[1][1:])
     expected = complementarity.solve(H, np.array([-1.0, -0.5]))[: contact.count]
@@ -171,7 +171,7 @@ def test_nodes_are_paired_across_the_normal(angle):
     assert pairs.total == 4 and pairs.normal == pytest.approx(n, abs=1e-15)
     assert pairs.gap(np.zeros(body.size)) == pytest.approx(np.full(pairs.count, GAP), abs=1e-14)
     if angle == 0.0:  # directions without a part in the normal are left out
-        entries = parallel.total(WORLD, pairs.rows.dofs.size)
+        entries = parallel.total(WORLD, pairs.L.dofs.size)
         assert entries == 2 * 4
     # u = A x stretches every gap by n.A n GAP: only right for pairs that face each other.
     A, x = np.array([[0.3, -0.8], [0.5, 0.2]]), body.x[:, :2]
@@ -186,7 +186,7 @@ def test_points_are_in_the_order_of_the_first_nodes():
     gaps = GAP * np.array([1.0, 2.0, 3.0, 4.0])
     pairs = NodePairs(body, "left", "right", [1.0, 0.0], gap0=gaps)
     found = parallel.gather_rows(WORLD, pairs.gap(np.zeros(body.size)))
-    assert found[pairs.rows.sorting(WORLD)] == pytest.approx(gaps, abs=0)
+    assert found[pairs.L.sorting(WORLD)] == pytest.approx(gaps, abs=0)
     rows, x = pairs.approach(), body.x[:, 1].repeat(2)
     heights = parallel.gather_rows(WORLD, rows(x))[rows.sorting(WORLD)]
     # First nodes towards +x, then the second ones in the same order towards -x.
@@ -199,7 +199,7 @@ def test_gap_at_the_start_may_be_given(gap0):
     pairs = NodePairs(body, "left", "right", [1.0], gap0=gap0)
     u = np.where(body.x[:, 0] < 0, 0.2, -0.4)
     assert pairs.gap(u) == pytest.approx(np.full(pairs.count, 0.5 - 0.6), abs=1e-15)
-    assert pairs.rows(u) == pytest.approx(np.full(pairs.count, -0.6), abs=1e-15)
+    assert pairs.L(u) == pytest.approx(np.full(pairs.count, -0.6), abs=1e-15)
 
 
 @pytest.mark.parametrize("ranks", RANKS)
@@ -207,9 +207,9 @@ def test_impulses_push_apart(ranks):
     body = bars(ranks)
     pairs = NodePairs(body, "left", "right", [1.0])
     assert pairs.total == 1 and pairs.count == (WORLD.rank == ranks[0])
-    assert pairs.rows.collective is (ranks[0] != ranks[1])
+    assert pairs.L.collective is (ranks[0] != ranks[1])
     pushed = np.zeros(body.size)
-    pairs.rows.add_transpose(np.full(pairs.count, 2.0), pushed)
+    pairs.L.add_transpose(np.full(pairs.count, 2.0), pushed)
     expected = np.where(np.isclose(body.x[:, 0], -GAP / 2), -2.0, 0.0)
     expected[np.isclose(body.x[:, 0], GAP / 2)] = 2.0
     assert pushed[: body.owned] == pytest.approx(expected[: body.owned], abs=0)
@@ -218,7 +218,7 @@ def test_impulses_push_apart(ranks):
     force = matrix.createVecRight()
     force.array[:] = np.cos(body.x[: body.owned, 0])
     matrix.mult(force, image)
-    assert image.array == pytest.approx(pairs.rows(np.cos(body.x[:, 0])), abs=1e-15)
+    assert image.array == pytest.approx(pairs.L(np.cos(body.x[:, 0])), abs=1e-15)
     for thing in (matrix, image, force):
         thing.destroy()
 
@@ -238,7 +238,7 @@ def test_tips_of_different_mass_rebound_by_newtons_law(ranks, e):
     scheme.step()
     m1, m2 = 1 / 16, 1 / 8
     assert scheme.r == pytest.approx(np.full(pairs.count, (1 + e) * m1 * m2 / (m1 + m2) * 4.0), rel=1e-12)
-    assert pairs.rows(scheme.v) == pytest.approx(np.full(pairs.count, 4.0 * e), abs=1e-5)
+    assert pairs.L(scheme.v) == pytest.approx(np.full(pairs.count, 4.0 * e), abs=1e-5)
     momentum = parallel.total(WORLD, float(body.mass @ scheme.v[: body.owned]))
     assert momentum == pytest.approx(3.0 - 1.0, abs=1e-12)
 
@@ -341,8 +341,8 @@ def test_node_pairs_refuse(arguments, options, message):
 @pytest.mark.parametrize("body, message", [
     ({"right": 4}, "'left' has 4 nodes and 'right' 5: node pairs need as many on both sides"),
     ({"shift": 1e-3}, "do not face each other one by one: .* up to 0.001 m apart"),
-    ({"fixed": {"left": [0]}}, "contact of 'left' with 'right' acts on dofs that are held"),
-    ({"fixed": {"right": [0]}}, "contact of 'left' with 'right' acts on dofs that are held"),
+    ({"fixed": {"left": [0]}}, "contact of 'left' with 'right' acts on dofs that are constrained"),
+    ({"fixed": {"right": [0]}}, "contact of 'left' with 'right' acts on dofs that are constrained"),
 ])  # fmt: skip
 def test_sides_that_do_not_fit_are_refused(body, message):
     with pytest.raises(ValueError, match=message):

@@ -57,7 +57,7 @@ SETTINGS = {
     "loads": {"gravity": (0.0, -1.0), "traction": {"top": ((0.2, -0.5), pulse)},
               "body_force": ((0.3, 0.1), math.cos)},
     "damping": {"damping": 0.4, "stiffness_damping": 3e-3, "bulk_viscosity": (0.06, 1.2)},
-    "motion": {"moved": {"top": {1: lift}}, "fixed": {"left": (0,)}, "damping": 0.2},
+    "motion": {"prescribed": {"top": {1: lift}}, "fixed": {"left": (0,)}, "damping": 0.2},
 }  # fmt: skip
 LAWS = {"neo-Hookean": NEO, "St Venant": SVK, "Mooney-Rivlin": RUBBER}
 
@@ -108,9 +108,9 @@ def test_impacts_on_spheres(facets, make, friction):
         s.step()
         kick = body.mass * (s.v[:n] - before[:n]) - s.dt * s.f[:n]
         acting = np.zeros(body.size)
-        wall.rows.add_transpose(s.r, acting)
+        wall.L.add_transpose(s.r, acting)
         if friction > 0:
-            np.add.at(acting, wall.rows.dofs, s.r_t)
+            np.add.at(acting, wall.L.dofs, s.r_t)
             slack = wall.friction * s.r - np.linalg.norm(s.r_t, axis=1)
             assert parallel.largest(COMM, -slack) < 1e-12
         assert parallel.largest(COMM, np.abs(kick - acting[:n])) < 1e-13
@@ -198,7 +198,7 @@ class Step:
     def __init__(self, body, dt, theta, mass, midpoint, t, u, v):
         self.body, self.M = body, dense_mass(body, mass)
         self.dt, self.theta, self.midpoint, self.t, self.u, self.v = dt, theta, midpoint, t, u, v
-        self.free = ~body.held
+        self.free = ~body.constrained
 
     def force(self, t, u, v):
         out = np.zeros(self.body.size)
@@ -260,12 +260,12 @@ def test_one_step_against_a_dense_one(theta, mass, force, options):
         u, v, t = s.u.copy(), s.v.copy(), s.t
         s.step()
         start = v.copy()
-        start[body.held] = s.v[body.held]  # prescribed, checked apart
+        start[body.constrained] = s.v[body.constrained]  # prescribed, checked apart
         true, _ = Step(body, dt, theta, mass, force == "midpoint", t, u, v).solve(start)
         assert np.abs(s.v - true).max() < 1e-9 * np.abs(true).max()
         assert np.abs(s.u - u - dt * ((1 - theta) * v + theta * s.v)).max() < 1e-14
         if options == "motion":
-            assert np.abs(s.u[body.moved.dofs] - lift(s.t)).max() < 1e-14
+            assert np.abs(s.u[body.prescribed.dofs] - lift(s.t)).max() < 1e-14
 
 
 @pytest.mark.serial
@@ -286,7 +286,7 @@ def test_impulses_against_all_active_sets(theta, mass, force, e):
         s.step()
         closed = np.flatnonzero(wall.gap(u + 0.5 * dt * v) <= wall.gap_tolerance)
         L = np.zeros((wall.count, body.size))
-        np.put_along_axis(L, wall.rows.dofs, wall.rows.weights, axis=1)
+        np.put_along_axis(L, wall.L.dofs, wall.L.weights, axis=1)
         step, found = Step(body, dt, theta, mass, force == "midpoint", t, u, v), []
         for active in itertools.chain(*(itertools.combinations(closed, k) for k in range(closed.size + 1))):
             which = list(active)
@@ -316,11 +316,11 @@ def test_friction_obeys_coulomb(theta, force, friction):
         u, v, t = s.u.copy(), s.v.copy(), s.t
         s.step()
         acting = np.zeros(body.size)
-        wall.rows.add_transpose(s.r, acting)
-        np.add.at(acting, wall.rows.dofs, s.r_t)
+        wall.L.add_transpose(s.r, acting)
+        np.add.at(acting, wall.L.dofs, s.r_t)
         left = Step(body, dt, theta, "consistent", force == "midpoint", t, u, v).lacking(s.v)
         assert np.abs(left - acting).max() < 1e-11
-        slip, size = wall.slip(s.v, s.t), np.linalg.norm(s.r_t, axis=1)
+        slip, size = wall.tangential_velocity(s.v, s.t), np.linalg.norm(s.r_t, axis=1)
         assert np.all(size <= friction * s.r + 1e-12)
         for i in np.flatnonzero(s.r > 1e-6):
             hits += 1

@@ -12,7 +12,7 @@ from dolfinx_impact.simulation.recorder import Recorder
 
 def ball():
     system = di.PointMasses(1.0, load=[-9.81])
-    scheme = di.CDLagrange(system, 1e-3, contact=di.Bound(system, 0, lower=0.0, restitution=0.8))
+    scheme = di.CDLagrange(system, 1e-3, contact=di.DofBound(system, 0, lower=0.0, restitution=0.8))
     scheme.start(0.01, 0.0)
     return scheme
 
@@ -52,7 +52,7 @@ def test_methods_are_called_in_the_documented_order(shared_path):
     assert second.calls == [("resume", 6), ("begin", 2), ("step", 3), ("follow", 1, 3), ("end",)]
 
 
-@pytest.mark.parametrize("kind", [di.Fields, Snapshots, Recorder, RunLog])
+@pytest.mark.parametrize("kind", [di.FieldWriter, Snapshots, Recorder, RunLog])
 def test_observers_of_the_package_are_observers(kind):
     assert issubclass(kind, di.Observer)
 
@@ -88,7 +88,7 @@ def test_objects_that_are_no_observers_may_have_some_methods():
         def follow(self, steps):
             self.seen += steps.count
 
-    class Balance(type(ball().balance())):
+    class EnergyBalance(type(ball().balance())):
         started = 0
 
         def start(self):
@@ -96,7 +96,7 @@ def test_objects_that_are_no_observers_may_have_some_methods():
             super().start()
 
     follows, numbers, scheme = Follows(), [], ball()
-    balance = Balance(scheme)
+    balance = EnergyBalance(scheme)
     observers = [follows, balance, lambda s: numbers.append(s.n)]
     run = di.simulate(scheme, t_end=5e-3, observers=observers, progress=False)
     assert (follows.seen, numbers, balance.started) == (6, [1, 2, 3, 4, 5], 1)

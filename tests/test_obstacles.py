@@ -15,12 +15,12 @@ from dolfinx_impact.contact.obstacles import (
     Box,
     Cone,
     Cylinder,
-    Moving,
+    MovingObstacle,
     Plane,
     SignedDistance,
     Sphere,
     Torus,
-    Union,
+    UnionObstacle,
 )
 
 serial = pytest.mark.serial
@@ -259,15 +259,15 @@ def test_compiled_gaps_and_normals_are_the_same(name, inside):
 @given(SEED)
 def test_union_is_the_nearest_member(seed):
     ball, can, floor = Sphere([0.5, 0.5, 0.0], 0.3), SHAPES["can"](3, True), Plane([0, 0, -1.0], [0, 0, 1.0])
-    union, x = Union([ball, can, floor]), points(seed, 3)
+    union, x = UnionObstacle([ball, can, floor]), points(seed, 3)
     assert [type(face) for face in union.faces] == [Sphere, Cylinder, Plane, Plane, Plane]
-    assert not union.moving and not union.flat and Union([floor]).flat
+    assert not union.moving and not union.flat and UnionObstacle([floor]).flat
     gaps = np.array([each.gap(x) for each in (ball, can, floor)])
     assert np.array_equal(union.gap(x), gaps.min(axis=0))
     normals = np.array([each.normal(x) for each in (ball, can, floor)])
     assert np.array_equal(union.normal(x), normals[gaps.argmin(axis=0), np.arange(len(x))])
     assert not union.velocity(x, 0.0).any()
-    pair = Union([ball, Sphere([2.0, 0, 0], 0.5)])
+    pair = UnionObstacle([ball, Sphere([2.0, 0, 0], 0.5)])
     assert np.array_equal(pair.bounds(), [[0.2, -0.5, -0.5], [2.5, 0.8, 0.5]])
 
 
@@ -355,7 +355,7 @@ def test_a_signed_distance_without_slope_has_a_normal():
 
 def wobbling(obstacle):
     d, rotation = obstacle.gdim, lambda t: 0.7 * np.sin(2 * t)
-    return Moving(
+    return MovingObstacle(
         obstacle, translation=[(np.arange(1.0, d + 1), lambda t: 0.3 * t**2), (np.ones(d), np.cos)],
         rotation=rotation if d == 2 else ([1.0, 2.0, 2.0], rotation), center=0.5 * np.ones(d),
     )  # fmt: skip
@@ -399,15 +399,15 @@ def test_velocity_is_that_of_material_points(seed, gdim, t, nested):
     moving = wobbling(SHAPES["box"](gdim, True))
     path = lambda t: carried(gdim, x, t)  # noqa: E731
     if nested:
-        moving = Moving(moving, translation=lambda t: np.full(gdim, np.sin(3 * t)))
+        moving = MovingObstacle(moving, translation=lambda t: np.full(gdim, np.sin(3 * t)))
         path = lambda t: carried(gdim, x, t) + np.sin(3 * t)  # noqa: E731
     expected = (path(t + h) - path(t - h)) / (2 * h)
-    for each in (moving, *moving.faces, Union([moving])):
+    for each in (moving, *moving.faces, UnionObstacle([moving])):
         np.testing.assert_allclose(each.velocity(path(t), t), expected, rtol=0, atol=2e-6)
 
 
 def test_rates_that_are_given_are_exact():
-    wheel = Moving(
+    wheel = MovingObstacle(
         Sphere([0.0, 0.0], 0.1), translation=((2.0, 0.0), np.sin), rotation=lambda t: t**2, center=(0.0, 0.0),
         translation_rate=lambda t: [2 * np.cos(t), 0.0], rotation_rate=lambda t: 2 * t,
     )  # fmt: skip
@@ -418,7 +418,7 @@ def test_rates_that_are_given_are_exact():
 def test_records_move_obstacles_from_their_first_to_their_last_sample():
     """Differences take no value before or after: linear records have their slope at both ends."""
     record = signals.Signal(0.5, [0.0, 1.0, 3.0], unit="m")
-    table = Moving(Plane([0.0, 0.0], [0.0, 1.0]), translation=((0.0, 1.0), record))
+    table = MovingObstacle(Plane([0.0, 0.0], [0.0, 1.0]), translation=((0.0, 1.0), record))
     assert table.flat and table.moving and table.faces == (table,)
     x = np.array([[5.0, 3.0]])
     for t, velocity in ((0.0, 2.0), (0.25, 2.0), (0.75, 4.0), (1.0, 4.0)):
@@ -429,7 +429,7 @@ def test_records_move_obstacles_from_their_first_to_their_last_sample():
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0])
 def test_differences_follow_fast_motions(scale):
-    moving = Moving(Sphere([0.0], 1.0), translation=lambda t: [np.sin(t / scale)], time_scale=scale)
+    moving = MovingObstacle(Sphere([0.0], 1.0), translation=lambda t: [np.sin(t / scale)], time_scale=scale)
     velocity = moving.velocity(np.zeros((1, 1)), 3 * scale)
     assert velocity * scale == pytest.approx(np.array([[np.cos(3.0)]]), abs=1e-9)
 
@@ -478,8 +478,8 @@ WRONG = {
     "the signed distance has 2 directions, the body 3": (
         lambda: SignedDistance(lambda x: ufl.dot(x, x) - 1, 2).gap(np.ones((1, 3)))
     ),
-    r"all in 1, 2 or 3 directions, not in \[\]": lambda: Union([]),
-    r"not in \[2, 3\]": lambda: Union([BALL, Sphere([0, 0], 1)]),
+    r"all in 1, 2 or 3 directions, not in \[\]": lambda: UnionObstacle([]),
+    r"not in \[2, 3\]": lambda: UnionObstacle([BALL, Sphere([0, 0], 1)]),
     "has 1, 2 or 3 directions, not 4": lambda: SignedDistance(lambda x: x[:, 0], 4),
     "a function of x or a UFL expression, not 3": lambda: SignedDistance(3, 2),
     r"the signed distance at x of shape \(4, 3\) must have shape \(4,\), not \(4, 1\)": (
@@ -498,29 +498,30 @@ WRONG = {
     "does not depend on x": lambda: SignedDistance(lambda x: ufl.as_ufl(1.0), 2),
     r"probe must be points of shape \(p, 2\)": lambda: SignedDistance(lambda x: x[0], 2, probe=[1, 2]),
     "length over which the shape bends must be positive": lambda: SignedDistance(raises, 2, length=0.0),
-    "needs a translation or a rotation": lambda: Moving(BALL),
-    "a rotation needs its center": lambda: Moving(BALL, rotation=((0, 0, 1), np.sin)),
-    "a rotation in 3D needs its axis": lambda: Moving(BALL, rotation=np.sin, center=(0, 0, 0)),
+    "needs a translation or a rotation": lambda: MovingObstacle(BALL),
+    "a rotation needs its center": lambda: MovingObstacle(BALL, rotation=((0, 0, 1), np.sin)),
+    "a rotation in 3D needs its axis": lambda: MovingObstacle(BALL, rotation=np.sin, center=(0, 0, 0)),
     "the axis of a rotation must be 3 numbers": (
-        lambda: Moving(BALL, rotation=((0, 0, 0), np.sin), center=(0, 0, 0))
+        lambda: MovingObstacle(BALL, rotation=((0, 0, 0), np.sin), center=(0, 0, 0))
     ),
-    "nothing turns on a line": lambda: Moving(Sphere([0.0], 1.0), rotation=np.sin, center=[0.0]),
-    "center must be 3 numbers": lambda: Moving(BALL, rotation=((0, 0, 1), np.sin), center=(0, 0)),
-    "direction of a translation must be 3 numbers": lambda: Moving(BALL, translation=((0, 1), np.sin)),
-    r"give \(direction, signal\)": lambda: Moving(BALL, translation=((0, 0, 1), 3.0)),
-    "the translation at t = 0 must be 3 numbers": lambda: Moving(BALL, translation=lambda t: [t, t]),
+    "nothing turns on a line": lambda: MovingObstacle(Sphere([0.0], 1.0), rotation=np.sin, center=[0.0]),
+    "center must be 3 numbers": lambda: MovingObstacle(BALL, rotation=((0, 0, 1), np.sin), center=(0, 0)),
+    "direction of a translation must be 3 numbers":
+        lambda: MovingObstacle(BALL, translation=((0, 1), np.sin)),
+    r"give \(direction, signal\)": lambda: MovingObstacle(BALL, translation=((0, 0, 1), 3.0)),
+    "the translation at t = 0 must be 3 numbers": lambda: MovingObstacle(BALL, translation=lambda t: [t, t]),
     "the translation_rate at t = 0 must be 3": (
-        lambda: Moving(BALL, translation=((0, 0, 1), np.sin), translation_rate=np.cos)
+        lambda: MovingObstacle(BALL, translation=((0, 0, 1), np.sin), translation_rate=np.cos)
     ),
-    "one finite number for a time": lambda: Moving(BALL, translation=((0, 0, 1), lambda t: np.nan)),
+    "one finite number for a time": lambda: MovingObstacle(BALL, translation=((0, 0, 1), lambda t: np.nan)),
     "a rate is given of a motion that is not": (
-        lambda: Moving(BALL, translation=((0, 0, 1), np.sin), rotation_rate=np.cos)
+        lambda: MovingObstacle(BALL, translation=((0, 0, 1), np.sin), rotation_rate=np.cos)
     ),
     "time_scale must be a positive time": (
-        lambda: Moving(BALL, translation=((0, 0, 1), np.sin), time_scale=0.0)
+        lambda: MovingObstacle(BALL, translation=((0, 0, 1), np.sin), time_scale=0.0)
     ),
     "the moving obstacle has 3 directions, the body 2": (
-        lambda: Moving(BALL, translation=((0, 0, 1), np.sin)).gap(np.ones((1, 2)))
+        lambda: MovingObstacle(BALL, translation=((0, 0, 1), np.sin)).gap(np.ones((1, 2)))
     ),
 }
 

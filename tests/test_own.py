@@ -117,7 +117,7 @@ def test_bad_names_are_refused(name, reason, tmp_path, monkeypatch):
 
 def ball():
     system = di.PointMasses(1.0, load=[-9.81])
-    return system, di.Bound(system, 0, lower=0.0, restitution=0.8)
+    return system, di.DofBound(system, 0, lower=0.0, restitution=0.8)
 
 
 def started(kind):

@@ -73,11 +73,11 @@ def red(image):
         (di.Torus((0, 0, 0), (0, 0, 1), 0.6, 0.2), 4 * np.pi**2 * 0.12),
         (di.Cylinder((0, 0, 0), (0, 1, 0), 0.5), 2 * np.pi * 0.5 * 2.0),
         (di.Plane((0, 0, 0.31), (0, 0, 1)), 4.0),
-        (di.Union([di.Plane((0, 0, 0), (0, 0, 1)), di.Plane((0, 0, 0), (-1, 0, 0))]), 4.0),
+        (di.UnionObstacle([di.Plane((0, 0, 0), (0, 0, 1)), di.Plane((0, 0, 0), (-1, 0, 0))]), 4.0),
         (di.Box((0.1, 0, 0), (1, 0.8, 0.6), axes=[[1, 1, 0], [-1, 1, 0], [0, 0, 1]]), 3.76),
         (di.Cylinder((0, -0.4, 0), (0, 1, 0), 0.5, length=0.8), np.pi * 1.3),
         (di.Cone((0, 0, 0.3), (0, 0, -1), 60.0, height=0.4), np.pi * 0.48 * (1 + 1 / np.sin(np.pi / 3))),
-        (di.Union([di.Box((0, 0, 0), (1, 1, 0.5)), di.Box((0.3, 0, 0.4), (0.4, 1, 0.7))]), 5.4),
+        (di.UnionObstacle([di.Box((0, 0, 0), (1, 1, 0.5)), di.Box((0.3, 0, 0.4), (0.4, 1, 0.7))]), 5.4),
     ],
 )
 def test_the_surface_is_where_the_gap_is_zero(obstacle, area):
@@ -98,7 +98,7 @@ def test_the_surface_is_where_the_gap_is_zero(obstacle, area):
 @given(st.floats(0.2, 0.8), st.floats(-0.15, 0.15), st.floats(0.0, 2.0))
 def test_a_moving_circle_in_the_plane(radius, x0, t):
     """Lines as long as the circle, around where it is at that time, with normals away from there."""
-    circle = di.Moving(di.Sphere((x0, 0.0), radius), translation=((0.0, 0.02), lambda t: t))
+    circle = di.MovingObstacle(di.Sphere((x0, 0.0), radius), translation=((0.0, 0.02), lambda t: t))
     found = surfaces.surface(circle, (-1.0, -1.0), (1.0, 1.0), t=t)
     x = np.asarray(found.points, dtype=float)
     assert found.compute_cell_sizes()["Length"].sum() == pytest.approx(2 * np.pi * radius, rel=5e-3)
@@ -135,7 +135,7 @@ def backdrop_of(obstacle, times=(0.0,), eye=(-0.5, -1.0, 0.5)):
 def test_the_edges_of_stairs_are_drawn():
     """Every edge that is seen of a step, at its place; none where the box cuts."""
     steps = [di.Box.between((-0.7 + 0.5 * i, -2, -2), (2, 2, -0.5 + 0.4 * i)) for i in range(3)]
-    (place,) = backdrop_of(di.Union(steps)).places
+    (place,) = backdrop_of(di.UnionObstacle(steps)).places
     ends = np.asarray(place.edges.points, dtype=float)
     assert place.edges.n_points and set(np.round(ends[:, 0], 6)) == {-0.7, -0.2, 0.3}
     assert set(np.round(ends[:, 2], 6)) == {-0.5, -0.1, 0.3}
@@ -147,7 +147,7 @@ def test_the_edges_of_stairs_are_drawn():
 def test_lines_on_an_obstacle_move_with_it():
     """The grid on a turning cylinder is that of the cylinder at rest, turned."""
     roller = di.Cylinder((0, -0.5, 0), (0, 1, 0), 0.6, length=1.0)
-    turning = di.Moving(roller, rotation=((0, 1, 0), lambda t: t), center=(0, 0, 0))
+    turning = di.MovingObstacle(roller, rotation=((0, 1, 0), lambda t: t), center=(0, 0, 0))
     first, later = backdrop_of(turning, (0.0, 0.3)).places
     grids = []
     for place in (first, later):
@@ -164,8 +164,8 @@ def test_lines_on_an_obstacle_move_with_it():
 def test_a_moving_obstacle_shows_that_it_moves():
     """Its place, an outline of where it was at first and an arrow as long as it is fast."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    lift = di.Moving(floor(), translation=((0, 0, 1), lambda t: 40 * t**2),
-                     translation_rate=lambda t: (0, 0, 80 * t))  # fmt: skip
+    lift = di.MovingObstacle(floor(), translation=((0, 0, 1), lambda t: 40 * t**2),
+                             translation_rate=lambda t: (0, 0, 80 * t))  # fmt: skip
     solid = body(MPI.COMM_SELF)
     moments = [moment(solid, (0, 0, 0.1))._replace(t=t) for t in (0.0, 0.02, 0.05)]
     scene, _ = scene_of(solid, moments, obstacle=lift, eye=(0.3, -1, 0.35))
@@ -359,8 +359,8 @@ def test_a_moved_obstacle_is_where_its_gap_is_zero(gdim):
     axis = () if gdim == 2 else ((0, 1, 0),)
     turn = (*axis, lambda t: 300.0 * t) if axis else (lambda t: 300.0 * t)
     along = (0.1, *[0.0] * (gdim - 1))
-    ball = di.Moving(di.Sphere((0.3, *[0.0] * (gdim - 1)), 0.2), rotation=turn, center=[0.0] * gdim,
-                     translation=(along, lambda t: t))  # fmt: skip
+    ball = di.MovingObstacle(di.Sphere((0.3, *[0.0] * (gdim - 1)), 0.2), rotation=turn, center=[0.0] * gdim,
+                             translation=(along, lambda t: t))  # fmt: skip
     solid = body(MPI.COMM_SELF, gdim)
     scene, (shot,) = scene_of(solid, [moment(solid, [0.0] * gdim)], obstacle=ball, eye=(0, -1, 0), cells=40)
     x = np.asarray(scene._backdrop.places[0].seen.points, dtype=float)
@@ -380,7 +380,7 @@ def test_arrows_show_forces(tmp_path):
     solid = body(MPI.COMM_SELF)
     contact, forces = pushed(solid, floor(), (0, 0, 0))
     forces[3], forces[5] = (0, 0, 30.0), (12.0, 0, 0)
-    where = solid.x[contact.rows.dofs[[3, 5], 0] // 3] + [0, 0, 0.1]
+    where = solid.x[contact.L.dofs[[3, 5], 0] // 3] + [0, 0, 0.1]
     moments = [moment(solid, (0, 0, 0.1), forces=forces)]
     scene, (shot,) = scene_of(solid, moments, eye=(0, -1, 0), contact=contact)
     assert shot.feet[[3, 5]] == pytest.approx(where)
@@ -479,7 +479,7 @@ def test_refusals(shared_path):
         draw([good], magnify=0)
     with pytest.raises(ValueError, match="the obstacle has 2 directions, the body 3"):
         draw([good], obstacle=floor(2))
-    lift = di.Moving(floor(), translation=((0, 0, 1), lambda t: t))
+    lift = di.MovingObstacle(floor(), translation=((0, 0, 1), lambda t: t))
     with pytest.raises(ValueError, match="before a moving obstacle cannot be magnified"):
         draw([good], obstacle=lift, magnify=2.0)
     with pytest.raises(ValueError, match="must be one of dolfinx_impact.obstacles"):

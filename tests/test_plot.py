@@ -98,7 +98,7 @@ def test_forces_are_means_of_the_impulses(memory):
     snapshots.begin(integrator)
     for _ in range(700):
         integrator.step()
-        total += (integrator.r[:, None] * integrator.contact.rows.weights + integrator.r_t).sum(axis=0)
+        total += (integrator.r[:, None] * integrator.contact.L.weights + integrator.r_t).sum(axis=0)
         sums[round(integrator.t, 9)] = total.copy()
         snapshots(integrator)
     states = snapshots.states
@@ -280,7 +280,7 @@ def test_shades(shade, shared_path):
     pytest.importorskip("pyvista")
     pytest.importorskip("PIL.Image")
     if shade == "stress":
-        pytest.importorskip("dolfinx_impact.stress")
+        pytest.importorskip("dolfinx_impact.output.stress")
     solid, path = block(), shared_path / "film.gif"
     plot.animate(path, solid, flight(solid, 2), shade=shade)
     COMM.barrier()

@@ -18,7 +18,7 @@ def weight(t, u, v, out):
 
 def fall(scheme, e, h=1e-2, height=1.0, t_end=5.0):
     ball = di.PointMasses(1.0, weight)
-    integrator = scheme(ball, h, di.Bound(ball, 0, lower=0.0, restitution=e))
+    integrator = scheme(ball, h, di.DofBound(ball, 0, lower=0.0, restitution=e))
     integrator.start(height, 0.0)
     return di.simulate(integrator, t_end=t_end, progress=False)
 
@@ -101,7 +101,7 @@ def test_velocity_at_the_start_is_the_given_one():
     """Also where an impulse acts at once: a ball thrown at the ground that it lies on."""
     for scheme in (di.PaoliSchatzman, di.CDLagrange):
         ball = di.PointMasses(1.0, weight)
-        integrator = scheme(ball, 1e-2, di.Bound(ball, 0, lower=0.0, restitution=0.5))
+        integrator = scheme(ball, 1e-2, di.DofBound(ball, 0, lower=0.0, restitution=0.5))
         integrator.start(0.0, -1.0)
         result = di.simulate(integrator, t_end=0.1, progress=False)
         assert result["v_t"][0, 0] == -1.0 and result["r"][0, 0] > 0
@@ -110,7 +110,7 @@ def test_velocity_at_the_start_is_the_given_one():
 def test_carpenter_refuses_restitution():
     ball = di.PointMasses(1.0)
     with pytest.raises(ValueError, match="Carpenter's scheme has no restitution, but the contact has 0.5"):
-        di.Carpenter(ball, 0.1, di.Bound(ball, 0, lower=0.0, restitution=0.5))
+        di.Carpenter(ball, 0.1, di.DofBound(ball, 0, lower=0.0, restitution=0.5))
 
 
 @pytest.mark.parametrize("wrong, words", [

@@ -14,7 +14,7 @@ from dolfinx_impact import CDLagrange, MoreauJean, simulate
 from dolfinx_impact.algebra import coulomb
 from dolfinx_impact.benchmark.rigid_body import FLIGHT, PARAMETERS, RIGID_BODY, make
 from dolfinx_impact.contact.base import Contact
-from dolfinx_impact.contact.obstacles import Moving, Plane, Sphere, Union
+from dolfinx_impact.contact.obstacles import MovingObstacle, Plane, Sphere, UnionObstacle
 from dolfinx_impact.contact.rigid_body import RigidBodyContact
 from dolfinx_impact.exact.rigid import RigidImpact
 from dolfinx_impact.integrators import SCHEMES
@@ -143,8 +143,8 @@ def test_rows_are_the_slope_of_the_gap(body, kind, x, y, angle):
     gap = contact.evaluate(u)
     assert np.array_equal(gap, contact.gap(u))
     slopes = [(contact.gap(u + d) - contact.gap(u - d)) / (2 * step) for d in step * np.eye(3)]
-    assert np.allclose(contact.rows.weights, np.transpose(slopes), atol=1e-7)
-    assert np.array_equal(contact.frames()[:, 0], contact.rows.weights)
+    assert np.allclose(contact.L.weights, np.transpose(slopes), atol=1e-7)
+    assert np.array_equal(contact.local_bases()[:, 0], contact.L.weights)
     if kind == "plane":
         # On a plane the gap is that of the nearest points of the body, corner by corner.
         points = u[:2] + body.arms(angle) - body.radius * obstacle.direction
@@ -157,7 +157,7 @@ def test_frames_give_the_velocity_of_the_contact_point(body, curved, x, angle, v
     obstacle = Sphere((0.5, 0.1), 11.0, inside=True) if curved else Plane((0.3, -1.0), (-0.6, 0.8))
     contact, u = RigidBodyContact(body, obstacle), np.array([x, 0.7 * x, angle])
     contact.evaluate(u)
-    frames = contact.frames()
+    frames = contact.local_bases()
     normal, tangent = frames[:, 0, :2], frames[:, 1, :2]
     assert np.allclose(np.sum(normal * tangent, axis=1), 0, atol=1e-15)
     assert np.allclose(np.hypot(*tangent.T), 1, rtol=1e-15)
@@ -172,14 +172,14 @@ def test_frames_give_the_velocity_of_the_contact_point(body, curved, x, angle, v
     components = [np.sum(velocity * axis, axis=1) for axis in (normal, tangent)]
     assert np.allclose(frames @ v, np.transpose(components), atol=1e-8)
     slip = velocity - np.sum(velocity * normal, axis=1)[:, None] * normal
-    assert np.allclose(contact.slip(v), slip, atol=1e-8)
+    assert np.allclose(contact.tangential_velocity(v), slip, atol=1e-8)
 
 
 def test_contact_of_a_rolling_disc_does_not_slip():
     contact = RigidBodyContact(RigidBody.disc(0.2, 1.0), GROUND, friction=0.3)
     contact.evaluate(np.array([3.0, 0.2, 1.0]))
     assert contact.count == 1 and not contact.constant
-    assert np.allclose(contact.frames() @ [1.0, 0.0, -5.0], 0, atol=1e-15)
+    assert np.allclose(contact.local_bases() @ [1.0, 0.0, -5.0], 0, atol=1e-15)
 
 
 @pytest.mark.serial
@@ -209,7 +209,7 @@ def landed(body, angle, v, e, mu):
         impact = RigidImpact(body.mass[0], body.inertia, arms, restitution=e, friction=mu)
     except ValueError:
         return None
-    return contact.frames()[lowest], impact(v), impact
+    return contact.local_bases()[lowest], impact(v), impact
 
 
 @pytest.mark.serial
@@ -385,7 +385,7 @@ def test_a_moving_plane_is_hit_with_the_velocity_against_it(scheme, friction):
     """Seen from a plane that moves steadily the impact is the same."""
     body = RigidBody.square(0.1, 100.0)
     wind = np.array([0.4, 0.25, 0.0])
-    moving = Moving(GROUND, translation=lambda t: t * wind[:2], translation_rate=lambda t: wind[:2])
+    moving = MovingObstacle(GROUND, translation=lambda t: t * wind[:2], translation_rate=lambda t: wind[:2])
     after, start = [], [0.0, 0.1 * math.sqrt(1.5) + 1.7e-3, math.radians(15)]
     for plane, extra in ((GROUND, 0 * wind), (moving, wind)):
         contact = RigidBodyContact(body, plane, restitution=0.5, friction=friction)
@@ -399,13 +399,13 @@ def test_a_moving_plane_is_hit_with_the_velocity_against_it(scheme, friction):
 
 
 def test_a_square_in_a_box_has_a_row_for_every_corner_and_wall():
-    walls = Union([Plane((0, 0), (0, 1)), Plane((1, 0), (-1, 0))])
+    walls = UnionObstacle([Plane((0, 0), (0, 1)), Plane((1, 0), (-1, 0))])
     body = RigidBody.square(0.1, 1.0)
     contact = RigidBodyContact(body, walls)
     gap = contact.evaluate(np.array([0.5, 0.3, 0.0]))
     assert gap == pytest.approx([0.2, 0.6, 0.2, 0.4, 0.4, 0.4, 0.4, 0.6])
-    assert np.allclose(contact.rows.weights[:, :2], np.tile([[0, 1], [-1, 0]], (4, 1)))
-    assert np.allclose(contact.rows.weights[:, 2], [-0.1, -0.1, 0.1, -0.1, 0.1, 0.1, -0.1, 0.1])
+    assert np.allclose(contact.L.weights[:, :2], np.tile([[0, 1], [-1, 0]], (4, 1)))
+    assert np.allclose(contact.L.weights[:, 2], [-0.1, -0.1, 0.1, -0.1, 0.1, 0.1, -0.1, 0.1])
 
 
 @pytest.mark.parametrize("scheme", [CDLagrange, MoreauJean])
@@ -552,14 +552,14 @@ def test_the_impact_does_not_depend_on_options_of_the_theta_method(option):
 @pytest.mark.serial
 def test_a_verdict_fails_where_the_impact_is_another_one(monkeypatch):
     """A contact without the lever arm in its tangential row makes another impact."""
-    whole = RigidBodyContact.frames
+    whole = RigidBodyContact.local_bases
 
     def short(self):
         frames = whole(self).copy()
         frames[:, 1, 2] = 0.0
         return frames
 
-    monkeypatch.setattr(RigidBodyContact, "frames", short)
+    monkeypatch.setattr(RigidBodyContact, "local_bases", short)
     problem = make("cd-lagrange", values("cd-lagrange"))
     result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
                       observers=problem.observers(), progress=False)  # fmt: skip

@@ -21,7 +21,7 @@ ONE_SYSTEM = [name for name, kind in CLASSES.items() if not kind.divided]
 def hanging(kind, restitution=0.0, **options):
     """Two masses on springs above a floor, with a scheme."""
     system = di.PointMasses([1.0, 2.0], load=[-9.81, 0.0], stiffness=[[90.0, -40.0], [-40.0, 40.0]])
-    floor = di.Bound(system, 0, lower=-0.05, restitution=restitution)
+    floor = di.DofBound(system, 0, lower=-0.05, restitution=restitution)
     contact = None if kind.contact_level == "none" else floor
     if "mass" in kind.options:
         options.setdefault("mass", kind.options["mass"].default)
@@ -116,7 +116,7 @@ def test_a_checkpoint_of_other_parameters_is_refused(other, message, shared_path
 def ball(kind, **options):
     """The run of ``data/checkpoint-version-2.npz``, with ``MoreauJean``, after 250 steps."""
     system = di.PointMasses(1.0, stiffness=[[50.0]], load=[-9.81])
-    scheme = kind(system, 1e-3, contact=di.Bound(system, 0, lower=0.0, restitution=0.3), **options)
+    scheme = kind(system, 1e-3, contact=di.DofBound(system, 0, lower=0.0, restitution=0.3), **options)
     scheme.start(0.2, 0.0)
     return scheme
 

@@ -17,7 +17,7 @@ def weight(t, u, v, out):
 
 def ball(e=0.8, h=1e-2, scheme=di.CDLagrange, height=1.0, speed=0.0, **options):
     system = di.PointMasses(1.0, weight, stiffness=[[0.0]])
-    floor = di.Bound(system, 0, lower=0.0, restitution=e)
+    floor = di.DofBound(system, 0, lower=0.0, restitution=e)
     integrator = scheme(system, h, contact=floor, **options)
     integrator.start(height, speed)
     return integrator
@@ -140,7 +140,7 @@ class SymplecticEuler(di.Integrator):
         before = self.v.copy()
         self.v += h * self.system.inverse_mass * f
         closed = self.contact.closed(self.contact.evaluate(self.u))
-        law = self.contact.rows(self.v + self.contact.restitution * before)
+        law = self.contact.L(self.v + self.contact.restitution * before)
         self.r[:] = np.where(closed, np.maximum(0.0, -law) * self.system.mass, 0.0)
         self.v += self.system.inverse_mass * self.r
         self.u += h * self.v
@@ -228,7 +228,7 @@ def test_a_run_resumes_bit_by_bit(scheme):
     ends = []
     for stop in (None, 150):
         ball = di.PointMasses([1.0, 2.0], stiffness=[[40.0, -40.0], [-40.0, 40.0]])
-        made = [scheme(ball, 0.01, contact=di.Bound(ball, 0, lower=0.0)) for _ in range(2)]
+        made = [scheme(ball, 0.01, contact=di.DofBound(ball, 0, lower=0.0)) for _ in range(2)]
         made[0].start([0.1, 0.3], -1.0)
         for _ in range(stop or 300):
             made[0].step()

@@ -22,7 +22,7 @@ def bar(dimension=3, **options):
                       parameters={"dimension": dimension, "elements": 5, "lateral": 2,
                                   "tetrahedra": options.pop("tetrahedra", 0)})  # fmt: skip
     return di.Solid(named, density=7847.0, law=di.LinearElastic(2.1e11, 0.3 if dimension > 1 else 0.0),
-                    section=0.645e-3 if dimension == 1 else 1.0, **options)  # fmt: skip
+                    cross_section=0.645e-3 if dimension == 1 else 1.0, **options)  # fmt: skip
 
 
 def everywhere(local):
@@ -86,7 +86,7 @@ def test_implicit_solver_against_a_dense_one(mass, fixed):
     solid = bar(fixed=fixed)
     factor = 1e-13
     A = dense(solid.mass_matrix(mass)) + factor * dense(solid.stiffness_matrix())
-    held = everywhere(solid.held)
+    held = everywhere(solid.constrained)
     A[held], A[:, held] = 0.0, 0.0
     A[held, held] = 1.0
     b, x = np.sin(np.arange(solid.size) + COMM.rank), np.zeros(solid.size)
@@ -114,7 +114,7 @@ def test_held_dofs_stay_and_the_balance_closes(scheme):
     integrator = scheme(solid, 0.5 * solid.critical_time_step())
     integrator.start(0.0, [1.0, 1.0, 1.0])
     result = di.simulate(integrator, t_end=300 * integrator.dt, record=solid.rows(), progress=False)
-    assert not integrator.u[: solid.owned][solid.held].any()
+    assert not integrator.u[: solid.owned][solid.constrained].any()
     assert np.abs(result["residual"]).max() < 1e-12 * result["kinetic"][0]
     assert np.abs(result["internal_work"] - result["internal"]).max() < 1e-11 * result["kinetic"][0]
 
@@ -133,7 +133,7 @@ def test_plane_strain_stiffness_of_a_square():
     """Uniform strain on a DOLFINx mesh without names: energy is that of the law."""
     square = dmesh.create_unit_square(COMM, 4, 3, dmesh.CellType.quadrilateral)
     law = di.LinearElastic(10.0, 0.25)
-    solid = di.Solid(square, density=1.0, law=law, section=0.5)
+    solid = di.Solid(square, density=1.0, law=law, cross_section=0.5)
     u = np.zeros(solid.size)
     u[::2] = 0.01 * solid.x[:, 0]
     f = np.zeros(solid.size)
@@ -160,7 +160,8 @@ def test_law_of_the_line_and_of_uniaxial_strain():
     (lambda: di.LinearElastic(-1.0), "E must be positive"),
     (lambda: di.LinearElastic(1.0, 0.5), "nu must lie in"),
     (lambda: di.Solid(bar().named, density=-1.0, law=di.LinearElastic(1.0)), "density must be positive"),
-    (lambda: di.Solid(bar().named, density=1.0, section=0.0, law=di.LinearElastic(1.0)), "section must be"),
+    (lambda: di.Solid(bar().named, density=1.0, cross_section=0.0, law=di.LinearElastic(1.0)),
+     "cross_section must be"),
 ])  # fmt: skip
 def test_bad_input(wrong, words):
     with pytest.raises(ValueError, match=words):

@@ -15,7 +15,7 @@ COMM = MPI.COMM_WORLD
 
 def ball(e=0.0, *, scheme=di.CDLagrange, h=1e-3, **options):
     mass = di.PointMasses(2.0, **options)
-    return scheme(mass, h, contact=di.Bound(mass, 0, lower=0.0, restitution=e))
+    return scheme(mass, h, contact=di.DofBound(mass, 0, lower=0.0, restitution=e))
 
 
 @pytest.mark.serial
@@ -101,7 +101,7 @@ def test_a_block_gets_the_momentum_that_the_floor_gives(height):
 
 def test_the_explicit_side_of_hati_has_the_impact_too():
     bar = di.mesh.read(di.mesh.package_mesh("split_bar.geo"), gdim=1)
-    steel = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "section": 0.645e-3}
+    steel = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "cross_section": 0.645e-3}
     near, far = di.Solid(bar, cells="explicit", **steel), di.Solid(bar, cells="implicit", **steel)
     wall = di.RigidContact(near, "tip", di.Plane([0.0], [1.0]))
     s = di.HATI(near, far, 0.1 * near.critical_time_step(), wall, ratio=4)

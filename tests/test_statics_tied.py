@@ -29,8 +29,8 @@ def column(dimension=1, normal=1.0, floor=0.0, elements=5, **options):
     axis = np.eye(dimension)[0]
     body = di.Solid(
         read(dimension, elements=elements, **({"lateral": 2} if dimension > 1 else {})), density=RHO,
-        law=di.LinearElastic(E, 0.0 if dimension == 1 else 0.3), section=AREA if dimension == 1 else 1.0,
-        gravity=-9.81 * axis, **options,
+        law=di.LinearElastic(E, 0.0 if dimension == 1 else 0.3),
+        cross_section=AREA if dimension == 1 else 1.0, gravity=-9.81 * axis, **options,
     )  # fmt: skip
     return body, RigidContact(body, "contact", Plane(floor * axis, normal * axis), allow_penetration=True)
 
@@ -39,8 +39,8 @@ def unbalanced(body, contact, u, r):
     """Forces that nothing takes, free dofs."""
     f = np.zeros(body.size)
     body.force(0.0, u, np.zeros(body.size), f)
-    contact.rows.add_transpose(r, f)
-    return np.where(body.held, 0.0, f)
+    contact.L.add_transpose(r, f)
+    return np.where(body.constrained, 0.0, f)
 
 
 @given(floor=st.floats(-1e-3, 1e-3), elements=st.integers(1, 30))
@@ -65,7 +65,7 @@ def test_block_against_dense_algebra():
     free = np.setdiff1d(np.arange(body.size), hold)
     K = body.stiffness.scipy().toarray()[np.ix_(free, free)]
     L = np.zeros((wall.count, body.size))
-    for row, dofs, weights in zip(L, wall.rows.dofs, wall.rows.weights):
+    for row, dofs, weights in zip(L, wall.L.dofs, wall.L.weights):
         np.add.at(row, dofs, weights)
     L = L[:, free]
     size = np.sqrt(np.diag(K).max())
@@ -89,7 +89,7 @@ def test_crane(trolley, refine):
     u, r = tied_equilibrium(frame, wheels, hold=hold)
     assert r.sum() == pytest.approx(51500.0, rel=1e-9)
     assert r[0::2] == pytest.approx(r[1::2], rel=1e-9)
-    assert np.abs(wheels.gap(u)).max() < 1e-17 and not u[frame.held].any()
+    assert np.abs(wheels.gap(u)).max() < 1e-17 and not u[frame.constrained].any()
     # Also where dofs are held: nothing pulls there.
     assert np.abs(unbalanced(frame, wheels, u, r)).max() < 1e-9 * 51500.0
     # Bending: 10 mm under the weights of girder and trolley in the middle, were the ends only held.
@@ -104,7 +104,7 @@ def test_gaps_are_closed_by_the_equilibrium():
     hold = crane.horizontal_hold(frame)
     u, r = tied_equilibrium(frame, wheels, hold=hold)
     even = tied_equilibrium(frame, crane.wheels(frame, gap0=0.0), hold=hold)[1]
-    assert wheels.rows(u) == pytest.approx(-gap0, abs=1e-17)
+    assert wheels.L(u) == pytest.approx(-gap0, abs=1e-17)
     assert r.sum() == pytest.approx(51500.0, rel=1e-9)
     assert np.all((r - even) * -gap0 > 1e-4)
     # Linear: the opposite gaps change the forces by the opposite.

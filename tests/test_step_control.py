@@ -119,7 +119,7 @@ def test_samples_are_every_so_many_steps_and_the_last():
 def test_an_impulse_before_a_change_does_its_whole_work():
     """1 kg hits at 1 m/s with e = 0.5, then the step changes: -3/8 J of contact, none dissipated."""
     mass = di.PointMasses(1.0)
-    s = di.CDLagrange(mass, 0.1, contact=di.Bound(mass, 0, lower=0.0, restitution=0.5))
+    s = di.CDLagrange(mass, 0.1, contact=di.DofBound(mass, 0, lower=0.0, restitution=0.5))
     s.start(0.0999, -1.0)
     balance = s.balance()
     balance.start()

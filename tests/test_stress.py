@@ -114,13 +114,13 @@ def test_shear_by_hand():
 
 def test_plane_stress():
     """No stress across: a uniaxial one is that of a bar; large strains divide by the true thickness."""
-    thin = block("triangle", state="plane-stress")
+    thin = block("triangle", hypothesis="plane-stress")
     check(thin, np.diag([2e-3, -NU * 2e-3]), E * 2e-3)
     check(thin, [[0, 1e-3], [0, 0]], np.sqrt(3) * MU * 1e-3)
     # Neo-Hooke: sigma_33 = 0.
     F = np.array([[1.2, 0.1, 0], [0, 0.95, 0], [0, 0, 1.0]])
     F[2, 2] = brentq(lambda z: neo_hookean(F + (z - 1) * np.diag([0, 0, 1]))[2, 2], 0.5, 2.0, xtol=1e-14)
-    soft = block("quadrilateral", 1, di.NeoHookean(E, NU), state="plane-stress")
+    soft = block("quadrilateral", 1, di.NeoHookean(E, NU), hypothesis="plane-stress")
     check(soft, F[:2, :2] - np.eye(2), mises(neo_hookean(F)), rel=1e-9)
     # St. Venant-Kirchhoff: S33 = 0 gives E33.
     F[2, 2] = 1.0
@@ -129,7 +129,7 @@ def test_plane_stress():
     F[2, 2] = np.sqrt(1 + 2 * strain[2, 2])
     S = LAME * np.trace(strain) * np.eye(3) + 2 * MU * strain
     expected = mises(F @ S @ F.T / np.linalg.det(F))
-    stiff = block("triangle", 1, di.StVenantKirchhoff(E, NU), state="plane-stress")
+    stiff = block("triangle", 1, di.StVenantKirchhoff(E, NU), hypothesis="plane-stress")
     check(stiff, F[:2, :2] - np.eye(2), expected)
 
 
@@ -137,7 +137,7 @@ def test_plane_stress():
                          ids=lambda law: type(law).__name__)  # fmt: skip
 def test_a_bar(law):
     """Uniaxial stress on a line, for large strains over the area that there is then."""
-    solid = di.Solid(dmesh.create_interval(COMM, 5, [0.0, 2.0]), density=1.0, law=law, section=0.1)
+    solid = di.Solid(dmesh.create_interval(COMM, 5, [0.0, 2.0]), density=1.0, law=law, cross_section=0.1)
     stretch = 1.1
     if law.linear:
         expected = E * (stretch - 1)
@@ -153,7 +153,7 @@ def test_a_bar(law):
 @pytest.mark.parametrize("cell, degree", [("triangle", 1), ("quadrilateral", 2), ("quadrilateral", 1)])
 def test_bodies_of_revolution(cell, degree):
     """Hoop stress, also on the axis; Lame's tube."""
-    options = {"state": "axisymmetric", "degree": degree}
+    options = {"hypothesis": "axisymmetric", "degree": degree}
     for law, stress in ((di.LinearElastic(E, NU), linear),
                         (di.NeoHookean(E, NU), lambda H: neo_hookean(np.eye(3) + H))):  # fmt: skip
         solid = block(cell, law=law, **options)

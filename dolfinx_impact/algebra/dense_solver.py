@@ -39,7 +39,7 @@ class DenseTangent:
         """Compute and factorise ``M + a D + b K`` at the state (t, u, v)."""
         stiffness, damping = self._system.tangents(t, u, v)
         matrix = np.diag(self._system.mass) + a * damping + b * stiffness
-        self._solver = DenseSolver(matrix, self._system.held)
+        self._solver = DenseSolver(matrix, self._system.constrained)
 
     def solve(self, b: NDArray, out: NDArray) -> None:
         """See :meth:`DenseSolver.solve`."""

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from .. import parallel
+from .. import _deprecated, parallel
 from . import kernels
 
 
 @dataclass
-class Rows:
+class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transpose"}):
     """Sparse operator L with ``p`` rows of ``k`` (dof, weight) pairs each, owned by this rank.
 
     Attributes:
@@ -26,7 +26,7 @@ class Rows:
             the partition.
         labels: One name per row; empty for none.
         distinct: Whether no dof occurs in two entries on this rank.
-        collective: Whether products are collective: see :class:`SharedRows`.
+        collective: Whether products are collective: see :class:`SharedSparseRows`.
     """
 
     collective: ClassVar[bool] = False
@@ -81,7 +81,7 @@ class Rows:
         np.add.at(L, (np.arange(dofs.shape[0])[:, None], place.reshape(dofs.shape)), weights)
         return (L * d[used]) @ L.T
 
-    def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+    def add_scaled_transpose(self, r: NDArray, d: NDArray, out: NDArray) -> None:
         """Add ``D L^T r`` to ``out``; rows with r = 0 are skipped.
 
         Args:
@@ -105,10 +105,10 @@ class Rows:
         links = sparse.csr_matrix(entries, (p, int(self.dofs.max(initial=-1)) + 1))
         return csgraph.connected_components(links @ links.T, directed=False)[1]
 
-    def select(self, which: NDArray) -> "Rows":
+    def select(self, which: NDArray) -> "SparseRows":
         """Sub-operator of the rows ``which`` (mask or numbers)."""
         labels = list(np.array(self.labels)[which]) if self.labels else ()
-        return Rows(self.dofs[which], self.weights[which], self.order[which], labels)
+        return SparseRows(self.dofs[which], self.weights[which], self.order[which], labels)
 
     def sorting(self, comm: MPI.Comm) -> NDArray[np.intp]:
         """Permutation that sorts the concatenated rows of all ranks. Collective."""
@@ -133,7 +133,7 @@ class Rows:
         return _petsc_matrix(comm, owned, start, to_global[self.dofs].ravel(), self.weights.ravel())
 
 
-class SharedRows(Rows):
+class SharedSparseRows(SparseRows):
     """Distributed rows: a rank owns some rows, and holds the entries at its own dofs in all rows.
 
     Calls and products are collective, with one reduction over the number of rows each. Weights are constant.
@@ -143,7 +143,7 @@ class SharedRows(Rows):
         point: Row of each entry, numbered over all ranks in rank order, shape (m,).
         dofs: Owned dof of each entry, shape (m,).
         weights: Weight of each entry, shape (m,), dimensionless.
-        order: Sorting keys of the rows of this rank; see :class:`Rows`.
+        order: Sorting keys of the rows of this rank; see :class:`SparseRows`.
 
     Attributes:
         point: As given.
@@ -175,9 +175,9 @@ class SharedRows(Rows):
         """Add ``L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
         super().add_transpose(self._spread(r), out)
 
-    def push(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+    def add_scaled_transpose(self, r: NDArray, d: NDArray, out: NDArray) -> None:
         """Add ``D L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
-        super().push(self._spread(r), d, out)
+        super().add_scaled_transpose(self._spread(r), d, out)
 
     def diagonal(self, d: NDArray) -> NDArray:
         """Diagonal of ``L D L^T`` at this rank's rows, if no rows share a dof, shape (p,). Collective."""
@@ -192,12 +192,12 @@ class SharedRows(Rows):
         self._comm.Allreduce(MPI.IN_PLACE, H, op=MPI.SUM)
         return H
 
-    def select(self, which: NDArray) -> Rows:
+    def select(self, which: NDArray) -> SparseRows:
         """Not available: a rank holds entries of rows that others own."""
         raise NotImplementedError("rows that ranks share are taken whole")
 
     def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
-        """See :meth:`Rows.petsc_matrix`. Collective."""
+        """See :meth:`SparseRows.petsc_matrix`. Collective."""
         entries = np.column_stack([self.point, to_global[self.dofs[:, 0]], self.weights[:, 0]])
         point, column, weight = parallel.gather_rows(comm, entries).T
         order = np.argsort(point, kind="stable")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import kernels
-from ..contact.bound import Bound
+from ..contact.bound import DofBound
 from ..exact import BouncingBall
 from ..integrators import Integrator, Option, find_scheme
 from ..integrators.step_buffer import Steps
@@ -45,11 +45,11 @@ def exact(p: Values) -> BouncingBall:
     return BouncingBall(p["m"], p["gravity"], p["z0"], p["v0"], p["restitution"])
 
 
-def build(p: Values) -> tuple[PointMasses, Bound]:
+def build(p: Values) -> tuple[PointMasses, DofBound]:
     """The ball and the ground at z = 0."""
     solution = exact(p)
     ball = PointMasses(p["m"], load=[-p["m"] * p["gravity"]], labels=["z"], length=solution.top or 1.0)
-    ground = Bound(
+    ground = DofBound(
         ball, 0, lower=0.0, restitution=p["restitution"], gap_tolerance=p["gap_tolerance"],
         touching=p.get("touching", True),
     )  # fmt: skip

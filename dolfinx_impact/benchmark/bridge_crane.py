@@ -116,7 +116,7 @@ class Crane:
         self.u, self.reactions = tied_equilibrium(
             self.frame, tied, hold=crane.horizontal_hold(self.frame)
         )
-        self._apart = tied.rows(self.u)
+        self._apart = tied.L(self.u)
 
     def _loads(self) -> dict[str, Any]:
         return {"record": self.record, "damping": self._p["alpha"], "shaken": self._p["shaken"]}
@@ -161,7 +161,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     return Problem(
         integrator, p["t_end"], crane.wheel_rows(bodies[0]), log, judge,
-        dofs=int(np.count_nonzero(~model.frame.held)),
+        dofs=int(np.count_nonzero(~model.frame.constrained)),
         effective={"h": h, "courant": h / critical},
         files={"events.csv": lambda: log.events.table()},
     )  # fmt: skip
@@ -179,7 +179,7 @@ def measure(
         "balance_residual": log.relative_residual(),
         "masses": model.masses(),
         "reactions": model.reactions.tolist(),
-        "dofs": int(np.count_nonzero(~model.frame.held)),
+        "dofs": int(np.count_nonzero(~model.frame.constrained)),
         "critical_time_step": critical,
         "closures": log.events.time.size,
         **{name: log.events.longer(duration) for name, duration in FLIGHTS.items()},

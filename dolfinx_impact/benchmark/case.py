@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .. import parallel
 from ..algebra import kernels
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..integrators import SCHEMES, Integrator, Option
 from ..integrators.step_buffer import Steps
 from ..output.observer import Observer, ObserverLike
@@ -83,7 +83,7 @@ class Problem:
 
     integrator: Integrator
     t_end: float
-    record: Rows
+    record: SparseRows
     log: "RunLog"
     judge: Callable[[Result], tuple[dict[str, Any], list[Verdict]]]
     dofs: int
@@ -220,7 +220,7 @@ class RunLog(Observer):
             kept[name] = np.array(self._comm.allgather(np.asarray(getattr(self, name))))
         contact = self._scheme.contact
         if self._normal is not None and contact is not None:
-            kept["_v"] = parallel.gather_rows(self._comm, self._v)[contact.rows.sorting(self._comm)]
+            kept["_v"] = parallel.gather_rows(self._comm, self._v)[contact.L.sorting(self._comm)]
         return kept
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
@@ -243,7 +243,7 @@ class RunLog(Observer):
         contact = self._scheme.contact
         if self._normal is not None and contact is not None:
             every: NDArray = np.empty(contact.total)
-            every[contact.rows.sorting(self._comm)] = state["_v"]
+            every[contact.L.sorting(self._comm)] = state["_v"]
             self._v = every[contact.mine]
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import mesh
-from ..algebra.operators import Rows, coordinate_order
+from ..algebra.operators import SparseRows, coordinate_order
 from ..contact.node_pairs import NodePairs
 from ..mesh import NamedMesh
 from ..systems.body import Body
@@ -113,7 +113,7 @@ def wheels(frame: Body, **options: Any) -> NodePairs:
     return NodePairs(frame, "girder wheels", "trolley wheels", (0.0, 0.0, 1.0), **options)
 
 
-def wheel_rows(frame: Body) -> Rows:
+def wheel_rows(frame: Body) -> SparseRows:
     """w of the trolley's wheels at (x-, y-), (x-, y+), (x+, y-), (x+, y+), then of the girders below."""
     dofs, labels = [], []
     for name in ("trolley", "girder"):
@@ -121,7 +121,7 @@ def wheel_rows(frame: Body) -> Rows:
         keys = coordinate_order(frame.x[nodes], frame.length)
         dofs += [6 * node + 2 for node in nodes[np.lexsort(keys.T[::-1])]]
         labels += [f"w_{name}_{i}" for i in range(1, 5)]
-    return Rows(np.array(dofs)[:, None], np.ones((8, 1)), np.arange(8.0)[:, None], labels)
+    return SparseRows(np.array(dofs)[:, None], np.ones((8, 1)), np.arange(8.0)[:, None], labels)
 
 
 def horizontal_hold(frame: Body) -> list[int]:

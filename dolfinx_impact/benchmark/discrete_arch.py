@@ -13,7 +13,7 @@ from typing import Any, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contact.bound import Bound
+from ..contact.bound import DofBound
 from ..contact.statics import Equilibrium, static_equilibrium
 from ..integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme
 from ..integrators.step_buffer import Steps
@@ -54,7 +54,7 @@ VARIANTS: tuple[dict[str, float], ...] = (
 SMALL_RATIO = 1e-3
 
 
-def build(p: Values) -> tuple[Chain, Bound]:
+def build(p: Values) -> tuple[Chain, DofBound]:
     """The arch and the floor under its internal nodes.
 
     Raises:
@@ -68,11 +68,11 @@ def build(p: Values) -> tuple[Chain, Bound]:
             raise ValueError(f"{name} must be at least 0, but is {p[name]}")
     names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
     chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
-    floor = Bound(
+    floor = DofBound(
         chain, [int(dof) for dof in chain.heights], lower=-p["floor"], restitution=p["restitution"],
         gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
     )  # fmt: skip
-    floor.rows.labels = [str(node) for node in range(1, floor.count + 1)]
+    floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
     return chain, floor
 
 

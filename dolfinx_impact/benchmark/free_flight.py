@@ -34,7 +34,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..integrators import Integrator, Option, energy, find_scheme
 from ..integrators.central_differences import CentralDifferences
 from ..integrators.step_buffer import Steps
@@ -125,7 +125,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     )  # fmt: skip
 
 
-def corners(body: Solid) -> Rows:
+def corners(body: Solid) -> SparseRows:
     """The displacements of two opposite corners. Collective."""
     x = body.x[: body.owned // body.block]
     corner = np.array([parallel.largest(body.comm, body.x[:, i]) for i in range(3)])

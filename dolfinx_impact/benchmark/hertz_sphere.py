@@ -96,7 +96,7 @@ def make_sphere(p: Values) -> Solid:
     )  # fmt: skip
     law = LinearElastic(p["E"], p["nu"])
     if flat:
-        return Solid(named, density=p["rho"], law=law, state="axisymmetric", fixed={"axis": (0,)})
+        return Solid(named, density=p["rho"], law=law, hypothesis="axisymmetric", fixed={"axis": (0,)})
     return Solid(named, density=p["rho"], law=law, fixed={"x = 0": (0,), "y = 0": (1,)})
 
 

@@ -80,7 +80,7 @@ def make_bar(p: Values) -> Solid:
         },
     )  # fmt: skip
     law = LinearElastic(p["E"], poisson(p))
-    return Solid(named, density=p["rho"], law=law, section=p["area"] if flat else 1.0)
+    return Solid(named, density=p["rho"], law=law, cross_section=p["area"] if flat else 1.0)
 
 
 def poisson(p: Values) -> float:
@@ -167,7 +167,7 @@ def verdicts(
     found.append(Verdict.equal("the impulse is that of an elastic rebound, 2 m v0 (ratio)",
                                results["impulse_ratio"], 1.0, 0.02))  # fmt: skip
     if node_alone and p["gap"] > p["gap_tolerance"]:
-        masses = integrator.system.mass[wall.rows.dofs[:, 0]]
+        masses = integrator.system.mass[wall.L.dofs[:, 0]]
         nodes = parallel.total(wall.comm, float(np.sum(masses)))
         momentum = (1 + e) * nodes * p["v0"]
         found.append(Verdict.equal("the first impulse is the momentum of the contact nodes [N s]",

@@ -17,7 +17,7 @@ from dolfinx import fem
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..algebra.operators import Rows, coordinate_order
+from ..algebra.operators import SparseRows, coordinate_order
 from ..contact.obstacle_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import Integrator, Option, find_scheme
@@ -122,10 +122,10 @@ class Turned:
         impulses = result["r"][:, :, None] * self.R[:, 0]
         if self.wall.friction > 0:
             impulses = impulses + result["r_t"]
-        found["r"] = impulses[:, self._places(self.wall.rows, self.wall.rows.dofs[:, 0] // 3)]
+        found["r"] = impulses[:, self._places(self.wall.L, self.wall.L.dofs[:, 0] // 3)]
         return {name: vectors @ self.R for name, vectors in found.items()}
 
-    def _places(self, rows: Rows, nodes: NDArray) -> NDArray:
+    def _places(self, rows: SparseRows, nodes: NDArray) -> NDArray:
         """Where in a history of ``rows``, one row for each of ``nodes``, the columns are in :attr:`order`.
 
         The columns themselves are sorted by the coordinates after the turn. Collective.

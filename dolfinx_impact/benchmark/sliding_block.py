@@ -22,7 +22,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..algebra.operators import Rows, coordinate_order
+from ..algebra.operators import SparseRows, coordinate_order
 from ..contact.obstacle_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import MoreauJean, Option, find_scheme
@@ -169,13 +169,13 @@ def _mean_along(block: Solid, parts: NDArray) -> float:
     return parallel.total(block.comm, float(np.sum(parts[: block.owned]))) / nodes
 
 
-def down_the_plane(block: Solid, p: Values) -> Rows:
+def down_the_plane(block: Solid, p: Values) -> SparseRows:
     """The displacement of each node down the plane, those of the bottom first."""
     nodes = block.owned // 2
     dofs = np.arange(block.owned).reshape(nodes, 2)
     placed = block.x[:nodes, :2] @ axes(p).T
     order = coordinate_order(placed[:, ::-1], block.length)
-    return Rows(dofs, np.tile(axes(p)[0], (nodes, 1)), order, ["down the plane"] * nodes)
+    return SparseRows(dofs, np.tile(axes(p)[0], (nodes, 1)), order, ["down the plane"] * nodes)
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -204,7 +204,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
 
 def measure(
-    result: Result, log: RunLog, block: Solid, plane: RigidContact, p: Values, record: Rows
+    result: Result, log: RunLog, block: Solid, plane: RigidContact, p: Values, record: SparseRows
 ) -> dict[str, Any]:
     """The numbers of a run. Collective."""
     log.close()

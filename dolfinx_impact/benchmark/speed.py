@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 from .. import parallel
 from ..algebra import kernels
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..contact.obstacle_contact import RigidContact
 from ..integrators import CDLagrange, Integrator
 from ..integrators.central_differences import CentralDifferences
@@ -189,7 +189,7 @@ def _fused_update(bar: Solid) -> Callable[[], None]:
     return update
 
 
-def _recorded_step(integrator: Integrator, rows: Rows) -> Callable[[], None]:
+def _recorded_step(integrator: Integrator, rows: SparseRows) -> Callable[[], None]:
     """A step with the energy balance and the recorder of a run, each step sampled."""
     balance = integrator.balance()
     balance.start()

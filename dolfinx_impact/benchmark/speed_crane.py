@@ -87,7 +87,7 @@ def started(candidate: Candidate) -> Integrator:
     whole = crane.crane_frame(named, record=record)
     tied = crane.wheels(whole)
     u0, _ = tied_equilibrium(whole, tied, hold=crane.horizontal_hold(whole))
-    gap0 = -tied.rows(u0)
+    gap0 = -tied.L(u0)
     integrator: Integrator
     if candidate.ratio:
         fine, coarse = crane.divided(named, candidate.partition, record=record)
@@ -142,7 +142,7 @@ class _Run:
 
 def _table(group: tuple[Candidate, ...], runs: list[_Run]) -> dict[str, float]:
     first, base = group[0], runs[0]
-    dofs = int(np.sum(~base.integrator.system.held))
+    dofs = int(np.sum(~base.integrator.system.constrained))
     print(f"\nrefine {first.refine} ({dofs} free dofs), explicit step {first.dt:.4g} s:")
     found = {}
     for candidate, run in zip(group, runs):

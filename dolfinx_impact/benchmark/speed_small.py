@@ -7,9 +7,9 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..contact.base import Contact
-from ..contact.bound import Bound
+from ..contact.bound import DofBound
 from ..contact.obstacle_contact import RigidContact
 from ..integrators import CDLagrange, CentralDifferences
 from ..integrators.compiled.central import Block
@@ -51,7 +51,7 @@ def _spread(ratios: np.ndarray) -> str:
     return f" (rounds: {faster(float(ratios.min()))} to {faster(float(ratios.max()))})"
 
 
-def _ready(case: str) -> tuple[System, Contact, tuple[Any, Any], float, Rows]:
+def _ready(case: str) -> tuple[System, Contact, tuple[Any, Any], float, SparseRows]:
     """The system, its contact, the start, the time step and what is recorded.
 
     Ball and bar lie on the ground under their weight: contact is measured while it acts.
@@ -81,7 +81,7 @@ def _started(system: System, contact: Contact, start: tuple[Any, Any], h: float)
     return integrator
 
 
-def _filled(integrator: CentralDifferences, rows: Rows, energies: bool) -> Callable[[int], None]:
+def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) -> Callable[[int], None]:
     """Many compiled steps; times, gaps and impulses of each are kept, and what ``rows`` names."""
     balance = integrator.balance() if energies else None
     if balance is not None:
@@ -123,7 +123,7 @@ class PetscSteps:
         from petsc4py import PETSc
 
         system, contact = integrator.system, integrator.contact
-        assert isinstance(contact, (Bound, RigidContact))
+        assert isinstance(contact, (DofBound, RigidContact))
         zero = np.zeros(system.size)
         self._h, self._e = integrator.dt, contact.restitution
         self._tolerance, self._offset = contact.gap_tolerance, contact.gap(zero)
@@ -137,7 +137,7 @@ class PetscSteps:
         self._inverse.array[:] = system.inverse_mass
         system.external(0.0, zero, zero, self._load.array)
         self._gap, self._r, self._speed, self._earlier = (self._L.createVecLeft() for _ in range(4))
-        rows = contact.rows
+        rows = contact.L
         self._H = np.sum(rows.weights**2 * system.inverse_mass[rows.dofs], axis=1)
         self._system, self._has_damping = system, system.has_damping
 

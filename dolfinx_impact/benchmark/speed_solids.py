@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import parallel
 from ..contact.obstacle_contact import RigidContact
-from ..contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, Union
+from ..contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
 from ..integrators import CDLagrange
 from ..materials import LinearElastic, NeoHookean, kinematics
 from ..mesh import NamedMesh
@@ -69,7 +69,7 @@ def _nonlinear(name: str, cells: int, kind: dmesh.CellType, degree: int) -> floa
 def _plain_loop(body: Solid, values: NDArray) -> Callable[[], Any]:
     """The internal force as a DOLFINx user assembles it: default compiler flags, a fresh vector."""
     u, w = fem.Function(body.space), ufl.TestFunction(body.space)
-    F = kinematics.deformation_gradient(u, body.state)
+    F = kinematics.deformation_gradient(u, body.hypothesis)
     material = body.materials[0]
     form = fem.form(ufl.derivative(material.law.energy_density(F) * material.dx, u, w))
 
@@ -88,7 +88,7 @@ def _obstacles(cells: int) -> dict[str, float]:
     step = 0.3 / cells  # below the critical one; finding that takes longer than all else
     body.__dict__["_critical"] = 2 * step
     wave = SignedDistance(lambda x: x[:, 2] + 0.05 * (1 - np.sin(6 * x[:, 0])), 3)
-    balls = Union([Sphere((x, 0.5, -0.2), 0.2) for x in (0.2, 0.8)])
+    balls = UnionObstacle([Sphere((x, 0.5, -0.2), 0.2) for x in (0.2, 0.8)])
     shapes: dict[str, Any] = {
         "plane": Plane((0, 0, 0), (0, 0, 1)), "sphere": Sphere((0.5, 0.5, -1.0), 1.0),
         "cylinder": Cylinder((0.5, 0.5, -0.3), (0, 1, 0), 0.3),

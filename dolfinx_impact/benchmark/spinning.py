@@ -132,7 +132,7 @@ class MomentumLog(RunLog):
     def _impulses(self) -> NDArray:
         """Sums of the impulses, and of their moments at the position that the scheme pairs them with."""
         s: Any = self._integrator
-        rows, u = s.contact.rows, s.u if self._half else (self._u + s.u) / 2
+        rows, u = s.contact.L, s.u if self._half else (self._u + s.u) / 2
         impulses = s.r[:, None] * rows.weights
         if s.r_t.size:
             impulses += s.r_t

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..contact.obstacle_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import CDLagrange, Integrator, Option, find_scheme
@@ -90,7 +90,8 @@ def build(p: Values, divided: bool) -> tuple[tuple[Solid, ...], RigidContact | N
     def part(cells: str | None) -> Solid:
         push = {"tip": ([1 / p["area"]], pulse)} if loaded and cells != "implicit" else None
         return Solid(
-            named, cells=cells, density=p["rho"], law=LinearElastic(p["E"]), section=p["area"], traction=push,
+            named, cells=cells, density=p["rho"], law=LinearElastic(p["E"]), cross_section=p["area"],
+            traction=push,
         )  # fmt: skip
 
     bodies = (part("explicit"), part("implicit")) if divided else (part(None),)
@@ -103,7 +104,7 @@ def build(p: Values, divided: bool) -> tuple[tuple[Solid, ...], RigidContact | N
     return bodies, wall
 
 
-def rows(integrator: Integrator, bodies: tuple[Solid, ...], p: Values) -> Rows:
+def rows(integrator: Integrator, bodies: tuple[Solid, ...], p: Values) -> SparseRows:
     """Tip and both copies of the interface, towards the wall or in the direction of the pulse. Collective."""
     first, last = bodies[0], bodies[-1]
     places = [(first, "tip"), (first, "interface"), (last, "interface")]
@@ -112,7 +113,7 @@ def rows(integrator: Integrator, bodies: tuple[Solid, ...], p: Values) -> Rows:
         parts[2] = integrator.coarse_rows(parts[2])
     which = np.repeat(np.arange(3), [part.count for part in parts])
     sign = 1.0 if p["load"] == "pulse" else -1.0
-    return Rows(
+    return SparseRows(
         np.concatenate([part.dofs for part in parts]),
         sign * np.concatenate([part.weights for part in parts]),
         which[:, None], [LABELS[i] for i in which],
@@ -190,7 +191,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     return Problem(
         integrator, p["t_end"], rows(integrator, bodies, p), log, judge,
-        dofs=int(parallel.total(bodies[0].comm, np.count_nonzero(sum(b.inside for b in bodies)))),
+        dofs=int(parallel.total(bodies[0].comm, np.count_nonzero(sum(b.active for b in bodies)))),
         effective={name: p[name] for name in ("h", "courant", "t_end", "v0")},
         study=lambda: ratio_verdicts(p) if chosen.divided else [],
     )  # fmt: skip

@@ -58,7 +58,7 @@ def make_bars(p: Values) -> Solid:
         raise ValueError(f"elements must be 1 to 10000000, but is {p['elements']}")
     parameters = {name: p[name] for name in ("length", "gap", "elements")}
     named = mesh.read(mesh.package_mesh("two_bars.geo"), gdim=1, parameters=parameters)
-    return Solid(named, density=p["rho"], law=LinearElastic(p["E"], 0.0), section=p["area"])
+    return Solid(named, density=p["rho"], law=LinearElastic(p["E"], 0.0), cross_section=p["area"])
 
 
 def build(p: Values) -> tuple[Solid, NodePairs, float]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import kernels
-from ..contact.bound import Bound
+from ..contact.bound import DofBound
 from ..integrators import SCHEMES, Integrator, Option, find_scheme
 from ..integrators.step_buffer import Steps
 from ..output.result import Result
@@ -67,7 +67,7 @@ def wall_position(p: Values) -> float | None:
     return wall
 
 
-def build(p: Values) -> tuple[PointMasses, Bound | None]:
+def build(p: Values) -> tuple[PointMasses, DofBound | None]:
     """The oscillator and its wall.
 
     Raises:
@@ -87,7 +87,7 @@ def build(p: Values) -> tuple[PointMasses, Bound | None]:
     wall = wall_position(p)
     if wall is None:
         return oscillator, None
-    return oscillator, Bound(
+    return oscillator, DofBound(
         oscillator, 0, lower=wall, restitution=p["restitution"], gap_tolerance=p["gap_tolerance"],
         touching=p.get("touching", True),
     )  # fmt: skip
@@ -201,7 +201,7 @@ def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
 
 
 def verdicts(
-    results: dict[str, Any], log: CycleLog, wall: Bound | None, result: Result, p: Values
+    results: dict[str, Any], log: CycleLog, wall: DofBound | None, result: Result, p: Values
 ) -> list[Verdict]:
     """What the paper says of the case, decided from the run."""
     found = []

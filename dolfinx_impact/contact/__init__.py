@@ -4,9 +4,9 @@ The laws of the impulses (Signorini, Newton, Coulomb) and their solution live in
 """
 
 from .base import Contact
-from .bound import Bound
+from .bound import DofBound
 from .node_pairs import NodePairs
 from .obstacle_contact import ObstacleContact, RigidContact
 from .rigid_body import RigidBodyContact
 
-__all__ = ["Bound", "Contact", "NodePairs", "ObstacleContact", "RigidBodyContact", "RigidContact"]
+__all__ = ["DofBound", "Contact", "NodePairs", "ObstacleContact", "RigidBodyContact", "RigidContact"]

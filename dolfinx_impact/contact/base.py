@@ -14,9 +14,9 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .. import arguments, descriptions, parallel
+from .. import _deprecated, arguments, descriptions, parallel
 from ..algebra import kernels
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..systems.system import System
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
@@ -25,18 +25,22 @@ from .compiled import CompiledContact, Surface
 TOUCHING = 1e-9
 #: What compiled loops do in the place of a contact.
 _REPLACED = (
-    "gap", "evaluate", "evaluate_along", "touch", "closed", "approach_velocity", "slip", "frames", "note",
-    "keep", "agree_on_failure", "restitutions", "frictions", "_of_points",
+    "gap", "evaluate", "evaluate_along", "active_set", "closed", "approach_velocity", "tangential_velocity",
+    "local_bases", "note", "keep", "agree_on_failure", "restitutions", "frictions", "_of_points",
 )  # fmt: skip
 
 
-class Contact:
+_RENAMED = {"touch": "active_set", "frames": "local_bases", "slip": "tangential_velocity", "rows": "L"}
+
+
+class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     """Unilateral contact of the points of a system: base class, and the interface that schemes use.
 
     Args:
         system: The system.
-        rows: L at the start, one row per point. A point belongs to the rank that owns its dofs, or, where
-            rows are distributed (:class:`.SharedRows`, constant L), to the rank that owns the row.
+        L: Contact operator at the start, one row per point. A point belongs to the rank that owns its dofs,
+            or, where rows are distributed (:class:`.SharedSparseRows`, constant L), to the rank that owns the
+            row.
         restitution: Newton's coefficient e, 0 to 1.
         gap_tolerance: A gap up to this [m] counts as closed; default 1e-12 times the
             system's length.
@@ -48,7 +52,7 @@ class Contact:
         allow_penetration: Accept points that are inside the obstacle at the start.
 
     Attributes:
-        rows: L at the last :meth:`evaluate`.
+        L: Contact operator at the last :meth:`evaluate`.
         count: Number p of points on this rank.
         closed_before: Points that were closed in the last step, mask of shape (p,).
         total: Number of points of all ranks.
@@ -73,10 +77,11 @@ class Contact:
     #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
 
+    @_deprecated.renamed_keywords(rows="L")
     def __init__(
         self,
         system: System,
-        rows: Rows,
+        L: SparseRows,
         *,
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
@@ -90,10 +95,10 @@ class Contact:
         tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
         arguments.number("gap_tolerance", tolerance, "be a length of at least 0 m", least=0.0)
         arguments.flag("touching", touching)
-        self.system, self.comm, self.rows = system, system.comm, rows
+        self.system, self.comm, self.L = system, system.comm, L
         self.restitution, self.touching = float(restitution), bool(touching)
         self.friction, self.drift_correction = float(friction), feedback(drift_correction)
-        self.gap_tolerance, self.count = float(tolerance), rows.count
+        self.gap_tolerance, self.count = float(tolerance), L.count
         self.allow_penetration = bool(allow_penetration)
         laws = ("restitution", "friction", "drift_correction")
         self._coefficients = {name: np.zeros(self.count) for name in laws}
@@ -138,15 +143,15 @@ class Contact:
         raise NotImplementedError
 
     def evaluate(self, u: NDArray) -> NDArray:
-        """Gap at ``u``, shape (p,) [m]; updates :attr:`rows` to L(u)."""
+        """Gap at ``u``, shape (p,) [m]; updates :attr:`L` to L(u)."""
         return self.gap(u)
 
     def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
         """:meth:`evaluate`; at edges velocities ``v`` [m/s] select the side through which points enter."""
         return self.evaluate(u)
 
-    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
-        """Active set at ``u``: mask of the closed points, shape (p,). Updates :attr:`rows` of these alone.
+    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+        """Active set at ``u``: mask of the closed points, shape (p,). Updates :attr:`L` of these alone.
 
         Args:
             u: Positions [m].
@@ -175,7 +180,7 @@ class Contact:
 
     def speeds(self, u: NDArray, v: NDArray) -> NDArray:
         """Speeds of the points relative to the obstacle at :attr:`time`, shape (p,) [m/s]."""
-        return np.linalg.norm(v[self.rows.dofs] - self.surface_velocity(self.time), axis=1)
+        return np.linalg.norm(v[self.L.dofs] - self.surface_velocity(self.time), axis=1)
 
     def agree_on_failure(self) -> None:
         """Raise the :attr:`failure` of any rank on all ranks. Collective."""
@@ -202,13 +207,13 @@ class Contact:
         history: dict[str, NDArray] = {} if self._sides is None else self._sides.past()
         if not (self.drift_correction > 0 and not self.constant):
             return history
-        return {**history, "closed": self.closed_before.astype(np.float64), "L": self.rows.weights.copy()}
+        return {**history, "closed": self.closed_before.astype(np.float64), "L": self.L.weights.copy()}
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """Restore the history returned by :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
-            self.rows.weights[:] = past["L"]
+            self.L.weights[:] = past["L"]
         if self._sides is not None:
             self._sides.resume(past)
 
@@ -216,7 +221,7 @@ class Contact:
         """Distinct coefficients of restitution among the points of all ranks."""
         return (self.restitution,)
 
-    def approach(self) -> Rows | None:
+    def approach(self) -> SparseRows | None:
         """Rows for the displacement of each point along ``-n`` of the start [m]; None where not available."""
         return None
 
@@ -224,42 +229,42 @@ class Contact:
         """Current positions of the points at ``u``, shape (p, gdim) [m]; None where they are unknown."""
         return None
 
-    def frames(self) -> NDArray:
+    def local_bases(self) -> NDArray:
         """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, d, k).
 
         ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
         The tangents are orthonormal.
         """
-        return self.rows.weights[:, None, :]
+        return self.L.weights[:, None, :]
 
     def surface_velocity(self, t: float) -> NDArray:
         """Velocities of the obstacle at the points, on their dofs, shape (p, k) [m/s].
 
         At the positions of the last :meth:`evaluate`; zero unless :attr:`moving`.
         """
-        return np.zeros(self.rows.dofs.shape)
+        return np.zeros(self.L.dofs.shape)
 
     def approach_velocity(self, v: NDArray, t: float) -> NDArray:
         """Relative normal velocity ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
-        normal_velocity = self.rows(v)
+        normal_velocity = self.L(v)
         if self.moving:
-            normal_velocity -= np.einsum("pk,pk->p", self.rows.weights, self.surface_velocity(t))
+            normal_velocity -= np.einsum("pk,pk->p", self.L.weights, self.surface_velocity(t))
         return normal_velocity
 
     def closed(self, gap: NDArray) -> NDArray[np.bool_]:
         """Mask of the points that count as closed at these gaps, shape (p,)."""
         return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
 
-    def slip(self, v: NDArray, t: float = 0.0) -> NDArray:
+    def tangential_velocity(self, v: NDArray, t: float = 0.0) -> NDArray:
         """Tangential velocities of the points relative to the obstacle at ``t``, shape (p, gdim) [m/s].
 
         Defined only where the columns of L are the directions of space, as for obstacles.
         """
-        velocity = v[self.rows.dofs]
+        velocity = v[self.L.dofs]
         if self.moving:
             velocity -= self.surface_velocity(t)
-        normal = np.einsum("pk,pk->p", self.rows.weights, velocity)
-        return velocity - normal[:, None] * self.rows.weights
+        normal = np.einsum("pk,pk->p", self.L.weights, velocity)
+        return velocity - normal[:, None] * self.L.weights
 
     def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
         """Data for compiled loops.
@@ -278,7 +283,7 @@ class Contact:
         self._refuse_uncompiled()
         if surface is None and not self.constant:
             raise kernels.NotCompiled(f"{type(self).__name__} offers no compiled gap")
-        rows = self.rows
+        rows = self.L
         return CompiledContact(
             rows.dofs, rows.weights, self.gap(np.zeros(self.system.size)),
             np.zeros(rows.dofs.shape) if x is None else np.ascontiguousarray(x),
@@ -288,7 +293,7 @@ class Contact:
 
     def _refuse_uncompiled(self) -> None:
         """Raise a NotCompiled for what no compiled loop does, whatever the gap."""
-        if not self.rows.distinct:
+        if not self.L.distinct:
             raise kernels.NotCompiled("points of the contact share dofs")
         if self.moving:
             raise kernels.NotCompiled("the obstacle moves")
@@ -305,7 +310,7 @@ class Contact:
 
     def matrix(self) -> Any:
         """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
-        return self.rows.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
+        return self.L.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
 
 
 def refuse_penetration(contact: Contact, gap: NDArray, x: NDArray | None, what: str) -> None:

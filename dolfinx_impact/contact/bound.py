@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import arguments, parallel
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..systems.system import System
 from .base import Contact
 from .compiled import CompiledContact, Surface
 
 
-class Bound(Contact):
+class DofBound(Contact):
     """Bound on one dof, or on each of several: ``u >= lower`` or ``u <= upper``.
 
     Args:
@@ -57,13 +57,13 @@ class Bound(Contact):
             pass
         elif system.comm.size > 1 and np.ndim(dof) == 0:
             error = ValueError("several ranks share the system: give a list of the dofs of this rank")
-        elif np.any(system.held[dofs]):
-            error = ValueError("a bound acts on dofs that are held: free them or leave them out")
+        elif np.any(system.constrained[dofs]):
+            error = ValueError("a bound acts on dofs that are constrained: free them or leave them out")
         parallel.agree(system.comm, error)
         name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
         self.value = arguments.number(name, value)
         number = system.global_dofs()[dofs]
-        rows = Rows(dofs, np.full(dofs.shape, sign), number)
+        rows = SparseRows(dofs, np.full(dofs.shape, sign), number)
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
             drift_correction=drift_correction, allow_penetration=allow_penetration,
@@ -71,7 +71,7 @@ class Bound(Contact):
 
     def gap(self, u: NDArray) -> NDArray:
         """``u - lower`` or ``upper - u``, shape (p,)."""
-        return self.rows.weights[:, 0] * (u[self.rows.dofs[:, 0]] - self.value)
+        return self.L.weights[:, 0] * (u[self.L.dofs[:, 0]] - self.value)
 
     def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`."""

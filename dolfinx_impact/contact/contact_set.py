@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import arguments
-from ..algebra.operators import Rows, SharedRows
+from ..algebra.operators import SharedSparseRows, SparseRows
 from .base import Contact
-from .obstacles import Obstacle, Union
+from .obstacles import Obstacle, UnionObstacle
 
 
 #: The ``contact`` argument of schemes: a contact, several of one system, or None.
@@ -69,31 +69,31 @@ class ContactSet(Contact):
         self.thickness = min(each.thickness for each in self.members)
 
     def _check_friction(self) -> None:
-        shapes = {(each.frames().shape[1:], each.directions) for each in self.members
-                  if not each.rows.collective}  # fmt: skip
+        shapes = {(each.local_bases().shape[1:], each.directions) for each in self.members
+                  if not each.L.collective}  # fmt: skip
         if any(each.friction > 0 for each in self.members) and len(shapes) > 1:
             kinds = ", ".join(type(each).__name__ for each in self.members)
             raise ValueError(
                 f"with friction all contacts of a list must have the directions of space, not {kinds}"
             )
-        shared = self.members[0].comm.allreduce(any(each.rows.collective for each in self.members))
+        shared = self.members[0].comm.allreduce(any(each.L.collective for each in self.members))
         if shared and not (self.constant and all(each.friction == 0 for each in self.members)):
             raise ValueError("node pairs stand in a list with flat contacts without friction only")
         self._shared = bool(shared)
 
-    def _joined_rows(self) -> Rows:
+    def _joined_rows(self) -> SparseRows:
         """Rows of all members; those with fewer dofs are padded with zero weights."""
-        longest = max(each.rows.order.shape[1] for each in self.members)
-        order = [_wider(each.rows.order, longest) for each in self.members]
+        longest = max(each.L.order.shape[1] for each in self.members)
+        order = [_wider(each.L.order, longest) for each in self.members]
         keys = np.concatenate([np.insert(keys, 0, i, axis=1) for i, keys in enumerate(order)])
         if self._shared:
             return self._shared_rows(keys)
-        width = max(each.rows.dofs.shape[1] for each in self.members)
-        dofs = np.concatenate([_repeated(each.rows.dofs, width) for each in self.members])
-        weights = np.concatenate([_wider(each.rows.weights, width) for each in self.members])
-        return Rows(dofs, weights, keys)
+        width = max(each.L.dofs.shape[1] for each in self.members)
+        dofs = np.concatenate([_repeated(each.L.dofs, width) for each in self.members])
+        weights = np.concatenate([_wider(each.L.weights, width) for each in self.members])
+        return SparseRows(dofs, weights, keys)
 
-    def _shared_rows(self, keys: NDArray) -> Rows:
+    def _shared_rows(self, keys: NDArray) -> SparseRows:
         """Distributed rows of all members, numbered by rank and then by member."""
         comm = self.members[0].comm
         counts = np.array(comm.allgather([each.count for each in self.members]))  # (ranks, members)
@@ -104,20 +104,20 @@ class ContactSet(Contact):
             rank = np.repeat(np.arange(comm.size), counts[:, i])
             place = before[rank] + counts[rank, :i].sum(axis=1) + np.arange(rank.size)
             place -= np.concatenate([[0], np.cumsum(counts[:, i])])[rank]
-            rows, k = each.rows, each.rows.dofs.shape[1]
+            rows, k = each.L, each.L.dofs.shape[1]
             local = np.repeat(np.arange(each.total)[each.mine], k)
-            points.append(place[rows.point if isinstance(rows, SharedRows) else local])
+            points.append(place[rows.point if isinstance(rows, SharedSparseRows) else local])
             dofs.append(rows.dofs.ravel())
             weights.append(rows.weights.ravel())
         point, dof, weight = (np.concatenate(part) for part in (points, dofs, weights))
-        return SharedRows(comm, point, dof, weight, keys)
+        return SharedSparseRows(comm, point, dof, weight, keys)
 
     @property
     def obstacle(self) -> Obstacle | None:
         """The union of the members' obstacles; None where there are none."""
         known = [getattr(each, "obstacle", None) for each in self.members]
         shapes = [each for each in known if each is not None]
-        return Union(shapes) if shapes else None
+        return UnionObstacle(shapes) if shapes else None
 
     def _of_points(self, name: str) -> NDArray:
         values = self._coefficients[name]
@@ -149,9 +149,9 @@ class ContactSet(Contact):
         """See :meth:`.Contact.evaluate_along`."""
         return self._updated(lambda each: each.evaluate_along(u, v))
 
-    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
-        """See :meth:`.Contact.touch`."""
-        return self._updated(lambda each: each.touch(u, v))
+    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+        """See :meth:`.Contact.active_set`."""
+        return self._updated(lambda each: each.active_set(u, v))
 
     def _updated(self, evaluate: Callable[[Contact], NDArray]) -> NDArray:
         """Values of all members, concatenated; copies the rows that their evaluation has updated."""
@@ -159,7 +159,7 @@ class ContactSet(Contact):
         for each, part in zip(self.members, self._parts):
             values.append(evaluate(each))
             if not each.constant:
-                self.rows.weights[part, : each.rows.weights.shape[1]] = each.rows.weights
+                self.L.weights[part, : each.L.weights.shape[1]] = each.L.weights
         return np.concatenate(values)
 
     def closed(self, gap: NDArray) -> NDArray[np.bool_]:
@@ -167,22 +167,22 @@ class ContactSet(Contact):
         parts = zip(self.members, self._parts)
         return np.concatenate([each.closed(gap[part]) for each, part in parts])
 
-    def frames(self) -> NDArray:
-        """See :meth:`.Contact.frames`; without friction only the normal rows."""
+    def local_bases(self) -> NDArray:
+        """See :meth:`.Contact.local_bases`; without friction only the normal rows."""
         if self.friction == 0:
-            return super().frames()
-        return np.concatenate([each.frames() for each in self.members])
+            return super().local_bases()
+        return np.concatenate([each.local_bases() for each in self.members])
 
     def surface_velocity(self, t: float) -> NDArray:
         """See :meth:`.Contact.surface_velocity`."""
         if self._shared:
-            return np.zeros(self.rows.dofs.shape)
-        width = self.rows.dofs.shape[1]
+            return np.zeros(self.L.dofs.shape)
+        width = self.L.dofs.shape[1]
         return np.concatenate([_wider(each.surface_velocity(t), width) for each in self.members])
 
-    def slip(self, v: NDArray, t: float = 0.0) -> NDArray:
-        """See :meth:`.Contact.slip`."""
-        return np.concatenate([each.slip(v, t) for each in self.members])
+    def tangential_velocity(self, v: NDArray, t: float = 0.0) -> NDArray:
+        """See :meth:`.Contact.tangential_velocity`."""
+        return np.concatenate([each.tangential_velocity(v, t) for each in self.members])
 
     def places(self, u: NDArray) -> NDArray | None:
         """See :meth:`.Contact.places`."""
@@ -191,13 +191,13 @@ class ContactSet(Contact):
             return None
         return np.concatenate(positions)  # type: ignore[arg-type]
 
-    def approach(self) -> Rows | None:
+    def approach(self) -> SparseRows | None:
         """See :meth:`.Contact.approach`; None unless all members provide such rows."""
         members = [rows for each in self.members if (rows := each.approach()) is not None]
         if len(members) < len(self.members):
             return None
         width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
-        return Rows(
+        return SparseRows(
             np.concatenate([_repeated(rows.dofs, width) for rows in members]),
             np.concatenate([_wider(rows.weights, width) for rows in members]),
             np.concatenate([np.insert(_wider(each.order, keys), 0, i, axis=1)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 
 from .. import arguments, parallel
-from ..algebra.operators import Rows, SharedRows, coordinate_order
+from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order
 from ..systems.body import Body
 from .base import Contact
 from .compiled import CompiledContact, Surface
@@ -81,13 +81,13 @@ class NodePairs(Contact):
 
     def gap(self, u: NDArray) -> NDArray:
         """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where pairs lie on two ranks."""
-        return self._gap0 + self.rows(u)
+        return self._gap0 + self.L(u)
 
     def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`."""
         return super().compiled(surface, x)
 
-    def approach(self) -> Rows:
+    def approach(self) -> SparseRows:
         """Rows for the displacement of each node towards the other node of its pair [m].
 
         The first nodes come first, then the second ones in the same order.
@@ -162,13 +162,13 @@ def _gaps(ends: tuple[_End, _End], n: NDArray, gap0: ArrayLike | None) -> NDArra
 
 def _operators(
     body: Body, ends: tuple[_End, _End], n: NDArray, keys: NDArray, names: tuple[str, str]
-) -> tuple[Rows, Rows]:
+) -> tuple[SparseRows, SparseRows]:
     """Contact operator L and the rows of :meth:`NodePairs.approach`; pairs in rank order."""
     directions = np.flatnonzero(n)
     dofs = [end.node[:, None] * body.block + directions for end in ends]
     here = [end.rank == body.comm.rank for end in ends]
     weights = np.broadcast_to(n[directions], dofs[0].shape)
-    towards = Rows(
+    towards = SparseRows(
         np.concatenate([d[h] for d, h in zip(dofs, here)]),
         np.concatenate([sign * weights[h] for sign, h in zip((1.0, -1.0), here)]),
         np.concatenate([np.insert(keys[h], 0, side, axis=1) for side, h in enumerate(here)]),
@@ -177,14 +177,15 @@ def _operators(
     own = here[0]
     if np.array_equal(ends[0].rank, ends[1].rank):
         both = np.column_stack([d[own] for d in dofs]), np.column_stack([-weights[own], weights[own]])
-        return Rows(*both, keys[own]), towards
+        return SparseRows(*both, keys[own]), towards
     point = np.concatenate([np.repeat(np.flatnonzero(h), directions.size) for h in here])
-    shared = SharedRows(body.comm, point, towards.dofs.ravel(), -towards.weights.ravel(), keys[own])
+    shared = SharedSparseRows(body.comm, point, towards.dofs.ravel(), -towards.weights.ravel(), keys[own])
     return shared, towards
 
 
-def _refuse_constrained(body: Body, rows: Rows, first: str, second: str) -> None:
-    if body.comm.allreduce(bool(np.any(body.held[rows.dofs]))):
+def _refuse_constrained(body: Body, rows: SparseRows, first: str, second: str) -> None:
+    if body.comm.allreduce(bool(np.any(body.constrained[rows.dofs]))):
         raise ValueError(
-            f"contact of {first!r} with {second!r} acts on dofs that are held: free them or leave them out"
+            f"contact of {first!r} with {second!r} acts on dofs that are constrained: free them or "
+            "leave them out"
         )

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import arguments, parallel
 from ..algebra import coulomb, kernels
-from ..algebra.operators import Rows, coordinate_order
+from ..algebra.operators import SparseRows, coordinate_order
 from ..systems.body import Body
 from ..systems.system import System
 from .base import Contact, refuse_penetration
@@ -32,8 +32,8 @@ class ObstacleContact(Contact):
     Args:
         system: The system.
         dofs: Dofs of each point, one per direction, owned by this rank, shape (p, gdim).
-        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.Union`; corners and unions
-            have several faces.
+        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.UnionObstacle`; corners and
+            unions have several faces.
         x: Positions of the points at zero displacement, shape (p, gdim) [m]; by default zero, for dofs that
             are positions.
         order: Keys that sort the points of all ranks, shape (p, m); by default x.
@@ -82,7 +82,7 @@ class ObstacleContact(Contact):
             keys = np.column_stack([np.repeat(keys, count, axis=0), np.tile(np.arange(count), len(keys))])
         numbers = np.repeat(numbers, count, axis=0)
         self._x = np.zeros(numbers.shape) if x is None else np.repeat(x, count, axis=0)
-        rows = Rows(numbers, self._together(lambda: self._normals(self._x.copy(), 0.0)), keys)
+        rows = SparseRows(numbers, self._together(lambda: self._normals(self._x.copy(), 0.0)), keys)
         super().__init__(
             system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
             friction=friction, drift_correction=drift_correction, allow_penetration=allow_penetration,
@@ -107,15 +107,15 @@ class ObstacleContact(Contact):
 
     def places(self, u: NDArray) -> NDArray:
         """Current positions at ``u``, one per row of L, shape (p, gdim) [m]."""
-        return self._x + u[self.rows.dofs]
+        return self._x + u[self.L.dofs]
 
     def _refuse_constrained(self) -> None:
         """Raise a ValueError where L acts on constrained dofs. Collective."""
-        acting = (self.rows.weights != 0.0) | (not self.constant)
-        if self.comm.allreduce(bool(np.any(self.system.held[self.rows.dofs] & acting))):
+        acting = (self.L.weights != 0.0) | (not self.constant)
+        if self.comm.allreduce(bool(np.any(self.system.constrained[self.L.dofs] & acting))):
             raise ValueError(
-                f"contact on {self._where} acts on dofs that are held or whose motion is prescribed: free "
-                "them or leave them out"
+                f"contact on {self._where} acts on dofs that are constrained or whose motion is prescribed: "
+                "free them or leave them out"
             )
 
     def _gaps(self, x: NDArray, t: float) -> NDArray:
@@ -137,14 +137,14 @@ class ObstacleContact(Contact):
     def gap(self, u: NDArray) -> NDArray:
         """Signed distances of the points at displacements ``u``, shape (p,) [m]."""
         if self.constant:
-            return self._gap0 + self.rows(u)
+            return self._gap0 + self.L(u)
         x, sides = self.places(u), self._sides
         if sides is not None:
             return self._together(lambda: sides.gaps(x[:: len(self.faces)], self.time).ravel())
         return self._together(lambda: self._gaps(x, self.time))
 
     def evaluate(self, u: NDArray) -> NDArray:
-        """:meth:`gap` at ``u``; writes the normals at ``u`` into :attr:`rows`."""
+        """:meth:`gap` at ``u``; writes the normals at ``u`` into :attr:`L`."""
         return self.gap(u) if self.constant else self._evaluate(u, None)
 
     def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
@@ -159,10 +159,10 @@ class ObstacleContact(Contact):
                 self._update_sides(v)
                 self._check_tunnelling()
                 gaps, normals = self._sides.rows(np.arange(len(self._points())), self._points(), self.time)
-                self.rows.weights[:] = normals.reshape(self.rows.weights.shape)
+                self.L.weights[:] = normals.reshape(self.L.weights.shape)
                 return gaps.ravel()
             self._check_tunnelling()
-            self.rows.weights[:] = self._normals(self._positions, self.time)
+            self.L.weights[:] = self._normals(self._positions, self.time)
             return self._gaps(self._positions, self.time)
 
         return self._together(gaps_and_rows)
@@ -172,7 +172,7 @@ class ObstacleContact(Contact):
         assert self._sides is not None
         x, time = self._points(), (self.time,) if self.moving else ()
         near = np.unique(np.concatenate([_in_box(x, face, time, self.gap_tolerance) for face in self.faces]))
-        velocity = None if v is None else v[self.rows.dofs[:: len(self.faces)]]
+        velocity = None if v is None else v[self.L.dofs[:: len(self.faces)]]
         self._sides.update(near, x, self.time, velocity)
         return np.flatnonzero((self._sides.active >= 0).any(axis=1))
 
@@ -180,10 +180,10 @@ class ObstacleContact(Contact):
         """Result of ``evaluate``; an error on one rank is raised on all. Collective."""
         return parallel.together(self.system.comm, evaluate) if self._fallible else evaluate()
 
-    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
-        """See :meth:`.Contact.touch`; only points in the bounding box of a face are evaluated."""
+    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+        """See :meth:`.Contact.active_set`; only points in the bounding box of a face are evaluated."""
         if self.constant or self._own_gap:
-            return super().touch(u, v)
+            return super().active_set(u, v)
         self._positions = self.places(u)
         return self._together(lambda: self._closed_near(v))
 
@@ -197,7 +197,7 @@ class ObstacleContact(Contact):
             gaps, normals = self._sides.rows(inside, x, self.time, active_only=True)
             acting = self.closed(gaps) & (self._sides.active[inside] >= 0)
             rows = (inside[:, None] * count + np.arange(count))[acting]
-            closed[rows], self.rows.weights[rows] = True, normals[acting]
+            closed[rows], self.L.weights[rows] = True, normals[acting]
             return closed
         self._check_tunnelling()
         time = (self.time,) if self.moving else ()
@@ -207,7 +207,7 @@ class ObstacleContact(Contact):
             hit = near[self.closed(face.gap(x[near], *time))] if near.size else near
             if hit.size:
                 closed[hit * count + k] = True
-                self.rows.weights[hit * count + k] = face.normal(x[hit], *time)
+                self.L.weights[hit * count + k] = face.normal(x[hit], *time)
         return closed
 
     def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
@@ -254,9 +254,9 @@ class ObstacleContact(Contact):
         if self.failure is not None and self.comm.size == 1:
             raise self.failure
 
-    def frames(self) -> NDArray:
+    def local_bases(self) -> NDArray:
         """Local bases: normals and tangents, shape (p, gdim, gdim)."""
-        weights = self.rows.weights
+        weights = self.L.weights
         return np.concatenate([weights[:, None, :], coulomb.tangents(weights)], axis=1)
 
     def surface_velocity(self, t: float) -> NDArray:
@@ -314,7 +314,7 @@ class RigidContact(ObstacleContact):
     Args:
         solid: The body.
         facets: Name of the potential contact facets.
-        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.Union`.
+        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.UnionObstacle`.
         restitution: Newton's coefficient e of every node, 0 to 1.
         gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
         touching: See :class:`Contact`.
@@ -357,7 +357,7 @@ class RigidContact(ObstacleContact):
         if not allow_penetration:
             refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
 
-    def approach(self) -> Rows:
+    def approach(self) -> SparseRows:
         """Rows for the displacement of each point along ``-n`` of the start, towards the obstacle [m]."""
-        rows = self.rows
-        return Rows(rows.dofs, -rows.weights, rows.order)
+        rows = self.L
+        return SparseRows(rows.dofs, -rows.weights, rows.order)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import coulomb
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..systems.rigid_body import RigidBody
 from .base import TOUCHING, Contact
 from .active_sides import ActiveSides
@@ -27,7 +27,7 @@ class RigidBodyContact(Contact):
 
     Args:
         body: The body.
-        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.Union`.
+        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.UnionObstacle`.
         restitution: Newton's coefficient e of the contact points, 0 to 1; of this body too.
         gap_tolerance: See :class:`.Contact`; default 1e-12 times the body's size.
         touching: See :class:`.Contact`.
@@ -62,7 +62,8 @@ class RigidBodyContact(Contact):
         self.moving = bool(getattr(obstacle, "moving", False))
         self._points, self._frames = self._contact_points(np.zeros(3))
         count = len(self._frames)
-        rows = Rows(np.tile([0, 1, 2], (count, 1)), self._frames[:, 0].copy(), np.arange(count)[:, None])
+        dofs = np.tile([0, 1, 2], (count, 1))
+        rows = SparseRows(dofs, self._frames[:, 0].copy(), np.arange(count)[:, None])
         super().__init__(
             body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
             friction=friction, drift_correction=drift_correction, allow_penetration=allow_penetration,
@@ -94,15 +95,15 @@ class RigidBodyContact(Contact):
         return np.stack([face.gap(x, self.time) for face in self.faces], axis=1).ravel() - self.body.radius
 
     def evaluate(self, u: NDArray) -> NDArray:
-        """:meth:`gap` at ``u``; writes L(u) = ``(n, n.J a)`` into :attr:`rows`, with the lever arm in m."""
+        """:meth:`gap` at ``u``; writes L(u) = ``(n, n.J a)`` into :attr:`L`, with the lever arm in m."""
         return self._evaluate(u, None)
 
     def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
         """See :meth:`.Contact.evaluate_along`."""
         return self._evaluate(u, v)
 
-    def touch(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
-        """See :meth:`.Contact.touch`."""
+    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+        """See :meth:`.Contact.active_set`."""
         return self.closed(self._evaluate(u, v))
 
     def _evaluate(self, u: NDArray, v: NDArray | None) -> NDArray:
@@ -115,7 +116,7 @@ class RigidBodyContact(Contact):
             raise error
         self._corners = x
         self._points, self._frames = self._contact_points(u)
-        self.rows.weights[:] = self._frames[:, 0]
+        self.L.weights[:] = self._frames[:, 0]
         return self.gap(u)
 
     # -- history: the state that the next step depends on
@@ -138,7 +139,7 @@ class RigidBodyContact(Contact):
         super().resume(past)
         self._tunnelling.restart()
 
-    def frames(self) -> NDArray:
+    def local_bases(self) -> NDArray:
         """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, 2, 3).
 
         ``frames @ v`` are the normal and the tangential velocity of each contact point [m/s]; the tangent is
@@ -155,7 +156,7 @@ class RigidBodyContact(Contact):
                 velocities[rows, :2] = face.velocity(self._points[rows], t)
         return velocities
 
-    def slip(self, v: NDArray, t: float = 0.0) -> NDArray:
+    def tangential_velocity(self, v: NDArray, t: float = 0.0) -> NDArray:
         """Tangential velocities of the contact points relative to the obstacle at ``t``, (p, 2) [m/s]."""
         along = np.einsum("pk,pk->p", self._frames[:, 1], v - self.surface_velocity(t))
         return along[:, None] * self._frames[:, 1, :2]

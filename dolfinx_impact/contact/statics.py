@@ -59,7 +59,7 @@ def static_equilibrium(
     lower = np.full(chain.size, -np.inf)
     lower[chain.heights] = _finite("floor", floor, chain.heights.size)
     x = np.maximum(_finite("start", start, chain.size), lower)
-    x[chain.held] = chain.rest[chain.held]
+    x[chain.constrained] = chain.rest[chain.constrained]
     length = float(np.hypot(*(chain.rest[2:4] - chain.rest[:2])))
     accepted, last = tolerance * chain.k * length, np.inf
     for _ in range(_MAX_ITERATIONS):
@@ -67,7 +67,7 @@ def static_equilibrium(
         free, worst = _unbalanced(chain, x, force, lower)
         step, minimum = _descent(chain.forms.tangent(x)[np.ix_(free, free)], force[free], worst <= accepted)
         if minimum and worst <= accepted and worst > last / 2:
-            pressing = ~free & ~chain.held
+            pressing = ~free & ~chain.constrained
             forces = np.where(pressing, force, 0.0)[chain.heights]
             return Equilibrium(x, forces, tuple(int(i) + 1 for i in np.flatnonzero(forces)), worst)
         full = np.zeros(chain.size)
@@ -87,7 +87,7 @@ def _finite(name: str, values: ArrayLike, size: int) -> NDArray:
 
 def _unbalanced(chain: Chain, x: NDArray, force: NDArray, lower: NDArray) -> tuple[NDArray, float]:
     """Mask of the inactive dofs, shape (size,), and the largest unbalanced force on them [N]."""
-    free = ~chain.held & ~((x <= lower) & (force > 0))
+    free = ~chain.constrained & ~((x <= lower) & (force > 0))
     return free, float(np.max(np.abs(force[free]), initial=0.0))
 
 
@@ -140,11 +140,11 @@ def tied_equilibrium(
     """
     if body.comm.size > 1 or not contact.constant:
         raise ValueError("the tied equilibrium is that of a body whole on one rank, with flat obstacles")
-    free = ~body.held
+    free = ~body.constrained
     if any(dof not in range(body.owned) for dof in hold):
         raise ValueError(f"hold takes dofs 0 to {body.owned - 1}, not {list(hold)}")
     free[list(hold)] = False
-    u, rows, p = np.zeros(body.size), contact.rows, contact.count
+    u, rows, p = np.zeros(body.size), contact.L, contact.count
     entries = rows.weights.ravel(), (np.repeat(np.arange(p), rows.dofs.shape[1]), rows.dofs.ravel())
     L = sparse.csr_matrix(entries, shape=(p, body.size))[:, free]
     K = body.stiffness.scipy()[free][:, free]

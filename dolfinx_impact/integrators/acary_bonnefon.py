@@ -13,7 +13,7 @@ from ..contact.base import Contact
 from ..contact.contact_set import Contacts
 from ..systems.system import System
 from .base import Integrator
-from .energy import Balance, TrapezoidalBalance
+from .energy import EnergyBalance, TrapezoidalBalance
 from .options import CONSISTENT, FORECAST, TOUCHING
 from .requirements import refuse_unsteady
 
@@ -84,7 +84,7 @@ class AcaryBonnefon(Integrator):
 
     def begin(self) -> None:
         """Set the velocities of constrained dofs and the position corrections to zero."""
-        self.v[: self.system.owned][self.system.held] = 0.0
+        self.v[: self.system.owned][self.system.constrained] = 0.0
         self.tau[:] = 0.0
 
     def advance(self) -> None:
@@ -99,7 +99,7 @@ class AcaryBonnefon(Integrator):
         self.v += self._dv
         self.u += h / 2 * (before + self.v)  # second line of (6), free
         if contact is not None and closed is not None:
-            velocity: NDArray = contact.rows(self.v) + contact.restitutions * contact.rows(before)
+            velocity: NDArray = contact.L(self.v) + contact.restitutions * contact.L(before)
             P, tau = self._solve(closed, velocity, contact.gap(self.u))
             self.r[:], self.tau[:] = self._points.mine(P), self._points.mine(tau)
             self._apply()
@@ -144,7 +144,7 @@ class AcaryBonnefon(Integrator):
         if self._points.comm.allreduce(bool(self.tau.any())):
             self._move(self.tau)
             correction = np.zeros_like(self._x)
-            self.contact.rows.add_transpose(self.tau, correction)
+            self.contact.L.add_transpose(self.tau, correction)
             self.u += self._x
             self.v -= 2 / h * (correction - self._x)
 
@@ -163,7 +163,7 @@ class AcaryBonnefon(Integrator):
     def _spread(self, r: NDArray, out: NDArray) -> None:
         assert self.contact is not None
         out[:] = 0.0
-        self.contact.rows.add_transpose(r, out)
+        self.contact.L.add_transpose(r, out)
 
     def _columns(self, act: Callable[[NDArray], None]) -> NDArray:
         """``L x`` after ``act`` on a unit value at each point of all ranks, one per column. Collective."""
@@ -171,10 +171,10 @@ class AcaryBonnefon(Integrator):
         columns = []
         for unit in np.eye(self.contact.total):
             act(self._points.mine(unit))
-            columns.append(parallel.gather_rows(self._points.comm, self.contact.rows(self._x)))
+            columns.append(parallel.gather_rows(self._points.comm, self.contact.L(self._x)))
         return np.array(columns).T
 
-    def balance(self) -> Balance:
+    def balance(self) -> EnergyBalance:
         """Trapezoidal works; the residual contains the energy added by tau."""
         return TrapezoidalBalance(self)
 
@@ -185,7 +185,7 @@ class _Points:
     def __init__(self, contact: Contact) -> None:
         self.comm = contact.comm
         self._mine = contact.mine
-        size = parallel.gather_rows(self.comm, contact.rows.diagonal(np.ones(contact.system.owned)))
+        size = parallel.gather_rows(self.comm, contact.L.diagonal(np.ones(contact.system.owned)))
         self.own = np.diag(size)
 
     def mine(self, values: NDArray) -> NDArray:

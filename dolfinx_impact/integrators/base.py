@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from .. import arguments, descriptions, parallel
 from ..algebra import kernels
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..contact.base import Contact, refuse_penetration
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 from .constants import scheme_constants
-from .energy import Balance, TrapezoidalBalance
+from .energy import EnergyBalance, TrapezoidalBalance
 from .initial_values import Initial, initial_field
 from .options import Option
 from .step_buffer import CompiledLoop
@@ -58,7 +58,7 @@ class Integrator:
     order = ""
     #: Conserved quantities.
     conserves = ""
-    #: Bound of the time step.
+    #: DofBound of the time step.
     step_limit = ""
     #: Whether a step needs no linear system, only the lumped mass.
     explicit = True
@@ -101,7 +101,7 @@ class Integrator:
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self.r = np.zeros(contact.count if contact else 0)
         has_friction = contact is not None and contact.friction > 0
-        self.r_t = np.zeros(contact.rows.dofs.shape if contact and has_friction else 0)
+        self.r_t = np.zeros(contact.L.dofs.shape if contact and has_friction else 0)
 
     def __repr__(self) -> str:
         return descriptions.of_integrator(self)
@@ -275,10 +275,10 @@ class Integrator:
             r, r_t: Impulses [N s]; by default those of the last step.
         """
         r, r_t = self.r if r is None else r, self.r_t if r_t is None else r_t
-        if self.contact is None or not (r.any() or self.contact.rows.collective):
+        if self.contact is None or not (r.any() or self.contact.L.collective):
             return 0.0
-        work = float(kernels.load().dot(r, self.contact.rows(v)))
-        return work + float(np.sum(r_t * v[self.contact.rows.dofs])) if r_t.size else work
+        work = float(kernels.load().dot(r, self.contact.L(v)))
+        return work + float(np.sum(r_t * v[self.contact.L.dofs])) if r_t.size else work
 
     def begin(self) -> None:
         """Prepare the first step from ``u`` and ``v`` at ``t0``."""
@@ -287,7 +287,7 @@ class Integrator:
         """Advance ``u``, ``v`` and ``r`` by one step; :attr:`t` is the end of the step already."""
         raise NotImplementedError(f"{type(self).__name__} has no advance(): it defines a step")
 
-    def balance(self) -> Balance:
+    def balance(self) -> EnergyBalance:
         """The discrete energy balance of the scheme, not started."""
         return TrapezoidalBalance(self)
 
@@ -303,7 +303,7 @@ class Integrator:
         """
         return scheme_constants(self, Integrator)
 
-    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
         """A compiled loop over many steps, or the reason why there is none.
 
         Overridden by schemes that have one.

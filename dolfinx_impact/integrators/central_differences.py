@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algebra import kernels
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..systems.compiled import Compiled, compiled_forces
 from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator
 from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
-from .delassus_lumped import LumpedResponse, lumped_response
-from .energy import Balance, CentralDifferenceBalance
+from .delassus_lumped import LumpedDelassus, lumped_delassus
+from .energy import CentralDifferenceBalance, EnergyBalance
 from .step_buffer import CompiledLoop
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
@@ -95,9 +95,9 @@ class CentralDifferences(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.enforcement, self._loops = enforcement, formulas.for_arrays()
         self._kick = dt * system.inverse_mass
-        self.look_ahead = dt if system.moved.any else 0.0
+        self.look_ahead = dt if system.prescribed.any else 0.0
         if enforcement.contact is not None:
-            self._response = lumped_response(self)
+            self._response = lumped_delassus(self)
 
     @property
     def v_mean(self) -> NDArray:
@@ -127,8 +127,8 @@ class CentralDifferences(Integrator):
 
     def begin(self) -> None:
         """An impact where there is one, half a kick from the forces and, where contact acts, an impulse."""
-        n, system, moved = self.system.owned, self.system, self.system.moved
-        still = system.held.copy()
+        n, system, moved = self.system.owned, self.system, self.system.prescribed
+        still = system.constrained.copy()
         if moved.any:
             still[moved.dofs] = False
             self.u[moved.dofs] = moved(self.t)
@@ -143,7 +143,7 @@ class CentralDifferences(Integrator):
         self.v_before[:] = formulas.velocity_before(v0, self.v)
         if self.contact is not None:
             half = self.enforcement.halves_first_impulse
-            response = lumped_response(self, 0.5 if half else 1.0)
+            response = lumped_delassus(self, 0.5 if half else 1.0)
             self._resolve_contact(response, first=True)
             if half:
                 self.v_before[:] = formulas.velocity_before(v0, self.v)
@@ -156,9 +156,9 @@ class CentralDifferences(Integrator):
         if self.contact is None or not isinstance(self.enforcement, VelocityLevel):
             return
         self.r_start[:] = self.enforcement.impact(self, self._response)
-        self._response.push(self.r_start, self.v)
+        self._response.apply_impulse(self.r_start, self.v)
         if self.r_t.size:
-            self.r_t_start[:] = self._response.rub(self.r_start, self.v, self.t)
+            self.r_t_start[:] = self._response.apply_friction(self.r_start, self.v, self.t)
         self.contact.keep()  # what carries a point in the impact carries it after that
 
     def advance(self) -> None:
@@ -179,7 +179,7 @@ class CentralDifferences(Integrator):
         Args:
             part: How much of a step forces act on ``v`` in this one, 1/2 at the start.
         """
-        moved = self.system.moved
+        moved = self.system.prescribed
         if moved.any:
             self.v[moved.dofs] = (moved(self.t + self.dt) - self.u[moved.dofs]) / self.dt
 
@@ -198,7 +198,7 @@ class CentralDifferences(Integrator):
         self.v[:n] = formulas.kicked(v0[:n], 0.5 * self._kick, self.f[:n])
         self._constrain(0.5)
         self.v_before[:] = formulas.velocity_before(v0, self.v)
-        self.look_ahead = self.dt if self.system.moved.any else 0.0
+        self.look_ahead = self.dt if self.system.prescribed.any else 0.0
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.Integrator.resume`."""
@@ -209,20 +209,20 @@ class CentralDifferences(Integrator):
 
     def reactions(self) -> NDArray:
         """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""
-        dofs = self.system.moved.dofs
+        dofs = self.system.prescribed.dofs
         return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]
 
-    def _resolve_contact(self, response: LumpedResponse, first: bool = False) -> None:
+    def _resolve_contact(self, response: LumpedDelassus, first: bool = False) -> None:
         self.r[:] = self.enforcement.impulses(self, response, first=first)
-        response.push(self.r, self.v)
+        response.apply_impulse(self.r, self.v)
         if self.r_t.size:
-            self.r_t[:] = response.rub(self.r, self.v, self.v_time)
+            self.r_t[:] = response.apply_friction(self.r, self.v, self.v_time)
 
-    def balance(self) -> Balance:
+    def balance(self) -> EnergyBalance:
         """Fekak et al. (2017), (84)."""
         return CentralDifferenceBalance(self)
 
-    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
         """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind.
 
         A class that changes the step has no loop; one that changes parameters alone has that of its base.

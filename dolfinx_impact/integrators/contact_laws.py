@@ -15,7 +15,7 @@ from ..contact.base import Contact
 from ..contact.compiled import CompiledContact
 from ..contact.contact_set import Contacts, as_contact
 from .central_formulas import newton_impact
-from .delassus import Response
+from .delassus import DelassusOperator
 
 
 class FreeStep(Protocol):
@@ -81,7 +81,7 @@ class Enforcement(Protocol):
     contact: Contact | None
     halves_first_impulse: bool
 
-    def impulses(self, s: Any, response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> NDArray:
         """Impulses of the step, shape (points of this rank,) [N s]. Collective.
 
         Args:
@@ -142,7 +142,7 @@ class VelocityLevel:
     def __init__(self, contact: Contacts) -> None:
         self.contact = as_contact(contact)
 
-    def impulses(self, s: FreeStep, response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: FreeStep, response: DelassusOperator, *, first: bool = False) -> NDArray:
         """See :class:`Enforcement`; without restitution at the start."""
         contact = self.contact
         if contact is None:
@@ -150,7 +150,7 @@ class VelocityLevel:
         corrects = contact.drift_correction > 0 and not contact.constant
         old = contact.approach_velocity(s.v_before, s.v_time - s.dt) if corrects and not first else None
         contact.time = s.contact_time
-        closed = contact.touch(s.contact_position(), s.v)
+        closed = contact.active_set(s.contact_position(), s.v)
         b = contact.approach_velocity(s.v, s.v_time)  # L v*
         if not first and (corrects or contact.restitution > 0.0):
             before = contact.approach_velocity(s.v_before, s.v_time - s.dt)
@@ -169,13 +169,13 @@ class VelocityLevel:
         """
         return CompiledLaw(_compiled_contact(self), at_position=False)
 
-    def impact(self, s: FreeStep, response: Response) -> NDArray:
+    def impact(self, s: FreeStep, response: DelassusOperator) -> NDArray:
         """Impulses of an impact at ``s.contact_time``, shape (p,) [N s]; ``s.v`` is the velocity before."""
         if self.contact is None:
             return np.zeros(0)
         contact = self.contact
         contact.time = s.contact_time
-        closed = contact.touch(s.contact_position(), s.v)
+        closed = contact.active_set(s.contact_position(), s.v)
         b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, contact.time)
         return response.solve(closed, b, s.v, contact.time)
 
@@ -190,7 +190,7 @@ class VelocityLevel:
         contact = self.contact
         assert contact is not None
         gap = contact.gap(s.contact_position())
-        speed = np.linalg.norm(s.v_before[contact.rows.dofs], axis=1)
+        speed = np.linalg.norm(s.v_before[contact.L.dofs], axis=1)
         which = np.flatnonzero(lasting & (before < np.minimum(old, 0.0) - self._TURNED * speed))
         e = contact.restitutions.copy()
         feedback = contact.feedbacks[which] * gap[which] / (s.dt * before[which])
@@ -230,7 +230,7 @@ class PositionLevel:
                 "MoreauJean"
             )
 
-    def impulses(self, s: FreeEnd, response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: FreeEnd, response: DelassusOperator, *, first: bool = False) -> NDArray:
         """See :class:`Enforcement`; at the start only for points with penetration after the free step."""
         contact = self.contact
         if contact is None:
@@ -268,7 +268,7 @@ class PositionLevel:
         return gap, reach
 
     def _close_curved_gaps(
-        self, s: FreeEnd, response: Response, which: NDArray, r: NDArray
+        self, s: FreeEnd, response: DelassusOperator, which: NDArray, r: NDArray
     ) -> NDArray:
         """Fixed-point iteration with L frozen, until ``g(c)`` and r are complementary."""
         contact = self.contact
@@ -276,7 +276,7 @@ class PositionLevel:
         best, smallest = r, np.inf
         for _ in range(self._MOST):
             change = np.zeros_like(s.v)
-            response.push(r, change)
+            response.apply_impulse(r, change)
             gap, reach = self._constrained_gap(s, change)
             misfit = parallel.largest(contact.comm, np.where(r > 0, np.abs(gap), -gap)[which])
             if misfit >= smallest and smallest <= self._CLOSED * s.system.length:
@@ -285,7 +285,7 @@ class PositionLevel:
                 best, smallest = r, misfit
             if misfit <= 0.0:
                 return best
-            r = response.solve(which, gap / reach - contact.rows(change))
+            r = response.solve(which, gap / reach - contact.L(change))
         if smallest <= self._CLOSED * s.system.length:
             return best
         raise NotConverged(

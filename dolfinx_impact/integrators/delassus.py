@@ -7,13 +7,13 @@ from typing import Any, Callable, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import parallel
+from .. import _deprecated, parallel
 from ..algebra import complementarity, coulomb
 from ..contact.base import Contact
 from .base import Integrator
 
 
-class Response(Protocol):
+class DelassusOperator(Protocol):
     """Delassus operator of a time-stepping formula, as used by contact laws."""
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
@@ -29,11 +29,11 @@ class Response(Protocol):
             Normal impulses, shape (p,) [N s].
         """
 
-    def push(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
         """Add ``B L^T r`` to ``v``. Collective."""
 
 
-class FactorisedResponse:
+class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_impulse"}):
     """``B = A^-1`` with a factorised matrix A: H is dense over the points of all ranks.
 
     The column of H of an active point is computed by one solve, once if L is constant, else in every step.
@@ -56,7 +56,7 @@ class FactorisedResponse:
         self._H: NDArray = np.zeros((0, 0))
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """See :class:`Response`; gathered and solved on rank 0."""
+        """See :class:`DelassusOperator`; gathered and solved on rank 0."""
         return self.solve_by(complementarity.solve, closed, b)
 
     def solve_by(self, law: Callable[..., NDArray], closed: NDArray, *values: NDArray) -> NDArray:
@@ -103,15 +103,15 @@ class FactorisedResponse:
         if self._mine.start <= point < self._mine.stop:
             unit[point - self._mine.start] = 1.0
         self._rhs[:] = 0.0
-        self._contact.rows.add_transpose(unit, self._rhs)
+        self._contact.L.add_transpose(unit, self._rhs)
         self._solver.solve(self._rhs, self._x)
-        return parallel.gather_rows(self._comm, self._contact.rows(self._x))
+        return parallel.gather_rows(self._comm, self._contact.L(self._x))
 
-    def push(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
         """``v += A^-1 L^T r`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
             self._rhs[:] = 0.0
-            self._contact.rows.add_transpose(r, self._rhs)
+            self._contact.L.add_transpose(r, self._rhs)
             self._solver.solve(self._rhs, self._x)
             v += self._x
 
@@ -120,20 +120,20 @@ def refuse_friction_on_held(integrator: Integrator) -> None:
     """Raise a ValueError for friction at points with constrained dofs. Collective."""
     contact = integrator.contact
     if contact is not None and contact.friction > 0:
-        held = bool(np.any(integrator.system.held[contact.rows.dofs]))
+        held = bool(np.any(integrator.system.constrained[contact.L.dofs]))
         if contact.comm.allreduce(held):
             raise ValueError(
-                "friction acts on points with dofs that are held or moved: free them, or leave these points "
+                "friction acts on points with dofs that are constrained: free them, or leave these points "
                 "out of the contact (CDLagrange also takes directions fixed along a flat obstacle)"
             )
 
 
-class CoulombResponse(FactorisedResponse):
+class FrictionalDelassus(FactorisedDelassus):
     """Coupled normal and tangential impulses: ``H = [L_N; L_T] A^-1 [L_N; L_T]^T``.
 
     ``solve`` returns the normal impulses and stores the tangential ones in ``r_t`` of the integrator;
-    ``push`` applies both. Coulomb's law holds for the tangential velocity after the step, Di Stasio et al.
-    (2019), doi:10.1186/s40323-019-0126-y, (42); the normal law is that of ``b``.
+    ``apply_impulse`` applies both. Coulomb's law holds for the tangential velocity after the step, Di Stasio
+    et al. (2019), doi:10.1186/s40323-019-0126-y, (42); the normal law is that of ``b``.
 
     Args:
         integrator: The scheme; its contact has friction.
@@ -149,18 +149,18 @@ class CoulombResponse(FactorisedResponse):
         super().__init__(integrator.contact, solver, integrator.system.size, symmetric=symmetric)
         self._integrator = integrator
         self._bases: NDArray = np.zeros((0, 0, 0))
-        self._directions = self._contact.frames().shape[1]
+        self._directions = self._contact.local_bases().shape[1]
         refuse_friction_on_held(integrator)
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """See :class:`Response`; normal and tangential components, gathered and solved on rank 0."""
+        """See :class:`DelassusOperator`; normal and tangential components, gathered and solved on rank 0."""
         assert v is not None
         s, contact = self._integrator, self._contact
         s.r_t[:] = 0.0
         if not self._comm.allreduce(bool(closed.any())):
             return np.zeros(b.size)
-        self._bases = contact.frames()
-        velocity = v[contact.rows.dofs] - contact.surface_velocity(t)
+        self._bases = contact.local_bases()
+        velocity = v[contact.L.dofs] - contact.surface_velocity(t)
         free = np.einsum("pjk,pk->pj", self._bases, velocity)
         free[:, 0] = b
         gathered = parallel.gather_rows(self._comm, np.column_stack([closed, contact.frictions, free]))
@@ -177,7 +177,7 @@ class CoulombResponse(FactorisedResponse):
 
     def _components(self, x: NDArray) -> NDArray:
         """Normal and tangential components of ``x`` at the points of this rank, shape (p, d)."""
-        return np.einsum("pjk,pk->pj", self._bases, x[self._contact.rows.dofs])
+        return np.einsum("pjk,pk->pj", self._bases, x[self._contact.L.dofs])
 
     def _column(self, point: int) -> NDArray:
         """Columns of H for one point of all ranks, shape (points of all ranks, d, d) [1/kg]."""
@@ -186,15 +186,15 @@ class CoulombResponse(FactorisedResponse):
             self._rhs[:] = 0.0
             if self._mine.start <= point < self._mine.stop:
                 local = point - self._mine.start
-                self._rhs[self._contact.rows.dofs[local]] = self._bases[local, direction]
+                self._rhs[self._contact.L.dofs[local]] = self._bases[local, direction]
             self._solver.solve(self._rhs, self._x)
             columns.append(parallel.gather_rows(self._comm, self._components(self._x)))
         return np.stack(columns, axis=2)
 
-    def push(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
         """``v += A^-1 (L_N^T r + L_T^T r_T)`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
-            rows = self._contact.rows
+            rows = self._contact.L
             self._rhs[:] = 0.0
             rows.add_transpose(r, self._rhs)
             np.add.at(self._rhs, rows.dofs, self._integrator.r_t)
@@ -202,10 +202,10 @@ class CoulombResponse(FactorisedResponse):
             v += self._x
 
 
-def contact_response(integrator: Integrator, solver: Any, *, symmetric: bool = True) -> FactorisedResponse:
+def factorised_delassus(integrator: Integrator, solver: Any, *, symmetric: bool = True) -> FactorisedDelassus:
     """The Delassus operator of implicit schemes, with or without friction. Collective."""
     contact = integrator.contact
     assert contact is not None
     if contact.friction > 0:
-        return CoulombResponse(integrator, solver, symmetric=symmetric)
-    return FactorisedResponse(contact, solver, integrator.system.size, symmetric=symmetric)
+        return FrictionalDelassus(integrator, solver, symmetric=symmetric)
+    return FactorisedDelassus(contact, solver, integrator.system.size, symmetric=symmetric)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import parallel
+from .. import _deprecated, parallel
 from ..algebra import complementarity, coulomb, kernels
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from .base import Integrator
 from .delassus import refuse_friction_on_held
 
 
-class LumpedResponse:
+_RENAMED = {"push": "apply_impulse", "rub": "apply_friction"}
+
+
+class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
     """``B = M^-1`` with a lumped mass: H couples only points with common dofs.
 
     Points with common dofs (a corner, two corners of a rigid body) form a small problem, solved per group.
@@ -27,7 +30,7 @@ class LumpedResponse:
     def __init__(self, contact: Contact, inverse_mass: NDArray, factor: float = 1.0) -> None:
         self._contact = contact
         self._inverse = inverse_mass if factor == 1.0 else factor * inverse_mass
-        rows = contact.rows
+        rows = contact.L
         self._coupled = contact.comm.allreduce(not rows.distinct)
         self._groups = rows.groups() if self._coupled and not rows.collective else np.arange(rows.count)
         self._diagonal: NDArray | None = None
@@ -35,8 +38,8 @@ class LumpedResponse:
             self._diagonal = rows.diagonal(self._inverse)
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """See :class:`.Response`; ``r = max(0, -b / H)`` for uncoupled points, a small LCP per group else."""
-        if self._coupled and self._contact.rows.collective:
+        """See :class:`.DelassusOperator`; ``r = max(0, -b / H)`` for uncoupled points, else an LCP each."""
+        if self._coupled and self._contact.L.collective:
             return self._solve_gathered(closed, b)
         r, error = np.zeros(b.size), None
         if closed.any():
@@ -59,10 +62,10 @@ class LumpedResponse:
         labels = self._groups[which]
         alone = np.bincount(labels)[labels] == 1
         single = which[alone]
-        diagonal = self._contact.rows.select(single).diagonal(self._inverse)
+        diagonal = self._contact.L.select(single).diagonal(self._inverse)
         r[single] = complementarity.solve(diagonal, b[single])
         for group in self._split(which[~alone]):
-            r[group] = complementarity.solve(self._contact.rows.product(self._inverse, group), b[group])
+            r[group] = complementarity.solve(self._contact.L.product(self._inverse, group), b[group])
 
     def _split(self, which: NDArray) -> list[NDArray]:
         """The points ``which`` divided into their groups."""
@@ -76,7 +79,7 @@ class LumpedResponse:
         """H of the active points [1/kg], only its diagonal where no points have common dofs."""
         if self._diagonal is not None:
             return self._diagonal[closed]
-        return self._contact.rows.product(self._inverse, closed)
+        return self._contact.L.product(self._inverse, closed)
 
     def compiled(self) -> NDArray:
         """The diagonal of H for compiled loops, with L of the last evaluation, shape (p,) [1/kg].
@@ -84,28 +87,29 @@ class LumpedResponse:
         Raises:
             NotCompiled: Points that share dofs; a class with another response.
         """
-        changed = kernels.overridden(self, ("solve", "_solve_groups", "delassus", "push", "rub"))
+        names = ("solve", "_solve_groups", "delassus", "apply_impulse", "apply_friction")
+        changed = kernels.overridden(self, names)
         if changed is not None:
             raise kernels.NotCompiled(f"{type(self).__name__} has a response of its own")
         if self._coupled:
             raise kernels.NotCompiled("points of the contact share dofs")
-        return self._contact.rows.diagonal(self._inverse)
+        return self._contact.L.diagonal(self._inverse)
 
     def _solve_gathered(self, closed: NDArray, b: NDArray) -> NDArray:
         """Impulses where rows of L have entries on several ranks: one problem on rank 0. Collective."""
         contact = self._contact
         gathered = parallel.gather_rows(contact.comm, np.column_stack([closed, b]))
         which = np.flatnonzero(gathered[:, 0])
-        r, H = np.zeros(contact.total), contact.rows.product(self._inverse, which)
+        r, H = np.zeros(contact.total), contact.L.product(self._inverse, which)
         if which.size:
             r[which] = parallel.on_root(contact.comm, lambda: complementarity.solve(H, gathered[which, 1]))
         return r[contact.mine]
 
-    def push(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
         """``v += factor M^-1 L^T r``."""
-        self._contact.rows.push(r, self._inverse, v)
+        self._contact.L.add_scaled_transpose(r, self._inverse, v)
 
-    def rub(self, r: NDArray, v: NDArray, t: float) -> NDArray:
+    def apply_friction(self, r: NDArray, v: NDArray, t: float) -> NDArray:
         """Compute Coulomb friction impulses and apply them to ``v``.
 
         With equal masses in all directions of a point the normal impulse does not change its tangential
@@ -120,24 +124,26 @@ class LumpedResponse:
         Returns:
             Tangential impulses on the body at the dofs of the points, shape (p, k) [N s].
         """
-        contact, dofs = self._contact, self._contact.rows.dofs
+        contact, dofs = self._contact, self._contact.L.dofs
         r_t = np.zeros(dofs.shape)
         hit = np.flatnonzero(r)
         if hit.size:
             inverse = self._inverse[dofs[hit]]  # 0 in constrained directions, without tangential velocity
             mass = 1.0 / inverse.max(axis=1, keepdims=True)
             # Di Stasio et al. (40), (42)
-            impulses = _projected(-contact.slip(v, t)[hit] * mass, contact.frictions[hit] * r[hit])
+            velocity = contact.tangential_velocity(v, t)[hit]
+            impulses = _projected(-velocity * mass, contact.frictions[hit] * r[hit])
             r_t[hit] = impulses
             v[dofs[hit]] += inverse * impulses
         return r_t
 
 
-class LumpedCone(LumpedResponse):
+class LumpedFrictionalDelassus(LumpedDelassus):
     """Friction where normal and tangential impulses, or those of several points, are coupled.
 
     ``solve`` computes both for every group of points, stores the tangential and returns the normal ones;
-    ``rub`` applies the tangential ones. Coulomb's law holds for the tangential velocity after the step.
+    ``apply_friction`` applies the tangential ones. Coulomb's law holds for the tangential velocity after the
+    step.
 
     Args:
         integrator: The scheme; its contact has friction.
@@ -147,16 +153,16 @@ class LumpedCone(LumpedResponse):
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
         assert integrator.contact is not None
         super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
-        self._r_t = np.zeros(integrator.contact.rows.dofs.shape)
+        self._r_t = np.zeros(integrator.contact.L.dofs.shape)
         self._free: NDArray = np.zeros((0, 0))
-        dofs, m = self._contact.rows.dofs, self._inverse[self._contact.rows.dofs]
-        levers = self._contact.frames().shape[1] != dofs.shape[1]
+        dofs, m = self._contact.L.dofs, self._inverse[self._contact.L.dofs]
+        levers = self._contact.local_bases().shape[1] != dofs.shape[1]
         #: Mask of the points with equal masses in all directions: normal and tangential are not coupled.
         self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
     def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
         contact, free = self._contact, self._free
-        frames, dofs = contact.frames(), contact.rows.dofs
+        frames, dofs = contact.local_bases(), contact.L.dofs
         free[:, 0], d = b, frames.shape[1]
         which = np.flatnonzero(closed)
         labels = self._groups[which]
@@ -167,28 +173,29 @@ class LumpedCone(LumpedResponse):
         tangential = _projected(-mass[:, None] * free[single, 1:], contact.frictions[single] * r[single])
         self._r_t[single] = np.einsum("pj,pjk->pk", tangential, frames[single, 1:])
         for group in self._split(which[~alone]):
-            rows = Rows(np.repeat(dofs[group], d, axis=0), frames[group].reshape(group.size * d, -1), group)
+            weights = frames[group].reshape(group.size * d, -1)
+            rows = SparseRows(np.repeat(dofs[group], d, axis=0), weights, group)
             H = rows.product(self._inverse, np.arange(rows.count))
             impulses = coulomb.solve(H, free[group].ravel(), contact.frictions[group], d).reshape(-1, d)
             r[group] = impulses[:, 0]
             self._r_t[group] = np.einsum("pj,pjk->pk", impulses[:, 1:], frames[group, 1:])
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
-        """See :class:`Response`."""
+        """See :class:`DelassusOperator`."""
         assert v is not None
         self._r_t[:] = 0.0
-        relative = v[self._contact.rows.dofs] - self._contact.surface_velocity(t)
-        self._free = np.einsum("pdk,pk->pd", self._contact.frames(), relative)
+        relative = v[self._contact.L.dofs] - self._contact.surface_velocity(t)
+        self._free = np.einsum("pdk,pk->pd", self._contact.local_bases(), relative)
         return super().solve(closed, b)
 
     def compiled(self) -> NDArray:
-        """None: see :meth:`LumpedResponse.compiled`."""
+        """None: see :meth:`LumpedDelassus.compiled`."""
         raise kernels.NotCompiled("normal and tangential impulses answer to one another")
 
-    def rub(self, r: NDArray, v: NDArray, t: float) -> NDArray:
-        """See :meth:`LumpedResponse.rub`."""
+    def apply_friction(self, r: NDArray, v: NDArray, t: float) -> NDArray:
+        """See :meth:`LumpedDelassus.apply_friction`."""
         hit = np.flatnonzero(self._r_t.any(axis=1))
-        dofs = self._contact.rows.dofs[hit]
+        dofs = self._contact.L.dofs[hit]
         np.add.at(v, dofs, self._inverse[dofs] * self._r_t[hit])
         return self._r_t.copy()
 
@@ -201,7 +208,7 @@ def _projected(vectors: NDArray, radius: NDArray) -> NDArray:
     return vectors
 
 
-def lumped_response(integrator: Integrator, factor: float = 1.0) -> LumpedResponse:
+def lumped_delassus(integrator: Integrator, factor: float = 1.0) -> LumpedDelassus:
     """The Delassus operator of explicit schemes, with or without friction. Collective.
 
     Args:
@@ -213,17 +220,17 @@ def lumped_response(integrator: Integrator, factor: float = 1.0) -> LumpedRespon
     """
     contact, inverse = integrator.contact, integrator.system.inverse_mass
     assert contact is not None
-    rows, comm = contact.rows, contact.comm
+    rows, comm = contact.L, contact.comm
     if contact.friction == 0:
-        return LumpedResponse(contact, inverse, factor)
-    m, held = inverse[rows.dofs], integrator.system.held[rows.dofs]
+        return LumpedDelassus(contact, inverse, factor)
+    m, held = inverse[rows.dofs], integrator.system.constrained[rows.dofs]
     largest = m.max(axis=1, keepdims=True, initial=0.0)
-    levers = contact.frames().shape[1] != rows.dofs.shape[1]
+    levers = contact.local_bases().shape[1] != rows.dofs.shape[1]
     uneven = levers or not rows.distinct or bool(np.any((np.abs(m - largest) > 1e-12 * largest) & ~held))
     # A direction along a flat obstacle may be fixed (an axis, a plane of symmetry): no sliding along it.
-    prescribed = np.isin(rows.dofs, integrator.system.moved.dofs)
+    prescribed = np.isin(rows.dofs, integrator.system.prescribed.dofs)
     coupled = (held & (rows.weights != 0.0)) | prescribed | (held & (not contact.constant))
     if comm.allreduce(uneven) or comm.allreduce(bool(coupled.any())):
         refuse_friction_on_held(integrator)
-        return LumpedCone(integrator, factor)
-    return LumpedResponse(contact, inverse, factor)
+        return LumpedFrictionalDelassus(integrator, factor)
+    return LumpedDelassus(contact, inverse, factor)

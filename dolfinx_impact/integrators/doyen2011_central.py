@@ -16,7 +16,7 @@ from ..systems.system import System
 from .central_differences import CentralDifferences
 from .contact_laws import Enforcement, PositionLevel, VelocityLevel
 from .doyen2011 import BELOW, EPS, IMPULSE_WORK, PAPER, fixed_restitution, refuse_contact
-from .energy import Balance
+from .energy import EnergyBalance
 from .modified_mass import StaticBalance, StaticContact, StaticLevel
 from .options import LUMPED
 from .penalty import ExplicitPenalty
@@ -124,12 +124,12 @@ class DEP72(Central):
         """See :attr:`.Integrator.body`."""
         return self.system.base
 
-    def balance(self) -> Balance:
+    def balance(self) -> EnergyBalance:
         """The balance of central differences with the works at the dofs in static equilibrium."""
         return StaticBalance(self)
 
 
 def _penalty_limit(system: System, contact: Contact, eps: float) -> float:
     """``2 / sqrt(omega_K^2 + H / eps)``, a step that is stable for sure [s]. Collective."""
-    H = parallel.largest(system.comm, contact.rows.diagonal(system.inverse_mass))
+    H = parallel.largest(system.comm, contact.L.diagonal(system.inverse_mass))
     return 2.0 / math.sqrt((2.0 / system.critical_time_step()) ** 2 + H / eps)

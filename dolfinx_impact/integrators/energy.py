@@ -48,7 +48,7 @@ class Sums(NamedTuple):
     powers: NDArray
 
 
-class Balance:
+class EnergyBalance:
     """Energies of an integrator, summed over the owned dofs of this rank.
 
     Attributes:
@@ -116,7 +116,7 @@ class Balance:
         raise NotImplementedError(f"{type(self).__name__} has no take(), the other half of its compiled()")
 
 
-class CentralDifferenceBalance(Balance):
+class CentralDifferenceBalance(EnergyBalance):
     """Energy balance of central differences: ``[U] = h v_{n+1/2}``, ``<X>`` the mean of both ends of a step.
 
     Fekak et al., Comput. Mech. 60 (2017), doi:10.1007/s00466-017-1397-0, (84)-(90): kinetic (86) with the
@@ -130,7 +130,7 @@ class CentralDifferenceBalance(Balance):
         self._powers = np.zeros(4)
 
     def compiled(self) -> Sums:
-        """See :meth:`Balance.compiled`.
+        """See :meth:`EnergyBalance.compiled`.
 
         Raises:
             NotCompiled: A class with other sums.
@@ -140,7 +140,7 @@ class CentralDifferenceBalance(Balance):
         return Sums(self.terms(), self._powers.copy())
 
     def take(self, sums: Sums) -> None:
-        """See :meth:`Balance.take`."""
+        """See :meth:`EnergyBalance.take`."""
         for name, value in zip(TERMS, sums.terms):
             setattr(self, name, float(value))
         self._powers[:] = sums.powers
@@ -212,9 +212,9 @@ class CentralDifferenceBalance(Balance):
         elif self.sampled:
             self.internal = system.stored_energy(s.u)
         external = loads[:2]
-        if system.moved.any:
+        if system.prescribed.any:
             # Work of the reactions at dofs with prescribed motion, (92).
-            dofs, forces = system.moved.dofs, s.reactions()
+            dofs, forces = system.prescribed.dofs, s.reactions()
             external = external + np.array([forces @ s.v_before[dofs], forces @ s.v[dofs]])
         self._powers = np.array([internal[1], external[1], damped[1], s.contact_work(s.v)])
         return np.array([internal[0], external[0], damped[0], s.contact_work(s.v_before)])
@@ -224,7 +224,7 @@ class CentralDifferenceBalance(Balance):
         return x[: self.integrator.system.owned]
 
 
-class OneStepBalance(Balance):
+class OneStepBalance(EnergyBalance):
     """Base class of the balances of one-step schemes, with the forces at both ends of a step."""
 
     def start(self) -> None:
@@ -244,8 +244,8 @@ class OneStepBalance(Balance):
         internal, external, damped = self._acting(before, after)
         self.internal_work += float(du @ internal)
         self.external += float(du @ external)
-        if s.system.moved.any:
-            self.external += float(du[s.system.moved.dofs] @ s.reactions())
+        if s.system.prescribed.any:
+            self.external += float(du[s.system.prescribed.dofs] @ s.reactions())
         self.dissipated += float(du @ damped)
         self.contact += self._contact_work()
         if w != 0.5:
@@ -353,6 +353,6 @@ class NewmarkBalance(OneStepBalance):
         if s.contact is None:
             return 0.0
         r = s.r if s.dissipative else 0.5 * (self._r + s.r)
-        work = float(r @ s.contact.rows(s.u - s.u_before)) / s.dt
+        work = float(r @ s.contact.L(s.u - s.u_before)) / s.dt
         self._r[:] = s.r
         return work

@@ -14,7 +14,7 @@ from ..contact.contact_set import Contacts
 from ..systems.system import PointMasses
 from .central_differences import CentralDifferences
 from .contact_laws import VelocityLevel
-from .delassus import FactorisedResponse
+from .delassus import FactorisedDelassus
 from .options import LUMPED, TOUCHING
 from .requirements import without_friction
 
@@ -105,10 +105,10 @@ class CDLagrangeImplicit(CentralDifferences):
         np.copyto(self._mean, 0.5 * (self.v_before + self.v))
         system.force(self.t, self.u, self._mean, self.f)
         _, damping = system.tangents(self.t, self.u, self._mean)
-        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.held)  # K = M - h/2 dF/dv
+        solver = DenseSolver(np.diag(system.mass) + h / 2 * damping, system.constrained)  # K = M - h/2 dF/dv
         solver.solve(system.mass * (self.v - self.v_before) - h * self.f, self._change)
         self.v -= self._change
         if self.contact is not None:
-            response = FactorisedResponse(self.contact, solver, system.size, symmetric=False)
+            response = FactorisedDelassus(self.contact, solver, system.size, symmetric=False)
             self.r[:] = self.enforcement.impulses(self, response)
-            response.push(self.r, self.v)
+            response.apply_impulse(self.r, self.v)

@@ -14,7 +14,7 @@ from scipy import linalg
 
 from .. import parallel
 from ..algebra import complementarity
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..systems.system import System
 from .energy import CentralDifferenceBalance
@@ -44,8 +44,8 @@ class ModifiedMass:
         contact = self._checked(system, contact)
         self.base, self.contact, self.contains = system, contact, (system,)
         self.comm, self.owned, self.size, self.length = system.comm, system.owned, system.size, system.length
-        self.linear, self.held, self.moved = system.linear, system.held, system.moved
-        rows = contact.rows
+        self.linear, self.constrained, self.prescribed = system.linear, system.constrained, system.prescribed
+        rows = contact.L
         along = np.abs(rows.weights) > _NEGLIGIBLE
         self.massless = np.take_along_axis(rows.dofs, np.argmax(along, axis=1)[:, None], axis=1)[:, 0]
         self.mass, self.inverse_mass = system.mass.copy(), system.inverse_mass.copy()
@@ -63,7 +63,7 @@ class ModifiedMass:
     def _checked(system: System, contact: Contact | None) -> Contact:
         if contact is None:
             raise ValueError("the modified mass is that of contact nodes, but there is no contact")
-        rows = contact.rows
+        rows = contact.L
         bad = not contact.constant or not system.steady or rows.collective
         bad |= bool(np.any((np.abs(rows.weights) > _NEGLIGIBLE).sum(axis=1) != 1))
         if contact.comm.allreduce(bad):
@@ -115,7 +115,7 @@ class ModifiedMass:
         """See :meth:`.System.stored_energy`."""
         return self.base.stored_energy(u)
 
-    def rows(self) -> Rows:
+    def rows(self) -> SparseRows:
         """See :meth:`.System.rows`."""
         return self.base.rows()
 

@@ -9,9 +9,9 @@ from .. import parallel
 from ..systems.system import System
 from .base import Integrator
 from .contact_laws import Enforcement
-from .delassus import FactorisedResponse
-from .delassus_lumped import LumpedResponse
-from .energy import Balance, NewmarkBalance, TrapezoidalBalance
+from .delassus import FactorisedDelassus
+from .delassus_lumped import LumpedDelassus
+from .energy import EnergyBalance, NewmarkBalance, TrapezoidalBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
 
 
@@ -72,9 +72,9 @@ class Newmark(Integrator):
         self.a, self.u_before, self.v_before = (np.zeros(system.size) for _ in range(3))
         self._f, self._change, self._largest = np.zeros(system.size), np.zeros(system.size), 0.0
         if enforcement.contact is not None:
-            self._response = FactorisedResponse(enforcement.contact, self._solver, system.size)
-            self._free = FactorisedResponse(enforcement.contact, self._mass_solver, system.size)
-            self._projection = LumpedResponse(enforcement.contact, system.inverse_mass)
+            self._response = FactorisedDelassus(enforcement.contact, self._solver, system.size)
+            self._free = FactorisedDelassus(enforcement.contact, self._mass_solver, system.size)
+            self._projection = LumpedDelassus(enforcement.contact, system.inverse_mass)
 
     def _check(self, alpha: float, beta: float, gamma: float, mass: str) -> None:
         refuse_unsteady(self.system, "Newmark's method")
@@ -93,7 +93,7 @@ class Newmark(Integrator):
 
     def begin(self) -> None:
         """``M a_0 = F(t_0, u_0)``: a gap closed at the start has no reaction yet."""
-        self.v[: self.system.owned][self.system.held] = 0.0
+        self.v[: self.system.owned][self.system.constrained] = 0.0
         self.u_before[:], self.v_before[:], self._largest = self.u, self.v, 0.0
         self.system.force(self.t, self.u, self.v, self._f)
         self._mass_solver.solve(self._f, self.a)
@@ -129,12 +129,12 @@ class Newmark(Integrator):
         """Add the impulse to u' and a', and to v' where the reaction has its own acceleration."""
         h = self.dt
         moved, pushed = np.zeros_like(self.a), np.zeros_like(self.a)
-        self._response.push(self.r, moved)
+        self._response.apply_impulse(self.r, moved)
         if not self.dissipative:
             self.a += moved / h
             self.u += self.beta * h * moved
             return
-        self._free.push(self.r, pushed)
+        self._free.apply_impulse(self.r, pushed)
         self.u += h / 2 * moved
         self.a += (moved - pushed) / (2 * self.beta * h)
         self.v += pushed
@@ -144,12 +144,12 @@ class Newmark(Integrator):
         assert self.contact is not None
         gap = self.contact.evaluate(self.u)
         length = self._projection.solve(np.ones(gap.size, dtype=bool), gap)
-        self._projection.push(length, self.u)
+        self._projection.apply_impulse(length, self.u)
 
     def _reset_normal_motion(self) -> None:
         """Set normal velocity and acceleration of points with an impulse to zero, 4.3."""
         assert self.contact is not None
-        rows = self.contact.rows
+        rows = self.contact.L
         momenta = rows.diagonal(self.system.mass) * np.abs(rows(self.v_before))
         self._largest = max(self._largest, parallel.largest(self.system.comm, momenta))
         acting = self.r > self._NEGLIGIBLE * self._largest
@@ -157,7 +157,7 @@ class Newmark(Integrator):
         for x in (self.v, self.a):
             rows.add_transpose(np.where(acting, -rows(x) / size, 0.0), x)
 
-    def balance(self) -> Balance:
+    def balance(self) -> EnergyBalance:
         """Doyen, Ern and Piperno (2011): ``E' - E = (r' + r)/2 . dg``; with dissipative contact r' . dg."""
         if not self.own_balance:
             return TrapezoidalBalance(self)

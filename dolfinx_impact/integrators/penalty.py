@@ -15,7 +15,7 @@ from .. import arguments
 from ..algebra import complementarity
 from ..contact.contact_set import Contacts, as_contact
 from .contact_laws import FreeEnd
-from .delassus import Response
+from .delassus import DelassusOperator
 from .requirements import refuse_restitution_and_friction
 
 _SWEEPS = 20
@@ -48,7 +48,7 @@ class Penalty:
 class ExplicitPenalty(Penalty):
     """``r = h R(g(u_n))``: explicit penalty, Discretization 5.3."""
 
-    def impulses(self, s: Any, response: Response, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> NDArray:
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)

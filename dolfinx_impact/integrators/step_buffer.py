@@ -8,9 +8,9 @@ import numpy as np
 from mpi4py import MPI
 
 from ..algebra import kernels
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from . import energy
-from .energy import Balance
+from .energy import EnergyBalance
 
 #: Approximate size of a buffer by default [numbers], and its largest number of steps.
 _NUMBERS = 500_000
@@ -43,7 +43,7 @@ class Steps:
     """
 
     def __init__(
-        self, integrator: Any, rows: Rows, balance: Balance | None, capacity: int | None = None,
+        self, integrator: Any, rows: SparseRows, balance: EnergyBalance | None, capacity: int | None = None,
         *, fine: bool = True,
     ) -> None:  # fmt: skip
         self.integrator, self.rows, self.balance = integrator, rows, balance

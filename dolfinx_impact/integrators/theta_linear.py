@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .delassus import contact_response
+from .delassus import factorised_delassus
 
 
 class FactorisedThetaStep:
@@ -29,7 +29,7 @@ class FactorisedThetaStep:
         self._u, self._f, self._dv = (np.zeros(system.size) for _ in range(3))
         if scheme.contact is not None:
             solver = self._solver if scheme.coupled else system.implicit_solver(0.0, scheme.mass)
-            self._response = contact_response(scheme, solver)
+            self._response = factorised_delassus(scheme, solver)
 
     def solve(self) -> None:
         """From ``u_before``, ``v_before`` to ``v`` and the impulses of the step. Collective."""
@@ -42,7 +42,7 @@ class FactorisedThetaStep:
         s.v += self._dv
         if s.contact is not None:
             s.r[:] = s.enforcement.impulses(s, self._response)
-            self._response.push(s.r, s.v)
+            self._response.apply_impulse(s.r, s.v)
 
     def update(self) -> None:
         """``u_{n+1} = u_n + h [(1-theta) v_n + theta v_{n+1}]``."""

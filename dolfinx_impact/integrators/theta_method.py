@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..systems.system import PointMasses, System
 from .base import Integrator
 from .contact_laws import Enforcement, VelocityLevel
-from .energy import Balance, ThetaBalance
+from .energy import EnergyBalance, ThetaBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
 from .theta_linear import FactorisedThetaStep
 from .theta_newton import NewtonThetaStep
@@ -87,7 +87,7 @@ class ThetaMethod(Integrator):
 
     def begin(self) -> None:
         """Set the velocities of constrained dofs to zero; the first step is like all others."""
-        moved, fixed = self.system.moved, self.system.held.copy()
+        moved, fixed = self.system.prescribed, self.system.constrained.copy()
         if moved.any:
             fixed[moved.dofs] = False
             self.u[moved.dofs] = moved(self.t)
@@ -127,6 +127,6 @@ class ThetaMethod(Integrator):
         """Time, position and velocity of the force in F_theta; None where that is the mean of both ends."""
         return self.step_solver.force_point() if self.midpoint else None
 
-    def balance(self) -> Balance:
+    def balance(self) -> EnergyBalance:
         """The balance of works of the theta method; at theta = 1/2 and e = 1 nothing is lost."""
         return ThetaBalance(self, closes=self.coupled)

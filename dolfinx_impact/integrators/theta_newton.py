@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .. import parallel
 from ..algebra import complementarity
 from ..algebra.sparse_solver import LinearSolverFailed
-from .delassus import FactorisedResponse, contact_response
-from .delassus_lumped import lumped_response
+from .delassus import FactorisedDelassus, factorised_delassus
+from .delassus_lumped import lumped_delassus
 
 _MOST = 60
 _TOLERANCE = 1e-12
@@ -42,15 +42,15 @@ class NewtonThetaStep:
 
     def __init__(self, scheme: Any) -> None:
         self._scheme, system = scheme, scheme.system
-        if system.moved.any and scheme.theta == 0:
+        if system.prescribed.any and scheme.theta == 0:
             raise ValueError("prescribed motion needs theta above 0: nothing else moves the end of the step")
         self._f, self._f_before, self._rest, self._x = (np.zeros(system.size) for _ in range(4))
-        self._free, self._reactions = ~system.held, np.zeros(0)
+        self._free, self._reactions = ~system.constrained, np.zeros(0)
         self._weights = np.where(self._free, 1.0 / np.sqrt(system.mass), 1.0)
         self._solver = system.linearised(scheme.mass)
-        self._response: FactorisedResponse | None = None
+        self._response: FactorisedDelassus | None = None
         if scheme.contact is not None and scheme.coupled:
-            self._response = contact_response(scheme, self._solver, symmetric=self._solver.symmetric)
+            self._response = factorised_delassus(scheme, self._solver, symmetric=self._solver.symmetric)
         elif scheme.contact is not None and scheme.mass != "lumped":
             raise ValueError("the impulse of a decoupled step acts through the lumped mass: mass='lumped'")
         self._inside_out = False
@@ -153,7 +153,7 @@ class NewtonThetaStep:
             if self._response is not None:
                 self._response.forget()
                 s.r[:] = s.enforcement.impulses(s, self._response)
-                self._response.push(s.r, s.v)
+                self._response.apply_impulse(s.r, s.v)
         except (LinearSolverFailed, complementarity.NotConverged) as error:
             raise complementarity.NotConverged(
                 f"Newton finds no correction at t = {s.t:.6g} s ({error}): take a smaller time step"
@@ -161,15 +161,15 @@ class NewtonThetaStep:
 
     def _add_decoupled_impulse(self) -> None:
         """``v += M^-1 L^T r`` with the impulses of the velocity without contact, H = L M^-1 L^T."""
-        s, response = self._scheme, lumped_response(self._scheme)
+        s, response = self._scheme, lumped_delassus(self._scheme)
         s.r[:] = s.enforcement.impulses(s, response)
-        response.push(s.r, s.v)
+        response.apply_impulse(s.r, s.v)
         if s.r_t.size:
-            s.r_t[:] = response.rub(s.r, s.v, s.v_time)
+            s.r_t[:] = response.apply_friction(s.r, s.v, s.v_time)
 
     def _prescribe_motion(self) -> None:
         """Velocities that take moved dofs to their prescribed position at the end of the step."""
-        s, moved, theta = self._scheme, self._scheme.system.moved, self._scheme.theta
+        s, moved, theta = self._scheme, self._scheme.system.prescribed, self._scheme.theta
         if moved.any:
             mean = (moved(s.t) - s.u_before[moved.dofs]) / s.dt
             s.v[moved.dofs] = (mean - (1 - theta) * s.v_before[moved.dofs]) / theta
@@ -183,17 +183,17 @@ class NewtonThetaStep:
         acting = self._f if s.midpoint else (1 - theta) * self._f_before + theta * self._f
         system.mass_product(s.v - s.v_before, s.mass, self._rest)
         self._rest[:n] -= h * acting[:n]
-        self._reactions = self._rest[system.moved.dofs].copy()
-        self._rest[:n][system.held] = 0.0
+        self._reactions = self._rest[system.prescribed.dofs].copy()
+        self._rest[:n][system.constrained] = 0.0
 
     def _residual_norm(self) -> float:
         """Norm of the residual with impulses [kg^(1/2) m/s]; inf where it is NaN or an element inverted."""
         s, n = self._scheme, self._scheme.system.owned
         self._x[:] = 0.0
         if s.contact is not None and s.coupled:
-            s.contact.rows.add_transpose(s.r, self._x)
+            s.contact.L.add_transpose(s.r, self._x)
             if s.r_t.size:
-                np.add.at(self._x, s.contact.rows.dofs, s.r_t)
+                np.add.at(self._x, s.contact.L.dofs, s.r_t)
         weighted = self._weights * self._free * (self._rest[:n] - self._x[:n])
         norm = parallel.total(s.system.comm, float(weighted @ weighted)) ** 0.5
         return norm if np.isfinite(norm) and not self._inside_out else np.inf

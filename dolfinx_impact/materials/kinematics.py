@@ -23,11 +23,13 @@ def state_of(mesh: dmesh.Mesh, state: str | None) -> str:
     if gdim == 2:
         chosen = "plane-strain" if state is None else state
         if chosen not in PLANE_STATES:
-            raise ValueError(f"state must be one of {', '.join(PLANE_STATES)}, not {state!r}")
+            raise ValueError(f"hypothesis must be one of {', '.join(PLANE_STATES)}, not {state!r}")
         return chosen
     only = "line" if gdim == 1 else "3d"
     if state not in (None, only):
-        raise ValueError(f"state is for bodies in the plane, this one has {gdim} directions: leave it out")
+        raise ValueError(
+            f"hypothesis is for bodies in the plane, this one has {gdim} directions: leave it out"
+        )
     return only
 
 

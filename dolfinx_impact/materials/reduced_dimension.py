@@ -103,5 +103,5 @@ class Reducible(Energy):
         """
         free = THIN.get(checked_state(state))
         if free and self._no_thin:
-            raise ValueError(f"state {state!r} needs {self._no_thin}, but the law is {self!r}")
+            raise ValueError(f"hypothesis {state!r} needs {self._no_thin}, but the law is {self!r}")
         return Thin(self, free) if free else self

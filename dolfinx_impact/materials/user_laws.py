@@ -83,7 +83,7 @@ class StressLaw:
         """The law itself in 3D, plane strain and axisymmetry; a ValueError in other states."""
         if checked_state(state) in THIN:
             raise ValueError(
-                f"a StressLaw cannot be used in the state {state!r}: use EnergyLaw, whose thickness "
+                f"a StressLaw cannot be used with the hypothesis {state!r}: use EnergyLaw, whose thickness "
                 "follows from its energy, or a plane-strain, axisymmetric or 3D body"
             )
         return self

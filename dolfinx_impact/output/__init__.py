@@ -4,13 +4,13 @@ Pictures are in ``plot``, checkpoints in ``simulation``.
 """
 
 from .atomic_file import refuse_unwritable, whole_file, write_whole
-from .fields import Fields
+from .fields import FieldWriter
 from .observer import Observer
 from .result import Result, relative_residual
 from .stress import VonMises
 
 __all__ = [
-    "Fields",
+    "FieldWriter",
     "Observer",
     "Result",
     "VonMises",

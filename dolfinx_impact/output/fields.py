@@ -11,7 +11,7 @@ from dolfinx import fem
 from numpy.typing import NDArray
 
 from .. import _compat, parallel
-from ..algebra.operators import SharedRows
+from ..algebra.operators import SharedSparseRows
 from ..contact.base import Contact
 from ..integrators.base import Integrator
 from ..integrators.hati.split_system import Divided
@@ -29,7 +29,7 @@ _VECTORS = ("displacement", "velocity", "impulse")
 _SAME = 1e-6
 
 
-class Fields(Observer):
+class FieldWriter(Observer):
     """Observer of :func:`.simulate` that writes fields on a body for ParaView.
 
     ``drop.bp`` is written as VTX for elements of any degree, ``drop.xdmf`` (with ``drop.h5``) for degree 1.
@@ -169,7 +169,7 @@ class Fields(Observer):
         needed = ("count", "sampled", "multiple", "begun", "t", "normal", "tangential")
         lacking = [name for name in needed if name not in state]
         if lacking:
-            raise ValueError(f"this is no state of Fields: it has no {lacking[0]}")
+            raise ValueError(f"this is no state of FieldWriter: it has no {lacking[0]}")
         self._state = {name: np.array(state[name]) for name in needed}
 
     def _take_state(self) -> None:
@@ -221,7 +221,7 @@ class _Samples:
         self._bodies: tuple[Body, ...] = bodies  # type: ignore[assignment]
         body = self._bodies[0]
         self.comm, self.mesh, self.degree = body.comm, body.mesh, body.degree
-        self._first = body.inside[:: body.block]
+        self._first = body.active[:: body.block]
         solid = all(isinstance(each, Solid) for each in bodies)
         chosen = [name for name in names if solid or name != "stress"]
         if not chosen:
@@ -232,7 +232,7 @@ class _Samples:
         self.functions = {name: fem.Function(spaces[name in _VECTORS], name=LABELS[name]) for name in chosen}
         self.nodes = body.size // body.block
         self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []  # type: ignore
-        rows = self._contact.rows if self._contact else None
+        rows = self._contact.L if self._contact else None
         self._fixed = rows is None or self._contact.constant  # type: ignore[union-attr]
         # Where L varies, impulses are summed as vectors, each with L of its step.
         self._normal = np.zeros_like(integrator.r if self._fixed else rows.weights)  # type: ignore
@@ -252,7 +252,7 @@ class _Samples:
         """Add the contact impulses of the last step."""
         s = self._s
         if self._contact is not None:
-            self._normal += s.r if self._fixed else s.r[:, None] * self._contact.rows.weights
+            self._normal += s.r if self._fixed else s.r[:, None] * self._contact.L.weights
             self._tangential += s.r_t
 
     def forget_impulses(self) -> None:
@@ -264,7 +264,7 @@ class _Samples:
         sums = {"normal": self._normal, "tangential": self._tangential}
         if self._contact is None:
             return {name: local.copy() for name, local in sums.items()}
-        order = self._contact.rows.sorting(self.comm)
+        order = self._contact.L.sorting(self.comm)
         for name, local in sums.items():
             gathered = parallel.gather_rows(self.comm, local)
             sums[name] = gathered[order] if len(gathered) else gathered.copy()
@@ -284,7 +284,7 @@ class _Samples:
                 )
             if contact is not None and needed[0]:
                 unsorted = np.empty_like(sums)
-                unsorted[contact.rows.sorting(self.comm)] = sums
+                unsorted[contact.L.sorting(self.comm)] = sums
                 local[:] = unsorted[contact.mine]
 
     # -- values
@@ -325,18 +325,18 @@ class _Samples:
         body, out, contact = self._bodies[0], np.zeros(self._bodies[0].size), self._contact
         if contact is not None:
             if self._fixed:
-                contact.rows.add_transpose(self._normal, out)
+                contact.L.add_transpose(self._normal, out)
             else:
-                np.add.at(out, contact.rows.dofs, self._normal)
+                np.add.at(out, contact.L.dofs, self._normal)
             if self._tangential.size:
-                np.add.at(out, contact.rows.dofs, self._tangential)
+                np.add.at(out, contact.L.dofs, self._tangential)
         return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
 
     def _gap(self) -> NDArray:
         smallest: NDArray = np.full(self.nodes, np.nan)
         if self._contact is not None:
-            rows, gap = self._contact.rows, self._s.gap()
-            if isinstance(rows, SharedRows):
+            rows, gap = self._contact.L, self._s.gap()
+            if isinstance(rows, SharedSparseRows):
                 at_rows = parallel.gather_rows(self.comm, gap)[rows.point][:, None]
             else:
                 at_rows = np.broadcast_to(gap[:, None], rows.dofs.shape)

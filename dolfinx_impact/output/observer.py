@@ -7,7 +7,7 @@ from typing import Callable, Mapping, Protocol, Union
 from numpy.typing import NDArray
 
 from ..integrators.base import Integrator
-from ..integrators.energy import Balance
+from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import Steps
 
 
@@ -93,7 +93,7 @@ class Follower(Protocol):
 
 
 #: Elements of ``observers``; a balance replaces that of the scheme.
-ObserverLike = Union[Observer, Balance, Follower, Callable[[Integrator], None]]
+ObserverLike = Union[Observer, EnergyBalance, Follower, Callable[[Integrator], None]]
 
 
 def overrides(observer: object, method: str) -> bool:
@@ -104,7 +104,7 @@ def overrides(observer: object, method: str) -> bool:
 
 def is_called_after_steps(observer: object) -> bool:
     """Whether an observer is called after every step."""
-    if isinstance(observer, Balance):
+    if isinstance(observer, EnergyBalance):
         return False
     if isinstance(observer, Observer):
         return overrides(observer, "__call__")

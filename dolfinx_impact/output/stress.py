@@ -50,7 +50,7 @@ class VonMises:
         sizes, nodes = _cell_volumes(solid), np.asarray(solid.space.dofmap.list)
         self._parts = []
         for material, cells in zip(solid.materials, _cells_of_materials(solid)):
-            stress = _von_mises(cauchy(material.law, F, solid.state))
+            stress = _von_mises(cauchy(material.law, F, solid.hypothesis))
             if any(each.ufl_element().has_custom_quadrature for each in extract_coefficients(stress)):
                 raise ValueError(
                     "the stress at the nodes is not known where a law has functions at quadrature points: "
@@ -128,8 +128,8 @@ def _free_stretch(law: Any, F: Any, embedded: int) -> Any:
 
 
 def _deformation_gradient(u: Any, solid: Solid) -> Any:
-    F = kinematics.deformation_gradient(u, solid.state)
-    if solid.state != "axisymmetric":
+    F = kinematics.deformation_gradient(u, solid.hypothesis)
+    if solid.hypothesis != "axisymmetric":
         return F
     r = ufl.SpatialCoordinate(solid.mesh)[0]
     off_axis = ufl.gt(abs(r), _ON_AXIS * solid.length)
@@ -157,6 +157,6 @@ def _cells_of_materials(solid: Solid) -> list[NDArray]:
 def _cell_volumes(solid: Solid) -> NDArray:
     """Undeformed volumes of owned cells of the body, 0 for other cells, shape (cells,) [m3]. Collective."""
     space = fem.functionspace(solid.mesh, ("DG", 0))
-    weight = kinematics.thickness(solid.mesh, solid.state, solid.section)
+    weight = kinematics.thickness(solid.mesh, solid.hypothesis, solid.cross_section)
     volumes = fem.assemble_vector(fem.form(weight * ufl.TestFunction(space) * solid.dx))
     return volumes.array[np.asarray(space.dofmap.list)[:, 0]]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contact.obstacles import Moving, Obstacle
+from ..contact.obstacles import MovingObstacle, Obstacle
 from .marks import grid_lines, outline, shadow
 from .skin import in_space
 from .surfaces import around, facing, moved, region, rest_places, surface
@@ -73,7 +73,7 @@ class Backdrop:
         seen = facing(mesh, self._back)
         return Place(t, seen, outline(seen, self._corners), None)
 
-    def _moved(self, rigid: Moving, times: Sequence[float]) -> list[Place]:
+    def _moved(self, rigid: MovingObstacle, times: Sequence[float]) -> list[Place]:
         """The obstacle at ``times``, from one surface that is moved rigidly."""
         box, cells = around(rigid.obstacle), self._cells
         at_rest = surface(rigid.obstacle, *box, cells=cells)
@@ -158,9 +158,9 @@ class Backdrop:
         return x[chosen], v[chosen]
 
 
-def _small_rigid(obstacle: Obstacle, corners: NDArray) -> Moving | None:
+def _small_rigid(obstacle: Obstacle, corners: NDArray) -> MovingObstacle | None:
     """The obstacle if it is moved rigidly and at most twice as large as the box; None otherwise."""
-    if not isinstance(obstacle, Moving) or obstacle.obstacle.moving:
+    if not isinstance(obstacle, MovingObstacle) or obstacle.obstacle.moving:
         return None
     size = np.max(np.diff(obstacle.obstacle.bounds(), axis=0))
     return obstacle if size <= 2 * np.max(np.diff(corners, axis=0)) else None

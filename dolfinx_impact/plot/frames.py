@@ -73,7 +73,7 @@ class Scene:
         self._lifts = np.zeros_like(self._x)
         for name, each in self.tubes.items():
             self._lifts[self._segments[name], 2] = each.lift
-        pairs = contact.rows.dofs[contact.rows.sorting(frame.comm)] // frame.block
+        pairs = contact.L.dofs[contact.L.sorting(frame.comm)] // frame.block
         self._below, self._above = pairs[:, 0], pairs[:, -1]
         if not np.all(self._below != self._above):
             raise ValueError("a Scene marks pairs of nodes: its contact must be NodePairs of the frame")

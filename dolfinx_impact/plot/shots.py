@@ -18,7 +18,7 @@ from .snapshots import Moment, Snapshots
 from .solids import Shot, view_from
 from .surfaces import check_cells, corners_of_box
 
-#: Fields that colour a body: names, units.
+#: FieldWriter that colour a body: names, units.
 SHADES = {
     "speed": ("speed", "m/s"),
     "displacement": ("displacement", "m"),
@@ -98,9 +98,9 @@ def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> N
         if each.forces is not None:
             if contact is None:
                 raise ValueError("forces act on the points of a contact: give it (contact=)")
-            if np.shape(each.forces) != contact.rows.dofs.shape:
+            if np.shape(each.forces) != contact.L.dofs.shape:
                 raise ValueError(
-                    f"forces have shape {contact.rows.dofs.shape}, one a point and direction, not "
+                    f"forces have shape {contact.L.dofs.shape}, one a point and direction, not "
                     f"{np.shape(each.forces)}"
                 )
 
@@ -164,14 +164,14 @@ def gather(
         values = skin.gather(_values(skin, each, wanted.shade, u, stress))
         arrows: NDArray = np.zeros((2, 0, 3))
         if contact is not None and each.forces is not None:
-            dofs = contact.rows.dofs
+            dofs = contact.L.dofs
             shift = wanted.magnify * in_space(each.u[dofs])
             arrows = np.array([solid.x[dofs[:, 0] // solid.block] + shift, in_space(each.forces)])
         gathered = solid.comm.gather(arrows)
         if points is not None and values is not None and gathered is not None:
             feet, forces = np.concatenate(gathered, axis=1)
             shots.append(Shot(each.t, each.title, points, values, feet, forces))
-    names = "rz" if solid.state == "axisymmetric" else "xyz"
+    names = "rz" if solid.hypothesis == "axisymmetric" else "xyz"
     x, gdim = skin.gather(skin.x), solid.mesh.geometry.dim
     return Parts(skin.pieces, skin.cells, x, gdim, names), skin.plane, shots
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..contact.obstacles import Cone, Cylinder, Moving, Obstacle, Union
+from ..contact.obstacles import Cone, Cylinder, MovingObstacle, Obstacle, UnionObstacle
 from .drawing import load_pyvista
 from .skin import in_space
 
@@ -319,7 +319,7 @@ def around(obstacle: Obstacle) -> NDArray:
     return np.array([low - room, high + room])
 
 
-def moved(at_rest: Any, obstacle: Moving, t: float) -> Any:
+def moved(at_rest: Any, obstacle: MovingObstacle, t: float) -> Any:
     """The mesh of a rigidly moved obstacle at ``t``, from that at rest."""
     gdim, mesh, turn = obstacle.gdim, at_rest.copy(), obstacle.turn(t)
     x = np.asarray(at_rest.points, dtype=np.float64)[:, :gdim] - obstacle.center
@@ -331,10 +331,10 @@ def moved(at_rest: Any, obstacle: Moving, t: float) -> Any:
 
 def rest_places(obstacle: Obstacle, x: NDArray, t: float) -> NDArray:
     """Positions, in the obstacle at rest, of its material points at ``x`` at ``t``, shape (p, gdim) [m]."""
-    if isinstance(obstacle, Moving):
+    if isinstance(obstacle, MovingObstacle):
         arm = x - obstacle.center - obstacle.displacement(t)
         return rest_places(obstacle.obstacle, arm @ obstacle.turn(t) + obstacle.center, t)
-    if isinstance(obstacle, Union) and obstacle.moving:
+    if isinstance(obstacle, UnionObstacle) and obstacle.moving:
         nearest = np.argmin([each.gap(x, t) for each in obstacle.members], axis=0)
         places = np.array([rest_places(each, x, t) for each in obstacle.members])
         return np.asarray(places[nearest, np.arange(len(x))])

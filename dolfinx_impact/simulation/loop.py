@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Literal, Sequence
 
 from .. import arguments
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..integrators.base import Integrator
-from ..integrators.energy import Balance
+from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import CompiledLoop
 from ..integrators.user_schemes import as_integrator
 from ..output.observer import Follower, Observer, ObserverLike
@@ -33,7 +33,7 @@ def simulate(
     integrator: Integrator,
     *,
     t_end: float,
-    record: Rows | None = None,
+    record: SparseRows | None = None,
     observers: Sequence[ObserverLike] = (),
     energies: bool = True,
     every: int = 1,
@@ -88,7 +88,7 @@ def simulate(
     t_end = arguments.number("t_end", t_end, "be a finite time [s]")
     every = arguments.whole("every", every, "be a whole number of steps from 1 on")
     observers = _checked_observers(observers)
-    if record is not None and not isinstance(record, Rows):
+    if record is not None and not isinstance(record, SparseRows):
         raise ValueError(
             f"record must be rows of the system, as record=body.rows(body.nodes('tip')), but is "
             f"{arguments.shown(record)}: everything else of a run is recorded anyway"
@@ -125,7 +125,7 @@ def _checked_observers(observers: Sequence[ObserverLike]) -> Sequence[ObserverLi
         shown = arguments.shown(observers)
         raise ValueError(f"observers must be a list, but is {shown}: write observers=[...] around it")
     for each in arguments.sequence("observers", observers, "observers=[film]"):
-        supported = callable(each) or hasattr(each, "follow") or isinstance(each, Balance)
+        supported = callable(each) or hasattr(each, "follow") or isinstance(each, EnergyBalance)
         if isinstance(each, type) or not supported:
             raise ValueError(
                 f"observers are functions of the integrator, or have follow(steps), but one is "

@@ -14,7 +14,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 
 #: Tolerance of node coordinates over the length of the body.
 _SAME = 1e-9
@@ -59,7 +59,7 @@ class Points:
         size: Number of rows of all ranks.
     """
 
-    def __init__(self, comm: MPI.Comm, rows: Rows) -> None:
+    def __init__(self, comm: MPI.Comm, rows: SparseRows) -> None:
         self._comm, self._order = comm, rows.sorting(comm)
         self.size = self._order.size
         self._counts = comm.allgather(rows.count)
@@ -169,7 +169,7 @@ def places_of(s: Any) -> dict[str, Any]:
     comm, system = s.system.comm, s.body
     places: dict[str, Any] = {"shares": Shares(comm), "dofs": Dofs(getattr(system, "fine", system))}
     if s.contact is not None:
-        places["points"] = Points(comm, s.contact.rows)
+        places["points"] = Points(comm, s.contact.L)
     if hasattr(s, "interface"):
         places["pairs"] = Pairs(places["dofs"], s.interface.dofs, system.fine.owned)
     return places

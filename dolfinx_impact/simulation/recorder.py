@@ -9,9 +9,9 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..integrators import energy
-from ..integrators.energy import Balance
+from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import Steps
 from ..output.observer import Observer
 from ..output.result import Result
@@ -34,7 +34,7 @@ class Recorder(Observer):
     """
 
     def __init__(
-        self, integrator: Any, steps: int, every: int, rows: Rows, balance: Balance | None
+        self, integrator: Any, steps: int, every: int, rows: SparseRows, balance: EnergyBalance | None
     ) -> None:
         self._every, self._steps, self._seen = every, steps, 0
         self._integrator, self._balance, self._rows = integrator, balance, rows
@@ -159,13 +159,13 @@ class Recorder(Observer):
         for name, local in (("u", history.u), ("v_t", history.v_t), ("v", history.v)):
             arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
         arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
-        points = contact.rows.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
+        points = contact.L.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
         by_point: dict[str, NDArray] = {"gap": history.gap, "r": history.r, **history.further}
         if self._tangential.ndim == 2:
             by_point["r_t"] = history.r_t[:, :, : contact.directions]
         for name, values in by_point.items():
             arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
-        arrays["contact_labels"] = np.array(contact.rows.sorted_labels(comm) if contact else [], dtype=str)
+        arrays["contact_labels"] = np.array(contact.L.sorted_labels(comm) if contact else [], dtype=str)
         if self._balance is not None:
             energies = comm.allreduce(history.energies, op=MPI.SUM)
             arrays.update(zip(energy.TERMS, energies.T))

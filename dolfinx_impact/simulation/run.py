@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import parallel
 from ..algebra.complementarity import NotConverged
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from ..algebra.sparse_solver import LinearSolverFailed
 from ..integrators.base import Integrator
-from ..integrators.energy import Balance
+from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import CompiledLoop, Steps
 from ..output.observer import ObserverLike, is_called_after_steps, overrides
 from ..output.result import Result
@@ -55,7 +55,8 @@ class Run:
     """
 
     def __init__(
-        self, integrator: Integrator, t_end: float, record: Rows | None, observers: Sequence[ObserverLike],
+        self, integrator: Integrator, t_end: float, record: SparseRows | None,
+        observers: Sequence[ObserverLike],
         energies: bool, every: int, adapt: StepControl | None, stored: Stored | None,
     ) -> None:  # fmt: skip
         s = self.integrator = integrator
@@ -63,7 +64,7 @@ class Run:
         continues = stored is not None and "run/counts" in stored
         self.made, self.left = 0, _number_of_steps(s, t_end, continues)
         self._earlier, self._begun = 0.0, time.perf_counter()
-        balances = [each for each in observers if isinstance(each, Balance)]
+        balances = [each for each in observers if isinstance(each, EnergyBalance)]
         self.balance = balances[0] if balances else s.balance() if energies else None
         self.rows = _default_rows(s) if record is None else record
         restart = RunCheckpoint(self, stored) if continues else None
@@ -230,7 +231,7 @@ def _rotation(integrator: Integrator) -> float:
     body = integrator.body
     if not isinstance(body, Body) or body.gdim == 1 or not body.linear:
         return 0.0
-    return 0.0 if getattr(body, "state", None) == "axisymmetric" else body.rigid_rotation(integrator.u)
+    return 0.0 if getattr(body, "hypothesis", None) == "axisymmetric" else body.rigid_rotation(integrator.u)
 
 
 def _number_of_steps(integrator: Integrator, t_end: float, resumed: bool) -> int:
@@ -269,6 +270,6 @@ def _refuse_short_records(integrator: Integrator, steps: int) -> None:
         )
 
 
-def _default_rows(integrator: Integrator) -> Rows:
+def _default_rows(integrator: Integrator) -> SparseRows:
     rows = None if integrator.contact is None else integrator.contact.approach()
     return integrator.system.rows() if rows is None else rows

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..integrators.energy import Balance
+from ..integrators.energy import EnergyBalance
 from ..output.observer import overrides
 from .checkpoint import Checkpoint, Stored, Writer
 from .parallel_layout import Points
@@ -109,9 +109,9 @@ class RunCheckpoint:
         """Observers with a state, by their index in the list."""
         return {
             i: each for i, each in enumerate(self._run.observers)
-            if overrides(each, "state") and overrides(each, "resume") and not isinstance(each, Balance)
+            if overrides(each, "state") and overrides(each, "resume") and not isinstance(each, EnergyBalance)
         }  # fmt: skip
 
 
-def _place(balance: Balance, name: str) -> str:
+def _place(balance: EnergyBalance, name: str) -> str:
     return "dofs" if name in balance.at_dofs else "shares"

@@ -89,7 +89,7 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
     needed = {
         "mass": True, "force": True, "stiffness": True, "loads": system.has_loads,
         "damping": any(side.has_damping for side, _, _ in sides),
-        "motion": any(side.moved.any for side, _, _ in sides),
+        "motion": any(side.prescribed.any for side, _, _ in sides),
     }  # fmt: skip
     arrays = {
         name: ("dofs", np.stack([each[name] for each in columns], axis=1))
@@ -108,13 +108,13 @@ def _of_side(s: Integrator, side: Any, u: NDArray, v: NDArray) -> dict[str, NDAr
     def at(force: Callable[..., None], t: float, u: NDArray, v: NDArray) -> NDArray:
         f = np.zeros(side.size)
         force(t, u, v, f)
-        return np.where(side.held, 0.0, f[: side.owned])
+        return np.where(side.constrained, 0.0, f[: side.owned])
 
     shape, motion = _deformation(side), np.zeros(side.owned)
-    motion[side.moved.dofs] = _over_time(s, side.moved)
+    motion[side.prescribed.dofs] = _over_time(s, side.prescribed)
     force = at(side.force, s.t, u, v)
     return {
-        "mass": np.where(side.held, 0.0, side.mass), "force": force, "motion": motion,
+        "mass": np.where(side.constrained, 0.0, side.mass), "force": force, "motion": motion,
         "stiffness": at(side.force, s.t, u + shape, v) - force,
         "damping": at(side.damping, s.t, u, shape / s.dt),
         "loads": _over_time(s, lambda t: at(side.external, t, u, v)),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .. import parallel
 from ..integrators import energy
 from ..integrators.base import Integrator, UnstableTimeStep
-from ..integrators.energy import Balance
+from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import Steps
 from .step_control import Watch
 
@@ -78,7 +78,7 @@ class StabilityMonitor:
     """
 
     def __init__(
-        self, integrator: Integrator, balance: Balance | None, watch: Watch | None, caught: list[int]
+        self, integrator: Integrator, balance: EnergyBalance | None, watch: Watch | None, caught: list[int]
     ) -> None:
         self._integrator, self._balance, self._watch, self._caught = integrator, balance, watch, caught
         self._comm = integrator.system.comm
@@ -182,11 +182,11 @@ class StabilityMonitor:
         return "take a smaller time step" if self._watch is None else self._watch.way_out()
 
 
-def _stored(balance: Balance) -> float:
+def _stored(balance: EnergyBalance) -> float:
     return balance.kinetic + balance.complementary
 
 
-def _works(balance: Balance) -> float:
+def _works(balance: EnergyBalance) -> float:
     """Sum of the works in a balance, with the signs of :func:`.energy.residual`."""
     input_work = balance.external + balance.contact + balance.interface
     return balance.internal_work + balance.dissipated - input_work

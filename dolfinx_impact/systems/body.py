@@ -11,7 +11,7 @@ from dolfinx import fem
 from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
-from .. import arguments, descriptions
+from .. import _deprecated, arguments, descriptions
 from ..algebra import kernels
 from ..mesh import NamedMesh
 from .compiled import Compiled
@@ -24,7 +24,10 @@ from .stiffness import StoredStiffness, largest_eigenvalue
 _REPLACED = ("force", "external", "damping", "stored_energy", "subtract_internal", "_add_viscosity")
 
 
-class Body(Nodes, Assembled):
+_RENAMED = {**_deprecated.OF_SYSTEMS, "inside": "active"}
+
+
+class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
     ``F_int = K u`` and ``D = alpha M + beta K`` where :attr:`linear`. Subclasses define
@@ -38,7 +41,7 @@ class Body(Nodes, Assembled):
             numbering, and share the dofs of cells that belong to both.
         fixed: Names of facets whose dofs are constrained to zero; a mapping selects dofs of each node,
             ``{"foot": (0, 2)}``.
-        moved: Prescribed motions of facets, ``{"foot": {2: signal}}``: dof 2 of each of their nodes is
+        prescribed: Prescribed motions of facets, ``{"foot": {2: signal}}``: dof 2 of each of their nodes is
             ``signal(t)`` [m]. The initial velocity ``v0`` must contain the velocity of the motion.
         damping: alpha of the damping force ``alpha M v`` [1/s], lumped M.
         stiffness_damping: beta of the damping force ``beta K v`` [s]. Explicit schemes evaluate it at the
@@ -51,9 +54,10 @@ class Body(Nodes, Assembled):
         node_count, dof_count: Numbers of nodes and dofs of the body, over all ranks.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
         cells: Local numbers of the cells of the body, None for all.
-        inside: Mask of the owned dofs on cells of the body, shape (owned,).
-        held: Mask of the owned dofs that are constrained (fixed, moved or not on the body), shape (owned,).
-        moved: The prescribed motion.
+        active: Mask of the owned dofs on cells of the body, shape (owned,).
+        constrained: Mask of the owned dofs that are constrained (fixed, prescribed or not on the body), shape
+            (owned,).
+        prescribed: The prescribed motion.
         loads: The loads.
 
     Raises:
@@ -62,6 +66,7 @@ class Body(Nodes, Assembled):
 
     linear = True
 
+    @_deprecated.renamed_keywords(moved="prescribed")
     def __init__(
         self,
         mesh: NamedMesh | dmesh.Mesh,
@@ -70,7 +75,7 @@ class Body(Nodes, Assembled):
         degree: int = 1,
         cells: str | Sequence[str] | None = None,
         fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
-        moved: Mapping[str, Mapping[int, Signal]] | None = None,
+        prescribed: Mapping[str, Mapping[int, Signal]] | None = None,
         damping: float = 0.0,
         stiffness_damping: float = 0.0,
     ) -> None:
@@ -88,11 +93,11 @@ class Body(Nodes, Assembled):
         self.size = self.owned + index_map.num_ghosts * block
         self.x = self.space.tabulate_dof_coordinates()
         self.length = self._extent()
-        self.inside = self._find_inside()
-        self.node_count: int = self.comm.allreduce(int(np.count_nonzero(self.inside)) // block)
-        self.moved, self.loads = Motion(self.comm), Loads(self.size, self.comm)
+        self.active = self._find_inside()
+        self.node_count: int = self.comm.allreduce(int(np.count_nonzero(self.active)) // block)
+        self.prescribed, self.loads = Motion(self.comm), Loads(self.size, self.comm)
         self.damping_rate, self.stiffness_damping = float(damping), float(stiffness_damping)
-        self.held = self._hold(fixed, {} if moved is None else moved) | ~self.inside
+        self.constrained = self._hold(fixed, {} if prescribed is None else prescribed) | ~self.active
         self._part: NDArray = np.zeros(self.size)
         self._critical: float | None = None
 
@@ -107,7 +112,7 @@ class Body(Nodes, Assembled):
     # -- defined by subclasses
 
     def _lump(self) -> NDArray:
-        """Lumped masses of the owned dofs, 0 where not :attr:`inside`, shape (owned,) [kg]. Collective."""
+        """Lumped masses of the owned dofs, 0 where not :attr:`active`, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
 
     def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
@@ -119,7 +124,7 @@ class Body(Nodes, Assembled):
     @property
     def steady(self) -> bool:
         """Whether the forces are ``f - K u`` with a constant f, without prescribed motion."""
-        return self.linear and not (self.loads.signals or self.has_damping or self.moved.any)
+        return self.linear and not (self.loads.signals or self.has_damping or self.prescribed.any)
 
     @property
     def has_damping(self) -> bool:
@@ -139,7 +144,7 @@ class Body(Nodes, Assembled):
     @property
     def until(self) -> float:
         """Time up to which loads and prescribed motions are defined [s]."""
-        return min(self.loads.until, self.moved.until)
+        return min(self.loads.until, self.prescribed.until)
 
     def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Add further damping forces to the owned entries of ``out``, shape (size,) [N]. Collective."""
@@ -153,7 +158,7 @@ class Body(Nodes, Assembled):
     def inverse_mass(self) -> NDArray:
         """Inverse lumped masses, 0 at constrained dofs, shape (owned,) [1/kg]. Collective."""
         inverse = np.zeros(self.owned)
-        free = ~self.held
+        free = ~self.constrained
         inverse[free] = 1.0 / self.mass[free]
         return inverse
 
@@ -308,22 +313,25 @@ class Body(Nodes, Assembled):
     # -- preparation
 
     def _hold(
-        self, fixed: Sequence[str] | Mapping[str, Sequence[int]], moved: Mapping[str, Mapping[int, Signal]]
+        self,
+        fixed: Sequence[str] | Mapping[str, Sequence[int]],
+        prescribed: Mapping[str, Mapping[int, Signal]],
     ) -> NDArray:
-        """Mask of the fixed and moved dofs, shape (owned,); stores the prescribed motions. Collective."""
+        """Mask of the fixed and prescribed dofs, shape (owned,); stores the motions. Collective."""
         held = np.zeros(self.owned, dtype=bool)
         for name in arguments.words("fixed", fixed):
             chosen = fixed[name] if isinstance(fixed, Mapping) else range(self.block)
             for i in arguments.sequence(f"fixed[{name!r}]", chosen, f"fixed={{{name!r}: (0, 2)}}"):
                 held[self._dofs_of(f"fixed[{name!r}]", name, i)] = True
-        example = "{'foot': {2: signal}}"
-        for name, motions in arguments.mapping("moved", moved, f"moved={example}").items():
-            for i, signal in arguments.mapping(f"moved[{name!r}]", motions, f"moved={example}").items():
-                dofs = self._dofs_of(f"moved[{name!r}]", name, i)
+        example = "prescribed={'foot': {2: signal}}"
+        for name, motions in arguments.mapping("prescribed", prescribed, example).items():
+            what = f"prescribed[{name!r}]"
+            for i, signal in arguments.mapping(what, motions, example).items():
+                dofs = self._dofs_of(what, name, i)
                 if self.comm.allreduce(bool(np.any(held[dofs]))):
-                    raise ValueError(f"moved[{name!r}]: dof {i} is held or moved already: leave one out")
+                    raise ValueError(f"{what}: dof {i} is fixed or prescribed already: leave one out")
                 held[dofs] = True
-                self.moved.add(dofs, checked_signal(f"moved[{name!r}]", signal))
+                self.prescribed.add(dofs, checked_signal(what, signal))
         return held
 
     def _dofs_of(self, what: str, name: str, i: int) -> NDArray:
@@ -332,7 +340,7 @@ class Body(Nodes, Assembled):
         return self._nodes_on(self.named.facets(name)) * self.block + i
 
     def _take_accelerations(
-        self, gravity: Sequence[float] | None, shaken: tuple[Sequence[float], Signal] | None
+        self, gravity: Sequence[float] | None, ground_acceleration: tuple[Sequence[float], Signal] | None
     ) -> None:
         """Add the loads of gravity, and ``-rho a(t)`` of the accelerated reference frame. Collective."""
         gdim = self.mesh.geometry.dim
@@ -340,17 +348,17 @@ class Body(Nodes, Assembled):
             pattern = vector("gravity", gravity, gdim)
             if pattern.any():
                 self.loads.add(self.inertia(pattern))
-        if shaken is not None:
+        if ground_acceleration is not None:
             try:
-                direction, signal = shaken
+                direction, signal = ground_acceleration
             except (TypeError, ValueError):
-                given = arguments.shown(shaken)
-                raise ValueError(f"shaken must be (direction, signal), not {given}") from None
-            pattern = vector("the direction of shaken", direction, gdim)
-            self.loads.add(-self.inertia(pattern), checked_signal("shaken", signal))
+                given = arguments.shown(ground_acceleration)
+                raise ValueError(f"ground_acceleration must be (direction, signal), not {given}") from None
+            pattern = vector("the direction of ground_acceleration", direction, gdim)
+            self.loads.add(-self.inertia(pattern), checked_signal("ground_acceleration", signal))
 
     def _free_of_held(self, pattern: NDArray) -> NDArray:
-        pattern[: self.owned][self.held] = 0.0
+        pattern[: self.owned][self.constrained] = 0.0
         return pattern
 
     def _rough_field(self) -> NDArray:

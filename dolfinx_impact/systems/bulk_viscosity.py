@@ -16,7 +16,7 @@ from ..materials import Law, kinematics
 
 def power(solid: Any, test: Any, coefficients: tuple[float, float]) -> Any:
     """Virtual power of the bulk viscosity at the solid's ``velocity``, a linear form in ``test``."""
-    F = kinematics.deformation_gradient(solid.displacement, solid.state)
+    F = kinematics.deformation_gradient(solid.displacement, solid.hypothesis)
     rate, change = (ufl.derivative(F, solid.displacement, x) for x in (solid.velocity, test))
     inverse = ufl.Identity(3) if solid.linear else ufl.inv(F)
     volume = 1 if solid.linear else ufl.det(F)

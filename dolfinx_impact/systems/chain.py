@@ -206,7 +206,7 @@ class Chain(PointMasses):
         super().__init__(
             np.full(self.rest.size, float(mass)), self._pull() if load else None, internal=self._resist(),
             energy=self._stored(), damping=self._drag(float(mass)) if damping else None,
-            held=[2 * node + i for node in held for i in (0, 1)],
+            fixed=[2 * node + i for node in held for i in (0, 1)],
             labels=[f"{axis}{node}" for node in range(bars + 1) for axis in "xy"], length=radius,
         )  # fmt: skip
 

@@ -62,7 +62,7 @@ def compiled_forces(system: System) -> Compiled:
         raise kernels.NotCompiled("numba is not installed")
     if system.comm.size > 1:
         raise kernels.NotCompiled("several ranks share the system")
-    if system.moved.any:
+    if system.prescribed.any:
         raise kernels.NotCompiled("the motion of dofs is prescribed")
     found: Compiled = kernels.ask(system, "computes its forces in a way that is not of a compiled kind")
     return found

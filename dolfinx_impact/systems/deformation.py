@@ -91,10 +91,10 @@ class Deformation:
     def _volume(self) -> tuple[fem.Function, fem.Expression, NDArray]:
         """Displacement function, the expression ``det F`` and an array for its values. Collective."""
         solid, field = self._solid, fem.Function(self._solid.space)
-        rule = kinematics.quadrature(solid.mesh, solid.degree, solid.state, False)
+        rule = kinematics.quadrature(solid.mesh, solid.degree, solid.hypothesis, False)
         kind = basix.QuadratureType.gll if "quadrature_rule" in rule else basix.QuadratureType.default
         rule_degree = rule["quadrature_degree"]
         points = np.asarray(basix.make_quadrature(solid.mesh.basix_cell(), rule_degree, rule=kind)[0])
-        volume = ufl.det(kinematics.deformation_gradient(field, solid.state))
+        volume = ufl.det(kinematics.deformation_gradient(field, solid.hypothesis))
         expression = compile_expression(volume, points, self._comm)
         return field, expression, np.zeros((self._cells.size, len(points)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from .. import arguments
+from .. import _deprecated, arguments
 from ..mesh import NamedMesh, bare_mesh
 from .body import Body
 from .loads import Signal, names, vector
@@ -63,9 +63,9 @@ class Frame(Body):
             ``rho A Le^2 shear G / (4 E)``, Le the element length: a larger critical time step at the expense
             of the high frequencies; see :meth:`inflation_cost`.
         gravity: Gravitational acceleration, three numbers [m/s2].
-        shaken: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along the direction;
-            displacements are relative to the ground.
-        cells, moved, damping: See :class:`.Body`. A point mass belongs to every frame with its node.
+        ground_acceleration: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along
+            the direction; displacements are relative to the ground.
+        cells, prescribed, damping: See :class:`.Body`. A point mass belongs to every frame with its node.
         fixed: Names of clamped nodes; a mapping selects the constrained dofs, 0 to 2 displacements and
             3 to 5 rotations, ``{"feet": (0, 1, 2)}``.
 
@@ -77,6 +77,7 @@ class Frame(Body):
             a section; a beam parallel to ``up``; unknown names; constants out of range.
     """
 
+    @_deprecated.renamed_keywords(shaken="ground_acceleration", moved="prescribed")
     def __init__(
         self,
         mesh: NamedMesh | dmesh.Mesh,
@@ -90,23 +91,23 @@ class Frame(Body):
         point_masses: Mapping[str, float] | None = None,
         inflated_inertia: bool = False,
         gravity: Sequence[float] | None = None,
-        shaken: tuple[Sequence[float], Signal] | None = None,
+        ground_acceleration: tuple[Sequence[float], Signal] | None = None,
         cells: str | Sequence[str] | None = None,
         fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
-        moved: Mapping[str, Mapping[int, Signal]] | None = None,
+        prescribed: Mapping[str, Mapping[int, Signal]] | None = None,
         damping: float = 0.0,
     ) -> None:
         _check_mesh(bare_mesh(mesh))
         _check_positive(density=density, E=E)
         self.density, self.E, self.G = float(density), float(E), _shear_modulus(E, nu, G)
         self.inflated_inertia = bool(inflated_inertia)
-        super().__init__(mesh, block=6, cells=cells, fixed=fixed, moved=moved, damping=damping)
+        super().__init__(mesh, block=6, cells=cells, fixed=fixed, prescribed=prescribed, damping=damping)
         self._nodes_of = np.asarray(self.space.dofmap.list)
         self._sections = self._spread(sections)
         self._lengths, self._axes = self._lay_out(self._upwards(up))
         self._point_masses = self._place(point_masses or {})
         self.total_mass = float(self._line_masses().sum() + self._point_masses.sum())
-        self._take_accelerations(gravity, shaken)
+        self._take_accelerations(gravity, ground_acceleration)
 
     # -- properties
 
@@ -141,10 +142,10 @@ class Frame(Body):
         return InflationCost(steps[1] / steps[0], changes)
 
     def _inverse(self, mass: NDArray) -> NDArray:
-        return np.divide(1.0, mass, out=np.zeros(self.owned), where=~self.held)
+        return np.divide(1.0, mass, out=np.zeros(self.owned), where=~self.constrained)
 
     def _frequencies(self, count: int, mass: NDArray) -> NDArray:
-        free = np.flatnonzero(~self.held)
+        free = np.flatnonzero(~self.constrained)
         if not 0 < count < free.size:
             raise ValueError(f"of {free.size} free dofs 1 to {free.size - 1} frequencies can be asked for")
         root = sparse.diags(1.0 / np.sqrt(mass[free]))

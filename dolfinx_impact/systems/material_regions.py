@@ -41,7 +41,7 @@ def find_materials(
     """
     named = [set(given) for given in (law, density) if isinstance(given, Mapping)]
     if not named:
-        return [_material(body, law, density, body.dx, body.inside)]  # type: ignore[arg-type]
+        return [_material(body, law, density, body.dx, body.active)]  # type: ignore[arg-type]
     parts = sorted(set.union(*named))
     if not parts:
         raise ValueError("law and density name no part: give them by cell name, or one for the whole body")
@@ -96,8 +96,8 @@ def _material(body: Any, law: Law, density: float, dx: Any, inside: NDArray) -> 
                 f"{arguments.shown(law)} is no elastic law, it has no {name}: take one of "
                 "dolfinx_impact.materials, or wrap a function of yours in EnergyLaw or StressLaw"
             )
-    reduced = law.reduced(body.state)
-    rule = kinematics.quadrature(body.mesh, body.degree, body.state, reduced.linear)
+    reduced = law.reduced(body.hypothesis)
+    rule = kinematics.quadrature(body.mesh, body.degree, body.hypothesis, reduced.linear)
     sums = dx(metadata=rule) if rule else dx
     return Material(reduced, fem.Constant(body.mesh, float(density)), sums, inside)
 

@@ -31,7 +31,7 @@ class Assembled:
     size: int
     block: int
     cells: NDArray | None
-    held: NDArray
+    constrained: NDArray
 
     @property
     def mass(self) -> NDArray:
@@ -75,7 +75,8 @@ class Assembled:
         without = none if massless is None else massless
         copy = self._mass_copy(mass, without)
         matrix.axpy(mass_factor, copy, matrix.Structure.SUBSET_NONZERO_PATTERN)
-        held = np.union1d(np.flatnonzero(self.held), without if factor == 0.0 else none).astype(np.intp)
+        more = without if factor == 0.0 else none
+        held = np.union1d(np.flatnonzero(self.constrained), more).astype(np.intp)
         matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
         matrix.setOption(matrix.Option.SPD, True)
         return FactorisedSolver(matrix, held, prefix=prefix)
@@ -88,7 +89,7 @@ class Assembled:
         """
         from petsc4py import PETSc
 
-        free = np.flatnonzero(~self.held)
+        free = np.flatnonzero(~self.constrained)
         asked = PETSc.Options(prefix).getAll()
         if self.comm.size > 1 or not kernels.load().COMPILED or free.size > SMALL or asked:
             return None

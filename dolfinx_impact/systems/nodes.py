@@ -12,7 +12,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..algebra.operators import Rows, coordinate_order
+from ..algebra.operators import SparseRows, coordinate_order
 from ..mesh import NamedMesh
 from .loads import names, vector
 
@@ -31,7 +31,7 @@ class Nodes:
     x: NDArray
     parts: tuple[str, ...] | None
     cells: NDArray | None
-    inside: NDArray
+    active: NDArray
 
     @property
     def mass(self) -> NDArray:
@@ -73,7 +73,7 @@ class Nodes:
         It belongs to the rotation closest to the mass-weighted mean deformation gradient.
         """
         gdim, n = self.mesh.geometry.dim, self.owned // self.block
-        inside = self.inside[:: self.block]
+        inside = self.active[:: self.block]
         m, x = self.mass[:: self.block][inside], self.x[:n, :gdim][inside]
         arm = x - self._center(inside)
         d = u[: self.owned].reshape(n, self.block)[inside, :gdim]
@@ -110,12 +110,12 @@ class Nodes:
         self.mesh.topology.create_connectivity(fdim, fdim + 1)
         nodes = fem.locate_dofs_topological(self.space, fdim, facets)
         nodes = nodes[nodes < self.space.dofmap.index_map.size_local]
-        return nodes[self.inside[nodes * self.block]]
+        return nodes[self.active[nodes * self.block]]
 
-    def rows(self, nodes: NDArray | None = None) -> Rows:
+    def rows(self, nodes: NDArray | None = None) -> SparseRows:
         """Rows that select the displacements of ``nodes`` (default: all owned nodes of the body)."""
         gdim = self.mesh.geometry.dim
-        every = np.flatnonzero(self.inside[:: self.block])
+        every = np.flatnonzero(self.active[:: self.block])
         picked = every if nodes is None else np.asarray(nodes)
         dofs = (picked[:, None] * self.block + np.arange(gdim)).reshape(-1, 1)
         order = np.column_stack([
@@ -123,7 +123,7 @@ class Nodes:
             np.tile(np.arange(gdim), picked.size),
         ])
         labels = [f"u{'xyz'[i]}" for i in range(gdim)] * picked.size
-        return Rows(dofs, np.ones(dofs.shape), order, labels)
+        return SparseRows(dofs, np.ones(dofs.shape), order, labels)
 
     def global_dofs(self) -> NDArray:
         """Global number of each local dof, shape (size,)."""

@@ -12,7 +12,7 @@ from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 from numpy.typing import NDArray
 
-from .. import arguments, parallel
+from .. import _deprecated, arguments, parallel
 from ..materials import Law, kinematics
 from ..mesh import NamedMesh, bare_mesh
 from ..mesh.quality import refuse_inverted
@@ -28,7 +28,10 @@ from .material_regions import find_materials, wave_speed
 Traction = Union[Sequence[float], tuple[Sequence[float], Signal]]
 
 
-class Solid(Body):
+_RENAMED = {"state": "hypothesis", "section": "cross_section"}
+
+
+class Solid(Body, renamed=_RENAMED):
     """An elastic solid, topological = geometric dimension: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
     For linear laws the stiffness is stored; otherwise internal forces are assembled in every step. Loads
@@ -40,20 +43,20 @@ class Solid(Body):
         law: The constitutive law; or a mapping from the cell names of all parts.
         degree: Degree of the Lagrange elements. Quadrilaterals and hexahedra have GLL points, from degree 2
             on with GLL quadrature; the masses of simplices from degree 2 on are lumped by HRZ.
-        state: Kinematic hypothesis in 2D: ``"plane-strain"`` (default), ``"plane-stress"`` or
+        hypothesis: Kinematic hypothesis in 2D: ``"plane-strain"`` (default), ``"plane-stress"`` or
             ``"axisymmetric"``, with coordinates (r, z) and masses, forces and energies of the full
             revolution; constrain the axis by ``fixed={"axis": (0,)}``.
-        section: Cross-sectional area of a line mesh [m2], or thickness of a plane mesh [m].
+        cross_section: Cross-sectional area of a line mesh [m2], or thickness of a plane mesh [m].
         cells: Names of the cells of the body; all by default.
         gravity: Gravitational acceleration, one number per direction [m/s2].
         body_force: Force per volume, one number per direction [N/m3], or with a signal in time.
         traction: Force per area on named facets [N/m2]: ``{"end": (0, 0, -1e5)}``, or with a signal
             in time ``{"end": ((0, 0, -1e5), signal)}``.
-        shaken: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along the direction;
-            displacements are relative to the ground.
+        ground_acceleration: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along
+            the direction; displacements are relative to the ground.
         fixed: Names of facets with zero displacement; a mapping selects the constrained directions of each,
             ``{"foot": (0, 2)}``.
-        moved: Facets with prescribed displacement; see :class:`.Body`.
+        prescribed: Facets with prescribed displacement; see :class:`.Body`.
         damping: alpha of the damping force ``alpha M v`` [1/s].
         stiffness_damping: beta of the damping force ``beta dF_int/dt`` [s].
         bulk_viscosity: ``(b1, b2)`` of the mean stress ``rho l tr D (b1 c + b2^2 l |tr D|)``, the second
@@ -63,7 +66,7 @@ class Solid(Body):
     Attributes:
         space: The vector-valued function space.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
-        held: Mask of the constrained owned dofs, shape (owned,).
+        constrained: Mask of the constrained owned dofs, shape (owned,).
         linear: Whether all laws are linear.
         displacement: The function that represents u in the forms.
         velocity: The function that represents v in the forms.
@@ -74,6 +77,7 @@ class Solid(Body):
             with values that are not finite at rest.
     """
 
+    @_deprecated.renamed_keywords(shaken="ground_acceleration", moved="prescribed", **_RENAMED)
     def __init__(
         self,
         mesh: NamedMesh | dmesh.Mesh,
@@ -81,15 +85,15 @@ class Solid(Body):
         density: float | Mapping[str, float],
         law: Law | Mapping[str, Law],
         degree: int = 1,
-        state: str | None = None,
-        section: float = 1.0,
+        hypothesis: str | None = None,
+        cross_section: float = 1.0,
         cells: str | Sequence[str] | None = None,
         gravity: Sequence[float] | None = None,
         body_force: Traction | None = None,
         traction: Mapping[str, Traction] | None = None,
-        shaken: tuple[Sequence[float], Signal] | None = None,
+        ground_acceleration: tuple[Sequence[float], Signal] | None = None,
         fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
-        moved: Mapping[str, Mapping[int, Signal]] | None = None,
+        prescribed: Mapping[str, Mapping[int, Signal]] | None = None,
         damping: float = 0.0,
         stiffness_damping: float = 0.0,
         bulk_viscosity: tuple[float, float] = (0.0, 0.0),
@@ -97,21 +101,21 @@ class Solid(Body):
         bare = bare_mesh(mesh)
         for value in density.values() if isinstance(density, Mapping) else [density]:
             arguments.number("density", value, "be positive [kg/m3]", above=0.0)
-        arguments.number("section", section, "be positive", above=0.0)
+        arguments.number("cross_section", cross_section, "be positive", above=0.0)
         gdim = bare.geometry.dim
         if gdim != bare.topology.dim:
             raise ValueError(
                 f"a Solid fills its space, but its cells have dimension {bare.topology.dim} of {gdim}"
             )
-        self.state = kinematics.state_of(bare, state)
+        self.hypothesis = kinematics.state_of(bare, hypothesis)
         self.viscosity = viscosity.checked(bulk_viscosity)
         super().__init__(
-            mesh, block=gdim, degree=degree, cells=cells, fixed=fixed, moved=moved, damping=damping,
+            mesh, block=gdim, degree=degree, cells=cells, fixed=fixed, prescribed=prescribed, damping=damping,
             stiffness_damping=stiffness_damping,
         )  # fmt: skip
         refuse_inverted(self.mesh, self.cells)
-        self.law, self.section, self.density = law, float(section), density
-        self._weight = kinematics.thickness(self.mesh, self.state, self.section)
+        self.law, self.cross_section, self.density = law, float(cross_section), density
+        self._weight = kinematics.thickness(self.mesh, self.hypothesis, self.cross_section)
         self.displacement, self.velocity = fem.Function(self.space), fem.Function(self.space)
         self._w = ufl.TestFunction(self.space)
         self.materials = find_materials(self, law, density)
@@ -123,9 +127,9 @@ class Solid(Body):
             self._check_at_rest()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
-        if self.state == "axisymmetric" and gravity is not None and np.ravel(gravity)[:1].any():
+        if self.hypothesis == "axisymmetric" and gravity is not None and np.ravel(gravity)[:1].any():
             raise ValueError(f"gravity on a body of revolution acts along z, but is {gravity} in (r, z)")
-        self._take_accelerations(gravity, shaken)
+        self._take_accelerations(gravity, ground_acceleration)
         if body_force is not None:
             value, signal = _with_signal("body_force", body_force)
             force = vector("body_force", value, gdim)
@@ -155,16 +159,16 @@ class Solid(Body):
         parallel.agree(self.comm, error)
 
     def _energy_form(self) -> Any:
-        F = kinematics.deformation_gradient(self.displacement, self.state)
+        F = kinematics.deformation_gradient(self.displacement, self.hypothesis)
         return sum(self._weight * m.law.energy_density(F) * m.dx for m in self.materials)
 
     def _internal_form(self) -> Any:
         """Linear form ``F_int . w`` at :attr:`displacement`."""
         # W is stationary with respect to the free stretches: the stress needs no derivative of these.
-        thin = not self.linear and self.state in ("plane-stress", "line")
+        thin = not self.linear and self.hypothesis in ("plane-stress", "line")
         if self._energy_known and not thin:
             return ufl.derivative(self._energy_form(), self.displacement, self._w)
-        F = kinematics.deformation_gradient(self.displacement, self.state)
+        F = kinematics.deformation_gradient(self.displacement, self.hypothesis)
         change = ufl.derivative(F, self.displacement, self._w)
         return sum(self._weight * ufl.inner(m.law.stress(F), change) * m.dx for m in self.materials)
 

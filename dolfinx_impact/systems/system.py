@@ -9,10 +9,10 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike, NDArray
 
-from .. import arguments, descriptions
+from .. import _deprecated, arguments, descriptions
 from ..algebra import kernels
 from ..algebra.dense_solver import DenseSolver, DenseTangent
-from ..algebra.operators import Rows
+from ..algebra.operators import SparseRows
 from .compiled import Compiled, Force
 from .loads import Motion
 from .user_forces import try_out
@@ -37,8 +37,8 @@ class System(Protocol):
         steady: Whether all forces are ``f - K u`` with a constant f, without prescribed motion.
         has_loads: Whether :meth:`external` may be nonzero.
         has_damping: Whether :meth:`damping` may be nonzero.
-        held: Mask of the constrained owned dofs, shape (owned,).
-        moved: Prescribed motion of constrained dofs; ``moved.any`` is False without.
+        constrained: Mask of the constrained owned dofs, shape (owned,).
+        prescribed: Prescribed motion of constrained dofs; ``prescribed.any`` is False without.
         until: Time up to which loads and prescribed motions are defined [s].
     """
 
@@ -47,8 +47,8 @@ class System(Protocol):
     size: int
     length: float
     linear: bool
-    held: NDArray
-    moved: Motion
+    constrained: NDArray
+    prescribed: Motion
 
     @property
     def steady(self) -> bool:
@@ -95,14 +95,14 @@ class System(Protocol):
     def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
         """Write ``M v`` with the lumped or consistent mass, shape (size,). Collective."""
 
-    def rows(self) -> Rows:
+    def rows(self) -> SparseRows:
         """Rows of the displacements that a run records by default."""
 
     def global_dofs(self) -> NDArray:
         """Global number of each local dof, shape (size,)."""
 
 
-class PointMasses:
+class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
     """A small mechanical system defined by its masses and forces, replicated on every rank.
 
     The callables are tested at construction by two calls each, at t = 0 and displacements of the order of
@@ -125,12 +125,12 @@ class PointMasses:
         internal: ``internal(t, u, v, out)`` writes internal forces, which are subtracted [N].
         energy: ``energy(u)``, the stored energy of the internal forces [J].
         damping: ``damping(t, u, v, out)`` writes damping forces, which are subtracted [N].
-        held: Numbers of the constrained dofs, at rest.
+        fixed: Numbers of the constrained dofs, at rest.
         labels: Names of the dofs in results; ``x0, x1, ...`` by default.
         length: A length of the system [m], the scale of the default gap tolerance.
 
     Attributes:
-        held: Mask of the constrained dofs, shape (k,).
+        constrained: Mask of the constrained dofs, shape (k,).
 
     Raises:
         ValueError: A mass that is not positive, shapes that do not fit, stiffness together with other
@@ -139,6 +139,7 @@ class PointMasses:
         TypeError: A callable that does not accept these arguments.
     """
 
+    @_deprecated.renamed_keywords(held="fixed")
     def __init__(
         self,
         mass: ArrayLike,
@@ -149,7 +150,7 @@ class PointMasses:
         internal: Force | None = None,
         energy: Callable[[NDArray], float] | None = None,
         damping: Force | None = None,
-        held: Sequence[int] = (),
+        fixed: Sequence[int] = (),
         labels: Sequence[str] | None = None,
         length: float = 1.0,
     ) -> None:
@@ -162,8 +163,8 @@ class PointMasses:
         self.comm: MPI.Comm = MPI.COMM_SELF
         self.mass, self.inverse_mass = masses, 1.0 / masses
         self.owned = self.size = masses.size
-        self.held = _held(held, self.size)
-        self.inverse_mass[self.held] = 0.0
+        self.constrained = _held(fixed, self.size)
+        self.inverse_mass[self.constrained] = 0.0
         self.length = arguments.number("length", length, "be positive [m]", above=0.0)
         self.labels = [f"x{i}" for i in range(self.size)] if labels is None else list(labels)
         if len(self.labels) != self.size:
@@ -177,7 +178,7 @@ class PointMasses:
         self._damping, self.has_damping = damping, damping is not None
         self.stiffness = None if stiffness is None else _symmetric(stiffness, self.size)
         self.linear = self.steady = force is None and internal is None and damping is None
-        self.moved, self.until = Motion(), math.inf
+        self.prescribed, self.until = Motion(), math.inf
         self._part = np.zeros(self.size)
         try_out(self.length, self.size, force=force, internal=internal, damping=damping, energy=energy)
 
@@ -271,7 +272,7 @@ class PointMasses:
         For ``factor = 0`` the solution is zero there.
         """
         K = np.zeros((self.size, self.size)) if self.stiffness is None else self.stiffness
-        masses, held = self.mass.copy(), self.held.copy()
+        masses, held = self.mass.copy(), self.constrained.copy()
         if massless is not None:
             masses[massless] = 0.0
             held[massless] |= factor == 0.0
@@ -285,10 +286,10 @@ class PointMasses:
         """Write ``M v`` into ``out``; the mass is diagonal for any ``mass``."""
         np.multiply(self.mass, v, out=out)
 
-    def rows(self) -> Rows:
+    def rows(self) -> SparseRows:
         """One row per dof."""
         numbers = np.arange(self.size).reshape(-1, 1)
-        return Rows(numbers, np.ones((self.size, 1)), numbers.astype(np.float64), self.labels)
+        return SparseRows(numbers, np.ones((self.size, 1)), numbers.astype(np.float64), self.labels)
 
     def global_dofs(self) -> NDArray:
         """Local numbers, since the system is replicated."""
@@ -299,7 +300,7 @@ def _held(given: Sequence[int], size: int) -> NDArray:
     """Mask of the constrained dofs, shape (size,)."""
     dofs = np.atleast_1d(arguments.floats(given))
     if not np.all((dofs >= 0) & (dofs < size) & (dofs == np.floor(dofs))):
-        raise ValueError(f"held must name dofs 0 to {size - 1}, not {arguments.shown(given)}")
+        raise ValueError(f"fixed must name dofs 0 to {size - 1}, not {arguments.shown(given)}")
     return np.isin(np.arange(size), dofs)
 
 

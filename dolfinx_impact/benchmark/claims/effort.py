@@ -32,7 +32,7 @@ def effort(integrator: Integrator, steps: int) -> Effort:
     """Make ``steps`` steps with a scheme that was started, and count."""
     system, contact = integrator.system, integrator.contact
     count, rows = {"force": 0, "tangents": 0, "evaluate": 0}, []
-    inner = {"tangents": "force", "touch": "evaluate"}  # what may be called within, and is not counted
+    inner = {"tangents": "force", "active_set": "evaluate"}  # what may be called within, and is not counted
 
     def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def replacement(*state: Any) -> Any:
@@ -40,13 +40,13 @@ def effort(integrator: Integrator, steps: int) -> Effort:
             result = call(*state)
             if name in inner:
                 count[inner[name]] = before[inner[name]]
-            count["evaluate" if name == "touch" else name] += 1
+            count["evaluate" if name == "active_set" else name] += 1
             return result
 
         return replacement
 
     for owner in (system, contact):
-        for name in (*count, "touch"):
+        for name in (*count, "active_set"):
             if hasattr(owner, name):
                 setattr(owner, name, counted(name, getattr(owner, name)))
     for _ in range(steps):

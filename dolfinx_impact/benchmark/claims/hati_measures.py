@@ -7,10 +7,10 @@ from typing import Any, Callable, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.operators import Rows
+from ...algebra.operators import SparseRows
 from ...contact.base import Contact
 from ...integrators.base import Integrator
-from ...integrators.energy import Balance
+from ...integrators.energy import EnergyBalance
 from ...integrators.hati import HATI
 from ...integrators.hati.balance import HATIBalance
 from ...integrators.hati.implicit_side import Implicit
@@ -178,7 +178,7 @@ class Newmark(Implicit):
 class StepByStep(HATI):
     """HATI whose coarse steps are made one by one, to be changed."""
 
-    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
         """None: compiled loops have the formulas of :class:`.HATI`."""
         return Integrator.compiled_loop(self, rows, balance)
 

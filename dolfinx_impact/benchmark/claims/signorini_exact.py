@@ -84,7 +84,7 @@ def stresses(runs: Runs, scheme: str) -> NDArray:
         while s.t < 2 * BAR.transit:
             s.step()
             s.system.force(s.t, s.u, still, pull)
-            samples.append((-pull[s.contact.rows.dofs[0, 0]], s.r[0] / s.dt))
+            samples.append((-pull[s.contact.L.dofs[0, 0]], s.r[0] / s.dt))
         left = int(0.1 / s.dt)
         found.append(np.std(np.array(samples)[left:-left], axis=0) / FORCE)
     return np.array(found)
@@ -120,7 +120,7 @@ def _bulk_balance(runs: Runs) -> Finding:
         moved = s.u - before
         s.system.force(s.t, moved, still, pull)
         kept = balance.kinetic + balance.internal
-        work = float(s.r @ s.contact.rows(moved)) / s.dt
+        work = float(s.r @ s.contact.L(moved)) / s.dt
         worst = max(worst, abs(kept - had - work - float(moved @ pull) / 2))
         had, before = kept, s.u.copy()
     why = "largest defect in a step over the initial energy, impact and rebound; limit: rounding"
@@ -182,7 +182,7 @@ _says("4.6-quiet", "Sect. 4.1, Fig. 13", "4.6: the contact pressure is almost fr
 @_says("4.6-sum", "(67)", "4.6: in lasting contact both accelerations of the node cancel.")
 def _cancel(runs: Runs) -> Finding:
     s: Any = made(runs, "dep-4.6")
-    dof, worst = s.contact.rows.dofs[0, 0], 0.0
+    dof, worst = s.contact.L.dofs[0, 0], 0.0
     for k in range(9):
         s.start(SPEED * s.dt * (1 + k / 9), -SPEED)
         before, touched = 0.0, 0

@@ -67,14 +67,14 @@ class VelocityUpdate(ThetaMethod):
         self._unit = np.zeros(system.size)
         pull = np.zeros(system.size)
         assert contact is not None
-        contact.rows.add_transpose(np.ones(1), pull)
+        contact.L.add_transpose(np.ones(1), pull)
         system.implicit_solver(0.0, self.mass).solve(pull, self._unit)
 
     def advance(self) -> None:
         """One step."""
         super().advance()
         assert self.contact is not None
-        rows = self.contact.rows
+        rows = self.contact.L
         lost = -float(self.r @ rows(self.u - self.u_before)) / self.dt
         if lost > 0:
             speed, answer = float(rows(self.v)[0]), float(rows(self._unit)[0])

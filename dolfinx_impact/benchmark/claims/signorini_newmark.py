@@ -64,7 +64,7 @@ def _hops(runs: Runs) -> Finding:
 def accelerations(runs: Runs, scheme: str, after: int, **settings: Any) -> NDArray:
     """Accelerations of the node over ``v0 / h`` in some steps from the first contact on, nine phases."""
     s: Any = made(runs, scheme, **settings)
-    dof, found = s.contact.rows.dofs[0, 0], []
+    dof, found = s.contact.L.dofs[0, 0], []
     for k in range(9):
         s.start(SPEED * s.dt * (1 + k / 9), -SPEED)
         while not s.r[0] > signorini.NO_FORCE * FORCE * s.dt:

@@ -1,13 +1,13 @@
 """Rigid obstacles: signed distance functions and their normals."""
 
 from .box import Box
-from .composed import Union
+from .composed import UnionObstacle
 from .distance import SignedDistance
-from .moving import Moving
+from .moving import MovingObstacle
 from .revolution import Cone, Cylinder, Torus
 from .shapes import Obstacle, Plane, Shape, Sphere
 
 __all__ = [
-    "Box", "Cone", "Cylinder", "Moving", "Obstacle", "Plane", "Shape", "SignedDistance", "Sphere", "Torus",
-    "Union",
+    "Box", "Cone", "Cylinder", "MovingObstacle", "Obstacle", "Plane", "Shape", "SignedDistance", "Sphere",
+    "Torus", "UnionObstacle",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from ... import arguments
 from .shapes import Obstacle, Shape
 
 
-class Union(Shape):
+class UnionObstacle(Shape):
     """Union of several obstacles; a node may be in contact with several members at once.
 
     Parts of the surface inside another member have no effect: adjacent tiles, overlapping boxes and flush
@@ -28,7 +28,7 @@ class Union(Shape):
     _name = "union"
 
     def __init__(self, members: Sequence[Obstacle]) -> None:
-        self.members = tuple(arguments.sequence("a union", members, "Union([sphere, plane])"))
+        self.members = tuple(arguments.sequence("a union", members, "UnionObstacle([sphere, plane])"))
         for each in self.members:
             arguments.part(each)
         directions = sorted({each.gdim for each in self.members})
@@ -78,6 +78,6 @@ def as_obstacle(given: Any) -> Any:
         ValueError: Something else.
     """
     if isinstance(given, (list, tuple)):
-        return Union(given)
+        return UnionObstacle(given)
     arguments.shape(given)
     return given

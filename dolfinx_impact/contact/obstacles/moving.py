@@ -17,7 +17,7 @@ from .shapes import Obstacle, Shape, unit
 STEP = float(np.finfo(float).eps ** (1 / 3))
 
 
-class Moving(Shape):
+class MovingObstacle(Shape):
     """An obstacle with a prescribed rigid motion ``x = c + R(t) (X - c) + d(t)``.
 
     X is a point of the given obstacle; it rotates about the center c, which is translated by d.
@@ -72,9 +72,9 @@ class Moving(Shape):
         faces = self.obstacle.faces
         return (self,) if faces == (self.obstacle,) else tuple(self._with(face) for face in faces)
 
-    def _with(self, obstacle: Obstacle) -> Moving:
+    def _with(self, obstacle: Obstacle) -> MovingObstacle:
         """Another obstacle with the same motion."""
-        other = cast(Moving, object.__new__(type(self)))
+        other = cast(MovingObstacle, object.__new__(type(self)))
         other.__dict__.update(self.__dict__)
         other.obstacle, other.flat = obstacle, obstacle.flat and self._spin is None
         other.sides, other.thickness = getattr(obstacle, "sides", 1), getattr(obstacle, "thickness", np.inf)

@@ -141,7 +141,7 @@ class Cone(Revolution):
     """A circular cone (a wedge in 2D); bodies are outside, or inside with ``inside=True``.
 
     The lateral surface is one face, also at the apex: for simultaneous contact with both walls of a wedge in
-    2D use a :class:`.Union` of two planes.
+    2D use a :class:`.UnionObstacle` of two planes.
 
     Args:
         apex: Apex [m].

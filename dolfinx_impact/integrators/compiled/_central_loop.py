@@ -249,9 +249,9 @@ def _act(c: Points, inverse_mass: NDArray, step: NDArray, columns: Columns, v: N
         for j in range(columns.directions):
             step[at + j] = 0.0
         if r != 0.0:
-            shared.push(c, k, r, inverse_mass, v)
+            shared.apply_impulse(c, k, r, inverse_mass, v)
             if columns.directions:
-                shared.rub(c, k, c.friction * r, inverse_mass, v, step, at)
+                shared.apply_friction(c, k, c.friction * r, inverse_mass, v, step, at)
 
 
 @inlined

@@ -80,7 +80,7 @@ def impulse(b: float, H: float) -> float:
 
 
 @inlined
-def push(c: Any, k: int, r: float, inverse_mass: NDArray, v: NDArray) -> None:
+def apply_impulse(c: Any, k: int, r: float, inverse_mass: NDArray, v: NDArray) -> None:
     """``v += M^-1 L_k^T r``, (47)."""
     for j in range(c.dofs.shape[1]):
         dof = c.dofs[k, j]
@@ -88,7 +88,9 @@ def push(c: Any, k: int, r: float, inverse_mass: NDArray, v: NDArray) -> None:
 
 
 @inlined
-def rub(c: Any, k: int, limit: float, inverse_mass: NDArray, v: NDArray, r_t: NDArray, at: int) -> None:
+def apply_friction(
+    c: Any, k: int, limit: float, inverse_mass: NDArray, v: NDArray, r_t: NDArray, at: int
+) -> None:
     """Coulomb's law of point k: stop the slip as far as ``|r_t| <= limit`` allows.
 
     Di Stasio et al. (2019), Algorithm 2, with one mass for all directions. The impulse goes into

@@ -6,10 +6,10 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ...algebra.operators import Rows
+from ...algebra.operators import SparseRows
 from .. import energy
 from ..central_differences import CentralDifferences, CompiledParts
-from ..energy import Balance, Sums
+from ..energy import EnergyBalance, Sums
 from ..step_buffer import Steps
 
 
@@ -29,7 +29,9 @@ class Block:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(self, integrator: CentralDifferences, rows: Rows, balance: Balance | None) -> None:
+    def __init__(
+        self, integrator: CentralDifferences, rows: SparseRows, balance: EnergyBalance | None
+    ) -> None:
         parts = integrator.compiled_parts()
         if balance is not None:
             balance.compiled()

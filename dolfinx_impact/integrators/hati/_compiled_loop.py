@@ -174,7 +174,7 @@ def _contact(c: Pairs, s: State, inverse_mass: NDArray, gap: NDArray, r: NDArray
             r[k] = shared.impulse(shared.approach(c, k, s), c.diagonal[k])
     for k in range(gap.size):
         if r[k] != 0.0:
-            shared.push(c, k, r[k], inverse_mass, s.v)
+            shared.apply_impulse(c, k, r[k], inverse_mass, s.v)
 
 
 @kept

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...algebra import kernels
 from ...systems.body import Body
-from ..energy import Balance, CentralDifferenceBalance, Sums
+from ..energy import CentralDifferenceBalance, EnergyBalance, Sums
 
 
 class ExplicitBalance(CentralDifferenceBalance):
@@ -30,10 +30,10 @@ class ExplicitBalance(CentralDifferenceBalance):
 
 def _inside(body: Body) -> Any:
     """Index of the owned dofs on cells of a subdomain."""
-    return slice(body.owned) if body.inside.all() else np.flatnonzero(body.inside)
+    return slice(body.owned) if body.active.all() else np.flatnonzero(body.active)
 
 
-class HATIBalance(Balance):
+class HATIBalance(EnergyBalance):
     """Explicit subdomain (86)-(90) per fine step, implicit one per coarse step, and the interface.
 
     ``W_interface`` is (93) with mean multipliers instead of their increments: ``[U_E] . <Lambda>`` per fine
@@ -73,13 +73,13 @@ class HATIBalance(Balance):
         self._sum_up()
 
     def state(self) -> dict[str, NDArray]:
-        """See :meth:`.Balance.state`; with the forces of the implicit subdomain, for bitwise restarts."""
+        """See :meth:`.EnergyBalance.state`; with forces of the implicit subdomain, for bitwise restarts."""
         sums = {name: np.array(getattr(self, name)) for name in self.state_names}
         fine = {f"fine.{name}": value for name, value in self.fine.state().items()}
         return {**sums, **fine, "coarse_forces": np.stack(self.coarse_forces, axis=1)}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """See :meth:`.Balance.resume`."""
+        """See :meth:`.EnergyBalance.resume`."""
         super().resume(state)
         self.fine.resume({k[5:]: value for k, value in state.items() if k.startswith("fine.")})
         internal, external, damped = np.array(state["coarse_forces"]).T.copy()
@@ -100,7 +100,7 @@ class HATIBalance(Balance):
         self._before[:] = s.multipliers
 
     def compiled(self) -> tuple[Sums, NDArray]:
-        """Sums of the explicit side and terms of the implicit one, see :meth:`.Balance.compiled`.
+        """Sums of the explicit side and terms of the implicit one, see :meth:`.EnergyBalance.compiled`.
 
         Raises:
             NotCompiled: A class with other sums.
@@ -165,7 +165,7 @@ class HATIBalance(Balance):
         for evaluate, part in zip((system.force, system.external, system.damping), self._parts):
             evaluate(t, side.u, side.v, part)
         force, load, damped = (part[: system.owned].copy() for part in self._parts)
-        internal, dofs = load - force - damped, system.moved.dofs
+        internal, dofs = load - force - damped, system.prescribed.dofs
         load[dofs] += system.mass[dofs] * side.a[dofs] - force[dofs]  # (92)
         return internal, load, damped
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...algebra import kernels
 from ...algebra.kernels import NotCompiled
-from ...algebra.operators import Rows
+from ...algebra.operators import SparseRows
 from ...systems.body import Body
 from ...systems.compiled import Compiled
 from .. import energy
@@ -114,7 +114,7 @@ class HATIBlock:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(self, integrator: Any, rows: Rows, balance: Any) -> None:
+    def __init__(self, integrator: Any, rows: SparseRows, balance: Any) -> None:
         side = integrator.coarse
         implicit, body = side.compiled(), side.system
         forces = implicit.forces
@@ -135,14 +135,14 @@ class HATIBlock:
         self._picked = self._places(rows, place)
         self._factors, self._terms = rows.weights, np.zeros(len(energy.TERMS))
 
-    def _places(self, rows: Rows, place: NDArray) -> NDArray:
+    def _places(self, rows: SparseRows, place: NDArray) -> NDArray:
         """Recorded dofs as the loop counts them: the explicit side's, then the implicit one's."""
         fine, coarse = self._integrator.system.fine, self._integrator.system.coarse
         explicit = np.zeros(fine.size, dtype=np.int64)
         explicit[self._block.where] = np.arange(self._block.where.size)
         of_fine = rows.dofs < fine.owned
         mine = np.where(of_fine, rows.dofs, rows.dofs - fine.owned)
-        there = np.where(of_fine, fine.inside[mine], coarse.inside[mine])
+        there = np.where(of_fine, fine.active[mine], coarse.active[mine])
         if not there.all():
             raise NotCompiled("dofs are recorded that no cell of their subdomain has")
         return np.where(of_fine, explicit[mine], self._block.where.size + place[mine].astype(np.int64))
@@ -185,7 +185,7 @@ class HATIBlock:
 
 def _own_dofs(body: Body) -> tuple[NDArray, NDArray]:
     """The dofs of a subdomain, ascending, and the place of each of the mesh's dofs among them."""
-    dofs = np.flatnonzero(body.inside)
+    dofs = np.flatnonzero(body.active)
     place = np.zeros(body.size, dtype=np.uint32)
     place[dofs] = np.arange(dofs.size)
     return dofs, place

@@ -61,13 +61,13 @@ class Implicit:
         )
         compliance = GAMMA * dt * interface.compliance(self.solver, system.size)  # (73)
         self.compliance, self._interface = compliance, interface
-        self._reach: NDArray = np.zeros(system.moved.dofs.size)
+        self._reach: NDArray = np.zeros(system.prescribed.dofs.size)
 
     def start(self, u: NDArray, v: NDArray, t: float) -> None:
         """Set the state with zero velocity of fixed dofs and the displacement of prescribed motions."""
-        system, moved = self.system, self.system.moved
+        system, moved = self.system, self.system.prescribed
         self.u[:], self.v[:] = u, v
-        fixed = system.held.copy()
+        fixed = system.constrained.copy()
         fixed[moved.dofs] = False
         self.v[: system.owned][fixed] = 0.0
         if moved.any:
@@ -90,7 +90,7 @@ class Implicit:
         system.force(t, self.u, self.v, self.f)
         self.f[g] -= multipliers
         self.a[:n] = system.inverse_mass * self.f[:n]
-        moved = system.moved
+        moved = system.prescribed
         if moved.any:
             increment = moved(t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
             self.a[moved.dofs] = 2 * increment / self.dt**2
@@ -103,7 +103,7 @@ class Implicit:
         Returns:
             Free velocity at the interface, shape (q of this rank,) [m/s].
         """
-        h, moved = self.dt, self.system.moved
+        h, moved = self.dt, self.system.prescribed
         self.u += h * self.v + (0.5 - BETA) * h * h * self.a  # (63b)
         self.v += (1 - GAMMA) * h * self.a  # (63a)
         if moved.any:
@@ -117,7 +117,7 @@ class Implicit:
 
     def finish(self, multipliers: NDArray) -> None:
         """Solve the constrained problem (54) with the last multipliers and update the state. Collective."""
-        h, moved = self.dt, self.system.moved
+        h, moved = self.dt, self.system.prescribed
         self.f[self._at] -= multipliers
         self.solver.solve(self.f, self.a)
         self.u += BETA * h * h * self.a

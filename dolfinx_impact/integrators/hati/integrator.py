@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from ... import arguments, parallel
 from ...algebra import kernels
-from ...algebra.operators import Rows
+from ...algebra.operators import SparseRows
 from ...contact.contact_set import Contacts, as_contact
 from ...systems.body import Body
 from ..base import Integrator
 from ..contact_laws import VelocityLevel
-from ..energy import Balance
+from ..energy import EnergyBalance
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
 from ..step_buffer import CompiledLoop
@@ -157,18 +157,18 @@ class HATI(Integrator):
         """Gap at ``u``, shape (points of this rank,) [m]."""
         return self.fine.gap()
 
-    def coarse_rows(self, rows: Rows) -> Rows:
+    def coarse_rows(self, rows: SparseRows) -> SparseRows:
         """Rows of ``coarse`` renumbered for the arrays of this integrator."""
-        return Rows(self.system.coarse_dofs(rows.dofs), rows.weights, rows.order, rows.labels)
+        return SparseRows(self.system.coarse_dofs(rows.dofs), rows.weights, rows.order, rows.labels)
 
-    def rows_of(self, rows: Rows) -> Rows:
+    def rows_of(self, rows: SparseRows) -> SparseRows:
         """Rows of a subdomain or of the undivided body renumbered for the arrays of this integrator.
 
         Interface dofs refer to the explicit copy.
         """
-        explicit = self.system.fine.inside[rows.dofs]
+        explicit = self.system.fine.active[rows.dofs]
         dofs = np.where(explicit, rows.dofs, self.system.coarse_dofs(rows.dofs))
-        return Rows(dofs, rows.weights, rows.order, rows.labels)
+        return SparseRows(dofs, rows.weights, rows.order, rows.labels)
 
     def begin(self) -> None:
         """Initial multipliers from equal accelerations of both copies of the interface dofs."""
@@ -274,11 +274,11 @@ class HATI(Integrator):
         self.coarse.resume(sides["coarse"])
         self._collect()
 
-    def balance(self) -> Balance:
+    def balance(self) -> EnergyBalance:
         """Energy balance (91)-(93) of Fekak et al."""
         return HATIBalance(self)
 
-    def compiled_loop(self, rows: Rows, balance: Balance | None) -> CompiledLoop | str:
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
         """See :meth:`.Integrator.compiled_loop`; every part of both sides must be of a compiled kind.
 
         A class that changes the step has no loop; one that changes parameters alone has that of its base.
@@ -313,4 +313,4 @@ class FineContact:
         s = self._fine
         if s.contact is not None:
             self.r[j], self.gap[j] = s.r, s.gap()
-            self.before[j] = s.contact.rows(s.v_before)
+            self.before[j] = s.contact.L(s.v_before)

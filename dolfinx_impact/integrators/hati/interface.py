@@ -43,15 +43,16 @@ class Interface:
                 raise ValueError(f"{name} must be a Solid or a Frame, not {body!r}")
         self.comm = fine.comm
         parallel.agree(self.comm, _mismatch(fine, coarse))
-        common = fine.inside & coarse.inside
-        different = common & (fine.held != coarse.held)
+        common = fine.active & coarse.active
+        different = common & (fine.constrained != coarse.constrained)
         error = None
         if different.any():
             error = ValueError(
-                "dofs of the interface are held in one subdomain only: give fixed= and moved= to both alike"
+                "dofs of the interface are constrained in one subdomain only: give fixed= and prescribed= to "
+                "both alike"
             )
         parallel.agree(self.comm, error)
-        self.dofs = np.flatnonzero(common & ~fine.held)
+        self.dofs = np.flatnonzero(common & ~fine.constrained)
         counts = self.comm.allgather(self.dofs.size)
         self.total, before = sum(counts), sum(counts[: self.comm.rank])
         self.mine = slice(before, before + self.dofs.size)
@@ -62,7 +63,7 @@ class Interface:
 
     def refuse_contact(self, contact: Contact) -> None:
         """Raise a ValueError if a contact point lies on the interface. Collective."""
-        shared = np.intersect1d(contact.rows.dofs[contact.rows.weights != 0.0], self.dofs)
+        shared = np.intersect1d(contact.L.dofs[contact.L.weights != 0.0], self.dofs)
         error = None
         if shared.size:
             error = ValueError(

@@ -6,12 +6,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...algebra.operators import Rows
+from ... import _deprecated
+from ...algebra.operators import SparseRows
 from ...systems.body import Body
 from ...systems.loads import Motion
 
 
-class Divided:
+class Divided(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
     """An explicit and an implicit subdomain as one system, with two copies of each interface dof.
 
     Arrays hold the owned dofs of ``fine``, the owned ones of ``coarse``, the ghosts of ``fine``, the ghosts
@@ -27,10 +28,10 @@ class Divided:
         self.length, self.gdim, self.block = max(fine.length, coarse.length), fine.gdim, fine.block
         self.mass = np.concatenate([fine.mass, coarse.mass])
         self.inverse_mass = np.concatenate([fine.inverse_mass, coarse.inverse_mass])
-        self.held = np.concatenate([fine.held, coarse.held])
+        self.constrained = np.concatenate([fine.constrained, coarse.constrained])
         self.has_loads = fine.has_loads or coarse.has_loads
         self.until = min(fine.until, coarse.until)
-        self.moved = Motion()  # the subdomains have their own prescribed motions
+        self.prescribed = Motion()  # the subdomains have their own prescribed motions
         self.steady = False
 
     def __repr__(self) -> str:
@@ -58,11 +59,11 @@ class Divided:
         """Numbers in this system of local dofs of ``fine``."""
         return dofs + np.where(dofs >= self.fine.owned, self.coarse.owned, 0)
 
-    def rows(self) -> Rows:
+    def rows(self) -> SparseRows:
         """Rows of the displacements of both subdomains."""
         fine, coarse = self.fine.rows(), self.coarse.rows()
         keys = [np.column_stack([r.order, np.full(r.count, i)]) for i, r in enumerate((fine, coarse))]
-        return Rows(
+        return SparseRows(
             np.concatenate([self.fine_dofs(fine.dofs), self.coarse_dofs(coarse.dofs)]),
             np.concatenate([fine.weights, coarse.weights]),
             np.concatenate(keys),
