@@ -237,6 +237,10 @@ class ContactSet(Contact):
         for each in self.members:
             each.keep()
 
+    def follows_steps(self) -> bool:
+        """See :meth:`.Contact.follows_steps`."""
+        return super().follows_steps() or any(each.follows_steps() for each in self.members)
+
     def past(self) -> dict[str, NDArray]:
         """See :meth:`.Contact.past`; variables of a member are NaN at the points of the others."""
         history = super().past()

@@ -182,8 +182,10 @@ class ObstacleContact(Contact):
 
     def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
         """See :meth:`.Contact.active_set`; only points in the bounding box of a face are evaluated."""
-        if self.constant or self._own_gap:
+        if self._own_gap:
             return super().active_set(u, v)
+        if self.constant:
+            return self.closed(self._gap0 + self.L(u))
         self._positions = self.places(u)
         return self._together(lambda: self._closed_near(v))
 
@@ -241,6 +243,10 @@ class ObstacleContact(Contact):
         """See :meth:`.Contact.keep`."""
         super().keep()
         self._tunnelling.accept_step(self._points(), self.time)
+
+    def follows_steps(self) -> bool:
+        """See :meth:`.Contact.follows_steps`."""
+        return super().follows_steps()
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """See :meth:`.Contact.resume`."""

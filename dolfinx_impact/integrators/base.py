@@ -190,7 +190,7 @@ class Integrator:
             raise RuntimeError("call start(u0, v0) before step()")
         self.n += 1
         self.advance()
-        if self.contact is not None:
+        if self.contact is not None and self.contact.stateful:
             self.contact.keep()
             self.contact.agree_on_failure()
 

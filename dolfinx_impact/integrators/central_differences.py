@@ -95,6 +95,8 @@ class CentralDifferences(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.enforcement, self._loops = enforcement, formulas.for_arrays()
         self._kick = dt * system.inverse_mass
+        #: Whether :meth:`_constrain` changes velocities in every step.
+        self._constrains = system.prescribed.any
         self.look_ahead = dt if system.prescribed.any else 0.0
         if enforcement.contact is not None:
             self._response = lumped_delassus(self)
@@ -169,7 +171,8 @@ class CentralDifferences(Integrator):
         self.v_force = self.v
         self.v_before, self.v = self.v, self.v_before
         loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])  # (47), v* without contact
-        self._constrain(1.0)
+        if self._constrains:
+            self._constrain(1.0)
         if self.contact is not None:
             self._resolve_contact(self._response)  # (47), (48)
 

@@ -158,7 +158,8 @@ class VelocityLevel:
             if old is not None:
                 e = self._corrected(s, closed & contact.closed_before, before, old)
             b = newton_impact(b, before, e)  # L (v* + e v-)
-        contact.note(closed)
+        if contact.stateful:
+            contact.note(closed)
         return response.solve(closed, b, s.v, s.v_time)  # Di Stasio et al. (8)
 
     def compiled(self) -> CompiledLaw:

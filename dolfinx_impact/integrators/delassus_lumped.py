@@ -41,21 +41,23 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         """See :class:`.DelassusOperator`; ``r = max(0, -b / H)`` for uncoupled points, else an LCP each."""
         if self._coupled and self._contact.L.collective:
             return self._solve_gathered(closed, b)
-        r, error = np.zeros(b.size), None
-        if closed.any():
-            try:
-                self._solve_groups(closed, b, r)
-            except complementarity.NotConverged as caught:
-                error = caught
+        r, error, which = np.zeros(b.size), None, np.flatnonzero(closed)
+        try:
+            if self._diagonal is not None and which.size:
+                r[which] = complementarity.solve(self._diagonal[which], b[which])
+            elif which.size:
+                self._solve_groups(which, b, r)
+        except complementarity.NotConverged as caught:
+            error = caught
         if self._coupled:
             parallel.agree(self._contact.comm, error)
         elif error is not None:
             # NaN in r is detected on all ranks at the end of the step.
-            r[closed] = np.nan
+            r[which] = np.nan
         return r
 
-    def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
-        which = np.flatnonzero(closed)
+    def _solve_groups(self, which: NDArray, b: NDArray, r: NDArray) -> None:
+        """Write the impulses of the points ``which`` into ``r``, one problem for each group."""
         if not self._coupled:
             r[which] = complementarity.solve(self.delassus(which), b[which])
             return
@@ -153,6 +155,7 @@ class LumpedFrictionalDelassus(LumpedDelassus):
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
         assert integrator.contact is not None
         super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
+        self._diagonal = None  # points are solved in groups, with friction
         self._r_t = np.zeros(integrator.contact.L.dofs.shape)
         self._free: NDArray = np.zeros((0, 0))
         dofs, m = self._contact.L.dofs, self._inverse[self._contact.L.dofs]
@@ -160,11 +163,10 @@ class LumpedFrictionalDelassus(LumpedDelassus):
         #: Mask of the points with equal masses in all directions: normal and tangential are not coupled.
         self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
-    def _solve_groups(self, closed: NDArray, b: NDArray, r: NDArray) -> None:
+    def _solve_groups(self, which: NDArray, b: NDArray, r: NDArray) -> None:
         contact, free = self._contact, self._free
         frames, dofs = contact.local_bases(), contact.L.dofs
         free[:, 0], d = b, frames.shape[1]
-        which = np.flatnonzero(closed)
         labels = self._groups[which]
         alone = (np.bincount(labels)[labels] == 1) & self._even[which]
         single = which[alone]
@@ -190,7 +192,7 @@ class LumpedFrictionalDelassus(LumpedDelassus):
 
     def compiled(self) -> NDArray:
         """None: see :meth:`LumpedDelassus.compiled`."""
-        raise kernels.NotCompiled("normal and tangential impulses answer to one another")
+        raise kernels.NotCompiled("normal and tangential impulses are coupled")
 
     def apply_friction(self, r: NDArray, v: NDArray, t: float) -> NDArray:
         """See :meth:`LumpedDelassus.apply_friction`."""

@@ -15,6 +15,7 @@ from .. import _deprecated, arguments, descriptions
 from ..algebra import kernels
 from ..mesh import NamedMesh
 from .compiled import Compiled
+from .element_forms import ElementForm
 from .loads import Loads, Motion, Signal, checked_signal, vector
 from .matrices import Assembled
 from .nodes import Nodes
@@ -65,6 +66,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     """
 
     linear = True
+    #: Coefficients (b1, b2) of the bulk viscosity.
+    viscosity = (0.0, 0.0)
 
     @_deprecated.renamed_keywords(moved="prescribed")
     def __init__(
@@ -115,6 +118,16 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Lumped masses of the owned dofs, 0 where not :attr:`active`, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
 
+    @property
+    def _internal(self) -> ElementForm:
+        """Compiled internal forces where not :attr:`linear`."""
+        raise NotImplementedError
+
+    @property
+    def _tangent(self) -> ElementForm:
+        """Their derivative."""
+        raise NotImplementedError
+
     def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
         """Inertia force per uniform acceleration along ``direction``, shape (size,) [N s2/m]. Collective."""
         raise NotImplementedError
@@ -129,12 +142,12 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     @property
     def has_damping(self) -> bool:
         """Whether there are damping forces."""
-        return self.damping_rate > 0 or self.stiffness_damping > 0
+        return self.damping_rate > 0 or self.stiffness_damping > 0 or any(self.viscosity)
 
     @property
     def mass_damped(self) -> bool:
         """Whether damping is at most mass-proportional, ``alpha M v``."""
-        return not self.stiffness_damping > 0
+        return not (self.stiffness_damping > 0 or any(self.viscosity))
 
     @property
     def has_loads(self) -> bool:
@@ -172,11 +185,17 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
 
     def subtract_internal(self, u: NDArray, out: NDArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
-        self.stiffness.subtract_product(u, out)
+        if self.linear:
+            self.stiffness.subtract_product(u, out)
+        else:
+            out[: self.owned] -= self._internal.vector(u)
 
     def subtract_tangent(self, u: NDArray, x: NDArray, out: NDArray) -> None:
         """``out -= dF_int/du(u) x`` on the owned entries, shape (size,). Collective."""
-        self.stiffness.subtract_product(x, out)
+        if self.linear:
+            self.stiffness.subtract_product(x, out)
+        else:
+            out[: self.owned] -= self._tangent.vector(u, x)
 
     def compiled(self) -> Compiled:
         """Stored stiffness and loads for compiled loops.
@@ -210,7 +229,10 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Loads f(t), shape (size,) [N]."""
-        self.loads(t, out)
+        if self.loads.signals:
+            self.loads(t, out)
+        else:
+            out[:] = self.loads.constant
 
     def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Damping force ``alpha M v + beta K(u) v``, shape (size,) [N]. Collective."""

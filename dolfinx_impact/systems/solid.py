@@ -225,20 +225,6 @@ class Solid(Body, renamed=_RENAMED):
         self._seen = now
         return bool(self.comm.allreduce(changed))
 
-    def subtract_internal(self, u: NDArray, out: NDArray) -> None:
-        """See :meth:`.Body.subtract_internal`."""
-        if self.linear:
-            super().subtract_internal(u, out)
-        else:
-            out[: self.owned] -= self._internal.vector(u)
-
-    def subtract_tangent(self, u: NDArray, x: NDArray, out: NDArray) -> None:
-        """See :meth:`.Body.subtract_tangent`."""
-        if self.linear:
-            super().subtract_tangent(u, x, out)
-        else:
-            out[: self.owned] -= self._tangent.vector(u, x)
-
     def stored_energy(self, u: NDArray) -> float:
         """This rank's contribution to the elastic energy [J]; 0 for laws defined by a stress. Collective."""
         if self.linear:
@@ -252,16 +238,6 @@ class Solid(Body, renamed=_RENAMED):
     def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
         if any(self.viscosity):
             out[: self.owned] += self._viscous.vector(u, v)
-
-    @property
-    def has_damping(self) -> bool:
-        """Whether there are damping forces."""
-        return super().has_damping or any(self.viscosity)
-
-    @property
-    def mass_damped(self) -> bool:
-        """Whether damping is at most mass-proportional, ``alpha M v``."""
-        return super().mass_damped and not any(self.viscosity)
 
     @property
     def conservative(self) -> bool:

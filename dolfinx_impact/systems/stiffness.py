@@ -41,6 +41,8 @@ class StoredStiffness:
         self._owned = space.dofmap.index_map.size_local * self._bs
         self._petsc: Any = None
         self.pairs = self._upper_pairs() if kernels.load().COMPILED else None
+        if self.pairs is not None:
+            self._alone, self._pair_product = space.mesh.comm.size == 1, kernels.load().pair_product(self._bs)
         self.csr: tuple[NDArray, NDArray, NDArray] | None = None
         if self.pairs is None and space.mesh.comm.size == 1:
             self.csr = sparse_rows(self.scipy())
@@ -70,6 +72,9 @@ class StoredStiffness:
 
     def subtract_product(self, u: NDArray, out: NDArray) -> None:
         """``out -= K u`` on the owned entries; only owned entries of ``u`` are read. Collective."""
+        if self.pairs is not None and self._alone:
+            self._pair_product(*self.pairs, u, out)
+            return
         if self.pairs is not None:
             self._add_pairs(u, out)
             return
@@ -81,15 +86,11 @@ class StoredStiffness:
         out[: self._owned] -= self._y.array_r
 
     def _add_pairs(self, u: NDArray, out: NDArray) -> None:
-        product = kernels.load().pair_product(self._bs)
-        if self._space.mesh.comm.size == 1:
-            product(*self.pairs, u, out)
-            return
         # Rows at a partition boundary have columns that are not ghosts of the space itself.
         self._columns.array[: self._owned] = u[: self._owned]
         self._columns.scatter_forward()
         self._sums[:] = 0.0
-        product(*self.pairs, self._columns.array, self._sums)
+        self._pair_product(*self.pairs, self._columns.array, self._sums)
         out[: self._owned] += self._sums[: self._owned]
 
     def _upper_pairs(self) -> tuple[NDArray, NDArray, NDArray] | None:
