@@ -24,7 +24,6 @@ MOVED = {
     "cones": "algebra.coulomb",
     "dense": "algebra.dense_solver",
     "element_forms": "systems.element_forms",
-    "energy": "integrators.energy",
     "exact_hertz": "exact.hertz",
     "exact_rigid": "exact.rigid",
     "exact_signorini": "exact.signorini",
@@ -91,6 +90,7 @@ MOVED = {
 }
 #: Modules that were divided into several.
 DIVIDED = {
+    "energy": ("integrators.energy", "integrators.one_step_energy"),
     "integrators.formulas": ("integrators.central_differences", "integrators.theta_method"),
     "integrators.hati.sides": ("integrators.hati.explicit_side", "integrators.hati.implicit_side"),
     "rigid_body": ("systems.rigid_body", "contact.rigid_body"),
@@ -119,6 +119,12 @@ def new_module(name: str) -> ModuleType:
     joined = ModuleType(_HERE + name)
     for each in modules:
         vars(joined).update({key: value for key, value in vars(each).items() if not key.startswith("__")})
+
+    def renamed(name: str) -> Any:
+        holder = next((each for each in modules if hasattr(each, name)), modules[0])
+        return getattr(holder, name)
+
+    vars(joined)["__getattr__"] = renamed
     return joined
 
 

@@ -12,6 +12,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
+from dolfinx_impact.systems.critical_step import rough_field
 
 COMM = MPI.COMM_WORLD
 TRIANGLE, QUAD = dmesh.CellType.triangle, dmesh.CellType.quadrilateral
@@ -205,7 +206,7 @@ def test_balance_of_a_plate_that_hits_a_wall(law):
 def growth(body, dt, steps=400):
     """Size of the velocity after the steps, and at first."""
     s = di.CDLagrange(body, dt, allow_unstable=True)
-    rough = 1e-6 * body._rough_field()
+    rough = 1e-6 * rough_field(body)
     s.start(0.0, rough)
     for _ in range(steps):
         s.step()

@@ -13,7 +13,8 @@ from ..contact.base import Contact
 from ..contact.contact_set import Contacts
 from ..systems.system import System
 from .base import Integrator
-from .energy import EnergyBalance, TrapezoidalBalance
+from .energy import EnergyBalance
+from .one_step_energy import TrapezoidalBalance
 from .options import CONSISTENT, FORECAST, TOUCHING
 from .requirements import refuse_unsteady
 

@@ -15,8 +15,9 @@ from ..contact.base import Contact, refuse_penetration
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 from .constants import scheme_constants
-from .energy import EnergyBalance, TrapezoidalBalance
+from .energy import EnergyBalance
 from .initial_values import Initial, initial_field
+from .one_step_energy import TrapezoidalBalance
 from .options import Option
 from .step_buffer import CompiledLoop
 

@@ -11,7 +11,8 @@ from .base import Integrator
 from .contact_laws import Enforcement
 from .delassus import FactorisedDelassus
 from .delassus_lumped import LumpedDelassus
-from .energy import EnergyBalance, NewmarkBalance, TrapezoidalBalance
+from .energy import EnergyBalance
+from .one_step_energy import NewmarkBalance, TrapezoidalBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
 
 

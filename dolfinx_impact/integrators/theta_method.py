@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from ..systems.system import PointMasses, System
 from .base import Integrator
 from .contact_laws import Enforcement, VelocityLevel
-from .energy import EnergyBalance, ThetaBalance
+from .energy import EnergyBalance
+from .one_step_energy import ThetaBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
 from .theta_linear import FactorisedThetaStep
 from .theta_newton import NewtonThetaStep

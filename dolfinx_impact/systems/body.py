@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import math
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 from dolfinx import fem
@@ -15,11 +14,12 @@ from .. import _deprecated, arguments, descriptions
 from ..algebra import kernels
 from ..mesh import NamedMesh
 from .compiled import Compiled
+from .critical_step import critical_step
 from .element_forms import ElementForm
 from .loads import Loads, Motion, Signal, checked_signal, vector
 from .matrices import Assembled
 from .nodes import Nodes
-from .stiffness import StoredStiffness, largest_eigenvalue
+from .stiffness import StoredStiffness
 
 #: What compiled loops do in the place of a body.
 _REPLACED = ("force", "external", "damping", "stored_energy", "subtract_internal", "_add_viscosity")
@@ -281,11 +281,11 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         masses = self.inverse_mass if inverse_mass is None else inverse_mass
         if u is not None:
             self._refuse_inside_out(u)
-        return self._critical_of(masses, u, v, tolerance)
+        return critical_step(self, masses, u, v, tolerance)
 
     def _critical_at_rest(self) -> float:
         if self._law_changed() or self._critical is None:
-            self._critical = self._critical_of(self.inverse_mass, None, None, 1e-7)
+            self._critical = critical_step(self, self.inverse_mass, None, None, 1e-7)
         return self._critical
 
     def _refuse_inside_out(self, u: NDArray) -> None:
@@ -295,42 +295,11 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Whether parameters of the law have changed since the last call. Collective."""
         return False
 
-    def _critical_of(
-        self, inverse_mass: NDArray, u: NDArray | None, v: NDArray | None, tolerance: float
-    ) -> float:
-        at = np.zeros(self.size) if u is None else u
-
-        def add(x: NDArray, out: NDArray) -> None:
-            self.subtract_tangent(at, x, out)
-            np.negative(out, out=out)
-
-        if not self.comm.allreduce(bool(inverse_mass.any())):
-            return math.inf
-        square = self._largest_of(add, inverse_mass, tolerance)
-        damped = self.damping_rate + self.stiffness_damping * square
-        damped += self._viscous_rate(inverse_mass, at, v, tolerance)
-        return 4.0 / (damped + math.hypot(damped, 2 * math.sqrt(square)))
-
-    def _viscous_rate(
+    def viscous_rate(
         self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
     ) -> float:
         """Largest ``v.D v / v.M v`` of further damping forces [1/s]. Collective."""
         return 0.0
-
-    def _largest_of(
-        self, add: Callable[[NDArray, NDArray], None], inverse_mass: NDArray, tolerance: float
-    ) -> float:
-        """Largest eigenvalue of ``M^-1 A``; ``add(x, out)`` adds ``A x`` to a zero ``out``. Collective."""
-        root = np.sqrt(inverse_mass)
-        x, y = np.zeros(self.size), np.zeros(self.size)
-
-        def apply(q: NDArray, out: NDArray) -> None:
-            x[: self.owned] = root * q
-            y[:] = 0.0
-            add(x, y)
-            np.multiply(root, y[: self.owned], out=out)
-
-        return largest_eigenvalue(self.comm, apply, root * self._rough_field(), tolerance=tolerance)
 
     # -- preparation
 
@@ -382,13 +351,3 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     def _free_of_held(self, pattern: NDArray) -> NDArray:
         pattern[: self.owned][self.constrained] = 0.0
         return pattern
-
-    def _rough_field(self) -> NDArray:
-        """Start vector with components of all modes, independent of the partition, shape (owned,)."""
-        x = self.x[: self.owned // self.block] / self.length
-        phase = x @ np.array([[1297.0, 911.0, 1103.0], [1471.0, 1031.0, 787.0], [853.0, 1289.0, 1187.0]])
-        # The phase shift avoids an odd field, orthogonal to the even modes of a symmetric body.
-        waves = np.sin(1e3 * phase + 1.0)
-        if self.block > 3:
-            waves = np.hstack([waves, np.sin(1.7e3 * phase + 1.0)])
-        return np.ascontiguousarray(waves[:, : self.block]).ravel()

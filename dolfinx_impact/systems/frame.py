@@ -17,6 +17,7 @@ from scipy.sparse.linalg import eigsh
 from .. import _deprecated, arguments
 from ..mesh import NamedMesh, bare_mesh
 from .body import Body
+from .critical_step import rough_field
 from .loads import Signal, names, vector
 from .sections import Section
 
@@ -151,7 +152,7 @@ class Frame(Body):
         root = sparse.diags(1.0 / np.sqrt(mass[free]))
         matrix = (root @ self.stiffness.scipy()[free][:, free] @ root).tocsc()
         largest = float(abs(matrix).sum(axis=1).max())
-        start = self._rough_field()[free]
+        start = rough_field(self)[free]
         squares = eigsh(matrix, count, sigma=-1e-9 * largest, v0=start, return_eigenvectors=False)
         squares[squares < _RIGID * largest] = 0.0
         return np.sqrt(np.sort(squares)) / (2 * math.pi)

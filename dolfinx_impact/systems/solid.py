@@ -19,6 +19,7 @@ from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity, mass_lumping
 from .body import Body
 from .compiled import Compiled
+from .critical_step import largest_rate
 from .deformation import Deformation
 from .element_forms import ElementForm
 from .loads import Signal, checked_signal, vector
@@ -256,10 +257,10 @@ class Solid(Body, renamed=_RENAMED):
     def _viscous_form(self) -> Any:
         return viscosity.power(self, self._w, self.viscosity)
 
-    def _viscous_rate(
+    def viscous_rate(
         self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
     ) -> float:
-        """See :meth:`.Body._viscous_rate`."""
+        """See :meth:`.Body.viscous_rate`."""
         b1, b2 = self.viscosity
         if b1 == 0 and (v is None or b2 == 0):
             return 0.0
@@ -268,7 +269,7 @@ class Solid(Body, renamed=_RENAMED):
         def add(x: NDArray, out: NDArray) -> None:
             out[: self.owned] += self._viscous_tangent.vector(u, at, x)
 
-        return self._largest_of(add, inverse_mass, tolerance)
+        return largest_rate(self, add, inverse_mass, tolerance)
 
     @functools.cached_property
     def _viscous_tangent(self) -> ElementForm:

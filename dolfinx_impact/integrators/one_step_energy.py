@@ -1,0 +1,144 @@
+"""The discrete energy balances of one-step schemes: theta method, Newmark, trapezoidal works for others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .energy import EnergyBalance
+
+
+class OneStepBalance(EnergyBalance):
+    """Base class of the balances of one-step schemes, with the forces at both ends of a step."""
+
+    def start(self) -> None:
+        """Energies at t_0."""
+        s = self.integrator
+        self._f, self._load, self._damp, self._Mv = (np.zeros(s.system.size) for _ in range(4))
+        self._u, self._v = s.u.copy(), s.v_mean.copy()
+        self._parts = self._forces(s.t, s.u, s.v_mean)
+        self._energies()
+
+    def step(self) -> None:
+        """Internal work with the mean force, other works with the weights of the scheme."""
+        s, n, w = self.integrator, self.integrator.system.owned, self._weight()
+        v = s.v_mean
+        du, dv = (s.u - self._u)[:n], v - self._v
+        before, after = self._parts, self._forces(s.t, s.u, v)
+        internal, external, damped = self._acting(before, after)
+        self.internal_work += float(du @ internal)
+        self.external += float(du @ external)
+        if s.system.prescribed.any:
+            self.external += float(du[s.system.prescribed.dofs] @ s.reactions())
+        self.dissipated += float(du @ damped)
+        self.contact += self._contact_work()
+        if w != 0.5:
+            self.dissipated += (w - 0.5) * (self._norm(dv) + float(du @ (after[0] - before[0])))
+        self._u[:], self._v[:], self._parts = s.u, v, after
+        self._energies()
+
+    def _contact_work(self) -> float:
+        w = self._weight()
+        return self.integrator.contact_work((1 - w) * self._v + w * self.integrator.v_mean)
+
+    def _weight(self) -> float:
+        return 0.5
+
+    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+        """Internal, external and damping forces that do the works of the step, shape (owned,) each [N]."""
+        w = self._weight()
+        mean = 0.5 * (before[0] + after[0])
+        return mean, (1 - w) * before[1] + w * after[1], (1 - w) * before[2] + w * after[2]
+
+    def _forces(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Internal, external and damping forces, shape (owned,) each [N]."""
+        system, n = self.integrator.system, self.integrator.system.owned
+        system.force(t, u, v, self._f)
+        system.external(t, u, v, self._load)
+        system.damping(t, u, v, self._damp)
+        f, load, damp = self._f[:n], self._load[:n], self._damp[:n]
+        return load - f - damp, load.copy(), damp.copy()
+
+    def _norm(self, v: NDArray) -> float:
+        """``v.M v`` over the owned dofs."""
+        n = self.integrator.system.owned
+        self.integrator.system.mass_product(v, self.integrator.mass, self._Mv)
+        return float(v[:n] @ self._Mv[:n])
+
+    def _energies(self) -> None:
+        self.kinetic = 0.5 * self._norm(self.integrator.v_mean)
+        n, system = self.integrator.system.owned, self.integrator.system
+        if system.linear:
+            self.internal = 0.5 * float(self.integrator.u[:n] @ self._parts[0])
+        elif self.sampled:
+            self.internal = system.stored_energy(self.integrator.u)
+
+
+class ThetaBalance(OneStepBalance):
+    """Energy balance of the theta method, exact for linear forces and constant L in a step.
+
+    ``E' - E = f_theta.(u' - u) + r.L v_theta - (theta - 1/2)(|v' - v|_M^2 + |u' - u|_K^2)``
+    with ``x_theta = theta x' + (1 - theta) x``; the last term is ``dissipated``. For nonlinear forces
+    ``|u' - u|_K^2`` is replaced by ``(u' - u).(F_int' - F_int)``, and the balance of works is exact too.
+
+    Args:
+        integrator: The scheme.
+        closes: Whether the impulse is part of the step equations; otherwise the balance is not exact.
+    """
+
+    def __init__(self, integrator: Any, *, closes: bool = True) -> None:
+        super().__init__(integrator)
+        self.closes = closes
+
+    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+        s = self.integrator
+        point = s.force_point()
+        if point is None:
+            return super()._acting(before, after)
+        # Force at the weighted state minus the part in ``dissipated``, which is zero for theta = 1/2.
+        internal, external, damped = self._forces(*point)
+        return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
+
+    def _weight(self) -> float:
+        return self.integrator.theta
+
+
+class TrapezoidalBalance(OneStepBalance):
+    """Works by the trapezoidal rule, for schemes without an exact discrete balance."""
+
+    closes = False
+
+
+class NewmarkBalance(OneStepBalance):
+    """Energy balance of Newmark's trapezoidal rule with contact at the end of the step.
+
+    Doyen, Ern and Piperno, SIAM J. Sci. Comput. 33 (2011), doi:10.1137/100791440, (14), (56):
+    ``E' - E = (r' + r)/2 . (g' - g) / h`` for impulses r; with dissipative contact ``r' . (g' - g) / h``.
+    With (alpha, beta, gamma) other than (0, 1/4, 1/2), or corrections of the state, it is not exact.
+
+    Args:
+        integrator: The scheme.
+        closes: Whether the state is changed by the formula only.
+    """
+
+    def __init__(self, integrator: Any, *, closes: bool = True) -> None:
+        super().__init__(integrator)
+        constants = (integrator.alpha, integrator.beta, integrator.gamma)
+        self.closes = closes and constants == (0.0, 0.25, 0.5)
+        self._r = np.zeros_like(integrator.r)
+
+    def start(self) -> None:
+        """Energies and impulses at t_0."""
+        super().start()
+        self._r[:] = self.integrator.r
+
+    def _contact_work(self) -> float:
+        s = self.integrator
+        if s.contact is None:
+            return 0.0
+        r = s.r if s.dissipative else 0.5 * (self._r + s.r)
+        work = float(r @ s.contact.L(s.u - s.u_before)) / s.dt
+        self._r[:] = s.r
+        return work
