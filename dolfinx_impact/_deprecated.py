@@ -61,7 +61,7 @@ def warn(old: str, new: str, stacklevel: int = 2) -> None:
 
 
 def install(package: str) -> None:
-    """Let the modules of :data:`NAMES` answer to the old names too; ``package`` does so by itself."""
+    """Let the modules of :data:`NAMES` provide the old names too; ``package`` does so itself."""
     for name, renamed in NAMES.items():
         if name:
             module = importlib.import_module(f"{package}.{name}")

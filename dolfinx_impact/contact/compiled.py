@@ -1,4 +1,4 @@
-"""What compiled loops know of a contact."""
+"""Data of a contact for compiled loops."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Integrator:
 
     @property
     def body(self) -> System:
-        """The system that the scheme was made for: :attr:`system`, or what that contains."""
+        """The system given by the user: :attr:`system`, or the one that it contains."""
         return self.system
 
     @property
@@ -300,7 +300,7 @@ class Integrator:
         have other names overrides this.
 
         Raises:
-            ValueError: An argument of a user-defined constructor that is kept under no such name.
+            ValueError: An argument of a user-defined constructor that no attribute has the name of.
         """
         return scheme_constants(self, Integrator)
 

@@ -31,7 +31,7 @@ _REPLACED = (
 
 @dataclass(frozen=True)
 class CompiledParts:
-    """What compiled loops over steps of central differences are made of.
+    """Parts of a compiled loop over steps of central differences.
 
     Attributes:
         forces: The forces of the system.
@@ -115,7 +115,7 @@ class CentralDifferences(Integrator):
         return formulas.mean_velocity(self.v_before[dofs], self.v[dofs])
 
     def contact_position(self) -> NDArray:
-        """Where velocity-level contact looks at the gap: u at ``t`` [m]."""
+        """Position at which velocity-level contact evaluates the gap: u at ``t`` [m]."""
         return self.u
 
     def end_position(self) -> NDArray:
@@ -128,7 +128,7 @@ class CentralDifferences(Integrator):
         return weighted, formulas.constrained_time(self.dt, e)
 
     def begin(self) -> None:
-        """An impact where there is one, half a kick from the forces and, where contact acts, an impulse."""
+        """Impact of points in contact, half a step of the forces and, where contact acts, an impulse."""
         n, system, moved = self.system.owned, self.system, self.system.prescribed
         still = system.constrained.copy()
         if moved.any:
@@ -161,7 +161,7 @@ class CentralDifferences(Integrator):
         self._response.apply_impulse(self.r_start, self.v)
         if self.r_t.size:
             self.r_t_start[:] = self._response.apply_friction(self.r_start, self.v, self.t)
-        self.contact.keep()  # what carries a point in the impact carries it after that
+        self.contact.keep()  # the active sides of the impact remain active
 
     def advance(self) -> None:
         """One step; the impulse found acts at its end, t_{n+1}."""
@@ -177,19 +177,19 @@ class CentralDifferences(Integrator):
             self._resolve_contact(self._response)  # (47), (48)
 
     def _constrain(self, part: float) -> None:
-        """What else changes the velocity before contact does: the prescribed motion of the next step.
+        """Apply constraints other than contact to the velocity: the prescribed motion of the next step.
 
         Args:
-            part: How much of a step forces act on ``v`` in this one, 1/2 at the start.
+            part: Part of a step during which forces act on ``v``, 1/2 at the start.
         """
         moved = self.system.prescribed
         if moved.any:
             self.v[moved.dofs] = (moved(self.t + self.dt) - self.u[moved.dofs]) / self.dt
 
     def change_step(self, dt: float) -> None:
-        """Go on with another time step, started from the state at ``t``: ``v_{1/2} = v + dt/2 M^-1 F``.
+        """Continue with another time step, started from the state at ``t``: ``v_{1/2} = v + dt/2 M^-1 F``.
 
-        An impulse of the last step has acted whole; the energies of the new steps do not see it.
+        An impulse of the last step has acted completely; the energies of the new steps do not contain it.
         """
         n = self.system.owned
         v0 = self.v.copy()
@@ -240,7 +240,7 @@ class CentralDifferences(Integrator):
             return str(reason)
 
     def compiled_parts(self) -> CompiledParts:
-        """What the system, the contact law and its answer to impulses say for compiled loops.
+        """Compiled forms of the forces, the contact law and the Delassus operator.
 
         Raises:
             NotCompiled: The reason of one of them; a class that changes the step.

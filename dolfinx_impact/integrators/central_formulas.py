@@ -71,7 +71,7 @@ def inertia_terms(mean: float, jump: float) -> tuple[float, float]:
 
 
 def internal_part(loads: Values, damped: Values, f: Values) -> Values:
-    """What internal forces make of a sum over forces, since ``F = F_ext - F_damp - F_int``."""
+    """Part of the internal forces in a sum over forces, since ``F = F_ext - F_damp - F_int``."""
     return loads - damped - f
 
 

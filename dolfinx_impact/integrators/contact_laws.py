@@ -93,7 +93,7 @@ class Enforcement(Protocol):
 
 @dataclass(frozen=True)
 class CompiledLaw:
-    """What compiled loops know of a contact law.
+    """Data of a contact law for compiled loops.
 
     Attributes:
         contact: Data of the contact.

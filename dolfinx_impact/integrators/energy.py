@@ -36,7 +36,7 @@ def residual(energies: dict[str, NDArray]) -> NDArray:
 
 
 class Sums(NamedTuple):
-    """What compiled loops go on from.
+    """Sums that compiled loops continue.
 
     Attributes:
         terms: This rank's share of :data:`TERMS`, shape (8,) [J].
@@ -104,15 +104,15 @@ class EnergyBalance:
         return np.array([getattr(self, name) for name in TERMS])
 
     def compiled(self) -> Any:
-        """What a compiled loop goes on from; asked before the start too, to know whether there is one.
+        """Sums that a compiled loop continues; called before the start too, to find whether there is a loop.
 
         Raises:
-            NotCompiled: Here always; a class with sums that a loop knows overrides this.
+            NotCompiled: Here always; a class whose sums a loop can continue overrides this.
         """
         raise kernels.NotCompiled(f"{type(self).__name__} follows its steps one by one")
 
     def take(self, sums: Any) -> None:
-        """Go on from what a compiled loop has come to, as :meth:`compiled` gives it."""
+        """Set the sums after a compiled loop, in the form of :meth:`compiled`."""
         raise NotImplementedError(f"{type(self).__name__} has no take(), the other half of its compiled()")
 
 

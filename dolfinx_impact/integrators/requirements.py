@@ -1,4 +1,4 @@
-"""What formulas and contact laws require of contacts and systems; each function refuses what does not fit."""
+"""Requirements of formulas and contact laws on contacts and systems: functions that refuse others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def without_friction(given: Contacts, what: str) -> Contact | None:
     contact = as_contact(given)
     if contact is not None and contact.friction > 0:
         raise ValueError(
-            f"{what} knows no friction, but the contact has {contact.friction}: set it to 0, or take "
+            f"{what} does not support friction, but the contact has {contact.friction}: set it to 0, or take "
             "CDLagrange or MoreauJean"
         )
     return contact
@@ -25,7 +25,7 @@ def without_friction(given: Contacts, what: str) -> Contact | None:
 def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
     """Raise a ValueError for a contact with either, or with an obstacle that moves."""
     if contact.moving:
-        raise ValueError(f"{what} knows no moving obstacles: take CDLagrange or MoreauJean")
+        raise ValueError(f"{what} does not support moving obstacles: take CDLagrange or MoreauJean")
     if contact.restitution > 0 or contact.friction > 0:
         raise ValueError(
             f"{what} has no restitution and no friction; here e = {contact.restitution}, "

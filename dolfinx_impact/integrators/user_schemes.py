@@ -1,4 +1,4 @@
-"""Schemes of your own by ``module:Class``, and names from the catalogue, resolved alike."""
+"""User-defined schemes by ``module:Class``, and those of the catalogue by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .hati import HATI
 def find_scheme(name: str) -> Scheme:
     """The scheme of the catalogue, or the class that ``module:Class`` names.
 
-    The module is looked for where Python finds modules, and in the working directory.
+    The module is searched on the Python path and in the working directory.
 
     Raises:
         ValueError: Neither; a class without ``step``.
@@ -51,7 +51,7 @@ def _own(name: str) -> Scheme:
         system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
     ) -> Integrator:
         made = kind(system, dt, contact=contact)
-        return made if _follows_the_base(kind) else _Borrowed(system, dt, contact, made)
+        return made if _follows_the_base(kind) else _StepperAdapter(system, dt, contact, made)
 
     return Scheme(
         make,
@@ -92,7 +92,7 @@ def _load(name: str) -> Any:
 
 
 def _check(kind: Any, name: str) -> None:
-    """Raise a ValueError unless the class can be made and steps."""
+    """Raise a ValueError unless the class can be constructed and has a step."""
     for method in ("start", "step"):
         if not callable(getattr(kind, method, None)):
             raise ValueError(
@@ -119,10 +119,10 @@ def _follows_the_base(kind: Any) -> bool:
 
 
 def as_integrator(stepper: Any) -> Integrator:
-    """The integrator itself; an object that was started and steps by itself, as an integrator.
+    """The integrator itself; another object that was started and has ``step``, as an integrator.
 
     Raises:
-        ValueError: An object without the attributes that it takes.
+        ValueError: An object without the required attributes.
     """
     if isinstance(stepper, Integrator) and _follows_the_base(type(stepper)):
         return stepper
@@ -133,13 +133,13 @@ def as_integrator(stepper: Any) -> Integrator:
             "dolfinx_impact.Integrator, or give it system, dt, contact, t, u, v, r and step()"
         )
     contact = getattr(stepper, "contact", None)
-    return _Borrowed(stepper.system, stepper.dt, contact, stepper).adopt()
+    return _StepperAdapter(stepper.system, stepper.dt, contact, stepper).adopt()
 
 
-class _Borrowed(Integrator):
-    """An object with ``start`` and ``step`` of its own, and ``t``, ``u``, ``v``, ``r``, as an integrator.
+class _StepperAdapter(Integrator):
+    """An object with ``start``, ``step``, ``t``, ``u``, ``v`` and ``r`` as an integrator.
 
-    What it says of itself is taken over: ``v_mean``, ``v_shift``, ``mass``, ``r_t``.
+    Its ``v_mean``, ``v_shift``, ``mass`` and ``r_t`` are used where it has them.
     """
 
     def __init__(self, system: System, dt: float, contact: Contact | None, inner: Any) -> None:
@@ -150,29 +150,29 @@ class _Borrowed(Integrator):
 
     @property
     def v_mean(self) -> Any:
-        """Its ``v_mean`` where it has one, else its ``v``."""
+        """``v_mean`` of the object, by default its ``v``, shape (size,) [m/s]."""
         return np.asarray(getattr(self._inner, "v_mean", self._inner.v), dtype=np.float64)
 
     def v_mean_at(self, dofs: Any) -> Any:
         """See :attr:`v_mean`."""
         return self.v_mean[dofs]
 
-    def adopt(self) -> "_Borrowed":
-        """Go on from where it is."""
+    def adopt(self) -> "_StepperAdapter":
+        """Continue from the present state of the object."""
         self._read()
         self.t0, self.n = float(self._inner.t), 0
         return self
 
     def begin(self) -> None:
-        """Its ``start``."""
+        """``start`` of the object."""
         self._inner.start(self.u.copy(), self.v.copy(), self.t0)
         self._read()
 
     def advance(self) -> None:
-        """Its ``step``.
+        """``step`` of the object.
 
         Raises:
-            RuntimeError: When that leaves ``t`` where it was.
+            RuntimeError: A step that does not advance ``t`` by ``dt``.
         """
         self._inner.step()
         if not abs(self._inner.t - self.t) <= 1e-6 * self.dt:

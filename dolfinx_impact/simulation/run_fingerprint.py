@@ -52,17 +52,17 @@ _FORMULAS = {
 
 def _same_formula(s: Integrator, stored: Any) -> bool:
     """Whether the scheme of a file of version 2 may be ``s``: formula, contact law and constants of both."""
-    kept, law = dict(stored), getattr(s, "enforcement", None)
-    formula, of_law = kept.pop("class"), kept.pop("law", None)
+    constants_of, law = dict(stored), getattr(s, "enforcement", None)
+    formula, of_law = constants_of.pop("class"), constants_of.pop("law", None)
     formulas = [kind.__name__ for kind in type(s).__mro__]
     if _FORMULAS.get(formula, formula) not in formulas:
         return False
     if of_law is not None and of_law != type(law).__name__:
         return False
     if isinstance(s.system, PointMasses):
-        kept.pop("mass", None)  # whatever it said, point masses are lumped
-    mine = {name: getattr(s, name, None) for name in kept} | ({} if law is None else constants(law))
-    return all(mine[name] == value for name, value in kept.items() if is_constant(mine[name]))
+        constants_of.pop("mass", None)  # whatever is stored, point masses are lumped
+    mine = {name: getattr(s, name, None) for name in constants_of} | ({} if law is None else constants(law))
+    return all(mine[name] == value for name, value in constants_of.items() if is_constant(mine[name]))
 
 
 def _contact(contact: Contact) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What compiled loops know of a system."""
+"""Data of a system for compiled loops."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def is_compiled(function: Any) -> bool:
 
 
 def ask(thing: object, lacking: str) -> Any:
-    """What ``thing.compiled()`` returns: arrays and compiled functions for a loop.
+    """Result of ``thing.compiled()``: arrays and compiled functions for a loop.
 
     Args:
         thing: A system, obstacle or contact law, maybe of a class that derives from nothing.
@@ -76,7 +76,7 @@ def overridden(thing: object, names: Sequence[str], by: str | type = "compiled")
     """The first of ``names`` that is defined closer to the object than ``by``, or None.
 
     A compiled form stands for the methods of the class that offers it, and of its bases: what a class below
-    that one changes, the compiled form does not know, unless the class offers one itself.
+    that one changes is not part of the compiled form, unless the class offers one itself.
 
     Args:
         thing: The object; what it has of its own, besides its class, counts as closest.

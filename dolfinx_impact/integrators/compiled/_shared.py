@@ -1,4 +1,4 @@
-"""What the compiled loops of central differences and of HATI have in common: the parts of a step.
+"""Parts of a step that the compiled loops of central differences and of HATI share.
 
 Tuples of arrays are named as in the loops: ``s`` is a state with ``u, v, v_before, f``, ``m`` a model with
 ``mass, inverse_mass, kick, load, damped, has_loads``, ``c`` a contact with ``dofs, weights, offset, diagonal,
@@ -74,7 +74,7 @@ def approach(c: Any, k: int, s: Any) -> float:
 
 @inlined
 def impulse(b: float, H: float) -> float:
-    """r with ``0 <= b + H r  _|_  r >= 0``, (48) of one point; what is no number stays so [N s]."""
+    """r with ``0 <= b + H r  _|_  r >= 0``, (48) of one point; NaN remains NaN [N s]."""
     r = -b / H
     return 0.0 if r <= 0.0 else r
 

@@ -213,7 +213,7 @@ def _contact(parts: CompiledParts, loop: Any, place: NDArray) -> Any:
         return loop.Pairs(none.astype(np.uint32), none, none[:, 0], none[:, 0], 0.0, 0.0, True)
     contact = parts.law.contact
     if contact.surface is not None or contact.friction > 0 or parts.law.at_position:
-        raise NotCompiled("the contact is curved, rubs, or is one at position level")
+        raise NotCompiled("the contact is curved, has friction, or is at position level")
     return loop.Pairs(
         place[contact.dofs], contact.weights, contact.offset, parts.diagonal, contact.restitution,
         contact.gap_tolerance, contact.touching,

@@ -48,7 +48,7 @@ class GluedExplicit(CentralDifferences):
     def compiled_parts(self) -> CompiledParts:
         """See :meth:`.CentralDifferences.compiled_parts`; loops over fine steps glue by :attr:`operator`."""
         if kernels.overridden(self.operator, ("multipliers",), Glue) is not None:
-            raise kernels.NotCompiled(f"{type(self.operator).__name__} glues in a way of its own")
+            raise kernels.NotCompiled(f"{type(self.operator).__name__} has a coupling of its own")
         return super().compiled_parts()
 
     def _constrain(self, part: float) -> None:

@@ -20,7 +20,7 @@ BETA, GAMMA = 0.25, 0.5
 
 @dataclass(frozen=True)
 class CompiledImplicit:
-    """What compiled loops know of the implicit side.
+    """Data of the implicit subdomain for compiled loops.
 
     Attributes:
         forces: The forces of the subdomain.
