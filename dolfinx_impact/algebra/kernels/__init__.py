@@ -76,14 +76,15 @@ def overridden(thing: object, names: Sequence[str], by: str | type = "compiled")
     """The first of ``names`` that is defined closer to the object than ``by``, or None.
 
     A compiled form stands for the methods of the class that offers it, and of its bases: what a class below
-    that one changes, the compiled form does not know, unless the class offers one itself.
+    that one changes, the compiled form does not know, unless the class offers one itself. Stand-ins of
+    :mod:`.contact.timeless` do not count.
 
     Args:
         thing: The object; what it has of its own, besides its class, counts as closest.
         names: Methods and attributes that the compiled form replaces.
         by: The method that offers the compiled form, or a class.
     """
-    kinds = type(thing).__mro__
+    kinds = [kind for kind in type(thing).__mro__ if "_stands_in" not in vars(kind)]
     levels = [getattr(thing, "__dict__", {}), *(vars(kind) for kind in kinds)]
     if isinstance(by, type):
         end = kinds.index(by) + 1
