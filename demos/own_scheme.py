@@ -77,7 +77,7 @@ class TchamwaWielgosz(di.Integrator):
             self.resolve_contact(n, inverse_mass)
 
     def resolve_contact(self, n, inverse_mass):
-        closed = self.contact.closed(self.contact.evaluate(self.u))
+        closed = self.contact.closed(self.contact.evaluate(self.u, self.t))
         L = self.contact.L
         H = np.sum(L.weights**2 * inverse_mass[L.dofs], axis=1)  # no two points share a dof
         b = L(self.v) + self.contact.restitution * L(self.v_before)

@@ -63,7 +63,7 @@ from .contact import obstacles, statics
 from .contact.base import Contact
 from .contact.bound import DofBound
 from .contact.node_pairs import NodePairs
-from .contact.obstacle_contact import ObstacleContact, RigidContact
+from .contact.obstacle_contact import ObstacleContact
 from .contact.obstacles import (
     Box,
     Cone,
@@ -76,6 +76,7 @@ from .contact.obstacles import (
     UnionObstacle,
 )
 from .contact.rigid_body import RigidBodyContact
+from .contact.rigid_contact import RigidContact
 from .integrators import (
     HATI,
     SCHEMES,

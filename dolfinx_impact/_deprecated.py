@@ -1,6 +1,7 @@
 """Old names of classes, functions, members and keywords: they work until version 0.3.0, with a warning.
 
-Modules that moved are in :mod:`._moved`. Here are
+Modules that moved are in :mod:`._moved`, the attribute ``time`` of contacts, an argument now, is in
+:mod:`.contact.timeless`. Here are
 
 - :data:`NAMES`, classes and functions by the modules that define or export them;
 - :class:`RenamedMembers`, the base of classes with renamed methods and attributes;

@@ -57,7 +57,6 @@ MOVED = {
     "massless": "integrators.modified_mass",
     "node_pairs": "contact.node_pairs",
     "nodes": "systems.nodes",
-    "obstacle_contact": "contact.obstacle_contact",
     "obstacles": "contact.obstacles",
     "obstacles.box": "contact.obstacles.box",
     "obstacles.composed": "contact.obstacles.composed",
@@ -91,6 +90,7 @@ MOVED = {
 #: Modules that were divided into several.
 DIVIDED = {
     "energy": ("integrators.energy", "integrators.one_step_energy"),
+    "obstacle_contact": ("contact.obstacle_contact", "contact.rigid_contact"),
     "integrators.formulas": ("integrators.central_differences", "integrators.theta_method"),
     "integrators.hati.sides": ("integrators.hati.explicit_side", "integrators.hati.implicit_side"),
     "rigid_body": ("systems.rigid_body", "contact.rigid_body"),

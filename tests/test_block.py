@@ -199,8 +199,8 @@ class Heavy(di.PointMasses):
 
 
 class Rising(di.DofBound):
-    def gap(self, u):
-        return super().gap(u) - 0.1
+    def gap(self, u, t=0.0):
+        return super().gap(u, t) - 0.1
 
 
 class Bowl:

@@ -27,7 +27,7 @@ class Deepest(VelocityLevel):
     """Acts on the deepest node alone."""
 
     def impulses(self, s, response, *, first=False):
-        r, gap = super().impulses(s, response, first=first), self.contact.gap(s.u)
+        r, gap = super().impulses(s, response, first=first), self.contact.gap(s.u, s.t)
         return np.where(gap == gap.min(), r, 0.0)
 
 
@@ -35,7 +35,7 @@ class Reaching(VelocityLevel):
     """Acts a step before the floor is reached."""
 
     def impulses(self, s, response, *, first=False):
-        return response.solve(self.contact.gap(s.u + s.dt * s.v) <= 0, self.contact.L(s.v))
+        return response.solve(self.contact.gap(s.u + s.dt * s.v, s.t + s.dt) <= 0, self.contact.L(s.v))
 
 
 class Gluing(VelocityLevel):
@@ -46,7 +46,7 @@ class Gluing(VelocityLevel):
         self._held = np.zeros(contact.count, dtype=bool)
 
     def impulses(self, s, response, *, first=False):
-        self._held |= self.contact.closed(self.contact.gap(s.u))
+        self._held |= self.contact.closed(self.contact.gap(s.u, s.t))
         s.v[self.contact.L.dofs[self._held, 0]] = 0.0
         # What it presses with counts, not the direction.
         return np.where(self._held, 1e-300, 0.0)

@@ -69,8 +69,10 @@ class Reflected(CentralDifferences):
 class SlowProjection(OnlyNewmark):
     """4.6 that waits a millisecond in every step."""
 
+    dissipative = projected = True
+
     def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, contact, mass="lumped", dissipative=True, projected=True)
+        super().__init__(system, dt, contact, mass="lumped")
 
     def advance(self):
         time.sleep(1e-3)

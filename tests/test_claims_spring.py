@@ -27,8 +27,8 @@ class Ahead(VelocityLevel):
     """Acts before the mass is behind the wall."""
 
     def impulses(self, s, response, *, first=False):
-        closed = self.contact.evaluate(s.u + s.dt * s.v) <= 0
-        self.contact.evaluate(s.u)
+        closed = self.contact.evaluate(s.u + s.dt * s.v, s.t + s.dt) <= 0
+        self.contact.evaluate(s.u, s.t)
         b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
         return response.solve(closed, b)
 
@@ -37,7 +37,7 @@ class Skewed(VelocityLevel):
     """Its impulses do not point to the centre."""
 
     def impulses(self, s, response, *, first=False):
-        closed = self.contact.closed(self.contact.evaluate(s.u))
+        closed = self.contact.closed(self.contact.evaluate(s.u, s.t))
         weights = self.contact.L.weights
         weights[:] = weights @ np.array([[np.cos(0.1), np.sin(0.1)], [-np.sin(0.1), np.cos(0.1)]])
         b = self.contact.L(s.v) + self.contact.restitution * self.contact.L(s.v_before)
@@ -121,7 +121,7 @@ class Soft(VelocityLevel):
     """A wall that yields, so that contact lasts for a time of its own."""
 
     def impulses(self, s, response, *, first=False):
-        return s.dt * 30.0 * np.maximum(0.0, -self.contact.evaluate(s.u))
+        return s.dt * 30.0 * np.maximum(0.0, -self.contact.evaluate(s.u, s.t))
 
 
 class Yielding(Explicit):

@@ -124,7 +124,8 @@ class Detecting(Central):
         super()._resolve_contact(response, first)
         if self.r.any() and not touched:
             for k in range(1, 10):
-                self.contact.evaluate(self.u - 0.1 * k * self.dt * self.v_before)
+                t = self.t - 0.1 * k * self.dt
+                self.contact.evaluate(self.u - 0.1 * k * self.dt * self.v_before, t)
 
 
 HERE = "test_claims_two_bars:"

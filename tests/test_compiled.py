@@ -57,8 +57,8 @@ class Deeper(CompiledBowl):
 class Raised(di.DofBound):
     """A bound whose gap is another one."""
 
-    def gap(self, u):
-        return super().gap(u) - 0.1
+    def gap(self, u, t=0.0):
+        return super().gap(u, t) - 0.1
 
 
 class CompiledRaised(Raised):
@@ -75,12 +75,12 @@ class Funnel(di.contact.Contact):
         rows = SparseRows(np.array([[0, 1]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)))
         super().__init__(system, rows, **options)
 
-    def gap(self, u):
+    def gap(self, u, t=0.0):
         return np.array([(u[1] - u[0] ** 2 / 4) / math.sqrt(1 + u[0] ** 2 / 4)])
 
-    def evaluate(self, u):
+    def evaluate(self, u, t=0.0):
         self.L.weights[0] = np.array([-u[0] / 2, 1.0]) / math.sqrt(1 + u[0] ** 2 / 4)
-        return self.gap(u)
+        return self.gap(u, t)
 
 
 @numba.njit

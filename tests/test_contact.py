@@ -248,7 +248,7 @@ class Levers(Contact):
         rows = SparseRows([[0, 1], [0, 1]], self.weights, [[0.0], [1.0]])
         super().__init__(system, rows, **options)
 
-    def gap(self, u):
+    def gap(self, u, t=0.0):
         return self.L(u) + 0.2
 
 
@@ -383,7 +383,7 @@ class Pair(Contact):
         rows = SparseRows(np.zeros((2, 1)), np.array([[1.0], [1.0]]), np.zeros((2, 1)))
         super().__init__(system, rows)
 
-    def gap(self, u):
+    def gap(self, u, t=0.0):
         return np.full(2, -1.0)
 
 

@@ -142,7 +142,7 @@ class Coupled(di.Contact):
         keys = np.arange(2.0 if first else 0.0)[:, None]
         super().__init__(body, SharedSparseRows(WORLD, point.astype(int), dofs.astype(int), weights, keys))
 
-    def gap(self, u):
+    def gap(self, u, t=0.0):
         return self.L(u)
 
 

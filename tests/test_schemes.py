@@ -123,7 +123,7 @@ class Floors(di.Contact):
     def __init__(self, system, e):
         super().__init__(system, system.rows(), restitution=e)
 
-    def gap(self, u):
+    def gap(self, u, t=0.0):
         return u.copy()
 
     def closed(self, gap):
@@ -139,7 +139,7 @@ class SymplecticEuler(di.Integrator):
         self.system.force(self.t, self.u, self.v, f)
         before = self.v.copy()
         self.v += h * self.system.inverse_mass * f
-        closed = self.contact.closed(self.contact.evaluate(self.u))
+        closed = self.contact.closed(self.contact.evaluate(self.u, self.t))
         law = self.contact.L(self.v + self.contact.restitution * before)
         self.r[:] = np.where(closed, np.maximum(0.0, -law) * self.system.mass, 0.0)
         self.v += self.system.inverse_mass * self.r

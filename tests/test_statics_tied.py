@@ -10,7 +10,7 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import mesh
 from dolfinx_impact.benchmark import crane
-from dolfinx_impact.contact.obstacle_contact import RigidContact
+from dolfinx_impact.contact.rigid_contact import RigidContact
 from dolfinx_impact.contact.obstacles import Plane, Sphere
 from dolfinx_impact.contact.statics import tied_equilibrium
 from dolfinx_impact.mesh import NamedMesh

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .. import mesh, parallel
 from ..algebra import kernels
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..exact.hertz import HertzImpact
 from ..integrators import Integrator, Option, find_scheme

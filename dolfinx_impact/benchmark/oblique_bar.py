@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .. import mesh, parallel
 from ..algebra.operators import SparseRows, coordinate_order
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import Integrator, Option, find_scheme
 from ..materials import LinearElastic

@@ -13,7 +13,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..exact import SignoriniBar
 from ..integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from .. import parallel
 from ..algebra.operators import SparseRows, coordinate_order
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import MoreauJean, Option, find_scheme
 from ..materials import LinearElastic

@@ -16,7 +16,7 @@ from mpi4py import MPI
 from .. import parallel
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..integrators import CDLagrange, Integrator
 from ..integrators.central_differences import CentralDifferences
 from ..integrators.step_buffer import Steps

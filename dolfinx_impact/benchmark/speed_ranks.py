@@ -18,7 +18,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 from .. import parallel
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import CDLagrange, Integrator
 from ..materials import LinearElastic, NeoHookean

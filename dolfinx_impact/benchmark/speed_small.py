@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..contact.bound import DofBound
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..integrators import CDLagrange, CentralDifferences
 from ..integrators.compiled.central import Block
 from ..integrators.step_buffer import Steps

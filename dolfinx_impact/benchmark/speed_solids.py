@@ -13,7 +13,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
 from ..integrators import CDLagrange
 from ..materials import LinearElastic, NeoHookean, kinematics

@@ -21,7 +21,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..integrators import Integrator, Option, energy, find_scheme
 from ..integrators.step_buffer import Steps
 from ..materials import NeoHookean

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import Option
 from . import drawings, spinning

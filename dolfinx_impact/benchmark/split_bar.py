@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import mesh, parallel
 from ..algebra.operators import SparseRows
-from ..contact.obstacle_contact import RigidContact
+from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
 from ..integrators import CDLagrange, Integrator, Option, find_scheme
 from ..integrators.hati import HATI

@@ -18,11 +18,10 @@ from .. import _deprecated, arguments, descriptions, parallel
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..systems.system import System
+from . import timeless
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
 
-#: Largest penetration at the start that counts as round-off, relative to the system's length.
-TOUCHING = 1e-9
 #: What compiled loops do in the place of a contact.
 _REPLACED = (
     "gap", "evaluate", "evaluate_along", "active_set", "closed", "approach_velocity", "tangential_velocity",
@@ -35,6 +34,9 @@ _RENAMED = {"touch": "active_set", "frames": "local_bases", "slip": "tangential_
 
 class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     """Unilateral contact of the points of a system: base class, and the interface that schemes use.
+
+    Evaluations take their time as last argument; it matters where the obstacle moves. Methods of derived
+    classes that take no time are called without it.
 
     Args:
         system: The system.
@@ -60,7 +62,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         mine: Range of this rank's points in the rank-ordered concatenation over all ranks.
         constant: Whether L is constant in time.
         moving: Whether the obstacle has a prescribed motion: see :meth:`surface_velocity`.
-        time: Time at which gaps and normals are evaluated [s]; set by the caller before each evaluation.
 
     Raises:
         ValueError: A restitution outside [0, 1], a negative tolerance, a drift correction outside [0, 1], or
@@ -74,11 +75,19 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     stateful = True
     #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.
     failure: Exception | None = None
-    time = 0.0
+    #: Time of the last evaluation [s], with which :meth:`keep` stores the end of a step.
+    _evaluated_at = 0.0
+    time = timeless.Time()
+    #: Method of a user-defined class that does not take the time; empty for none.
+    _timeless = ""
     #: Active sides of obstacles with edges; None for obstacles without.
     _sides: ActiveSides | None = None
     #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._timeless = timeless.adapt(cls, Contact)
 
     @_deprecated.renamed_keywords(rows="L")
     def __init__(
@@ -93,6 +102,11 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
+        if self.moving and self._timeless:
+            raise ValueError(
+                f"{self._timeless}() of {type(self).__name__} takes no time, but the obstacle moves: add the "
+                f"argument t, as in gap(self, u, t=0.0), and pass it on"
+            )
         arguments.number("restitution", restitution, "lie in [0, 1]", least=0.0, most=1.0)
         arguments.number("friction", friction, "be a coefficient of at least 0", least=0.0)
         tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
@@ -141,40 +155,42 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         values[:] = getattr(self, name)
         return values
 
-    def gap(self, u: NDArray) -> NDArray:
-        """Gap at the positions ``u`` at :attr:`time`, shape (p,) [m]."""
+    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+        """Gap at the positions ``u`` at the time ``t`` [s], shape (p,) [m]."""
         raise NotImplementedError
 
-    def evaluate(self, u: NDArray) -> NDArray:
-        """Gap at ``u``, shape (p,) [m]; updates :attr:`L` to L(u)."""
-        return self.gap(u)
+    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
+        """Gap at ``u`` at ``t``, shape (p,) [m]; updates :attr:`L` to L(u)."""
+        self._evaluated_at = t
+        return self.gap(u, t)
 
-    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
         """:meth:`evaluate`; at edges velocities ``v`` [m/s] select the side through which points enter."""
-        return self.evaluate(u)
+        return self.evaluate(u, t)
 
-    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
-        """Active set at ``u``: mask of the closed points, shape (p,). Updates :attr:`L` of these alone.
+    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
+        """Active set at ``u`` at ``t``: mask of the closed points, shape (p,). Updates their :attr:`L` alone.
 
         Args:
             u: Positions [m].
             v: Free velocities [m/s]: at edges they select the side through which points enter.
+            t: Time [s].
         """
-        return self.closed(self.evaluate(u))
+        return self.closed(self.evaluate(u, t))
 
     # -- history: the state that the next step depends on
 
     def start(self, u: NDArray, t: float) -> None:
         """Initialise at the displacements ``u`` [m] and the time ``t`` [s], without history. Collective."""
-        self.time = t
+        self._evaluated_at = t
         self.closed_before[:] = self._closed[:] = False
         self.stateful = self.follows_steps()
 
-    def warn_of_long_steps(self, u: NDArray, v: NDArray, dt: float) -> None:
-        """Warn where points with velocities ``v`` may tunnel through the obstacle in a step. Collective."""
+    def warn_of_long_steps(self, u: NDArray, v: NDArray, dt: float, t: float = 0.0) -> None:
+        """Warn where points with velocities ``v`` at ``t`` may tunnel in a step of ``dt``. Collective."""
         if not self.comm.allreduce(self.thickness, op=MPI.MIN) < math.inf:
             return
-        path = dt * parallel.largest(self.comm, self.speeds(u, v))
+        path = dt * parallel.largest(self.comm, self.speeds(u, v, t))
         if path > 0.5 * self.thickness and self.comm.rank == 0:
             warnings.warn(
                 f"points of the contact move {path:.3g} m in a step, more than half the thickness of the "
@@ -182,9 +198,9 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
                 stacklevel=4,
             )
 
-    def speeds(self, u: NDArray, v: NDArray) -> NDArray:
-        """Speeds of the points relative to the obstacle at :attr:`time`, shape (p,) [m/s]."""
-        return np.linalg.norm(v[self.L.dofs] - self.surface_velocity(self.time), axis=1)
+    def speeds(self, u: NDArray, v: NDArray, t: float) -> NDArray:
+        """Speeds of the points relative to the obstacle at ``t``, shape (p,) [m/s]."""
+        return np.linalg.norm(v[self.L.dofs] - self.surface_velocity(t), axis=1)
 
     def agree_on_failure(self) -> None:
         """Raise the :attr:`failure` of any rank on all ranks. Collective."""
@@ -320,31 +336,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     def matrix(self) -> Any:
         """L at the last :meth:`evaluate` as a PETSc matrix, points x dofs, in rank order. Collective."""
         return self.L.petsc_matrix(self.comm, self.system.owned, self.system.global_dofs())
-
-
-def refuse_penetration(contact: Contact, gap: NDArray, x: NDArray | None, what: str) -> None:
-    """Raise a ValueError where points are inside the obstacle at the start. Collective.
-
-    Args:
-        contact: The contact.
-        gap: Gaps, shape (p,) [m].
-        x: Positions of the points, shape (p, gdim) [m], or None.
-        what: Name of the points in the message.
-    """
-    comm = contact.comm
-    deepest = -gap.min(initial=np.inf)
-    worst = comm.allreduce(float(deepest), op=MPI.MAX)
-    if not worst > max(contact.gap_tolerance, TOUCHING * contact.system.length):
-        return
-    location = None
-    if deepest == worst:
-        k = int(np.argmin(gap))
-        location = f"point {k}" if x is None else "(" + ", ".join(f"{value:.6g}" for value in x[k]) + ") m"
-    location = next(each for each in comm.allgather(location) if each is not None)
-    raise ValueError(
-        f"the obstacle contains {what} at the start, the deepest at {location}, {worst:.3g} m "
-        "inside: move the body or the obstacle, or allow it (allow_penetration=True)"
-    )
 
 
 def feedback(given: float | bool) -> float:

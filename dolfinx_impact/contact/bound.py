@@ -69,7 +69,7 @@ class DofBound(Contact):
             drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
 
-    def gap(self, u: NDArray) -> NDArray:
+    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
         """``u - lower`` or ``upper - u``, shape (p,)."""
         return self.L.weights[:, 0] * (u[self.L.dofs[:, 0]] - self.value)
 

@@ -127,31 +127,21 @@ class ContactSet(Contact):
 
     # -- gaps and rows
 
-    @property
-    def time(self) -> float:  # type: ignore[override]
-        """Time at which gaps and normals are evaluated [s]."""
-        return self.members[0].time
+    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+        """Gaps of all members at ``t``, shape (p,) [m]."""
+        return np.concatenate([each.gap(u, t) for each in self.members])
 
-    @time.setter
-    def time(self, t: float) -> None:
-        for each in self.members:
-            each.time = t
-
-    def gap(self, u: NDArray) -> NDArray:
-        """Gaps of all members, shape (p,) [m]."""
-        return np.concatenate([each.gap(u) for each in self.members])
-
-    def evaluate(self, u: NDArray) -> NDArray:
+    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
         """See :meth:`.Contact.evaluate`."""
-        return self._updated(lambda each: each.evaluate(u))
+        return self._updated(lambda each: each.evaluate(u, t))
 
-    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
         """See :meth:`.Contact.evaluate_along`."""
-        return self._updated(lambda each: each.evaluate_along(u, v))
+        return self._updated(lambda each: each.evaluate_along(u, v, t))
 
-    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
         """See :meth:`.Contact.active_set`."""
-        return self._updated(lambda each: each.active_set(u, v))
+        return self._updated(lambda each: each.active_set(u, v, t))
 
     def _updated(self, evaluate: Callable[[Contact], NDArray]) -> NDArray:
         """Values of all members, concatenated; copies the rows that their evaluation has updated."""
@@ -215,9 +205,9 @@ class ContactSet(Contact):
         """See :attr:`.Contact.remembers`."""
         return any(each.remembers for each in self.members)
 
-    def speeds(self, u: NDArray, v: NDArray) -> NDArray:
+    def speeds(self, u: NDArray, v: NDArray, t: float) -> NDArray:
         """See :meth:`.Contact.speeds`; zero for members whose obstacle has no finite thickness."""
-        return np.concatenate([each.speeds(u, v) * (each.thickness < np.inf) for each in self.members])
+        return np.concatenate([each.speeds(u, v, t) * (each.thickness < np.inf) for each in self.members])
 
     @property
     def failure(self) -> Exception | None:  # type: ignore[override]

@@ -79,7 +79,7 @@ class NodePairs(Contact):
             drift_correction=drift_correction, allow_penetration=allow_penetration,
         )  # fmt: skip
 
-    def gap(self, u: NDArray) -> NDArray:
+    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
         """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where pairs lie on two ranks."""
         return self._gap0 + self.L(u)
 

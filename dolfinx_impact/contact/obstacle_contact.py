@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import arguments, parallel
 from ..algebra import coulomb, kernels
-from ..algebra.operators import SparseRows, coordinate_order
-from ..systems.body import Body
+from ..algebra.operators import SparseRows
 from ..systems.system import System
-from .base import Contact, refuse_penetration
+from .base import Contact
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
 from .obstacles import Obstacle
@@ -134,75 +133,76 @@ class ObstacleContact(Contact):
             normals[k::count] = face.normal(x[k::count], *time)
         return normals
 
-    def gap(self, u: NDArray) -> NDArray:
-        """Signed distances of the points at displacements ``u``, shape (p,) [m]."""
+    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+        """Signed distances of the points at displacements ``u`` at ``t``, shape (p,) [m]."""
         if self.constant:
             return self._gap0 + self.L(u)
         x, sides = self.places(u), self._sides
         if sides is not None:
-            return self._together(lambda: sides.gaps(x[:: len(self.faces)], self.time).ravel())
-        return self._together(lambda: self._gaps(x, self.time))
+            return self._together(lambda: sides.gaps(x[:: len(self.faces)], t).ravel())
+        return self._together(lambda: self._gaps(x, t))
 
-    def evaluate(self, u: NDArray) -> NDArray:
+    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
         """:meth:`gap` at ``u``; writes the normals at ``u`` into :attr:`L`."""
-        return self.gap(u) if self.constant else self._evaluate(u, None)
+        return super().evaluate(u, t) if self.constant else self._evaluate(u, None, t)
 
-    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
         """See :meth:`.Contact.evaluate_along`."""
-        return self.evaluate(u) if self._sides is None else self._evaluate(u, v)
+        return self.evaluate(u, t) if self._sides is None else self._evaluate(u, v, t)
 
-    def _evaluate(self, u: NDArray, v: NDArray | None) -> NDArray:
-        self._positions = self.places(u)
+    def _evaluate(self, u: NDArray, v: NDArray | None, t: float) -> NDArray:
+        self._positions, self._evaluated_at = self.places(u), t
 
         def gaps_and_rows() -> NDArray:
             if self._sides is not None:
-                self._update_sides(v)
-                self._check_tunnelling()
-                gaps, normals = self._sides.rows(np.arange(len(self._points())), self._points(), self.time)
+                self._update_sides(v, t)
+                self._check_tunnelling(t)
+                gaps, normals = self._sides.rows(np.arange(len(self._points())), self._points(), t)
                 self.L.weights[:] = normals.reshape(self.L.weights.shape)
                 return gaps.ravel()
-            self._check_tunnelling()
-            self.L.weights[:] = self._normals(self._positions, self.time)
-            return self._gaps(self._positions, self.time)
+            self._check_tunnelling(t)
+            self.L.weights[:] = self._normals(self._positions, t)
+            return self._gaps(self._positions, t)
 
         return self._together(gaps_and_rows)
 
-    def _update_sides(self, v: NDArray | None) -> NDArray[np.intp]:
-        """Update the active sides at the present positions; returns the points that have one."""
+    def _update_sides(self, v: NDArray | None, t: float) -> NDArray[np.intp]:
+        """Update the active sides at the present positions at ``t``; returns the points that have one."""
         assert self._sides is not None
-        x, time = self._points(), (self.time,) if self.moving else ()
+        x, time = self._points(), (t,) if self.moving else ()
         near = np.unique(np.concatenate([_in_box(x, face, time, self.gap_tolerance) for face in self.faces]))
         velocity = None if v is None else v[self.L.dofs[:: len(self.faces)]]
-        self._sides.update(near, x, self.time, velocity)
+        self._sides.update(near, x, t, velocity)
         return np.flatnonzero((self._sides.active >= 0).any(axis=1))
 
     def _together(self, evaluate: Callable[[], Any]) -> Any:
         """Result of ``evaluate``; an error on one rank is raised on all. Collective."""
         return parallel.together(self.system.comm, evaluate) if self._fallible else evaluate()
 
-    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
         """See :meth:`.Contact.active_set`; only points in the bounding box of a face are evaluated."""
         if self._own_gap:
-            return super().active_set(u, v)
+            return super().active_set(u, v, t)
+        self._evaluated_at = t
         if self.constant:
             return self.closed(self._gap0 + self.L(u))
         self._positions = self.places(u)
-        return self._together(lambda: self._closed_near(v))
+        return self._together(lambda: self._closed_near(v, t))
 
-    def _closed_near(self, v: NDArray | None) -> NDArray[np.bool_]:
-        """Mask of the closed points at the present positions, shape (p,); updates their rows."""
+    def _closed_near(self, v: NDArray | None, t: float) -> NDArray[np.bool_]:
+        """Mask of the closed points at the present positions at ``t``, shape (p,); updates their rows."""
         closed, count = np.zeros(len(self._positions), dtype=bool), len(self.faces)
         if self._sides is not None:
-            inside = self._update_sides(v)
-            self._check_tunnelling()
+            inside = self._update_sides(v, t)
+            self._check_tunnelling(t)
             x = self._points()[inside]
-            gaps, normals = self._sides.rows(inside, x, self.time, active_only=True)
+            gaps, normals = self._sides.rows(inside, x, t, active_only=True)
             acting = self.closed(gaps) & (self._sides.active[inside] >= 0)
             rows = (inside[:, None] * count + np.arange(count))[acting]
             closed[rows], self.L.weights[rows] = True, normals[acting]
             return closed
-        self._check_tunnelling()
-        time = (self.time,) if self.moving else ()
+        self._check_tunnelling(t)
+        time = (t,) if self.moving else ()
         for k, face in enumerate(self.faces):
             x = self._positions[k::count]
             near = _in_box(x, face, time, self.gap_tolerance)
@@ -242,7 +242,7 @@ class ObstacleContact(Contact):
     def keep(self) -> None:
         """See :meth:`.Contact.keep`."""
         super().keep()
-        self._tunnelling.accept_step(self._points(), self.time)
+        self._tunnelling.accept_step(self._points(), self._evaluated_at)
 
     def follows_steps(self) -> bool:
         """See :meth:`.Contact.follows_steps`."""
@@ -253,9 +253,9 @@ class ObstacleContact(Contact):
         super().resume(past)
         self._tunnelling.restart()
 
-    def _check_tunnelling(self) -> None:
+    def _check_tunnelling(self, t: float) -> None:
         """Store the error of points that tunnelled in this step as :attr:`failure`; on one rank raise it."""
-        error = self._tunnelling.error_at(self._points(), self.time, self._sides)
+        error = self._tunnelling.error_at(self._points(), t, self._sides)
         self.failure = self.failure or error  # of several substeps the first
         if self.failure is not None and self.comm.size == 1:
             raise self.failure
@@ -312,58 +312,3 @@ def _in_box(x: NDArray, face: Obstacle, time: tuple, tolerance: float) -> NDArra
             if high < np.inf:
                 inside &= x[:, i] <= high + tolerance
     return np.flatnonzero(inside)
-
-
-class RigidContact(ObstacleContact):
-    """Contact of the nodes of named facets with a rigid obstacle.
-
-    Args:
-        solid: The body.
-        facets: Name of the potential contact facets.
-        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.UnionObstacle`.
-        restitution: Newton's coefficient e of every node, 0 to 1.
-        gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
-        touching: See :class:`Contact`.
-        friction: Coulomb's coefficient mu, at least 0.
-        drift_correction: See :class:`Contact`.
-        allow_penetration: Accept nodes that are inside the obstacle at zero displacement and at the start.
-
-    Raises:
-        ValueError: An unknown facet name (the message lists the names), facets without
-            nodes, an obstacle of another dimension, contact on constrained dofs, nodes inside the
-            obstacle (the message names the deepest).
-    """
-
-    def __init__(
-        self,
-        solid: Body,
-        facets: str,
-        obstacle: Obstacle | Sequence[Obstacle],
-        *,
-        restitution: float = 0.0,
-        gap_tolerance: float | None = None,
-        touching: bool = True,
-        friction: float = 0.0,
-        drift_correction: float | bool = False,
-        allow_penetration: bool = False,
-    ) -> None:
-        if not isinstance(solid, Body):
-            raise ValueError(
-                f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(solid)}"
-            )
-        self._where = repr(facets)
-        nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
-        dofs = nodes[:, None] * solid.block + np.arange(gdim)
-        super().__init__(
-            solid, dofs, obstacle, x=solid.x[nodes, :gdim],
-            order=coordinate_order(solid.x[nodes], solid.length),
-            restitution=restitution, gap_tolerance=gap_tolerance, touching=touching, friction=friction,
-            drift_correction=drift_correction, allow_penetration=allow_penetration,
-        )  # fmt: skip
-        if not allow_penetration:
-            refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
-
-    def approach(self) -> SparseRows:
-        """Rows for the displacement of each point along ``-n`` of the start, towards the obstacle [m]."""
-        rows = self.L
-        return SparseRows(rows.dofs, -rows.weights, rows.order)

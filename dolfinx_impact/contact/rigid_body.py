@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ..algebra import coulomb
 from ..algebra.operators import SparseRows
 from ..systems.rigid_body import RigidBody
-from .base import TOUCHING, Contact
+from .base import Contact
+from .penetration import TOUCHING
 from .active_sides import ActiveSides
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
@@ -60,7 +61,7 @@ class RigidBodyContact(Contact):
         self.body, self.obstacle = body, obstacle
         self.faces = tuple(getattr(obstacle, "faces", (obstacle,)))
         self.moving = bool(getattr(obstacle, "moving", False))
-        self._points, self._frames = self._contact_points(np.zeros(3))
+        self._points, self._frames = self._contact_points(np.zeros(3), 0.0)
         count = len(self._frames)
         dofs = np.tile([0, 1, 2], (count, 1))
         rows = SparseRows(dofs, self._frames[:, 0].copy(), np.arange(count)[:, None])
@@ -78,46 +79,46 @@ class RigidBodyContact(Contact):
         arms = self.body.arms(u[2])
         return v[:2] + v[2] * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
 
-    def speeds(self, u: NDArray, v: NDArray) -> NDArray:
+    def speeds(self, u: NDArray, v: NDArray, t: float) -> NDArray:
         """See :meth:`.Contact.speeds`, at the corners."""
         velocities = np.repeat(self._corner_velocities(u, v), len(self.faces), axis=0)
-        return np.linalg.norm(velocities - self.surface_velocity(self.time)[:, :2], axis=1)
+        return np.linalg.norm(velocities - self.surface_velocity(t)[:, :2], axis=1)
 
     def places(self, u: NDArray) -> NDArray:
         """Current positions of the corners, one per row of L, shape (p, 2) [m]."""
         return np.repeat(u[:2] + self.body.arms(u[2]), len(self.faces), axis=0)
 
-    def gap(self, u: NDArray) -> NDArray:
-        """Signed distances of the contact points from the obstacle, shape (p,) [m]."""
+    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+        """Signed distances of the contact points from the obstacle at ``t``, shape (p,) [m]."""
         x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
-            return self._sides.gaps(x, self.time).ravel()
-        return np.stack([face.gap(x, self.time) for face in self.faces], axis=1).ravel() - self.body.radius
+            return self._sides.gaps(x, t).ravel()
+        return np.stack([face.gap(x, t) for face in self.faces], axis=1).ravel() - self.body.radius
 
-    def evaluate(self, u: NDArray) -> NDArray:
+    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
         """:meth:`gap` at ``u``; writes L(u) = ``(n, n.J a)`` into :attr:`L`, with the lever arm in m."""
-        return self._evaluate(u, None)
+        return self._evaluate(u, None, t)
 
-    def evaluate_along(self, u: NDArray, v: NDArray) -> NDArray:
+    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
         """See :meth:`.Contact.evaluate_along`."""
-        return self._evaluate(u, v)
+        return self._evaluate(u, v, t)
 
-    def active_set(self, u: NDArray, v: NDArray | None = None) -> NDArray[np.bool_]:
+    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
         """See :meth:`.Contact.active_set`."""
-        return self.closed(self._evaluate(u, v))
+        return self.closed(self._evaluate(u, v, t))
 
-    def _evaluate(self, u: NDArray, v: NDArray | None) -> NDArray:
+    def _evaluate(self, u: NDArray, v: NDArray | None, t: float) -> NDArray:
         x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
             velocities = None if v is None else self._corner_velocities(u, v)
-            self._sides.update(np.arange(len(x)), x, self.time, velocities)
-        error = self._tunnelling.error_at(x, self.time, self._sides)
+            self._sides.update(np.arange(len(x)), x, t, velocities)
+        error = self._tunnelling.error_at(x, t, self._sides)
         if error is not None:
             raise error
-        self._corners = x
-        self._points, self._frames = self._contact_points(u)
+        self._corners, self._evaluated_at = x, t
+        self._points, self._frames = self._contact_points(u, t)
         self.L.weights[:] = self._frames[:, 0]
-        return self.gap(u)
+        return self.gap(u, t)
 
     # -- history: the state that the next step depends on
 
@@ -132,7 +133,7 @@ class RigidBodyContact(Contact):
     def keep(self) -> None:
         """See :meth:`.Contact.keep`."""
         super().keep()
-        self._tunnelling.accept_step(self._corners, self.time)
+        self._tunnelling.accept_step(self._corners, self._evaluated_at)
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """See :meth:`.Contact.resume`."""
@@ -161,13 +162,13 @@ class RigidBodyContact(Contact):
         along = np.einsum("pk,pk->p", self._frames[:, 1], v - self.surface_velocity(t))
         return along[:, None] * self._frames[:, 1, :2]
 
-    def _contact_points(self, u: NDArray) -> tuple[NDArray, NDArray]:
-        """Contact points, shape (p, 2) [m], and local bases, shape (p, 2, 3), at ``u``."""
+    def _contact_points(self, u: NDArray, t: float) -> tuple[NDArray, NDArray]:
+        """Contact points, shape (p, 2) [m], and local bases, shape (p, 2, 3), at ``u`` at ``t``."""
         arms = self.body.arms(u[2])
         if self._sides is not None:
-            n = self._sides.rows(np.arange(len(arms)), u[:2] + arms, self.time)[1].reshape(-1, 2)
+            n = self._sides.rows(np.arange(len(arms)), u[:2] + arms, t)[1].reshape(-1, 2)
         else:
-            normals = [face.normal(u[:2] + arms, self.time) for face in self.faces]
+            normals = [face.normal(u[:2] + arms, t) for face in self.faces]
             n = np.stack(normals, axis=1).reshape(-1, 2)
         a = np.repeat(arms, len(self.faces), axis=0) - self.body.radius * n
         axes = np.concatenate([n[:, None], coulomb.tangents(n)], axis=1)

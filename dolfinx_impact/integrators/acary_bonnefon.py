@@ -92,8 +92,8 @@ class AcaryBonnefon(Integrator):
         """One step of (6); ``r`` is P."""
         h, contact = self.dt, self.contact
         before = self.v.copy()
-        forecast = self.u + self.forecast * h * self.v
-        closed = contact.closed(contact.evaluate(forecast)) if contact is not None else None
+        forecast, t = self.u + self.forecast * h * self.v, self.t - (1 - self.forecast) * h
+        closed = contact.closed(contact.evaluate(forecast, t)) if contact is not None else None
         self.system.force(self.t, self.u + h / 2 * self.v, self.v, self._f)
         self._f *= h
         self._solver.solve(self._f, self._dv)  # first line of (6), free
@@ -101,7 +101,7 @@ class AcaryBonnefon(Integrator):
         self.u += h / 2 * (before + self.v)  # second line of (6), free
         if contact is not None and closed is not None:
             velocity: NDArray = contact.L(self.v) + contact.restitutions * contact.L(before)
-            P, tau = self._solve(closed, velocity, contact.gap(self.u))
+            P, tau = self._solve(closed, velocity, contact.gap(self.u, self.t))
             self.r[:], self.tau[:] = self._points.mine(P), self._points.mine(tau)
             self._apply()
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from .. import arguments, descriptions, parallel
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
-from ..contact.base import Contact, refuse_penetration
+from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
+from ..contact.penetration import refuse_penetration
 from ..systems.system import System
 from .constants import scheme_constants
 from .energy import EnergyBalance
@@ -126,11 +127,6 @@ class Integrator:
         return self.t + self.v_shift * self.dt
 
     @property
-    def contact_time(self) -> float:
-        """Time at which contact at velocity level evaluates the gap: ``t`` [s]."""
-        return self.t
-
-    @property
     def v_mean(self) -> NDArray:
         """Velocities at ``t``, shape (size,) [m/s]."""
         return self.v
@@ -148,8 +144,7 @@ class Integrator:
         """Gap at ``u``, shape (points of this rank,) [m]."""
         if self.contact is None:
             return np.zeros(0)
-        self.contact.time = self.t
-        return self.contact.gap(self.u)
+        return self.contact.gap(self.u, self.t)
 
     def start(self, u0: Initial, v0: Initial, t0: float = 0.0, *, allow_penetration: bool = False) -> None:
         """Set the initial state. Collective.
@@ -172,8 +167,8 @@ class Integrator:
         if contact is not None:
             contact.start(u, t0)
             if not (allow_penetration or contact.allow_penetration):
-                refuse_penetration(contact, contact.gap(u), contact.places(u), "contact points")
-            contact.warn_of_long_steps(u, v, self.dt / self.substeps)
+                refuse_penetration(contact, contact.gap(u, t0), contact.places(u), "contact points")
+            contact.warn_of_long_steps(u, v, self.dt / self.substeps, t0)
         self.t0, self.n = t0, 0
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0

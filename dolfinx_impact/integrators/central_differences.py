@@ -23,8 +23,8 @@ from .step_buffer import CompiledLoop
 STEP_ROUNDING = 1e-6
 #: What compiled loops do in the place of the scheme.
 _REPLACED = (
-    "step", "advance", "_constrain", "_resolve_contact", "contact_position", "end_position", "constrained",
-    "t", "v_time", "v_shift", "contact_time", "v_mean", "v_mean_at", "gap", "contact_work", "substeps",
+    "step", "advance", "_constrain", "_resolve_contact", "contact_point", "end_position", "constrained",
+    "t", "v_time", "v_shift", "v_mean", "v_mean_at", "gap", "contact_work", "substeps",
     "point_records", "fine_records",
 )  # fmt: skip
 
@@ -114,9 +114,9 @@ class CentralDifferences(Integrator):
             return self.v_start[dofs]
         return formulas.mean_velocity(self.v_before[dofs], self.v[dofs])
 
-    def contact_position(self) -> NDArray:
-        """Position at which velocity-level contact evaluates the gap: u at ``t`` [m]."""
-        return self.u
+    def contact_point(self) -> tuple[float, NDArray]:
+        """Time [s] and position [m] at which the active set is decided at velocity level: ``t`` and ``u``."""
+        return self.t, self.u
 
     def end_position(self) -> NDArray:
         """``u* = u_n + h v*``, one step later [m]."""

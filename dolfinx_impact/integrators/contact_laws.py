@@ -35,12 +35,8 @@ class FreeStep(Protocol):
     def v_time(self) -> float:
         """Time of ``v`` [s]."""
 
-    @property
-    def contact_time(self) -> float:
-        """Time at which the gap is evaluated [s]."""
-
-    def contact_position(self) -> NDArray:
-        """Displacements at which the gap is evaluated, shape (size,) [m]."""
+    def contact_point(self) -> tuple[float, NDArray]:
+        """Time [s] and position, shape (size,) [m], at which the active set is decided."""
 
 
 class FreeEnd(FreeStep, Protocol):
@@ -148,19 +144,20 @@ class VelocityLevel:
         if contact is None:
             return np.zeros(0)
         corrects = contact.drift_correction > 0 and not contact.constant
-        old = contact.approach_velocity(s.v_before, s.v_time - s.dt) if corrects and not first else None
-        contact.time = s.contact_time
-        closed = contact.active_set(s.contact_position(), s.v)
-        b = contact.approach_velocity(s.v, s.v_time)  # L v*
+        v_time = s.v_time
+        old = contact.approach_velocity(s.v_before, v_time - s.dt) if corrects and not first else None
+        t, u = s.contact_point()
+        closed = contact.active_set(u, s.v, t)
+        b = contact.approach_velocity(s.v, v_time)  # L v*
         if not first and (corrects or contact.restitution > 0.0):
-            before = contact.approach_velocity(s.v_before, s.v_time - s.dt)
+            before = contact.approach_velocity(s.v_before, v_time - s.dt)
             e = contact.restitutions
             if old is not None:
                 e = self._corrected(s, closed & contact.closed_before, before, old)
             b = newton_impact(b, before, e)  # L (v* + e v-)
         if contact.stateful:
             contact.note(closed)
-        return response.solve(closed, b, s.v, s.v_time)  # Di Stasio et al. (8)
+        return response.solve(closed, b, s.v, v_time)  # Di Stasio et al. (8)
 
     def compiled(self) -> CompiledLaw:
         """The law for compiled loops.
@@ -171,14 +168,14 @@ class VelocityLevel:
         return CompiledLaw(_compiled_contact(self), at_position=False)
 
     def impact(self, s: FreeStep, response: DelassusOperator) -> NDArray:
-        """Impulses of an impact at ``s.contact_time``, shape (p,) [N s]; ``s.v`` is the velocity before."""
+        """Impulses of an impact at the contact point of ``s``, shape (p,) [N s]; ``s.v`` is that before."""
         if self.contact is None:
             return np.zeros(0)
         contact = self.contact
-        contact.time = s.contact_time
-        closed = contact.active_set(s.contact_position(), s.v)
-        b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, contact.time)
-        return response.solve(closed, b, s.v, contact.time)
+        t, u = s.contact_point()
+        closed = contact.active_set(u, s.v, t)
+        b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, t)
+        return response.solve(closed, b, s.v, t)
 
     def _corrected(self, s: FreeStep, lasting: NDArray, before: NDArray, old: NDArray) -> NDArray:
         """Coefficients of restitution with feedback of the gap, shape (p,).
@@ -190,7 +187,8 @@ class VelocityLevel:
         """
         contact = self.contact
         assert contact is not None
-        gap = contact.gap(s.contact_position())
+        t, u = s.contact_point()
+        gap = contact.gap(u, t)
         speed = np.linalg.norm(s.v_before[contact.L.dofs], axis=1)
         which = np.flatnonzero(lasting & (before < np.minimum(old, 0.0) - self._TURNED * speed))
         e = contact.restitutions.copy()
@@ -236,7 +234,7 @@ class PositionLevel:
         contact = self.contact
         if contact is None:
             return np.zeros(0)
-        gap = contact.evaluate_along(s.end_position(), s.v)
+        gap = contact.evaluate_along(s.end_position(), s.v, s.t)
         which = gap < 0 if first else np.ones(gap.size, dtype=bool)
         free, reach = self._constrained_gap(s, None)
         r = response.solve(which, free / reach)  # Di Stasio et al. (19), (22)
@@ -263,7 +261,7 @@ class PositionLevel:
         gap, reach = np.zeros(contact.count), np.zeros(contact.count)
         for e in contact.restitution_laws():
             free, sensitivity = s.constrained(e)
-            values = contact.gap(free if change is None else free + sensitivity * change)
+            values = contact.gap(free if change is None else free + sensitivity * change, s.t)
             points = contact.restitutions == e
             gap[points], reach[points] = values[points], sensitivity
         return gap, reach

@@ -143,7 +143,7 @@ class Newmark(Integrator):
     def _project(self) -> None:
         """The predictor moved to the nearest admissible position, (61)-(62)."""
         assert self.contact is not None
-        gap = self.contact.evaluate(self.u)
+        gap = self.contact.evaluate(self.u, self.t)
         length = self._projection.solve(np.ones(gap.size, dtype=bool), gap)
         self._projection.apply_impulse(length, self.u)
 

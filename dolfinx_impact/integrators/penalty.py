@@ -52,7 +52,8 @@ class ExplicitPenalty(Penalty):
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
-        gap = self.contact.evaluate(s.contact_position())  # (85)
+        t, u = s.contact_point()
+        gap = self.contact.evaluate(u, t)  # (85)
         return s.dt / self.eps * np.maximum(-gap, 0.0)
 
 
@@ -67,9 +68,9 @@ class ImplicitPenalty(Penalty):
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
-        self.contact.evaluate(s.end_position())
+        self.contact.evaluate(s.end_position(), s.t)
         free, reach = s.constrained(0.0)
-        gap = self.contact.gap(free)
+        gap = self.contact.gap(free, s.t)
         regularisation = self.eps / (s.dt * reach)  # r = h R(g'), (77)
 
         def law(H: NDArray, b: NDArray) -> NDArray:
@@ -89,14 +90,14 @@ class EnergyConservingPenalty(Penalty):
         contact, h, eps = self.contact, s.dt, self.eps
         if contact is None:
             return np.zeros(0)
-        before = contact.gap(s.u_before)  # type: ignore[attr-defined]
+        before = contact.gap(s.u_before, s.t - h)  # type: ignore[attr-defined]
         free, reach = s.constrained(0.0)
 
         def law(H: NDArray, free: NDArray, before: NDArray) -> NDArray:
             return h * _mean_forces(reach * h * H, free, before, eps)
 
         all_points = np.ones(before.size, dtype=bool)
-        return response.solve_by(law, all_points, contact.gap(free), before)
+        return response.solve_by(law, all_points, contact.gap(free, s.t), before)
 
 
 def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDArray:

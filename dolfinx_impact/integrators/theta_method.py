@@ -105,16 +105,11 @@ class ThetaMethod(Integrator):
         """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
         return self.step_solver.reactions()
 
-    @property
-    def contact_time(self) -> float:
-        """Time of the forecast position [s]."""
-        return self.t - (1 - self.forecast) * self.dt
-
-    def contact_position(self) -> NDArray:
-        """The forecast position ``u_n + forecast h v_n`` [m]; overwritten by the next call."""
+    def contact_point(self) -> tuple[float, NDArray]:
+        """Time [s] and value [m] of the forecast ``u_n + forecast h v_n``; overwritten by the next call."""
         np.multiply(self.v_before, self.forecast * self.dt, out=self._forecast_u)
         self._forecast_u += self.u_before
-        return self._forecast_u
+        return self.t - (1 - self.forecast) * self.dt, self._forecast_u
 
     def end_position(self) -> NDArray:
         """``u_{n+1}`` without contact [m]."""

@@ -1,0 +1,69 @@
+"""Contact of the nodes of a body with a rigid obstacle."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+import numpy as np
+
+from .. import arguments
+from ..algebra.operators import SparseRows, coordinate_order
+from ..systems.body import Body
+from .obstacle_contact import ObstacleContact
+from .obstacles import Obstacle
+from .penetration import refuse_penetration
+
+
+class RigidContact(ObstacleContact):
+    """Contact of the nodes of named facets with a rigid obstacle.
+
+    Args:
+        solid: The body.
+        facets: Name of the potential contact facets.
+        obstacle: The shape, or a list of shapes for their :class:`~.obstacles.UnionObstacle`.
+        restitution: Newton's coefficient e of every node, 0 to 1.
+        gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
+        touching: See :class:`Contact`.
+        friction: Coulomb's coefficient mu, at least 0.
+        drift_correction: See :class:`Contact`.
+        allow_penetration: Accept nodes that are inside the obstacle at zero displacement and at the start.
+
+    Raises:
+        ValueError: An unknown facet name (the message lists the names), facets without
+            nodes, an obstacle of another dimension, contact on constrained dofs, nodes inside the
+            obstacle (the message names the deepest).
+    """
+
+    def __init__(
+        self,
+        solid: Body,
+        facets: str,
+        obstacle: Obstacle | Sequence[Obstacle],
+        *,
+        restitution: float = 0.0,
+        gap_tolerance: float | None = None,
+        touching: bool = True,
+        friction: float = 0.0,
+        drift_correction: float | bool = False,
+        allow_penetration: bool = False,
+    ) -> None:
+        if not isinstance(solid, Body):
+            raise ValueError(
+                f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(solid)}"
+            )
+        self._where = repr(facets)
+        nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
+        dofs = nodes[:, None] * solid.block + np.arange(gdim)
+        super().__init__(
+            solid, dofs, obstacle, x=solid.x[nodes, :gdim],
+            order=coordinate_order(solid.x[nodes], solid.length),
+            restitution=restitution, gap_tolerance=gap_tolerance, touching=touching, friction=friction,
+            drift_correction=drift_correction, allow_penetration=allow_penetration,
+        )  # fmt: skip
+        if not allow_penetration:
+            refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
+
+    def approach(self) -> SparseRows:
+        """Rows for the displacement of each point along ``-n`` of the start, towards the obstacle [m]."""
+        rows = self.L
+        return SparseRows(rows.dofs, -rows.weights, rows.order)
