@@ -44,6 +44,7 @@ NAMES: dict[str, dict[str, str]] = {
         "lumped_response": "lumped_delassus",
     },
     "integrators.energy": _BALANCE,
+    "integrators.modified_mass": {"MasslessContact": "ModifiedMass"},
     "integrators.theta_method": {"NewtonTheta": "ThetaMethod"},
     "output": _WRITER,
     "output.fields": _WRITER,

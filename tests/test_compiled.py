@@ -354,3 +354,36 @@ def test_a_hati_with_other_parts_does_not(kind, balance, reason):
     for name in ("u", "v", "r", *TERMS):
         np.testing.assert_array_equal(by_default[name], plain[name], err_msg=name)
     assert not follow or follow[0].seen == 4 * 600
+
+
+class Delegating:
+    """A contact law that hands all but its impulses on."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["inner"], name)
+
+    def impulses(self, s, response, *, first=False):
+        return 0.5 * self.inner.impulses(s, response, first=first)
+
+
+def test_the_compiled_form_of_another_object_is_not_taken():
+    ball = di.PointMasses(1.0, load=[-9.81])
+    law = Delegating(di.integrators.VelocityLevel(di.DofBound(ball, 0, lower=0.0, restitution=0.5)))
+    scheme = di.integrators.CentralDifferences(ball, 1e-3, law)
+    scheme.start(0.05, 0.0)
+    reason = scheme.compiled_loop(ball.rows(), None)
+    assert reason == "Delegating is no contact law of the compiled loop"
+
+
+def test_a_contact_with_places_of_its_own_is_not_compiled():
+    class Shifted(di.ObstacleContact):
+        def places(self, u):
+            return super().places(u) + 0.1
+
+    system = di.PointMasses([1.0, 1.0])
+    contact = Shifted(system, [[0, 1]], di.Sphere((0.0, -2.0), 1.0))
+    with pytest.raises(kernels.NotCompiled, match="Shifted decides for itself"):
+        contact.compiled()

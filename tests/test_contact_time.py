@@ -175,3 +175,72 @@ def test_tunnelling_at_position_level_is_found_where_no_gap_is_recorded():
     with pytest.raises(RuntimeError, match="jumps over the obstacle"):
         for _ in range(10):
             ball.step()
+
+
+# -- what a user's contact may follow
+
+
+class Sticky(di.DofBound):
+    """Remains closed within 1 mm once it was."""
+
+    def active_set(self, u, v=None, t=0.0):
+        gap = self.gap(u, t)
+        return self.closed(gap) | (self.closed_before & (gap < 1e-3))
+
+
+def test_points_that_were_closed_are_known_to_a_users_contact():
+    system = di.PointMasses(1.0, load=[-9.81])
+    contact = Sticky(system, 0, lower=0.0)
+    scheme = di.CDLagrange(system, 1e-3, contact)
+    scheme.start(1e-3, 0.0)
+    seen = 0
+    for _ in range(100):
+        scheme.step()
+        seen += int(contact.closed_before.sum())
+    assert seen > 80
+
+
+def test_a_drift_correction_that_is_set_after_the_start_acts():
+    def deepest(late):
+        bead = di.PointMasses([1.0, 1.0])
+        ring = di.Sphere((0.0, 0.0), 1.0, inside=True)
+        contact = di.ObstacleContact(bead, [[0, 1]], ring, drift_correction=0.0 if late else 0.5)
+        scheme = di.CDLagrange(bead, H, contact)
+        scheme.start([0.0, -1.0], [1.0, 0.0])
+        contact.drift_correction = 0.5
+        for _ in range(500):
+            scheme.step()
+        return -contact.gap(scheme.u)[0]
+
+    assert deepest(late=True) < 2e-4 and deepest(late=False) < 2e-4
+
+
+class Nested(Reading):
+    """Its gap is called by the evaluation of the base class, without the time."""
+
+    def evaluate(self, u):
+        return super().evaluate(u)
+
+
+def test_calls_within_a_method_without_the_time_are_at_the_same_time():
+    with warns():
+        found = bound(Nested)
+    assert np.array_equal(found, bound(Given))
+
+
+def test_a_warning_may_be_silenced_in_the_old_form():
+    class Quiet(di.ObstacleContact):
+        def warn_of_long_steps(self, u, v, dt):
+            pass
+
+    assert np.array_equal(path(Quiet, TABLE)[0], path(di.ObstacleContact, TABLE)[0])
+
+
+def test_the_time_of_a_list_is_that_of_the_last_evaluation():
+    system = di.PointMasses([1.0, 1.0], load=[-9.81, 0.0])
+    scheme = di.CDLagrange(system, H, [di.DofBound(system, i, lower=0.0) for i in (0, 1)])
+    scheme.start(1.0, 0.0)
+    for _ in range(10):
+        scheme.step()
+    with warns():
+        assert scheme.contact.time == pytest.approx(10 * H)

@@ -1,6 +1,8 @@
 """Named schemes are classes: facts, parameters, what a checkpoint compares, and what a user may derive."""
 
 import inspect
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,10 @@ import dolfinx_impact as di
 from dolfinx_impact.integrators.catalogue import CLASSES, table
 from dolfinx_impact.integrators.catalogue_entry import OF_THE_CONTACT
 from dolfinx_impact.integrators.constants import PARTS
+from dolfinx_impact.integrators.delassus_lumped import LumpedDelassus
 from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
 from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
+from dolfinx_impact.integrators.user_schemes import find_scheme
 from dolfinx_impact.simulation.run_fingerprint import description
 
 ROOT = Path(__file__).parent.parent
@@ -176,3 +180,67 @@ def test_the_tables_of_the_readme_are_those_of_the_classes():
     numbered = [name for name in CLASSES if name.startswith("dep-")]
     assert table(*(name for name in CLASSES if name not in numbered)) in readme
     assert table(*numbered, papers=False) in readme
+
+
+def test_system_and_step_of_a_users_scheme_may_have_any_name():
+    class Mine(di.CDLagrange):
+        def __init__(self, model, h, contact=None):
+            super().__init__(model, h, contact)
+
+    assert hanging(Mine).parameters() == {}
+
+
+class Sparse(di.CDLagrange):
+    """Takes the option of the class that it derives from."""
+
+
+def test_a_class_by_name_takes_allow_unstable(monkeypatch):
+    monkeypatch.setitem(sys.modules, "users", types.SimpleNamespace(Sparse=Sparse))
+    spring = di.PointMasses(1.0, stiffness=[[4.0]])
+    scheme = find_scheme("users:Sparse").make(spring, 1.1, None, allow_unstable=True)
+    assert scheme.beyond_limit and type(scheme) is Sparse
+
+
+def test_the_position_of_contact_in_its_old_form_acts_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"Ahead.contact_position is now contact_point\(\)"):
+
+        class Ahead(di.CDLagrange):
+            def contact_position(self):
+                return self.u - 0.01
+
+    class Now(di.CDLagrange):
+        def contact_point(self):
+            return self.t, self.u - 0.01
+
+    runs = []
+    for kind in (Ahead, Now):
+        scheme = hanging(kind)
+        scheme.start([0.1, 0.0], 0.0)
+        runs.append(di.simulate(scheme, t_end=1.0, progress=False)["u"])
+    assert np.array_equal(*runs)
+
+
+def test_a_constraint_of_a_users_scheme_acts_in_every_step():
+    class Held(di.CDLagrange):
+        calls = 0
+
+        def _constrain(self, part):
+            type(self).calls += 1
+            super()._constrain(part)
+
+    scheme = hanging(Held)
+    scheme.start(0.1, 0.0)
+    for _ in range(10):
+        scheme.step()
+    assert Held.calls == 11
+
+
+def test_a_delassus_operator_of_a_users_is_used():
+    class Half(LumpedDelassus):
+        def delassus(self, closed):
+            return 2.0 * super().delassus(closed)
+
+    ball = di.PointMasses(1.0)
+    contact = di.DofBound(ball, 0, lower=0.0)
+    r = Half(contact, ball.inverse_mass).solve(np.array([True]), np.array([-1.0]))
+    assert r == pytest.approx([0.5])

@@ -142,17 +142,19 @@ def test_modules_are_found_by_their_old_names_too(old, monkeypatch):
 
 
 @pytest.mark.parametrize("old, names", [
-    ("integrators.formulas", ("CentralDifferences", "ThetaMethod")),
+    ("energy", ("EnergyBalance", "ThetaBalance")),
+    ("integrators.formulas", ("CentralDifferences", "ThetaMethod", "refuse_unsteady")),
+    ("obstacle_contact", ("ObstacleContact", "RigidContact")),
     ("integrators.hati.sides", ("GluedExplicit", "Implicit")),
     ("rigid_body", ("RigidBody", "RigidBodyContact")), ("steps", ("Steps", "Recorder")),
 ])  # fmt: skip
 def test_a_module_that_was_divided_still_has_all_its_names(old, names, monkeypatch):
     monkeypatch.delitem(sys.modules, f"dolfinx_impact.{old}", raising=False)
-    first, second = _moved.DIVIDED[old]
-    with pytest.warns(DeprecationWarning, match=f"is now dolfinx_impact.{first} and dolfinx_impact.{second}"):
+    modules = [f"dolfinx_impact.{each}" for each in _moved.DIVIDED[old]]
+    with pytest.warns(DeprecationWarning, match=f"is now {' and '.join(modules)}"):
         found = importlib.import_module(f"dolfinx_impact.{old}")
-    for name, new in zip(names, (first, second)):
-        assert getattr(found, name) is getattr(importlib.import_module(f"dolfinx_impact.{new}"), name)
+    for name, new in zip(names, modules):
+        assert getattr(found, name) is getattr(importlib.import_module(new), name)
 
 
 def test_old_names_are_attributes_too(monkeypatch):

@@ -56,8 +56,7 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     Attributes:
         L: Contact operator at the last :meth:`evaluate`.
         count: Number p of points on this rank.
-        closed_before: Points that were closed in the last step, mask of shape (p,); followed where
-            :attr:`stateful`.
+        closed_before: Points that were closed in the last step, mask of shape (p,).
         total: Number of points of all ranks.
         mine: Range of this rank's points in the rank-ordered concatenation over all ranks.
         constant: Whether L is constant in time.
@@ -71,8 +70,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     constant, moving = True, False
     #: Smallest thickness of the obstacle [m]: points that move farther in a step may tunnel through it.
     thickness = math.inf
-    #: Whether the end of a step concerns the contact (:meth:`note`, :meth:`keep`, :meth:`agree_on_failure`).
-    stateful = True
     #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.
     failure: Exception | None = None
     #: Time of the last evaluation [s], with which :meth:`keep` stores the end of a step.
@@ -184,7 +181,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Initialise at the displacements ``u`` [m] and the time ``t`` [s], without history. Collective."""
         self._evaluated_at = t
         self.closed_before[:] = self._closed[:] = False
-        self.stateful = self.follows_steps()
 
     def warn_of_long_steps(self, u: NDArray, v: NDArray, dt: float, t: float = 0.0) -> None:
         """Warn where points with velocities ``v`` at ``t`` may tunnel in a step of ``dt``. Collective."""
@@ -221,11 +217,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     def remembers(self) -> bool:
         """Whether the next step depends on more than displacements and velocities."""
         return self._sides is not None or (self.drift_correction > 0 and not self.constant)
-
-    def follows_steps(self) -> bool:
-        """Whether there is a history, tunnelling to detect, or a user-defined class with these methods."""
-        own = kernels.overridden(self, ("note", "keep", "agree_on_failure"), "follows_steps")
-        return self.remembers or self.thickness < math.inf or own is not None
 
     def past(self) -> dict[str, NDArray]:
         """History variables that the next step depends on, by name, shape (p, ...) each; empty for none."""

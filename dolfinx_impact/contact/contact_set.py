@@ -133,14 +133,17 @@ class ContactSet(Contact):
 
     def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
         """See :meth:`.Contact.evaluate`."""
+        self._evaluated_at = t
         return self._updated(lambda each: each.evaluate(u, t))
 
     def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
         """See :meth:`.Contact.evaluate_along`."""
+        self._evaluated_at = t
         return self._updated(lambda each: each.evaluate_along(u, v, t))
 
     def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
         """See :meth:`.Contact.active_set`."""
+        self._evaluated_at = t
         return self._updated(lambda each: each.active_set(u, v, t))
 
     def _updated(self, evaluate: Callable[[Contact], NDArray]) -> NDArray:
@@ -226,10 +229,6 @@ class ContactSet(Contact):
         super().keep()
         for each in self.members:
             each.keep()
-
-    def follows_steps(self) -> bool:
-        """See :meth:`.Contact.follows_steps`."""
-        return super().follows_steps() or any(each.follows_steps() for each in self.members)
 
     def past(self) -> dict[str, NDArray]:
         """See :meth:`.Contact.past`; variables of a member are NaN at the points of the others."""

@@ -215,6 +215,9 @@ class ObstacleContact(Contact):
     def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`; the surface is that of a curved obstacle, which is asked for it."""
         self._refuse_uncompiled()
+        names = ("places", "_gaps", "_normals", "_evaluate", "_closed_near")
+        if kernels.overridden(self, names) is not None:
+            raise kernels.NotCompiled(f"{type(self).__name__} decides for itself which points are closed")
         if surface is None and not self.constant:
             surface = self._surface()
         return super().compiled(surface, self._x if x is None else x)
@@ -242,11 +245,8 @@ class ObstacleContact(Contact):
     def keep(self) -> None:
         """See :meth:`.Contact.keep`."""
         super().keep()
-        self._tunnelling.accept_step(self._points(), self._evaluated_at)
-
-    def follows_steps(self) -> bool:
-        """See :meth:`.Contact.follows_steps`."""
-        return super().follows_steps()
+        if self.thickness < np.inf:
+            self._tunnelling.accept_step(self._points(), self._evaluated_at)
 
     def resume(self, past: Mapping[str, NDArray]) -> None:
         """See :meth:`.Contact.resume`."""

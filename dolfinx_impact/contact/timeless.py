@@ -9,7 +9,9 @@ from typing import Any, Callable
 from .. import _deprecated
 
 #: Methods whose last argument is the time, and the number of arguments before it.
-_METHODS = {"gap": 1, "evaluate": 1, "evaluate_along": 2, "active_set": 2, "speeds": 2}
+_METHODS = {
+    "warn_of_long_steps": 3, "gap": 1, "evaluate": 1, "evaluate_along": 2, "active_set": 2, "speeds": 2,
+}  # fmt: skip
 
 
 class Time:
@@ -19,7 +21,7 @@ class Time:
         if contact is None:
             return self
         _deprecated.warn(f"{type(contact).__name__}.time", "an argument, as in gap(u, t)", 2)
-        return contact._evaluated_at
+        return vars(contact).get("_under_way", contact._evaluated_at)
 
     def __set__(self, contact: Any, t: float) -> None:
         raise AttributeError(
@@ -44,7 +46,7 @@ def adapt(cls: type, root: type) -> str:
         # Bases that are contacts have been adapted themselves; others are not.
         if (owner is cls or not issubclass(owner, root)) and not _takes_time(vars(owner)[name], before):
             setattr(cls, name, _without_time(vars(owner)[name], before))
-            found = name
+            found = found if name == "warn_of_long_steps" else name
     return found or getattr(cls, "_timeless", "")
 
 
@@ -58,13 +60,18 @@ def _takes_time(method: Any, before: int) -> bool:
 
 
 def _without_time(function: Callable[..., Any], before: int) -> Callable[..., Any]:
-    """The method as one that also takes the time, and drops it."""
+    """The method as one that also takes the time, and drops it; calls within it are at the same time."""
 
     @functools.wraps(function)
     def method(self: Any, *values: Any, **named: Any) -> Any:
         t = named.pop("t", values[before] if len(values) > before else None)
-        if t is not None:
+        if t is None or "_under_way" in vars(self):
+            return function(self, *values[:before], **named)
+        self._under_way = t
+        try:
+            return function(self, *values[:before], **named)
+        finally:
+            del self._under_way
             self._evaluated_at = t
-        return function(self, *values[:before], **named)
 
     return method

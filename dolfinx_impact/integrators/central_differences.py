@@ -96,7 +96,8 @@ class CentralDifferences(Integrator):
         self.enforcement, self._loops = enforcement, formulas.for_arrays()
         self._kick = dt * system.inverse_mass
         #: Whether :meth:`_constrain` changes velocities in every step.
-        self._constrains = system.prescribed.any
+        own = kernels.overridden(self, ("_constrain",), CentralDifferences) is not None
+        self._constrains = own or system.prescribed.any
         self.look_ahead = dt if system.prescribed.any else 0.0
         if enforcement.contact is not None:
             self._response = lumped_delassus(self)

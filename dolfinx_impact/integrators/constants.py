@@ -44,7 +44,10 @@ def scheme_constants(scheme: Any, base: type) -> dict[str, bool | int | float | 
     found: dict[str, Any] = {}
     for kind in type(scheme).__mro__:
         built_in = kind.__module__.startswith(__name__.split(".")[0] + ".")
+        parts = () if built_in else _first_arguments(kind, 3 if hasattr(scheme, "coarse") else 2)
         for name in arguments_of(kind):
+            if name in parts:
+                continue
             value = value_of(scheme, name)
             if value is _MISSING and not built_in:
                 raise ValueError(
@@ -70,6 +73,13 @@ def arguments_of(kind: type) -> Iterator[str]:
         named = argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
         if named and name not in PARTS and not name.startswith("allow_"):
             yield name
+
+
+def _first_arguments(kind: type, count: int) -> list[str]:
+    """Names of the first arguments of a class's own constructor: system and step, under any names."""
+    if "__init__" not in vars(kind):
+        return []
+    return list(inspect.signature(vars(kind)["__init__"]).parameters)[1 : count + 1]
 
 
 def class_constants(kind: type) -> Iterator[str]:

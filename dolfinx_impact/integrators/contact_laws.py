@@ -155,8 +155,7 @@ class VelocityLevel:
             if old is not None:
                 e = self._corrected(s, closed & contact.closed_before, before, old)
             b = newton_impact(b, before, e)  # L (v* + e v-)
-        if contact.stateful:
-            contact.note(closed)
+        contact.note(closed)
         return response.solve(closed, b, s.v, v_time)  # Di Stasio et al. (8)
 
     def compiled(self) -> CompiledLaw:

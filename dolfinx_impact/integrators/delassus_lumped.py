@@ -36,6 +36,9 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         self._diagonal: NDArray | None = None
         if contact.constant and not self._coupled:
             self._diagonal = rows.diagonal(self._inverse)
+        changed = kernels.overridden(self, ("delassus", "_solve_groups"), LumpedDelassus)
+        #: H where it is a constant diagonal, shape (p,) [1/kg], or None.
+        self._constant_H = self._diagonal if changed is None else None
 
     def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
         """See :class:`.DelassusOperator`; ``r = max(0, -b / H)`` for uncoupled points, else an LCP each."""
@@ -43,8 +46,8 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
             return self._solve_gathered(closed, b)
         r, error, which = np.zeros(b.size), None, np.flatnonzero(closed)
         try:
-            if self._diagonal is not None and which.size:
-                r[which] = complementarity.solve(self._diagonal[which], b[which])
+            if self._constant_H is not None and which.size:
+                r[which] = complementarity.solve(self._constant_H[which], b[which])
             elif which.size:
                 self._solve_groups(which, b, r)
         except complementarity.NotConverged as caught:
@@ -155,7 +158,6 @@ class LumpedFrictionalDelassus(LumpedDelassus):
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
         assert integrator.contact is not None
         super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
-        self._diagonal = None  # points are solved in groups, with friction
         self._r_t = np.zeros(integrator.contact.L.dofs.shape)
         self._free: NDArray = np.zeros((0, 0))
         dofs, m = self._contact.L.dofs, self._inverse[self._contact.L.dofs]

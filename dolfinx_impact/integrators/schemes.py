@@ -5,12 +5,25 @@ from __future__ import annotations
 from .. import arguments
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
+from .acary_bonnefon import AcaryBonnefon
 from .central_differences import CentralDifferences
 from .contact_laws import PositionLevel, VelocityLevel
+from .implicit_velocity import CDLagrangeImplicit
 from .newmark import Newmark
 from .options import CONSISTENT, LUMPED, THETA, TOUCHING
 from .requirements import without_friction
 from .theta_method import ThetaMethod
+
+__all__ = [
+    "AcaryBonnefon",
+    "CDLagrange",
+    "CDLagrangeImplicit",
+    "Carpenter",
+    "CarpenterImplicit",
+    "MoreauJean",
+    "MoreauJeanDecoupled",
+    "PaoliSchatzman",
+]
 
 
 class CDLagrange(CentralDifferences):

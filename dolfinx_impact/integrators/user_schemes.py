@@ -50,7 +50,9 @@ def _own(name: str) -> Scheme:
     def make(
         system: System, dt: float, contact: Contact | None = None, *, allow_unstable: bool = False
     ) -> Integrator:
-        made = kind(system, dt, contact=contact)
+        takes = "allow_unstable" in inspect.signature(kind).parameters
+        options = {"allow_unstable": allow_unstable} if takes else {}
+        made = kind(system, dt, contact=contact, **options)
         return made if _follows_the_base(kind) else _StepperAdapter(system, dt, contact, made)
 
     return Scheme(

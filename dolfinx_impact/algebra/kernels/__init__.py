@@ -65,8 +65,9 @@ def ask(thing: object, lacking: str) -> Any:
     Raises:
         NotCompiled: The reason of the object; no such method, or None from it.
     """
-    method = getattr(thing, "compiled", None)
-    found = None if method is None else method()
+    # Of the object or its class: what an object that delegates by __getattr__ has is the form of another one.
+    levels = [getattr(thing, "__dict__", {}), *(vars(kind) for kind in type(thing).__mro__)]
+    found = getattr(thing, "compiled")() if any("compiled" in level for level in levels) else None
     if found is None:
         raise NotCompiled(f"{type(thing).__name__} {lacking}")
     return found

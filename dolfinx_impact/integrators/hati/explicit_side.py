@@ -32,7 +32,7 @@ class GluedExplicit(CentralDifferences):
         *, allow_unstable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
-        self._at, self._constrains = interface.dofs, True
+        self._at = interface.dofs
         self.interface = interface
         self.target, self.multipliers = np.zeros(self._at.size), np.zeros(self._at.size)
 
