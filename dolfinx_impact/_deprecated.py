@@ -5,7 +5,9 @@ Modules that moved are in :mod:`._moved`, the attribute ``time`` of contacts, an
 
 - :data:`NAMES`, classes and functions by the modules that define or export them;
 - :class:`RenamedMembers`, the base of classes with renamed methods and attributes;
-- :func:`renamed_keywords`, for functions with renamed keywords.
+- :class:`OldContactPoint`, the base of schemes, whose ``contact_point`` was two members;
+- :func:`renamed_keywords`, for functions with renamed keywords;
+- :func:`attributes_as_keywords`, for constructors with keywords that are attributes of the class now.
 """
 
 from __future__ import annotations
@@ -139,6 +141,41 @@ def adapt_system(system: Any) -> None:
             setattr(system, new, getattr(system, old))
 
 
+class OldContactPoint:
+    """Base of schemes: ``contact_position()`` and ``contact_time``, now both in ``contact_point()``."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        old = [name for name in ("contact_position", "contact_time") if name in vars(cls)]
+        if old and "contact_point" not in vars(cls):
+            warn(f"{cls.__name__}.{old[0]}", "contact_point(), which returns time and position")
+            setattr(cls, "contact_point", _contact_point_of(cls, old))
+
+    def contact_position(self) -> Any:
+        """The second value of ``contact_point()``."""
+        warn(f"{type(self).__name__}.contact_position()", "contact_point()[1]")
+        return getattr(self, "contact_point")()[1]
+
+    @property
+    def contact_time(self) -> float:
+        """The first value of ``contact_point()`` [s]."""
+        warn(f"{type(self).__name__}.contact_time", "contact_point()[0]")
+        time: float = getattr(self, "contact_point")()[0]
+        return time
+
+
+def _contact_point_of(cls: type, old: list[str]) -> Callable[[Any], tuple[float, Any]]:
+    """``contact_point`` of a user-defined scheme that defines the old members."""
+
+    def contact_point(self: Any) -> tuple[float, Any]:
+        above = getattr(super(cls, self), "contact_point", None)
+        t, u = (self.t, self.u) if above is None else above()
+        t = self.contact_time if "contact_time" in old else t
+        return t, self.contact_position() if "contact_position" in old else u
+
+    return contact_point
+
+
 # -- keywords
 
 
@@ -161,6 +198,26 @@ def renamed_keywords(**renamed: str) -> Callable[[Function], Function]:
                     warn(f"{name}({old}=...)", f"{name}({new}=...)")
                     given[new] = given.pop(old)
             return function(*values, **given)
+
+        return cast(Function, wrapper)
+
+    return decorate
+
+
+def attributes_as_keywords(**attributes: str) -> Callable[[Function], Function]:
+    """Let a constructor set attributes of the class by their old keywords: ``(old="new")``, ``"not new"``."""
+
+    def decorate(function: Function) -> Function:
+        kind = function.__qualname__.removesuffix(".__init__")
+
+        @functools.wraps(function)
+        def wrapper(self: Any, *values: Any, **given: Any) -> None:
+            for old, new in attributes.items():
+                if old in given:
+                    name = new.removeprefix("not ")
+                    warn(f"{kind}({old}=...)", f"the class attribute {name} of a subclass")
+                    setattr(self, name, bool(given.pop(old)) != (name != new))
+            function(self, *values, **given)
 
         return cast(Function, wrapper)
 

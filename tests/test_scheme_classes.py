@@ -12,8 +12,11 @@ import dolfinx_impact as di
 from dolfinx_impact.integrators.catalogue import CLASSES, table
 from dolfinx_impact.integrators.catalogue_entry import OF_THE_CONTACT
 from dolfinx_impact.integrators.constants import PARTS
+from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.delassus_lumped import LumpedDelassus
+from dolfinx_impact.integrators.newmark import Newmark
 from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
+from dolfinx_impact.integrators.theta_method import ThetaMethod
 from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
 from dolfinx_impact.integrators.user_schemes import find_scheme
 from dolfinx_impact.simulation.run_fingerprint import description
@@ -218,6 +221,30 @@ def test_the_position_of_contact_in_its_old_form_acts_with_a_warning():
         scheme.start([0.1, 0.0], 0.0)
         runs.append(di.simulate(scheme, t_end=1.0, progress=False)["u"])
     assert np.array_equal(*runs)
+
+
+def test_old_members_of_the_place_of_contact_are_read_with_a_warning():
+    scheme = hanging(di.CDLagrange)
+    scheme.start(0.1, 0.0)
+    t, u = scheme.contact_point()
+    with pytest.warns(DeprecationWarning, match=r"contact_position\(\) is now contact_point\(\)\[1\]"):
+        assert np.array_equal(scheme.contact_position(), u)
+    with pytest.warns(DeprecationWarning, match=r"contact_time is now contact_point\(\)\[0\]"):
+        assert scheme.contact_time == t
+
+
+def test_old_keywords_of_formulas_set_the_attributes_of_the_class():
+    ball = di.PointMasses(1.0)
+    law = PositionLevel(di.DofBound(ball, 0, lower=0.0))
+    constants = {"beta": 0.5, "gamma": 1.0, "mass": "lumped"}
+    with pytest.warns(DeprecationWarning, match="is now the class attribute"):
+        old = Newmark(ball, 0.1, law, dissipative=True, trapezoid=True, **constants)
+    assert (old.dissipative, old.projected, old.own_balance) == (True, False, False)
+    now = Newmark(ball, 0.1, law, **constants)
+    assert (now.dissipative, now.own_balance) == (False, True)
+    assert old.parameters() == {**now.parameters(), "dissipative": True, "own_balance": False}
+    with pytest.warns(DeprecationWarning, match="coupled"):
+        assert not ThetaMethod(ball, 0.1, VelocityLevel(law.contact), theta=0.5, coupled=False).coupled
 
 
 def test_a_constraint_of_a_users_scheme_acts_in_every_step():

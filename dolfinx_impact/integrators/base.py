@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import arguments, descriptions, parallel
-from .._deprecated import warn
+from .._deprecated import OldContactPoint
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
@@ -28,7 +28,7 @@ class UnstableTimeStep(RuntimeError):
     """The energy of a run has diverged, or values are not finite."""
 
 
-class Integrator:
+class Integrator(OldContactPoint):
     """A scheme bound to a system, a time step and a contact.
 
     A user-defined scheme derives from this class, implements :meth:`begin` and :meth:`advance` and updates
@@ -61,7 +61,7 @@ class Integrator:
     order = ""
     #: Conserved quantities.
     conserves = ""
-    #: DofBound of the time step.
+    #: Upper bound of the time step.
     step_limit = ""
     #: Whether a step needs no linear system, only the lumped mass.
     explicit = True
@@ -89,13 +89,6 @@ class Integrator:
     mass = "lumped"
     #: The contact law in discrete time; None for schemes that keep none.
     enforcement: Any = None
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        old = [name for name in ("contact_position", "contact_time") if name in vars(cls)]
-        if old and "contact_point" not in vars(cls):
-            warn(f"{cls.__name__}.{old[0]}", "contact_point(), which returns time and position")
-            setattr(cls, "contact_point", _contact_point_of(cls, old))
 
     def __init__(self, system: System, dt: float, contact: Contacts = None) -> None:
         arguments.system(system)
@@ -339,15 +332,3 @@ class Integrator:
     def _read_field(self, name: str, value: Initial) -> NDArray:
         """Values of all dofs, shape (size,); errors are raised on this rank only."""
         return initial_field(self.system, name, value)
-
-
-def _contact_point_of(cls: type, old: Sequence[str]) -> Callable[[Any], tuple[float, NDArray]]:
-    """``contact_point`` of a user-defined class with deprecated ``contact_position`` or ``contact_time``."""
-
-    def contact_point(self: Any) -> tuple[float, NDArray]:
-        above = getattr(super(cls, self), "contact_point", None)
-        t, u = (self.t, self.u) if above is None else above()
-        t = self.contact_time if "contact_time" in old else t
-        return t, self.contact_position() if "contact_position" in old else u
-
-    return contact_point

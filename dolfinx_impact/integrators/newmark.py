@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import parallel
+from .._deprecated import attributes_as_keywords
 from ..systems.system import System
 from .base import Integrator
 from .contact_laws import Enforcement
@@ -60,6 +61,9 @@ class Newmark(Integrator):
     #: An impulse counts from this part of the largest momentum of a point so far on.
     _NEGLIGIBLE = 1e-6
 
+    @attributes_as_keywords(
+        dissipative="dissipative", projected="projected", reset="reset", trapezoid="not own_balance"
+    )
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, alpha: float = 0.0, beta: float,
         gamma: float, mass: str,

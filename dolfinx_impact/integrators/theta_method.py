@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._deprecated import attributes_as_keywords
 from ..systems.system import PointMasses, System
 from .base import Integrator
 from .contact_laws import Enforcement, VelocityLevel
@@ -54,6 +55,7 @@ class ThetaMethod(Integrator):
     state_names = ("u", "v", "r", "r_t")
     coupled = True
 
+    @attributes_as_keywords(coupled="coupled")
     def __init__(
         self,
         system: System,
