@@ -45,9 +45,16 @@ sections = {part: crane.SECTIONS[beams] for beams, parts in crane.BEAMS.items() 
 def beams(parts):
     """A frame of some parts of the crane, under gravity and ground acceleration."""
     return di.Frame(
-        named, cells=parts, sections={part: sections[part] for part in parts}, fixed=["crane wheels"],
-        density=7850.0, E=2.1e11, nu=0.3, gravity=(0, 0, -10), ground_acceleration=((0, 0, 1), ground),
-    )  # fmt: skip
+        named,
+        cells=parts,
+        sections={part: sections[part] for part in parts},
+        fixed=["crane wheels"],
+        density=7850.0,
+        E=2.1e11,
+        nu=0.3,
+        gravity=(0, 0, -10),
+        ground_acceleration=((0, 0, 1), ground),
+    )
 
 
 def wheels(frame, gap0):
@@ -133,15 +140,19 @@ losses = {
 }
 if MPI.COMM_WORLD.rank == 0:
     folder.mkdir(parents=True, exist_ok=True)
-    print(f"{named.mesh.topology.index_map(1).size_global} beams, {np.sum(~whole.constrained)} free dofs, "
-          f"of which {np.sum(~explicit.constrained)} explicit; wheels carry "
-          f"{reactions[0]:.0f} N each at rest")  # fmt: skip
+    print(
+        f"{named.mesh.topology.index_map(1).size_global} beams, {np.sum(~whole.constrained)} free dofs, "
+        f"of which {np.sum(~explicit.constrained)} explicit; wheels carry "
+        f"{reactions[0]:.0f} N each at rest"
+    )
     print(run.summary())
     print(f"{events.time.size} landings; after flights of more than 5 ms:")
     print(f"{'':<20}{'off at':>10}{'down at':>10}{'highest':>10}{'impact at':>11}{'impulse':>11}")
     for name, begin, end, closing, impulse in flights:
-        print(f"{name:<20}{begin:>8.5f} s{end:>8.5f} s{1e3 * highest(name, begin, end):>7.3f} mm"
-              f"{closing:>7.3f} m/s{impulse:>7.3f} N s")  # fmt: skip
+        print(
+            f"{name:<20}{begin:>8.5f} s{end:>8.5f} s{1e3 * highest(name, begin, end):>7.3f} mm"
+            f"{closing:>7.3f} m/s{impulse:>7.3f} N s"
+        )
     print(f"{'':<40}{'m = 10':>12}{'m = 1':>12}")
     for row, number in losses.items():
         print(f"{row:<40}{number(run):>12.4g}{number(same_step):>12.4g}")
@@ -187,14 +198,25 @@ def draw_histories(path):
         compared = {"color": look["color"], "ls": ":", "lw": 1, "label": f"{name}, m = 1"}
         panels[1].plot(t, 1e3 * same_step["gap"][:, i], **compared)
         landed = [flight for flight in flights if flight[0] == name]
-        panels[1].plot([f[2] for f in landed], np.zeros(len(landed)), "^", color=look["color"], ms=7,
-                       label="down after more than 5 ms")  # fmt: skip
+        panels[1].plot(
+            [f[2] for f in landed],
+            np.zeros(len(landed)),
+            "^",
+            color=look["color"],
+            ms=7,
+            label="down after more than 5 ms",
+        )
         panels[2].plot(t[1:], 1e-3 * run["r"][1:, i] / sample, lw=1, label=f"each of the {name}", **look)
     panels[1].set_ylabel("gap [mm]")
     panels[2].axhline(1e-3 * reactions[0], color="0.4", lw=1, ls=":", label="at rest")
     panels[2].set_ylabel("wheel force [kN]\n(means over 1 ms)")
-    names = {"kinetic": "kinetic", "internal": "strain", "external": "work of gravity and shaking",
-             "contact": "work of impacts", "interface": "work of the interface (m = 10)"}  # fmt: skip
+    names = {
+        "kinetic": "kinetic",
+        "internal": "strain",
+        "external": "work of gravity and shaking",
+        "contact": "work of impacts",
+        "interface": "work of the interface (m = 10)",
+    }
     for term, look in zip(names, ("-", "--", "-.", "r-", "r:")):
         panels[3].plot(t, run[term] - run[term][0], look, lw=1.3, label=names[term])
     panels[3].set_ylabel("change of energies,\nwork [J]")
@@ -219,8 +241,12 @@ scene = frames.Scene(
         "end-carriages": frames.Tubes(crane.BEAMS["end-carriages"], 0.17, "#5d6770"),
         "trolley": frames.Tubes(crane.BEAMS["trolley"], 0.10, "#e3a21a", lift=0.5),
     },
-    tied, magnify=100, least=least, supports="crane wheels", points="wheel",
-)  # fmt: skip
+    tied,
+    magnify=100,
+    least=least,
+    supports="crane wheels",
+    points="wheel",
+)
 
 # %%
 parallel.on_root(MPI.COMM_WORLD, lambda: draw_histories(folder / "histories.png"))
@@ -230,15 +256,23 @@ titles = [
     for i, (name, n) in enumerate(moments.items(), start=1)
 ]
 frames.strip(
-    folder / "moments.png", scene, u[shown], gap[shown], titles,
+    folder / "moments.png",
+    scene,
+    u[shown],
+    gap[shown],
+    titles,
     title="Bridge crane under vertical shaking: the trolley jumps",
-)  # fmt: skip
+)
 late = np.linspace(550, len(t) - 1, pictures_of_film, dtype=int)
 frames.film(
-    folder / "crane.gif", scene, t[late], u[late], gap[late],
+    folder / "crane.gif",
+    scene,
+    t[late],
+    u[late],
+    gap[late],
     curves={name: (t, gap[:, i]) for name, (i, _) in axles.items()},
     title="Bridge crane under vertical shaking: the trolley jumps",
-)  # fmt: skip
+)
 if MPI.COMM_WORLD.rank == 0:
     print(f"pictures: {folder / 'histories.png'}, {folder / 'moments.png'}, {folder / 'crane.gif'}")
 

@@ -103,8 +103,9 @@ def read_options(arguments):
     parser = Parser(
         description="A part from a CAD file is dropped on a floor. SI units. Writes drop.gif, energy.png,\n"
         "history.npz, drop.bp (for ParaView) and checkpoint.npz into the folder of --out.",
-        epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     add = parser.add_argument
     add("--step", metavar="FILE", type=Path, help="STEP file of one solid; default: a bracket")
     laws = "; ".join(
@@ -113,25 +114,47 @@ def read_options(arguments):
     )
     add("--material", default="steel", metavar="|".join(MATERIALS), help=f"{laws}; default: %(default)s")
     add("--height", type=float, default=1.0, metavar="M", help="height of the fall [m]; default: %(default)g")
-    add("--angle", type=float, default=30.0, metavar="DEG",
+    add(
+        "--angle",
+        type=float,
+        default=30.0,
+        metavar="DEG",
         help="by which the part is turned about the horizontal axis across the diagonal of its box, so that "
-        "a corner goes down [degrees]; default: %(default)g")  # fmt: skip
+        "a corner goes down [degrees]; default: %(default)g",
+    )
     add("--friction", type=float, default=0.3, metavar="MU", help="Coulomb's; default: %(default)g")
-    add("--size", type=float, metavar="M",
+    add(
+        "--size",
+        type=float,
+        metavar="M",
         help=f"edges of the tetrahedra [m]; default: {SIZE:g} for the bracket (1e5 dofs), else a 20th of "
-        "the part's diagonal")  # fmt: skip
+        "the part's diagonal",
+    )
     ends = ", ".join(f"{each.transits:g} ({name})" for name, each in MATERIALS.items())
-    add("--t-end", type=float, metavar="S",
-        help=f"end [s]; default: {ends} transits of a wave along the part's diagonal")
-    add("--out", type=Path, default=Path("results/drop_test"), metavar="DIR",
-        help="folder of the results; default: %(default)s")
+    add(
+        "--t-end",
+        type=float,
+        metavar="S",
+        help=f"end [s]; default: {ends} transits of a wave along the part's diagonal",
+    )
+    add(
+        "--out",
+        type=Path,
+        default=Path("results/drop_test"),
+        metavar="DIR",
+        help="folder of the results; default: %(default)s",
+    )
     add("--restart", type=Path, metavar="FILE", help="go on from a checkpoint of the same settings")
     given = parser.parse_args(arguments)
     if given.material not in MATERIALS:
         raise ValueError(f"--material must be {' or '.join(MATERIALS)}, but is {given.material!r}")
-    for name, value, least in (("height", given.height, "positive"), ("size", given.size, "positive"),
-                               ("t-end", given.t_end, "positive"), ("friction", given.friction, "at least 0"),
-                               ("angle", given.angle, "finite")):  # fmt: skip
+    for name, value, least in (
+        ("height", given.height, "positive"),
+        ("size", given.size, "positive"),
+        ("t-end", given.t_end, "positive"),
+        ("friction", given.friction, "at least 0"),
+        ("angle", given.angle, "finite"),
+    ):
         if value is None:
             continue
         fits = {"positive": value > 0, "at least 0": value >= 0, "finite": True}[least]
@@ -361,12 +384,15 @@ def run(drop, given, material, settings):
     lowest = np.flatnonzero(solid.x[: solid.owned // 3, 2] < 1e-9 * drop.part.length)
     fields = di.FieldWriter(given.out / "drop.bp", interval=drop.t_end / SAMPLES)
     return di.simulate(
-        integrator, t_end=drop.t_end, record=solid.rows(lowest), every=-(-steps // ROWS),
+        integrator,
+        t_end=drop.t_end,
+        record=solid.rows(lowest),
+        every=-(-steps // ROWS),
         observers=[drop.floor, drop.peak, drop.film, fields],
         adapt=di.StepControl(safety=material.courant) if material.adapt else None,
         checkpoint=di.Checkpoint(given.out / "checkpoint.npz", every=steps // 2 + 1, about=settings),
         restart=given.restart,
-    )  # fmt: skip
+    )
 
 
 # %% [markdown]
@@ -384,9 +410,13 @@ def save_history(path, result, series):
     arrays["contact_labels"] = arrays["contact_labels"][touched]
     arrays |= {"step_t": series[:, 0], "step_impulse": series[:, 1:]}
     di.Result(
-        arrays, balance=result.balance, steps=result.steps, seconds=result.seconds,
-        penetration=result.penetration, approach=result.approach,
-    ).save(path)  # fmt: skip
+        arrays,
+        balance=result.balance,
+        steps=result.steps,
+        seconds=result.seconds,
+        penetration=result.penetration,
+        approach=result.approach,
+    ).save(path)
 
 
 def contact_numbers(series, window, apart):
@@ -433,11 +463,15 @@ def contact_lines(series, wave):
     first, last, end, phases, force, when = numbers
     return [
         ("contact, first phase", f"{1e3 * (end - first):.5g} ms, from {1e3 * first:.4g} ms"),
-        ("contact, first to last", f"{1e3 * (last - first):.5g} ms, phases: {phases} "
-         f"({1e3 * APART * wave:.3g} ms apart or more)"),
-        ("peak contact force",
-         f"{force:.5g} N at {1e3 * when:.4g} ms, a mean over {1e6 * WINDOW * wave:.3g} µs"),
-    ]  # fmt: skip
+        (
+            "contact, first to last",
+            f"{1e3 * (last - first):.5g} ms, phases: {phases} ({1e3 * APART * wave:.3g} ms apart or more)",
+        ),
+        (
+            "peak contact force",
+            f"{force:.5g} N at {1e3 * when:.4g} ms, a mean over {1e6 * WINDOW * wave:.3g} µs",
+        ),
+    ]
 
 
 def report(drop, result, material):
@@ -473,9 +507,16 @@ def draw(drop, result, given, material):
     title = f"{name}, {given.material}, {given.height:g} m, {given.angle:g} degrees"
     plot.energy(given.out / "energy.png", result, title=title)
     plot.animate(
-        given.out / "drop.gif", drop.part.solid, drop.film, contact=drop.integrator.contact, shade="stress",
-        top=top, eye=drop.part.eye, frames=FRAMES + 1, title=title,
-    )  # fmt: skip
+        given.out / "drop.gif",
+        drop.part.solid,
+        drop.film,
+        contact=drop.integrator.contact,
+        shade="stress",
+        top=top,
+        eye=drop.part.eye,
+        frames=FRAMES + 1,
+        title=title,
+    )
 
 
 # %% [markdown]
@@ -503,8 +544,9 @@ def drop_test(given):
     save_history(given.out / "history.npz", result, drop.floor.series())
     draw(drop, result, given, material)
     clock.append(time.perf_counter())
-    seconds = ", ".join(f"{name} {t:.1f} s" for name, t in
-                        zip(("meshing", "set-up", "run", "pictures"), np.diff(clock)))  # fmt: skip
+    seconds = ", ".join(
+        f"{name} {t:.1f} s" for name, t in zip(("meshing", "set-up", "run", "pictures"), np.diff(clock))
+    )
     for name, value in [*report(drop, result, material), ("time", seconds), ("files", f"{given.out}/")]:
         if comm.rank == 0:
             print(f"{name:<38}{value}", flush=True)

@@ -121,9 +121,14 @@ plot.history(
     title="Contact end of the bar (means over its nodes, motion towards the wall)",
 )
 plot.strip(
-    folder / "strip.png", bar, snapshots, obstacle=wall.obstacle, shade="v_x", magnify=40.0,
+    folder / "strip.png",
+    bar,
+    snapshots,
+    obstacle=wall.obstacle,
+    shade="v_x",
+    magnify=40.0,
     title="CD-Lagrange: bar against a wall",
-)  # fmt: skip
+)
 if MPI.COMM_WORLD.rank == 0:
     print(f"pictures: {folder / 'history.png'}, {folder / 'strip.png'}")
 

@@ -107,37 +107,56 @@ throws = {
     "box": Throw(di.Box((0.005, 0, -0.108), (0.075, 0.12, 0.075), axes=diagonal), (0.0, 0, -3.5)),
     "cone": Throw(di.Cone((0.004, 0, -0.055), (0, 0, -1), 60.0, height=0.038), (0.0, 0, -3.0)),
     "torus": Throw(
-        di.Torus((0.0, 0, -0.058), (0, 0, 1), 0.055, 0.02), (0.3, 0, -3.5),
-        low=(-0.08, -0.08, -0.08), high=(0.08, 0.08, 0.0),
+        di.Torus((0.0, 0, -0.058), (0, 0, 1), 0.055, 0.02),
+        (0.3, 0, -3.5),
+        low=(-0.08, -0.08, -0.08),
+        high=(0.08, 0.08, 0.0),
     ),
     "stairs": Throw(di.UnionObstacle(stairs), (2.0, 0, -3.0), eye=(-0.7, -1.0, 0.5)),
     "waves": Throw(di.SignedDistance(waves, 3), (1.5, 0, -3.0)),
     "ellipsoid": Throw(di.SignedDistance(ellipsoid, 3, probe=[[0.0, 0.0, 0.0]]), (0.0, 0, -3.5)),
     "bowl": Throw(
-        di.Sphere((0.0, 0, 0.04), 0.11, inside=True), (2.5, 0, -3.0),
-        low=(-0.12, 0.0, -0.08), high=(0.12, 0.12, 0.06), eye=(0.1, -1.0, 0.05),
+        di.Sphere((0.0, 0, 0.04), 0.11, inside=True),
+        (2.5, 0, -3.0),
+        low=(-0.12, 0.0, -0.08),
+        high=(0.12, 0.12, 0.06),
+        eye=(0.1, -1.0, 0.05),
     ),
     "pipe": Throw(
-        di.Cylinder((0, 0, 0), (1, 0, 0), 0.07, inside=True), (2.0, 1.5, -3.0),
-        low=(-0.08, 0.0, -0.08), high=(0.13, 0.08, 0.08), eye=(0.4, -1.0, 0.2),
+        di.Cylinder((0, 0, 0), (1, 0, 0), 0.07, inside=True),
+        (2.0, 1.5, -3.0),
+        low=(-0.08, 0.0, -0.08),
+        high=(0.13, 0.08, 0.08),
+        eye=(0.4, -1.0, 0.2),
     ),
     "corner": Throw(
-        di.Box.between((-0.065, -0.3, -0.06), (0.3, 0.062, 0.3), inside=True), (-2.5, 2.5, -2.5),
-        low=(-0.075, -0.10, -0.07), high=(0.10, 0.072, 0.09),
+        di.Box.between((-0.065, -0.3, -0.06), (0.3, 0.062, 0.3), inside=True),
+        (-2.5, 2.5, -2.5),
+        low=(-0.075, -0.10, -0.07),
+        high=(0.10, 0.072, 0.09),
     ),
     "funnel": Throw(
-        di.Cone((0.0, 0, -0.09), (0, 0, 1), 40.0, inside=True), (0.8, 0, -3.0),
-        low=(-0.12, 0.0, -0.1), high=(0.12, 0.12, 0.03), eye=(0.1, -1.0, 0.05),
+        di.Cone((0.0, 0, -0.09), (0, 0, 1), 40.0, inside=True),
+        (0.8, 0, -3.0),
+        low=(-0.12, 0.0, -0.1),
+        high=(0.12, 0.12, 0.03),
+        eye=(0.1, -1.0, 0.05),
     ),
     "roller": Throw(
-        di.MovingObstacle(roller, rotation=((0, 1, 0), lambda t: 80.0 * t), center=(0.0, 0.0, -0.105),
-                          rotation_rate=lambda t: 80.0), (0.0, 0, -3.5)
+        di.MovingObstacle(
+            roller,
+            rotation=((0, 1, 0), lambda t: 80.0 * t),
+            center=(0.0, 0.0, -0.105),
+            rotation_rate=lambda t: 80.0,
+        ),
+        (0.0, 0, -3.5),
     ),
     "lift": Throw(
         di.MovingObstacle(di.Plane((0, 0, -0.055), (0, 0, 1)), translation=((0, 0, 1), lambda t: 2.5 * t)),
-        (0.0, 0, 0.0), high=(0.12, 0.07, 0.06),
+        (0.0, 0, 0.0),
+        high=(0.12, 0.07, 0.06),
     ),
-}  # fmt: skip
+}
 
 # %% [markdown]
 # ## One throw
@@ -207,9 +226,15 @@ def throw(name):
         plot.Moment(*log.states[-1], title="after,"),
     ]
     plot.strip(
-        options.folder / f"{name}.png", ball, moments, contact=contact, box=(low, high), eye=eye, columns=3,
+        options.folder / f"{name}.png",
+        ball,
+        moments,
+        contact=contact,
+        box=(low, high),
+        eye=eye,
+        columns=3,
         title=f"{name}: largest force {results['peak']:.0f} N",
-    )  # fmt: skip
+    )
     return results
 
 
@@ -234,8 +259,10 @@ dofs = ball.space.dofmap.index_map.size_global * 3
 if rank == 0:
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"ball: {dofs} dofs, {1e3 * ball.total_mass:.0f} g, time step {1e6 * h:.2f} µs")
-    print(f"{'':<12}{'steps':>7}{'peak':>9}{'impulse':>11}{'penetration':>13}{'approach':>11}"
-          f"{'momentum':>10}{'energy':>10}{'cone':>10}")  # fmt: skip
+    print(
+        f"{'':<12}{'steps':>7}{'peak':>9}{'impulse':>11}{'penetration':>13}{'approach':>11}"
+        f"{'momentum':>10}{'energy':>10}{'cone':>10}"
+    )
     print(f"{'':<12}{'':>7}{'[N]':>9}{'[N s]':>11}{'[m]':>13}{'[m/step]':>11}" + f"{'defect':>10}" * 3)
 table = {}
 for name in names:
@@ -244,8 +271,9 @@ for name in names:
         print(
             f"{name:<12}{row['steps']:>7}{row['peak']:>9.2f}{row['impulse']:>11.5f}"
             f"{row['depth']:>13.2e}{row['approach']:>11.2e}"
-            + "".join(f"{row[key]:>10.1e}" for key in ("momentum", "residual", "cone")), flush=True,
-        )  # fmt: skip
+            + "".join(f"{row[key]:>10.1e}" for key in ("momentum", "residual", "cone")),
+            flush=True,
+        )
 if rank == 0:
     print("impulses [N s] " + " ".join(f"{row['impulse']:.8g}" for row in table.values()))
     print(f"pictures: {options.folder}/NAME.png")

@@ -92,7 +92,9 @@ DIVIDED = {
     "energy": ("integrators.energy", "integrators.one_step_energy"),
     "obstacle_contact": ("contact.obstacle_contact", "contact.rigid_contact"),
     "integrators.formulas": (
-        "integrators.central_differences", "integrators.theta_method", "integrators.requirements",
+        "integrators.central_differences",
+        "integrators.theta_method",
+        "integrators.requirements",
     ),
     "integrators.hati.sides": ("integrators.hati.explicit_side", "integrators.hati.implicit_side"),
     "rigid_body": ("systems.rigid_body", "contact.rigid_body"),

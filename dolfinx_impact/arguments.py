@@ -45,9 +45,14 @@ def a(word: str) -> str:
 
 
 def number(
-    name: str, value: Any, must: str = "be a finite number", *, above: float = -math.inf,
-    least: float = -math.inf, most: float = math.inf,
-) -> float:  # fmt: skip
+    name: str,
+    value: Any,
+    must: str = "be a finite number",
+    *,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    most: float = math.inf,
+) -> float:
     """Validated finite number with ``above < value`` and ``least <= value <= most``.
 
     Args:

@@ -11,9 +11,12 @@ def of_body(body: Any) -> str:
     """Nodes, dofs, extent, mass, wave speed and critical time step of a body, for a check of units."""
     parts = []
     for name, form in (
-        ("node_count", "{:d} nodes"), ("dof_count", "{:d} dofs"), ("length", "extent {:.6g} m"),
-        ("total_mass", "mass {:.6g} kg"), ("wave_speed", "wave speed {:.6g} m/s"),
-    ):  # fmt: skip
+        ("node_count", "{:d} nodes"),
+        ("dof_count", "{:d} dofs"),
+        ("length", "extent {:.6g} m"),
+        ("total_mass", "mass {:.6g} kg"),
+        ("wave_speed", "wave speed {:.6g} m/s"),
+    ):
         value = getattr(body, name, None)
         if value is not None:
             parts.append(form.format(value))

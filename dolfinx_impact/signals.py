@@ -83,8 +83,10 @@ class Signal:
         slack = 1e-9 * self.duration
         outside = ~((t >= -slack) & (t <= self.duration + slack))
         if outside.any():
-            raise ValueError(f"{self._title} lasts from 0 to {self.duration:.6g} s and has no value at "
-                             f"t = {t[outside][0]:.6g} s: shorten the run or give a longer one")  # fmt: skip
+            raise ValueError(
+                f"{self._title} lasts from 0 to {self.duration:.6g} s and has no value at "
+                f"t = {t[outside][0]:.6g} s: shorten the run or give a longer one"
+            )
         last = len(self.values) - 1
         x = np.clip(t / self.dt, 0.0, last)
         nearest = np.rint(x)
@@ -107,8 +109,10 @@ class Signal:
             ValueError: When ``dt`` is not positive or exceeds the duration.
         """
         if not 0 < dt <= self.duration * (1 + 1e-9):
-            raise ValueError(f"{self._title} of {self.duration:.6g} s cannot be resampled with dt = {dt} s: "
-                             "dt must be positive and not above the duration")  # fmt: skip
+            raise ValueError(
+                f"{self._title} of {self.duration:.6g} s cannot be resampled with dt = {dt} s: "
+                "dt must be positive and not above the duration"
+            )
         count = math.floor(self.duration / dt * (1 + 1e-9)) + 1
         return replace(self, dt=dt, values=self(dt * np.arange(count)))
 
@@ -120,8 +124,10 @@ class Signal:
         """
         count = len(self.values)
         if order not in (0, 1, 2, 3) or count <= order + 1:
-            raise ValueError(f"the order of the trend must be 0, 1, 2 or 3 and at most {count - 2} for "
-                             f"{count} samples, but is {order}")  # fmt: skip
+            raise ValueError(
+                f"the order of the trend must be 0, 1, 2 or 3 and at most {count - 2} for "
+                f"{count} samples, but is {order}"
+            )
         x = np.linspace(-1.0, 1.0, count)
         trend = legendre.legval(x, legendre.legfit(x, self.values, int(order)))
         return replace(self, values=self.values - trend)
@@ -189,11 +195,16 @@ def read_at2(path: str | Path) -> Signal:
     first = text.count("\n", 0, sizes.end()) + 1
     units = _UNITS.search("\n".join(lines[:first]))
     if units is None:
-        raise ValueError(f"{where} does not name its units: its header needs 'IN UNITS OF G' or "
-                         "'The units are (g)' (or cm/s2, m/s2)")  # fmt: skip
+        raise ValueError(
+            f"{where} does not name its units: its header needs 'IN UNITS OF G' or "
+            "'The units are (g)' (or cm/s2, m/s2)"
+        )
     factor = _factor(units[1], where)
-    values = [_number(word, where, number)
-              for number, line in enumerate(lines[first:], first + 1) for word in line.split()]  # fmt: skip
+    values = [
+        _number(word, where, number)
+        for number, line in enumerate(lines[first:], first + 1)
+        for word in line.split()
+    ]
     if len(values) != int(sizes[1]):
         raise ValueError(f"{where} announces NPTS= {sizes[1]}, but holds {len(values)} values")
     return _signal(path, float(sizes[2]), factor * np.array(values))
@@ -214,9 +225,11 @@ def read_csv(path: str | Path) -> Signal:
         ValueError: Another format, or times that do not increase in equal steps from 0.
     """
     text, where = _text(path)
-    rows = [(number, [word.strip() for word in line.split(",")])
-            for number, line in enumerate(text.split("\n"), 1)
-            if line.strip() and not line.startswith("#")]  # fmt: skip
+    rows = [
+        (number, [word.strip() for word in line.split(",")])
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip() and not line.startswith("#")
+    ]
     factor = 1.0
     if rows and not _is_number(rows[0][1][0]):
         header = rows.pop(0)[1]
@@ -224,11 +237,14 @@ def read_csv(path: str | Path) -> Signal:
         factor = _factor(unit[1], where) if unit else 1.0
     for number, words in rows:
         if len(words) != 2:
-            raise ValueError(f"{where}, line {number}: a time and a value separated by a comma are expected, "
-                             f"but there are {len(words)} columns")  # fmt: skip
+            raise ValueError(
+                f"{where}, line {number}: a time and a value separated by a comma are expected, "
+                f"but there are {len(words)} columns"
+            )
     if len(rows) < 2:
-        raise ValueError(f"{where} is no record: it has {len(rows)} rows of times and values, at least two "
-                         "are needed")  # fmt: skip
+        raise ValueError(
+            f"{where} is no record: it has {len(rows)} rows of times and values, at least two are needed"
+        )
     table = np.array([[_number(word, where, number) for word in words] for number, words in rows])
     return _signal(path, _step(table[:, 0], [number for number, _ in rows], where), factor * table[:, 1])
 
@@ -243,8 +259,10 @@ def _step(t: NDArray, lines: list[int], where: str) -> float:
         raise ValueError(f"{where} starts at t = {t[0]:.6g} s: shift its times so that the first is 0")
     uneven = np.flatnonzero(np.abs(t - step * np.arange(len(t))) > 1e-6 * step)
     if len(uneven):
-        raise ValueError(f"{where}, line {lines[uneven[0]]}: the times are not equidistant "
-                         f"(mean step {step:.6g} s): resample the record first")  # fmt: skip
+        raise ValueError(
+            f"{where}, line {lines[uneven[0]]}: the times are not equidistant "
+            f"(mean step {step:.6g} s): resample the record first"
+        )
     return float(step)
 
 

@@ -90,9 +90,15 @@ def spawn():
         if ranks > 1:
             command = ["mpirun", "-n", str(ranks), *command]
         process = subprocess.Popen(
-            command, cwd=cwd, env=_environment(), text=True, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            command,
+            cwd=cwd,
+            env=_environment(),
+            text=True,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         running.append(process)
         return process
 

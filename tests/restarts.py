@@ -37,8 +37,19 @@ def line(name):
     return di.mesh.read(di.mesh.package_mesh(name), gdim=1)
 
 
-def falling(make, *, law, kind=dmesh.CellType.tetrahedron, size=(3, 3, 4), obstacle=None, courant=0.6, e=0.2,
-            friction=0.3, density=1100.0, **body):  # fmt: skip
+def falling(
+    make,
+    *,
+    law,
+    kind=dmesh.CellType.tetrahedron,
+    size=(3, 3, 4),
+    obstacle=None,
+    courant=0.6,
+    e=0.2,
+    friction=0.3,
+    density=1100.0,
+    **body,
+):
     """A block that falls askew onto a floor, with friction."""
     n = len(size)
     up = np.eye(n)[-1]
@@ -58,16 +69,27 @@ def rubber(**options):
 
 def implicit_rubber():
     """Newton's method with friction; steps twice the critical one."""
-    return falling(di.MoreauJean, law=di.NeoHookean(1e7, 0.4), size=(3, 4), kind=dmesh.CellType.quadrilateral,
-                   courant=2.0)  # fmt: skip
+    return falling(
+        di.MoreauJean,
+        law=di.NeoHookean(1e7, 0.4),
+        size=(3, 4),
+        kind=dmesh.CellType.quadrilateral,
+        courant=2.0,
+    )
 
 
 def corner():
     """A box that moves, whose corner the block hits."""
     step = di.Box.between((0.05, -1.0), (1.0, -2e-4))
     box = di.MovingObstacle(step, translation=((0.0, 1.0), lambda t: 0.3 * t))
-    return falling(di.CDLagrange, law=di.LinearElastic(1e6, 0.3), size=(4, 4), kind=dmesh.CellType.triangle,
-                   obstacle=box, degree=2)  # fmt: skip
+    return falling(
+        di.CDLagrange,
+        law=di.LinearElastic(1e6, 0.3),
+        size=(4, 4),
+        kind=dmesh.CellType.triangle,
+        obstacle=box,
+        degree=2,
+    )
 
 
 def implicit_solid():
@@ -94,9 +116,13 @@ def divided(make=di.HATI):
 
 #: By name: what makes a scheme and its initial velocity, whether the solver sums in one order on all ranks.
 SETUPS = {
-    "rubber": (rubber, True), "implicit-rubber": (implicit_rubber, False), "corner": (corner, True),
-    "implicit-solid": (implicit_solid, False), "two-bars": (two_bars, True), "divided": (divided, False),
-}  # fmt: skip
+    "rubber": (rubber, True),
+    "implicit-rubber": (implicit_rubber, False),
+    "corner": (corner, True),
+    "implicit-solid": (implicit_solid, False),
+    "two-bars": (two_bars, True),
+    "divided": (divided, False),
+}
 
 
 def whole(make, steps=STEPS, **options):

@@ -63,9 +63,14 @@ def floors(draw):
 
 @pytest.mark.serial
 @given(
-    tiles=floors(), x=st.floats(-1.0, 1.0), v=st.floats(-3.0, 3.0), down=st.floats(-2.0, 0.0),
-    e=st.sampled_from([0.0, 0.5]), friction=st.sampled_from([0.0, 0.2]), scheme=st.sampled_from([0, 1]),
-)  # fmt: skip
+    tiles=floors(),
+    x=st.floats(-1.0, 1.0),
+    v=st.floats(-3.0, 3.0),
+    down=st.floats(-2.0, 0.0),
+    e=st.sampled_from([0.0, 0.5]),
+    friction=st.sampled_from([0.0, 0.2]),
+    scheme=st.sampled_from([0, 1]),
+)
 @settings(max_examples=15)
 def test_random_unions_of_boxes_are_one_floor(tiles, x, v, down, e, friction, scheme):
     law = {"restitution": e, "friction": friction, "scheme": (di.CDLagrange, di.MoreauJean)[scheme]}
@@ -77,18 +82,22 @@ def test_random_unions_of_boxes_are_one_floor(tiles, x, v, down, e, friction, sc
 
 @pytest.mark.serial
 @given(
-    edge=st.floats(-2e-2, 2e-2), speed=st.floats(-1.0, 1.0), height=st.floats(0.05, 0.3),
-    shape=st.sampled_from(["box", "cylinder", "cone"]), h=st.sampled_from([2e-3, 1e-3, 1e-4]),
-)  # fmt: skip
+    edge=st.floats(-2e-2, 2e-2),
+    speed=st.floats(-1.0, 1.0),
+    height=st.floats(0.05, 0.3),
+    shape=st.sampled_from(["box", "cylinder", "cone"]),
+    h=st.sampled_from([2e-3, 1e-3, 1e-4]),
+)
 @settings(max_examples=40)
 def test_landings_near_an_edge_are_those_of_small_steps(edge, speed, height, shape, h):
     """A point ``edge`` beyond the rim as it lands: stopped within, never touched outside, at any step."""
     if abs(edge) < 2 * abs(speed) * h + 1e-6 or (shape == "cone" and abs(edge) < 6 * h):
         return  # past the rim within the step, or through the cone below it
     top = {
-        "box": box(-1, 2), "cylinder": di.Cylinder((0.0, -1.0), (0.0, 1.0), 2.0, length=1.0),
+        "box": box(-1, 2),
+        "cylinder": di.Cylinder((0.0, -1.0), (0.0, 1.0), 2.0, length=1.0),
         "cone": di.Cone((0.0, -2.0), (0.0, 1.0), 45.0, height=2.0),
-    }[shape]  # fmt: skip
+    }[shape]
     fall = np.sqrt(2 * height / 9.81)
     if edge > 0 > speed:
         speed = 0.0  # it would come into the side from outside later on
@@ -107,6 +116,7 @@ def test_landings_near_an_edge_are_those_of_small_steps(edge, speed, height, sha
 @pytest.mark.parametrize("drive", [0.0, 3.0])
 def test_a_point_that_lands_and_crosses_a_seam_in_one_step(scheme, across, e, drive):
     """It comes through the top of one tile and is in the other at the end: no wall stands between them."""
+
     def driven(*tiles):
         along = (1.0, 0.0), lambda t: drive * t
         return [di.MovingObstacle(each, translation=along) if drive else each for each in tiles]
@@ -133,10 +143,13 @@ def test_an_impact_on_an_edge_at_the_start_is_that_of_one_side():
     assert run["contact"][-1] == pytest.approx(-0.5) and np.abs(run["residual"]).max() < 1e-13
 
 
-@pytest.mark.parametrize("floor", [
-    di.MovingObstacle(di.UnionObstacle([box(-1, 2)]), translation=((1.0, 0.0), lambda t: 0.0)),
-    [box(-1, 2), box(1.5, 3.0, -1e-3)],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "floor",
+    [
+        di.MovingObstacle(di.UnionObstacle([box(-1, 2)]), translation=((1.0, 0.0), lambda t: 0.0)),
+        [box(-1, 2), box(1.5, 3.0, -1e-3)],
+    ],
+)
 def test_unions_of_one_that_move_and_thin_flush_plates_carry(floor):
     run = thrown(floor, [1.9995, 0.3], [0.0, 0.0], t_end=0.4)
     assert run["u"][-1, 1] == pytest.approx(0.0, abs=3e-3)
@@ -184,8 +197,13 @@ def test_contact_at_position_level_knows_sides_too(scheme):
 
 @pytest.mark.serial
 def test_tiles_in_space_and_a_drum():
-    tiles = di.UnionObstacle([di.Box.between((-1, -1, -1), (0, 1, 0)), di.Box.between((0, -1, -1), (1, 1, 0)),
-                              di.Cylinder((0.3, 0.0, -1.0), (0.0, 0.0, 1.0), 0.2, length=1.0)])  # fmt: skip
+    tiles = di.UnionObstacle(
+        [
+            di.Box.between((-1, -1, -1), (0, 1, 0)),
+            di.Box.between((0, -1, -1), (1, 1, 0)),
+            di.Cylinder((0.3, 0.0, -1.0), (0.0, 0.0, 1.0), 0.2, length=1.0),
+        ]
+    )
     run = thrown(tiles, [-0.4, 0.05, 1e-3], [1.0, 0.1, 0.0], t_end=0.8)
     assert run["u"][-1] == pytest.approx([0.4, 0.13, 0.0], abs=1e-3)
 
@@ -195,8 +213,12 @@ def footprint(scheme, width=1.0):
     mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 1.0]], [4, 4], dmesh.CellType.quadrilateral)
     facets = dmesh.locate_entities_boundary(mesh, 1, lambda x: np.isclose(x[1], 0.0))
     tags = dmesh.meshtags(mesh, 1, facets, np.ones(facets.size, np.int32))
-    body = di.Solid(di.NamedMesh(mesh, None, tags, {"foot": (1, 1)}), density=1000.0,
-                    law=di.LinearElastic(1e6, 0.0), gravity=(0.0, -9.81))  # fmt: skip
+    body = di.Solid(
+        di.NamedMesh(mesh, None, tags, {"foot": (1, 1)}),
+        density=1000.0,
+        law=di.LinearElastic(1e6, 0.0),
+        gravity=(0.0, -9.81),
+    )
     contact = di.RigidContact(body, "foot", box(0.5 - 0.5 * width, 0.5 + 0.5 * width))
     s = scheme(body, 0.5 * body.critical_time_step(), contact=contact)
     s.start(0.0, 0.0)

@@ -9,10 +9,17 @@ RUNS = {
     "line": [],
     "solid": ["dimension=3"],
     # A short bar: the partition cuts the contact face.
-    "plate": ["dimension=3", "length=0.01", "area=0.0064", "elements=2", "lateral=10", "gap=1e-5",
-              "t_end=2e-5"],
+    "plate": [
+        "dimension=3",
+        "length=0.01",
+        "area=0.0064",
+        "elements=2",
+        "lateral=10",
+        "gap=1e-5",
+        "t_end=2e-5",
+    ],
     "tetrahedra": ["dimension=3", "cell=tetrahedron", "elements=12", "lateral=3"],
-}  # fmt: skip
+}
 PROGRAM = """
 import json
 import sys

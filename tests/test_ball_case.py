@@ -14,9 +14,13 @@ GRAVITY = 9.81
 VELOCITY_LEVEL = ("cd-lagrange", "cd-lagrange-implicit", "moreau-jean", "moreau-jean-decoupled")
 RESTITUTIONS = st.one_of(st.just(0.0), st.just(1.0), st.floats(0.05, 0.98))
 BALLS = st.builds(
-    BouncingBall, m=st.floats(0.1, 10.0), gravity=st.floats(1.0, 20.0), z0=st.floats(0.01, 5.0),
-    v0=st.floats(-5.0, 5.0), restitution=RESTITUTIONS,
-)  # fmt: skip
+    BouncingBall,
+    m=st.floats(0.1, 10.0),
+    gravity=st.floats(1.0, 20.0),
+    z0=st.floats(0.01, 5.0),
+    v0=st.floats(-5.0, 5.0),
+    restitution=RESTITUTIONS,
+)
 
 
 def parameters(scheme, **changes):
@@ -28,9 +32,13 @@ def run(scheme, **changes):
     p = parameters(scheme, **changes)
     problem = case.make(scheme, p)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        progress=False, every=p["every"],
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+        every=p["every"],
+    )
     return (result, *problem.judge(result))
 
 
@@ -93,11 +101,16 @@ def test_elastic_ball_never_rests_and_a_lying_one_always_does():
         assert not lying.position([0.0, 1.0]).any() and not lying.velocity([0.0, 1.0]).any()
 
 
-@pytest.mark.parametrize("wrong, words", [
-    ({"m": 0.0}, "m must be positive"), ({"gravity": -1.0}, "gravity must be positive"),
-    ({"z0": -1.0}, "z0 must be a height"), ({"v0": np.nan}, "v0 must be finite"),
-    ({"restitution": 1.5}, r"restitution must lie in \[0, 1\]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"m": 0.0}, "m must be positive"),
+        ({"gravity": -1.0}, "gravity must be positive"),
+        ({"z0": -1.0}, "z0 must be a height"),
+        ({"v0": np.nan}, "v0 must be finite"),
+        ({"restitution": 1.5}, r"restitution must lie in \[0, 1\]"),
+    ],
+)
 def test_what_is_no_ball(wrong, words):
     with pytest.raises(ValueError, match=words):
         case.make("cd-lagrange", parameters("cd-lagrange", **wrong))
@@ -149,10 +162,17 @@ def test_heights_are_those_between_impacts(scheme):
     assert run(scheme, every=100)[1] == run(scheme)[1]
 
 
-@pytest.mark.parametrize("e, h, t_end", [
-    (0.0, 1e-2, 5.0), (0.0, 3e-3, 2.0), (0.5, 1e-2, 5.0), (0.8, 1e-2, 8.0), (0.8, 3e-3, 6.0),
-    (0.95, 1e-2, 25.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "e, h, t_end",
+    [
+        (0.0, 1e-2, 5.0),
+        (0.0, 3e-3, 2.0),
+        (0.5, 1e-2, 5.0),
+        (0.8, 1e-2, 8.0),
+        (0.8, 3e-3, 6.0),
+        (0.95, 1e-2, 25.0),
+    ],
+)
 def test_combined_neither_penetrates_nor_breaks_newtons_law(e, h, t_end):
     result, results, verdicts = run("combined", restitution=e, h=h, t_end=t_end)
     assert result["gap"].min() > -1e-15 and results["penetration_max"] <= 1e-15

@@ -20,8 +20,13 @@ def values(scheme, **changes):
 def run(scheme, **changes):
     p = values(scheme, **changes)
     problem = case.make(scheme, p)
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), progress=False)  # fmt: skip
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+    )
     return problem, result
 
 
@@ -59,8 +64,14 @@ def test_explicit_impact(elements, e):
 
 
 @pytest.mark.parametrize("scheme, tolerance", [("cd-lagrange", 1e-12), ("moreau-jean", 1e-11)])
-@pytest.mark.parametrize("changes", [{}, {"dimension": 3, "elements": 20, "lateral": 2},
-                                     {"dimension": 3, "elements": 8, "lateral": 2, "cell": "tetrahedron"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"dimension": 3, "elements": 20, "lateral": 2},
+        {"dimension": 3, "elements": 8, "lateral": 2, "cell": "tetrahedron"},
+    ],
+)
 def test_balance_momentum_and_release(scheme, tolerance, changes):
     problem, result = run(scheme, **changes)
     results, verdicts = problem.judge(result)
@@ -112,11 +123,19 @@ def test_solid_without_lateral_motion_is_the_line(scheme):
 @pytest.mark.parametrize("weight", [0.0, -9.81e4])
 def test_resting_bar_stays_at_rest(scheme, dimension, weight):
     """Pressed against the wall by gravity, with its static displacement: nothing moves."""
-    named = mesh.read(mesh.package_mesh("bar.geo"), gdim=dimension,
-                      parameters={"dimension": dimension, "elements": 12, "lateral": 2})  # fmt: skip
+    named = mesh.read(
+        mesh.package_mesh("bar.geo"),
+        gdim=dimension,
+        parameters={"dimension": dimension, "elements": 12, "lateral": 2},
+    )
     axis = np.eye(dimension)[0]
-    bar = di.Solid(named, density=RHO, law=di.LinearElastic(E), gravity=weight * axis,
-                   cross_section=AREA if dimension == 1 else 1.0)  # fmt: skip
+    bar = di.Solid(
+        named,
+        density=RHO,
+        law=di.LinearElastic(E),
+        gravity=weight * axis,
+        cross_section=AREA if dimension == 1 else 1.0,
+    )
     wall = di.RigidContact(bar, "contact", di.Plane(0 * axis, axis))
     x = bar.x[:, 0]
     u0 = np.zeros(bar.size)
@@ -173,12 +192,22 @@ def test_pinned_numbers():
     _, line = run("cd-lagrange")
     _, solid = run("cd-lagrange", dimension=3, elements=10, lateral=2)
     _, implicit = run("moreau-jean", dimension=3, elements=10, lateral=2)
-    found = [line["u"][-1, 0], line["r"].sum(), solid["u"][-1].sum(), solid["r"].sum(),
-             implicit["u"][-1].sum(), implicit["r"].sum()]  # fmt: skip
+    found = [
+        line["u"][-1, 0],
+        line["r"].sum(),
+        solid["u"][-1].sum(),
+        solid["r"].sum(),
+        implicit["u"][-1].sum(),
+        implicit["r"].sum(),
+    ]
     assert found == pytest.approx(PINNED, rel=1e-10)
 
 
 PINNED = [
-    -0.0005886653643378002, 12.739151143040532, -0.004833258495105789,
-    12.406158550139933, -0.00490381429141656, 12.45400098869943,
-]  # fmt: skip
+    -0.0005886653643378002,
+    12.739151143040532,
+    -0.004833258495105789,
+    12.406158550139933,
+    -0.00490381429141656,
+    12.45400098869943,
+]

@@ -29,19 +29,25 @@ RUNS = [
     ("discrete-arch", "cd-lagrange", {"restitution": 0.5}),
     pytest.param("impacting-bar", "cd-lagrange", {}, marks=one_rank),
     pytest.param("impacting-bar", "carpenter", {}, marks=one_rank),
-    pytest.param("impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 10, "lateral": 2},
-                 marks=one_rank),
+    pytest.param(
+        "impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 10, "lateral": 2}, marks=one_rank
+    ),
     pytest.param("two-bars", "cd-lagrange", {}, marks=one_rank),
-]  # fmt: skip
+]
 
 
 def run(case, scheme, changes, compiled):
     values = runner.parse(CASES[case], scheme, [f"{name}={value}" for name, value in changes.items()])
     problem = CASES[case].make(scheme, values, False)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=values["every"], progress=False, compiled=compiled,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=values["every"],
+        progress=False,
+        compiled=compiled,
+    )
     return result, *problem.judge(result), problem.integrator
 
 
@@ -70,9 +76,11 @@ def test_both_ways_give_the_same(case, scheme, changes):
 def test_a_run_goes_on_step_by_step_from_where_the_loop_ends():
     ends = []
     for compiled in (False, True):
-        integrator = CASES["van-der-pol"].make(
-            "cd-lagrange", runner.parse(CASES["van-der-pol"], "cd-lagrange", []), False
-        ).integrator
+        integrator = (
+            CASES["van-der-pol"]
+            .make("cd-lagrange", runner.parse(CASES["van-der-pol"], "cd-lagrange", []), False)
+            .integrator
+        )
         di.simulate(integrator, t_end=3.0, progress=False, compiled=compiled)
         again = di.simulate(integrator, t_end=5.0, progress=False, compiled=False)
         ends.append((integrator.n, integrator.t, integrator.u[0], integrator.v[0], again["kinetic"][-1]))
@@ -81,17 +89,24 @@ def test_a_run_goes_on_step_by_step_from_where_the_loop_ends():
 
 @settings(max_examples=25)
 @given(
-    st.integers(0, 2**32 - 1), st.sampled_from([2, 3]), st.booleans(),
-    st.sampled_from([0.0, 0.4, 1.0]), st.sampled_from([0.0, 0.3]), st.booleans(),
-)  # fmt: skip
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([2, 3]),
+    st.booleans(),
+    st.sampled_from([0.0, 0.4, 1.0]),
+    st.sampled_from([0.0, 0.3]),
+    st.booleans(),
+)
 def test_masses_in_space_against_obstacles(seed, dimension, round_wall, e, mu, springs):
     """Points with weight, joined by springs or free, inside a ball or above an oblique plane."""
     rng = np.random.default_rng(seed)
     n = 3 * dimension
     root = rng.normal(size=(n, n))
     normal = rng.normal(size=dimension)
-    obstacle = di.Sphere(np.zeros(dimension), 1.0, inside=True) if round_wall else di.Plane(
-        -0.5 * normal / np.linalg.norm(normal), normal)  # fmt: skip
+    obstacle = (
+        di.Sphere(np.zeros(dimension), 1.0, inside=True)
+        if round_wall
+        else di.Plane(-0.5 * normal / np.linalg.norm(normal), normal)
+    )
     u0, v0 = 0.2 * rng.normal(size=n), 3.0 * rng.normal(size=n)
     mass, load = np.repeat(rng.uniform(0.5, 2.0, 3), dimension), rng.normal(size=n)
     runs = []
@@ -167,23 +182,25 @@ REFUSED = {
                 s, [[0, 1]], di.UnionObstacle([di.Plane((0, 0), (0, 1)), di.Plane((0, 0), (1, 0))])
             ),
         ),
-        (), "points .* share dofs",
+        (),
+        "points .* share dofs",
     ),
     "own obstacle": (
         lambda: started(
-            system=di.PointMasses([1.0, 1.0]),
-            contact=lambda s: di.ObstacleContact(s, [[0, 1]], Bowl()),
+            system=di.PointMasses([1.0, 1.0]), contact=lambda s: di.ObstacleContact(s, [[0, 1]], Bowl())
         ),
-        (), "Bowl offers no compiled gap",
+        (),
+        "Bowl offers no compiled gap",
     ),
     "own gap of a known obstacle": (
         lambda: started(
             system=di.PointMasses([1.0, 1.0]),
             contact=lambda s: di.ObstacleContact(s, [[0, 1]], Dented((0.0, 0.0), 5.0, inside=True)),
         ),
-        (), "Dented has a gap or a normal of its own",
+        (),
+        "Dented has a gap or a normal of its own",
     ),
-}  # fmt: skip
+}
 
 
 class Dented(di.Sphere):

@@ -42,8 +42,13 @@ def bar(elements=12, cut=1 / 3, comm=COMM, near=None):
 def plate(kind=dmesh.CellType.quadrilateral, cells=(12, 4), comm=COMM):
     """3 m wide, 1 m high; ``near`` is the lower half, the interface runs along its width."""
     mesh = dmesh.create_rectangle(comm, [[0.0, 0.0], [3.0, 1.0]], cells, cell_type=kind)
-    return divided(mesh, lambda x: x[1] < 0.5, tip=lambda x: np.isclose(x[1], 0.0),
-                   end=lambda x: np.isclose(x[1], 1.0), side=lambda x: np.isclose(x[0], 0.0))  # fmt: skip
+    return divided(
+        mesh,
+        lambda x: x[1] < 0.5,
+        tip=lambda x: np.isclose(x[1], 0.0),
+        end=lambda x: np.isclose(x[1], 1.0),
+        side=lambda x: np.isclose(x[0], 0.0),
+    )
 
 
 def solid(named, part=None, *, nu=None, density=DENSITY, **options):
@@ -186,11 +191,19 @@ SETTINGS = {
     "constant": {"traction": {"end": (0.4,)}, "gravity": (-0.3,)},
     "shaken": {"ground_acceleration": ((0.8,), pulse)},
     "prescribed": {"prescribed": {"end": {0: ride}}},
-    "all": {"damping": 0.7, "traction": {"end": ((0.4,), pulse)}, "ground_acceleration": ((0.8,), pulse),
-            "gravity": (-0.3,)},
-    "all, moved": {"damping": 0.7, "prescribed": {"end": {0: ride}}, "ground_acceleration": ((0.8,), pulse),
-                   "gravity": (-0.3,)},
-}  # fmt: skip
+    "all": {
+        "damping": 0.7,
+        "traction": {"end": ((0.4,), pulse)},
+        "ground_acceleration": ((0.8,), pulse),
+        "gravity": (-0.3,),
+    },
+    "all, moved": {
+        "damping": 0.7,
+        "prescribed": {"end": {0: ride}},
+        "ground_acceleration": ((0.8,), pulse),
+        "gravity": (-0.3,),
+    },
+}
 
 
 def reference(nodes, dt, steps, options, gap):
@@ -372,10 +385,14 @@ class Recorded:
         return 0.1 * np.asarray(t)
 
 
-@pytest.mark.parametrize("options, ahead", [
-    ({"prescribed": {"end": {0: Recorded()}}}, 1), ({"ground_acceleration": ((1.0,), Recorded())}, 0),
-    ({"traction": {"end": ((1.0,), Recorded())}}, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, ahead",
+    [
+        ({"prescribed": {"end": {0: Recorded()}}}, 1),
+        ({"ground_acceleration": ((1.0,), Recorded())}, 0),
+        ({"traction": {"end": ((1.0,), Recorded())}}, 0),
+    ],
+)
 def test_a_run_ends_with_its_records(options, ahead):
     """Motions must be known one step further than loads."""
     body = solid(bar(4), **options)
@@ -430,22 +447,38 @@ BAD = {
     "no such facets moved": ({"prescribed": {"top": {0: ride}}}, "no facets are named 'top'"),
     "no such facets pulled": ({"traction": {"top": (1.0,)}}, "no facets are named 'top'"),
     "no such direction": ({"fixed": {"end": (1,)}}, r"fixed\['end'\]: directions are 0 to 0, not 1"),
-    "moved nowhere":
-        ({"prescribed": {"end": {2: ride}}}, r"prescribed\['end'\]: directions are 0 to 0, not 2"),
-    "moved and fixed":
-        ({"fixed": ("end",), "prescribed": {"end": {0: ride}}}, "dof 0 is fixed or prescribed already"),
-    "no signal":
-        ({"prescribed": {"end": {0: 0.3}}}, r"prescribed\['end'\]: a function of time is needed, not 0.3"),
-    "signal of many":
-        ({"ground_acceleration": ((1.0,), lambda t: [1.0, 2.0])}, "must give one finite number for a time"),
-    "signal of none":
-        ({"ground_acceleration": ((1.0,), lambda t: math.nan)}, "must give one finite number for a time"),
-    "shaken without signal":
-        ({"ground_acceleration": (1.0,)}, r"ground_acceleration must be \(direction, signal\)"),
-    "shaken by a number":
-        ({"ground_acceleration": ((1.0,), 2.0)}, "ground_acceleration: a function of time is needed"),
-    "shaken in the plane":
-        ({"ground_acceleration": ((1.0, 0.0), ride)}, "direction of ground_acceleration must be 1 numbers"),
+    "moved nowhere": (
+        {"prescribed": {"end": {2: ride}}},
+        r"prescribed\['end'\]: directions are 0 to 0, not 2",
+    ),
+    "moved and fixed": (
+        {"fixed": ("end",), "prescribed": {"end": {0: ride}}},
+        "dof 0 is fixed or prescribed already",
+    ),
+    "no signal": (
+        {"prescribed": {"end": {0: 0.3}}},
+        r"prescribed\['end'\]: a function of time is needed, not 0.3",
+    ),
+    "signal of many": (
+        {"ground_acceleration": ((1.0,), lambda t: [1.0, 2.0])},
+        "must give one finite number for a time",
+    ),
+    "signal of none": (
+        {"ground_acceleration": ((1.0,), lambda t: math.nan)},
+        "must give one finite number for a time",
+    ),
+    "shaken without signal": (
+        {"ground_acceleration": (1.0,)},
+        r"ground_acceleration must be \(direction, signal\)",
+    ),
+    "shaken by a number": (
+        {"ground_acceleration": ((1.0,), 2.0)},
+        "ground_acceleration: a function of time is needed",
+    ),
+    "shaken in the plane": (
+        {"ground_acceleration": ((1.0, 0.0), ride)},
+        "direction of ground_acceleration must be 1 numbers",
+    ),
     "traction in the plane": ({"traction": {"end": ((1.0, 0.0), ride)}}, r"traction\['end'\] must be 1"),
     "traction of a number": ({"traction": {"end": 1.0}}, r"traction\['end'\] must be"),
     "infinite gravity": ({"gravity": (math.inf,)}, "gravity must be 1 numbers"),

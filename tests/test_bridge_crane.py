@@ -53,8 +53,14 @@ def values(scheme, **changes):
 def run(scheme, **changes):
     p = values(scheme, **changes)
     problem = case.make(scheme, p)
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), every=p["every"], progress=False)  # fmt: skip
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
     return problem, result, *problem.judge(result)
 
 
@@ -66,10 +72,20 @@ def test_parameters_are_those_of_the_contract():
     about = runner.catalogue()["cases"]["bridge-crane"]
     defaults = {name: parameter["default"] for name, parameter in about["parameters"].items()}
     assert defaults == {
-        "h": 1e-5, "courant": None, "t_end": 1.0, "ratio": 10, "partition": "small", "refine": 1,
-        "trolley": 0.0, "record": "builtin", "alpha": 0.0, "shaken": "all", "start": "static", "every": 1,
+        "h": 1e-5,
+        "courant": None,
+        "t_end": 1.0,
+        "ratio": 10,
+        "partition": "small",
+        "refine": 1,
+        "trolley": 0.0,
+        "record": "builtin",
+        "alpha": 0.0,
+        "shaken": "all",
+        "start": "static",
+        "every": 1,
         "gap_tolerance": 1e-12,
-    }  # fmt: skip
+    }
     assert about["schemes"] == ["cd-lagrange", "hati"] and not about["amplifies_rounding"]
     # Ratio and partition are no error of the undivided crane.
     assert values("cd-lagrange", ratio=7, partition="paper")["ratio"] == 7
@@ -212,10 +228,18 @@ def test_events_of_hati_are_those_of_fine_steps(record, ratio, partition):
 
 @pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "hati"])
-@pytest.mark.parametrize("changes", [
-    {}, {"partition": "paper", "ratio": 25}, {"start": "sudden"}, {"shaken": "bridge"}, {"alpha": 5.0},
-    {"trolley": 4.0}, {"refine": 2, "h": 5e-6},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"partition": "paper", "ratio": 25},
+        {"start": "sudden"},
+        {"shaken": "bridge"},
+        {"alpha": 5.0},
+        {"trolley": 4.0},
+        {"refine": 2, "h": 5e-6},
+    ],
+)
 def test_every_run(record, scheme, changes):
     problem, result, results, verdicts = strong(scheme, record, **changes)
     refine = changes.get("refine", 1)
@@ -375,8 +399,13 @@ def test_two_ranks_write_the_same(launch, tmp_path, record, scheme):
         done = launch(command, ranks, tmp_path)
         assert done.returncode == 0, done.stderr
         folder = tmp_path / f"on{ranks}"
-        found.append(((folder / "events.csv").read_bytes(), di.Result.load(folder / "history.npz"),
-                      json.loads((folder / "summary.json").read_text())))  # fmt: skip
+        found.append(
+            (
+                (folder / "events.csv").read_bytes(),
+                di.Result.load(folder / "history.npz"),
+                json.loads((folder / "summary.json").read_text()),
+            )
+        )
         names = ("history.npz", "events.csv", "summary.json")
         assert done.stdout.splitlines()[-1] == "written: " + ", ".join(f"on{ranks}/{name}" for name in names)
     assert ("whole on every rank" in done.stdout) and found[0][0] == found[1][0]
@@ -407,17 +436,24 @@ def refused(capfd, *given, scheme="hati"):
     return lines[0]
 
 
-@pytest.mark.parametrize("name, content, message", [
-    ("none.csv", None, "the record .* does not exist"),
-    ("a.AT2", "PEER\nEARTH\nACCELERATION\nNPTS= 2, DT= .005 SEC\n0.1 0.2\n", "does not name its units"),
-    ("b.AT2", "PEER\nE\nUNITS OF G\nNPTS= 3, DT= .005 SEC\n0 0\n", "announces NPTS= 3, but holds 2"),
-    ("c.AT2", "once upon a time\n", "is no PEER record"),
-    ("d.csv", "once upon a time\n", "is no record"),
-    ("e.csv", "0, 0\n0.1, hello\n", "'hello' is no finite number"),
-    ("f.txt", "0, 0\n0.1, 0\n", "a record is a PEER file .AT2 or a table .csv"),
-    ("g.csv", "0, 0\n0.1, 0\n", "needs its loads and motions to t = 1 s, but knows them to 0.1 s: give "
-     "a longer record, or an earlier t_end"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("none.csv", None, "the record .* does not exist"),
+        ("a.AT2", "PEER\nEARTH\nACCELERATION\nNPTS= 2, DT= .005 SEC\n0.1 0.2\n", "does not name its units"),
+        ("b.AT2", "PEER\nE\nUNITS OF G\nNPTS= 3, DT= .005 SEC\n0 0\n", "announces NPTS= 3, but holds 2"),
+        ("c.AT2", "once upon a time\n", "is no PEER record"),
+        ("d.csv", "once upon a time\n", "is no record"),
+        ("e.csv", "0, 0\n0.1, hello\n", "'hello' is no finite number"),
+        ("f.txt", "0, 0\n0.1, 0\n", "a record is a PEER file .AT2 or a table .csv"),
+        (
+            "g.csv",
+            "0, 0\n0.1, 0\n",
+            "needs its loads and motions to t = 1 s, but knows them to 0.1 s: give "
+            "a longer record, or an earlier t_end",
+        ),
+    ],
+)
 def test_records_that_are_refused(capfd, shared_path, name, content, message):
     path = shared_path / name
     if content is not None and WORLD.rank == 0:
@@ -430,23 +466,26 @@ def test_builtin_record_has_an_end(capfd):
     assert "knows them to 4.001 s" in refused(capfd, "t_end=5")
 
 
-@pytest.mark.parametrize("given, message", [
-    (["trolley=9.5"], "the trolley must stay 2 m and more from the ends of the girders"),
-    (["trolley=-9"], "the trolley must stay 2 m and more from the ends of the girders"),
-    (["trolley=wheel"], "trolley must be a number, not 'wheel'"),
-    (["refine=0"], "refine must be 1 to 50, but is 0"),
-    (["refine=1000"], "refine must be 1 to 50, but is 1000"),
-    (["partition=big"], "partition must be one of small, paper, not big"),
-    (["ratio=0"], "the ratio of the time steps must be a whole number from 1 on, but is 0"),
-    (["ratio=2.5"], "ratio must be a whole number, not '2.5'"),
-    (["shaken=trolley"], "shaken must be one of all, bridge, not trolley"),
-    (["start=moving"], "start must be one of static, sudden, not moving"),
-    (["alpha=-1"], "alpha must be at least 0 [1/s], but is -1.0"),
-    (["gap_tolerance=-1"], "gap_tolerance must be at least 0 [m], but is -1.0"),
-    (["h=2e-5"], "the time step 2e-05 s is above the critical one, 1.93342e-05 s"),
-    (["refine=2"], "the time step 1e-05 s is above the critical one, 9.6"),
-    (["h=1e-6", "courant=0.5"], "give h or courant, not both"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (["trolley=9.5"], "the trolley must stay 2 m and more from the ends of the girders"),
+        (["trolley=-9"], "the trolley must stay 2 m and more from the ends of the girders"),
+        (["trolley=wheel"], "trolley must be a number, not 'wheel'"),
+        (["refine=0"], "refine must be 1 to 50, but is 0"),
+        (["refine=1000"], "refine must be 1 to 50, but is 1000"),
+        (["partition=big"], "partition must be one of small, paper, not big"),
+        (["ratio=0"], "the ratio of the time steps must be a whole number from 1 on, but is 0"),
+        (["ratio=2.5"], "ratio must be a whole number, not '2.5'"),
+        (["shaken=trolley"], "shaken must be one of all, bridge, not trolley"),
+        (["start=moving"], "start must be one of static, sudden, not moving"),
+        (["alpha=-1"], "alpha must be at least 0 [1/s], but is -1.0"),
+        (["gap_tolerance=-1"], "gap_tolerance must be at least 0 [m], but is -1.0"),
+        (["h=2e-5"], "the time step 2e-05 s is above the critical one, 1.93342e-05 s"),
+        (["refine=2"], "the time step 1e-05 s is above the critical one, 9.6"),
+        (["h=1e-6", "courant=0.5"], "give h or courant, not both"),
+    ],
+)
 def test_refused(capfd, given, message):
     assert message in refused(capfd, *given)
 

@@ -90,10 +90,18 @@ def test_one_triangle(law, sign):
     assert found == pytest.approx(expected[alone], rel=1e-12)
 
 
-@pytest.mark.parametrize("kind, degree, state", [
-    (dmesh.CellType.interval, 1, None), (TRIANGLE, 1, "plane-strain"), (TRIANGLE, 2, "plane-strain"),
-    (QUAD, 1, "plane-stress"), (QUAD, 2, "plane-strain"), (TET, 1, None), (HEX, 1, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, degree, state",
+    [
+        (dmesh.CellType.interval, 1, None),
+        (TRIANGLE, 1, "plane-strain"),
+        (TRIANGLE, 2, "plane-strain"),
+        (QUAD, 1, "plane-stress"),
+        (QUAD, 2, "plane-strain"),
+        (TET, 1, None),
+        (HEX, 1, None),
+    ],
+)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_power_of_uniform_rates(kind, degree, state, sign):
     """Volume times stress times rate; the edge is that of a cube of the cell's volume by the degree."""
@@ -215,10 +223,14 @@ def growth(body, dt, steps=400):
     return parallel.largest(COMM, np.abs(s.v[: body.owned])) / 1e-6
 
 
-@pytest.mark.parametrize("options", [
-    {"viscosity": (0.06, 0.0)}, {"viscosity": (0.4, 0.0)},
-    {"viscosity": (0.2, 0.0), "damping": 0.5, "stiffness_damping": 0.03},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"viscosity": (0.06, 0.0)},
+        {"viscosity": (0.4, 0.0)},
+        {"viscosity": (0.2, 0.0), "damping": 0.5, "stiffness_damping": 0.03},
+    ],
+)
 def test_critical_step_of_a_line(options):
     """With linear viscosity and stiffness damping: stable just below, not above."""
     body = solid(dmesh.CellType.interval, di.LinearElastic(E), cells=10, **options)
@@ -232,10 +244,17 @@ def test_critical_step_of_a_line(options):
     assert growth(body, 1.05 * critical) > 1e6
 
 
-@pytest.mark.parametrize("kind, long, degree", [
-    (TRIANGLE, 1.0, 1), (TRIANGLE, 10.0, 1), (QUAD, 10.0, 1), (QUAD, 0.1, 1), (TRIANGLE, 1.0, 2),
-    (TET, 8.0, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, long, degree",
+    [
+        (TRIANGLE, 1.0, 1),
+        (TRIANGLE, 10.0, 1),
+        (QUAD, 10.0, 1),
+        (QUAD, 0.1, 1),
+        (TRIANGLE, 1.0, 2),
+        (TET, 8.0, 1),
+    ],
+)
 def test_critical_step_of_long_elements(kind, long, degree):
     """The viscosity of an element goes with its mean edge: on long ones it damps more than b1 of critical."""
     body = solid(kind, LINEAR, (0.3, 0.0), cells=2, long=long, degree=degree)

@@ -23,19 +23,29 @@ def writes(t, u, v, out):
 
 
 @pytest.mark.parametrize("part", ["force", "internal", "damping"])
-@pytest.mark.parametrize("function, words", [
-    (leaves, r"must write all of out, but leaves out\[0\]"), (adds, r"must write all of out"),
-    (returns, "must write into out, as .*, and return nothing"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function, words",
+    [
+        (leaves, r"must write all of out, but leaves out\[0\]"),
+        (adds, r"must write all of out"),
+        (returns, "must write into out, as .*, and return nothing"),
+    ],
+)
 def test_forces_that_are_not_written_are_refused(part, function, words):
     with pytest.raises(ValueError, match=rf"{part}\(t, u, v, out\) {words}"):
         di.PointMasses([1.0, 1.0], **{part: function})
 
 
-@pytest.mark.parametrize("energy, error", [
-    (lambda u: None, ValueError), (lambda u: u, ValueError), (lambda u: "a", ValueError),
-    (lambda: 1.0, TypeError), (1.0, TypeError),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "energy, error",
+    [
+        (lambda u: None, ValueError),
+        (lambda u: u, ValueError),
+        (lambda u: "a", ValueError),
+        (lambda: 1.0, TypeError),
+        (1.0, TypeError),
+    ],
+)
 def test_energies_that_are_no_number_are_refused(energy, error):
     with pytest.raises(error, match="energy"):
         di.PointMasses([1.0, 1.0], internal=writes, energy=energy)

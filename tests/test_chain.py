@@ -45,8 +45,14 @@ def values(scheme="cd-lagrange", **changes):
 def run(scheme="cd-lagrange", **changes):
     p = values(scheme, **changes)
     problem = case.make(scheme, p)
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record, every=p["every"],
-                         observers=problem.observers(), progress=False)  # fmt: skip
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        every=p["every"],
+        observers=problem.observers(),
+        progress=False,
+    )
     return problem, result, *problem.judge(result)
 
 
@@ -93,7 +99,8 @@ def test_the_loop_without_compilation():
     chain_force(x, arch.k, arch.kappa, arch._lengths, arch._angles, out)
     assert np.abs(out - arch.internal_force(x)).max() < 1e-15
     assert chain_energy(x, arch.k, arch.kappa, arch._lengths, arch._angles) == pytest.approx(
-        arch.energy(x), rel=1e-14)  # fmt: skip
+        arch.energy(x), rel=1e-14
+    )
 
 
 @shapes
@@ -134,7 +141,13 @@ def test_forces_do_not_move_the_whole():
 
 def test_load_and_damping():
     assert [load_factor(t, 100.0, 400.0) for t in (0.0, 25.0, 100.0, 399.9, 400.0, 1e3)] == [
-        0.0, 0.25, 1.0, 1.0, 0.0, 0.0]  # fmt: skip
+        0.0,
+        0.25,
+        1.0,
+        1.0,
+        0.0,
+        0.0,
+    ]
     assert load_factor(1e-9, 0.0, 1.0) == 1.0 and load_factor(2.0, 4.0, 1.0) == 0.0
     arch = Chain(load=2e-3, ramp=10.0, mass=3.0, damping=0.1)
     out, v = np.zeros(24), np.arange(24.0)

@@ -242,7 +242,7 @@ OTHERS = {
     "dofs": ({"size": (3, 3, 5)}, "its dofs is 240, this one's 288"),
     "obstacle": ({"obstacle": di.Plane((0, 0, -2e-4), (0, 0, 1))}, "its contact is not the one here"),
     "step": ({"courant": 0.5}, "time step .* this run .* give that"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -263,6 +263,7 @@ def test_a_checkpoint_of_another_run_is_refused(name, shared_path):
 
 def shaken(kind, size=0.02, rate=20.0):
     """A plate whose skin, ground, load or obstacle moves as ``size sin(rate t)``, and its speed."""
+
     def signal(t):
         return size * np.sin(rate * t)
 
@@ -270,7 +271,7 @@ def shaken(kind, size=0.02, rate=20.0):
         "foot": {"prescribed": {"skin": {1: signal}}},
         "ground": {"ground_acceleration": ((0.0, 1.0), signal)},
         "force": {"body_force": ((0.0, 1.0), signal)},
-    }.get(kind, {})  # fmt: skip
+    }.get(kind, {})
     named, law = block(dmesh.CellType.triangle, (2, 2)), di.LinearElastic(1e4, 0.3)
     plate = di.Solid(named, density=1e3, law=law, **given)
     contact = None
@@ -281,10 +282,15 @@ def shaken(kind, size=0.02, rate=20.0):
 
 
 @pytest.mark.parametrize("other", [{"size": 0.04}, {"rate": 40.0}], ids=["size", "rate"])
-@pytest.mark.parametrize("kind, message", [
-    ("foot", "its prescribed motion is not the one here"), ("ground", "its loads are not those here"),
-    ("force", "its loads are not those here"), ("obstacle", "its obstacle does not move as the one here"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, message",
+    [
+        ("foot", "its prescribed motion is not the one here"),
+        ("ground", "its loads are not those here"),
+        ("force", "its loads are not those here"),
+        ("obstacle", "its obstacle does not move as the one here"),
+    ],
+)
 def test_other_signals_are_refused_also_where_they_cross(kind, message, other, shared_path):
     """Kept where all the signals are zero."""
     scheme, v0 = shaken(kind)
@@ -299,15 +305,19 @@ def test_other_signals_are_refused_also_where_they_cross(kind, message, other, s
         checkpoint.load(shared_path / "state", shaken("nothing")[0])
 
 
-@pytest.mark.parametrize("other, message", [
-    ({"law": di.LinearElastic(1.0001e4, 0.3)}, "its material is not the one here"),
-    ({"law": di.LinearElastic(1e4, 0.2999)}, "its material is not the one here"),
-    ({"law": di.NeoHookean(1e4, 0.3)}, "its material is not the one here"),
-    ({"stiffness_damping": 1.001e-5}, "its damping is not the one here"),
-    ({"stiffness_damping": 0.0}, "its damping is not the one here"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "other, message",
+    [
+        ({"law": di.LinearElastic(1.0001e4, 0.3)}, "its material is not the one here"),
+        ({"law": di.LinearElastic(1e4, 0.2999)}, "its material is not the one here"),
+        ({"law": di.NeoHookean(1e4, 0.3)}, "its material is not the one here"),
+        ({"stiffness_damping": 1.001e-5}, "its damping is not the one here"),
+        ({"stiffness_damping": 0.0}, "its damping is not the one here"),
+    ],
+)
 def test_another_material_is_seen_in_flight(other, message, shared_path):
     """A body that only translates has no internal forces, whatever it is made of."""
+
     def flying(**other):
         given = {"law": di.LinearElastic(1e4, 0.3), "stiffness_damping": 1e-5, **other}
         plate = di.Solid(block(dmesh.CellType.triangle, (2, 2)), density=1e3, **given)
@@ -336,9 +346,10 @@ class Drag(di.Integrator):
         self.memory, self.calls = self.memory + 1.0, self.calls + 1
 
 
-@pytest.mark.parametrize("options, constant", [
-    ({"order": 2}, "'order': 1"), ({"weight": 0.6}, "'weight': 0.5"), ({}, "'drag': 0.1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, constant",
+    [({"order": 2}, "'order': 1"), ({"weight": 0.6}, "'weight': 0.5"), ({}, "'drag': 0.1")],
+)
 def test_constants_of_own_schemes_are_compared(options, constant, shared_path):
     scheme = Drag(di.PointMasses(1.0), 0.1)
     scheme.start(0.0, 1.0)
@@ -357,10 +368,11 @@ def test_damaged_files(shared_path):
     kept(rubber, path, at=30, steps=31)
     good = path.read_bytes()
     texts = {
-        b"": "is no checkpoint, or a damaged one", b"no archive at all": "is no checkpoint, or a damaged one",
+        b"": "is no checkpoint, or a damaged one",
+        b"no archive at all": "is no checkpoint, or a damaged one",
         good[: len(good) // 2]: "is no checkpoint, or a damaged one",
         good.replace(b'"version": 3', b'"version": 9').replace(b"\x931", b"\x939"): "damaged|version 9",
-    }  # fmt: skip
+    }
     for content, message in texts.items():
         COMM.barrier()
         if COMM.rank == 0:
@@ -496,8 +508,13 @@ def test_killed_at_a_hundred_moments(spawn, tmp_path):
     path.parent.mkdir()
     kept(rubber, path, at=2, steps=3)
     rng, seen, left = np.random.default_rng(7), set(), 0
-    with subprocess.Popen([sys.executable, program, path, HERE], env=_environment(), text=True,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, program, path, HERE],
+        env=_environment(),
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as parent:
         for _ in range(100):
             parent.stdin.write("go\n")
             parent.stdin.flush()
@@ -522,9 +539,14 @@ def test_killed_at_a_hundred_moments(spawn, tmp_path):
 @pytest.mark.serial
 @pytest.mark.parametrize(
     "words, every",
-    [("bouncing-ball moreau-jean", 333), ("split-bar hati", 7), ("impacting-bar cd-lagrange", 33),
-     ("bridge-crane hati --set t_end=0.02 every=3", 77), ("free-flight cd-lagrange --set t_end=3", 400)],
-)  # fmt: skip
+    [
+        ("bouncing-ball moreau-jean", 333),
+        ("split-bar hati", 7),
+        ("impacting-bar cd-lagrange", 33),
+        ("bridge-crane hati --set t_end=0.02 every=3", 77),
+        ("free-flight cd-lagrange --set t_end=3", 400),
+    ],
+)
 def test_the_runner_goes_on(words, every, tmp_path, capsys):
     from dolfinx_impact.benchmark.__main__ import main
 

@@ -159,9 +159,12 @@ BROKEN = {
     "acary-ball-rest-one": {COMBINED: MOREAU},
 }
 NOT_REPRODUCED = {
-    "distasio-fig05-penetration-one", "acary-ball-schatzman-position-e08", "acary-ball-stability-half",
-    "acary-ball-rest-half", "acary-ball-rest-one",
-}  # fmt: skip
+    "distasio-fig05-penetration-one",
+    "acary-ball-schatzman-position-e08",
+    "acary-ball-stability-half",
+    "acary-ball-rest-half",
+    "acary-ball-rest-one",
+}
 THREE_STEPS = (2e-2, 1e-2, 5e-3)
 #: Shorter runs that decide the same: fewer seconds, drop heights or steps.
 SHORT = {
@@ -170,19 +173,40 @@ SHORT = {
     "distasio-ball-paoli-step": {"steps": THREE_STEPS},
     "acary-ball-stable-long": {"t_end": 20.0},
     "distasio-fig08-rounding": {"steps": (*THREE_STEPS, 1e-3)},
-    **{name: {"heights": 8} for name in (
-        "distasio-ball-detection", "distasio-ball-lower", "distasio-fig05-penetration",
-        "distasio-ball-paoli-three-steps", "distasio-ball-paoli-assumption", "acary-ball-moreau-drift",
-        "acary-ball-schatzman-steps", "acary-ball-position", "acary-ball-law", "acary-ball-forecast",
-        "acary-ball-stability-half", "acary-ball-stability-one", "acary-ball-rest-plastic",
-    )},
-    **{name: {"heights": 8, "steps": THREE_STEPS} for name in (
-        "distasio-fig09-cd-lagrange", "distasio-fig09-moreau-jean",
-        "distasio-ball-penetration-step", "csma-ball-convergence", "csma-ball-order-impact",
-        "acary-ball-tau-half", "acary-ball-tau-one", "acary-ball-viability", "acary-ball-heights-half",
-        "acary-ball-heights-one",
-    )},
-}  # fmt: skip
+    **{
+        name: {"heights": 8}
+        for name in (
+            "distasio-ball-detection",
+            "distasio-ball-lower",
+            "distasio-fig05-penetration",
+            "distasio-ball-paoli-three-steps",
+            "distasio-ball-paoli-assumption",
+            "acary-ball-moreau-drift",
+            "acary-ball-schatzman-steps",
+            "acary-ball-position",
+            "acary-ball-law",
+            "acary-ball-forecast",
+            "acary-ball-stability-half",
+            "acary-ball-stability-one",
+            "acary-ball-rest-plastic",
+        )
+    },
+    **{
+        name: {"heights": 8, "steps": THREE_STEPS}
+        for name in (
+            "distasio-fig09-cd-lagrange",
+            "distasio-fig09-moreau-jean",
+            "distasio-ball-penetration-step",
+            "csma-ball-convergence",
+            "csma-ball-order-impact",
+            "acary-ball-tau-half",
+            "acary-ball-tau-one",
+            "acary-ball-viability",
+            "acary-ball-heights-half",
+            "acary-ball-heights-one",
+        )
+    },
+}
 
 
 def test_every_claim_has_its_own_name_and_a_scheme_that_turns_it():

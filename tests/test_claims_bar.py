@@ -218,11 +218,17 @@ BROKEN = {
     },
 }
 NOT_REPRODUCED = {
-    "distasio-bar-e1-ripple-moreau-jean", "distasio-bar-e0-displacement",
-    "distasio-bar-node-energy-implicit", "distasio-bar-overshoot", "csma-bar-e1-ripple-moreau-jean",
-    "csma-bar-no-influence-v-moreau-jean", "acary-bar-paoli-position-e08", "acary-bar-stable-impact",
-    "acary-bar-velocity-e08-forecast-0.5", "acary-bar-velocity-e08-forecast-1",
-}  # fmt: skip
+    "distasio-bar-e1-ripple-moreau-jean",
+    "distasio-bar-e0-displacement",
+    "distasio-bar-node-energy-implicit",
+    "distasio-bar-overshoot",
+    "csma-bar-e1-ripple-moreau-jean",
+    "csma-bar-no-influence-v-moreau-jean",
+    "acary-bar-paoli-position-e08",
+    "acary-bar-stable-impact",
+    "acary-bar-velocity-e08-forecast-0.5",
+    "acary-bar-velocity-e08-forecast-1",
+}
 
 
 def test_every_claim_has_a_scheme_that_lacks_the_property():

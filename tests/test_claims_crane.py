@@ -15,7 +15,7 @@ from dolfinx_impact.benchmark.claims.crane_figures import (
     draw_interface,
     draw_trade_off,
     draw_velocity,
-)  # fmt: skip
+)
 from dolfinx_impact.benchmark.claims.crane_measures import (
     CD,
     HATI,
@@ -31,7 +31,7 @@ from dolfinx_impact.benchmark.claims.crane_measures import (
     sampled,
     touches,
     zoomed,
-)  # fmt: skip
+)
 from dolfinx_impact.benchmark.claims.hati_measures import (
     OTHERS,
     TOTAL,
@@ -41,7 +41,7 @@ from dolfinx_impact.benchmark.claims.hati_measures import (
     fine_jump,
     made,
     residual_as_printed,
-)  # fmt: skip
+)
 from dolfinx_impact.integrators import HATI as Divided
 from dolfinx_impact.integrators import find_scheme
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
@@ -274,10 +274,15 @@ BROKEN = {
     }.items()
 }
 NOT_REPRODUCED = {
-    "fekak-crane-velocity", "fekak-crane-early-bounce", "fekak-crane-interface-negligible",
-    "fekak-crane-interface-low", "fekak-crane-ratio-order", "fekak-crane-gain", "fekak-hati-equal-steps",
+    "fekak-crane-velocity",
+    "fekak-crane-early-bounce",
+    "fekak-crane-interface-negligible",
+    "fekak-crane-interface-low",
+    "fekak-crane-ratio-order",
+    "fekak-crane-gain",
+    "fekak-hati-equal-steps",
     "fekak-hati-balance-printed",
-}  # fmt: skip
+}
 #: No run decides them.
 UNDECIDED = {"fekak-crane-bounce-times", "fekak-hati-other-methods"}
 IDS = [claim.id for claim in (*crane.CLAIMS, *hati.CLAIMS)]
@@ -299,8 +304,9 @@ def shaking(tmp_path_factory):
     path = tmp_path_factory.mktemp("records") / "strong.csv"
     wave = 20 * np.sin(2 * np.pi * 20 * t)
     path.write_text("t [s], a [m/s2]\n" + "".join(f"{a:.3f}, {b:.17g}\n" for a, b in zip(t, wave)))
-    return Shaking(record=str(path), t_end=0.25, h=1e-5, ratio=4, high=10, ratios=(1, 10, 50, 100, 350),
-                   timed=0.0015)  # fmt: skip
+    return Shaking(
+        record=str(path), t_end=0.25, h=1e-5, ratio=4, high=10, ratios=(1, 10, 50, 100, 350), timed=0.0015
+    )
 
 
 @pytest.fixture(scope="session")
@@ -354,6 +360,7 @@ def test_closures_and_how_long_they_last(shaking, runs):
 
 def test_oscillation_is_what_is_fast(shaking, runs):
     """Of a slow and a fast sine the fast one is left."""
+
     class Sines(dict):
         pass
 

@@ -26,7 +26,7 @@ from dolfinx_impact.benchmark.claims.known_measures import (
     RING,
     SLIDING,
     WAVE,
-)  # fmt: skip
+)
 from dolfinx_impact.benchmark.runs import Runs
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 from dolfinx_impact.integrators.central_differences import CentralDifferences
@@ -41,9 +41,12 @@ class Smaller(Runs):
     """
 
     LESS = {
-        OBLIQUE: {"elements": 4, "lateral": 1}, FLIGHT: {"t_end": 5.0}, SLIDING: {"elements": 2},
-        RING: {"around": 6, "across": 2, "t_end": 0.1}, DISC: {"around": 4, "across": 2},
-    }  # fmt: skip
+        OBLIQUE: {"elements": 4, "lateral": 1},
+        FLIGHT: {"t_end": 5.0},
+        SLIDING: {"elements": 2},
+        RING: {"around": 6, "across": 2, "t_end": 0.1},
+        DISC: {"around": 4, "across": 2},
+    }
 
     def __call__(self, case, scheme, **settings):
         less = self.LESS.get(case, {})
@@ -170,10 +173,22 @@ def named(id):
 def test_every_known_answer_has_a_row_for_each_scheme():
     ids = {claim.id for claim in known.CLAIMS}
     assert len(ids) == len(known.CLAIMS) and {claim.case for claim in known.CLAIMS} == {
-        HERTZ, CUBE, RIGID, SLIDING, DISC, RING, FLIGHT, OBLIQUE, WAVE
-    }  # fmt: skip
-    alone = {f"{DISC}-stored-energy", f"{RING}-stored-energy", f"{FLIGHT}-energy",
-             f"{FLIGHT}-conserved-energy"}  # fmt: skip
+        HERTZ,
+        CUBE,
+        RIGID,
+        SLIDING,
+        DISC,
+        RING,
+        FLIGHT,
+        OBLIQUE,
+        WAVE,
+    }
+    alone = {
+        f"{DISC}-stored-energy",
+        f"{RING}-stored-energy",
+        f"{FLIGHT}-energy",
+        f"{FLIGHT}-conserved-energy",
+    }
     answers = {id.removesuffix(f"-{CD}") for id in ids if id.endswith(CD)}
     assert {id.removesuffix(f"-{MJ}") for id in ids if id.endswith(MJ)} == answers - alone
 

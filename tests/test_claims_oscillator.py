@@ -12,7 +12,7 @@ from dolfinx_impact.integrators import Integrator
 pytestmark = pytest.mark.serial
 QUICK = oscillator_runs.Extent(
     short=10.0, h=2e-2, every=1, lossy=2e-2, span=5.0, steps=(8e-3, 4e-3, 2e-3), starts=5
-)  # fmt: skip
+)
 CLAIMS = {claim.id: claim for claim in oscillator.claims(QUICK)}
 FIGURES = {figure.id: figure for figure in oscillator_figures.figures(QUICK)}
 
@@ -200,9 +200,10 @@ def test_figure_of_phase_space(runs):
         assert min(np.sum(v < -1), np.sum(v > 1), np.sum(np.abs(v) < 1)) > 0.1 * len(x)
 
 
-@pytest.mark.parametrize("id, orders, slopes", [
-    ("distasio-fig12", ["1.00", "2.00", "2.00"], ["1", "2"]), ("distasio-fig13", None, ["1"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "id, orders, slopes",
+    [("distasio-fig12", ["1.00", "2.00", "2.00"], ["1", "2"]), ("distasio-fig13", None, ["1"])],
+)
 def test_figures_of_convergence(runs, id, orders, slopes):
     axes, legend = drawn(runs, id)
     assert [text.split(":")[0] for text in legend] == list(oscillator_runs.SCHEMES)

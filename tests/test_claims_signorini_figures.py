@@ -18,8 +18,14 @@ NUMBERS = (2, 4, *range(6, 30))
 DISPLACEMENT, PRESSURE = "displacement of the bottom $u_0$ [m]", "contact pressure $r$ [Pa]"
 ENERGY, STRESS = "energy $E - F \\cdot u$ [J]", "stress $E \\, \\partial_x u$ [Pa]"
 BOTTOM_STRESS = "stress at the bottom $(Ku)_0$ [Pa]"
-LABELS = {4: [DISPLACEMENT], 11: [PRESSURE, BOTTOM_STRESS], 18: [PRESSURE, PRESSURE],
-          20: [DISPLACEMENT, BOTTOM_STRESS], 28: [STRESS, STRESS], 29: [STRESS, STRESS]}  # fmt: skip
+LABELS = {
+    4: [DISPLACEMENT],
+    11: [PRESSURE, BOTTOM_STRESS],
+    18: [PRESSURE, PRESSURE],
+    20: [DISPLACEMENT, BOTTOM_STRESS],
+    28: [STRESS, STRESS],
+    29: [STRESS, STRESS],
+}
 
 
 @pytest.fixture(scope="module")

@@ -122,9 +122,13 @@ BROKEN = {
     "appendix-dissipation": {"dep-4.1": "dep-4.4"},
 }
 NOT_REPRODUCED = {
-    "6.1-long-time", "7.1-energy-penalty", "appendix-eliminated", "appendix-node-mass",
-    "appendix-inverse-step", "appendix-dissipation",
-}  # fmt: skip
+    "6.1-long-time",
+    "7.1-energy-penalty",
+    "appendix-eliminated",
+    "appendix-node-mass",
+    "appendix-inverse-step",
+    "appendix-dissipation",
+}
 
 
 def test_every_claim_has_a_scheme_that_lacks_the_property():

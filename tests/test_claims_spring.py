@@ -211,9 +211,12 @@ NOT_REPRODUCED = {
 }
 #: Coarser references than those of the report.
 COARSER = {
-    "distasio-fig18-final": 2e-3, "distasio-fig18-phases": 5e-3, "distasio-fig18-phases-count": 2e-3,
-    "csma-spring-impacts": 2e-4, "csma-spring-better": 1e-3,
-}  # fmt: skip
+    "distasio-fig18-final": 2e-3,
+    "distasio-fig18-phases": 5e-3,
+    "distasio-fig18-phases-count": 2e-3,
+    "csma-spring-impacts": 2e-4,
+    "csma-spring-better": 1e-3,
+}
 
 
 def shortened(claim):

@@ -87,9 +87,10 @@ def test_phases_leave_the_solution_as_it_is(case, runs):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("scheme, h, shift, oscillation, energy", [
-    ("cd-lagrange", 2.5e-3, -1, "none", "dissipated"), ("dep-6.1", 5e-3, -0.5, "large", "conserved"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, h, shift, oscillation, energy",
+    [("cd-lagrange", 2.5e-3, -1, "none", "dissipated"), ("dep-6.1", 5e-3, -0.5, "large", "conserved")],
+)
 def test_cells_are_those_of_direct_runs(scheme, h, shift, oscillation, energy, runs):
     phases = (0, 4)
     cells = classify(runs, Row(scheme), phases)
@@ -125,9 +126,20 @@ def test_cells_are_those_of_direct_runs(scheme, h, shift, oscillation, energy, r
 
 def test_limits_of_the_classes():
     assert [classification.oscillation(x) for x in (0.0, 0.01, 0.011, 0.49, 0.5, 3.0)] == [
-        "none", "none", "small", "small", "large", "large"]  # fmt: skip
+        "none",
+        "none",
+        "small",
+        "small",
+        "large",
+        "large",
+    ]
     assert [classification.energy(x, 0.005) for x in (0.0, 0.005, -0.005, -0.0051, 0.0051)] == [
-        "conserved", "conserved", "conserved", "dissipated", "gained"]  # fmt: skip
+        "conserved",
+        "conserved",
+        "conserved",
+        "dissipated",
+        "gained",
+    ]
 
 
 @pytest.mark.serial
@@ -141,8 +153,9 @@ def test_a_class_that_changes_with_the_phase_is_seen(runs):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("kind, expected", [("Changed", "dissipated"), ("Leaky", "dissipated"),
-                                            ("Pumped", "gained")])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, expected", [("Changed", "dissipated"), ("Leaky", "dissipated"), ("Pumped", "gained")]
+)
 def test_energy_of_schemes_that_lose_and_gain(kind, expected, runs):
     replaced = runs.instead({"dep-5.2": f"test_classification:{kind}"})
     cells = classify(replaced, Row("dep-5.2"), (0,))
@@ -236,12 +249,19 @@ def test_schemes_that_run_none_of_the_cases_are_not_asked_for_properties():
 
 def invented():
     full = {
-        "force_std": [184.3, 457.76], "force_max_deviation": [307.0, 1570.4], "force_predicted": 100.0,
-        "oscillation": ["small", "large"], "energy_change_1": [-0.0058, 10.65],
-        "energy_change_4": [-9.2e-15, 3.2e-14], "energy": ["gained"], "courant": [0.998, 0.999],
-        "courant_predicted": 1.0, "force_error": [0.538, 1.17], "displacement_error": [0.0065, 0.0065],
+        "force_std": [184.3, 457.76],
+        "force_max_deviation": [307.0, 1570.4],
+        "force_predicted": 100.0,
+        "oscillation": ["small", "large"],
+        "energy_change_1": [-0.0058, 10.65],
+        "energy_change_4": [-9.2e-15, 3.2e-14],
+        "energy": ["gained"],
+        "courant": [0.998, 0.999],
+        "courant_predicted": 1.0,
+        "force_error": [0.538, 1.17],
+        "displacement_error": [0.0065, 0.0065],
         "changes": ["oscillation"],
-    }  # fmt: skip
+    }
     own = "mypackage.subpackage.schemes_of_mine:ASchemeWithALongName"
     names = [row.name for row in rows([*SCHEMES, own])]
     listed = [{"name": name, "scheme": name, "settings": {}, **full} for name in names]

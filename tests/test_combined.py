@@ -15,10 +15,18 @@ def make(scheme, **changes):
     return case.make(scheme, {**{n: o.default for n, o in options.items()}, **changes})
 
 
-@pytest.mark.parametrize("changes", [
-    {"courant": 1.5},
-    {}, {"mass": "lumped"}, {"restitution": 0.8}, {"forecast": 1.0}, SOLID, {**SOLID, "mass": "lumped"},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"courant": 1.5},
+        {},
+        {"mass": "lumped"},
+        {"restitution": 0.8},
+        {"forecast": 1.0},
+        SOLID,
+        {**SOLID, "mass": "lumped"},
+    ],
+)
 def test_both_laws_hold_at_once(changes):
     """Penetration at round-off and Newton's law on every point that pushes, tau >= 0 only at the wall."""
     problem = make("combined", **changes)
@@ -85,14 +93,20 @@ FREE = di.PointMasses([1.0, 1.0])
 BENT = di.PointMasses([1.0, 1.0], internal=spring)
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (lambda: di.CarpenterImplicit(BENT, 0.1), "Newmark's method takes linear systems"),
-    (lambda: di.AcaryBonnefon(BENT, 0.1), "combined scheme takes linear systems"),
-    (lambda: di.CarpenterImplicit(FREE, 0.1, curved(FREE)), "flat obstacle"),
-    (lambda: di.AcaryBonnefon(FREE, 0.1, curved(FREE)), "flat obstacle"),
-    (lambda: di.CarpenterImplicit(FREE, 0.1, di.DofBound(FREE, 0, lower=0.0, restitution=0.5)), "e = 0.5"),
-    (lambda: di.AcaryBonnefon(FREE, 0.1, forecast=2.0), "forecast must lie in"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda: di.CarpenterImplicit(BENT, 0.1), "Newmark's method takes linear systems"),
+        (lambda: di.AcaryBonnefon(BENT, 0.1), "combined scheme takes linear systems"),
+        (lambda: di.CarpenterImplicit(FREE, 0.1, curved(FREE)), "flat obstacle"),
+        (lambda: di.AcaryBonnefon(FREE, 0.1, curved(FREE)), "flat obstacle"),
+        (
+            lambda: di.CarpenterImplicit(FREE, 0.1, di.DofBound(FREE, 0, lower=0.0, restitution=0.5)),
+            "e = 0.5",
+        ),
+        (lambda: di.AcaryBonnefon(FREE, 0.1, forecast=2.0), "forecast must lie in"),
+    ],
+)
 def test_what_does_not_fit_is_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()

@@ -208,13 +208,15 @@ JOIN = {
     "obstacle": {"contact": in_bowl(CompiledBowl)},
     "flat contact": {"contact": on(CompiledRaised)},
     "flat contact at position level": {
-        "contact": on(CompiledRaised), "scheme": law(PositionLevel), "t_end": 4.0,
+        "contact": on(CompiledRaised),
+        "scheme": law(PositionLevel),
+        "t_end": 4.0,
     },
     "curved contact": {"contact": lambda s: CompiledFunnel(s, restitution=0.6)},
     "law": {"contact": on(di.DofBound), "scheme": law(Same)},
     "balance": {"contact": on(di.DofBound), "balance": Named},
     "system": {"system": lambda: CompiledRough([1.0, 2.0], load=[0.0, -9.81])},
-}  # fmt: skip
+}
 
 REFUSED = {
     "obstacle": ({"contact": in_bowl(Bowl)}, "Bowl offers no compiled gap"),
@@ -224,7 +226,9 @@ REFUSED = {
     "closed below a compiled one": ({"contact": Wide}, r"Wide decides for itself .* changes closed\(\)"),
     "law": ({"contact": on(di.DofBound), "scheme": law(Milder)}, "Milder is no contact law of the compiled"),
     "curved at position level": (
-        {"contact": CompiledFunnel, "scheme": law(PositionLevel)}, "curved gaps at position level"),
+        {"contact": CompiledFunnel, "scheme": law(PositionLevel)},
+        "curved gaps at position level",
+    ),
     "balance": ({"balance": Counting}, "Counting follows its steps one by one"),
     "step": ({"scheme": Damped}, "Damped makes its steps one by one"),
     "mean velocity": ({"scheme": Mean}, "Mean makes its steps one by one"),
@@ -233,7 +237,7 @@ REFUSED = {
         {"system": lambda: Rough([1.0, 2.0], load=[0.0, -9.81])},
         r"external\(\) of Rough is not of a compiled",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", JOIN)
@@ -337,11 +341,14 @@ def test_a_hati_with_other_parameters_joins():
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("kind, balance, reason", [
-    (Drifting, None, "Drifting makes its steps one by one"),
-    (Sided, None, "Slow makes its steps one by one"),
-    (HATI, Noted, "Noted follows its steps one by one"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, balance, reason",
+    [
+        (Drifting, None, "Drifting makes its steps one by one"),
+        (Sided, None, "Slow makes its steps one by one"),
+        (HATI, Noted, "Noted follows its steps one by one"),
+    ],
+)
 def test_a_hati_with_other_parts_does_not(kind, balance, reason):
     def run(compiled):
         s = stiff(kind)

@@ -24,8 +24,13 @@ def random_problem(seed, p, d, scale=1.0):
 
 
 @settings(max_examples=150)
-@given(seed=seeds, p=st.integers(1, 5), d=st.sampled_from([2, 3]), mu=coefficients,
-       scale=st.sampled_from([1e-9, 1.0, 1e7]))  # fmt: skip
+@given(
+    seed=seeds,
+    p=st.integers(1, 5),
+    d=st.sampled_from([2, 3]),
+    mu=coefficients,
+    scale=st.sampled_from([1e-9, 1.0, 1e7]),
+)
 def test_coulomb_s_law_holds_at_every_point(seed, p, d, mu, scale):
     H, b = random_problem(seed, p, d, scale)
     r = coulomb.solve(H, b, mu, d)
@@ -131,8 +136,13 @@ def test_no_answer_is_said():
 
 def sliding(system, scheme=di.MoreauJean, mu=0.3, e=0.4):
     dimension = system.size
-    floor = di.ObstacleContact(system, [range(dimension)], di.Plane([-0.05] + [0] * (dimension - 1),
-                               np.eye(dimension)[0]), restitution=e, friction=mu)  # fmt: skip
+    floor = di.ObstacleContact(
+        system,
+        [range(dimension)],
+        di.Plane([-0.05] + [0] * (dimension - 1), np.eye(dimension)[0]),
+        restitution=e,
+        friction=mu,
+    )
     integrator = scheme(system, 0.05, 0.6, floor)
     integrator.start([0.1] + [0.0] * (dimension - 1), [-1.0, 2.0, 0.7][:dimension])
     return di.simulate(integrator, t_end=5.0, progress=False)
@@ -143,8 +153,10 @@ def test_newton_and_the_factorised_step_rub_alike(dimension):
     """A linear system given by its stiffness, and by a callable of the same force."""
     A = np.array([[40.0, -15.0, 3.0], [-15.0, 20.0, 1.0], [3.0, 1.0, 9.0]])[:dimension, :dimension]
     masses = [1.0, 3.0, 2.0][:dimension]
-    runs = [sliding(di.PointMasses(masses, stiffness=A)),
-            sliding(di.PointMasses(masses, internal=lambda t, u, v, out: np.copyto(out, A @ u)))]  # fmt: skip
+    runs = [
+        sliding(di.PointMasses(masses, stiffness=A)),
+        sliding(di.PointMasses(masses, internal=lambda t, u, v, out: np.copyto(out, A @ u))),
+    ]
     for run in runs:
         assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
         size = np.linalg.norm(run["r_t"][:, 0], axis=1)
@@ -159,8 +171,10 @@ def test_newton_and_the_factorised_step_rub_alike(dimension):
 def test_the_decoupled_step_rubs_like_a_free_mass(linear):
     """Without springs nothing couples: both variants and the law by hand are the same."""
     forces = {} if linear else {"internal": lambda t, u, v, out: out.fill(0.0)}
-    coupled, decoupled = (sliding(di.PointMasses([2.0, 2.0], **forces), scheme)
-                          for scheme in (di.MoreauJean, di.MoreauJeanDecoupled))  # fmt: skip
+    coupled, decoupled = (
+        sliding(di.PointMasses([2.0, 2.0], **forces), scheme)
+        for scheme in (di.MoreauJean, di.MoreauJeanDecoupled)
+    )
     assert coupled["v"][-1] == pytest.approx([0.4, 2.0 - 0.3 * 1.4], abs=1e-13)
     assert decoupled["v"][-1] == pytest.approx(coupled["v"][-1], abs=1e-13)
     assert decoupled["r_t"].sum(axis=(0, 1)) == pytest.approx([0.0, -2.0 * 0.3 * 1.4], abs=1e-13)
@@ -168,8 +182,7 @@ def test_the_decoupled_step_rubs_like_a_free_mass(linear):
 
 def test_implicit_solid_sliding_along_a_wall():
     """A bar thrown aslant: impulse is momentum change in both directions; the balance closes."""
-    named = mesh.read(mesh.package_mesh("bar.geo"),
-                      parameters={"dimension": 3, "elements": 6, "lateral": 2})  # fmt: skip
+    named = mesh.read(mesh.package_mesh("bar.geo"), parameters={"dimension": 3, "elements": 6, "lateral": 2})
     bar = di.Solid(named, density=7847.0, law=di.LinearElastic(2.1e11, 0.3))
     wall = di.RigidContact(bar, "contact", di.Plane((-1e-5, 0, 0), (1, 0, 0)), friction=0.2)
     integrator = di.MoreauJean(bar, 4e-6, contact=wall)
@@ -198,8 +211,16 @@ def test_two_faces_of_one_node_that_hardly_slip():
     """A rebound in a corner: the slip is so slow that its direction is hard to tell (H has rank 3 of 6)."""
     frames = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, -1, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
     H = 95.22550507941783 * frames @ frames.T
-    b = np.array([-2.563302696741642, 2.9122481271746303, 0.29989073591960097,
-                  -2.9180634120631344, -2.563302696741642, 0.29989073591960097])  # fmt: skip
+    b = np.array(
+        [
+            -2.563302696741642,
+            2.9122481271746303,
+            0.29989073591960097,
+            -2.9180634120631344,
+            -2.563302696741642,
+            0.29989073591960097,
+        ]
+    )
     r = coulomb.solve(H, b, 0.3, 3)
     assert coulomb.residual(H, b, r, 0.3, 3) < 1e-14
     w = (H @ r + b).reshape(2, 3)

@@ -21,8 +21,8 @@ from dolfinx_impact import (
     SparseRows,
     mesh,
     parallel,
-)  # fmt: skip
-from dolfinx_impact.algebra import complementarity  # fmt: skip
+)
+from dolfinx_impact.algebra import complementarity
 
 WORLD = MPI.COMM_WORLD
 SIDE = np.sqrt(0.645e-3)
@@ -32,9 +32,7 @@ WALL = Plane([-GAP, 0.0, 0.0], [1.0, 0.0, 0.0])
 
 @pytest.fixture(scope="module")
 def make_bar():
-    named = mesh.read(
-        mesh.package_mesh("bar.geo"), parameters={"dimension": 3, "elements": 4, "lateral": 2}
-    )
+    named = mesh.read(mesh.package_mesh("bar.geo"), parameters={"dimension": 3, "elements": 4, "lateral": 2})
     return lambda **options: Solid(named, density=7847.0, law=LinearElastic(2.1e11, 0.3), **options)
 
 

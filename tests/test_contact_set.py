@@ -68,6 +68,7 @@ def block(**options):
 @EVERY
 def test_a_body_on_a_floor_against_a_curved_wall(scheme, shared_path):
     """Two surfaces with a common corner node; ranks agree; checkpoints hold both."""
+
     def make():
         body = block()
         floor = di.RigidContact(body, "foot", di.Plane((0, 0), (0, 1)), friction=0.1)
@@ -130,11 +131,17 @@ def test_node_pairs_beside_a_wall():
     assert sums[0] > 0 and sums[1] == pytest.approx(sums[0], rel=1e-12)
 
 
-@pytest.mark.parametrize("given, message", [
-    (lambda b: [against(b, (0, 1)), di.Plane((0, 0), (0, 1))], "takes a contact or a list of contacts"),
-    (lambda b: [against(b, (0, 1)), against(point(), (1, 0))], "made for the same system"),
-    (lambda b: [against(b, (0, 1), friction=0.1), di.DofBound(b, 0, lower=-1.0)], "the directions of space"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (lambda b: [against(b, (0, 1)), di.Plane((0, 0), (0, 1))], "takes a contact or a list of contacts"),
+        (lambda b: [against(b, (0, 1)), against(point(), (1, 0))], "made for the same system"),
+        (
+            lambda b: [against(b, (0, 1), friction=0.1), di.DofBound(b, 0, lower=-1.0)],
+            "the directions of space",
+        ),
+    ],
+)
 def test_what_does_not_fit_in_a_list_is_said(given, message):
     body = point()
     with pytest.raises(ValueError, match=message):

@@ -88,9 +88,10 @@ def test_methods_without_the_time_serve_obstacles_at_rest(without, with_time, sc
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("without, name", [
-    (LiftedWithout, "evaluate"), (Below, "evaluate"), (Along, "speeds"), (Mixed, "active_set"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "without, name",
+    [(LiftedWithout, "evaluate"), (Below, "evaluate"), (Along, "speeds"), (Mixed, "active_set")],
+)
 def test_methods_without_the_time_are_refused_for_moving_obstacles(without, name):
     with pytest.raises(ValueError, match=rf"{name}\(\) of {without.__name__} takes no time, but the"):
         path(without, TABLE)

@@ -130,10 +130,13 @@ def test_a_function_that_fails_at_one_node_before_the_start_fails_on_all_ranks()
         foot(obstacle=hole)
 
 
-@pytest.mark.parametrize("given, word", [
-    ({"translation": ((0.0, 1.0), lambda t: np.nan if t > 0.05 else 0.0)}, "translation"),
-    ({"rotation": lambda t: np.inf if t > 0.05 else 0.0, "center": (0.0, -5.0)}, "rotation"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "given, word",
+    [
+        ({"translation": ((0.0, 1.0), lambda t: np.nan if t > 0.05 else 0.0)}, "translation"),
+        ({"rotation": lambda t: np.inf if t > 0.05 else 0.0, "center": (0.0, -5.0)}, "rotation"),
+    ],
+)
 def test_a_motion_that_is_no_number_ends_the_run(given, word):
     floor = obstacles.MovingObstacle(di.Plane((0.0, -0.1), (0.0, 1.0)), **given)
     with pytest.raises(ValueError, match=f"the {word} of a moving obstacle must be finite, but is"):

@@ -59,9 +59,13 @@ def test_counts_and_joints(trolley, refine):
     assert topology.index_map(0).size_global == topology.index_map(1).size_global == 396 * refine
     counts = {name: len(named.cells(name)) for name, (dim, _) in named.names.items() if dim == 1}
     assert counts == {
-        "girders far": 180 * refine, "girders near": 80 * refine - 8, "girders at wheels": 8,
-        "end-carriages": 48 * refine, "trolley": 88 * refine - 8, "trolley at wheels": 8,
-    }  # fmt: skip
+        "girders far": 180 * refine,
+        "girders near": 80 * refine - 8,
+        "girders at wheels": 8,
+        "end-carriages": 48 * refine,
+        "trolley": 88 * refine - 8,
+        "trolley at wheels": 8,
+    }
     topology.create_connectivity(1, 0)
     ends = topology.connectivity(1, 0).array.reshape(-1, 2)
     shape = (396 * refine, 396 * refine)
@@ -105,8 +109,11 @@ def test_wheels(trolley):
     corners = [(trolley + x, y, 0.0) for x in (-1.0, 1.0) for y in (-1.2, 1.2)]
     assert there[0] == there[1] == sorted(corners)
     assert sorted(map(tuple, np.round(crane.x[crane.nodes("crane wheels")], 9))) == [
-        (-11.0, -2.4, 0.0), (-11.0, 2.4, 0.0), (11.0, -2.4, 0.0), (11.0, 2.4, 0.0)
-    ]  # fmt: skip
+        (-11.0, -2.4, 0.0),
+        (-11.0, 2.4, 0.0),
+        (11.0, -2.4, 0.0),
+        (11.0, 2.4, 0.0),
+    ]
     assert np.sum(~crane.constrained) == 2352
 
 

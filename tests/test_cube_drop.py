@@ -23,9 +23,13 @@ def run(scheme="cd-lagrange", module=case, **changes):
     p = parameters(scheme, module, **changes)
     problem = module.make(scheme, p)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=p["every"], progress=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
     results, verdicts = problem.judge(result)
     return result, results, verdicts
 
@@ -65,9 +69,17 @@ def test_without_lateral_strain_it_is_a_bar(e):
     """nu = 0: every column of elements moves like the one-dimensional bar."""
     cube, results, _ = run(nu=0.0, elements=6, restitution=e)
     bar, expected, _ = run(
-        module=impacting_bar, elements=6, E=2.1e11, rho=7850.0, length=0.1, v0=1.0, restitution=e,
-        h=results["h"], gap=results["h"], t_end=case.TRANSITS * case.transit(parameters()),
-    )  # fmt: skip
+        module=impacting_bar,
+        elements=6,
+        E=2.1e11,
+        rho=7850.0,
+        length=0.1,
+        v0=1.0,
+        restitution=e,
+        h=results["h"],
+        gap=results["h"],
+        t_end=case.TRANSITS * case.transit(parameters()),
+    )
     assert results["rebound_ratio"] == pytest.approx(expected["rebound_velocity"], rel=1e-9)
     assert results["energy_lost"] == pytest.approx(expected["energy_lost"], abs=1e-9)
     assert np.abs(cube["u"] - bar["u"]).max() < 1e-10 * np.abs(bar["u"]).max()

@@ -233,10 +233,12 @@ KEYWORDS = {
     "Frame.shaken": (frame, "ground_acceleration", ((0, 0, 1), rise), lambda body: body.loads.patterns),
     "PointMasses.held": (point, "fixed", [1], lambda system: system.constrained),
     "Contact.rows": (
-        lambda **given: di.Contact(point(), **given), "L",
-        di.SparseRows(np.array([[0]]), np.ones((1, 1)), np.zeros((1, 1))), lambda each: each.L.dofs,
+        lambda **given: di.Contact(point(), **given),
+        "L",
+        di.SparseRows(np.array([[0]]), np.ones((1, 1)), np.zeros((1, 1))),
+        lambda each: each.L.dofs,
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", KEYWORDS)
@@ -274,9 +276,12 @@ WORDS = {"shaken", "moved", "held"}
 def uses(tree):
     """Old names in a module: imported names, names of classes, attributes and keywords."""
     from_elsewhere = {
-        alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
-        for alias in node.names if not node.level and not (node.module or "").startswith("dolfinx_impact")
-    }  # fmt: skip
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if not node.level and not (node.module or "").startswith("dolfinx_impact")
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.level or node.module.startswith("dolfinx_impact")):
             yield from ({alias.name for alias in node.names} & CLASSES)

@@ -22,8 +22,11 @@ SHOWN = {
 def test_progress_comes_line_by_line():
     with subprocess.Popen(
         ["bash", "-euo", "pipefail", "-c", 'name= SUITE= cache_root=; source "$0"; show_progress', BUILD],
-        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1,
-    ) as shell:  # fmt: skip
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as shell:
         for line, shown in SHOWN.items():
             shell.stdin.write(f"Selecting package\n#7 3.1 Get:1 trixie/main [14 kB]\n{line}\n")
             assert select.select([shell.stderr], [], [], 5.0)[0], "nothing is shown before the end"

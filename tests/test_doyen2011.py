@@ -23,9 +23,12 @@ def run(case, scheme, **changes):
     values = runner.parse(CASES[case], scheme, [f"{name}={value}" for name, value in changes.items()])
     problem = CASES[case].make(scheme, values, False)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
         progress=False,
-    )  # fmt: skip
+    )
     return result, problem.judge(result)[0]
 
 
@@ -44,8 +47,9 @@ def test_balances_close_at_every_step(scheme, case, t_end):
     if result.balance:
         assert results["balance_residual"] < (1e-12 if SCHEMES[scheme].explicit else 1e-11)
     scale = max(result["internal"].max(), result["kinetic"].max())
-    np.testing.assert_allclose(result["internal_work"], result["internal"] - result["internal"][0], rtol=0,
-                               atol=1e-11 * scale)  # fmt: skip
+    np.testing.assert_allclose(
+        result["internal_work"], result["internal"] - result["internal"][0], rtol=0, atol=1e-11 * scale
+    )
     assert result["r"].max() > 0
 
 
@@ -66,11 +70,15 @@ IDENTITIES = [
     ("dep-4.7", {}, "carpenter", {}),
     ("dep-4.7", {}, "paoli-schatzman", {}),
     ("dep-4.1", {}, "carpenter-implicit", {}),
-    ("dep-6.1", {}, "moreau-jean",
-     {"theta": 0.5, "restitution": 1, "forecast": 0, "touching": "false", "gap_tolerance": 1e-9}),
+    (
+        "dep-6.1",
+        {},
+        "moreau-jean",
+        {"theta": 0.5, "restitution": 1, "forecast": 0, "touching": "false", "gap_tolerance": 1e-9},
+    ),
     ("dep-6.2", {}, "cd-lagrange", {"restitution": 0, "touching": "false", "gap_tolerance": 1e-9}),
     ("dep-4.2", {"theta": 0.5}, "dep-4.4", {}),
-]  # fmt: skip
+]
 
 
 @pytest.mark.serial
@@ -278,12 +286,19 @@ def block(angle, scheme, steps, e=0.0, touching=True, **settings):
     tdim = square.topology.dim
     square.topology.create_connectivity(tdim - 1, tdim)
     bottom = dmesh.locate_entities_boundary(
-        square, tdim - 1, lambda x: np.isclose(-s * x[0] + c * x[1], 0.0, atol=1e-9))
+        square, tdim - 1, lambda x: np.isclose(-s * x[0] + c * x[1], 0.0, atol=1e-9)
+    )
     tags = dmesh.meshtags(square, tdim - 1, np.sort(bottom), np.ones(len(bottom), dtype=np.int32))
     named = di.NamedMesh(square, None, tags, {"bottom": (1, 1)})
     body = di.Solid(named, density=1.0, law=di.LinearElastic(900.0, 0.3))
-    ground = di.RigidContact(body, "bottom", di.Plane((0.0, -0.01), (0.0, 1.0)), restitution=e,
-                             touching=touching, gap_tolerance=1e-9)  # fmt: skip
+    ground = di.RigidContact(
+        body,
+        "bottom",
+        di.Plane((0.0, -0.01), (0.0, 1.0)),
+        restitution=e,
+        touching=touching,
+        gap_tolerance=1e-9,
+    )
     h = 0.5 * body.critical_time_step()
     values = {**{n: o.default for n, o in SCHEMES[scheme].parameters.items()}, **settings}
     integrator = SCHEMES[scheme].bind(body, h, ground, values)
@@ -294,8 +309,16 @@ def block(angle, scheme, steps, e=0.0, touching=True, **settings):
 
 
 BLOCKS = [
-    "dep-4.1", "dep-4.4", "dep-4.6", "dep-4.7", "dep-5.2", "dep-6.1", "dep-7.1", "dep-7.2", "moreau-jean",
-]  # fmt: skip
+    "dep-4.1",
+    "dep-4.4",
+    "dep-4.6",
+    "dep-4.7",
+    "dep-5.2",
+    "dep-6.1",
+    "dep-7.1",
+    "dep-7.2",
+    "moreau-jean",
+]
 
 
 @pytest.mark.parametrize("angle", [0.0, 5.0])
@@ -383,16 +406,19 @@ def spring():
     return system, di.DofBound(system, 0, lower=0.0)
 
 
-@pytest.mark.parametrize("scheme, settings, reason", [
-    ("dep-5.1", {"eps": 0.0}, "eps must be a positive compliance"),
-    ("dep-5.3", {"eps": -1.0}, "eps must be a positive compliance"),
-    ("dep-4.2", {"theta": 1.5}, r"theta must lie in \[0, 1\]"),
-    ("dep-4.2", {"theta": 0.0}, "theta above 0"),
-    ("dep-4.1", {"alpha": -0.4}, r"alpha must lie in \[-1/3, 0\]"),
-    ("dep-4.1", {"alpha": 0.1}, r"alpha must lie in \[-1/3, 0\]"),
-    ("dep-4.1", {"beta": 0.0}, "beta and gamma must be positive"),
-    ("dep-4.6", {"mass": "consistent"}, "lumped mass, not 'consistent'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, settings, reason",
+    [
+        ("dep-5.1", {"eps": 0.0}, "eps must be a positive compliance"),
+        ("dep-5.3", {"eps": -1.0}, "eps must be a positive compliance"),
+        ("dep-4.2", {"theta": 1.5}, r"theta must lie in \[0, 1\]"),
+        ("dep-4.2", {"theta": 0.0}, "theta above 0"),
+        ("dep-4.1", {"alpha": -0.4}, r"alpha must lie in \[-1/3, 0\]"),
+        ("dep-4.1", {"alpha": 0.1}, r"alpha must lie in \[-1/3, 0\]"),
+        ("dep-4.1", {"beta": 0.0}, "beta and gamma must be positive"),
+        ("dep-4.6", {"mass": "consistent"}, "lumped mass, not 'consistent'"),
+    ],
+)
 def test_bad_numbers(scheme, settings, reason):
     system, floor = spring()
     with pytest.raises(ValueError, match=reason):

@@ -59,8 +59,10 @@ def test_a_drop_on_a_flat_floor_is_the_same_to_the_bit(scheme, e):
     """Also where the floor is one that might turn, and normals are oblique."""
     for normal in ((0.0, 1.0), (-0.6, 0.8)):
         floor = di.MovingObstacle(di.Plane((0.0, -1.0), normal), translation=((1.0, 0.0), lambda t: 0.0))
-        runs = [bead(scheme, a, obstacle=floor, load=[0.3, -9.81], restitution=e, t_end=1.0)[1]
-                for a in (False, True)]  # fmt: skip
+        runs = [
+            bead(scheme, a, obstacle=floor, load=[0.3, -9.81], restitution=e, t_end=1.0)[1]
+            for a in (False, True)
+        ]
         for name in ("u", "v", "r", "contact"):
             assert np.array_equal(runs[0][name], runs[1][name])
 

@@ -216,10 +216,12 @@ def in_inch(path):
 
 @pytest.mark.parametrize(
     "shape, inch, volume",
-    [(lambda occ: occ.addSphere(5, 0, 0, 10), False, 4 / 3 * np.pi * 1e-6),
-     (holed, True, (8e-6 - np.pi * 16e-8) * 25.4**3)],
+    [
+        (lambda occ: occ.addSphere(5, 0, 0, 10), False, 4 / 3 * np.pi * 1e-6),
+        (holed, True, (8e-6 - np.pi * 16e-8) * 25.4**3),
+    ],
     ids=["sphere", "box with a hole in inch"],
-)  # fmt: skip
+)
 def test_other_parts(shape, inch, volume, few_pictures, demo, tmp_path):
     path = draw(tmp_path / "part.stp", shape)
     if inch:
@@ -269,13 +271,19 @@ REFUSED = {
     "folder": (["--out", "{bad}/letter.step/out"], "--out: cannot write into '.*letter.step/out': Not a dir"),
     "no checkpoint": (["--restart", "{bad}/none.npz"], "there is no checkpoint '.*none.npz'"),
     "no such": (["--restart", "{bad}/letter.step"], "letter.step' is no checkpoint"),
-    "other height": (["--restart", "{whole}/checkpoint.npz", "--height", "2"],
-                     "checkpoint of another run: its height is 1.0, not 2.0"),
-    "other mesh": (["--restart", "{whole}/checkpoint.npz", "--size", "7e-3"],
-                   "checkpoint of another run: its size is 0.006, not 0.007"),
-    "other part": (["--restart", "{whole}/checkpoint.npz", "--step", "{bad}/box.step"],
-                   "checkpoint of another run: .*dofs"),
-}  # fmt: skip
+    "other height": (
+        ["--restart", "{whole}/checkpoint.npz", "--height", "2"],
+        "checkpoint of another run: its height is 1.0, not 2.0",
+    ),
+    "other mesh": (
+        ["--restart", "{whole}/checkpoint.npz", "--size", "7e-3"],
+        "checkpoint of another run: its size is 0.006, not 0.007",
+    ),
+    "other part": (
+        ["--restart", "{whole}/checkpoint.npz", "--step", "{bad}/box.step"],
+        "checkpoint of another run: .*dofs",
+    ),
+}
 
 
 @pytest.mark.parametrize("arguments, message", REFUSED.values(), ids=REFUSED)

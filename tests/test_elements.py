@@ -97,8 +97,16 @@ def turned(d):
 
 
 ELEMENTS = [
-    (TRIANGLE, 1), (TRIANGLE, 2), (QUAD, 1), (QUAD, 2), (QUAD, 3), (TET, 1), (TET, 2), (HEX, 1), (HEX, 2),
-]  # fmt: skip
+    (TRIANGLE, 1),
+    (TRIANGLE, 2),
+    (QUAD, 1),
+    (QUAD, 2),
+    (QUAD, 3),
+    (TET, 1),
+    (TET, 2),
+    (HEX, 1),
+    (HEX, 2),
+]
 
 
 @pytest.mark.parametrize("kind, degree", ELEMENTS)
@@ -123,9 +131,15 @@ def test_elements_have_their_mass_and_no_force_in_rigid_motions(kind, degree):
 
 
 NONLINEAR = [
-    (TRIANGLE, 1, NEO, None), (TRIANGLE, 2, SVK, None), (QUAD, 1, RUBBER, None), (QUAD, 2, SVK, None),
-    (QUAD, 3, SVK, None), (TRIANGLE, 1, SVK, "plane-stress"), (TET, 1, NEO, None), (HEX, 1, SVK, None),
-]  # fmt: skip
+    (TRIANGLE, 1, NEO, None),
+    (TRIANGLE, 2, SVK, None),
+    (QUAD, 1, RUBBER, None),
+    (QUAD, 2, SVK, None),
+    (QUAD, 3, SVK, None),
+    (TRIANGLE, 1, SVK, "plane-stress"),
+    (TET, 1, NEO, None),
+    (HEX, 1, SVK, None),
+]
 
 
 @pytest.mark.parametrize("kind, degree, law, state", NONLINEAR)
@@ -195,11 +209,18 @@ def thin_energy(law, F):
 
 GRADIENT = np.array([[0.12, 0.07, -0.03], [-0.02, -0.09, 0.05], [0.04, 0.01, 0.06]])
 PATCHES = [
-    (TRIANGLE, 1, NEO, "plane-strain"), (TRIANGLE, 2, LINEAR, "plane-strain"), (QUAD, 2, SVK, "plane-strain"),
-    (QUAD, 1, RUBBER, "plane-strain"), (QUAD, 1, LINEAR, "plane-stress"), (TRIANGLE, 1, SVK, "plane-stress"),
-    (TRIANGLE, 1, NEO, "plane-stress"), (TET, 1, NEO, None), (TET, 2, LINEAR, None), (HEX, 1, SVK, None),
+    (TRIANGLE, 1, NEO, "plane-strain"),
+    (TRIANGLE, 2, LINEAR, "plane-strain"),
+    (QUAD, 2, SVK, "plane-strain"),
+    (QUAD, 1, RUBBER, "plane-strain"),
+    (QUAD, 1, LINEAR, "plane-stress"),
+    (TRIANGLE, 1, SVK, "plane-stress"),
+    (TRIANGLE, 1, NEO, "plane-stress"),
+    (TET, 1, NEO, None),
+    (TET, 2, LINEAR, None),
+    (HEX, 1, SVK, None),
     (HEX, 2, LINEAR, None),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("kind, degree, law, state", PATCHES)
@@ -227,9 +248,10 @@ def test_uniform_strain(kind, degree, law, state):
     assert slope == pytest.approx(body.cross_section * change / (2 * h), rel=1e-6)
 
 
-@pytest.mark.parametrize("kind, degree, law", [
-    (TRIANGLE, 1, LINEAR), (TRIANGLE, 2, LINEAR), (QUAD, 1, NEO), (QUAD, 2, LINEAR), (TRIANGLE, 1, NEO),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, degree, law",
+    [(TRIANGLE, 1, LINEAR), (TRIANGLE, 2, LINEAR), (QUAD, 1, NEO), (QUAD, 2, LINEAR), (TRIANGLE, 1, NEO)],
+)
 @pytest.mark.parametrize("bore", [0.0, 0.5])
 def test_cylinder_of_revolution(kind, degree, law, bore):
     """A solid and a hollow cylinder, uniform radial and axial strain: a full turn of the closed form."""
@@ -272,11 +294,14 @@ def test_pressure_on_a_turned_cylinder():
     assert total(body, load) == pytest.approx(2 * math.pi * 1.5 * np.array([2.0, -1.0]), rel=1e-12)
 
 
-@pytest.mark.parametrize("state, dimension, words", [
-    ("plane", 2, "hypothesis must be one of plane-strain, plane-stress, axisymmetric, not 'plane'"),
-    ("plane-stress", 3, "hypothesis is for bodies in the plane, this one has 3"),
-    ("axisymmetric", 1, "hypothesis is for bodies in the plane, this one has 1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "state, dimension, words",
+    [
+        ("plane", 2, "hypothesis must be one of plane-strain, plane-stress, axisymmetric, not 'plane'"),
+        ("plane-stress", 3, "hypothesis is for bodies in the plane, this one has 3"),
+        ("axisymmetric", 1, "hypothesis is for bodies in the plane, this one has 1"),
+    ],
+)
 def test_states_that_do_not_fit(state, dimension, words):
     made = {1: lambda: dmesh.create_unit_interval(COMM, 3), 2: lambda: box(QUAD), 3: lambda: box(TET)}
     with pytest.raises(ValueError, match=words):
@@ -352,18 +377,21 @@ def test_consistent_mass_of_several_materials(degree):
 PART = {"left": LINEAR, "right": LINEAR}
 
 
-@pytest.mark.parametrize("options, words", [
-    ({"law": {"left": LINEAR}, "density": 1.0}, "cells of the body have no material.*other parts.*right"),
-    ({"law": PART, "density": {"left": 1.0}}, "density is not given for right"),
-    ({"law": {"left": LINEAR}, "density": {"left": 1.0, "right": 2.0}}, "law is not given for right"),
-    ({"law": {"left": LINEAR, "up": LINEAR}, "density": 1.0}, "no cells are named 'up'.*left.*right"),
-    ({"law": PART, "density": {"left": 1.0, "right": -2.0}}, "density must be positive .* but is -2"),
-    ({"law": PART, "density": 1.0, "cells": "left"}, "name cells outside of the body"),
-    ({"law": {"left": LINEAR, "right": "steel"}, "density": 1.0}, "'steel' is no elastic law"),
-    ({"law": LINEAR, "density": 1.0, "cells": "middle"}, "no cells are named 'middle'"),
-    ({"law": LINEAR, "density": 1.0, "cells": "tip"}, "the parts tip have no cells"),
-    ({"law": {}, "density": 1.0}, "law|part|material"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"law": {"left": LINEAR}, "density": 1.0}, "cells of the body have no material.*other parts.*right"),
+        ({"law": PART, "density": {"left": 1.0}}, "density is not given for right"),
+        ({"law": {"left": LINEAR}, "density": {"left": 1.0, "right": 2.0}}, "law is not given for right"),
+        ({"law": {"left": LINEAR, "up": LINEAR}, "density": 1.0}, "no cells are named 'up'.*left.*right"),
+        ({"law": PART, "density": {"left": 1.0, "right": -2.0}}, "density must be positive .* but is -2"),
+        ({"law": PART, "density": 1.0, "cells": "left"}, "name cells outside of the body"),
+        ({"law": {"left": LINEAR, "right": "steel"}, "density": 1.0}, "'steel' is no elastic law"),
+        ({"law": LINEAR, "density": 1.0, "cells": "middle"}, "no cells are named 'middle'"),
+        ({"law": LINEAR, "density": 1.0, "cells": "tip"}, "the parts tip have no cells"),
+        ({"law": {}, "density": 1.0}, "law|part|material"),
+    ],
+)
 def test_materials_that_do_not_fit(options, words):
     with pytest.raises(ValueError, match=words):
         di.Solid(named_square(), **options)
@@ -404,12 +432,15 @@ def test_two_bodies_of_one_mesh_fly_apart():
     assert total(body, body.mass * s.v[: body.owned]) == pytest.approx(before, rel=1e-11)
 
 
-@pytest.mark.parametrize("arguments, words", [
-    ({"translation": (1.0,)}, "translation must be 2 numbers"),
-    ({"translation": (1.0, 0.0), "spin": (1.0, 2.0, 3.0)}, "spin must be 1 number"),
-    ({"translation": (1.0, 0.0), "spin": 1.0, "center": (0.0,)}, "center must be 2 numbers"),
-    ({"translation": (1.0, 0.0), "cells": "up"}, "no cells are named 'up'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        ({"translation": (1.0,)}, "translation must be 2 numbers"),
+        ({"translation": (1.0, 0.0), "spin": (1.0, 2.0, 3.0)}, "spin must be 1 number"),
+        ({"translation": (1.0, 0.0), "spin": 1.0, "center": (0.0,)}, "center must be 2 numbers"),
+        ({"translation": (1.0, 0.0), "cells": "up"}, "no cells are named 'up'"),
+    ],
+)
 def test_rigid_velocities_that_do_not_fit(arguments, words):
     body = di.Solid(named_square(), density=1.0, law=LINEAR)
     with pytest.raises(ValueError, match=words):
@@ -432,9 +463,9 @@ def test_distorted_cells_are_sound(part, kind, phase):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("name, parameters", [
-    ("bar.geo", {"tetrahedra": 0}), ("bar.geo", {"tetrahedra": 1}), ("sphere.geo", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, parameters", [("bar.geo", {"tetrahedra": 0}), ("bar.geo", {"tetrahedra": 1}), ("sphere.geo", {})]
+)
 def test_meshes_of_the_package_are_sound(name, parameters):
     assert refuse_inverted(mesh.read(mesh.package_mesh(name), gdim=3, parameters=parameters).mesh) is None
 
@@ -515,14 +546,17 @@ def test_own_laws_reproduce_the_built_in_one(law):
     assert given_law.critical_time_step() == pytest.approx(built_in.critical_time_step(), rel=1e-6)
 
 
-@pytest.mark.parametrize("law, words", [
-    (lambda: di.EnergyLaw(lambda F: ufl.ln(ufl.det(F) - 1)), "not finite for the undeformed body"),
-    (lambda: di.EnergyLaw(lambda F: F), "must give the energy per volume.*shape .3, 3."),
-    (lambda: di.EnergyLaw(lambda F: 1 / 0), "failed with ZeroDivisionError"),
-    (lambda: di.StressLaw(lambda F: ufl.det(F)), "must give the first Piola-Kirchhoff stress.*shape"),
-    (lambda: di.StressLaw(lambda F: F / (ufl.det(F) - 1)), "not finite for the undeformed body"),
-    (lambda: di.EnergyLaw(3.0), "needs a function of the deformation gradient"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "law, words",
+    [
+        (lambda: di.EnergyLaw(lambda F: ufl.ln(ufl.det(F) - 1)), "not finite for the undeformed body"),
+        (lambda: di.EnergyLaw(lambda F: F), "must give the energy per volume.*shape .3, 3."),
+        (lambda: di.EnergyLaw(lambda F: 1 / 0), "failed with ZeroDivisionError"),
+        (lambda: di.StressLaw(lambda F: ufl.det(F)), "must give the first Piola-Kirchhoff stress.*shape"),
+        (lambda: di.StressLaw(lambda F: F / (ufl.det(F) - 1)), "not finite for the undeformed body"),
+        (lambda: di.EnergyLaw(3.0), "needs a function of the deformation gradient"),
+    ],
+)
 def test_own_laws_that_fail(law, words):
     with pytest.raises(ValueError, match=words):
         solid(TRIANGLE, 1, law())

@@ -20,12 +20,27 @@ def bouncing(E, rho, length, g0, transits, part):
 
 
 POSITIVE = st.floats(0.2, 5.0)
-IMPACTS = st.builds(SignoriniBar, E=POSITIVE, rho=POSITIVE, length=POSITIVE, h0=POSITIVE, v0=POSITIVE,
-                    g0=st.just(0.0))  # fmt: skip
-PERIODIC = st.builds(bouncing, E=POSITIVE, rho=POSITIVE, length=POSITIVE, g0=POSITIVE,
-                     transits=st.integers(2, 6), part=st.floats(0.0, 0.9))  # fmt: skip
-OTHERS = st.builds(bouncing, E=POSITIVE, rho=POSITIVE, length=POSITIVE, g0=POSITIVE,
-                   transits=st.floats(2.05, 2.95), part=st.floats(0.0, 0.9))  # fmt: skip
+IMPACTS = st.builds(
+    SignoriniBar, E=POSITIVE, rho=POSITIVE, length=POSITIVE, h0=POSITIVE, v0=POSITIVE, g0=st.just(0.0)
+)
+PERIODIC = st.builds(
+    bouncing,
+    E=POSITIVE,
+    rho=POSITIVE,
+    length=POSITIVE,
+    g0=POSITIVE,
+    transits=st.integers(2, 6),
+    part=st.floats(0.0, 0.9),
+)
+OTHERS = st.builds(
+    bouncing,
+    E=POSITIVE,
+    rho=POSITIVE,
+    length=POSITIVE,
+    g0=POSITIVE,
+    transits=st.floats(2.05, 2.95),
+    part=st.floats(0.0, 0.9),
+)
 BARS = st.one_of(st.just(IMPACT), st.just(BOUNCES), IMPACTS, PERIODIC, OTHERS)
 
 
@@ -195,8 +210,11 @@ def test_numbers_of_the_paper():
     assert BOUNCES.period == pytest.approx(16 * TAU, rel=1e-14)
     assert IMPACT.force([0.49, 0.51, 0.9, 1.16, 1.17]) == pytest.approx([0, 300, 300, 300, 0])
     for k in range(5):
-        t = 1 + 16 * TAU * k + TAU * np.array([1e-9, 1, 2 - 1e-9, 2 + 1e-9, 8 - 1e-9, 8 + 1e-9, 9, 10 - 1e-9,
-                                               10 + 1e-9])  # fmt: skip
+        t = (
+            1
+            + 16 * TAU * k
+            + TAU * np.array([1e-9, 1, 2 - 1e-9, 2 + 1e-9, 8 - 1e-9, 8 + 1e-9, 9, 10 - 1e-9, 10 + 1e-9])
+        )
         assert BOUNCES.force(t) == pytest.approx([300, 400, 500, 0, 0, 500, 400, 300, 0], rel=1e-7)
     x = np.linspace(0, 10, 21)
     taken_off = BOUNCES.displacement(x, BOUNCES.contact_end)
@@ -228,8 +246,19 @@ def test_slow_bars_and_bars_in_the_air():
     assert pressed.contact_start == 0 and pressed.force(TAU) == pytest.approx(100.0)
 
 
-@pytest.mark.parametrize("name, value", [("E", 0.0), ("E", -1.0), ("rho", np.nan), ("length", np.inf),
-                                         ("h0", -1.0), ("v0", -1.0), ("g0", -10.0), ("g0", np.nan)])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("E", 0.0),
+        ("E", -1.0),
+        ("rho", np.nan),
+        ("length", np.inf),
+        ("h0", -1.0),
+        ("v0", -1.0),
+        ("g0", -10.0),
+        ("g0", np.nan),
+    ],
+)
 def test_what_is_no_bar(name, value):
     values = {"E": 900.0, "rho": 1.0, "length": 10.0, "h0": 5.0, "v0": 10.0, "g0": 0.0, name: value}
     with pytest.raises(ValueError, match=name):

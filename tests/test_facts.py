@@ -60,13 +60,18 @@ def test_one_rank_may_print_alone():
     COMM.barrier()
 
 
-@pytest.mark.parametrize("thing, words", [
-    (di.PointMasses([1.0, 2.0], stiffness=[[4.0, 0.0], [0.0, 4.0]], fixed=[1]),
-     "PointMasses: 2 dofs, masses 1 to 2 kg, 1 constrained, length 1 m, critical step 1 s"),
-    (di.RigidBody(2.0, 3.0, [[0.0, 0.5]]), "RigidBody: 3 dofs, mass 2 kg, inertia 3 kg m2, length 0.5 m"),
-    (di.Sphere((0.0, 1.0), 2.0, inside=True), "Sphere(center (0, 1), radius 2, inside True)"),
-    (di.UnionObstacle([di.Plane([0.0], [1.0])]), "UnionObstacle(members Plane(point 0, direction 1))"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "thing, words",
+    [
+        (
+            di.PointMasses([1.0, 2.0], stiffness=[[4.0, 0.0], [0.0, 4.0]], fixed=[1]),
+            "PointMasses: 2 dofs, masses 1 to 2 kg, 1 constrained, length 1 m, critical step 1 s",
+        ),
+        (di.RigidBody(2.0, 3.0, [[0.0, 0.5]]), "RigidBody: 3 dofs, mass 2 kg, inertia 3 kg m2, length 0.5 m"),
+        (di.Sphere((0.0, 1.0), 2.0, inside=True), "Sphere(center (0, 1), radius 2, inside True)"),
+        (di.UnionObstacle([di.Plane([0.0], [1.0])]), "UnionObstacle(members Plane(point 0, direction 1))"),
+    ],
+)
 def test_point_masses_and_shapes_say_their_numbers(thing, words):
     assert repr(thing) == words
 

@@ -83,12 +83,16 @@ def test_an_obstacle_whose_function_fails(kind, scheme):
 
 
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
-@pytest.mark.parametrize("options", [
-    {"body_force": ((0.0, 1.0), failing())},
-    {"traction": {"top": ((0.0, 1.0), failing())}},
-    {"ground_acceleration": ((1.0, 0.0), failing())},
-    {"prescribed": {"top": {0: failing()}}},
-], ids=lambda options: next(iter(options)))  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"body_force": ((0.0, 1.0), failing())},
+        {"traction": {"top": ((0.0, 1.0), failing())}},
+        {"ground_acceleration": ((1.0, 0.0), failing())},
+        {"prescribed": {"top": {0: failing()}}},
+    ],
+    ids=lambda options: next(iter(options)),
+)
 def test_a_load_or_a_motion_whose_signal_fails(scheme, options):
     with pytest.raises(LookupError, match="no value was measured"):
         di.simulate(block(scheme, **options), t_end=1.0, progress=False)

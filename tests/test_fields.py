@@ -19,8 +19,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 import vtx_reader  # noqa: E402
 
 COMM = MPI.COMM_WORLD
-CELLS = {"triangle": dmesh.CellType.triangle, "quadrilateral": dmesh.CellType.quadrilateral,
-         "tetrahedron": dmesh.CellType.tetrahedron}  # fmt: skip
+CELLS = {
+    "triangle": dmesh.CellType.triangle,
+    "quadrilateral": dmesh.CellType.quadrilateral,
+    "tetrahedron": dmesh.CellType.tetrahedron,
+}
 needs_reader = pytest.mark.skipif(not vtx_reader.available(), reason="no C library of ADIOS2")
 
 
@@ -101,14 +104,18 @@ def read(path, names=tuple(LABELS)):
     COMM.barrier()
     file = parallel.on_root(COMM, lambda: vtx_reader.read(path, [LABELS[name] for name in names]))
     file.points = file.x[file.own]
-    file.tables = {name: [in_order(np.column_stack([file.points, step[file.own]]))
-                          for step in file.fields[LABELS[name]]] for name in names}  # fmt: skip
+    file.tables = {
+        name: [in_order(np.column_stack([file.points, step[file.own]])) for step in file.fields[LABELS[name]]]
+        for name in names
+    }
     return file
 
 
 @needs_reader
-@pytest.mark.parametrize("cell, degree", [("tetrahedron", 1), ("tetrahedron", 2), ("quadrilateral", 1),
-                                          ("quadrilateral", 3), ("triangle", 2)])  # fmt: skip
+@pytest.mark.parametrize(
+    "cell, degree",
+    [("tetrahedron", 1), ("tetrahedron", 2), ("quadrilateral", 1), ("quadrilateral", 3), ("triangle", 2)],
+)
 def test_values_and_times(cell, degree, shared_path):
     """Every field at every sample is that of the run at its own place, start and last step included."""
     s = dropped(cell, degree)
@@ -245,8 +252,9 @@ def test_a_run_that_goes_on(shared_path):
 def test_two_bodies_of_hati(shared_path):
     """Both sides are one field; the stress between them is averaged over all cells."""
     mesh = named("triangle")
-    near, far = (di.Solid(mesh, density=1e3, law=di.LinearElastic(1e7, 0.3), cells=part)
-                 for part in ("near", "far"))  # fmt: skip
+    near, far = (
+        di.Solid(mesh, density=1e3, law=di.LinearElastic(1e7, 0.3), cells=part) for part in ("near", "far")
+    )
     wall = di.RigidContact(near, "bottom", di.Plane((0, 0), (0, 1)))
     s = di.HATI(near, far, 0.5 * near.critical_time_step(), wall, ratio=3)
     s.start(0.0, near.rigid_velocity((0, -20.0)))
@@ -306,8 +314,7 @@ def test_frames(shared_path):
     """Displacements without rotations, no stress; a frame that every rank has is written once."""
     mesh = dmesh.create_interval(MPI.COMM_SELF, 4, [0.0, 1.0])
     line = in_space(mesh)
-    frame = di.Frame(line, density=1e3, E=1e9, nu=0.3, sections=di.Section.circle(0.1),
-                     gravity=(0, 0, -9.81))  # fmt: skip
+    frame = di.Frame(line, density=1e3, E=1e9, nu=0.3, sections=di.Section.circle(0.1), gravity=(0, 0, -9.81))
     s = di.CDLagrange(frame, 0.5 * frame.critical_time_step())
     s.start(0.0, 0.0)
     fields = FieldWriter(shared_path / "f.bp", every=5)
@@ -318,7 +325,7 @@ def test_frames(shared_path):
     fields.end()
     file = read(shared_path / "f.bp", ["displacement", "gap", "impulse"])
     assert file.t.size == 3 and "stress" not in file.xml and len(file.points) == 5
-    assert file.tables["displacement"][-1][:, 5] == pytest.approx(s.u[2::6][: 5].min(), rel=1e-9)
+    assert file.tables["displacement"][-1][:, 5] == pytest.approx(s.u[2::6][:5].min(), rel=1e-9)
     with pytest.raises(ValueError, match="a Frame has no stress to show"):
         FieldWriter(shared_path / "f.bp", every=5, names="stress").begin(s)
 
@@ -358,7 +365,8 @@ def test_xdmf(shared_path):
         assert [t for t, _ in series] == pytest.approx([t for t, _ in expected])
         for (_, values), (_, wanted) in zip(series, expected):
             assert in_order(np.column_stack([x, values])) == pytest.approx(
-                wanted[name], rel=1e-12, abs=1e-12, nan_ok=True)  # fmt: skip
+                wanted[name], rel=1e-12, abs=1e-12, nan_ok=True
+            )
     with pytest.raises(ValueError, match="XDMF shows elements of degree 1, these have 2: take .bp"):
         FieldWriter(shared_path / "y.xdmf", every=1).begin(dropped("triangle", 2))
     assert not (shared_path / "y.xdmf").exists()
@@ -414,18 +422,22 @@ def hdf5():
 # -- errors
 
 
-@pytest.mark.parametrize("options, words", [
-    ({}, r"give either every= .* or interval="),
-    ({"every": 2, "interval": 1.0}, r"give either every= .* or interval="),
-    ({"every": 0}, "every must be a whole number of steps from 1 on, but is 0"),
-    ({"every": 1.5}, "every must be a whole number of steps from 1 on, but is 1.5"),
-    ({"every": "2"}, "every must be a whole number of steps from 1 on, but is '2'"),
-    ({"interval": 0.0}, "interval must be a positive time .* but is 0.0"),
-    ({"interval": float("inf")}, "interval must be a positive time .* but is inf"),
-    ({"every": 1, "names": ("speed",)}, "unknown field 'speed'; the fields are displacement, velocity,"),
-    ({"every": 1, "names": ()}, "names has no field; the fields are"),
-    ({"every": 1, "path": "drop.vtu"}, "'drop.vtu' must end in .bp"),
-], ids=range(10))  # fmt: skip
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({}, r"give either every= .* or interval="),
+        ({"every": 2, "interval": 1.0}, r"give either every= .* or interval="),
+        ({"every": 0}, "every must be a whole number of steps from 1 on, but is 0"),
+        ({"every": 1.5}, "every must be a whole number of steps from 1 on, but is 1.5"),
+        ({"every": "2"}, "every must be a whole number of steps from 1 on, but is '2'"),
+        ({"interval": 0.0}, "interval must be a positive time .* but is 0.0"),
+        ({"interval": float("inf")}, "interval must be a positive time .* but is inf"),
+        ({"every": 1, "names": ("speed",)}, "unknown field 'speed'; the fields are displacement, velocity,"),
+        ({"every": 1, "names": ()}, "names has no field; the fields are"),
+        ({"every": 1, "path": "drop.vtu"}, "'drop.vtu' must end in .bp"),
+    ],
+    ids=range(10),
+)
 def test_refused(options, words):
     with pytest.raises(ValueError, match=words):
         FieldWriter(options.pop("path", "drop.bp"), **options)

@@ -39,12 +39,17 @@ Physical Point("tip") = {{2}};
 def read_lines(folder, points, lines, elements):
     """Straight lines between points, one part ``beam 1``, ``beam 2``, ... each; whole on every rank."""
     path = folder / f"lines-{WORLD.rank}.geo"
-    path.write_text(LINES.format(
-        points="\n".join(f"Point({i}) = {{{x!r}, {y!r}, {z!r}}};" for i, (x, y, z) in enumerate(points, 1)),
-        lines="\n".join(f"Line({i}) = {{{a}, {b}}};" for i, (a, b) in enumerate(lines, 1)),
-        parts="\n".join(f'Physical Curve("beam {i}") = {{{i}}};' for i in range(1, len(lines) + 1)),
-        count=len(lines), nodes=elements + 1,
-    ))  # fmt: skip
+    path.write_text(
+        LINES.format(
+            points="\n".join(
+                f"Point({i}) = {{{x!r}, {y!r}, {z!r}}};" for i, (x, y, z) in enumerate(points, 1)
+            ),
+            lines="\n".join(f"Line({i}) = {{{a}, {b}}};" for i, (a, b) in enumerate(lines, 1)),
+            parts="\n".join(f'Physical Curve("beam {i}") = {{{i}}};' for i in range(1, len(lines) + 1)),
+            count=len(lines),
+            nodes=elements + 1,
+        )
+    )
     return mesh.read(path, comm=MPI.COMM_SELF)
 
 
@@ -59,8 +64,12 @@ def cantilever(shared_path):
     def build(elements=8, direction=(1, 0, 0), length=2.0, section=BOX, fixed=("base",), **options):
         x = unit(direction)
         ends = [(0.0, 0.0, 0.0), tuple(map(float, length * x))]
-        frame = Frame(read_lines(shared_path, ends, [(1, 2)], elements),
-                      sections={"beam 1": section}, fixed=fixed, **{**STEEL, **options})  # fmt: skip
+        frame = Frame(
+            read_lines(shared_path, ends, [(1, 2)], elements),
+            sections={"beam 1": section},
+            fixed=fixed,
+            **{**STEEL, **options},
+        )
         up = np.asarray(options.get("up", (0, 0, 1)), dtype=float)
         z = unit(up - (up @ x) * x)
         return frame, np.array([x, np.cross(z, x), z])
@@ -200,11 +209,13 @@ def test_static_deflection_converges_with_order_two(cantilever, plane):
 def test_turning_the_frame_with_its_up_changes_nothing(tmp_path_factory, quaternion):
     """Eigenvalues of K do not depend on how the global axes lie."""
     w, x, y, z = unit(quaternion)
-    turn = np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+    turn = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
     corner, folder = np.array([[0, 0, 0], [1.5, 0, 0], [1.5, 1, 0.3]]), tmp_path_factory.mktemp("turned")
     spectra = []
     for R in (np.eye(3), turn):
@@ -293,8 +304,10 @@ def test_bodies_on_parts_add_up(portal):
     whole = portal()
     kinds = [BOX, Section.I(0.1, 0.2, 0.01, 0.006), Section.circle(0.15, 0.01)]
     sections = {f"beam {i + 1}": kinds[i % 3] for i in range(5)}
-    parts = [Frame(whole.named, sections=sections, cells=names, **STEEL)
-             for names in (["beam 1", "beam 4"], ["beam 2", "beam 3", "beam 5"])]  # fmt: skip
+    parts = [
+        Frame(whole.named, sections=sections, cells=names, **STEEL)
+        for names in (["beam 1", "beam 4"], ["beam 2", "beam 3", "beam 5"])
+    ]
     assert sum(part.mass for part in parts) == pytest.approx(whole.mass, rel=1e-13)
     K = sum(dense(part.stiffness_matrix()) for part in parts)
     assert K == pytest.approx(dense(whole.stiffness_matrix()), abs=1e-13 * np.abs(K).max())
@@ -313,10 +326,14 @@ def timoshenko_frequencies(L, section, second, rotary, count):
 
     def determinant(omega):
         # w' = theta + Q / kGA, theta' = M / EI, M' = -Q - rho I omega^2 theta, Q' = -rho A omega^2 w
-        system = np.array([
-            [0, 1, 0, 1 / kGA], [0, 0, 1 / (E * second), 0],
-            [0, -RHO * rotary * omega**2, 0, -1], [-RHO * A * omega**2, 0, 0, 0],
-        ])  # fmt: skip
+        system = np.array(
+            [
+                [0, 1, 0, 1 / kGA],
+                [0, 0, 1 / (E * second), 0],
+                [0, -RHO * rotary * omega**2, 0, -1],
+                [-RHO * A * omega**2, 0, 0, 0],
+            ]
+        )
         scale = np.diag([1.0, 1.0, E * second, E * second])
         return np.linalg.det(expm(np.linalg.inv(scale) @ system @ scale * L)[2:, 2:])
 

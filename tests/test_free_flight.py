@@ -26,9 +26,13 @@ def run(scheme="cd-lagrange", steps=1000, **changes):
     p = parameters(scheme, **changes)
     problem = case.make(scheme, p)
     result = di.simulate(
-        problem.integrator, t_end=steps * problem.integrator.dt, record=problem.record,
-        observers=problem.observers(), every=p["every"], progress=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=steps * problem.integrator.dt,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
     results, verdicts = problem.judge(result)
     return result, results, verdicts
 
@@ -62,9 +66,13 @@ def test_the_trapezoidal_rule_does_not_keep_the_spin():
 
 
 @given(
-    spin=st.floats(0.1, 9.0), sign=st.sampled_from([-1, 1]), v0=st.floats(-10.0, 10.0),
-    nu=st.floats(-0.5, 0.45), dimension=st.sampled_from([2, 3]), courant=st.floats(0.05, 0.7),
-)  # fmt: skip
+    spin=st.floats(0.1, 9.0),
+    sign=st.sampled_from([-1, 1]),
+    v0=st.floats(-10.0, 10.0),
+    nu=st.floats(-0.5, 0.45),
+    dimension=st.sampled_from([2, 3]),
+    courant=st.floats(0.05, 0.7),
+)
 @settings(max_examples=12)
 def test_momenta_stay_whatever_the_motion(spin, sign, v0, nu, dimension, courant):
     _, results, _ = run(
@@ -139,9 +147,12 @@ def test_the_log_sees_a_blow(dimension):
             arm[:dimension] += s.u[:dimension]
 
     di.simulate(
-        scheme, t_end=20 * scheme.dt, record=problem.record, observers=[strike, *problem.observers()],
+        scheme,
+        t_end=20 * scheme.dt,
+        record=problem.record,
+        observers=[strike, *problem.observers()],
         progress=False,
-    )  # fmt: skip
+    )
     log.close()
     assert log.linear == pytest.approx(np.linalg.norm(blow), rel=1e-12)
     turned = np.cross(comm.bcast(arm), np.pad(blow, (0, 3 - dimension)))

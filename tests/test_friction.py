@@ -14,8 +14,9 @@ def thrown(angle, mu, e, dimension=3, h=1e-3, mass=2.0):
     """A point mass thrown at a plane; one impact, the velocities around it and the impulses."""
     system = di.PointMasses([mass] * dimension)
     normal = np.eye(dimension)[-1]
-    contact = di.ObstacleContact(system, [range(dimension)], di.Plane(0 * normal, normal),
-                                 restitution=e, friction=mu)  # fmt: skip
+    contact = di.ObstacleContact(
+        system, [range(dimension)], di.Plane(0 * normal, normal), restitution=e, friction=mu
+    )
     integrator = di.CDLagrange(system, h, contact)
     speed = np.append(np.sin(angle) * np.ones(dimension - 1) / np.sqrt(dimension - 1), -np.cos(angle))
     integrator.start(0.01 * normal, 3.0 * speed)
@@ -23,8 +24,12 @@ def thrown(angle, mu, e, dimension=3, h=1e-3, mass=2.0):
     return 3.0 * speed, integrator.v, result
 
 
-@given(angle=st.floats(0.0, 1.3), mu=st.floats(0.0, 2.0), e=st.floats(0.0, 1.0),
-       dimension=st.sampled_from([2, 3]))  # fmt: skip
+@given(
+    angle=st.floats(0.0, 1.3),
+    mu=st.floats(0.0, 2.0),
+    e=st.floats(0.0, 1.0),
+    dimension=st.sampled_from([2, 3]),
+)
 def test_impact_of_a_point_is_that_of_coulomb_and_newton(angle, mu, e, dimension):
     before, after, result = thrown(angle, mu, e, dimension)
     assert after[-1] == pytest.approx(-e * before[-1], abs=1e-13)
@@ -59,8 +64,7 @@ def test_friction_stops_a_sliding_mass_where_it_must():
 
 def test_solid_sliding_along_a_wall():
     """A bar thrown aslant: impulse is momentum change in both directions; the balance closes."""
-    named = mesh.read(mesh.package_mesh("bar.geo"),
-                      parameters={"dimension": 3, "elements": 6, "lateral": 2})  # fmt: skip
+    named = mesh.read(mesh.package_mesh("bar.geo"), parameters={"dimension": 3, "elements": 6, "lateral": 2})
     bar = di.Solid(named, density=7847.0, law=di.LinearElastic(2.1e11, 0.3))
     wall = di.RigidContact(bar, "contact", di.Plane((-1e-5, 0, 0), (1, 0, 0)), friction=0.2)
     integrator = di.CDLagrange(bar, 0.7 * bar.critical_time_step(), wall)
@@ -68,8 +72,10 @@ def test_solid_sliding_along_a_wall():
     v0[::3], v0[1::3] = -5.0, 2.0
     integrator.start(0.0, v0)
     result = di.simulate(integrator, t_end=1.5e-4, progress=False)
-    momentum = [MPI.COMM_WORLD.allreduce(float(np.sum((bar.mass * integrator.v[: bar.owned])[i::3])))
-                for i in range(3)]  # fmt: skip
+    momentum = [
+        MPI.COMM_WORLD.allreduce(float(np.sum((bar.mass * integrator.v[: bar.owned])[i::3])))
+        for i in range(3)
+    ]
     assert momentum[0] == pytest.approx(result["r"].sum() - 5.0 * bar.total_mass, abs=1e-12)
     assert momentum[1] == pytest.approx(result["r_t"][..., 1].sum() + 2.0 * bar.total_mass, abs=1e-12)
     assert result["r_t"][..., 1].sum() < -0.1
@@ -78,10 +84,13 @@ def test_solid_sliding_along_a_wall():
     assert result["r_t"].shape == (result["t"].size, 9, 3)
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (lambda c: c(-0.1), "friction must be a coefficient of at least 0, but is -0.1"),
-    (lambda c: di.PaoliSchatzman(c(0.1).system, 0.1, c(0.1)), "position level.*friction.*CDLagrange"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda c: c(-0.1), "friction must be a coefficient of at least 0, but is -0.1"),
+        (lambda c: di.PaoliSchatzman(c(0.1).system, 0.1, c(0.1)), "position level.*friction.*CDLagrange"),
+    ],
+)
 def test_what_has_no_friction_says_so(wrong, words):
     def contact(mu):
         system = di.PointMasses([1.0, 1.0])

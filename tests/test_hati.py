@@ -31,8 +31,21 @@ def pulse(t):
     return np.sin(7.0 * t) ** 2
 
 
-def glued(named, ratio, *, kind=HATI, step=0.6, contact=True, fine=None, coarse=None, law=None, compiled=None,
-          gap=GAP, normal=None, **options):  # fmt: skip
+def glued(
+    named,
+    ratio,
+    *,
+    kind=HATI,
+    step=0.6,
+    contact=True,
+    fine=None,
+    coarse=None,
+    law=None,
+    compiled=None,
+    gap=GAP,
+    normal=None,
+    **options,
+):
     """HATI on the two parts, against a wall ``gap`` below ``tip``; options of both sides, and of each."""
     near, far = solid(named, "near", **options, **fine or {}), solid(named, "far", **options, **coarse or {})
     dim, wall = near.mesh.geometry.dim, None
@@ -117,11 +130,13 @@ def reference(nodes, near, dt, m, steps, alpha, u0, gap=GAP, gravity=-0.3, tract
     L_i = -(i.at == pairs[:, None]).astype(float)
     effective = np.diag(i.M * (1 + gamma * DT * alpha)) + beta * DT**2 * i.K
     q, n_e, n_i = pairs.size, e.at.size, i.at.size
-    saddle = np.block([
-        [np.diag(e.M), np.zeros((n_e, n_i)), -dt * L_e.T],
-        [np.zeros((n_i, n_e)), effective, -L_i.T],
-        [L_e / 2, gamma * DT * L_i, np.zeros((q, q))],
-    ])
+    saddle = np.block(
+        [
+            [np.diag(e.M), np.zeros((n_e, n_i)), -dt * L_e.T],
+            [np.zeros((n_i, n_e)), effective, -L_i.T],
+            [L_e / 2, gamma * DT * L_i, np.zeros((q, q))],
+        ]
+    )
     # Equal accelerations at the start.
     u_e, u_i = u0(nodes[e.at]), u0(nodes[i.at])
     v_e, v_i = np.full(n_e, -1.0), np.full(n_i, -1.0)
@@ -182,8 +197,16 @@ def test_gap_closed_at_the_start(ratio):
 
 
 def compare_with_reference(near, ratio, alpha, gap=GAP, **options):
-    s = glued(bar(near=near), ratio, damping=alpha, gravity=(-0.3,), gap=gap, fine=pulls(near, True),
-              coarse=pulls(near, False), **options)  # fmt: skip
+    s = glued(
+        bar(near=near),
+        ratio,
+        damping=alpha,
+        gravity=(-0.3,),
+        gap=gap,
+        fine=pulls(near, True),
+        coarse=pulls(near, False),
+        **options,
+    )
     near_body, far_body = s.fine.system, s.coarse.system
     s.start(start_form(near_body.x[: near_body.owned, 0]), -1.0)
     found = []
@@ -225,14 +248,26 @@ def test_velocities_agree_at_every_fine_time(make, ratio):
     jumps, results = [], []
     for each in (s, plain):
         each.start(0.0, [-1.0] * s.fine.system.gdim)
-        results.append(di.simulate(each, t_end=60 // ratio * s.dt, progress=False,
-                                   observers=[lambda x: jumps.append(x.velocity_jump())]))  # fmt: skip
+        results.append(
+            di.simulate(
+                each,
+                t_end=60 // ratio * s.dt,
+                progress=False,
+                observers=[lambda x: jumps.append(x.velocity_jump())],
+            )
+        )
     assert len(s.seen["jump"]) == 60 // ratio * ratio
     assert max(jumps) < 1e-13
     assert parallel.largest(COMM, np.abs(np.array(s.seen["jump"]))) < 1e-13
     assert parallel.largest(COMM, np.abs(np.array(s.seen["multipliers"]))) > 0.01
-    for a, b in ((s.u, plain.u), (s.v, plain.v), (s.fine.v, plain.fine.v), (s.multipliers, plain.multipliers),
-                 (s.contacts.r, plain.contacts.r), (s.contacts.gap, plain.contacts.gap)):  # fmt: skip
+    for a, b in (
+        (s.u, plain.u),
+        (s.v, plain.v),
+        (s.fine.v, plain.fine.v),
+        (s.multipliers, plain.multipliers),
+        (s.contacts.r, plain.contacts.r),
+        (s.contacts.gap, plain.contacts.gap),
+    ):
         assert parallel.largest(COMM, np.abs(a - b)) < 1e-12
     for name in energy.TERMS:
         assert results[0][name] == pytest.approx(results[1][name], abs=1e-12)
@@ -246,16 +281,37 @@ SETTINGS = {
     "contact": ("left", {}),
     "damping": ("left", {"damping": 0.8}),
     "loads": ("both ends", {"gravity": (-0.4,), "ground_acceleration": ((0.7,), pulse)}),
-    "loads, damping": ("left", {"gravity": (-0.4,), "ground_acceleration": ((0.7,), pulse), "damping": 0.8,
-                                "coarse": {"traction": {"end": ((0.5,), pulse)}}}),
+    "loads, damping": (
+        "left",
+        {
+            "gravity": (-0.4,),
+            "ground_acceleration": ((0.7,), pulse),
+            "damping": 0.8,
+            "coarse": {"traction": {"end": ((0.5,), pulse)}},
+        },
+    ),
     "moved fine": ("both ends", {"fine": {"prescribed": {"end": {0: ride}}}}),
     "moved coarse": ("left", {"coarse": {"prescribed": {"end": {0: stretch}}}}),
-    "moved both": ("left", {"contact": False, "fine": {"prescribed": {"tip": {0: ride}}},
-                            "coarse": {"prescribed": {"end": {0: stretch}}}}),
-    "everything": ("left", {"contact": False, "gravity": (-0.4,), "ground_acceleration": ((0.7,), pulse),
-                            "damping": 0.8, "fine": {"prescribed": {"tip": {0: ride}}},
-                            "coarse": {"prescribed": {"end": {0: stretch}}}}),
-}  # fmt: skip
+    "moved both": (
+        "left",
+        {
+            "contact": False,
+            "fine": {"prescribed": {"tip": {0: ride}}},
+            "coarse": {"prescribed": {"end": {0: stretch}}},
+        },
+    ),
+    "everything": (
+        "left",
+        {
+            "contact": False,
+            "gravity": (-0.4,),
+            "ground_acceleration": ((0.7,), pulse),
+            "damping": 0.8,
+            "fine": {"prescribed": {"tip": {0: ride}}},
+            "coarse": {"prescribed": {"end": {0: stretch}}},
+        },
+    ),
+}
 
 
 @pytest.mark.parametrize("ratio", [*serially(1), 7])
@@ -286,8 +342,13 @@ def test_balance_closes(layout, options, ratio):
 @pytest.mark.parametrize("ratio", [1, 5])
 def test_moved_nodes_of_the_interface(ratio):
     """Moved alike on both sides they need no multiplier; the other direction of the node keeps its own."""
-    s = glued(plate(), ratio, prescribed={"side": {0: lambda t: 0.1 * np.sin(4.0 * t) ** 2}}, damping=0.3,
-              gravity=(0.2, -0.3))  # fmt: skip
+    s = glued(
+        plate(),
+        ratio,
+        prescribed={"side": {0: lambda t: 0.1 * np.sin(4.0 * t) ** 2}},
+        damping=0.3,
+        gravity=(0.2, -0.3),
+    )
     s.start(0.0, np.tile([0.0, -1.0], s.fine.system.owned // 2))
     result = di.simulate(s, t_end=40 // ratio * s.dt, progress=False)
     assert s.interface.total == 25 and s.velocity_jump() < 1e-13
@@ -299,8 +360,13 @@ def test_moved_nodes_of_the_interface(ratio):
 def test_prescribed_stretching_is_exact_on_both_sides():
     """u = c x t: no inertia, one stress everywhere; the work of the end is that of the spring."""
     rate = 0.3
-    s = glued(bar(), 5, contact=False, fine={"fixed": ("tip",)},
-              coarse={"prescribed": {"end": {0: lambda t: rate * t}}})  # fmt: skip
+    s = glued(
+        bar(),
+        5,
+        contact=False,
+        fine={"fixed": ("tip",)},
+        coarse={"prescribed": {"end": {0: lambda t: rate * t}}},
+    )
     x = s.fine.system.x[: s.fine.system.owned, 0]
     s.start(0.0, rate * x)
     result = di.simulate(s, t_end=30 * s.dt, progress=False)
@@ -314,13 +380,25 @@ def test_prescribed_stretching_is_exact_on_both_sides():
 
 
 @pytest.mark.serial
-@given(ratio=st.integers(1, 15), step=st.floats(0.05, 0.99), cut=st.integers(2, 10),
-       damping=st.floats(0.0, 1.0), gap=st.floats(0.0, 0.3), restitution=st.floats(0.0, 1.0))  # fmt: skip
+@given(
+    ratio=st.integers(1, 15),
+    step=st.floats(0.05, 0.99),
+    cut=st.integers(2, 10),
+    damping=st.floats(0.0, 1.0),
+    gap=st.floats(0.0, 0.3),
+    restitution=st.floats(0.0, 1.0),
+)
 @settings(max_examples=25, phases=[Phase.generate])
 def test_whatever_the_ratio_and_the_parts(ratio, step, cut, damping, gap, restitution):
     """Equal velocities, a closed balance, and impulses of closed gaps alone, never pulling."""
-    s = glued(bar(cut=(cut + 0.5) / 12), ratio, step=step, damping=damping, gap=gap,
-              law={"restitution": restitution})  # fmt: skip
+    s = glued(
+        bar(cut=(cut + 0.5) / 12),
+        ratio,
+        step=step,
+        damping=damping,
+        gap=gap,
+        law={"restitution": restitution},
+    )
     s.start(0.0, -1.0)
     worst = []
 
@@ -352,13 +430,18 @@ def in_rows(s):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("make, options", [
-    (bar, {}), (bar, {"damping": 0.6, "ground_acceleration": ((0.7,), growing), "law": {"restitution": 0.5}}),
-    (plate, {"gravity": (0.1, -0.3), "coarse": {"fixed": {"end": (0,)}}}),
-    (plate, {"law": {"restitution": 0.3}, "kind": in_rows, "ground_acceleration": ((0.2, 0.1), growing)}),
-    (bar, {"near": LAYOUTS["both ends"], "contact": False, "damping": 0.2, "kind": in_rows}), (box, {}),
-    (box, {"damping": 0.3, "normal": (0.1, 0.2, 1.0), "law": {"restitution": 1.0}}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make, options",
+    [
+        (bar, {}),
+        (bar, {"damping": 0.6, "ground_acceleration": ((0.7,), growing), "law": {"restitution": 0.5}}),
+        (plate, {"gravity": (0.1, -0.3), "coarse": {"fixed": {"end": (0,)}}}),
+        (plate, {"law": {"restitution": 0.3}, "kind": in_rows, "ground_acceleration": ((0.2, 0.1), growing)}),
+        (bar, {"near": LAYOUTS["both ends"], "contact": False, "damping": 0.2, "kind": in_rows}),
+        (box, {}),
+        (box, {"damping": 0.3, "normal": (0.1, 0.2, 1.0), "law": {"restitution": 1.0}}),
+    ],
+)
 def test_compiled_or_not_to_the_last_bit(make, options):
     """Coarse steps in a loop, fine steps in a loop, all of them one by one; also the state behind them."""
     pytest.importorskip("numba")
@@ -515,9 +598,11 @@ def whole_count(body):
 
 
 MESHES = {
-    "line": bar, "quadrilaterals": plate, "box": box,
+    "line": bar,
+    "quadrilaterals": plate,
+    "box": box,
     "triangles": lambda comm=COMM: plate(dmesh.CellType.triangle, comm=comm),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("make", MESHES.values(), ids=MESHES.keys())
@@ -673,10 +758,15 @@ def test_bad_ratio(ratio):
         glued(bar(), ratio)
 
 
-@pytest.mark.parametrize("step, words", [
-    (1.01, "is above the critical one"), (0.0, "dt must be positive"), (-1.0, "dt must be positive"),
-    (np.nan, "dt must be positive"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "step, words",
+    [
+        (1.01, "is above the critical one"),
+        (0.0, "dt must be positive"),
+        (-1.0, "dt must be positive"),
+        (np.nan, "dt must be positive"),
+    ],
+)
 def test_bad_step(step, words):
     with pytest.raises(ValueError, match=words):
         glued(bar(), 3, step=step)
@@ -742,17 +832,22 @@ def held_on_one_side(named):
     return HATI(solid(named, "near", fixed={"side": (0,)}), solid(named, "far"), 0.01, ratio=2)
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (all_of, "one of the subdomains has all cells of the mesh"), (overlapping, "the subdomains overlap"),
-    (of_two_meshes, "must be bodies on parts of one mesh with the same elements"),
-    (of_two_degrees, "must be bodies on parts of one mesh with the same elements"),
-    (no_body, "fine must be a Solid or a Frame, not"), (without_interface, "are not connected"),
-    (contact_on_the_interface, "1 contact dofs lie on the interface .* leave at least one layer"),
-    (contact_of_another, "the contact must be made for the explicit subdomain, fine"),
-    (held_on_one_side, "dofs of the interface are constrained in one subdomain only"),
-    (lambda named: solid(named, "nowhere"), "the parts nowhere have no cells in the mesh"),
-    (lambda named: solid(named, "middle"), "no cells are named 'middle' in the mesh; named are"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (all_of, "one of the subdomains has all cells of the mesh"),
+        (overlapping, "the subdomains overlap"),
+        (of_two_meshes, "must be bodies on parts of one mesh with the same elements"),
+        (of_two_degrees, "must be bodies on parts of one mesh with the same elements"),
+        (no_body, "fine must be a Solid or a Frame, not"),
+        (without_interface, "are not connected"),
+        (contact_on_the_interface, "1 contact dofs lie on the interface .* leave at least one layer"),
+        (contact_of_another, "the contact must be made for the explicit subdomain, fine"),
+        (held_on_one_side, "dofs of the interface are constrained in one subdomain only"),
+        (lambda named: solid(named, "nowhere"), "the parts nowhere have no cells in the mesh"),
+        (lambda named: solid(named, "middle"), "no cells are named 'middle' in the mesh; named are"),
+    ],
+)
 def test_bad_subdomains(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong(bar())

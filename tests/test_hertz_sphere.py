@@ -14,9 +14,13 @@ from dolfinx_impact.exact.hertz import HertzImpact
 from dolfinx_impact.integrators import SCHEMES
 
 SPHERES = st.builds(
-    HertzImpact, R=st.floats(1e-3, 10.0), E=st.floats(1e6, 1e12), nu=st.floats(-0.9, 0.49),
-    rho=st.floats(100.0, 2e4), v0=st.floats(1e-3, 10.0),
-)  # fmt: skip
+    HertzImpact,
+    R=st.floats(1e-3, 10.0),
+    E=st.floats(1e6, 1e12),
+    nu=st.floats(-0.9, 0.49),
+    rho=st.floats(100.0, 2e4),
+    v0=st.floats(1e-3, 10.0),
+)
 
 
 def parameters(scheme="cd-lagrange", **changes):
@@ -28,9 +32,13 @@ def run(scheme="cd-lagrange", **changes):
     p = parameters(scheme, **changes)
     problem = case.make(scheme, p)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=p["every"], progress=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
     results, verdicts = problem.judge(result)
     return result, results, verdicts, problem
 
@@ -55,9 +63,12 @@ def test_exact_solution_solves_the_equation_of_motion(sphere):
         return [y[1], -stiffness * np.sqrt(scale) * sphere.duration**2 / m * max(y[0], 0.0) ** 1.5]
 
     # In units of the duration and of v0 times it.
-    d = scale * integrate.solve_ivp(
-        motion, (0, 0.5), [0.0, 1.0], t_eval=t / sphere.duration, rtol=1e-11, atol=1e-13
-    ).y[0]
+    d = (
+        scale
+        * integrate.solve_ivp(
+            motion, (0, 0.5), [0.0, 1.0], t_eval=t / sphere.duration, rtol=1e-11, atol=1e-13
+        ).y[0]
+    )
     assert np.allclose(sphere.force(t), stiffness * d**1.5, rtol=1e-6, atol=1e-8 * sphere.peak_force)
     assert d[-1] == pytest.approx(sphere.approach, rel=1e-8)
     assert sphere.contact_radius**2 == pytest.approx(sphere.R * sphere.approach, rel=1e-12)

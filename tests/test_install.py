@@ -36,12 +36,19 @@ def test_installed_package_runs_a_case(tmp_path):
     # In front of everything else; what the checkout adds to the path comes after it.
     environment = {**os.environ, "PYTHONPATH": f"{target}:{os.environ.get('PYTHONPATH', '')}"}
     run = ["-m", "dolfinx_impact.benchmark", "run", "impacting-bar", "cd-lagrange", "--out", "out"]
-    done = subprocess.run([sys.executable, *run], cwd=tmp_path, env=environment, timeout=120,
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, *run], cwd=tmp_path, env=environment, timeout=120, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "history.npz").is_file()
-    found = subprocess.run([sys.executable, "-c", EVERY_MODULE], cwd=tmp_path, env=environment, text=True,
-                           capture_output=True, check=True)  # fmt: skip
+    found = subprocess.run(
+        [sys.executable, "-c", EVERY_MODULE],
+        cwd=tmp_path,
+        env=environment,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
     files = found.stdout.split()
     there = {path.relative_to(ROOT) for path in (ROOT / "dolfinx_impact").rglob("*.py")}
     assert {Path(each).relative_to(target) for each in files} == there - {ENTRY_POINT}

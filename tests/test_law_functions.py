@@ -46,9 +46,12 @@ def part(f):
 
 def waves(body, size=0.05):
     x = body.x
-    return size * np.column_stack([np.sin(5 * x[:, i] + 2 * x[:, 1 - i] + i) for i in range(2)] + [x[:, 0]])[
-        :, : body.block
-    ].ravel()
+    return (
+        size
+        * np.column_stack([np.sin(5 * x[:, i] + 2 * x[:, 1 - i] + i) for i in range(2)] + [x[:, 0]])[
+            :, : body.block
+        ].ravel()
+    )
 
 
 def answers(body):
@@ -108,8 +111,9 @@ def test_thin_bodies():
     mesh = domain()
     f = one(mesh, "DG0")
     f.x.array[:] = 2.0
-    laws = di.EnergyLaw(lambda F: f * ufl.inner(F, F) ** 2 / (4 * ufl.det(F))), di.EnergyLaw(
-        lambda F: ufl.inner(F, F) ** 2 / (4 * ufl.det(F))
+    laws = (
+        di.EnergyLaw(lambda F: f * ufl.inner(F, F) ** 2 / (4 * ufl.det(F))),
+        di.EnergyLaw(lambda F: ufl.inner(F, F) ** 2 / (4 * ufl.det(F))),
     )
     forces = []
     for law in laws:

@@ -145,8 +145,10 @@ def test_small_strains_are_those_of_the_linear_law(law, state):
     H = np.random.default_rng(1).standard_normal((3, 3))
     n = {"3d": 3, "plane-stress": 2, "line": 1}[state]
     H[n:], H[:, n:] = 0, 0
-    errors = [np.abs(stress(law, I3 + h * H, state) / h - stress(linear, I3 + H, state))[:n, :n].max()
-              for h in (1e-4, 5e-5)]  # fmt: skip
+    errors = [
+        np.abs(stress(law, I3 + h * H, state) / h - stress(linear, I3 + H, state))[:n, :n].max()
+        for h in (1e-4, 5e-5)
+    ]
     assert errors[0] < 3e-3 * np.abs(H).max() ** 2 * linear.E
     assert errors[1] == pytest.approx(errors[0] / 2, rel=0.01)
 
@@ -228,24 +230,27 @@ def test_what_laws_say_of_themselves():
         own.energy_density(None)
 
 
-@pytest.mark.parametrize("make, match", [
-    (lambda: LinearElastic(0.0), "Young's modulus E must be positive .* is 0.0"),
-    (lambda: LinearElastic(math.inf), "E must be a finite number, but is inf"),
-    (lambda: StVenantKirchhoff("3", 0.1), "E must be a finite number, but is '3'"),
-    (lambda: NeoHookean(1.0, None), "nu must be a finite number, but is None"),
-    (lambda: NeoHookean(1.0, 0.5), r"nu must lie in \(-1, 0.5\), but is 0.5"),
-    (lambda: LinearElastic(1.0, -1), r"nu must lie in \(-1, 0.5\), but is -1"),
-    (lambda: MooneyRivlin(1.0, -1.0, 1.0), r"c10 \+ c01 must be positive"),
-    (lambda: MooneyRivlin(1.0, math.nan, 1.0), "c01 must be a finite number, but is nan"),
-    (lambda: MooneyRivlin(1.0, 0.0, 0.0), "bulk modulus must be positive"),
-    (lambda: EnergyLaw(3.0), "EnergyLaw needs a function of the deformation gradient, but got 3.0"),
-    (lambda: StressLaw(None), "StressLaw needs a function .* got None"),
-    (lambda: LINEAR.reduced("2d"), "unknown state '2d'; the states are '3d', 'plane-strain'"),
-    (lambda: OWN.reduced("stress"), "unknown state 'stress'"),
-    (lambda: StressLaw(ufl.cofac).reduced("line"), "StressLaw cannot be used with the hypothesis 'line'"),
-    (lambda: NeoHookean(1.0, -0.2).reduced("plane-stress"), "needs nu >= 0, but the law is Neo"),
-    (lambda: MooneyRivlin(1.0, -0.2, 1.0).reduced("line"), "'line' needs c10 >= 0 and c01 >= 0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make, match",
+    [
+        (lambda: LinearElastic(0.0), "Young's modulus E must be positive .* is 0.0"),
+        (lambda: LinearElastic(math.inf), "E must be a finite number, but is inf"),
+        (lambda: StVenantKirchhoff("3", 0.1), "E must be a finite number, but is '3'"),
+        (lambda: NeoHookean(1.0, None), "nu must be a finite number, but is None"),
+        (lambda: NeoHookean(1.0, 0.5), r"nu must lie in \(-1, 0.5\), but is 0.5"),
+        (lambda: LinearElastic(1.0, -1), r"nu must lie in \(-1, 0.5\), but is -1"),
+        (lambda: MooneyRivlin(1.0, -1.0, 1.0), r"c10 \+ c01 must be positive"),
+        (lambda: MooneyRivlin(1.0, math.nan, 1.0), "c01 must be a finite number, but is nan"),
+        (lambda: MooneyRivlin(1.0, 0.0, 0.0), "bulk modulus must be positive"),
+        (lambda: EnergyLaw(3.0), "EnergyLaw needs a function of the deformation gradient, but got 3.0"),
+        (lambda: StressLaw(None), "StressLaw needs a function .* got None"),
+        (lambda: LINEAR.reduced("2d"), "unknown state '2d'; the states are '3d', 'plane-strain'"),
+        (lambda: OWN.reduced("stress"), "unknown state 'stress'"),
+        (lambda: StressLaw(ufl.cofac).reduced("line"), "StressLaw cannot be used with the hypothesis 'line'"),
+        (lambda: NeoHookean(1.0, -0.2).reduced("plane-stress"), "needs nu >= 0, but the law is Neo"),
+        (lambda: MooneyRivlin(1.0, -0.2, 1.0).reduced("line"), "'line' needs c10 >= 0 and c01 >= 0"),
+    ],
+)
 def test_bad_constants_and_states(make, match):
     with pytest.raises(ValueError, match=match):
         make()
@@ -255,12 +260,15 @@ def broken(F):
     return F[3, 3]
 
 
-@pytest.mark.parametrize("function, match", [
-    (broken, r"broken\(F\) failed with .*; it must give the energy per volume, a UFL scalar"),
-    (lambda F: F, r"a UFL scalar, but gave an expression of shape \(3, 3\)"),
-    (lambda F: 2.0, "a UFL scalar, but gave float 2.0"),
-    (lambda F: F[ufl.i, ufl.j], "but gave an expression of shape .* free indices"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function, match",
+    [
+        (broken, r"broken\(F\) failed with .*; it must give the energy per volume, a UFL scalar"),
+        (lambda F: F, r"a UFL scalar, but gave an expression of shape \(3, 3\)"),
+        (lambda F: 2.0, "a UFL scalar, but gave float 2.0"),
+        (lambda F: F[ufl.i, ufl.j], "but gave an expression of shape .* free indices"),
+    ],
+)
 def test_energies_of_one_s_own_are_checked_when_applied(function, match):
     F = fem.Constant(dmesh.create_unit_interval(MPI.COMM_SELF, 1), I3)
     for apply in (EnergyLaw(function).energy_density, EnergyLaw(function).stress):
@@ -270,11 +278,17 @@ def test_energies_of_one_s_own_are_checked_when_applied(function, match):
         EnergyLaw(function).reduced("plane-stress").stress(F)
 
 
-@pytest.mark.parametrize("function, match", [
-    (broken, r"broken\(F\) failed with .*; it must give the first Piola-Kirchhoff stress, a 3x3 UFL tensor"),
-    (ufl.det, r"a 3x3 UFL tensor, but gave an expression of shape \(\)"),
-    (lambda F: I3, "a 3x3 UFL tensor, but gave ndarray"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "function, match",
+    [
+        (
+            broken,
+            r"broken\(F\) failed with .*; it must give the first Piola-Kirchhoff stress, a 3x3 UFL tensor",
+        ),
+        (ufl.det, r"a 3x3 UFL tensor, but gave an expression of shape \(\)"),
+        (lambda F: I3, "a 3x3 UFL tensor, but gave ndarray"),
+    ],
+)
 def test_stresses_of_one_s_own_are_checked_when_applied(function, match):
     F = fem.Constant(dmesh.create_unit_interval(MPI.COMM_SELF, 1), I3)
     with pytest.raises(ValueError, match=match):

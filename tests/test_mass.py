@@ -72,10 +72,12 @@ def test_lumped_masses_are_positive_and_sum_to_the_body_s(cell, degree, weight):
 
 def test_the_way_is_chosen_by_the_element():
     for cell, degree, way in (
-        ("triangle", 1, mass_lumping.row_sums), ("quadrilateral", 1, mass_lumping.row_sums),
+        ("triangle", 1, mass_lumping.row_sums),
+        ("quadrilateral", 1, mass_lumping.row_sums),
         ("quadrilateral", 2, mass_lumping.gll),
-        ("triangle", 2, mass_lumping.hrz), ("triangle", 3, mass_lumping.hrz),
-    ):  # fmt: skip
+        ("triangle", 2, mass_lumping.hrz),
+        ("triangle", 3, mass_lumping.hrz),
+    ):
         space = make_space(cell, degree)
         one = fem.Constant(space.mesh, 1.0)
         assert np.array_equal(mass_lumping.lump(space, one), way(space, one))
@@ -121,9 +123,11 @@ def test_hrz_against_the_mass_matrix_of_each_cell(cell, weight):
 def test_hrz_of_the_p2_triangle_has_the_known_ratio():
     # Vertices 3/57 and midpoints 16/57 of the mass of a cell.
     mesh = dmesh.create_mesh(
-        MPI.COMM_SELF, cells=np.array([[0, 1, 2]]), x=np.array([[0.0, 0.0], [2.0, 0.3], [0.4, 1.0]]),
+        MPI.COMM_SELF,
+        cells=np.array([[0, 1, 2]]),
+        x=np.array([[0.0, 0.0], [2.0, 0.3], [0.4, 1.0]]),
         e=basix.ufl.element("Lagrange", "triangle", 1, shape=(2,)),
-    )  # fmt: skip
+    )
     space = fem.functionspace(mesh, ("Lagrange", 2, (2,)))
     masses = mass_lumping.hrz(space, fem.Constant(mesh, 1.0)) / body_mass(mesh, fem.Constant(mesh, 1.0))
     np.testing.assert_allclose(np.sort(masses[::2]), np.array([3, 3, 3, 16, 16, 16]) / 57, rtol=1e-13)
@@ -176,11 +180,14 @@ def test_cells_outside_the_measure_have_no_mass():
     np.testing.assert_allclose(total(space, masses), 2.0, rtol=1e-13)
 
 
-@pytest.mark.parametrize("way, density, match", [
-    (mass_lumping.row_sums, 1.0, "row-sum lumping of .* gives masses down to .* kg: .* Use degree 1"),
-    (mass_lumping.hrz, -1.0, "HRZ lumping of .* gives masses down to -.* kg"),
-    (mass_lumping.gll, 1.0, "GLL lumping needs nodes at the GLL points .* use hrz"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "way, density, match",
+    [
+        (mass_lumping.row_sums, 1.0, "row-sum lumping of .* gives masses down to .* kg: .* Use degree 1"),
+        (mass_lumping.hrz, -1.0, "HRZ lumping of .* gives masses down to -.* kg"),
+        (mass_lumping.gll, 1.0, "GLL lumping needs nodes at the GLL points .* use hrz"),
+    ],
+)
 def test_errors_name_the_element_and_a_way_out(way, density, match):
     space = make_space("triangle", 2)
     with pytest.raises(ValueError, match=match):

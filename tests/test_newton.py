@@ -35,8 +35,12 @@ def rotating(scheme, h, wall=True, e=1.0, **options):
 def test_central_differences_keep_angular_momentum_through_impacts():
     integrator = rotating(di.CDLagrange, 0.1)
     spins = []
-    result = di.simulate(integrator, t_end=100.0, progress=False, observers=[
-        integrator.balance(), lambda s: spins.append(cross(s.u, s.v))])  # fmt: skip
+    result = di.simulate(
+        integrator,
+        t_end=100.0,
+        progress=False,
+        observers=[integrator.balance(), lambda s: spins.append(cross(s.u, s.v))],
+    )
     assert np.abs(np.array(spins) - spins[0]).max() < 1e-12
     assert np.count_nonzero(result["r"]) > 20
     assert np.abs(result["residual"]).max() < 1e-12
@@ -112,8 +116,12 @@ def test_balance_of_damping_in_central_differences():
     def drag(t, u, v, out):
         out[:] = 0.8 * v
 
-    system = di.PointMasses(1.0, internal=lambda t, u, v, out: np.copyto(out, 4 * np.sin(u)),
-                            energy=lambda u: 4 * (1 - np.cos(u[0])), damping=drag)  # fmt: skip
+    system = di.PointMasses(
+        1.0,
+        internal=lambda t, u, v, out: np.copyto(out, 4 * np.sin(u)),
+        energy=lambda u: 4 * (1 - np.cos(u[0])),
+        damping=drag,
+    )
     integrator = di.CDLagrange(system, 0.01)
     integrator.start(1.0, 0.0)
     result = di.simulate(integrator, t_end=10.0, progress=False)

@@ -32,11 +32,12 @@ def made(cell, points, cells, ranks=None, comm=WORLD):
         return getattr(links, "_cpp_object", links)
 
     return dmesh.create_mesh(
-        comm, cells=np.array(cells if here else np.zeros((0, len(cells[0]))), dtype=np.int64),
+        comm,
+        cells=np.array(cells if here else np.zeros((0, len(cells[0]))), dtype=np.int64),
         x=points if here else np.zeros((0, gdim)),
         e=basix.ufl.element("Lagrange", cell, 1, shape=(gdim,)),
         partitioner=send if ranks is not None else _compat.cell_partitioner(dmesh.GhostMode.none),
-    )  # fmt: skip
+    )
 
 
 def named(domain, **where):
@@ -59,10 +60,15 @@ def bars(ranks=None, comm=WORLD, left=8, right=11):
     owners = None if ranks is None else [ranks[0]] * left + [ranks[1]] * right
     line = made("interval", x[:, None], [[i, i + 1] for i in first], owners, comm)
     return di.Solid(
-        named(line, left=lambda x: np.isclose(x[0], -GAP / 2), right=lambda x: np.isclose(x[0], GAP / 2),
-              end=lambda x: x[0] > 0.9),
-        density=1.0, law=LAW,
-    )  # fmt: skip
+        named(
+            line,
+            left=lambda x: np.isclose(x[0], -GAP / 2),
+            right=lambda x: np.isclose(x[0], GAP / 2),
+            end=lambda x: x[0] > 0.9,
+        ),
+        density=1.0,
+        law=LAW,
+    )
 
 
 def turned(angle):
@@ -80,11 +86,16 @@ def blocks(count=2, n=3, angle=0.0, fixed=(), right=None, shift=0.0):
         cells += [corners + i * (m + 1) + j for i in range(2) for j in range(m)]
     back, domain = turned(angle).T, made("quadrilateral", np.vstack(points) @ turned(angle).T, cells)
     return di.Solid(
-        named(domain, left=lambda x: np.isclose((back @ x[:2])[0], -GAP / 2),
-              right=lambda x: np.isclose((back @ x[:2])[0], GAP / 2),
-              foot=lambda x: np.isclose((back @ x[:2])[1], 0.0)),
-        density=1.0, law=LAW, fixed=fixed,
-    )  # fmt: skip
+        named(
+            domain,
+            left=lambda x: np.isclose((back @ x[:2])[0], -GAP / 2),
+            right=lambda x: np.isclose((back @ x[:2])[0], GAP / 2),
+            foot=lambda x: np.isclose((back @ x[:2])[1], 0.0),
+        ),
+        density=1.0,
+        law=LAW,
+        fixed=fixed,
+    )
 
 
 # -- rows over several ranks
@@ -252,10 +263,18 @@ def history(body, scheme, steps):
     return di.simulate(integrator, t_end=steps * h, record=body.rows(), progress=False)
 
 
-@pytest.mark.parametrize("scheme", [
-    "cd-lagrange", "moreau-jean", "moreau-jean-decoupled", "paoli-schatzman", "combined", "dep-4.3",
-    "dep-5.3",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        "cd-lagrange",
+        "moreau-jean",
+        "moreau-jean-decoupled",
+        "paoli-schatzman",
+        "combined",
+        "dep-4.3",
+        "dep-5.3",
+    ],
+)
 @pytest.mark.parametrize("ranks", [None, (0, WORLD.size - 1), (WORLD.size - 1, 0)])
 def test_any_distribution_gives_the_same_history(scheme, ranks):
     """Tips on one rank or on two, in any order: as on one process, over 500 steps."""
@@ -280,8 +299,12 @@ def test_any_distribution_gives_the_same_history(scheme, ranks):
 def test_packaged_mesh_of_two_bars_on_all_ranks_as_on_one():
     runs = []
     for comm in (MPI.COMM_SELF, WORLD):
-        read = mesh.read(mesh.package_mesh("two_bars.geo"), gdim=1, comm=comm,
-                         parameters={"length": 1.0, "gap": GAP, "elements": 11})  # fmt: skip
+        read = mesh.read(
+            mesh.package_mesh("two_bars.geo"),
+            gdim=1,
+            comm=comm,
+            parameters={"length": 1.0, "gap": GAP, "elements": 11},
+        )
         tags = {"left": read.names["left tip"], "right": read.names["right tip"]}
         renamed = di.NamedMesh(read.mesh, read.cell_tags, read.facet_tags, tags)
         runs.append(history(di.Solid(renamed, density=1.0, law=LAW), "cd-lagrange", 500))
@@ -296,9 +319,10 @@ def test_twin_blocks_touch_like_one_at_a_wall(angle):
     for count in (1, 2):
         body = blocks(count, angle=angle)
         contact = (
-            di.RigidContact(body, "left", di.Plane([0.0, 0.0], -n)) if count == 1
+            di.RigidContact(body, "left", di.Plane([0.0, 0.0], -n))
+            if count == 1
             else NodePairs(body, "left", "right", n)
-        )  # fmt: skip
+        )
         h = 0.3 * body.critical_time_step()
         scheme, along = di.CDLagrange(body, h, contact), body.x[:, :2] @ n
         scheme.start(0.0, (np.sign(-along)[:, None] * n).ravel())
@@ -322,28 +346,38 @@ def test_pairs_cannot_lose_their_mass():
 # -- what is refused
 
 
-@pytest.mark.parametrize("arguments, options, message", [
-    (("left", "right", [0.0]), {}, r"normal must be a direction of 1 finite numbers, not \[0.0\]"),
-    (("left", "right", [np.nan]), {}, r"normal must be a direction of 1 finite numbers, not \[nan\]"),
-    (("left", "right", [1.0, 0.0]), {}, "normal must be a direction of 1 finite numbers"),
-    (("left", "nowhere", [1.0]), {}, r"no facets are named 'nowhere'.*\['end', 'left', 'right'\]"),
-    (("left", "left", [1.0]), {}, "'left' and 'left' share 1 nodes: a node cannot touch itself"),
-    (("left", "right", [1.0]), {"gap0": [1.0, 2.0]}, "gap0 must be a finite gap or one for each .* 1 pairs"),
-    (("left", "right", [1.0]), {"gap0": np.inf}, "gap0 must be a finite gap .* but is inf"),
-    (("left", "right", [1.0]), {"restitution": 2.0}, r"restitution must lie in \[0, 1\], but is 2.0"),
-    (("left", "right", [1.0]), {"gap_tolerance": -1.0}, "gap_tolerance must be a length of at least 0 m"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, options, message",
+    [
+        (("left", "right", [0.0]), {}, r"normal must be a direction of 1 finite numbers, not \[0.0\]"),
+        (("left", "right", [np.nan]), {}, r"normal must be a direction of 1 finite numbers, not \[nan\]"),
+        (("left", "right", [1.0, 0.0]), {}, "normal must be a direction of 1 finite numbers"),
+        (("left", "nowhere", [1.0]), {}, r"no facets are named 'nowhere'.*\['end', 'left', 'right'\]"),
+        (("left", "left", [1.0]), {}, "'left' and 'left' share 1 nodes: a node cannot touch itself"),
+        (
+            ("left", "right", [1.0]),
+            {"gap0": [1.0, 2.0]},
+            "gap0 must be a finite gap or one for each .* 1 pairs",
+        ),
+        (("left", "right", [1.0]), {"gap0": np.inf}, "gap0 must be a finite gap .* but is inf"),
+        (("left", "right", [1.0]), {"restitution": 2.0}, r"restitution must lie in \[0, 1\], but is 2.0"),
+        (("left", "right", [1.0]), {"gap_tolerance": -1.0}, "gap_tolerance must be a length of at least 0 m"),
+    ],
+)
 def test_node_pairs_refuse(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         NodePairs(bars((0, WORLD.size - 1)), *arguments, **options)
 
 
-@pytest.mark.parametrize("body, message", [
-    ({"right": 4}, "'left' has 4 nodes and 'right' 5: node pairs need as many on both sides"),
-    ({"shift": 1e-3}, "do not face each other one by one: .* up to 0.001 m apart"),
-    ({"fixed": {"left": [0]}}, "contact of 'left' with 'right' acts on dofs that are constrained"),
-    ({"fixed": {"right": [0]}}, "contact of 'left' with 'right' acts on dofs that are constrained"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ({"right": 4}, "'left' has 4 nodes and 'right' 5: node pairs need as many on both sides"),
+        ({"shift": 1e-3}, "do not face each other one by one: .* up to 0.001 m apart"),
+        ({"fixed": {"left": [0]}}, "contact of 'left' with 'right' acts on dofs that are constrained"),
+        ({"fixed": {"right": [0]}}, "contact of 'left' with 'right' acts on dofs that are constrained"),
+    ],
+)
 def test_sides_that_do_not_fit_are_refused(body, message):
     with pytest.raises(ValueError, match=message):
         NodePairs(blocks(**body), "left", "right", [1.0, 0.0])

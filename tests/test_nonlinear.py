@@ -54,20 +54,24 @@ def lift(t):
 
 SETTINGS = {
     "free": {},
-    "loads": {"gravity": (0.0, -1.0), "traction": {"top": ((0.2, -0.5), pulse)},
-              "body_force": ((0.3, 0.1), math.cos)},
+    "loads": {
+        "gravity": (0.0, -1.0),
+        "traction": {"top": ((0.2, -0.5), pulse)},
+        "body_force": ((0.3, 0.1), math.cos),
+    },
     "damping": {"damping": 0.4, "stiffness_damping": 3e-3, "bulk_viscosity": (0.06, 1.2)},
     "motion": {"prescribed": {"top": {1: lift}}, "fixed": {"left": (0,)}, "damping": 0.2},
-}  # fmt: skip
+}
 LAWS = {"neo-Hookean": NEO, "St Venant": SVK, "Mooney-Rivlin": RUBBER}
 
 
 # -- central differences
 
 
-@pytest.mark.parametrize("law, options", [
-    (NEO, "free"), (NEO, "loads"), (NEO, "damping"), (SVK, "motion"), (RUBBER, "loads"), (SVK, "damping"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "law, options",
+    [(NEO, "free"), (NEO, "loads"), (NEO, "damping"), (SVK, "motion"), (RUBBER, "loads"), (SVK, "damping")],
+)
 def test_central_differences_close_their_balance_on_any_ranks(law, options):
     """An impact on a plane: residual of rounding, impulses, the motion of one rank alone."""
     found = []
@@ -90,10 +94,14 @@ def test_central_differences_close_their_balance_on_any_ranks(law, options):
     assert np.abs(result["kinetic"] - alone["kinetic"]).max() < 1e-11 * scale
 
 
-@pytest.mark.parametrize("facets, make", [
-    ("bottom", lambda: di.Sphere([0.5, -0.55], 0.5)),
-    ("top", lambda: di.Sphere([0.5, 0.5], 0.75, inside=True)),
-], ids=["outside", "inside"])  # fmt: skip
+@pytest.mark.parametrize(
+    "facets, make",
+    [
+        ("bottom", lambda: di.Sphere([0.5, -0.55], 0.5)),
+        ("top", lambda: di.Sphere([0.5, 0.5], 0.75, inside=True)),
+    ],
+    ids=["outside", "inside"],
+)
 @pytest.mark.parametrize("friction", [0.0, 0.4])
 def test_impacts_on_spheres(facets, make, friction):
     """Impulses change the velocities as they should, obey Coulomb, and leave e times the approach."""
@@ -228,13 +236,21 @@ class Step:
             v[self.free] = x[:k]
             return np.concatenate([self.lacking(v) - (L.T @ x[k:])[self.free], L @ v - target]) / scale
 
-        found = root(equations, np.concatenate([end[self.free], np.zeros(len(L))]), method="hybr",
-                     options={"xtol": 1e-14})  # fmt: skip
+        found = root(
+            equations,
+            np.concatenate([end[self.free], np.zeros(len(L))]),
+            method="hybr",
+            options={"xtol": 1e-14},
+        )
         x = found.x
         for _ in range(4):  # polish, with the tangent by differences
             y, step = equations(x), 1e-6
-            J = np.array([(equations(x + step * unit) - equations(x - step * unit)) / (2 * step)
-                          for unit in np.eye(x.size)]).T  # fmt: skip
+            J = np.array(
+                [
+                    (equations(x + step * unit) - equations(x - step * unit)) / (2 * step)
+                    for unit in np.eye(x.size)
+                ]
+            ).T
             x = x - np.linalg.solve(J, y)
         assert np.abs(equations(x)).max() < 1e-11
         v = end.copy()
@@ -243,10 +259,13 @@ class Step:
 
 
 NEWTON = [
-    (0.5, "consistent", "trapezoid", "free"), (0.8, "lumped", "trapezoid", "loads"),
-    (0.5, "lumped", "midpoint", "damping"), (0.8, "consistent", "midpoint", "loads"),
-    (0.8, "consistent", "trapezoid", "motion"), (0.5, "consistent", "trapezoid", "damping"),
-]  # fmt: skip
+    (0.5, "consistent", "trapezoid", "free"),
+    (0.8, "lumped", "trapezoid", "loads"),
+    (0.5, "lumped", "midpoint", "damping"),
+    (0.8, "consistent", "midpoint", "loads"),
+    (0.8, "consistent", "trapezoid", "motion"),
+    (0.5, "consistent", "trapezoid", "damping"),
+]
 
 
 @pytest.mark.serial
@@ -269,10 +288,14 @@ def test_one_step_against_a_dense_one(theta, mass, force, options):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("theta, mass, force, e", [
-    (0.5, "consistent", "trapezoid", 0.0), (0.8, "lumped", "midpoint", 0.5),
-    (0.5, "lumped", "trapezoid", 1.0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "theta, mass, force, e",
+    [
+        (0.5, "consistent", "trapezoid", 0.0),
+        (0.8, "lumped", "midpoint", 0.5),
+        (0.5, "lumped", "trapezoid", 1.0),
+    ],
+)
 def test_impulses_against_all_active_sets(theta, mass, force, e):
     """Of all sets of closed points the one whose impulses push and whose others fly off."""
     body = plate(NEO, comm=MPI.COMM_SELF)

@@ -23,15 +23,20 @@ def run(scheme, **changes):
     if scheme == "moreau-jean":
         changes = {"courant": 2.8, **changes}
     problem = case.make(scheme, values(scheme, **changes), False)
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), every=changes.get("every", 1),
-                         progress=False)  # fmt: skip
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=changes.get("every", 1),
+        progress=False,
+    )
     return problem, result, *problem.judge(result)
 
 
-@pytest.mark.parametrize("scheme, changes", [
-    ("cd-lagrange", {}), ("cd-lagrange", {"cell": "tetrahedron"}), ("moreau-jean", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, changes", [("cd-lagrange", {}), ("cd-lagrange", {"cell": "tetrahedron"}), ("moreau-jean", {})]
+)
 def test_defaults(scheme, changes):
     problem, result, results, verdicts = run(scheme, **changes)
     assert 0 < results["difference"] < 1e-11
@@ -60,9 +65,9 @@ def test_any_rotation(angle1, angle2, scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("changes", [
-    {"friction": 0.0}, {"restitution": 0.5}, {"cell": "tetrahedron"}, {"gap": 0.0}, {"every": 5},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes", [{"friction": 0.0}, {"restitution": 0.5}, {"cell": "tetrahedron"}, {"gap": 0.0}, {"every": 5}]
+)
 def test_other_bars(scheme, changes):
     _, _, results, verdicts = run(scheme, **{**TINY, **changes})
     assert results["impulse_sum"] > 0 and all(v.reproduced for v in verdicts)
@@ -87,8 +92,12 @@ def test_turned_back_in_the_order_before():
     found = turned.turned_back(result)["u"][0]
     assert found.shape == (20, 3)
     side = math.sqrt(p["area"])
-    grid = [(x, y, z) for z in (-side / 2, side / 2) for y in (-side / 2, side / 2)
-            for x in np.linspace(0, p["length"], 5)]  # fmt: skip
+    grid = [
+        (x, y, z)
+        for z in (-side / 2, side / 2)
+        for y in (-side / 2, side / 2)
+        for x in np.linspace(0, p["length"], 5)
+    ]
     assert found == pytest.approx(np.array(grid), abs=1e-12)
 
 
@@ -99,23 +108,31 @@ def test_another_solution_is_noticed():
         p = values("cd-lagrange", **TINY, friction=friction)
         bar = case.build(p, case.rotation(p))
         integrator = bar.start("cd-lagrange", 1e-6, p)
-        found.append(bar.turned_back(di.simulate(integrator, t_end=p["t_end"], record=bar.bar.rows(),
-                                                 energies=False, progress=False)))  # fmt: skip
+        found.append(
+            bar.turned_back(
+                di.simulate(
+                    integrator, t_end=p["t_end"], record=bar.bar.rows(), energies=False, progress=False
+                )
+            )
+        )
     off = case.differences(*found)
     assert all(1e-10 < off[name] < 1e-6 for name in ("u", "v", "r"))
 
 
-@pytest.mark.parametrize("changes, message", [
-    ({"angle1": math.nan}, r"angle1 must be finite \[deg\], but is nan"),
-    ({"E": 0.0}, r"E must be positive \[Pa\], but is 0.0"),
-    ({"gap": -1e-4}, r"gap must be at least 0 \[m\], but is -0.0001"),
-    ({"lateral": 0}, "lateral must be 1 to 100, but is 0"),
-    ({"area": 1e12}, "a section of 1e\\+12 m2 and a length of 0.254 m cannot be meshed"),
-    ({"friction": -0.1}, r"friction must be at least 0 \[-\], but is -0.1"),
-    ({"restitution": 1.5}, r"restitution must lie in \[0, 1\], but is 1.5"),
-    ({"nu": 0.5}, "nu|Poisson"),
-    ({"courant": 1.1}, "is above the critical one"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"angle1": math.nan}, r"angle1 must be finite \[deg\], but is nan"),
+        ({"E": 0.0}, r"E must be positive \[Pa\], but is 0.0"),
+        ({"gap": -1e-4}, r"gap must be at least 0 \[m\], but is -0.0001"),
+        ({"lateral": 0}, "lateral must be 1 to 100, but is 0"),
+        ({"area": 1e12}, "a section of 1e\\+12 m2 and a length of 0.254 m cannot be meshed"),
+        ({"friction": -0.1}, r"friction must be at least 0 \[-\], but is -0.1"),
+        ({"restitution": 1.5}, r"restitution must lie in \[0, 1\], but is 1.5"),
+        ({"nu": 0.5}, "nu|Poisson"),
+        ({"courant": 1.1}, "is above the critical one"),
+    ],
+)
 def test_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         case.make("cd-lagrange", values("cd-lagrange", **changes))

@@ -69,8 +69,14 @@ def test_methods_that_are_not_overridden_cost_nothing(shared_path):
     silent, path = Ends(), shared_path / "run"
     keep = di.Checkpoint(path, every=10)
     compiled = True if kernels.load().COMPILED else None
-    di.simulate(ball(), t_end=0.01, observers=[silent, di.Observer()], compiled=compiled, checkpoint=keep,
-                progress=False)  # fmt: skip
+    di.simulate(
+        ball(),
+        t_end=0.01,
+        observers=[silent, di.Observer()],
+        compiled=compiled,
+        checkpoint=keep,
+        progress=False,
+    )
     di.simulate(ball(), t_end=0.02, observers=[silent, di.Observer()], restart=path, progress=False)
     assert silent.ended == 2
     with pytest.raises(ValueError, match="an observer must be called after every step"):

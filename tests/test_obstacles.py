@@ -77,11 +77,15 @@ def profile(name, count):
         "cylinder": [((0.4, -4.0), (0.4, 4.0))],
         "can": [((0.0, 0.0), (0.4, 0.0)), ((0.4, 0.0), (0.4, 0.9)), ((0.4, 0.9), (0.0, 0.9))],
         "cone": [((0.0, 0.0), (8.0 * np.tan(np.radians(35)), 8.0))],
-        "flat cone": [((0.0, 0.0), (0.3 * np.tan(np.radians(70)), 0.3)),
-                      ((0.3 * np.tan(np.radians(70)), 0.3), (0.0, 0.3))],
-        "capped cone": [((0.0, 0.0), (0.9 * np.tan(np.radians(25)), 0.9)),
-                        ((0.9 * np.tan(np.radians(25)), 0.9), (0.0, 0.9))],
-    }[name]  # fmt: skip
+        "flat cone": [
+            ((0.0, 0.0), (0.3 * np.tan(np.radians(70)), 0.3)),
+            ((0.3 * np.tan(np.radians(70)), 0.3), (0.0, 0.3)),
+        ],
+        "capped cone": [
+            ((0.0, 0.0), (0.9 * np.tan(np.radians(25)), 0.9)),
+            ((0.9 * np.tan(np.radians(25)), 0.9), (0.0, 0.9)),
+        ],
+    }[name]
     return np.vstack([np.outer(1 - s, a) + np.outer(s, b) for a, b in lines])
 
 
@@ -322,17 +326,25 @@ ENTRIES = {
         np.exp(0.2),
     ),
     "other side": (lambda x: ufl.conditional(ufl.Or(ufl.gt(x[1], 0), ufl.eq(x[0], 9)), x[0], x[1]), -0.7),
-    "angles": (lambda x: ufl.atan2(x[1], x[0]) + ufl.asin(x[0]) - ufl.acos(x[1]) + ufl.atan(x[2]),
-               np.arctan2(-0.7, 0.3) + np.arcsin(0.3) - np.arccos(-0.7) + np.arctan(0.2)),
-    "waves": (lambda x: ufl.sin(x[0]) * ufl.cos(x[1]) + ufl.tan(x[2]),
-              np.sin(0.3) * np.cos(-0.7) + np.tan(0.2)),
-    "growth": (lambda x: ufl.sinh(x[0]) + ufl.cosh(x[1]) * ufl.tanh(x[2]) + ufl.ln(x[0]) + ufl.erf(x[0]),
-               np.sinh(0.3) + np.cosh(-0.7) * np.tanh(0.2) + np.log(0.3) + 0.3286267594591274),
-    "tensors": (lambda x: ufl.tr(ufl.outer(x, x)) + ufl.cross(x, 2 * x)[1] + ufl.inner(x, x) / 2,
-                1.5 * (0.09 + 0.49 + 0.04)),
+    "angles": (
+        lambda x: ufl.atan2(x[1], x[0]) + ufl.asin(x[0]) - ufl.acos(x[1]) + ufl.atan(x[2]),
+        np.arctan2(-0.7, 0.3) + np.arcsin(0.3) - np.arccos(-0.7) + np.arctan(0.2),
+    ),
+    "waves": (
+        lambda x: ufl.sin(x[0]) * ufl.cos(x[1]) + ufl.tan(x[2]),
+        np.sin(0.3) * np.cos(-0.7) + np.tan(0.2),
+    ),
+    "growth": (
+        lambda x: ufl.sinh(x[0]) + ufl.cosh(x[1]) * ufl.tanh(x[2]) + ufl.ln(x[0]) + ufl.erf(x[0]),
+        np.sinh(0.3) + np.cosh(-0.7) * np.tanh(0.2) + np.log(0.3) + 0.3286267594591274,
+    ),
+    "tensors": (
+        lambda x: ufl.tr(ufl.outer(x, x)) + ufl.cross(x, 2 * x)[1] + ufl.inner(x, x) / 2,
+        1.5 * (0.09 + 0.49 + 0.04),
+    ),
     "derivative": (lambda x: ufl.div(x * x[0] ** 3) + ufl.sign(x[1]), 3 * 0.3**3 + 3 * 0.3**3 - 1),
     "variable": (lambda x: ufl.variable(x[0]) ** 2 + ufl.det(ufl.Identity(3) + ufl.outer(x, x)), 0.09 + 1.62),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", sorted(ENTRIES))
@@ -356,9 +368,11 @@ def test_a_signed_distance_without_slope_has_a_normal():
 def wobbling(obstacle):
     d, rotation = obstacle.gdim, lambda t: 0.7 * np.sin(2 * t)
     return MovingObstacle(
-        obstacle, translation=[(np.arange(1.0, d + 1), lambda t: 0.3 * t**2), (np.ones(d), np.cos)],
-        rotation=rotation if d == 2 else ([1.0, 2.0, 2.0], rotation), center=0.5 * np.ones(d),
-    )  # fmt: skip
+        obstacle,
+        translation=[(np.arange(1.0, d + 1), lambda t: 0.3 * t**2), (np.ones(d), np.cos)],
+        rotation=rotation if d == 2 else ([1.0, 2.0, 2.0], rotation),
+        center=0.5 * np.ones(d),
+    )
 
 
 def carried(d, x, t):
@@ -408,9 +422,13 @@ def test_velocity_is_that_of_material_points(seed, gdim, t, nested):
 
 def test_rates_that_are_given_are_exact():
     wheel = MovingObstacle(
-        Sphere([0.0, 0.0], 0.1), translation=((2.0, 0.0), np.sin), rotation=lambda t: t**2, center=(0.0, 0.0),
-        translation_rate=lambda t: [2 * np.cos(t), 0.0], rotation_rate=lambda t: 2 * t,
-    )  # fmt: skip
+        Sphere([0.0, 0.0], 0.1),
+        translation=((2.0, 0.0), np.sin),
+        rotation=lambda t: t**2,
+        center=(0.0, 0.0),
+        translation_rate=lambda t: [2 * np.cos(t), 0.0],
+        rotation_rate=lambda t: 2 * t,
+    )
     x = np.array([[2 * np.sin(1.5), 0.1]])
     np.testing.assert_allclose(wheel.velocity(x, 1.5), [[2 * np.cos(1.5) - 0.3, 0.0]], rtol=0, atol=1e-15)
 
@@ -506,8 +524,9 @@ WRONG = {
     ),
     "nothing turns on a line": lambda: MovingObstacle(Sphere([0.0], 1.0), rotation=np.sin, center=[0.0]),
     "center must be 3 numbers": lambda: MovingObstacle(BALL, rotation=((0, 0, 1), np.sin), center=(0, 0)),
-    "direction of a translation must be 3 numbers":
-        lambda: MovingObstacle(BALL, translation=((0, 1), np.sin)),
+    "direction of a translation must be 3 numbers": lambda: MovingObstacle(
+        BALL, translation=((0, 1), np.sin)
+    ),
     r"give \(direction, signal\)": lambda: MovingObstacle(BALL, translation=((0, 0, 1), 3.0)),
     "the translation at t = 0 must be 3 numbers": lambda: MovingObstacle(BALL, translation=lambda t: [t, t]),
     "the translation_rate at t = 0 must be 3": (

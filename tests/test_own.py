@@ -90,20 +90,23 @@ def a_function(system, dt, contact=None):
     pass
 
 
-@pytest.mark.parametrize("name, reason", [
-    ("nothing", "unknown scheme 'nothing'; the schemes are: cd-lagrange.* module:Class"),
-    (":", "given as module:Class"),
-    (f"{HERE}:", "given as module:Class"),
-    ("no_such_module:X", "cannot import the module"),
-    (f"{HERE}:Nowhere", "has no class 'Nowhere'"),
-    (f"{HERE}:a_function", "is no class but a function"),
-    (f"{HERE}:NoStep", r"NoStep has no step\(\): derive it from dolfinx_impact.Integrator"),
-    (f"{HERE}:NoAdvance", r"NoAdvance has no step: write advance\(\)"),
-    (f"{HERE}:TwoArguments", r"must be made as TwoArguments\(system, dt, contact=None\)"),
-    ("some/folder/file.py:X", "is a file: name the module, as some.folder.file:X"),
-    ("ends_at_import:X", r"ended the program \(sys.exit\)"),
-    ("fails_at_import:X", "importing 'fails_at_import' failed: ZeroDivisionError"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, reason",
+    [
+        ("nothing", "unknown scheme 'nothing'; the schemes are: cd-lagrange.* module:Class"),
+        (":", "given as module:Class"),
+        (f"{HERE}:", "given as module:Class"),
+        ("no_such_module:X", "cannot import the module"),
+        (f"{HERE}:Nowhere", "has no class 'Nowhere'"),
+        (f"{HERE}:a_function", "is no class but a function"),
+        (f"{HERE}:NoStep", r"NoStep has no step\(\): derive it from dolfinx_impact.Integrator"),
+        (f"{HERE}:NoAdvance", r"NoAdvance has no step: write advance\(\)"),
+        (f"{HERE}:TwoArguments", r"must be made as TwoArguments\(system, dt, contact=None\)"),
+        ("some/folder/file.py:X", "is a file: name the module, as some.folder.file:X"),
+        ("ends_at_import:X", r"ended the program \(sys.exit\)"),
+        ("fails_at_import:X", "importing 'fails_at_import' failed: ZeroDivisionError"),
+    ],
+)
 def test_bad_names_are_refused(name, reason, tmp_path, monkeypatch):
     (tmp_path / "ends_at_import.py").write_text("import sys; sys.exit()")
     (tmp_path / "fails_at_import.py").write_text("1 / 0")
@@ -142,10 +145,13 @@ def test_it_goes_on_from_where_it_is():
     assert run["t"][0] == pytest.approx(0.1) and run.steps == 20
 
 
-@pytest.mark.parametrize("thing, reason", [
-    (object(), "a object cannot be run: it has no system, dt, step"),
-    (NoStep(), "it has no system, dt, step"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "thing, reason",
+    [
+        (object(), "a object cannot be run: it has no system, dt, step"),
+        (NoStep(), "it has no system, dt, step"),
+    ],
+)
 def test_what_does_not_step_is_refused(thing, reason):
     with pytest.raises(ValueError, match=reason):
         di.simulate(thing, t_end=1.0, progress=False)
@@ -168,11 +174,14 @@ def test_impulses_that_are_no_numbers_end_the_run(energies):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("name, reason", [
-    ("Lost", "a value is no longer finite"),
-    ("Leaver", "the scheme ended the program: sys.exit(7)"),
-    ("Clumsy", f"{HERE}:Clumsy failed: ValueError: lost in \\udcff and more"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, reason",
+    [
+        ("Lost", "a value is no longer finite"),
+        ("Leaver", "the scheme ended the program: sys.exit(7)"),
+        ("Clumsy", f"{HERE}:Clumsy failed: ValueError: lost in \\udcff and more"),
+    ],
+)
 def test_a_class_that_fails_in_a_run(name, reason, tmp_path, capfd):
     status = command_line.main(["run", "bouncing-ball", f"{HERE}:{name}", "--out", str(tmp_path / "out")])
     said = capfd.readouterr().err

@@ -91,9 +91,12 @@ RUBBED = ("rigid-body", "sliding-block", "spinning-disc", "oblique-bar")
 @pytest.mark.parametrize("case", CASES)
 def test_it_runs_all_cases(case, runs):
     settings = {
-        "van-der-pol": {"t_end": 5}, "discrete-arch": {"t_end": 300}, "bridge-crane": {"t_end": 0.1},
-        "free-flight": {"t_end": 1}, **dict.fromkeys(RUBBED, {"friction": 0}),
-    }.get(case, {})  # fmt: skip
+        "van-der-pol": {"t_end": 5},
+        "discrete-arch": {"t_end": 300},
+        "bridge-crane": {"t_end": 0.1},
+        "free-flight": {"t_end": 1},
+        **dict.fromkeys(RUBBED, {"friction": 0}),
+    }.get(case, {})
     run = runs(case, "own_scheme:TchamwaWielgosz", **settings)
     assert np.isfinite(run["u"]).all() and np.abs(np.diff(run["v"], axis=0)).max() > 0
     assert (run["r"].max(initial=0.0) > 0) == (case not in ("free-flight", "wave-block"))

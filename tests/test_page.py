@@ -17,11 +17,14 @@ from dolfinx_impact.benchmark.report import as_row
 from dolfinx_impact.benchmark.wording import asked, faster, title
 
 FINDINGS = (
-    Finding.equal(2.0, 2.0, 0.1, "it is so"), Finding.below(-0.01, 0.02, "small"),
-    Finding.above(0.3, 0.1, "large"), Finding.above(0.0, 0.1, "not large"),
+    Finding.equal(2.0, 2.0, 0.1, "it is so"),
+    Finding.below(-0.01, 0.02, "small"),
+    Finding.above(0.3, 0.1, "large"),
+    Finding.above(0.0, 0.1, "not large"),
     Finding.undecided("it takes runs with carpenter, which was left out"),
-    Finding.undecided("nothing that runs <can> decide it"), Finding(None, None, None, False, "a run failed"),
-)  # fmt: skip
+    Finding.undecided("nothing that runs <can> decide it"),
+    Finding(None, None, None, False, "a run failed"),
+)
 VOID = {"meta", "img", "br"}
 RESULTS = {"balance_residual": 1e-15, "rest_time": None, "heights": [1.0] * 9, "sticks": True}
 RUN = {"results": RESULTS, "steps": 500, "seconds": 0.5, "balance": True}
@@ -71,30 +74,49 @@ def folder(tmp_path_factory):
 def html(folder):
     """The page of a report on all cases, its findings invented."""
     claims = [
-        {"id": c.id, "paper": c.paper, "where": c.where, "claim": c.claim,
-         **as_row(FINDINGS[i % len(FINDINGS)])}
+        {
+            "id": c.id,
+            "paper": c.paper,
+            "where": c.where,
+            "claim": c.claim,
+            **as_row(FINDINGS[i % len(FINDINGS)]),
+        }
         for i, c in enumerate(CLAIMS)
-    ]  # fmt: skip
+    ]
     failed = {"failed": "ValueError: <no>"}
     runs = {"cd-lagrange": RUN, "moreau-jean": {**RUN, "results": {}}, "mine:Odd": failed}
     found = {"cd-lagrange": FINDINGS[0], "moreau-jean": FINDINGS[3], "mine:Odd": FINDINGS[4]}
     schemes = {
         scheme: [
-            {"id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
-             "bound": p.bound, **as_row(finding)}
+            {
+                "id": p.id,
+                "name": p.name,
+                "unit": p.unit,
+                "case": p.case,
+                "criterion": p.criterion,
+                "bound": p.bound,
+                **as_row(finding),
+            }
             for p in PROPERTIES
         ]
         for scheme, finding in found.items()
-    }  # fmt: skip
-    rows = [{"name": "cd-lagrange", "force_std": [1.0, 2.0], "changes": []},
-            {"name": "mine:Odd", "failed": "ValueError"},
-            {"name": "mine:Never", "force_std": None}]  # fmt: skip
+    }
+    rows = [
+        {"name": "cd-lagrange", "force_std": [1.0, 2.0], "changes": []},
+        {"name": "mine:Odd", "failed": "ValueError"},
+        {"name": "mine:Never", "force_std": None},
+    ]
     report = {
-        "versions": {"package": "0.1"}, "cases": {case: runs for case in CASES}, "claims": claims,
-        "schemes": schemes, "classification": {"criteria": ["small < large"], "rows": rows},
-    }  # fmt: skip
-    drawn = [page.Drawn(f.id, f.case, f.paper, f.where, f.title, "it takes runs" if i % 5 == 4 else None)
-             for i, f in enumerate(FIGURES)]  # fmt: skip
+        "versions": {"package": "0.1"},
+        "cases": {case: runs for case in CASES},
+        "claims": claims,
+        "schemes": schemes,
+        "classification": {"criteria": ["small < large"], "rows": rows},
+    }
+    drawn = [
+        page.Drawn(f.id, f.case, f.paper, f.where, f.title, "it takes runs" if i % 5 == 4 else None)
+        for i, f in enumerate(FIGURES)
+    ]
     return page.html(report, drawn, folder, {c.id: c.case for c in CLAIMS})
 
 
@@ -169,13 +191,20 @@ def test_numbers_and_their_heads_stand_on_the_same_side(html):
         assert "steps" not in head or '<th class="n">steps</th>' in head
 
 
-@pytest.mark.parametrize("finding, words", [
-    (FINDINGS[0], "asked for 2 ± 0.1"), (FINDINGS[1], "asked for ≤ 0.02 in magnitude"),
-    (FINDINGS[2], "asked for > 0.1"), (also(False, FINDINGS[2]), "asked for > 0.1"),
-    (Finding(1.95, 2.0, 0.1, True, "", ">="), "asked for ≥ 1.9"),
-    (Finding(1.5, 1.0, 1.0, True, "", "<="), "asked for ≤ 2"),
-    (Finding(0.5, 0.1, 0.0, True, "it is above"), "beside 0.1"), (FINDINGS[4], ""), (FINDINGS[6], ""),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "finding, words",
+    [
+        (FINDINGS[0], "asked for 2 ± 0.1"),
+        (FINDINGS[1], "asked for ≤ 0.02 in magnitude"),
+        (FINDINGS[2], "asked for > 0.1"),
+        (also(False, FINDINGS[2]), "asked for > 0.1"),
+        (Finding(1.95, 2.0, 0.1, True, "", ">="), "asked for ≥ 1.9"),
+        (Finding(1.5, 1.0, 1.0, True, "", "<="), "asked for ≤ 2"),
+        (Finding(0.5, 0.1, 0.0, True, "it is above"), "beside 0.1"),
+        (FINDINGS[4], ""),
+        (FINDINGS[6], ""),
+    ],
+)
 def test_the_relation_is_said(finding, words):
     assert asked(as_row(finding)) == words
 
@@ -232,9 +261,10 @@ def test_no_two_cases_have_the_same_drawing():
     assert len({case.drawing().svg("") for case in CASES.values()}) == len(CASES)
 
 
-@pytest.mark.parametrize("name, heading", [
-    ("van-der-pol", "Van der Pol"), ("ring-in-cylinder", "Ring in Cylinder"), ("two-bars", "Two Bars"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, heading",
+    [("van-der-pol", "Van der Pol"), ("ring-in-cylinder", "Ring in Cylinder"), ("two-bars", "Two Bars")],
+)
 def test_headings(name, heading):
     assert title(name) == heading
 
@@ -242,10 +272,17 @@ def test_headings(name, heading):
 # -- how a speed compares
 
 
-@pytest.mark.parametrize("ratio, words", [
-    (220.4, "220 times faster"), (1221.7, "1222 times faster"), (1.22, "1.22 times faster"),
-    (0.2778, "3.6 times slower"),
-    (0.02, "50 times slower"), (1.0, "as fast"), (0.99999, "as fast"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "ratio, words",
+    [
+        (220.4, "220 times faster"),
+        (1221.7, "1222 times faster"),
+        (1.22, "1.22 times faster"),
+        (0.2778, "3.6 times slower"),
+        (0.02, "50 times slower"),
+        (1.0, "as fast"),
+        (0.99999, "as fast"),
+    ],
+)
 def test_a_ratio_below_one_is_slower(ratio, words):
     assert faster(ratio) == words

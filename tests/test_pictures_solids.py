@@ -47,9 +47,17 @@ def pushed(solid, obstacle, force):
 
 def scene_of(solid, moments, **options):
     """The scene of a strip in a box of 2 m, and its shots; one rank."""
-    given = {"obstacle": floor(solid.block), "contact": None, "shade": "speed", "top": None, "magnify": 1.0,
-             "box": ([-1.0] * solid.block, [1.0] * solid.block), "clip": None, "cells": 10,
-             **options}  # fmt: skip
+    given = {
+        "obstacle": floor(solid.block),
+        "contact": None,
+        "shade": "speed",
+        "top": None,
+        "magnify": 1.0,
+        "box": ([-1.0] * solid.block, [1.0] * solid.block),
+        "clip": None,
+        "cells": 10,
+        **options,
+    }
     wanted = shots.Wanted(**given)
     parts, plane, found = shots.gather(solid, moments, wanted)
     return film._scene(parts, plane, found, wanted), found
@@ -109,10 +117,13 @@ def test_a_moving_circle_in_the_plane(radius, x0, t):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("obstacle, rims", [
-    (di.Cone((0, 0, 0.3), (0, 0, -1), 60.0, height=0.4), [(0.4 * np.sqrt(3), -0.1)]),
-    (di.Cylinder((0, 0, -0.5), (0, 0, 1), 0.7, length=0.8), [(0.7, -0.5), (0.7, 0.3)]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "obstacle, rims",
+    [
+        (di.Cone((0, 0, 0.3), (0, 0, -1), 60.0, height=0.4), [(0.4 * np.sqrt(3), -0.1)]),
+        (di.Cylinder((0, 0, -0.5), (0, 0, 1), 0.7, length=0.8), [(0.7, -0.5), (0.7, 0.3)]),
+    ],
+)
 def test_rims_are_round(obstacle, rims):
     """The outline of cones and cylinders lies on circles, not on steps of a grid, and goes around them."""
     found = surfaces.surface(obstacle, LOW, HIGH, cells=20)
@@ -164,8 +175,9 @@ def test_lines_on_an_obstacle_move_with_it():
 def test_a_moving_obstacle_shows_that_it_moves():
     """Its place, an outline of where it was at first and an arrow as long as it is fast."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
-    lift = di.MovingObstacle(floor(), translation=((0, 0, 1), lambda t: 40 * t**2),
-                             translation_rate=lambda t: (0, 0, 80 * t))  # fmt: skip
+    lift = di.MovingObstacle(
+        floor(), translation=((0, 0, 1), lambda t: 40 * t**2), translation_rate=lambda t: (0, 0, 80 * t)
+    )
     solid = body(MPI.COMM_SELF)
     moments = [moment(solid, (0, 0, 0.1))._replace(t=t) for t in (0.0, 0.02, 0.05)]
     scene, _ = scene_of(solid, moments, obstacle=lift, eye=(0.3, -1, 0.35))
@@ -200,8 +212,9 @@ def test_the_floor_is_darker_below_the_body():
         assert light[off < 0.12].max() < 0.75 and np.all(light[off > 0.3] == 1.0)
 
 
-@pytest.mark.parametrize("cell, degree", [("tetrahedron", 1), ("tetrahedron", 2), ("hexahedron", 1),
-                                          ("hexahedron", 3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "cell, degree", [("tetrahedron", 1), ("tetrahedron", 2), ("hexahedron", 1), ("hexahedron", 3)]
+)
 def test_a_clipped_body_shows_its_inside(cell, degree):
     """Half of a cube and the cut, on any number of ranks, also where the plane runs between cells."""
     mesh = dmesh.create_box(COMM, [[0.0] * 3, [1.0] * 3], [2, 2, 2], getattr(dmesh.CellType, cell))
@@ -278,10 +291,19 @@ def test_bodies_move_as_far_as_the_scale_says(gdim, degree):
     pyplot.close(figure)
 
 
-@pytest.mark.parametrize("cell, degree, count", [
-    ("tetrahedron", 1, 108), ("tetrahedron", 2, 432), ("tetrahedron", 3, 972), ("hexahedron", 1, 54),
-    ("hexahedron", 3, 486), ("triangle", 1, 18), ("triangle", 3, 162), ("quadrilateral", 2, 36),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "cell, degree, count",
+    [
+        ("tetrahedron", 1, 108),
+        ("tetrahedron", 2, 432),
+        ("tetrahedron", 3, 972),
+        ("hexahedron", 1, 54),
+        ("hexahedron", 3, 486),
+        ("triangle", 1, 18),
+        ("triangle", 3, 162),
+        ("quadrilateral", 2, 36),
+    ],
+)
 def test_the_skin_is_all_that_is_seen(cell, degree, count):
     """Pieces between nodes cover the surface (in the plane the body) once, on any number of ranks."""
     gdim = 2 if cell in ("triangle", "quadrilateral") else 3
@@ -334,8 +356,12 @@ def test_a_part_of_a_mesh_has_a_skin_of_its_own():
     mesh = dmesh.create_box(MPI.COMM_SELF, [[0.0] * 3, [2.0, 1.0, 1.0]], [2, 1, 1], dmesh.CellType.hexahedron)
     left = dmesh.locate_entities(mesh, 3, lambda x: x[0] <= 1.0 + 1e-9)
     tags = dmesh.meshtags(mesh, 3, left, np.ones(left.size, np.int32))
-    solid = di.Solid(di.NamedMesh(mesh, tags, None, {"left": (3, 1)}), density=1.0,
-                     law=di.LinearElastic(1.0, 0.0), cells="left")  # fmt: skip
+    solid = di.Solid(
+        di.NamedMesh(mesh, tags, None, {"left": (3, 1)}),
+        density=1.0,
+        law=di.LinearElastic(1.0, 0.0),
+        cells="left",
+    )
     found = skin.Skin(solid)
     assert len(found.pieces) == 6 and found.x[:, 0].max() == pytest.approx(1.0, rel=1e-14)
 
@@ -359,8 +385,12 @@ def test_a_moved_obstacle_is_where_its_gap_is_zero(gdim):
     axis = () if gdim == 2 else ((0, 1, 0),)
     turn = (*axis, lambda t: 300.0 * t) if axis else (lambda t: 300.0 * t)
     along = (0.1, *[0.0] * (gdim - 1))
-    ball = di.MovingObstacle(di.Sphere((0.3, *[0.0] * (gdim - 1)), 0.2), rotation=turn, center=[0.0] * gdim,
-                             translation=(along, lambda t: t))  # fmt: skip
+    ball = di.MovingObstacle(
+        di.Sphere((0.3, *[0.0] * (gdim - 1)), 0.2),
+        rotation=turn,
+        center=[0.0] * gdim,
+        translation=(along, lambda t: t),
+    )
     solid = body(MPI.COMM_SELF, gdim)
     scene, (shot,) = scene_of(solid, [moment(solid, [0.0] * gdim)], obstacle=ball, eye=(0, -1, 0), cells=40)
     x = np.asarray(scene._backdrop.places[0].seen.points, dtype=float)
@@ -424,8 +454,9 @@ def test_a_picture_is_the_same_on_any_number_of_ranks(gdim, shared_path):
         contact, forces = pushed(solid, floor(gdim), [0.0] * (gdim - 1) + [1.0])
         shift = [0.0] * (gdim - 1)
         moments = [
-            moment(solid, [*shift, 0.2], 1.0, title="before,"), moment(solid, [*shift, -0.1], forces=forces),
-        ]  # fmt: skip
+            moment(solid, [*shift, 0.2], 1.0, title="before,"),
+            moment(solid, [*shift, -0.1], forces=forces),
+        ]
         path = shared_path / f"{name}.png"
         if comm is COMM or COMM.rank == 0:
             box = ([-0.5] * gdim, [0.5] * gdim)

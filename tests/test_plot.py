@@ -174,8 +174,14 @@ def test_energies_and_their_sum(run, figures, tmp_path):
     plot.energy(tmp_path / "e.png", run, title="block")
     ((above, below),) = [figure.axes for figure in figures]
     lines = {line.get_label(): line for line in above.lines}
-    assert list(lines) == ["kinetic", "stored", "complementary", "work of loads", "work of contact",
-                           "sum (works subtracted)"]  # fmt: skip
+    assert list(lines) == [
+        "kinetic",
+        "stored",
+        "complementary",
+        "work of loads",
+        "work of contact",
+        "sum (works subtracted)",
+    ]
     factor, name = drawing.unit(max(np.abs(run[n]).max() for n in ("kinetic", "internal")), "J")
     assert above.get_ylabel() == f"energy [{name}]" and below.get_xlabel() == "time [ms]"
     assert lines["kinetic"].get_xdata() == pytest.approx(1e3 * run["t"])

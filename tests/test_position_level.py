@@ -89,8 +89,9 @@ def test_curved_gaps_are_closed_as_far_as_rounding_allows(tolerance):
     runs = []
     for gap_tolerance in (None, tolerance):
         ball = di.PointMasses([1.0, 1.0])
-        wall = di.ObstacleContact(ball, [[0, 1]], di.Sphere((0.0, 0.0), 1.4, inside=True),
-                                  gap_tolerance=gap_tolerance)  # fmt: skip
+        wall = di.ObstacleContact(
+            ball, [[0, 1]], di.Sphere((0.0, 0.0), 1.4, inside=True), gap_tolerance=gap_tolerance
+        )
         integrator = di.Carpenter(ball, 0.02, wall)
         integrator.start([0.8, 0.0], [1.0, 2.0])
         runs.append(di.simulate(integrator, t_end=5.0, progress=False))
@@ -113,11 +114,14 @@ def test_carpenter_refuses_restitution():
         di.Carpenter(ball, 0.1, di.DofBound(ball, 0, lower=0.0, restitution=0.5))
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (lambda: di.Sphere((0.0, 0.0), 0.0), "radius must be positive"),
-    (lambda: di.Sphere((0.0, np.nan), 1.0), "finite center"),
-    (lambda: di.ObstacleContact(di.PointMasses(1.0), [[0]], di.Sphere((0.0, 0.0), 1.0)), "2 directions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda: di.Sphere((0.0, 0.0), 0.0), "radius must be positive"),
+        (lambda: di.Sphere((0.0, np.nan), 1.0), "finite center"),
+        (lambda: di.ObstacleContact(di.PointMasses(1.0), [[0]], di.Sphere((0.0, 0.0), 1.0)), "2 directions"),
+    ],
+)
 def test_bad_obstacles(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()

@@ -77,7 +77,7 @@ PAIRS = {
 SHORTER = {
     "impact-order": functools.partial(
         properties.impact_order, steps=(1e-2, 5e-3, 2.5e-3), drops=np.linspace(0.9, 1.1, 8)
-    ),
+    )
 }
 
 
@@ -136,11 +136,14 @@ def test_orders_are_those_of_the_theory(runs):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("scheme, reason", [
-    ("test_properties:Refuses", "only on Sundays"),
-    ("carpenter-implicit", "does not run rotating-spring"),
-    ("carpenter", "no restitution"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, reason",
+    [
+        ("test_properties:Refuses", "only on Sundays"),
+        ("carpenter-implicit", "does not run rotating-spring"),
+        ("carpenter", "no restitution"),
+    ],
+)
 def test_what_a_scheme_does_not_run_is_undecided(scheme, reason, runs):
     (prop,) = (p for p in PROPERTIES if p.id == "long-run-energy")
     finding = prop.decide(runs, scheme)

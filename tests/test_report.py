@@ -94,8 +94,12 @@ def made(tmp_path_factory):
     schemes = ",".join(["carpenter", *MINE])
     done = subprocess.run(
         [sys.executable, *COMMAND, "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "2"],
-        cwd=folder, env={**_environment(), "COLUMNS": "100"}, text=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+        cwd=folder,
+        env={**_environment(), "COLUMNS": "100"},
+        text=True,
+        capture_output=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "results" / "report", done
 
@@ -229,15 +233,31 @@ def invented(schemes):
     bounds = [(1e-4, 0.0, 2.5e-4), (-6.786e-3, 0.0, 0.025), (2.001, 2.0, 0.1)]
     rows = {
         scheme: [
-            {"id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
-             "bound": p.bound, **dict(zip(("measured", "expected", "tolerance"), bounds[i % 3])),
-             "reproduced": True, "why": "it is so"} if p.case != "discrete-arch" else
-            {"id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
-             "bound": p.bound, **report.as_row(Finding.undecided("it does not run the arch"))}
+            {
+                "id": p.id,
+                "name": p.name,
+                "unit": p.unit,
+                "case": p.case,
+                "criterion": p.criterion,
+                "bound": p.bound,
+                **dict(zip(("measured", "expected", "tolerance"), bounds[i % 3])),
+                "reproduced": True,
+                "why": "it is so",
+            }
+            if p.case != "discrete-arch"
+            else {
+                "id": p.id,
+                "name": p.name,
+                "unit": p.unit,
+                "case": p.case,
+                "criterion": p.criterion,
+                "bound": p.bound,
+                **report.as_row(Finding.undecided("it does not run the arch")),
+            }
             for i, p in enumerate(PROPERTIES)
         ]
         for scheme in schemes
-    }  # fmt: skip
+    }
     claims = [
         {"id": "distasio-fig05-height", "reproduced": False, "why": "the reason is " + 60 * "this one "},
         {"id": "distasio-fig06-word", "reproduced": False, "why": 300 * "w"},
@@ -251,11 +271,14 @@ CASE_OF = {f"distasio-fig0{i}": "bouncing-ball" for i in ("5-height", "6-word", 
 
 
 @pytest.mark.parametrize("columns", [80, 100])
-@pytest.mark.parametrize("schemes", [
-    ("carpenter",),
-    ("cd-lagrange", "mypackage.subpackage.schemes_of_mine:ASchemeWithALongName"),
-    (*SCHEMES, "mypackage.subpackage.schemes_of_mine:ASchemeWithALongName"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "schemes",
+    [
+        ("carpenter",),
+        ("cd-lagrange", "mypackage.subpackage.schemes_of_mine:ASchemeWithALongName"),
+        (*SCHEMES, "mypackage.subpackage.schemes_of_mine:ASchemeWithALongName"),
+    ],
+)
 def test_the_summary_is_as_wide_as_the_terminal(schemes, columns):
     lines = terminal.summary(invented(schemes), CASE_OF, columns).splitlines()
     assert max(map(len, lines)) <= columns
@@ -369,9 +392,12 @@ def test_publishing_replaces_the_figures_of_an_earlier_report(tmp_path):
     files = {path.name: path.read_text() for path in (tmp_path / "out").iterdir()}
     assert number == 1 and json.loads(files.pop("report.json")) == {"why": "\udcff"}
     assert files == {
-        f"{old}.txt": "old", "mine.png": "old", f"{new}.png": "new", f"{new}.svg": "new",
+        f"{old}.txt": "old",
+        "mine.png": "old",
+        f"{new}.png": "new",
+        f"{new}.svg": "new",
         "report.html": "<p>\\udcff",
-    }  # fmt: skip
+    }
 
 
 def test_folders_of_dead_processes_are_swept(tmp_path, monkeypatch):
@@ -379,9 +405,12 @@ def test_folders_of_dead_processes_are_swept(tmp_path, monkeypatch):
     host, nobody = os.uname().nodename, 2**22 + 1  # above the largest process number
     dead = f"dolfinx_impact-{host}-{nobody}-abc"
     others = (
-        f"dolfinx_impact-{host}-{os.getppid()}-abc", f"dolfinx_impact-another{host}-{nobody}-abc",
-        f"dolfinx_impact-{host}-x-abc", "dolfinx_impact-elsewhere", f"of-{host}-{nobody}-abc",
-    )  # fmt: skip
+        f"dolfinx_impact-{host}-{os.getppid()}-abc",
+        f"dolfinx_impact-another{host}-{nobody}-abc",
+        f"dolfinx_impact-{host}-x-abc",
+        "dolfinx_impact-elsewhere",
+        f"of-{host}-{nobody}-abc",
+    )
     for name in (dead, *others):
         (tmp_path / name / "runs").mkdir(parents=True)
     link = tmp_path / f"dolfinx_impact-{host}-{nobody}-link"
@@ -395,9 +424,13 @@ def test_folders_of_dead_processes_are_swept(tmp_path, monkeypatch):
 def test_a_verdict_of_what_is_not_finite_is_none():
     row = report.as_row(Finding(np.inf, 1.0, float("nan"), False, "it exploded"))
     assert row == {
-        "measured": None, "expected": 1.0, "tolerance": None, "reproduced": False, "why": "it exploded",
+        "measured": None,
+        "expected": 1.0,
+        "tolerance": None,
+        "reproduced": False,
+        "why": "it exploded",
         "relation": None,
-    }  # fmt: skip
+    }
 
 
 def test_claims_and_figures_are_of_cases_that_exist_and_named_once():
@@ -480,18 +513,21 @@ def test_a_task_without_an_end_is_named(tmp_path, monkeypatch, capfd):
     assert re.match(r"report: still at: wait here with mine:Hang \(\d s\)\n", capfd.readouterr().err)
 
 
-@pytest.mark.parametrize("words, message", [
-    (["--cases", "bouncing-ball,pendulum"], "unknown case 'pendulum'; the cases are: bouncing-ball"),
-    (["--schemes", "verlet"], "unknown scheme 'verlet'; the schemes are: cd-lagrange"),
-    (["--schemes", "test_report:NoStep"], "NoStep has no step"),
-    (["--schemes", "test_report:Nobody"], "has no class 'Nobody'"),
-    (["--schemes", "nowhere:Mine"], "cannot import"),
-    (["--cases", ""], "there are no cases in the list"),
-    (["--schemes", ","], "there are no schemes in the list"),
-    (["--jobs", "0"], "the number of jobs must be at least 1"),
-    (["--jobs", "many"], "invalid int value"),
-    (["--out", "file/below"], "cannot write in 'file/below'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--cases", "bouncing-ball,pendulum"], "unknown case 'pendulum'; the cases are: bouncing-ball"),
+        (["--schemes", "verlet"], "unknown scheme 'verlet'; the schemes are: cd-lagrange"),
+        (["--schemes", "test_report:NoStep"], "NoStep has no step"),
+        (["--schemes", "test_report:Nobody"], "has no class 'Nobody'"),
+        (["--schemes", "nowhere:Mine"], "cannot import"),
+        (["--cases", ""], "there are no cases in the list"),
+        (["--schemes", ","], "there are no schemes in the list"),
+        (["--jobs", "0"], "the number of jobs must be at least 1"),
+        (["--jobs", "many"], "invalid int value"),
+        (["--out", "file/below"], "cannot write in 'file/below'"),
+    ],
+)
 def test_bad_input_ends_before_anything_runs(words, message, shared_path, monkeypatch, capfd):
     monkeypatch.chdir(shared_path)
     (shared_path / "file").touch()

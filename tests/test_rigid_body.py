@@ -36,8 +36,9 @@ def bodies(**options):
     square = st.builds(lambda R, rho: RigidBody.square(R, rho, **options), sizes, densities)
     triangle = st.builds(
         lambda R, rho: RigidBody.polygon(R * np.array([[0, 0], [2, 0], [0.5, 1]]), rho, **options),
-        sizes, densities,
-    )  # fmt: skip
+        sizes,
+        densities,
+    )
     return st.one_of(disc, square, triangle)
 
 
@@ -67,9 +68,11 @@ def test_masses_inertia_and_weight(gravity):
 
 @pytest.mark.serial
 @given(
-    st.lists(numbers(0, 2 * math.pi), min_size=3, max_size=7, unique=True), numbers(0.2, 3),
-    st.tuples(numbers(-20, 20), numbers(-20, 20)), st.booleans(),
-)  # fmt: skip
+    st.lists(numbers(0, 2 * math.pi), min_size=3, max_size=7, unique=True),
+    numbers(0.2, 3),
+    st.tuples(numbers(-20, 20), numbers(-20, 20)),
+    st.booleans(),
+)
 def test_polygon_has_the_inertia_of_its_triangles(angles, aspect, middle, clockwise):
     angles = np.sort(angles)
     gaps = np.diff(angles, append=angles[0] + 2 * math.pi)
@@ -102,24 +105,33 @@ def test_square_is_a_polygon_wherever_it_lies(R, x, angle):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("make_body, message", [
-    (lambda: RigidBody(0.0, 1.0, [[0, 0]]), "mass must be positive .kg., but is 0"),
-    (lambda: RigidBody(1.0, math.nan, [[0, 0]]), "inertia must be positive .kg m2., but is nan"),
-    (lambda: RigidBody(1.0, 1.0, [[0, 0, 0]]), "at least 1 points of the plane"),
-    (lambda: RigidBody(1.0, 1.0, [[0, 0], [1]]), "at least 1 points of the plane"),
-    (lambda: RigidBody(1.0, 1.0, [[0, 0]], radius=-1.0), "radius must be at least 0 .m., but is -1"),
-    (lambda: RigidBody(1.0, 1.0, [[0, 0]], gravity=(0, 0, -9.81)), "gravity must be 2 numbers"),
-    (lambda: RigidBody.disc(-0.1, 1.0), "radius must be positive .m., but is -0.1"),
-    (lambda: RigidBody.disc(0.1, 0.0), "density must be positive .kg/m3., but is 0"),
-    (lambda: RigidBody.square(0.1, 1.0, thickness=0.0), "thickness must be positive .m., but is 0"),
-    (lambda: RigidBody.square(math.inf, 1.0), "R must be positive .m., but is inf"),
-    (lambda: RigidBody.polygon([[0, 0], [1, 0]], 1.0), "at least 3 points of the plane"),
-    (lambda: RigidBody.polygon([[0, 0], [1, 0], [2, 0]], 1.0), "enclose no area"),
-    (lambda: RigidBody.polygon([[0, 0], [2, 0], [0.5, 0.5], [0, 2]], 1.0), "not those of a convex polygon"),
-    (lambda: RigidBody.polygon(
-        [[math.cos(4 * math.pi * i / 5), math.sin(4 * math.pi * i / 5)] for i in range(5)], 1.0
-    ), "not those of a convex polygon"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make_body, message",
+    [
+        (lambda: RigidBody(0.0, 1.0, [[0, 0]]), "mass must be positive .kg., but is 0"),
+        (lambda: RigidBody(1.0, math.nan, [[0, 0]]), "inertia must be positive .kg m2., but is nan"),
+        (lambda: RigidBody(1.0, 1.0, [[0, 0, 0]]), "at least 1 points of the plane"),
+        (lambda: RigidBody(1.0, 1.0, [[0, 0], [1]]), "at least 1 points of the plane"),
+        (lambda: RigidBody(1.0, 1.0, [[0, 0]], radius=-1.0), "radius must be at least 0 .m., but is -1"),
+        (lambda: RigidBody(1.0, 1.0, [[0, 0]], gravity=(0, 0, -9.81)), "gravity must be 2 numbers"),
+        (lambda: RigidBody.disc(-0.1, 1.0), "radius must be positive .m., but is -0.1"),
+        (lambda: RigidBody.disc(0.1, 0.0), "density must be positive .kg/m3., but is 0"),
+        (lambda: RigidBody.square(0.1, 1.0, thickness=0.0), "thickness must be positive .m., but is 0"),
+        (lambda: RigidBody.square(math.inf, 1.0), "R must be positive .m., but is inf"),
+        (lambda: RigidBody.polygon([[0, 0], [1, 0]], 1.0), "at least 3 points of the plane"),
+        (lambda: RigidBody.polygon([[0, 0], [1, 0], [2, 0]], 1.0), "enclose no area"),
+        (
+            lambda: RigidBody.polygon([[0, 0], [2, 0], [0.5, 0.5], [0, 2]], 1.0),
+            "not those of a convex polygon",
+        ),
+        (
+            lambda: RigidBody.polygon(
+                [[math.cos(4 * math.pi * i / 5), math.sin(4 * math.pi * i / 5)] for i in range(5)], 1.0
+            ),
+            "not those of a convex polygon",
+        ),
+    ],
+)
 def test_refused_bodies(make_body, message):
     with pytest.raises(ValueError, match=message):
         make_body()
@@ -183,13 +195,16 @@ def test_contact_of_a_rolling_disc_does_not_slip():
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("options, error, message", [
-    ({"obstacle": Plane((0, 0, 0), (0, 0, 1))}, ValueError, "3 directions"),
-    ({"restitution": 1.5}, ValueError, r"restitution must lie in \[0, 1\], but is 1.5"),
-    ({"friction": -0.1}, ValueError, "friction must be a coefficient of at least 0, but is -0.1"),
-    ({"gap_tolerance": -1.0}, ValueError, "gap_tolerance must be a length of at least 0 m, but is -1"),
-    ({"body": PointMasses([1.0, 1.0, 1.0])}, TypeError, "takes a RigidBody, not a PointMasses"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"obstacle": Plane((0, 0, 0), (0, 0, 1))}, ValueError, "3 directions"),
+        ({"restitution": 1.5}, ValueError, r"restitution must lie in \[0, 1\], but is 1.5"),
+        ({"friction": -0.1}, ValueError, "friction must be a coefficient of at least 0, but is -0.1"),
+        ({"gap_tolerance": -1.0}, ValueError, "gap_tolerance must be a length of at least 0 m, but is -1"),
+        ({"body": PointMasses([1.0, 1.0, 1.0])}, TypeError, "takes a RigidBody, not a PointMasses"),
+    ],
+)
 def test_refused_contacts(options, error, message):
     given_options = {"body": RigidBody.disc(0.1, 1.0), "obstacle": GROUND, **options}
     with pytest.raises(error, match=message):
@@ -313,12 +328,15 @@ def test_newton_and_coulomb_together_may_gain_energy():
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("arms, mu, message", [
-    ([[0, -1], [1, -1], [2, -1]], 0.0, "one or two contact points"),
-    ([[0, -1, 0]], 0.0, "one or two contact points"),
-    ([[0, -1], [1, -0.9]], 0.0, "the same height"),
-    ([[0.5, -1]], 1.5, "several solutions or none: it must be below 1.5 in this position"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arms, mu, message",
+    [
+        ([[0, -1], [1, -1], [2, -1]], 0.0, "one or two contact points"),
+        ([[0, -1, 0]], 0.0, "one or two contact points"),
+        ([[0, -1], [1, -0.9]], 0.0, "the same height"),
+        ([[0.5, -1]], 1.5, "several solutions or none: it must be below 1.5 in this position"),
+    ],
+)
 def test_refused_exact_impacts(arms, mu, message):
     with pytest.raises(ValueError, match=message):
         RigidImpact(1.0, 0.5, arms, restitution=0.5, friction=mu)
@@ -332,9 +350,15 @@ def test_refused_exact_impacts(arms, mu, message):
 @pytest.mark.serial
 @settings(max_examples=60)
 @given(
-    bodies(), st.sampled_from([CDLagrange, MoreauJean]), st.booleans(), numbers(-4, 4), velocities(),
-    numbers(0, 1), st.one_of(st.just(0.0), numbers(0, 1.2)), numbers(-1.5, 1.5),
-)  # fmt: skip
+    bodies(),
+    st.sampled_from([CDLagrange, MoreauJean]),
+    st.booleans(),
+    numbers(-4, 4),
+    velocities(),
+    numbers(0, 1),
+    st.one_of(st.just(0.0), numbers(0, 1.2)),
+    numbers(-1.5, 1.5),
+)
 def test_schemes_make_the_exact_impact(body, scheme, flat, angle, v, e, mu, slope):
     """On planes of any slope: the exact impact in the axes of the plane, at the position of the scheme."""
     angle, v = 0.0 if flat else angle, v / [1, 1, body.length]
@@ -458,25 +482,34 @@ def run(scheme, *changed):
     """History, results and verdicts."""
     p = values(scheme, **dict(changed))
     problem = make(scheme, p)
-    result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                      observers=problem.observers(), every=p["every"], progress=False)  # fmt: skip
+    result = simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
     return result, *problem.judge(result)
 
 
 @pytest.mark.serial
 @pytest.mark.parametrize("scheme", NAMES)
 @pytest.mark.parametrize("shape", ["disc", "square"])
-@pytest.mark.parametrize("changed, sticks, corners", [
-    ((), None, 1),
-    ((("friction", 0.0),), False, 1),
-    ((("friction", 0.7), ("vx0", 0.2)), None, 1),
-    ((("angle0", 0.0), ("spin0", 0.0)), None, None),
-    ((("angle0", 0.0), ("spin0", 0.0), ("friction", 0.9)), None, None),
-    ((("restitution", 1.0), ("vx0", -6.0)), False, 1),
-    ((("restitution", 0.0), ("t_end", 5e-3)), None, 1),
-    ((("touching", False), ("gap_tolerance", 1e-9)), None, 1),
-    ((("every", 4), ("t_end", 1e-3)), None, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changed, sticks, corners",
+    [
+        ((), None, 1),
+        ((("friction", 0.0),), False, 1),
+        ((("friction", 0.7), ("vx0", 0.2)), None, 1),
+        ((("angle0", 0.0), ("spin0", 0.0)), None, None),
+        ((("angle0", 0.0), ("spin0", 0.0), ("friction", 0.9)), None, None),
+        ((("restitution", 1.0), ("vx0", -6.0)), False, 1),
+        ((("restitution", 0.0), ("t_end", 5e-3)), None, 1),
+        ((("touching", False), ("gap_tolerance", 1e-9)), None, 1),
+        ((("every", 4), ("t_end", 1e-3)), None, 1),
+    ],
+)
 def test_every_verdict_of_the_case_holds(scheme, shape, changed, sticks, corners):
     result, results, verdicts = run(scheme, ("shape", shape), *changed)
     assert len(verdicts) == 10
@@ -518,14 +551,29 @@ def test_square_has_the_numbers_of_the_formulas(scheme, friction, vx0, side):
 @pytest.mark.serial
 @settings(max_examples=25)
 @given(
-    st.sampled_from(NAMES), st.sampled_from(["disc", "square"]), numbers(0.02, 1), numbers(1, 1e4),
-    velocities(), st.one_of(st.sampled_from([0.0, 45.0, 90.0]), numbers(-180, 180)), numbers(0, 1),
+    st.sampled_from(NAMES),
+    st.sampled_from(["disc", "square"]),
+    numbers(0.02, 1),
+    numbers(1, 1e4),
+    velocities(),
+    st.one_of(st.sampled_from([0.0, 45.0, 90.0]), numbers(-180, 180)),
+    numbers(0, 1),
     numbers(0, 1.2),
-)  # fmt: skip
+)
 def test_the_case_holds_for_any_values(scheme, shape, R, rho, v, angle, e, mu):
-    changed = {"shape": shape, "R": R, "rho": rho, "vx0": v[0], "vy0": v[1], "spin0": v[2] / R,
-               "angle0": angle, "restitution": e, "friction": mu,
-               "h": 1e-4 * R, "t_end": 8e-4 * R}  # fmt: skip
+    changed = {
+        "shape": shape,
+        "R": R,
+        "rho": rho,
+        "vx0": v[0],
+        "vy0": v[1],
+        "spin0": v[2] / R,
+        "angle0": angle,
+        "restitution": e,
+        "friction": mu,
+        "h": 1e-4 * R,
+        "t_end": 8e-4 * R,
+    }
     try:
         _, results, verdicts = run(scheme, *changed.items())
     except ValueError as refused:
@@ -561,29 +609,37 @@ def test_a_verdict_fails_where_the_impact_is_another_one(monkeypatch):
 
     monkeypatch.setattr(RigidBodyContact, "local_bases", short)
     problem = make("cd-lagrange", values("cd-lagrange"))
-    result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                      observers=problem.observers(), progress=False)  # fmt: skip
+    result = simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+    )
     failed = {v.claim.split(" [")[0] for v in problem.judge(result)[1] if not v.reproduced}
     assert {"exact spin", "exact velocity along the plane"} <= failed
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("changed, message", [
-    ({"courant": 0.5}, "no critical time step: give h, not courant"),
-    ({"R": 0.0}, "R must be positive .m., but is 0"),
-    ({"shape": "disc", "R": -1.0}, "radius must be positive .m., but is -1"),
-    ({"rho": -1.0}, "density must be positive .kg/m3., but is -1"),
-    ({"vx0": math.inf}, "vx0, vy0, spin0 and angle0 must be finite"),
-    ({"vy0": 2.0}, "does not approach the plane, its normal velocity is 1.7"),
-    ({"shape": "disc", "vy0": 0.0}, "does not approach the plane, its normal velocity is 0"),
-    ({"restitution": -0.1}, r"restitution must lie in \[0, 1\], but is -0.1"),
-    ({"friction": -0.1}, "friction must be a coefficient of at least 0, but is -0.1"),
-    ({"friction": 2.0}, "several solutions or none: it must be below"),
-    ({"h": -1e-4}, "h must be positive .s., but is -0.0001"),
-    ({"t_end": 6e-4}, "t_end must be at least 7 h"),
-    ({"gap_tolerance": 1e-3}, "touches the plane before its impact at angle0"),
-    ({"angle0": 1.0, "spin0": 40.0, "h": 2.5e-3, "t_end": 0.1}, "touches the plane before its impact"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"courant": 0.5}, "no critical time step: give h, not courant"),
+        ({"R": 0.0}, "R must be positive .m., but is 0"),
+        ({"shape": "disc", "R": -1.0}, "radius must be positive .m., but is -1"),
+        ({"rho": -1.0}, "density must be positive .kg/m3., but is -1"),
+        ({"vx0": math.inf}, "vx0, vy0, spin0 and angle0 must be finite"),
+        ({"vy0": 2.0}, "does not approach the plane, its normal velocity is 1.7"),
+        ({"shape": "disc", "vy0": 0.0}, "does not approach the plane, its normal velocity is 0"),
+        ({"restitution": -0.1}, r"restitution must lie in \[0, 1\], but is -0.1"),
+        ({"friction": -0.1}, "friction must be a coefficient of at least 0, but is -0.1"),
+        ({"friction": 2.0}, "several solutions or none: it must be below"),
+        ({"h": -1e-4}, "h must be positive .s., but is -0.0001"),
+        ({"t_end": 6e-4}, "t_end must be at least 7 h"),
+        ({"gap_tolerance": 1e-3}, "touches the plane before its impact at angle0"),
+        ({"angle0": 1.0, "spin0": 40.0, "h": 2.5e-3, "t_end": 0.1}, "touches the plane before its impact"),
+    ],
+)
 @pytest.mark.parametrize("scheme", NAMES)
 def test_refused_parameters(scheme, changed, message):
     with pytest.raises(ValueError, match=message):

@@ -23,8 +23,13 @@ def values(scheme, **changed):
 def run(scheme, *changed):
     """History, results and verdicts by claim."""
     problem = make(scheme, values(scheme, **dict(changed)))
-    result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                      observers=problem.observers(), progress=False)  # fmt: skip
+    result = simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+    )
     results, verdicts = problem.judge(result)
     return result, results, {verdict.claim: verdict for verdict in verdicts}
 
@@ -65,11 +70,14 @@ def test_only_the_decoupled_scheme_loses_what_the_paper_shows():
     assert [v.reproduced for v in judged if v.claim == claim] == [False]
 
 
-@pytest.mark.parametrize("scheme, other", [
-    ("cd-lagrange", "moreau-jean"),
-    ("cd-lagrange", "paoli-schatzman"),
-    ("moreau-jean", "moreau-jean-decoupled"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, other",
+    [
+        ("cd-lagrange", "moreau-jean"),
+        ("cd-lagrange", "paoli-schatzman"),
+        ("moreau-jean", "moreau-jean-decoupled"),
+    ],
+)
 def test_the_verdict_turns_with_a_scheme_that_lacks_the_property(scheme, other):
     judged = rotating_spring.verdicts(scheme, run(other)[1], values(scheme), closes=False)
     kept = [v for v in judged if "keeps its initial value" in v.claim]
@@ -101,8 +109,12 @@ def test_friction_over_five_seconds(scheme):
     coarse, fine = (run(scheme, *RUBS, ("t_end", 5.0), ("h", h))[0] for h in (0.01, 0.0025))
     # Both schemes go to the same motion as h does to 0 (the reference of Figs. 17 and 18).
     reference = run("cd-lagrange", *RUBS, ("t_end", 5.0), ("h", 0.0005))[0]
-    errors = [np.abs(r["u"] - np.column_stack([np.interp(r["t"], reference["t"], x) for x in
-              reference["u"].T])).max() for r in (coarse, fine)]  # fmt: skip
+    errors = [
+        np.abs(
+            r["u"] - np.column_stack([np.interp(r["t"], reference["t"], x) for x in reference["u"].T])
+        ).max()
+        for r in (coarse, fine)
+    ]
     assert errors[1] < errors[0] < 0.15 and errors[1] < 0.03
 
 
@@ -134,16 +146,19 @@ def test_every_scheme_runs_and_stays_inside(scheme):
         assert results["penetration_max"] < 1e-12
 
 
-@pytest.mark.parametrize("scheme, changed, words", [
-    ("carpenter", {}, "Carpenter's scheme has no restitution"),
-    ("paoli-schatzman", {"friction": 0.1}, "does not support friction"),
-    ("cd-lagrange", {"m": 0.0}, r"m must be positive \[kg\], but is 0.0"),
-    ("cd-lagrange", {"l0": -1.0}, "l0 must be at least 0"),
-    ("cd-lagrange", {"x0": 1.5}, "inside the wall and not at its center"),
-    ("cd-lagrange", {"x0": 0.0}, "inside the wall and not at its center"),
-    ("cd-lagrange", {"h": 0.64}, "above the critical one, 0.632456 s"),
-    ("moreau-jean", {"friction": -1.0}, "friction must be a coefficient"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, changed, words",
+    [
+        ("carpenter", {}, "Carpenter's scheme has no restitution"),
+        ("paoli-schatzman", {"friction": 0.1}, "does not support friction"),
+        ("cd-lagrange", {"m": 0.0}, r"m must be positive \[kg\], but is 0.0"),
+        ("cd-lagrange", {"l0": -1.0}, "l0 must be at least 0"),
+        ("cd-lagrange", {"x0": 1.5}, "inside the wall and not at its center"),
+        ("cd-lagrange", {"x0": 0.0}, "inside the wall and not at its center"),
+        ("cd-lagrange", {"h": 0.64}, "above the critical one, 0.632456 s"),
+        ("moreau-jean", {"friction": -1.0}, "friction must be a coefficient"),
+    ],
+)
 def test_bad_input_is_said(scheme, changed, words):
     with pytest.raises(ValueError, match=words):
         make(scheme, values(scheme, **changed))

@@ -19,8 +19,17 @@ WORLD = MPI.COMM_WORLD
 RUN = ["run", "impacting-bar", "cd-lagrange"]
 # A restitution switches off the study of the order, which takes longer than the run.
 SMALL = ["--set", "elements=10", "--set", "restitution=0.5"]
-ENERGIES = ("kinetic", "complementary", "internal", "internal_work", "external", "contact", "dissipated",
-            "interface", "residual")  # fmt: skip
+ENERGIES = (
+    "kinetic",
+    "complementary",
+    "internal",
+    "internal_work",
+    "external",
+    "contact",
+    "dissipated",
+    "interface",
+    "residual",
+)
 
 
 def files(folder):
@@ -88,10 +97,22 @@ def test_list_as_json(capfd):
     bar = everything["cases"]["impacting-bar"]
     defaults = {name: option["default"] for name, option in bar["parameters"].items()}
     expected = {
-        "dimension": 1, "elements": 50, "lateral": 5, "cell": "hexahedron", "E": 2.1e11, "rho": 7847,
-        "length": 0.254, "area": 0.645e-3, "gap": 2e-4, "v0": 5, "restitution": 0, "courant": 0.7,
-        "t_end": 3e-4, "every": 1, "h": None,
-    }  # fmt: skip
+        "dimension": 1,
+        "elements": 50,
+        "lateral": 5,
+        "cell": "hexahedron",
+        "E": 2.1e11,
+        "rho": 7847,
+        "length": 0.254,
+        "area": 0.645e-3,
+        "gap": 2e-4,
+        "v0": 5,
+        "restitution": 0,
+        "courant": 0.7,
+        "t_end": 3e-4,
+        "every": 1,
+        "h": None,
+    }
     assert {name: defaults[name] for name in expected} == expected
     assert {"cd-lagrange", "moreau-jean"} <= set(bar["schemes"])
     assert {"theta", "forecast", "mass"} <= set(everything["schemes"]["moreau-jean"]["parameters"])
@@ -120,10 +141,13 @@ def test_list_of_one_names_every_parameter(name, capfd, monkeypatch):
     assert expected.get(name, "rotating-spring") in out
 
 
-@pytest.mark.parametrize("arguments, text", [
-    (["list", "bouncing"], "unknown name 'bouncing'; the cases are: bouncing-ball,"),
-    (["list", "bouncing-ball", "--json"], "give a name or --json"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        (["list", "bouncing"], "unknown name 'bouncing'; the cases are: bouncing-ball,"),
+        (["list", "bouncing-ball", "--json"], "give a name or --json"),
+    ],
+)
 def test_list_of_what_there_is_not(arguments, text, capfd):
     assert command_line.main(arguments) == 2
     out, err = capfd.readouterr()
@@ -156,11 +180,14 @@ def test_a_reader_that_has_seen_enough_ends_a_list_quietly(launch):
     [
         ("cd-lagrange", SMALL, 1),
         ("moreau-jean", SMALL, 1),
-        ("cd-lagrange", ["--set", "dimension=3", "--set", "elements=8", "--set", "lateral=2",
-                         "--set", "restitution=0.5"], 9),
+        (
+            "cd-lagrange",
+            ["--set", "dimension=3", "--set", "elements=8", "--set", "lateral=2", "--set", "restitution=0.5"],
+            9,
+        ),
     ],
     ids=["cd-lagrange", "moreau-jean", "3D"],
-)  # fmt: skip
+)
 def test_history_and_summary_hold_what_the_contract_names(scheme, settings, points, run):
     history, summary = run(*settings, scheme=scheme)
     h, n = summary["results"]["h"], summary["steps"] + 1
@@ -178,15 +205,33 @@ def test_history_and_summary_hold_what_the_contract_names(scheme, settings, poin
     assert np.all(history["v_t"][0] == 5.0) and np.all(history["r"] >= 0) and np.all(history["r"][0] == 0)
 
     assert set(summary) == {
-        "case", "scheme", "parameters", "results", "verdicts", "balance", "steps", "dofs", "seconds",
+        "case",
+        "scheme",
+        "parameters",
+        "results",
+        "verdicts",
+        "balance",
+        "steps",
+        "dofs",
+        "seconds",
         "versions",
-    }  # fmt: skip
+    }
     assert (summary["case"], summary["scheme"], summary["balance"]) == ("impacting-bar", scheme, True)
     assert set(summary["versions"]) == {"package", "commit", "dolfinx", "petsc", "numpy", "python"}
     assert summary["results"].keys() >= {
-        "balance_residual", "critical_time_step", "h", "contact_start", "contact_end", "contact_phases",
-        "first_impulse", "impulse_sum", "impulse_ratio", "energy_lost", "penetration_max", "rebound_velocity",
-    }  # fmt: skip
+        "balance_residual",
+        "critical_time_step",
+        "h",
+        "contact_start",
+        "contact_end",
+        "contact_phases",
+        "first_impulse",
+        "impulse_sum",
+        "impulse_ratio",
+        "energy_lost",
+        "penetration_max",
+        "rebound_velocity",
+    }
     for verdict in summary["verdicts"]:
         assert set(verdict) == {"claim", "measured", "expected", "tolerance", "reproduced"}
         assert isinstance(verdict["reproduced"], bool)
@@ -195,8 +240,20 @@ def test_history_and_summary_hold_what_the_contract_names(scheme, settings, poin
 
 
 def test_parameters_have_the_type_of_their_default(run):
-    _, summary = run("--set", "elements=12", "--set", "E=2e11", "--set", "v0=4", "--set", "restitution=1",
-                     "--set", "touching=false", "--set", "t_end=1e-4")  # fmt: skip
+    _, summary = run(
+        "--set",
+        "elements=12",
+        "--set",
+        "E=2e11",
+        "--set",
+        "v0=4",
+        "--set",
+        "restitution=1",
+        "--set",
+        "touching=false",
+        "--set",
+        "t_end=1e-4",
+    )
     found = summary["parameters"]
     expected = {"elements": 12, "E": 2e11, "v0": 4.0, "touching": False, "cell": "hexahedron", "every": 1}
     assert {name: found[name] for name in expected} == expected
@@ -239,9 +296,10 @@ def test_the_summary_line_appears_once_on_a_terminal(run, capfd, monkeypatch):
     assert (out + err).count(" steps to t = ") == (WORLD.rank == 0)
 
 
-@pytest.mark.parametrize("measured, expected, words", [
-    (1e-15, 0.0, "at most 0.1"), (-0.01, 0.0, "at most 0.1 in magnitude"), (2.0, 2.0, "expected 2 +- 0.1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "measured, expected, words",
+    [(1e-15, 0.0, "at most 0.1"), (-0.01, 0.0, "at most 0.1 in magnitude"), (2.0, 2.0, "expected 2 +- 0.1")],
+)
 def test_a_verdict_says_how_it_compares(measured, expected, words):
     assert runner._bound({"measured": measured, "expected": expected, "tolerance": 0.1}) == words
 
@@ -268,11 +326,10 @@ def test_result_round_trip(shared_path):
         back["gap"]
 
 
-@pytest.mark.parametrize("content, message", [
-    (None, "there is no result"),
-    (b"", "is no result of a run"),
-    (b"no archive", "is no result of a run"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content, message",
+    [(None, "there is no result"), (b"", "is no result of a run"), (b"no archive", "is no result of a run")],
+)
 def test_what_is_no_result_is_not_loaded(content, message, shared_path):
     path = shared_path / "result.npz"
     if content is not None and WORLD.rank == 0:
@@ -399,8 +456,15 @@ def several(commands):
 
 @pytest.mark.serial
 def test_errors_on_three_ranks_come_once_and_do_not_hang(launch, tmp_path):
-    names = ["unknown case", "unknown parameter", "negative density", "restitution", "no elements",
-             "step above the critical one", "history too large"]  # fmt: skip
+    names = [
+        "unknown case",
+        "unknown parameter",
+        "negative density",
+        "restitution",
+        "no elements",
+        "step above the critical one",
+        "history too large",
+    ]
     commands = [[*BAD[name][0], "--out", "out"] for name in names]
     commands.append([*bar("courant=1.2"), "--allow-unstable", "--out", "out"])
     script = f"{inspect.getsource(several)}\nseveral({commands!r})"
@@ -463,11 +527,15 @@ def test_bar_at_the_wall_from_the_start(shared_path):
             assert np.abs(history["residual"]).max() <= 1e-12 * max(history["kinetic"][0], 1e-30)
 
 
-@pytest.mark.parametrize("settings, status, words", [
-    (["theta=0.4"], 3, "more than 10 times"), (["t_end=1e308"], 2, "too many"),
-    (["elements=3000000000"], 2, "elements must be 1 to"),
-    (["dimension=3", "area=1e-20"], 2, "cannot be meshed"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings, status, words",
+    [
+        (["theta=0.4"], 3, "more than 10 times"),
+        (["t_end=1e308"], 2, "too many"),
+        (["elements=3000000000"], 2, "elements must be 1 to"),
+        (["dimension=3", "area=1e-20"], 2, "cannot be meshed"),
+    ],
+)
 def test_extremes_are_one_clear_line(settings, status, words, shared_path, capfd):
     arguments = ["run", "impacting-bar", "moreau-jean", "--set", *settings, "--out", str(shared_path / "out")]
     assert command_line.main(arguments) == status
@@ -479,6 +547,7 @@ def test_extremes_are_one_clear_line(settings, status, words, shared_path, capfd
 
 def test_an_interrupted_study_leaves_the_run(shared_path, monkeypatch, capfd):
     """Ctrl-C in the order study, after the run itself: its files are there, and the line says so."""
+
     def stop(*_):
         raise Interrupted(signal.SIGINT)
 

@@ -42,8 +42,10 @@ def test_what_is_measured(monkeypatch, capsys):
     assert found["dofs"] == 3000 and all(value > 0 for value in found.values())
     said = capsys.readouterr().out
     for ranks in ("1 rank", "2 ranks"):
-        parts = sum(found[f"{stage}, s, {ranks}"] for stage in
-                    ("mesh", "forces and masses", "critical step", "contact", "first step"))  # fmt: skip
+        parts = sum(
+            found[f"{stage}, s, {ranks}"]
+            for stage in ("mesh", "forces and masses", "critical step", "contact", "first step")
+        )
         assert found[f"set-up, s, {ranks}"] == pytest.approx(parts)
     assert found["step, speed-up"] == pytest.approx(found["step, ns, 1 rank"] / found["step, ns, 2 ranks"])
     for word in (kind, "two processes", "6000 dofs on 2 ranks", "bytes a dof", "load"):
@@ -51,13 +53,16 @@ def test_what_is_measured(monkeypatch, capsys):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("case, words", [
-    (None, ("This takes about 2 min", "bouncing-ball: a compiled step", "with 100000 and 1000000 dofs")),
-    ("bridge-crane", ("This takes about 2 min", "bridge-crane: whole runs with HATI")),
-    ("solids", ("This takes about 2 min", "solids: nonlinear laws")),
-    ("scaling", ("This takes about 9 min", "scaling: bodies with 100000 and 1000000 dofs on one rank")),
-    ("van-der-pol", ("This takes about 5 s", "van-der-pol: a compiled step")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "case, words",
+    [
+        (None, ("This takes about 2 min", "bouncing-ball: a compiled step", "with 100000 and 1000000 dofs")),
+        ("bridge-crane", ("This takes about 2 min", "bridge-crane: whole runs with HATI")),
+        ("solids", ("This takes about 2 min", "solids: nonlinear laws")),
+        ("scaling", ("This takes about 9 min", "scaling: bodies with 100000 and 1000000 dofs on one rank")),
+        ("van-der-pol", ("This takes about 5 s", "van-der-pol: a compiled step")),
+    ],
+)
 def test_what_will_be_measured_and_how_long_it_takes(case, words):
     plan = speed.plan(case, [100_000, 1_000_000])
     assert all(word in plan for word in words), plan
@@ -153,9 +158,13 @@ def submit(tmp_path):
         given = {"PATH": path or f"{tmp_path / 'bin'}:/usr/bin:/bin", "TOLD": str(tmp_path)}
         given |= {"SLURM_JOB_ID": "7", "SLURM_SUBMIT_DIR": str(tmp_path)}
         return subprocess.run(
-            [shutil.which("bash"), str(SCRIPT), *arguments], env=given | environment, cwd="/", timeout=20,
-            capture_output=True, text=True,
-        )  # fmt: skip
+            [shutil.which("bash"), str(SCRIPT), *arguments],
+            env=given | environment,
+            cwd="/",
+            timeout=20,
+            capture_output=True,
+            text=True,
+        )
 
     run.told = lambda name="srun": (tmp_path / name).read_text().splitlines()
     run.folder = tmp_path
@@ -233,14 +242,15 @@ def test_a_module_is_loaded(submit):
 @pytest.mark.parametrize(
     "arguments, environment, message",
     [
-        ((), {}, "sbatch .OPTIONS OF SBATCH."), (("fly",), {}, "sbatch .OPTIONS OF SBATCH."),
+        ((), {}, "sbatch .OPTIONS OF SBATCH."),
+        (("fly",), {}, "sbatch .OPTIONS OF SBATCH."),
         (("case", "cube-drop"), {}, "the names of a case and a scheme"),
         (("drop",), {"IMAGE": "none.sif"}, "there is no image none.sif"),
         (("drop",), {"SLURM_SUBMIT_DIR": "/"}, "submit from the checkout"),
         (("drop",), {"path": "/usr/bin:/bin"}, "srun is not on PATH"),
     ],
     ids=["nothing", "unknown", "no scheme", "no image", "elsewhere", "no SLURM"],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said(submit, arguments, environment, message):
     done = submit(*arguments, **environment)
     assert done.returncode == 2

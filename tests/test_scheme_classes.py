@@ -106,11 +106,14 @@ def test_how_a_step_is_solved_is_no_part_of_the_fingerprint():
     assert kept[0][1] == kept[1][1]
 
 
-@pytest.mark.parametrize("other, message", [
-    ({"theta": 0.75}, "its scheme is .*'theta': 0.5.*, this one's .*'theta': 0.75"),
-    ({"forecast": 0.0}, "its scheme is .*'forecast': 0.5.*, this one's .*'forecast': 0.0"),
-    ({"force": "midpoint"}, "its scheme is .*'force': 'trapezoid'.*, this one's .*'force': 'midpoint'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "other, message",
+    [
+        ({"theta": 0.75}, "its scheme is .*'theta': 0.5.*, this one's .*'theta': 0.75"),
+        ({"forecast": 0.0}, "its scheme is .*'forecast': 0.5.*, this one's .*'forecast': 0.0"),
+        ({"force": "midpoint"}, "its scheme is .*'force': 'trapezoid'.*, this one's .*'force': 'midpoint'"),
+    ],
+)
 def test_a_checkpoint_of_other_parameters_is_refused(other, message, shared_path):
     scheme = hanging(di.MoreauJean)
     scheme.start(0.0, 0.0)
@@ -140,10 +143,15 @@ def test_a_checkpoint_of_version_2_is_read():
     assert stored.u == pytest.approx(run.u, rel=1e-12) and stored.v == pytest.approx(run.v, rel=1e-12)
 
 
-@pytest.mark.parametrize("kind, options", [
-    (di.CDLagrange, {}), (di.MoreauJeanDecoupled, {}), (di.MoreauJean, {"theta": 0.6}),
-    (di.SCHEMES["dep-6.1"].make, {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, options",
+    [
+        (di.CDLagrange, {}),
+        (di.MoreauJeanDecoupled, {}),
+        (di.MoreauJean, {"theta": 0.6}),
+        (di.SCHEMES["dep-6.1"].make, {}),
+    ],
+)
 def test_a_checkpoint_of_version_2_of_another_scheme_is_refused(kind, options):
     with pytest.raises(ValueError, match="is a checkpoint of another run: its scheme is .*'ThetaMethod'"):
         di.checkpoint.load(ROOT / "tests/data/checkpoint-version-2.npz", ball(kind, **options))

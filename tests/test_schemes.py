@@ -64,8 +64,11 @@ def test_resting_ball_stays_at_rest(scheme):
 
 
 def oscillator(scheme, h, **options):
-    system = di.PointMasses([1.0, 2.0], lambda t, u, v, out: out.__setitem__(slice(None), np.sin(3 * t)),
-                            stiffness=[[30.0, -10.0], [-10.0, 20.0]])  # fmt: skip
+    system = di.PointMasses(
+        [1.0, 2.0],
+        lambda t, u, v, out: out.__setitem__(slice(None), np.sin(3 * t)),
+        stiffness=[[30.0, -10.0], [-10.0, 20.0]],
+    )
     integrator = scheme(system, h, **options)
     integrator.start([0.1, -0.2], [1.0, 0.0])
     return integrator
@@ -78,9 +81,10 @@ def reference(t_end=1.0):
     return fine.u
 
 
-@pytest.mark.parametrize("scheme, options, order", [
-    (di.CDLagrange, {}, 2), (di.MoreauJean, {}, 2), (di.MoreauJean, {"theta": 1.0}, 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, options, order",
+    [(di.CDLagrange, {}, 2), (di.MoreauJean, {}, 2), (di.MoreauJean, {"theta": 1.0}, 1)],
+)
 def test_order_and_balance_with_a_load_that_changes(scheme, options, order):
     true, errors = reference(), []
     for steps in (40, 80):
@@ -191,24 +195,43 @@ def test_values_that_are_not_finite_stop_the_run():
         di.simulate(integrator, t_end=2.0, progress=False)
 
 
-@pytest.mark.parametrize("wrong, error, words", [
-    (lambda: di.CDLagrange(di.PointMasses(1.0), 0.0), ValueError, "dt must be positive"),
-    (lambda: di.CDLagrange(di.PointMasses(1.0), np.nan), ValueError, "dt must be positive"),
-    (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, theta=1.5), ValueError, "theta must lie in"),
-    (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, forecast=-1), ValueError, "forecast must lie in"),
-    (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, force="end"), ValueError, "force must be 'trapezoid'"),
-    (lambda: di.PointMasses(1.0, stiffness=[[1.0]], internal=weight), ValueError, "either stiffness"),
-    (lambda: di.CDLagrange(di.PointMasses(1.0), 0.1).step(), RuntimeError, "call start"),
-    (lambda: di.simulate(di.CDLagrange(di.PointMasses(1.0), 0.1), t_end=1.0), RuntimeError, "call .*start"),
-    (lambda: di.simulate(ball(), t_end=-1.0), ValueError, "t_end must come after the start"),
-    (lambda: di.simulate(ball(), t_end=1.0, every=0), ValueError, "every must be a whole number"),
-    (lambda: di.CDLagrange(di.PointMasses(1.0), 0.1).start([0.0, 1.0], 0.0), ValueError, "u0 has 2 values"),
-    (lambda: di.CDLagrange(di.PointMasses(1.0), 0.1).start(0.0, np.inf), ValueError, "v0 has values that"),
-    (lambda: di.PointMasses([1.0, -1.0]), ValueError, "mass must be positive"),
-    (lambda: di.PointMasses([1.0, 1.0], stiffness=[[1.0, 0.0], [1.0, 1.0]]), ValueError, "symmetric"),
-    (lambda: di.PointMasses(1.0, force=3.0), TypeError, "force must be callable"),
-    (lambda: di.PointMasses(1.0, labels=["a", "b"]), ValueError, "2 labels for 1 dofs"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, error, words",
+    [
+        (lambda: di.CDLagrange(di.PointMasses(1.0), 0.0), ValueError, "dt must be positive"),
+        (lambda: di.CDLagrange(di.PointMasses(1.0), np.nan), ValueError, "dt must be positive"),
+        (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, theta=1.5), ValueError, "theta must lie in"),
+        (lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, forecast=-1), ValueError, "forecast must lie in"),
+        (
+            lambda: di.MoreauJean(di.PointMasses(1.0), 0.1, force="end"),
+            ValueError,
+            "force must be 'trapezoid'",
+        ),
+        (lambda: di.PointMasses(1.0, stiffness=[[1.0]], internal=weight), ValueError, "either stiffness"),
+        (lambda: di.CDLagrange(di.PointMasses(1.0), 0.1).step(), RuntimeError, "call start"),
+        (
+            lambda: di.simulate(di.CDLagrange(di.PointMasses(1.0), 0.1), t_end=1.0),
+            RuntimeError,
+            "call .*start",
+        ),
+        (lambda: di.simulate(ball(), t_end=-1.0), ValueError, "t_end must come after the start"),
+        (lambda: di.simulate(ball(), t_end=1.0, every=0), ValueError, "every must be a whole number"),
+        (
+            lambda: di.CDLagrange(di.PointMasses(1.0), 0.1).start([0.0, 1.0], 0.0),
+            ValueError,
+            "u0 has 2 values",
+        ),
+        (
+            lambda: di.CDLagrange(di.PointMasses(1.0), 0.1).start(0.0, np.inf),
+            ValueError,
+            "v0 has values that",
+        ),
+        (lambda: di.PointMasses([1.0, -1.0]), ValueError, "mass must be positive"),
+        (lambda: di.PointMasses([1.0, 1.0], stiffness=[[1.0, 0.0], [1.0, 1.0]]), ValueError, "symmetric"),
+        (lambda: di.PointMasses(1.0, force=3.0), TypeError, "force must be callable"),
+        (lambda: di.PointMasses(1.0, labels=["a", "b"]), ValueError, "2 labels for 1 dofs"),
+    ],
+)
 def test_bad_input(wrong, error, words):
     with pytest.raises(error, match=words):
         wrong()

@@ -19,8 +19,11 @@ def test_girder_box():
     girder = Section.box(0.4, 1.2, flange=0.014, web=web)
     assert web == pytest.approx(8.61583e-3, rel=2e-6)
     assert [f"{x:.6g}" for x in (girder.area, girder.Iy, girder.Iz, girder.J)] == [
-        "0.0313955", "0.00625033", "0.000922852", "0.00260208"
-    ]  # fmt: skip
+        "0.0313955",
+        "0.00625033",
+        "0.000922852",
+        "0.00260208",
+    ]
     assert girder.shear == 5 / 6
 
 
@@ -80,8 +83,14 @@ def test_circles():
     assert tube.J == pytest.approx(4 * (math.pi * 0.095**2) ** 2 / (math.pi * 0.19 / 0.01), rel=4e-3)
 
 
-@pytest.mark.parametrize("section", [Section.rectangle(0.3, 0.5), Section.I(0.3, 0.5, 0.05, 0.1),
-                                     Section.box(0.3, 0.5, flange=0.05, web=0.025)])  # fmt: skip
+@pytest.mark.parametrize(
+    "section",
+    [
+        Section.rectangle(0.3, 0.5),
+        Section.I(0.3, 0.5, 0.05, 0.1),
+        Section.box(0.3, 0.5, flange=0.05, web=0.025),
+    ],
+)
 def test_second_moments_are_integrals(section):
     """Sums over a raster of the outer rectangle, y along the width and z along the height."""
     y, z = np.meshgrid((np.arange(600) + 0.5) / 2000 - 0.15, (np.arange(1000) + 0.5) / 2000 - 0.25)

@@ -57,14 +57,17 @@ def test_rounding_at_the_ends_is_forgiven():
     assert signal([]).shape == (0,)
 
 
-@pytest.mark.parametrize("dt, values, message", [
-    (0.0, [0, 1], "time between samples must be positive, but is 0.0 s"),
-    (-1.0, [0, 1], "must be positive"),
-    (np.nan, [0, 1], "must be positive"),
-    (1.0, [0], r"at least two samples, but has shape \(1,\)"),
-    (1.0, [[0, 1], [2, 3]], r"shape \(2, 2\)"),
-    (1.0, [0, 1, np.inf], "sample 2 of the signal is not finite"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "dt, values, message",
+    [
+        (0.0, [0, 1], "time between samples must be positive, but is 0.0 s"),
+        (-1.0, [0, 1], "must be positive"),
+        (np.nan, [0, 1], "must be positive"),
+        (1.0, [0], r"at least two samples, but has shape \(1,\)"),
+        (1.0, [[0, 1], [2, 3]], r"shape \(2, 2\)"),
+        (1.0, [0, 1, np.inf], "sample 2 of the signal is not finite"),
+    ],
+)
 def test_what_is_no_signal(dt, values, message):
     with pytest.raises(ValueError, match=message):
         Signal(dt, values)
@@ -182,13 +185,13 @@ def test_el_centro_moves_and_comes_to_rest():
 
 HEADERS = {
     "as of today": "PEER NGA STRONG MOTION DATABASE RECORD\nSomewhere, 1/2/1979\n"
-                   "ACCELERATION TIME SERIES IN UNITS OF G\nNPTS=   5, DT=   .0050 SEC,\n",
+    "ACCELERATION TIME SERIES IN UNITS OF G\nNPTS=   5, DT=   .0050 SEC,\n",
     "as of old": "PEER STRONG MOTION DATABASE RECORD.\nSOMEWHERE 5/19/40, USGS STATION 117\n"
-                 "ACCELERATION TIME HISTORY IN UNITS OF G. FILTER POINTS: HP=0.2 Hz\n5   0.0050   NPTS, DT\n",
+    "ACCELERATION TIME HISTORY IN UNITS OF G. FILTER POINTS: HP=0.2 Hz\n5   0.0050   NPTS, DT\n",
     "in words": "The units are (g)\nNPTS=5,DT=.005SEC\n",
     "small letters": "a title\nin units of g\nnpts =  5 ,\tdt = 5.0e-3 sec\n",
     "two lines": "UNITS: g\nNPTS= 5,\nDT= 0.005\n",
-}  # fmt: skip
+}
 COLUMNS = "  .1000000E+00 -.2000000E+00   .5\n\n 1 -2.5E-1\n"
 
 
@@ -212,10 +215,19 @@ def test_headers_of_peer(header, ends, at2):
     assert record.values == pytest.approx(expected, rel=1e-15)
 
 
-@pytest.mark.parametrize("unit, factor", [
-    ("M/S2", 1), ("m/s/s", 1), ("M/SEC**2", 1), ("cm/s2", 0.01), ("CM/SEC/SEC", 0.01), ("(cm/s^2)", 0.01),
-    ("Gal", 0.01), ("g", 9.80665),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "unit, factor",
+    [
+        ("M/S2", 1),
+        ("m/s/s", 1),
+        ("M/SEC**2", 1),
+        ("cm/s2", 0.01),
+        ("CM/SEC/SEC", 0.01),
+        ("(cm/s^2)", 0.01),
+        ("Gal", 0.01),
+        ("g", 9.80665),
+    ],
+)
 def test_units_of_acceleration(unit, factor, at2):
     assert signals.read(at2(f"IN UNITS OF {unit}\nNPTS= 2, DT= 1 SEC\n0 2\n")).values[1] == 2 * factor
     if "**" not in unit:
@@ -226,26 +238,32 @@ def test_units_of_acceleration(unit, factor, at2):
 HEADER = "IN UNITS OF G\nNPTS= 3, DT= .01 SEC\n"
 
 
-@pytest.mark.parametrize("text, message", [
-    (HEADER + "1 2\n", "announces NPTS= 3, but holds 2 values"),
-    (HEADER + "1 2\n3 4\n", "announces NPTS= 3, but holds 4 values"),
-    (HEADER + "1 2\n3 x4\n", "line 4: 'x4' is no finite number"),
-    (HEADER + "1\nnan 3\n", "line 4: 'nan' is no finite number"),
-    (HEADER + "1 2 -inf\n", "line 3: '-inf' is no finite number"),
-    (HEADER + "1 2 1e999\n", "line 3: '1e999' is no finite number"),
-    (HEADER + "1 **** 3\n", r"line 3: '\*\*\*\*' is no finite number"),
-    ("NPTS= 3, DT= .01 SEC\n1 2 3\n", "does not name its units: its header needs 'IN UNITS OF G' or"),
-    ("NPTS= 3, DT= .01 SEC\nIN UNITS OF G\n1 2 3\n", "does not name its units"),
-    ("IN UNITS OF CM/S\nNPTS= 2, DT= 1 SEC\n1 2\n", "unit 'CM/S' is no known one of acceleration"),
-    ("IN UNITS OF G\n1 2 3\n", "is no PEER record: it has no line 'NPTS= n, DT= x SEC'"),
-    ("IN UNITS OF G\nNPTS= 3.5, DT= 1 SEC\n1 2 3\n", "is no PEER record"),
-    ("IN UNITS OF G\nNPTS= 3, DT= fast\n1 2 3\n", "is no PEER record"),
-    ("IN UNITS OF G\nNPTS= 3, DT= 0.0 SEC\n1 2 3\n", "time between samples must be positive, but is 0.0 s"),
-    ("IN UNITS OF G\nNPTS= 3, DT= -.01 SEC\n1 2 3\n", "must be positive, but is -0.01 s"),
-    ("IN UNITS OF G\nNPTS= 1, DT= .01 SEC\n1\n", "at least two samples"),
-    ("", "is no PEER record"),
-    ("\0\x01PNG \udcff", "is no PEER record"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (HEADER + "1 2\n", "announces NPTS= 3, but holds 2 values"),
+        (HEADER + "1 2\n3 4\n", "announces NPTS= 3, but holds 4 values"),
+        (HEADER + "1 2\n3 x4\n", "line 4: 'x4' is no finite number"),
+        (HEADER + "1\nnan 3\n", "line 4: 'nan' is no finite number"),
+        (HEADER + "1 2 -inf\n", "line 3: '-inf' is no finite number"),
+        (HEADER + "1 2 1e999\n", "line 3: '1e999' is no finite number"),
+        (HEADER + "1 **** 3\n", r"line 3: '\*\*\*\*' is no finite number"),
+        ("NPTS= 3, DT= .01 SEC\n1 2 3\n", "does not name its units: its header needs 'IN UNITS OF G' or"),
+        ("NPTS= 3, DT= .01 SEC\nIN UNITS OF G\n1 2 3\n", "does not name its units"),
+        ("IN UNITS OF CM/S\nNPTS= 2, DT= 1 SEC\n1 2\n", "unit 'CM/S' is no known one of acceleration"),
+        ("IN UNITS OF G\n1 2 3\n", "is no PEER record: it has no line 'NPTS= n, DT= x SEC'"),
+        ("IN UNITS OF G\nNPTS= 3.5, DT= 1 SEC\n1 2 3\n", "is no PEER record"),
+        ("IN UNITS OF G\nNPTS= 3, DT= fast\n1 2 3\n", "is no PEER record"),
+        (
+            "IN UNITS OF G\nNPTS= 3, DT= 0.0 SEC\n1 2 3\n",
+            "time between samples must be positive, but is 0.0 s",
+        ),
+        ("IN UNITS OF G\nNPTS= 3, DT= -.01 SEC\n1 2 3\n", "must be positive, but is -0.01 s"),
+        ("IN UNITS OF G\nNPTS= 1, DT= .01 SEC\n1\n", "at least two samples"),
+        ("", "is no PEER record"),
+        ("\0\x01PNG \udcff", "is no PEER record"),
+    ],
+)
 def test_what_is_no_peer_record(text, message, at2):
     path = at2(text, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(ValueError, match=rf"x\.AT2'.*{message}"):
@@ -265,23 +283,29 @@ def test_tables_of_times_and_values_round_trip(tmp_path_factory, signal, header)
     np.testing.assert_array_equal(back.values, signal.values)
 
 
-@pytest.mark.parametrize("text, message", [
-    ("t,a\n0,1\n1,2\n2.001,3\n", r"line 3: the times are not equidistant \(mean step 1.0005 s\): resample"),
-    ("0,1\n1,2\n1,3\n", "line 3: the time does not increase"),
-    ("0,1\n2,2\n1,3\n", "line 3: the time does not increase"),
-    ("1,1\n2,2\n3,3\n", "starts at t = 1 s: shift its times"),
-    ("-1,1\n0,2\n", "starts at t = -1 s"),
-    ("t,a\n0,1\n", "is no record: it has 1 rows of times and values"),
-    ("", "is no record: it has 0 rows"),
-    ("0,1\n1,x\n", "line 2: 'x' is no finite number"),
-    ("0,1\nnan,1\n", "line 2: 'nan' is no finite number"),
-    ("0,1\n1,inf\n2,0\n", "line 2: 'inf' is no finite number"),
-    ("0,1\n1\n", "line 2: a time and a value separated by a comma are expected, but there are 1 columns"),
-    ("0,1,2\n1,2,3\n", "line 1: .* there are 3 columns"),
-    ("0;1\n1;2\n", "line 2: .* there are 1 columns"),
-    ("t,a\nt,a\n0,1\n", "line 2: 't' is no finite number"),
-    ("t [s],a [km/h]\n0,1\n1,2\n", "unit 'km/h' is no known one of acceleration"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (
+            "t,a\n0,1\n1,2\n2.001,3\n",
+            r"line 3: the times are not equidistant \(mean step 1.0005 s\): resample",
+        ),
+        ("0,1\n1,2\n1,3\n", "line 3: the time does not increase"),
+        ("0,1\n2,2\n1,3\n", "line 3: the time does not increase"),
+        ("1,1\n2,2\n3,3\n", "starts at t = 1 s: shift its times"),
+        ("-1,1\n0,2\n", "starts at t = -1 s"),
+        ("t,a\n0,1\n", "is no record: it has 1 rows of times and values"),
+        ("", "is no record: it has 0 rows"),
+        ("0,1\n1,x\n", "line 2: 'x' is no finite number"),
+        ("0,1\nnan,1\n", "line 2: 'nan' is no finite number"),
+        ("0,1\n1,inf\n2,0\n", "line 2: 'inf' is no finite number"),
+        ("0,1\n1\n", "line 2: a time and a value separated by a comma are expected, but there are 1 columns"),
+        ("0,1,2\n1,2,3\n", "line 1: .* there are 3 columns"),
+        ("0;1\n1;2\n", "line 2: .* there are 1 columns"),
+        ("t,a\nt,a\n0,1\n", "line 2: 't' is no finite number"),
+        ("t [s],a [km/h]\n0,1\n1,2\n", "unit 'km/h' is no known one of acceleration"),
+    ],
+)
 def test_what_is_no_table(text, message, at2):
     with pytest.raises(ValueError, match=rf"x\.csv'.*({message})"):
         signals.read(at2(text, "x.csv"))

@@ -34,8 +34,19 @@ def results(name, scheme, **settings):
 def test_parameters_are_those_of_the_contract(name, v0, g0, t_end):
     listed = runner.catalogue()["cases"][name]
     defaults = {key: option["default"] for key, option in listed["parameters"].items()}
-    expected = {"E": 900, "rho": 1, "length": 10, "h0": 5, "v0": v0, "g0": g0, "elements": 100,
-                "t_end": t_end, "h": None, "courant": None, "every": 1}  # fmt: skip
+    expected = {
+        "E": 900,
+        "rho": 1,
+        "length": 10,
+        "h0": 5,
+        "v0": v0,
+        "g0": g0,
+        "elements": 100,
+        "t_end": t_end,
+        "h": None,
+        "courant": None,
+        "every": 1,
+    }
     assert {key: defaults[key] for key in expected} == expected
     assert set(SOME) <= set(listed["schemes"]) and not listed["amplifies_rounding"]
 
@@ -86,7 +97,8 @@ def test_impact_against_the_exact_solution(scheme):
     window = (history["t"] > 0.6 - 1e-9) & (history["t"] < 0.4 + 2 * TAU + 1e-9)
     force = history["r"][window, 0] / h
     assert [found["force_mean"], found["force_std"], found["force_max_deviation"]] == pytest.approx(
-        [force.mean(), force.std(), np.abs(force - 300).max()], rel=1e-9)  # fmt: skip
+        [force.mean(), force.std(), np.abs(force - 300).max()], rel=1e-9
+    )
     total = history["kinetic"] + history["internal"]
     assert found["energy_change_1"] == pytest.approx(total[-1] / total[0] - 1, abs=1e-13)
     exact = case.exact(summary["parameters"]).displacement(0.0, history["t"])
@@ -133,9 +145,17 @@ def test_errors_fall_as_mesh_and_step_are_refined(name, scheme):
 def test_a_start_a_little_off_changes_no_number(name, scheme):
     """Impacts fall on a step: rounding there must not decide."""
     reference = results(name, scheme)
-    scales = {"penetration_max": 10 * reference["h"], "error_u": 1.0, "energy_change_1": 1.0,
-              "energy_change_4": 1.0, "contact_work": 1.0, "balance_residual": 1.0, "force_std": 300.0,
-              "force_oscillation": 300.0, "force_max_deviation": 300.0}  # fmt: skip
+    scales = {
+        "penetration_max": 10 * reference["h"],
+        "error_u": 1.0,
+        "energy_change_1": 1.0,
+        "energy_change_4": 1.0,
+        "contact_work": 1.0,
+        "balance_residual": 1.0,
+        "force_std": 300.0,
+        "force_oscillation": 300.0,
+        "force_max_deviation": 300.0,
+    }
     for shift in (1e-11, -1e-11):
         shifted = results(name, scheme, h0=repr(5 + shift))
         for key, value in reference.items():
@@ -193,11 +213,16 @@ def test_force_is_compared_where_it_acts(shift):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("changed, words", [
-    ({"balance_residual": 1e-9}, "balance"), ({"penetration_max": 0.0251}, "approach"),
-    ({"first_force": 201.0}, "first force"), ({"contact_work": -0.0051}, "kinetic energy"),
-    ({"contact_end": 1.2}, "leaves"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changed, words",
+    [
+        ({"balance_residual": 1e-9}, "balance"),
+        ({"penetration_max": 0.0251}, "approach"),
+        ({"first_force": 201.0}, "first force"),
+        ({"contact_work": -0.0051}, "kinetic energy"),
+        ({"contact_end": 1.2}, "leaves"),
+    ],
+)
 def test_verdicts_turn(changed, words):
     summary, _ = run(IMPACT, "cd-lagrange")
     problem, values = make(IMPACT, "cd-lagrange")
@@ -230,32 +255,62 @@ def test_pinned_numbers():
 
 PINNED = {
     "cd-lagrange": [
-        8.225488668453837, 198.94697370971713, 2.2977459485285228, 530.503270241634, 399.7345181905403,
-        0.03199297257990716, -0.015757965545926227,
+        8.225488668453837,
+        198.94697370971713,
+        2.2977459485285228,
+        530.503270241634,
+        399.7345181905403,
+        0.03199297257990716,
+        -0.015757965545926227,
     ],
     "moreau-jean": [
-        8.091290583480136, 197.97642657847015, 2.0835321644644433, 527.6136658152604, 398.99408047291274,
-        0.05842274758859508, -0.023071906046403926,
+        8.091290583480136,
+        197.97642657847015,
+        2.0835321644644433,
+        527.6136658152604,
+        398.99408047291274,
+        0.05842274758859508,
+        -0.023071906046403926,
     ],
     "carpenter": [
-        8.225488668453846, 198.94697370971716, 2.2819860073345635, 530.2758705770144, 399.7345181905404,
-        0.03143686844224197, -0.016238615295346932,
+        8.225488668453846,
+        198.94697370971716,
+        2.2819860073345635,
+        530.2758705770144,
+        399.7345181905404,
+        0.03143686844224197,
+        -0.016238615295346932,
     ],
     "combined": [
-        8.141410233789724, 197.98342789963198, 2.003076588617308, 526.8259337553036, 398.99111080282,
-        0.05936457751694883, -0.02025221189862981,
+        8.141410233789724,
+        197.98342789963198,
+        2.003076588617308,
+        526.8259337553036,
+        398.99111080282,
+        0.05936457751694883,
+        -0.02025221189862981,
     ],
-}  # fmt: skip
+}
 
 
-@pytest.mark.parametrize("settings, words", [
-    ({"E": -1}, "E must be positive [Pa]"), ({"rho": 0}, "rho must be positive"),
-    ({"length": -10}, "length must be positive"), ({"elements": 0}, "elements must be"),
-    ({"h0": -1}, "h0 must be at least 0 [m]"), ({"v0": -1}, "v0 must be at least 0"),
-    ({"g0": -10}, "g0 must be at least 0"), ({"restitution": 2}, "restitution"), ({"h": 0}, "h must be"),
-    ({"h": 0.004}, "critical"), ({"gap_tolerance": -1}, "gap_tolerance"),
-    ({"h": 1e-3, "courant": 1}, "not both"), ({"area": 1}, "unknown parameter 'area'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"E": -1}, "E must be positive [Pa]"),
+        ({"rho": 0}, "rho must be positive"),
+        ({"length": -10}, "length must be positive"),
+        ({"elements": 0}, "elements must be"),
+        ({"h0": -1}, "h0 must be at least 0 [m]"),
+        ({"v0": -1}, "v0 must be at least 0"),
+        ({"g0": -10}, "g0 must be at least 0"),
+        ({"restitution": 2}, "restitution"),
+        ({"h": 0}, "h must be"),
+        ({"h": 0.004}, "critical"),
+        ({"gap_tolerance": -1}, "gap_tolerance"),
+        ({"h": 1e-3, "courant": 1}, "not both"),
+        ({"area": 1}, "unknown parameter 'area'"),
+    ],
+)
 @pytest.mark.parametrize("name", [IMPACT, BOUNCES])
 def test_bad_input_is_one_clear_line(name, settings, words, shared_path, capfd):
     arguments = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]

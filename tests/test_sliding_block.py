@@ -23,9 +23,14 @@ def run(scheme, **changes):
     if scheme == "moreau-jean":
         changes = {"courant": 7.0, **changes}
     problem = case.make(scheme, values(scheme, **changes), False)
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), every=changes.get("every", 1),
-                         progress=False)  # fmt: skip
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=changes.get("every", 1),
+        progress=False,
+    )
     return problem, result, *problem.judge(result)
 
 
@@ -81,10 +86,16 @@ def test_slides_or_stays(angle, friction, scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("changes", [
-    {"cell": "triangle"}, {"elements": 1}, {"length": 0.3, "E": 2.1e11, "rho": 7850.0}, {"every": 7},
-    {"cell": "triangle", "angle": 10.0, "nu": 0.45},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cell": "triangle"},
+        {"elements": 1},
+        {"length": 0.3, "E": 2.1e11, "rho": 7850.0},
+        {"every": 7},
+        {"cell": "triangle", "angle": 10.0, "nu": 0.45},
+    ],
+)
 def test_other_blocks(scheme, changes):
     _, result, _, verdicts = run(scheme, **changes)
     assert len(verdicts) == 4 and all(v.reproduced for v in verdicts)
@@ -132,19 +143,22 @@ def test_short_run_has_no_mean():
     assert len(verdicts) == 2 and all(v.reproduced for v in verdicts)
 
 
-@pytest.mark.parametrize("changes, message", [
-    ({"friction": -0.1}, "friction must be a coefficient of at least 0, but is -0.1"),
-    ({"angle": 90.0}, "angle must be at least 0 and below 90 degrees, but is 90.0"),
-    ({"angle": -1.0}, "angle must be at least 0 and below 90 degrees, but is -1.0"),
-    ({"elements": 0}, "elements must be at least 1, with at most 1000000 in the block, but is 0"),
-    ({"length": 1e9}, "with at most 1000000 in the block, but is 4"),
-    ({"length": 1e300, "height": 1e-300}, "with at most 1000000 in the block, but is 4"),
-    ({"gravity": 0.0}, r"gravity must be positive \[m/s2\], but is 0.0"),
-    ({"nu": 0.5}, "nu|Poisson"),
-    ({"rho": -1.0}, r"rho must be positive \[kg/m3\], but is -1.0"),
-    ({"angle": 70.0, "friction": 3.0}, "length 0.1 m and height 0.05 m tips over: .* than 2.747 heights"),
-    ({"courant": 1.1}, "is above the critical one"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"friction": -0.1}, "friction must be a coefficient of at least 0, but is -0.1"),
+        ({"angle": 90.0}, "angle must be at least 0 and below 90 degrees, but is 90.0"),
+        ({"angle": -1.0}, "angle must be at least 0 and below 90 degrees, but is -1.0"),
+        ({"elements": 0}, "elements must be at least 1, with at most 1000000 in the block, but is 0"),
+        ({"length": 1e9}, "with at most 1000000 in the block, but is 4"),
+        ({"length": 1e300, "height": 1e-300}, "with at most 1000000 in the block, but is 4"),
+        ({"gravity": 0.0}, r"gravity must be positive \[m/s2\], but is 0.0"),
+        ({"nu": 0.5}, "nu|Poisson"),
+        ({"rho": -1.0}, r"rho must be positive \[kg/m3\], but is -1.0"),
+        ({"angle": 70.0, "friction": 3.0}, "length 0.1 m and height 0.05 m tips over: .* than 2.747 heights"),
+        ({"courant": 1.1}, "is above the critical one"),
+    ],
+)
 def test_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         case.make("cd-lagrange", values("cd-lagrange", **changes))
@@ -159,5 +173,11 @@ def test_pinned_numbers():
     assert found == pytest.approx(PINNED, rel=1e-9)
 
 
-PINNED = [0.000117177353045637, 1.66194116001083e-05, 0.000480759971920926,
-          0.000110286103055873, 1.66194116001083e-05, 0.00480759971920926]  # fmt: skip
+PINNED = [
+    0.000117177353045637,
+    1.66194116001083e-05,
+    0.000480759971920926,
+    0.000110286103055873,
+    1.66194116001083e-05,
+    0.00480759971920926,
+]

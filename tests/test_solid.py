@@ -18,11 +18,23 @@ COMM = MPI.COMM_WORLD
 
 
 def bar(dimension=3, **options):
-    named = mesh.read(mesh.package_mesh("bar.geo"), gdim=dimension,
-                      parameters={"dimension": dimension, "elements": 5, "lateral": 2,
-                                  "tetrahedra": options.pop("tetrahedra", 0)})  # fmt: skip
-    return di.Solid(named, density=7847.0, law=di.LinearElastic(2.1e11, 0.3 if dimension > 1 else 0.0),
-                    cross_section=0.645e-3 if dimension == 1 else 1.0, **options)  # fmt: skip
+    named = mesh.read(
+        mesh.package_mesh("bar.geo"),
+        gdim=dimension,
+        parameters={
+            "dimension": dimension,
+            "elements": 5,
+            "lateral": 2,
+            "tetrahedra": options.pop("tetrahedra", 0),
+        },
+    )
+    return di.Solid(
+        named,
+        density=7847.0,
+        law=di.LinearElastic(2.1e11, 0.3 if dimension > 1 else 0.0),
+        cross_section=0.645e-3 if dimension == 1 else 1.0,
+        **options,
+    )
 
 
 def everywhere(local):
@@ -152,17 +164,22 @@ def test_law_of_the_line_and_of_uniaxial_strain():
     assert total == pytest.approx(8.0 * 0.01 / 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (lambda: bar(gravity=(0.0, 1.0)), "gravity must be 3 numbers"),
-    (lambda: bar(body_force=(0.0, 1.0, np.nan)), "body_force must be 3 numbers"),
-    (lambda: bar(fixed=("nowhere",)), r"no facets are named 'nowhere'.*\['contact', 'free', 'sides'\]"),
-    (lambda: bar(fixed={"free": (3,)}), "directions are 0 to 2, not 3"),
-    (lambda: di.LinearElastic(-1.0), "E must be positive"),
-    (lambda: di.LinearElastic(1.0, 0.5), "nu must lie in"),
-    (lambda: di.Solid(bar().named, density=-1.0, law=di.LinearElastic(1.0)), "density must be positive"),
-    (lambda: di.Solid(bar().named, density=1.0, cross_section=0.0, law=di.LinearElastic(1.0)),
-     "cross_section must be"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda: bar(gravity=(0.0, 1.0)), "gravity must be 3 numbers"),
+        (lambda: bar(body_force=(0.0, 1.0, np.nan)), "body_force must be 3 numbers"),
+        (lambda: bar(fixed=("nowhere",)), r"no facets are named 'nowhere'.*\['contact', 'free', 'sides'\]"),
+        (lambda: bar(fixed={"free": (3,)}), "directions are 0 to 2, not 3"),
+        (lambda: di.LinearElastic(-1.0), "E must be positive"),
+        (lambda: di.LinearElastic(1.0, 0.5), "nu must lie in"),
+        (lambda: di.Solid(bar().named, density=-1.0, law=di.LinearElastic(1.0)), "density must be positive"),
+        (
+            lambda: di.Solid(bar().named, density=1.0, cross_section=0.0, law=di.LinearElastic(1.0)),
+            "cross_section must be",
+        ),
+    ],
+)
 def test_bad_input(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
@@ -185,12 +202,15 @@ def line_in_the_plane():
     return dmesh.create_mesh(COMM, cells=cells, x=x, e=element)
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (lambda: di.Solid(bar().named, density=1.0, law=Lawless()), "no elastic law, it has no reduced"),
-    (lambda: di.Solid(line_in_the_plane(), density=1.0, law=di.LinearElastic(1.0)), "dimension 1 of 2"),
-    (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=0), "degree must be"),
-    (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=1.5), "degree must be"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda: di.Solid(bar().named, density=1.0, law=Lawless()), "no elastic law, it has no reduced"),
+        (lambda: di.Solid(line_in_the_plane(), density=1.0, law=di.LinearElastic(1.0)), "dimension 1 of 2"),
+        (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=0), "degree must be"),
+        (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=1.5), "degree must be"),
+    ],
+)
 def test_what_a_solid_cannot_be(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()

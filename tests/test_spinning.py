@@ -25,9 +25,13 @@ def run(name, scheme="cd-lagrange", **changes):
     p = parameters(name, scheme, **changes)
     problem = CASES[name][0].make(scheme, p)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=p["every"], progress=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
     return (problem, *problem.judge(result))
 
 
@@ -48,9 +52,12 @@ def test_the_default_run(name):
 
 @pytest.mark.parametrize("scheme", ["cd-lagrange", pytest.param("moreau-jean", marks=pytest.mark.serial)])
 @given(
-    vx=st.floats(-5.0, 5.0), vy=st.floats(-5.0, -1.0), spin=st.floats(-60.0, 60.0),
-    mu=st.sampled_from([0.0, 0.1, 0.5, 2.0]), e=st.sampled_from([0.0, 0.5, 1.0]),
-)  # fmt: skip
+    vx=st.floats(-5.0, 5.0),
+    vy=st.floats(-5.0, -1.0),
+    spin=st.floats(-60.0, 60.0),
+    mu=st.sampled_from([0.0, 0.1, 0.5, 2.0]),
+    e=st.sampled_from([0.0, 0.5, 1.0]),
+)
 @example(vx=0.0, vy=-4.0, spin=1.0, mu=0.0, e=0.0)  # in balance before the impact: Newton must leave that
 @settings(max_examples=6)
 def test_momenta_of_the_disc(scheme, vx, vy, spin, mu, e):
@@ -63,7 +70,7 @@ def test_momenta_of_the_disc(scheme, vx, vy, spin, mu, e):
 
 @given(
     speed=st.floats(1.0, 6.0), angle=st.floats(-3.2, 3.2), spin=st.floats(-60.0, 60.0), e=st.floats(0.0, 1.0)
-)  # fmt: skip
+)
 @settings(max_examples=4)
 def test_momenta_of_the_ring(speed, angle, spin, e):
     motion = {"vx0": speed * np.cos(angle), "vy0": speed * np.sin(angle), "spin0": spin}

@@ -23,8 +23,14 @@ def values(scheme="hati", **changes):
 
 
 def simulate(problem, **changes):
-    return di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                       observers=problem.observers(), progress=False, **changes)  # fmt: skip
+    return di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+        **changes,
+    )
 
 
 @functools.lru_cache(maxsize=None)
@@ -216,8 +222,9 @@ def kept(scheme, **changes):
     mine = problem.record.select(np.array(problem.record.labels) == "tip")
     # L of the gap is that of the displacement towards the wall, turned round.
     log = Kept(problem.integrator, -np.eye(mine.count))
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=mine, observers=log.observers(),
-                         progress=False)  # fmt: skip
+    result = di.simulate(
+        problem.integrator, t_end=problem.t_end, record=mine, observers=log.observers(), progress=False
+    )
     return log, result
 
 
@@ -250,11 +257,17 @@ def test_fine_log_of_one_step_a_row():
     assert np.diff(gap) / (0.4 * TRANSIT) == pytest.approx(before[1:], abs=1e-8)
 
 
-@pytest.mark.parametrize("scheme, changes", [
-    ("hati", {"ratio": 10, "courant": 0.08}), ("hati", {"ratio": 1}), ("cd-lagrange", {}),
-    ("hati", {"ratio": 4, "explicit_elements": 20}), ("hati", {"ratio": 5, "explicit_elements": 13}),
-    ("hati", {"ratio": 100, "load": "pulse", "t_end": 4.9e-5}),  # 500 steps
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, changes",
+    [
+        ("hati", {"ratio": 10, "courant": 0.08}),
+        ("hati", {"ratio": 1}),
+        ("cd-lagrange", {}),
+        ("hati", {"ratio": 4, "explicit_elements": 20}),
+        ("hati", {"ratio": 5, "explicit_elements": 13}),
+        ("hati", {"ratio": 100, "load": "pulse", "t_end": 4.9e-5}),  # 500 steps
+    ],
+)
 def test_any_number_of_ranks(scheme, changes, monkeypatch):
     """Histories of all ranks together are those of a rank alone."""
     _, result, results, _ = run(scheme, **changes)
@@ -270,8 +283,16 @@ def test_any_number_of_ranks(scheme, changes, monkeypatch):
         scale = np.abs(single[name]).max(initial=0.0)
         assert np.abs(result[name] - single[name]).max(initial=0.0) <= 1e-12 * scale, name
     assert np.abs(result["interface"] - single["interface"]).max() <= 1e-12 * single["kinetic"].max()
-    for name in ("contact_start", "contact_end", "contact_phases", "impulse_sum", "energy_lost",
-                 "rebound_velocity", "error_u", "error_v"):  # fmt: skip
+    for name in (
+        "contact_start",
+        "contact_end",
+        "contact_phases",
+        "impulse_sum",
+        "energy_lost",
+        "rebound_velocity",
+        "error_u",
+        "error_v",
+    ):
         assert results[name] == pytest.approx(numbers[name], rel=1e-9, abs=1e-11), name
 
 
@@ -280,47 +301,86 @@ def test_command(shared_path):
     settings = ["ratio=1", "every=5"]
     summary = runner.run("split-bar", "hati", settings, shared_path)
     found = di.Result.load(shared_path / "history.npz")
-    names = {"t", "u", "gap", "labels", "contact_labels", "v_t", "t_v", "v", "t_r", "r", "kinetic",
-             "internal", "complementary", "internal_work", "external", "contact", "dissipated",
-             "interface", "residual"}  # fmt: skip
+    names = {
+        "t",
+        "u",
+        "gap",
+        "labels",
+        "contact_labels",
+        "v_t",
+        "t_v",
+        "v",
+        "t_r",
+        "r",
+        "kinetic",
+        "internal",
+        "complementary",
+        "internal_work",
+        "external",
+        "contact",
+        "dissipated",
+        "interface",
+        "residual",
+    }
     assert names <= set(found) and found["u"].shape == (found["t"].size, 3)
     with open(shared_path / "summary.json") as file:
         written = json.load(file)
     assert MPI.COMM_WORLD.rank > 0 or written == json.loads(json.dumps(summary))
-    keys = {"balance_residual", "critical_time_step", "h", "contact_start", "contact_end", "contact_phases",
-            "first_impulse", "impulse_sum", "impulse_ratio", "energy_lost", "penetration_max",
-            "rebound_velocity", "velocity_jump", "interface_energy", "interface_formula_gap", "error_u",
-            "error_v"}  # fmt: skip
+    keys = {
+        "balance_residual",
+        "critical_time_step",
+        "h",
+        "contact_start",
+        "contact_end",
+        "contact_phases",
+        "first_impulse",
+        "impulse_sum",
+        "impulse_ratio",
+        "energy_lost",
+        "penetration_max",
+        "rebound_velocity",
+        "velocity_jump",
+        "interface_energy",
+        "interface_formula_gap",
+        "error_u",
+        "error_v",
+    }
     assert set(written["results"]) == keys
     assert written["steps"] == 163 and found["t"].size == 34
     assert written["parameters"]["h"] == pytest.approx(0.8 * TRANSIT) and written["balance"] is True
     assert all(v["reproduced"] for v in written["verdicts"]) and len(written["verdicts"]) == 6
 
 
-@pytest.mark.parametrize("changes, message", [
-    ({"explicit_elements": 0}, "explicit_elements must be 1 to 39 of the 40 elements, .*but is 0"),
-    ({"explicit_elements": 40}, "explicit_elements must be 1 to 39 .*both parts have some, but is 40"),
-    ({"explicit_elements": 41}, "explicit_elements must be 1 to 39 .*but is 41"),
-    ({"elements": 1}, "elements must be 2 to 10000000, but is 1"),
-    ({"ratio": 0}, "ratio of the time steps must be a whole number from 1 on, but is 0"),
-    ({"courant": 1.1}, "is above the critical one, 1.227.*e-06 s"),
-    ({"h": 1.3e-6}, "is above the critical one, 1.227.*e-06 s"),
-    ({"gap": -1e-4}, r"gap must be at least 0 \[m\], but is -0.0001"),
-    ({"E": 0.0}, r"E must be positive \[Pa\], but is 0.0"),
-    ({"v0": -1.0}, r"v0 must be at least 0 \[m/s\], but is -1.0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"explicit_elements": 0}, "explicit_elements must be 1 to 39 of the 40 elements, .*but is 0"),
+        ({"explicit_elements": 40}, "explicit_elements must be 1 to 39 .*both parts have some, but is 40"),
+        ({"explicit_elements": 41}, "explicit_elements must be 1 to 39 .*but is 41"),
+        ({"elements": 1}, "elements must be 2 to 10000000, but is 1"),
+        ({"ratio": 0}, "ratio of the time steps must be a whole number from 1 on, but is 0"),
+        ({"courant": 1.1}, "is above the critical one, 1.227.*e-06 s"),
+        ({"h": 1.3e-6}, "is above the critical one, 1.227.*e-06 s"),
+        ({"gap": -1e-4}, r"gap must be at least 0 \[m\], but is -0.0001"),
+        ({"E": 0.0}, r"E must be positive \[Pa\], but is 0.0"),
+        ({"v0": -1.0}, r"v0 must be at least 0 \[m/s\], but is -1.0"),
+    ],
+)
 def test_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         case.make("hati", values(**changes))
 
 
-@pytest.mark.parametrize("settings, message", [
-    (["load=wave"], "load must be one of none, pulse, not wave"),
-    (["ratio=1.5"], "ratio must be a whole number, not '1.5'"),
-    (["explicit_elements=few"], "explicit_elements must be a whole number, not 'few'"),
-    (["h=1e-7", "courant=0.1"], "give h or courant, not both"),
-    (["courant=0"], "courant must be positive, but is 0.0"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        (["load=wave"], "load must be one of none, pulse, not wave"),
+        (["ratio=1.5"], "ratio must be a whole number, not '1.5'"),
+        (["explicit_elements=few"], "explicit_elements must be a whole number, not 'few'"),
+        (["h=1e-7", "courant=0.1"], "give h or courant, not both"),
+        (["courant=0"], "courant must be positive, but is 0.0"),
+    ],
+)
 def test_refused_settings(settings, message):
     with pytest.raises(ValueError, match=message):
         runner.parse(CASES["split-bar"], "hati", settings)

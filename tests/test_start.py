@@ -39,9 +39,15 @@ def test_a_vector_arrays_and_functions_say_the_same(gdim):
     function.interpolate(lambda x: np.outer(velocity, np.ones(x.shape[1])))
     whole = body.rigid_velocity(velocity)
     for v0 in (
-        velocity, list(velocity), whole, whole[: body.owned], whole.reshape(-1, gdim), function,
-        lambda x: np.outer(velocity, np.ones(x.shape[1])), lambda x: tuple(v + 0 * x[0] for v in velocity),
-    ):  # fmt: skip
+        velocity,
+        list(velocity),
+        whole,
+        whole[: body.owned],
+        whole.reshape(-1, gdim),
+        function,
+        lambda x: np.outer(velocity, np.ones(x.shape[1])),
+        lambda x: tuple(v + 0 * x[0] for v in velocity),
+    ):
         assert np.array_equal(started(made, v0), whole[: body.owned])
     assert not started(made, 0).any()
 

@@ -89,8 +89,9 @@ def block(height=0.0):
 def test_a_block_gets_the_momentum_that_the_floor_gives(height):
     """On the floor as just above it: impulses are the change of momentum, E(0) is what was given."""
     body = block(height)
-    s = di.CDLagrange(body, 0.5 * body.critical_time_step(),
-                      di.RigidContact(body, "foot", di.Plane((0, 0), (0, 1))))  # fmt: skip
+    s = di.CDLagrange(
+        body, 0.5 * body.critical_time_step(), di.RigidContact(body, "foot", di.Plane((0, 0), (0, 1)))
+    )
     s.start(0.0, body.rigid_velocity((0.0, -1.0)))
     run = di.simulate(s, t_end=30 * s.dt, progress=False)
     vertical = parallel.total(COMM, float((body.mass * s.v[: body.owned])[1::2].sum()))  # at the half step

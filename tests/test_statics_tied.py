@@ -28,10 +28,13 @@ def column(dimension=1, normal=1.0, floor=0.0, elements=5, **options):
     """A bar along x on a floor below, its weight along -x."""
     axis = np.eye(dimension)[0]
     body = di.Solid(
-        read(dimension, elements=elements, **({"lateral": 2} if dimension > 1 else {})), density=RHO,
+        read(dimension, elements=elements, **({"lateral": 2} if dimension > 1 else {})),
+        density=RHO,
         law=di.LinearElastic(E, 0.0 if dimension == 1 else 0.3),
-        cross_section=AREA if dimension == 1 else 1.0, gravity=-9.81 * axis, **options,
-    )  # fmt: skip
+        cross_section=AREA if dimension == 1 else 1.0,
+        gravity=-9.81 * axis,
+        **options,
+    )
     return body, RigidContact(body, "contact", Plane(floor * axis, normal * axis), allow_penetration=True)
 
 

@@ -72,11 +72,16 @@ def rubber(kind, degree, speed, courant):
     return s
 
 
-@pytest.mark.parametrize("kind, degree, speed, courant", [
-    (dmesh.CellType.tetrahedron, 1, 20.0, 0.5), (dmesh.CellType.tetrahedron, 1, 20.0, 0.9),
-    (dmesh.CellType.triangle, 1, 30.0, 0.9), (dmesh.CellType.quadrilateral, 1, 20.0, 0.9),
-    (dmesh.CellType.quadrilateral, 2, 20.0, 0.9),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, degree, speed, courant",
+    [
+        (dmesh.CellType.tetrahedron, 1, 20.0, 0.5),
+        (dmesh.CellType.tetrahedron, 1, 20.0, 0.9),
+        (dmesh.CellType.triangle, 1, 30.0, 0.9),
+        (dmesh.CellType.quadrilateral, 1, 20.0, 0.9),
+        (dmesh.CellType.quadrilateral, 2, 20.0, 0.9),
+    ],
+)
 def test_a_rubber_block_that_hits_a_plane_fast(kind, degree, speed, courant):
     s, control = rubber(kind, degree, speed, courant), di.StepControl()
     run = di.simulate(s, t_end=0.02, adapt=control, progress=False)
@@ -155,13 +160,19 @@ def test_a_change_is_of_second_order():
     assert np.abs(ends[0][1] - ends[1][1]).max(initial=0.0) < 2e-4
 
 
-@pytest.mark.parametrize("wrong, words", [
-    (lambda: di.StepControl(every=0), "every must be a whole number"),
-    (lambda: di.StepControl(safety=1.0), "safety must lie between 0 and 1"),
-    (lambda: di.simulate(theta(), t_end=1.0, adapt=di.StepControl()), "cannot change its time step"),
-    (lambda: di.simulate(ball(), t_end=1.0, adapt=di.StepControl()), "step of a PointMasses is not followed"),
-    (lambda: di.simulate(ball(), t_end=1.0, adapt=True), "adapt must be a StepControl, not True"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (lambda: di.StepControl(every=0), "every must be a whole number"),
+        (lambda: di.StepControl(safety=1.0), "safety must lie between 0 and 1"),
+        (lambda: di.simulate(theta(), t_end=1.0, adapt=di.StepControl()), "cannot change its time step"),
+        (
+            lambda: di.simulate(ball(), t_end=1.0, adapt=di.StepControl()),
+            "step of a PointMasses is not followed",
+        ),
+        (lambda: di.simulate(ball(), t_end=1.0, adapt=True), "adapt must be a StepControl, not True"),
+    ],
+)
 def test_bad_input(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()

@@ -14,18 +14,26 @@ def run(case, scheme, *settings):
     values = runner.parse(CASES[case], scheme, list(settings))
     problem = CASES[case].make(scheme, values, False)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=values["every"], progress=False, compiled=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=values["every"],
+        progress=False,
+        compiled=False,
+    )
     return result, problem.judge(result)[0]
 
 
 @pytest.mark.parametrize("every", [1, 7, 1000])
-@pytest.mark.parametrize("case, scheme, settings", [
-    ("impacting-bar", "cd-lagrange", ("dimension=3", "elements=12", "lateral=3")),
-    ("impacting-bar", "combined", ()),
-    ("rotating-spring", "cd-lagrange", ("friction=0.2", "restitution=0", "t_end=20")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "case, scheme, settings",
+    [
+        ("impacting-bar", "cd-lagrange", ("dimension=3", "elements=12", "lateral=3")),
+        ("impacting-bar", "combined", ()),
+        ("rotating-spring", "cd-lagrange", ("friction=0.2", "restitution=0", "t_end=20")),
+    ],
+)
 def test_the_length_of_the_parts_changes_nothing(case, scheme, settings, every, monkeypatch):
     """Ranks with and without contact points must hand on the same steps together."""
     settings = (*settings, f"every={every}")

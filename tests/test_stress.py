@@ -13,8 +13,12 @@ from dolfinx_impact.output.stress import VonMises
 COMM = MPI.COMM_WORLD
 E, NU = 2.0e6, 0.3
 LAME, MU = E * NU / ((1 + NU) * (1 - 2 * NU)), E / (2 * (1 + NU))
-CELLS = {"triangle": dmesh.CellType.triangle, "quadrilateral": dmesh.CellType.quadrilateral,
-         "tetrahedron": dmesh.CellType.tetrahedron, "hexahedron": dmesh.CellType.hexahedron}  # fmt: skip
+CELLS = {
+    "triangle": dmesh.CellType.triangle,
+    "quadrilateral": dmesh.CellType.quadrilateral,
+    "tetrahedron": dmesh.CellType.tetrahedron,
+    "hexahedron": dmesh.CellType.hexahedron,
+}
 PLANE = ("triangle", "quadrilateral")
 SHAPES = [(cell, degree) for cell in CELLS for degree in (1, 2)]
 
@@ -83,9 +87,11 @@ def test_uniform_stretch_and_simple_shear(cell, degree):
         check(soft, H, mises(neo_hookean(np.eye(3) + embedded(H))))
 
 
-@pytest.mark.parametrize("law", [di.NeoHookean(E, NU), di.StVenantKirchhoff(E, NU),
-                                 di.MooneyRivlin(2e5, 1e5, 3e6)],
-                         ids=lambda law: type(law).__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "law",
+    [di.NeoHookean(E, NU), di.StVenantKirchhoff(E, NU), di.MooneyRivlin(2e5, 1e5, 3e6)],
+    ids=lambda law: type(law).__name__,
+)
 @pytest.mark.parametrize("cell", ["triangle", "hexahedron"])
 def test_a_rotation_has_no_stress(cell, law):
     solid = block(cell, 1, law)
@@ -133,8 +139,11 @@ def test_plane_stress():
     check(stiff, F[:2, :2] - np.eye(2), expected)
 
 
-@pytest.mark.parametrize("law", [di.LinearElastic(E, NU), di.StVenantKirchhoff(E, NU), di.NeoHookean(E, NU)],
-                         ids=lambda law: type(law).__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "law",
+    [di.LinearElastic(E, NU), di.StVenantKirchhoff(E, NU), di.NeoHookean(E, NU)],
+    ids=lambda law: type(law).__name__,
+)
 def test_a_bar(law):
     """Uniaxial stress on a line, for large strains over the area that there is then."""
     solid = di.Solid(dmesh.create_interval(COMM, 5, [0.0, 2.0]), density=1.0, law=law, cross_section=0.1)
@@ -154,8 +163,10 @@ def test_a_bar(law):
 def test_bodies_of_revolution(cell, degree):
     """Hoop stress, also on the axis; Lame's tube."""
     options = {"hypothesis": "axisymmetric", "degree": degree}
-    for law, stress in ((di.LinearElastic(E, NU), linear),
-                        (di.NeoHookean(E, NU), lambda H: neo_hookean(np.eye(3) + H))):  # fmt: skip
+    for law, stress in (
+        (di.LinearElastic(E, NU), linear),
+        (di.NeoHookean(E, NU), lambda H: neo_hookean(np.eye(3) + H)),
+    ):
         solid = block(cell, law=law, **options)
         check(solid, np.diag([0.1, -0.03]), mises(stress(np.diag([0.1, -0.03, 0.1]))))
     a, b, p = 1.0, 2.0, 1e4
@@ -207,8 +218,12 @@ def test_weights_are_volumes():
 
 
 def test_own_law_of_a_stress():
-    law = di.StressLaw(lambda F: LAME * ufl.tr(F - ufl.Identity(3)) * ufl.Identity(3)
-                       + 2 * MU * ufl.sym(F - ufl.Identity(3)), linear=True)  # fmt: skip
+    law = di.StressLaw(
+        lambda F: (
+            LAME * ufl.tr(F - ufl.Identity(3)) * ufl.Identity(3) + 2 * MU * ufl.sym(F - ufl.Identity(3))
+        ),
+        linear=True,
+    )
     H = np.array(GRADIENTS["both"])
     check(block("tetrahedron", 1, law), H, mises(linear(H)))
 

@@ -145,13 +145,17 @@ def test_modules_are_found_by_their_old_names_too(old, monkeypatch):
     assert found is importlib.import_module(f"dolfinx_impact.{_moved.MOVED[old]}")
 
 
-@pytest.mark.parametrize("old, names", [
-    ("energy", ("EnergyBalance", "ThetaBalance")),
-    ("integrators.formulas", ("CentralDifferences", "ThetaMethod", "refuse_unsteady")),
-    ("obstacle_contact", ("ObstacleContact", "RigidContact")),
-    ("integrators.hati.sides", ("GluedExplicit", "Implicit")),
-    ("rigid_body", ("RigidBody", "RigidBodyContact")), ("steps", ("Steps", "Recorder")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "old, names",
+    [
+        ("energy", ("EnergyBalance", "ThetaBalance")),
+        ("integrators.formulas", ("CentralDifferences", "ThetaMethod", "refuse_unsteady")),
+        ("obstacle_contact", ("ObstacleContact", "RigidContact")),
+        ("integrators.hati.sides", ("GluedExplicit", "Implicit")),
+        ("rigid_body", ("RigidBody", "RigidBodyContact")),
+        ("steps", ("Steps", "Recorder")),
+    ],
+)
 def test_a_module_that_was_divided_still_has_all_its_names(old, names, monkeypatch):
     monkeypatch.delitem(sys.modules, f"dolfinx_impact.{old}", raising=False)
     modules = [f"dolfinx_impact.{each}" for each in _moved.DIVIDED[old]]

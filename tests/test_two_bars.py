@@ -18,8 +18,14 @@ def values(scheme, name="two-bars", **changes):
 
 def run(scheme, name="two-bars", compiled=None, **changes):
     problem = CASES[name].make(scheme, values(scheme, name, **changes), False)
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), progress=False, compiled=compiled)  # fmt: skip
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+        compiled=compiled,
+    )
     return problem, result
 
 
@@ -105,11 +111,19 @@ def test_orders_of_convergence():
     assert found["moreau-jean"] == pytest.approx([0.5, 0.5], abs=0.15)
 
 
-@pytest.mark.parametrize("scheme, changes, claims", [
-    ("cd-lagrange", {}, 1), ("cd-lagrange", {"courant": 1.0}, 2), ("moreau-jean", {}, 2),
-    ("moreau-jean", {"theta": 0.5}, 0), ("cd-lagrange", {"restitution": 0.5}, 0), ("combined", {}, 0),
-    ("cd-lagrange", {"t_end": 1e-4}, 0), ("cd-lagrange", {"t_end": 1.0}, 0),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "scheme, changes, claims",
+    [
+        ("cd-lagrange", {}, 1),
+        ("cd-lagrange", {"courant": 1.0}, 2),
+        ("moreau-jean", {}, 2),
+        ("moreau-jean", {"theta": 0.5}, 0),
+        ("cd-lagrange", {"restitution": 0.5}, 0),
+        ("combined", {}, 0),
+        ("cd-lagrange", {"t_end": 1e-4}, 0),
+        ("cd-lagrange", {"t_end": 1.0}, 0),
+    ],
+)
 def test_study_of_orders(scheme, changes, claims):
     study = case.make(scheme, values(scheme, **changes)).study()
     assert len(study) == claims and all(v.reproduced for v in study)
@@ -142,13 +156,16 @@ def test_bars_at_rest_stay_at_rest():
     assert [v.claim for v in problem.judge(result)[1]] == ["the energy balance closes"]
 
 
-@pytest.mark.parametrize("changes, message", [
-    ({"gap": -1e-4}, r"gap must be at least 0 \[m\], but is -0.0001"),
-    ({"E": 0.0}, r"E must be positive \[Pa\], but is 0.0"),
-    ({"v0": -1.0}, r"v0 must be at least 0 \[m/s\], but is -1.0"),
-    ({"elements": 0}, "elements must be 1 to 10000000, but is 0"),
-    ({"courant": 1.1}, "is above the critical one, 1.22748e-06 s"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"gap": -1e-4}, r"gap must be at least 0 \[m\], but is -0.0001"),
+        ({"E": 0.0}, r"E must be positive \[Pa\], but is 0.0"),
+        ({"v0": -1.0}, r"v0 must be at least 0 \[m/s\], but is -1.0"),
+        ({"elements": 0}, "elements must be 1 to 10000000, but is 0"),
+        ({"courant": 1.1}, "is above the critical one, 1.22748e-06 s"),
+    ],
+)
 def test_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         case.make("cd-lagrange", values("cd-lagrange", **changes))

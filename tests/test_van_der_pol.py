@@ -17,9 +17,12 @@ def run(scheme, **changes):
     p = parameters(scheme, **changes)
     problem = case.make(scheme, p)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
         progress=False,
-    )  # fmt: skip
+    )
     return (result, *problem.judge(result))
 
 
@@ -29,8 +32,15 @@ def acceleration(p, x, v):
 
 def reference(p, t):
     """Without the wall, by a method of order 8."""
-    found = solve_ivp(lambda _, y: [y[1], acceleration(p, *y)], (0, t[-1]), [p["x0"], p["v0"]],
-                      method="DOP853", t_eval=t, rtol=1e-12, atol=1e-13)  # fmt: skip
+    found = solve_ivp(
+        lambda _, y: [y[1], acceleration(p, *y)],
+        (0, t[-1]),
+        [p["x0"], p["v0"]],
+        method="DOP853",
+        t_eval=t,
+        rtol=1e-12,
+        atol=1e-13,
+    )
     return found.y[0]
 
 
@@ -135,13 +145,18 @@ def test_courant_is_the_other_way_to_give_the_step():
     assert problem.effective == {"h": pytest.approx(0.01), "courant": pytest.approx(0.01)}
 
 
-@pytest.mark.parametrize("wrong, words", [
-    ({"wall": "left"}, "wall must be a finite number or none, not 'left'"),
-    ({"wall": "nan"}, "wall must be a finite number or none"),
-    ({"wall": "2"}, "x0 must not lie behind the wall at 2 m, but is 1 m"),
-    ({"omega0": 0.0}, r"omega0 must be positive \[1/s\]"), ({"X0": -1.0}, r"X0 must be positive \[m\]"),
-    ({"h": 3.0}, "above the critical one, 2 s"), ({"restitution": 2.0}, "restitution must lie in"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"wall": "left"}, "wall must be a finite number or none, not 'left'"),
+        ({"wall": "nan"}, "wall must be a finite number or none"),
+        ({"wall": "2"}, "x0 must not lie behind the wall at 2 m, but is 1 m"),
+        ({"omega0": 0.0}, r"omega0 must be positive \[1/s\]"),
+        ({"X0": -1.0}, r"X0 must be positive \[m\]"),
+        ({"h": 3.0}, "above the critical one, 2 s"),
+        ({"restitution": 2.0}, "restitution must lie in"),
+    ],
+)
 def test_what_is_no_oscillator(wrong, words):
     with pytest.raises(ValueError, match=words):
         case.make("cd-lagrange", parameters("cd-lagrange", **wrong))

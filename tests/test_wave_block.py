@@ -24,17 +24,23 @@ def run(scheme="cd-lagrange", allow_unstable=False, **changes):
     p = parameters(scheme, **changes)
     problem = case.make(scheme, p, allow_unstable)
     result = di.simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=p["every"], progress=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
     results, verdicts = problem.judge(result)
     return result, results, verdicts
 
 
 @given(
-    side=st.floats(1e-3, 10.0), nu=st.floats(-0.9, 0.49), rho=st.floats(100.0, 2e4),
+    side=st.floats(1e-3, 10.0),
+    nu=st.floats(-0.9, 0.49),
+    rho=st.floats(100.0, 2e4),
     place=st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)),
-)  # fmt: skip
+)
 def test_the_mode_is_a_free_vibration_of_the_block(side, nu, rho, place):
     p = parameters(side=side, nu=nu, rho=rho)
     k, mu = math.pi / side, p["E"] / (2 * (1 + nu))

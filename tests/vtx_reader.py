@@ -14,8 +14,14 @@ _TYPES = {2: c_double, 8: c_int64, 9: c_uint8, 11: c_uint32}
 
 
 class _VariableInfo(ctypes.Structure):
-    _fields_ = [("dims", c_int), ("shape", POINTER(c_size_t)), ("is_value", c_int), ("reverse", c_int),
-                ("nblocks", c_size_t), ("blocks", c_void_p)]  # fmt: skip
+    _fields_ = [
+        ("dims", c_int),
+        ("shape", POINTER(c_size_t)),
+        ("is_value", c_int),
+        ("reverse", c_int),
+        ("nblocks", c_size_t),
+        ("blocks", c_void_p),
+    ]
 
 
 def _library():

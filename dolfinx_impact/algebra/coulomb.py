@@ -71,9 +71,13 @@ def residual(H: NDArray, b: NDArray, r: NDArray, mu: float | NDArray, dimension:
 
 
 def solve(
-    H: NDArray, b: NDArray, mu: float | NDArray, dimension: int, *,
+    H: NDArray,
+    b: NDArray,
+    mu: float | NDArray,
+    dimension: int,
+    *,
     tolerance: float = complementarity.TOLERANCE,
-) -> NDArray:  # fmt: skip
+) -> NDArray:
     """Solve the frictional contact problem.
 
     Args:
@@ -148,6 +152,7 @@ def _misfit(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> float:
 
 def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
     """Nonlinear block Gauss-Seidel, with Newton on the whole problem where it converges slowly."""
+
     def misfit(y: NDArray) -> float:
         return _misfit(S, c, y, m, d)
 
@@ -228,9 +233,7 @@ def _sweep(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> tuple[NDAr
     return x, False
 
 
-def _newton(
-    S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int, rho: float | None = None
-) -> NDArray:
+def _newton(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int, rho: float | None = None) -> NDArray:
     """Semi-smooth Newton on the natural map (Alart and Curnier, 1991); returns the best iterate.
 
     With a weight rho of w the steps are minimum-norm solutions, since rows on shared dofs make the Jacobian
@@ -319,9 +322,7 @@ def _slips_3d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
     return [_polished(N, row, c[0], A, a, m, max(alpha, 0.0)) for alpha in real]
 
 
-def _polished(
-    N: float, row: NDArray, c_n: float, A: NDArray, a: NDArray, m: float, alpha: float
-) -> NDArray:
+def _polished(N: float, row: NDArray, c_n: float, A: NDArray, a: NDArray, m: float, alpha: float) -> NDArray:
     """Slip impulse for alpha, refined by Newton on ``|x_T| - m x_N``, which the quartic squares."""
     for _ in range(4):
         x_t = np.linalg.solve(A + alpha * np.eye(2), a)

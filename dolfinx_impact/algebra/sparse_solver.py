@@ -128,8 +128,12 @@ class SymmetricSolver:
         self._dofs, self._size, self._loops = dofs, size, kernels.load()
         order = dofs[np.argsort(self._all.perm_c)].astype(np.uint32)
         self.factors = (
-            order, *sparse_rows(lower), *sparse_rows(lower.T.tocsr()), 1.0 / pivots, np.zeros(order.size)
-        )  # fmt: skip
+            order,
+            *sparse_rows(lower),
+            *sparse_rows(lower.T.tocsr()),
+            1.0 / pivots,
+            np.zeros(order.size),
+        )
 
     def solve(self, b: NDArray, out: NDArray) -> None:
         """Write the solution for ``b``, shape (size,), into ``out``."""

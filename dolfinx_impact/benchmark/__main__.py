@@ -47,9 +47,11 @@ def _complain(message: object) -> None:
 
 def _arguments() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog=_PROGRAM, description="Cases with known answers, for every scheme.", epilog=_EXAMPLES,
+        prog=_PROGRAM,
+        description="Cases with known answers, for every scheme.",
+        epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     names = commands.add_parser("list", help="the cases and schemes, and their parameters")
     names.add_argument("name", nargs="?", metavar="NAME", help="a case or a scheme: all about it")
@@ -57,8 +59,14 @@ def _arguments() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a case with a scheme; history, results, verdicts")
     run.add_argument("case")
     run.add_argument("scheme")
-    run.add_argument("--set", action="extend", nargs="+", default=[], metavar="NAME=VALUE",
-                     help="parameters; see list CASE and list SCHEME")  # fmt: skip
+    run.add_argument(
+        "--set",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="parameters; see list CASE and list SCHEME",
+    )
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
     run.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the run, to go on from there")
@@ -67,9 +75,11 @@ def _arguments() -> argparse.ArgumentParser:
     report = commands.add_parser("report", help="all cases with all schemes, every claim decided")
     report.add_argument("--cases", type=_names, metavar="A,B", help="default: all")
     report.add_argument(
-        "--schemes", type=_names, metavar="C,module:Class",
+        "--schemes",
+        type=_names,
+        metavar="C,module:Class",
         help="names leave out the others of the catalogue, classes of your own come beside them",
-    )  # fmt: skip
+    )
     report.add_argument("--out", type=Path, metavar="DIR", help="default: results/report")
     report.add_argument(
         "--jobs", type=int, metavar="N", help="processes, at most four a core; default: usable cores"

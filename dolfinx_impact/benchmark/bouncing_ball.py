@@ -50,9 +50,13 @@ def build(p: Values) -> tuple[PointMasses, DofBound]:
     solution = exact(p)
     ball = PointMasses(p["m"], load=[-p["m"] * p["gravity"]], labels=["z"], length=solution.top or 1.0)
     ground = DofBound(
-        ball, 0, lower=0.0, restitution=p["restitution"], gap_tolerance=p["gap_tolerance"],
+        ball,
+        0,
+        lower=0.0,
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
         touching=p.get("touching", True),
-    )  # fmt: skip
+    )
     return ball, ground
 
 
@@ -105,9 +109,15 @@ class BallLog(RunLog):
         if self._tops.size < n:
             self._tops = np.zeros(n)
         count = self._flights(
-            steps.t[:n], steps.u[:n, 0], steps.v[:n, 0], steps.v_t[:n, 0], steps.r[:n, 0],
-            self._numbers, self._state, self._tops,
-        )  # fmt: skip
+            steps.t[:n],
+            steps.u[:n, 0],
+            steps.v[:n, 0],
+            steps.v_t[:n, 0],
+            steps.r[:n, 0],
+            self._numbers,
+            self._state,
+            self._tops,
+        )
         self.heights += [float(top) for top in self._tops[:count]]
 
     def close(self) -> None:
@@ -121,9 +131,15 @@ class BallLog(RunLog):
 
 
 def _follow_flights(
-    t: NDArray, z: NDArray, v: NDArray, v_t: NDArray, r: NDArray, numbers: NDArray, state: NDArray,
+    t: NDArray,
+    z: NDArray,
+    v: NDArray,
+    v_t: NDArray,
+    r: NDArray,
+    numbers: NDArray,
+    state: NDArray,
     tops: NDArray,
-) -> int:  # fmt: skip
+) -> int:
     """Follow the flights; the heights of those that end go into ``tops``, their number is returned."""
     e, m, gravity = numbers
     last, v_before, top, hit, resting, defect, energy = state
@@ -168,9 +184,7 @@ def measure(log: BallLog, integrator: Integrator) -> dict[str, Any]:
     }
 
 
-def verdicts(
-    scheme: str, results: dict[str, Any], log: BallLog, result: Result, p: Values
-) -> list[Verdict]:
+def verdicts(scheme: str, results: dict[str, Any], log: BallLog, result: Result, p: Values) -> list[Verdict]:
     """What the papers say of the scheme, decided from the run."""
     ball, kind, e = exact(p), find_scheme(scheme).contact, p["restitution"]
     found = []
@@ -179,12 +193,20 @@ def verdicts(
     if log.contact_start is None:
         return found
     if "velocity" in kind:
-        found.append(Verdict.below("Newton's impact law holds in every step [m/s]", log.rebound_defect,
-                                   1e-14 * max(1.0, ball.impact_speed)))
+        found.append(
+            Verdict.below(
+                "Newton's impact law holds in every step [m/s]",
+                log.rebound_defect,
+                1e-14 * max(1.0, ball.impact_speed),
+            )
+        )
         found += _rest_verdicts(kind, results, ball, result, p)
     if "position" in kind and (e == 0 or "velocity" in kind):
-        found.append(Verdict.below("the ball never penetrates [m]", results["penetration_max"],
-                                   1e-13 * max(1.0, ball.top)))
+        found.append(
+            Verdict.below(
+                "the ball never penetrates [m]", results["penetration_max"], 1e-13 * max(1.0, ball.top)
+            )
+        )
     if kind == "velocity" and e == 1 and log.heights:
         worst = max(abs(height - log.heights[0]) for height in log.heights)
         found.append(Verdict.below("the ball always reaches the same height [m]", worst, 1e-11 * ball.top))
@@ -211,8 +233,10 @@ def _rest_verdicts(
     passes.reproduced &= results["rest_time"] is not None
     # A step makes up to h v before the ball is seen to be in the ground.
     depth = p["h"] * (ball.impact_speed + p["h"] * ball.gravity)
-    return [passes, Verdict.below("it rests within the depth h v of an impact [m]",
-                                  results["final_position"], depth)]  # fmt: skip
+    return [
+        passes,
+        Verdict.below("it rests within the depth h v of an impact [m]", results["final_position"], depth),
+    ]
 
 
 def rest_tolerance(ball: BouncingBall, h: float) -> float:
@@ -236,15 +260,21 @@ def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Re
     """What Di Stasio et al. (2019), Figures 3 and 4, hold for and against the position level."""
     found = []
     if scheme == "paoli-schatzman" and ball.restitution == 1 and log.heights:
-        found.append(_above("impacts feed energy: it rises above its first height [m]",
-                            max(log.heights), ball.top * (1 + 1e-9)))
+        found.append(
+            _above(
+                "impacts feed energy: it rises above its first height [m]",
+                max(log.heights),
+                ball.top * (1 + 1e-9),
+            )
+        )
     if scheme in ("carpenter", "paoli-schatzman") and ball.restitution == 0:
         away = float(abs(result["u"][:, 0] - ball.position(result["t"])).max())
         found.append(Verdict.below("the scheme follows the exact solution [m]", away, 1e-11 * ball.top))
     if scheme == "carpenter-implicit":
         limit = 1e-3 * float(ball.energy(0.0))
-        found.append(_above("the scheme is unstable at the impact: energy left, none is due [J]",
-                            log.energy, limit))
+        found.append(
+            _above("the scheme is unstable at the impact: energy left, none is due [J]", log.energy, limit)
+        )
     return found
 
 
@@ -255,8 +285,10 @@ def _above(claim: str, measured: float, limit: float) -> Verdict:
 
 
 BOUNCING_BALL = Case(
-    PARAMETERS, NAMED, make,
+    PARAMETERS,
+    NAMED,
+    make,
     about="A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
-          "time, after which it must rest.",
+    "time, after which it must rest.",
     drawing=drawings.bouncing_ball,
-)  # fmt: skip
+)

@@ -36,24 +36,35 @@ _MOST_REFINED = 50
 PARAMETERS = {
     "ratio": SCHEMES["hati"].parameters["ratio"],
     "partition": Option(
-        "small", "-", "explicit part of hati: small, the elements that touch a wheel; paper, the trolley and "
-        "the girders within 2 m of its middle", tuple(crane.PARTITIONS),
+        "small",
+        "-",
+        "explicit part of hati: small, the elements that touch a wheel; paper, the trolley and "
+        "the girders within 2 m of its middle",
+        tuple(crane.PARTITIONS),
     ),
     "refine": Option(1, "-", "parts into which every element is divided"),
     "trolley": Option(0.0, "m", "position of the trolley's middle along the girders"),
     "record": Option(
-        "builtin", "-", "acceleration of the ground, positive upwards: builtin, from a formula, or a file "
+        "builtin",
+        "-",
+        "acceleration of the ground, positive upwards: builtin, from a formula, or a file "
         ".AT2 or .csv; it acts in z, also a record of a horizontal motion",
     ),
     "alpha": Option(0.0, "1/s", "mass-proportional damping"),
     "shaken": Option(
-        "all", "-", "what the acceleration loads: all, displacements relative to the ground; bridge, the "
-        "paper's words to the letter, all but the trolley", ("all", "bridge"),
+        "all",
+        "-",
+        "what the acceleration loads: all, displacements relative to the ground; bridge, the "
+        "paper's words to the letter, all but the trolley",
+        ("all", "bridge"),
     ),
     "start": Option(
-        "static", "-", "static: equilibrium under gravity with tied wheels, then released; sudden: gravity "
+        "static",
+        "-",
+        "static: equilibrium under gravity with tied wheels, then released; sudden: gravity "
         "acts at once on the undeformed crane (trolley and girders fall alike at first, and impulses are "
-        "rounding)", ("static", "sudden"),
+        "rounding)",
+        ("static", "sudden"),
     ),
     **COMMON,
     "h": Option(1e-5, "s", "time step, the fine one of hati; the other way to give it is courant"),
@@ -62,7 +73,7 @@ PARAMETERS = {
     ),
     "t_end": Option(1.0, "s", "end time"),
     "every": Option(1, "steps", "steps between samples of the history, coarse ones of hati"),
-}  # fmt: skip
+}
 
 
 def read_record(name: str) -> Signal:
@@ -113,9 +124,7 @@ class Crane:
         self.named: NamedMesh = crane.crane_mesh(trolley=p["trolley"], refine=p["refine"])
         self.frame = crane.crane_frame(self.named, **self._loads())
         tied = crane.wheels(self.frame, gap0=0.0)
-        self.u, self.reactions = tied_equilibrium(
-            self.frame, tied, hold=crane.horizontal_hold(self.frame)
-        )
+        self.u, self.reactions = tied_equilibrium(self.frame, tied, hold=crane.horizontal_hold(self.frame))
         self._apart = tied.L(self.u)
 
     def _loads(self) -> dict[str, Any]:
@@ -160,11 +169,15 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(results, log, result, p)
 
     return Problem(
-        integrator, p["t_end"], crane.wheel_rows(bodies[0]), log, judge,
+        integrator,
+        p["t_end"],
+        crane.wheel_rows(bodies[0]),
+        log,
+        judge,
         dofs=int(np.count_nonzero(~model.frame.constrained)),
         effective={"h": h, "courant": h / critical},
         files={"events.csv": lambda: log.events.table()},
-    )  # fmt: skip
+    )
 
 
 def measure(
@@ -225,28 +238,44 @@ def verdicts(results: dict[str, Any], log: EventLog, result: Result, p: Values) 
     ]
     load = crane.MASSES["trolley"] * crane.GRAVITY
     rounding = 1e-9 * load * p["refine"] ** 2  # as the condition of the stiffness
-    found.append(Verdict.equal("the wheels at rest carry the trolley's weight [N]",
-                               sum(results["reactions"]), load, rounding))  # fmt: skip
+    found.append(
+        Verdict.equal(
+            "the wheels at rest carry the trolley's weight [N]", sum(results["reactions"]), load, rounding
+        )
+    )
     if p["trolley"] == 0:
         worst = max(results["reactions"], key=lambda r: abs(r - load / 4))
-        found.append(Verdict.equal("each of the wheels carries a quarter of it [N]",
-                                   worst, load / 4, rounding))  # fmt: skip
+        found.append(
+            Verdict.equal("each of the wheels carries a quarter of it [N]", worst, load / 4, rounding)
+        )
     if p["refine"] == 1:
         found.append(Verdict.equal("the model has 2352 free dofs", results["dofs"], 2352, 0))
     if result.balance:
         found.append(balance_verdict(results["balance_residual"], BALANCE, result.steps))
     if np.isfinite(log.widest_touching):
-        found.append(Verdict.below("impulses act at closed gaps: the largest gap with one [m]",
-                                   max(0.0, log.widest_touching), p["gap_tolerance"]))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "impulses act at closed gaps: the largest gap with one [m]",
+                max(0.0, log.widest_touching),
+                p["gap_tolerance"],
+            )
+        )
     if results["momentum_defect"] is not None:
-        found.append(Verdict.below("loads and wheels give the trolley its vertical momentum (relative)",
-                                   results["momentum_defect"], 1e-9 * p["refine"] ** 2))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "loads and wheels give the trolley its vertical momentum (relative)",
+                results["momentum_defect"],
+                1e-9 * p["refine"] ** 2,
+            )
+        )
     return found
 
 
 BRIDGE_CRANE = Case(
-    PARAMETERS, ("cd-lagrange", "hati"), make,
+    PARAMETERS,
+    ("cd-lagrange", "hati"),
+    make,
     about="A bridge crane under vertical shaking. The trolley is loose on its girders: its four wheels lift "
-          "off and come down again.",
+    "off and come down again.",
     drawing=drawings.bridge_crane,
-)  # fmt: skip
+)

@@ -112,10 +112,19 @@ def classify(runs: Runs, row: Row, phases: Sequence[int] = range(PHASES)) -> dic
 
 
 _CELLS = (
-    "force_std", "force_max_deviation", "force_predicted", "oscillation", "energy_change_1",
-    "energy_change_4", "energy", "courant", "courant_predicted", "force_error", "displacement_error",
+    "force_std",
+    "force_max_deviation",
+    "force_predicted",
+    "oscillation",
+    "energy_change_1",
+    "energy_change_4",
+    "energy",
+    "courant",
+    "courant_predicted",
+    "force_error",
+    "displacement_error",
     "changes",
-)  # fmt: skip
+)
 
 
 def _of_runs(runs: Runs, scheme: str, phases: Sequence[int]) -> dict[str, Any]:

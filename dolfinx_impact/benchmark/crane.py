@@ -73,9 +73,13 @@ def crane_mesh(*, trolley: float = 0.0, refine: int = 1) -> NamedMesh:
 
 
 def crane_frame(
-    named: NamedMesh, *, cells: Sequence[str] | None = None, record: Signal | None = None,
-    damping: float = 0.0, shaken: str = "all",
-) -> Frame:  # fmt: skip
+    named: NamedMesh,
+    *,
+    cells: Sequence[str] | None = None,
+    record: Signal | None = None,
+    damping: float = 0.0,
+    shaken: str = "all",
+) -> Frame:
     """The crane, or the part of it on some cells, under gravity and vertical shaking.
 
     Args:
@@ -89,9 +93,16 @@ def crane_frame(
     parts = [part for beams in BEAMS.values() for part in beams] if cells is None else list(cells)
     sections = {part: SECTIONS[name] for name, beams in BEAMS.items() for part in beams if part in parts}
     frame = Frame(
-        named, sections=sections, cells=None if cells is None else parts, fixed=("crane wheels",),
-        gravity=(0.0, 0.0, -GRAVITY), damping=damping, density=DENSITY, E=E, nu=NU,
-    )  # fmt: skip
+        named,
+        sections=sections,
+        cells=None if cells is None else parts,
+        fixed=("crane wheels",),
+        gravity=(0.0, 0.0, -GRAVITY),
+        damping=damping,
+        density=DENSITY,
+        E=E,
+        nu=NU,
+    )
     if record is not None:
         pattern = -frame.inertia((0.0, 0.0, 1.0))
         if shaken == "bridge":

@@ -62,9 +62,16 @@ class EventLog(RunLog):
     """
 
     state_names = (
-        *RunLog.state_names, "widest", "widest_touching", "impulses", "first", "last", "_touching", "_last",
+        *RunLog.state_names,
+        "widest",
+        "widest_touching",
+        "impulses",
+        "first",
+        "last",
+        "_touching",
+        "_last",
         "_found",
-    )  # fmt: skip
+    )
 
     def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
         super().__init__(integrator, normal)

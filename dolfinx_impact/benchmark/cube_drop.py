@@ -79,9 +79,13 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         raise ValueError(f"v0 must be above gap_tolerance / h = {least:g} m/s, but is {p['v0']}")
     # One step away, whatever E is: at the start itself nothing would rebound.
     plane = RigidContact(
-        cube, "bottom", Plane(-p["v0"] * h * up, up), restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
-    )  # fmt: skip
+        cube,
+        "bottom",
+        Plane(-p["v0"] * h * up, up),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
     t_end = p["t_end"] if p["t_end"] is not None else TRANSITS * transit(p)
     integrator = find_scheme(scheme).bind(cube, h, plane, p, allow_unstable=allow_unstable)
     integrator.start(0.0, np.tile(-p["v0"] * up, cube.size // 3))
@@ -92,11 +96,15 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(results, integrator, t_end, p)
 
     return Problem(
-        integrator, t_end, plane.approach(), log, judge,
+        integrator,
+        t_end,
+        plane.approach(),
+        log,
+        judge,
         dofs=int(parallel.total(cube.comm, cube.owned)),
         effective={"h": h, "courant": h / critical, "t_end": t_end},
         study=lambda: study(scheme, p),
-    )  # fmt: skip
+    )
 
 
 def transit(p: Values) -> float:
@@ -146,9 +154,13 @@ def rebound(scheme: str, p: Values, **changes: Any) -> float:
     values = {**p, "h": None, "t_end": None, **changes}
     problem = make(scheme, values)
     result = simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=values["every"], progress=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=values["every"],
+        progress=False,
+    )
     return float(problem.judge(result)[0]["rebound_ratio"])
 
 
@@ -158,21 +170,38 @@ def study(scheme: str, p: Values) -> list[Verdict]:
         return []
     coarse, middle, fine = REFINEMENTS
     same = [rebound(scheme, p, elements=middle, E=p["E"] * factor) for factor in SOFTER]
-    rough, found = ([rebound(scheme, p, elements=n, restitution=e) for e in RESTITUTIONS]
-                    for n in (coarse, fine))  # fmt: skip
+    rough, found = (
+        [rebound(scheme, p, elements=n, restitution=e) for e in RESTITUTIONS] for n in (coarse, fine)
+    )
     return [
-        Verdict.below("the rebound does not depend on E (relative spread over E, E/10, E/100)",
-                      np.ptp(same) / np.max(np.abs(same)), 1e-6),
-        *(Verdict.equal(f"rebound over v0 with e = {e:g} at {fine} elements; expected is the mean over e",
-                        value, float(np.mean(found)), 0.02) for e, value in zip(RESTITUTIONS, found)),
-        Verdict.below(f"the rebounds of all e approach each other at first order or faster (spread at {fine} "
-                      f"over that at {coarse} elements)", np.ptp(found) / np.ptp(rough), coarse / fine),
-    ]  # fmt: skip
+        Verdict.below(
+            "the rebound does not depend on E (relative spread over E, E/10, E/100)",
+            np.ptp(same) / np.max(np.abs(same)),
+            1e-6,
+        ),
+        *(
+            Verdict.equal(
+                f"rebound over v0 with e = {e:g} at {fine} elements; expected is the mean over e",
+                value,
+                float(np.mean(found)),
+                0.02,
+            )
+            for e, value in zip(RESTITUTIONS, found)
+        ),
+        Verdict.below(
+            f"the rebounds of all e approach each other at first order or faster (spread at {fine} "
+            f"over that at {coarse} elements)",
+            np.ptp(found) / np.ptp(rough),
+            coarse / fine,
+        ),
+    ]
 
 
 CUBE_DROP = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
     about="An elastic cube falls flat on a rigid plane. Waves in the cube, not the restitution of its "
-          "contact nodes, decide how fast it rebounds.",
+    "contact nodes, decide how fast it rebounds.",
     drawing=drawings.cube_drop,
-)  # fmt: skip
+)

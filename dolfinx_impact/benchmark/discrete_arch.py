@@ -48,9 +48,15 @@ SCHEME_NAMES = tuple(
 )
 #: What must not change the nodes in contact at the end ("numerical artefacts").
 VARIANTS: tuple[dict[str, float], ...] = (
-    {"m": 0.5, "h": 0.2}, {"m": 2.0}, {"damping": 0.02}, {"damping": 0.1},
-    {"load": 7e-4}, {"load": 2e-3}, {"h": 0.15}, {"h": 0.6},
-)  # fmt: skip
+    {"m": 0.5, "h": 0.2},
+    {"m": 2.0},
+    {"damping": 0.02},
+    {"damping": 0.1},
+    {"load": 7e-4},
+    {"load": 2e-3},
+    {"h": 0.15},
+    {"h": 0.6},
+)
 SMALL_RATIO = 1e-3
 
 
@@ -69,9 +75,13 @@ def build(p: Values) -> tuple[Chain, DofBound]:
     names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
     chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
     floor = DofBound(
-        chain, [int(dof) for dof in chain.heights], lower=-p["floor"], restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
-    )  # fmt: skip
+        chain,
+        [int(dof) for dof in chain.heights],
+        lower=-p["floor"],
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
     floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
     return chain, floor
 
@@ -100,8 +110,16 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(scheme, results, chain, integrator, still, p, log)
 
     effective = {"h": integrator.dt, "courant": integrator.dt / chain.critical_time_step()}
-    return Problem(integrator, t_end, chain.rows(), log, judge, chain.size, effective=effective,
-                   study=lambda: scaling_verdicts(scheme, p))  # fmt: skip
+    return Problem(
+        integrator,
+        t_end,
+        chain.rows(),
+        log,
+        judge,
+        chain.size,
+        effective=effective,
+        study=lambda: scaling_verdicts(scheme, p),
+    )
 
 
 def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tuple[float, float, float]]:
@@ -174,25 +192,46 @@ def measure(log: ArchLog, chain: Chain, integrator: Integrator, still: Equilibri
 
 
 def verdicts(
-    scheme: str, results: dict[str, Any], chain: Chain, integrator: Integrator, still: Equilibrium,
-    p: Values, log: ArchLog,
-) -> list[Verdict]:  # fmt: skip
+    scheme: str,
+    results: dict[str, Any],
+    chain: Chain,
+    integrator: Integrator,
+    still: Equilibrium,
+    p: Values,
+    log: ArchLog,
+) -> list[Verdict]:
     """What the paper says of the case, decided from the run."""
     snapped = snapped_equilibrium(chain, p["floor"])
     active, ratio = results["active_nodes"], results["contact_impulse_ratio"]
     found = [
-        balance_verdict(results["balance_residual"], 1e-12 if find_scheme(scheme).explicit else 1e-11,
-                        integrator.n),
-        _below_supports("a static equilibrium on the floor exists: height of its middle [m]",
-                        _middle(chain, snapped.positions), bool(snapped.active), p),
-        _below_supports("the arch has snapped and rests on the floor: height of its middle [m]",
-                        results["middle_height"], bool(active), p),
+        balance_verdict(
+            results["balance_residual"], 1e-12 if find_scheme(scheme).explicit else 1e-11, integrator.n
+        ),
+        _below_supports(
+            "a static equilibrium on the floor exists: height of its middle [m]",
+            _middle(chain, snapped.positions),
+            bool(snapped.active),
+            p,
+        ),
+        _below_supports(
+            "the arch has snapped and rests on the floor: height of its middle [m]",
+            results["middle_height"],
+            bool(active),
+            p,
+        ),
         # A node is stopped at the first step that finds it below the floor, and stays at its depth.
-        Verdict.below("the end is a static equilibrium but for the depth h v of the impact [m]",
-                      results["static_distance"], integrator.dt * log.fastest),
-        Verdict.equal("nodes that touch at the end but not in statics, or the reverse",
-                      len(set(active) ^ set(still.active)), 0, 0),
-    ]  # fmt: skip
+        Verdict.below(
+            "the end is a static equilibrium but for the depth h v of the impact [m]",
+            results["static_distance"],
+            integrator.dt * log.fastest,
+        ),
+        Verdict.equal(
+            "nodes that touch at the end but not in statics, or the reverse",
+            len(set(active) ^ set(still.active)),
+            0,
+            0,
+        ),
+    ]
     if ratio is not None:
         limit = p["stop_ratio"] or SMALL_RATIO
         found.append(Verdict.below("the impulse of inertia vanishes against that of contact", ratio, limit))
@@ -256,8 +295,10 @@ def _middle(chain: Chain, x: NDArray) -> float:
 
 
 DISCRETE_ARCH = Case(
-    PARAMETERS, SCHEME_NAMES, make,
+    PARAMETERS,
+    SCHEME_NAMES,
+    make,
     about="A shallow arch of masses and springs is pushed through and snaps onto a floor. Only the state of "
-          "rest counts, so that its masses are free to choose.",
+    "rest counts, so that its masses are free to choose.",
     drawing=drawings.discrete_arch,
-)  # fmt: skip
+)

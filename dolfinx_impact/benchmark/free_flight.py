@@ -55,8 +55,9 @@ PARAMETERS = {
     "rho": Option(1000.0, "kg/m3", "density"),
     "v0": Option(0.1, "m/s", "speed of the center"),
     "spin": Option(7.0, "rad/s", "rate of rotation, of a box about nearly its middle axis, which tumbles"),
-    "courant": Option(None, "-", "time step over the critical one at rest (default 0.25 explicit, 2 "
-                      "implicit)"),
+    "courant": Option(
+        None, "-", "time step over the critical one at rest (default 0.25 explicit, 2 implicit)"
+    ),
     **COMMON,
     "t_end": Option(None, "s", "end time (default 100 000 steps, of implicit schemes 1000)"),
     "every": Option(100, "steps", "steps between samples of the history"),
@@ -119,10 +120,14 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(results, integrator, h / critical, p)
 
     return Problem(
-        integrator, t_end, corners(body), log, judge,
+        integrator,
+        t_end,
+        corners(body),
+        log,
+        judge,
         dofs=int(parallel.total(body.comm, body.owned)),
         effective={"h": h, "courant": h / critical, "t_end": t_end},
-    )  # fmt: skip
+    )
 
 
 def corners(body: Solid) -> SparseRows:
@@ -271,25 +276,45 @@ def verdicts(results: dict[str, Any], integrator: Integrator, courant: float, p:
     if integrator.balance().closes:
         rounding = 1e-12 if integrator.mass == "lumped" else 1e-11
         found.append(balance_verdict(results["balance_residual"], rounding, steps))
-    found.append(Verdict.below("the momentum stays (largest change over sqrt(2 m T) of the start)",
-                               results["linear_momentum_defect"], limit))  # fmt: skip
+    found.append(
+        Verdict.below(
+            "the momentum stays (largest change over sqrt(2 m T) of the start)",
+            results["linear_momentum_defect"],
+            limit,
+        )
+    )
     if p.get("force", "midpoint") == "midpoint" and p.get("theta", 0.5) == 0.5:
-        found.append(Verdict.below("the angular momentum stays (largest relative change)",
-                                   results["angular_momentum_defect"], limit))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "the angular momentum stays (largest relative change)",
+                results["angular_momentum_defect"],
+                limit,
+            )
+        )
     if "conserved_energy_defect" in results:
         larger = max(1.0, courant / COURANT[True])
         found += [
-            Verdict.below("the mean of the discrete energy does not drift, but for terms in h^2 (last "
-                          "tenth of the steps to the first)", results["energy_defect"], DRIFT * larger**2),
-            Verdict.below("nor does that of the conserved energy, but for terms in h^4 (likewise)",
-                          results["conserved_energy_defect"], CONSERVED * larger**4),
-        ]  # fmt: skip
+            Verdict.below(
+                "the mean of the discrete energy does not drift, but for terms in h^2 (last "
+                "tenth of the steps to the first)",
+                results["energy_defect"],
+                DRIFT * larger**2,
+            ),
+            Verdict.below(
+                "nor does that of the conserved energy, but for terms in h^4 (likewise)",
+                results["conserved_energy_defect"],
+                CONSERVED * larger**4,
+            ),
+        ]
     return found
 
 
 FREE_FLIGHT = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults={"force": "midpoint"},
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
+    defaults={"force": "midpoint"},
     about="A soft block spins, swings and stretches in free flight. Without any force from outside, its "
-          "momentum, its spin and its energy stay the same.",
+    "momentum, its spin and its energy stay the same.",
     drawing=drawings.free_flight,
-)  # fmt: skip
+)

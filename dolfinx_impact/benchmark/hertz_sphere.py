@@ -90,10 +90,14 @@ def make_sphere(p: Values) -> Solid:
         mesh.package_mesh("sphere.geo"),
         gdim=2 if flat else 3,
         parameters={
-            "dimension": 2 if flat else 3, "R": p["R"], "fine": min(radius / p["resolution"], coarse),
-            "reach": 1.5 * radius, "growth": growth, "coarse": coarse,
+            "dimension": 2 if flat else 3,
+            "R": p["R"],
+            "fine": min(radius / p["resolution"], coarse),
+            "reach": 1.5 * radius,
+            "growth": growth,
+            "coarse": coarse,
         },
-    )  # fmt: skip
+    )
     law = LinearElastic(p["E"], p["nu"])
     if flat:
         return Solid(named, density=p["rho"], law=law, hypothesis="axisymmetric", fixed={"axis": (0,)})
@@ -149,9 +153,12 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     hertz, sphere = exact(p), make_sphere(p)
     up = np.eye(sphere.block)[-1]
     plane = RigidContact(
-        sphere, "contact", Plane(0.0 * up, up), gap_tolerance=p["gap_tolerance"],
+        sphere,
+        "contact",
+        Plane(0.0 * up, up),
+        gap_tolerance=p["gap_tolerance"],
         touching=p.get("touching", True),
-    )  # fmt: skip
+    )
     critical, explicit = sphere.critical_time_step(), find_scheme(scheme).explicit
     courant = p["courant"] if p["courant"] is not None else (0.9 if explicit else 10.0)
     h = p["h"] if p["h"] is not None else courant * critical
@@ -165,11 +172,15 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(results, integrator, t_end, p)
 
     return Problem(
-        integrator, t_end, plane.approach(), log, judge,
+        integrator,
+        t_end,
+        plane.approach(),
+        log,
+        judge,
         dofs=int(parallel.total(sphere.comm, sphere.owned)),
         effective={"h": h, "courant": h / critical, "t_end": t_end},
         study=lambda: faster(scheme, p),
-    )  # fmt: skip
+    )
 
 
 def measure(result: Result, log: ForceLog, integrator: Integrator, p: Values) -> dict[str, Any]:
@@ -215,11 +226,19 @@ def beside_hertz(results: dict[str, Any], t_end: float, p: Values) -> list[Verdi
         return []
     where, allowed = f"at {p['v0']:g} m/s", ALLOWED[p["geometry"]]
     return [
-        Verdict.equal(f"the peak force is Hertz's (ratio) {where}",
-                      results["peak_force"] / results["peak_force_hertz"], 1.0, allowed),
-        Verdict.equal(f"the contact lasts as long as Hertz's (ratio) {where}",
-                      results["duration"] / results["duration_hertz"], 1.0, allowed),
-    ]  # fmt: skip
+        Verdict.equal(
+            f"the peak force is Hertz's (ratio) {where}",
+            results["peak_force"] / results["peak_force_hertz"],
+            1.0,
+            allowed,
+        ),
+        Verdict.equal(
+            f"the contact lasts as long as Hertz's (ratio) {where}",
+            results["duration"] / results["duration_hertz"],
+            1.0,
+            allowed,
+        ),
+    ]
 
 
 def faster(scheme: str, p: Values) -> list[Verdict]:
@@ -230,16 +249,22 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
     values = {**p, "v0": FASTER, "h": None, "courant": None, "t_end": None}
     problem = make(scheme, values)
     result = simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=problem.observers(),
-        every=values["every"], progress=False,
-    )  # fmt: skip
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=values["every"],
+        progress=False,
+    )
     results, _ = problem.judge(result)
     return beside_hertz(results, problem.t_end, values)
 
 
 HERTZ_SPHERE = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
     about="An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force "
-          "and the time of contact.",
+    "and the time of contact.",
     drawing=drawings.hertz_sphere,
-)  # fmt: skip
+)

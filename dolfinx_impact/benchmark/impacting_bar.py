@@ -74,11 +74,14 @@ def make_bar(p: Values) -> Solid:
         mesh.package_mesh("bar.geo"),
         gdim=p["dimension"],
         parameters={
-            "dimension": p["dimension"], "length": p["length"], "side": side,
-            "elements": p["elements"], "lateral": p["lateral"],
+            "dimension": p["dimension"],
+            "length": p["length"],
+            "side": side,
+            "elements": p["elements"],
+            "lateral": p["lateral"],
             "tetrahedra": p["cell"] == "tetrahedron",
         },
-    )  # fmt: skip
+    )
     law = LinearElastic(p["E"], poisson(p))
     return Solid(named, density=p["rho"], law=law, cross_section=p["area"] if flat else 1.0)
 
@@ -93,9 +96,13 @@ def build(p: Values) -> tuple[Solid, RigidContact, float]:
     solution, bar = exact(p), make_bar(p)
     axis = np.eye(p["dimension"])[0]
     wall = RigidContact(
-        bar, "contact", Plane(-p["gap"] * axis, axis), restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
-    )  # fmt: skip
+        bar,
+        "contact",
+        Plane(-p["gap"] * axis, axis),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
     # On a line the critical step is known exactly: (L / N) / c.
     cell_transit = p["length"] / p["elements"] / solution.wave_speed
     return bar, wall, cell_transit if p["dimension"] == 1 else bar.critical_time_step()
@@ -117,11 +124,15 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     effective = {"h": h, "nu": poisson(p), "courant": h / critical if p["h"] is not None else p["courant"]}
     return Problem(
-        integrator, p["t_end"], wall.approach(), log, judge,
+        integrator,
+        p["t_end"],
+        wall.approach(),
+        log,
+        judge,
         dofs=int(parallel.total(bar.comm, bar.owned)),
         effective=effective,
         study=lambda: order_verdicts(scheme, effective["courant"], p),
-    )  # fmt: skip
+    )
 
 
 def measure(
@@ -164,14 +175,23 @@ def verdicts(
         found.append(balance_verdict(results["balance_residual"], limit, integrator.n))
     if p["v0"] == 0 or p["t_end"] < 1.2 * solution.contact_end or results["contact_start"] is None:
         return found  # the rest is about a whole impact
-    found.append(Verdict.equal("the impulse is that of an elastic rebound, 2 m v0 (ratio)",
-                               results["impulse_ratio"], 1.0, 0.02))  # fmt: skip
+    found.append(
+        Verdict.equal(
+            "the impulse is that of an elastic rebound, 2 m v0 (ratio)", results["impulse_ratio"], 1.0, 0.02
+        )
+    )
     if node_alone and p["gap"] > p["gap_tolerance"]:
         masses = integrator.system.mass[wall.L.dofs[:, 0]]
         nodes = parallel.total(wall.comm, float(np.sum(masses)))
         momentum = (1 + e) * nodes * p["v0"]
-        found.append(Verdict.equal("the first impulse is the momentum of the contact nodes [N s]",
-                                   results["first_impulse"], momentum, 1e-12 * momentum))  # fmt: skip
+        found.append(
+            Verdict.equal(
+                "the first impulse is the momentum of the contact nodes [N s]",
+                results["first_impulse"],
+                momentum,
+                1e-12 * momentum,
+            )
+        )
     if p["dimension"] == 1 and e == 0:
         found += _line_verdicts(node_alone, results, solution, p)
     return found
@@ -185,12 +205,19 @@ def _line_verdicts(
     expected = solution.contact_end - solution.contact_start
     found = [
         Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0),
-        Verdict.equal("the bar leaves the wall 2 L / c after it touched [s]",
-                      duration, expected, 0.05 * expected),
-    ]  # fmt: skip
+        Verdict.equal(
+            "the bar leaves the wall 2 L / c after it touched [s]", duration, expected, 0.05 * expected
+        ),
+    ]
     if node_alone:
-        found.append(Verdict.equal("the energy lost is the kinetic energy of the contact node, 1/(2N)",
-                                   results["energy_lost"], 1 / (2 * p["elements"]), 1e-9))  # fmt: skip
+        found.append(
+            Verdict.equal(
+                "the energy lost is the kinetic energy of the contact node, 1/(2N)",
+                results["energy_lost"],
+                1 / (2 * p["elements"]),
+                1e-9,
+            )
+        )
     return found
 
 
@@ -198,8 +225,9 @@ def errors(scheme: str, elements: int, courant: float, p: Values) -> tuple[float
     """Relative errors of u and v_t at the contact node over [0, t_end], Fekak et al. (94). Collective."""
     values = {**p, "elements": elements, "courant": courant, "h": None, "every": 1}
     problem = make(scheme, values)
-    result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record, energies=False,
-                      progress=False)  # fmt: skip
+    result = simulate(
+        problem.integrator, t_end=problem.t_end, record=problem.record, energies=False, progress=False
+    )
     solution = exact(p)
     u, v = solution.displacement(0.0, result["t"]), solution.velocity(0.0, result["t"])
     return _norm94(result["u"][:, 0], u), _norm94(result["v_t"][:, 0], v)
@@ -239,8 +267,10 @@ def _norm94(found: NDArray, true: NDArray) -> float:
 
 _NAMES = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
 IMPACTING_BAR = Case(
-    PARAMETERS, _NAMES, make,
+    PARAMETERS,
+    _NAMES,
+    make,
     about="An elastic bar flies against a rigid wall. It stays there while a wave runs to its far end and "
-          "back, then leaves with the speed it came with.",
+    "back, then leaves with the speed it came with.",
     drawing=drawings.impacting_bar,
-)  # fmt: skip
+)

@@ -43,8 +43,14 @@ def details(name: str, width: int) -> str:
     if name in SCHEMES:
         s = SCHEMES[name]
         cases = ", ".join(n for n, c in CASES.items() if name in c.schemes)
-        about = {"paper": s.paper, "equations": s.equations, "order": s.order, "conserves": s.conserves,
-                 "limit": s.limit, "cases": cases}  # fmt: skip
+        about = {
+            "paper": s.paper,
+            "equations": s.equations,
+            "order": s.order,
+            "conserves": s.conserves,
+            "limit": s.limit,
+            "cases": cases,
+        }
         lines = [name, *(_entry(key, value, width) for key, value in about.items()), ""]
         given = {n: option.default for n, option in s.parameters.items()}
         lines += [_PARAMETERS] if given else []

@@ -113,8 +113,10 @@ def tally(found: Sequence[int]) -> str:
 def bar(found: Sequence[int]) -> str:
     """The same as a bar."""
     whole = max(1, sum(found))
-    parts = "".join(f'<i class="{kind}" style="width:{100 * n / whole:.1f}%"></i>'
-                    for kind, n in zip(("true", "false"), found))  # fmt: skip
+    parts = "".join(
+        f'<i class="{kind}" style="width:{100 * n / whole:.1f}%"></i>'
+        for kind, n in zip(("true", "false"), found)
+    )
     return f'<span class="bar">{parts}</span>'
 
 
@@ -133,13 +135,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     rows = [list(row) for row in rows]
     kinds = [' class="n"' if all(_is_number(row[k]) for row in rows) else "" for k in range(len(head))]
     top = "".join(f"<th{kind}>{text(name)}</th>" for kind, name in zip(kinds, head))
-    lines = (
-        "".join(f"<td{kind}>{_cell(cell)}</td>" for kind, cell in zip(kinds, row)) for row in rows
-    )  # fmt: skip
+    lines = ("".join(f"<td{kind}>{_cell(cell)}</td>" for kind, cell in zip(kinds, row)) for row in rows)
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
     return (
         f'<div class="scroll"><table><thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
-    )  # fmt: skip
+    )
 
 
 def _is_number(cell: Any) -> bool:

@@ -140,19 +140,27 @@ def build(p: Values, R: NDArray) -> Turned:
     named = mesh.read(
         mesh.package_mesh("bar.geo"),
         parameters={
-            "dimension": 3, "length": p["length"], "side": math.sqrt(p["area"]),
-            "elements": p["elements"], "lateral": p["lateral"],
+            "dimension": 3,
+            "length": p["length"],
+            "side": math.sqrt(p["area"]),
+            "elements": p["elements"],
+            "lateral": p["lateral"],
             "tetrahedra": p["cell"] == "tetrahedron",
         },
-    )  # fmt: skip
+    )
     # A space like that of the body: their nodes have the same numbers.
     before = fem.functionspace(named.mesh, ("Lagrange", 1, (3,))).tabulate_dof_coordinates()
     named.mesh.geometry.x[:] = named.mesh.geometry.x @ R.T
     bar = Solid(named, density=p["rho"], law=law)
     wall = RigidContact(
-        bar, "contact", Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])), restitution=p["restitution"],
-        friction=p["friction"], gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
-    )  # fmt: skip
+        bar,
+        "contact",
+        Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])),
+        restitution=p["restitution"],
+        friction=p["friction"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
     return Turned(R, bar, wall, coordinate_order(before, p["length"]))
 
 
@@ -170,18 +178,26 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         plain = build(p, np.eye(3))
         start = plain.start(scheme, h, p, allow_unstable)
         reference = simulate(
-            start, t_end=run_end(start, p["t_end"]), record=plain.bar.rows(), energies=False,
-            every=p["every"], progress=False,
-        )  # fmt: skip
+            start,
+            t_end=run_end(start, p["t_end"]),
+            record=plain.bar.rows(),
+            energies=False,
+            every=p["every"],
+            progress=False,
+        )
         found = differences(turned.turned_back(result), plain.turned_back(reference))
         results = measure(log, found, critical, h)
         return results, verdicts(results, find_scheme(scheme).explicit, integrator.n)
 
     return Problem(
-        integrator, p["t_end"], turned.bar.rows(), log, judge,
+        integrator,
+        p["t_end"],
+        turned.bar.rows(),
+        log,
+        judge,
         dofs=int(parallel.total(turned.bar.comm, turned.bar.owned)),
         effective={"h": h, "courant": h / critical},
-    )  # fmt: skip
+    )
 
 
 def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
@@ -214,14 +230,19 @@ def verdicts(results: dict[str, Any], explicit: bool, steps: int) -> list[Verdic
     """Whether the turned solution is the solution turned."""
     return [
         balance_verdict(results["balance_residual"], 1e-12 if explicit else 1e-11, steps),
-        Verdict.below("bar, wall and velocity turned give the solution turned (largest relative difference)",
-                      results["difference"], SAME),
-    ]  # fmt: skip
+        Verdict.below(
+            "bar, wall and velocity turned give the solution turned (largest relative difference)",
+            results["difference"],
+            SAME,
+        ),
+    ]
 
 
 OBLIQUE_BAR = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
     about="A bar thrown aslant at a wall, with its mesh, the wall and the velocity turned in space: the "
-          "solution must turn with them.",
+    "solution must turn with them.",
     drawing=drawings.oblique_bar,
-)  # fmt: skip
+)

@@ -33,9 +33,7 @@ class Drawn:
     left_out: str | None
 
 
-def html(
-    report: Mapping[str, Any], drawn: list[Drawn], folder: Path, case_of: Mapping[str, str]
-) -> str:  # fmt: skip
+def html(report: Mapping[str, Any], drawn: list[Drawn], folder: Path, case_of: Mapping[str, str]) -> str:
     """A page that refers to nothing outside itself.
 
     Args:
@@ -91,10 +89,7 @@ def _contents(claims: Mapping[str, Sequence[Mapping[str, Any]]], ends: Mapping[s
     below = {**ends, "versions": "Versions"}
     links = " · ".join(f'<a href="#{name}">{head}</a>' for name, head in below.items())
     items = "".join(f"<li>{card}</li>" for card in cards)
-    return (
-        f'<nav aria-label="Contents"><ul class="cards">{items}</ul>'
-        f'<p>{links}</p></nav>'
-    )
+    return f'<nav aria-label="Contents"><ul class="cards">{items}</ul><p>{links}</p></nav>'
 
 
 # -- a case
@@ -158,7 +153,7 @@ def _claim(claim: Mapping[str, Any]) -> str:
         numbers = f"<p>measured <b>{number(claim['measured'])}</b>{question}</p>"
     return (
         f'<li id="{text(claim["id"])}"><div class="badge">'
-        f'{verdict(claim["reproduced"], VERDICTS[claim["reproduced"]])}</div>'
+        f"{verdict(claim['reproduced'], VERDICTS[claim['reproduced']])}</div>"
         f'<div class="where">{text(claim["where"])}</div><div class="words"><p>{text(claim["claim"])}</p>'
         f'{numbers}<p class="why">{text(claim["why"])}</p><code>{text(claim["id"])}</code></div></li>\n'
     )
@@ -181,10 +176,15 @@ def _runs(runs: Mapping[str, Any]) -> str:
     ]
     names = list(dict.fromkeys(name for run in ran.values() for name in run["results"]))
     rows = [
-        [text(scheme), run["steps"], run["seconds"], "closes" if run["balance"] else "has a defect",
-         *(_short(run["results"].get(name)) for name in names)]
+        [
+            text(scheme),
+            run["steps"],
+            run["seconds"],
+            "closes" if run["balance"] else "has a defect",
+            *(_short(run["results"].get(name)) for name in names),
+        ]
         for scheme, run in ran.items()
-    ]  # fmt: skip
+    ]
     head = ["scheme", "steps", "seconds", "energy balance", *(name.replace("_", " ") for name in names)]
     content = table(head, rows) if rows else ""
     content += listed(failed) if failed else ""
@@ -223,11 +223,11 @@ def _properties(schemes: Mapping[str, list[Mapping[str, Any]]]) -> str:
         [text(scheme), *map(_answer, found)]
         for scheme, found in schemes.items()
         if any(row["reproduced"] is not None for row in found)
-    ]  # fmt: skip
+    ]
     notes = [
         f"<b>{text(row['name'])}</b> ({text(title(row['case']))}{_unit(row['unit'])}): {text(criterion)}"
         for row, criterion in question
-    ]  # fmt: skip
+    ]
     dash = f'<p class="small">A dash: {NO_ANSWER}.</p>' if _has_dash(rows) else ""
     return table(["scheme", *(row["name"] for row, _ in question)], rows) + listed(notes) + dash
 

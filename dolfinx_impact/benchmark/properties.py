@@ -139,9 +139,15 @@ def damped_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (4e-3, 2e-3
 
 
 def _order_of(
-    runs: Runs, scheme: str, case: str, motion: Callable[[float, NDArray], NDArray], start: list[float],
-    steps: tuple[float, ...], t_end: float, **settings: Any,
-) -> Finding:  # fmt: skip
+    runs: Runs,
+    scheme: str,
+    case: str,
+    motion: Callable[[float, NDArray], NDArray],
+    start: list[float],
+    steps: tuple[float, ...],
+    t_end: float,
+    **settings: Any,
+) -> Finding:
     """Order in norm (35) of the position against a reference with 12 digits; twice is asked for."""
     made = [runs(case, scheme, h=h, t_end=t_end, **settings) for h in steps]
     times = made[0]["t"]
@@ -153,9 +159,8 @@ def _order_of(
 
 
 def impact_order(
-    runs: Runs, scheme: str, steps: tuple[float, ...] = (1e-2, 5e-3, 2.5e-3, 1.25e-3),
-    drops: NDArray = DROPS,
-) -> Finding:  # fmt: skip
+    runs: Runs, scheme: str, steps: tuple[float, ...] = (1e-2, 5e-3, 2.5e-3, 1.25e-3), drops: NDArray = DROPS
+) -> Finding:
     """The ball over its first impact, errors averaged over drop heights.
 
     An impact is seen d late, d anywhere in a step: one error scatters by 1/sqrt(3) of its mean, the mean
@@ -248,31 +253,85 @@ _AT_MOST, _AT_LEAST = "at most {tolerance}", "at least {expected} - {tolerance}"
 _CHANGE = "off by at most {tolerance}"
 
 PROPERTIES: tuple[Property, ...] = (
-    Property("impact-energy", "energy at impact", "-", "bouncing-ball",
-             "elastic rebounds reach the drop height (largest relative deviation over 10 s)",
-             _AT_MOST, impact_energy),
-    Property("long-run-energy", "long-run energy", "-", "rotating-spring",
-             "the energy is kept over 100 s of elastic impacts (relative change)",
-             _CHANGE, long_energy),
-    Property("angular-momentum", "angular momentum", "-", "rotating-spring",
-             "the angular momentum is kept over 100 s without friction (relative change)",
-             _CHANGE, angular_momentum),
-    Property("smooth-order", "order, smooth", "-", "rotating-spring",
-             "second order in the position without impact, norm (35)",
-             _AT_LEAST, smooth_order),
-    Property("damped-order", "order, damped", "-", "van-der-pol",
-             "second order where the force depends on the velocity, norm (35)",
-             _AT_LEAST, damped_order),
-    Property("impact-order", "order, impact", "-", "bouncing-ball",
-             "first order over an impact, mean of 20 drop heights, norm (35)",
-             _AT_LEAST, impact_order),
-    Property("oscillation", "oscillation", "-", "impacting-bar",
-             "the oscillation of the released contact node decays (deviation, last over first quarter)",
-             _AT_MOST, oscillation),
-    Property("accumulation", "accumulation", "s", "bouncing-ball",
-             "the ball rests from the accumulation point of its impacts on",
-             "{expected} +- {tolerance}", accumulation),
-    Property("mass-scaling", "mass scaling", "m", "discrete-arch",
-             "the arch ends on the same nodes and in statics with twice the mass (distance)",
-             _AT_MOST, mass_scaling),
-)  # fmt: skip
+    Property(
+        "impact-energy",
+        "energy at impact",
+        "-",
+        "bouncing-ball",
+        "elastic rebounds reach the drop height (largest relative deviation over 10 s)",
+        _AT_MOST,
+        impact_energy,
+    ),
+    Property(
+        "long-run-energy",
+        "long-run energy",
+        "-",
+        "rotating-spring",
+        "the energy is kept over 100 s of elastic impacts (relative change)",
+        _CHANGE,
+        long_energy,
+    ),
+    Property(
+        "angular-momentum",
+        "angular momentum",
+        "-",
+        "rotating-spring",
+        "the angular momentum is kept over 100 s without friction (relative change)",
+        _CHANGE,
+        angular_momentum,
+    ),
+    Property(
+        "smooth-order",
+        "order, smooth",
+        "-",
+        "rotating-spring",
+        "second order in the position without impact, norm (35)",
+        _AT_LEAST,
+        smooth_order,
+    ),
+    Property(
+        "damped-order",
+        "order, damped",
+        "-",
+        "van-der-pol",
+        "second order where the force depends on the velocity, norm (35)",
+        _AT_LEAST,
+        damped_order,
+    ),
+    Property(
+        "impact-order",
+        "order, impact",
+        "-",
+        "bouncing-ball",
+        "first order over an impact, mean of 20 drop heights, norm (35)",
+        _AT_LEAST,
+        impact_order,
+    ),
+    Property(
+        "oscillation",
+        "oscillation",
+        "-",
+        "impacting-bar",
+        "the oscillation of the released contact node decays (deviation, last over first quarter)",
+        _AT_MOST,
+        oscillation,
+    ),
+    Property(
+        "accumulation",
+        "accumulation",
+        "s",
+        "bouncing-ball",
+        "the ball rests from the accumulation point of its impacts on",
+        "{expected} +- {tolerance}",
+        accumulation,
+    ),
+    Property(
+        "mass-scaling",
+        "mass scaling",
+        "m",
+        "discrete-arch",
+        "the arch ends on the same nodes and in statics with twice the mass (distance)",
+        _AT_MOST,
+        mass_scaling,
+    ),
+)

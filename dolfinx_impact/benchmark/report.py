@@ -22,8 +22,13 @@ from .workers import Task, Workers, usable_cores, while_others_sleep
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
 _LONGEST_FIRST = (
-    "van-der-pol", "bridge-crane", "rotating-spring", "bouncing-ball", "discrete-arch", "impacting-bar",
-)  # fmt: skip
+    "van-der-pol",
+    "bridge-crane",
+    "rotating-spring",
+    "bouncing-ball",
+    "discrete-arch",
+    "impacting-bar",
+)
 #: Width and height of a figure, and height of one of its rows [inch].
 _SHEET, _ROW = (8.0, 5.0), 2.3
 #: More processes for a core do not make a report any faster.
@@ -256,9 +261,10 @@ def _perform(
     for name in ("runs", "figures", "temporary"):
         (place / name).mkdir()
     settings = {
-        "runs": str(place / "runs"), "figures": str(place / "figures"),
+        "runs": str(place / "runs"),
+        "figures": str(place / "figures"),
         "only": None if set(choice.schemes) == set(SCHEMES) else [*choice.schemes, *choice.own],
-    }  # fmt: skip
+    }
     found: dict[Task, Any] = {}
     with (
         Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores) as workers,
@@ -291,20 +297,28 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     for scheme in choice.asked():
         schemes[scheme] = [
             {
-                "id": p.id, "name": p.name, "unit": p.unit, "case": p.case, "criterion": p.criterion,
-                "bound": p.bound, **_verdict(found["property", p.id, scheme]),
+                "id": p.id,
+                "name": p.name,
+                "unit": p.unit,
+                "case": p.case,
+                "criterion": p.criterion,
+                "bound": p.bound,
+                **_verdict(found["property", p.id, scheme]),
             }
             for p in PROPERTIES
             if p.id in choice.properties
-        ]  # fmt: skip
+        ]
     for scheme in choice.own:
         claims += [
             {
-                "id": f"own-{scheme}-{row['id']}", "paper": scheme, "where": row["name"],
-                "claim": row["criterion"], **{name: row[name] for name in _VERDICT},
+                "id": f"own-{scheme}-{row['id']}",
+                "paper": scheme,
+                "where": row["name"],
+                "claim": row["criterion"],
+                **{name: row[name] for name in _VERDICT},
             }
             for row in schemes[scheme]
-        ]  # fmt: skip
+        ]
     report = {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
     rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
     if rows:

@@ -61,9 +61,13 @@ def build(p: Values) -> tuple[RigidBody, RigidBodyContact]:
         raise ValueError("vx0, vy0, spin0 and angle0 must be finite numbers")
     body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
     plane = RigidBodyContact(
-        body, Plane((0.0, 0.0), (0.0, 1.0)), restitution=p["restitution"], gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True), friction=p["friction"],
-    )  # fmt: skip
+        body,
+        Plane((0.0, 0.0), (0.0, 1.0)),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+        friction=p["friction"],
+    )
     return body, plane
 
 
@@ -196,28 +200,48 @@ def measure(log: ImpactLog, flight: Flight, result: Result, e: float) -> dict[st
     kinetic = result["kinetic"] + result["complementary"]
     return {
         "balance_residual": log.relative_residual(),
-        "vx": log.after[0], "vy": log.after[1], "spin": log.after[2],
-        "impulse_n": log.normal, "impulse_t": log.tangential,
-        "vx_exact": exact.velocity[0], "vy_exact": exact.velocity[1], "spin_exact": exact.velocity[2],
-        "impulse_n_exact": float(np.sum(exact.normal)), "impulse_t_exact": exact.tangential,
+        "vx": log.after[0],
+        "vy": log.after[1],
+        "spin": log.after[2],
+        "impulse_n": log.normal,
+        "impulse_t": log.tangential,
+        "vx_exact": exact.velocity[0],
+        "vy_exact": exact.velocity[1],
+        "spin_exact": exact.velocity[2],
+        "impulse_n_exact": float(np.sum(exact.normal)),
+        "impulse_t_exact": exact.tangential,
         "coefficient": float(coefficients[worst]),
-        "slip": slips[0], "slip_exact": slips[1], "sticks": exact.sticks,
-        "energy_lost": 0.5 * float(masses @ (log.before**2 - log.after**2)), "energy_lost_exact": exact.lost,
+        "slip": slips[0],
+        "slip_exact": slips[1],
+        "sticks": exact.sticks,
+        "energy_lost": 0.5 * float(masses @ (log.before**2 - log.after**2)),
+        "energy_lost_exact": exact.lost,
         "energy_lost_run": float(kinetic[0] - kinetic[-1]),
         "contact_work": float(result["contact"][-1] - result["dissipated"][-1]),
-        "impact_time": log.time, "corners": int(np.sum(hit)), "contact_phases": log.contact_phases,
-    }  # fmt: skip
+        "impact_time": log.time,
+        "corners": int(np.sum(hit)),
+        "contact_phases": log.contact_phases,
+    }
 
 
 def verdicts(results: dict[str, Any], flight: Flight, integrator: Integrator, p: Values) -> list[Verdict]:
     """The closed form and the laws, decided from the run."""
     speed, mass = flight.speed, float(flight.body.mass[0])
     energy = mass * speed**2
-    scales = {"vx": speed, "vy": speed, "spin": speed / flight.body.length,
-              "impulse_n": mass * speed, "impulse_t": mass * speed}  # fmt: skip
-    words = {"vx": "velocity along the plane [m/s]", "vy": "velocity away from the plane [m/s]",
-             "spin": "spin [rad/s]", "impulse_n": "normal impulse [N s]",
-             "impulse_t": "tangential impulse [N s]"}  # fmt: skip
+    scales = {
+        "vx": speed,
+        "vy": speed,
+        "spin": speed / flight.body.length,
+        "impulse_n": mass * speed,
+        "impulse_t": mass * speed,
+    }
+    words = {
+        "vx": "velocity along the plane [m/s]",
+        "vy": "velocity away from the plane [m/s]",
+        "spin": "spin [rad/s]",
+        "impulse_n": "normal impulse [N s]",
+        "impulse_t": "tangential impulse [N s]",
+    }
     found = [balance_verdict(results["balance_residual"], TOLERANCE, integrator.n)]
     found += [
         Verdict.equal(f"exact {words[name]}", results[name], results[f"{name}_exact"], TOLERANCE * scale)
@@ -226,20 +250,38 @@ def verdicts(results: dict[str, Any], flight: Flight, integrator: Integrator, p:
     approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[flight.exact.normal > 0])))
     manner = "sticks" if results["sticks"] else "slips as it must"
     return found + [
-        Verdict.equal("the coefficient of the contact point, -v_n after / v_n before, is e",
-                      results["coefficient"], p["restitution"], TOLERANCE * speed / approach),
-        Verdict.equal(f"the contact point {manner} (slip velocity after the impact) [m/s]",
-                      results["slip"], results["slip_exact"], TOLERANCE * speed),
-        Verdict.equal("exact loss of energy in the impact [J]",
-                      results["energy_lost"], results["energy_lost_exact"], TOLERANCE * energy),
-        Verdict.equal("the energy lost in the run is the work of contact [J]",
-                      results["energy_lost_run"], -results["contact_work"], TOLERANCE * energy),
-    ]  # fmt: skip
+        Verdict.equal(
+            "the coefficient of the contact point, -v_n after / v_n before, is e",
+            results["coefficient"],
+            p["restitution"],
+            TOLERANCE * speed / approach,
+        ),
+        Verdict.equal(
+            f"the contact point {manner} (slip velocity after the impact) [m/s]",
+            results["slip"],
+            results["slip_exact"],
+            TOLERANCE * speed,
+        ),
+        Verdict.equal(
+            "exact loss of energy in the impact [J]",
+            results["energy_lost"],
+            results["energy_lost_exact"],
+            TOLERANCE * energy,
+        ),
+        Verdict.equal(
+            "the energy lost in the run is the work of contact [J]",
+            results["energy_lost_run"],
+            -results["contact_work"],
+            TOLERANCE * energy,
+        ),
+    ]
 
 
 RIGID_BODY = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
     about="A rigid disc or square hits a plane with spin. The impact with restitution and friction is known "
-          "in closed form.",
+    "in closed form.",
     drawing=drawings.rigid_body,
-)  # fmt: skip
+)

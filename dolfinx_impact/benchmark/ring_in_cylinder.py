@@ -49,15 +49,22 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     check(p)
     ring = spinning.make_body(p, (p["x0"], p["y0"]), hole=p["hole"])
     wall = RigidContact(
-        ring, "rim", Sphere((0.0, 0.0), p["wall"], inside=True), restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
-    )  # fmt: skip
+        ring,
+        "rim",
+        Sphere((0.0, 0.0), p["wall"], inside=True),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
     return spinning.problem(scheme, p, ring, wall, (0.0, 0.0), allow_unstable=allow_unstable, conserved=True)
 
 
 RING_IN_CYLINDER = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults=spinning.SCHEME_PARAMETERS,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
+    defaults=spinning.SCHEME_PARAMETERS,
     about="A soft ring bounces inside a rigid circular wall without friction. Its angular momentum about "
-          "the axis stays the same.",
+    "the axis stays the same.",
     drawing=drawings.ring_in_cylinder,
-)  # fmt: skip
+)

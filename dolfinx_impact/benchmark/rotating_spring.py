@@ -75,9 +75,12 @@ def spring(p: Values) -> PointMasses:
         return 0.5 * k * (math.hypot(u[0], u[1]) - l0) ** 2
 
     return PointMasses(
-        [p["m"]] * 2, internal=kernels.jit(internal), energy=kernels.jit(energy), labels=["x", "y"],
+        [p["m"]] * 2,
+        internal=kernels.jit(internal),
+        energy=kernels.jit(energy),
+        labels=["x", "y"],
         length=p["radius"],
-    )  # fmt: skip
+    )
 
 
 def critical_step(p: Values) -> float:
@@ -93,9 +96,14 @@ def start(scheme: str, p: Values, allow_unstable: bool = False) -> Integrator:
     """
     system = spring(p)
     wall = ObstacleContact(
-        system, [[0, 1]], Sphere((0.0, 0.0), p["radius"], inside=True), restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True), friction=p["friction"],
-    )  # fmt: skip
+        system,
+        [[0, 1]],
+        Sphere((0.0, 0.0), p["radius"], inside=True),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+        friction=p["friction"],
+    )
     critical = critical_step(p)
     h = p["h"] if p.get("courant") is None else p["courant"] * critical
     integrator = find_scheme(scheme).bind(system, h, wall, p, allow_unstable=allow_unstable)
@@ -126,9 +134,18 @@ class SpinLog(RunLog):
     """
 
     state_names = (
-        *RunLog.state_names, "first", "last", "drift", "kept_drift", "largest_gain", "late_drift", "fastest",
-        "_start", "_before", "_late",
-    )  # fmt: skip
+        *RunLog.state_names,
+        "first",
+        "last",
+        "drift",
+        "kept_drift",
+        "largest_gain",
+        "late_drift",
+        "fastest",
+        "_start",
+        "_before",
+        "_late",
+    )
     fixed_names = ("_settled",)
 
     def __init__(self, integrator: Integrator, settled: float) -> None:
@@ -218,8 +235,13 @@ def verdicts(scheme: str, results: dict[str, Any], p: Values, *, closes: bool) -
     if closes:
         limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
         found.append(balance_verdict(results["balance_residual"], limit, round(p["t_end"] / results["h"])))
-    found.append(Verdict.below("the mass stays inside the wall but for the way of one step [m]",
-                               results["penetration_max"], results["step_length"]))  # fmt: skip
+    found.append(
+        Verdict.below(
+            "the mass stays inside the wall but for the way of one step [m]",
+            results["penetration_max"],
+            results["step_length"],
+        )
+    )
     return found + (_rubbing(results, p) if p["friction"] > 0 else _frictionless(scheme, results, p))
 
 
@@ -227,29 +249,57 @@ def _frictionless(scheme: str, results: dict[str, Any], p: Values) -> list[Verdi
     """Fig. 16, and what takes the place of the angular momentum in the coupled scheme."""
     found = []
     if scheme.startswith("cd-lagrange"):
-        found.append(Verdict.below("the angular momentum keeps its initial value (relative drift)",
-                                   results["momentum_drift"], 1e-12))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "the angular momentum keeps its initial value (relative drift)",
+                results["momentum_drift"],
+                1e-12,
+            )
+        )
     halves = p.get("theta") == p.get("forecast") == 0.5 and p.get("force") == "trapezoid"
     if scheme == "moreau-jean" and halves:
-        found.append(Verdict.below("x ^ v + (h^2/4) v ^ a keeps its initial value (relative drift)",
-                                   results["invariant_drift"], 1e-12))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "x ^ v + (h^2/4) v ^ a keeps its initial value (relative drift)",
+                results["invariant_drift"],
+                1e-12,
+            )
+        )
     if scheme == "moreau-jean-decoupled" and halves and _of_the_paper(p) and p["restitution"] == 1:
         loss = results["momentum_loss"]
-        found.append(Verdict("the angular momentum loses more than 10 % (relative loss)",
-                             loss, 0.1, 0.0, bool(loss > 0.1)))  # fmt: skip
+        found.append(
+            Verdict(
+                "the angular momentum loses more than 10 % (relative loss)", loss, 0.1, 0.0, bool(loss > 0.1)
+            )
+        )
     return found
 
 
 def _rubbing(results: dict[str, Any], p: Values) -> list[Verdict]:
     """Fig. 18: friction takes angular momentum at every impact, until the mass touches no more."""
-    found = [Verdict.below("no step increases the angular momentum (largest relative gain)",
-                           results["invariant_gain"], 1e-12)]  # fmt: skip
+    found = [
+        Verdict.below(
+            "no step increases the angular momentum (largest relative gain)", results["invariant_gain"], 1e-12
+        )
+    ]
     if _of_the_paper(p) and p["restitution"] == 0 and p["friction"] == 0.2:
         loss = results["momentum_loss"]
-        found.append(Verdict("friction decreases the angular momentum (relative loss)",
-                             loss, 0.0, 1e-12, bool(loss > 1e-12)))  # fmt: skip
-        found.append(Verdict.below("the angular momentum ends constant (relative change in the last fifth)",
-                                   results["invariant_late_drift"], 1e-12))  # fmt: skip
+        found.append(
+            Verdict(
+                "friction decreases the angular momentum (relative loss)",
+                loss,
+                0.0,
+                1e-12,
+                bool(loss > 1e-12),
+            )
+        )
+        found.append(
+            Verdict.below(
+                "the angular momentum ends constant (relative change in the last fifth)",
+                results["invariant_late_drift"],
+                1e-12,
+            )
+        )
     return found
 
 
@@ -261,8 +311,10 @@ def _of_the_paper(p: Values) -> bool:
 
 
 ROTATING_SPRING = Case(
-    PARAMETERS, SCHEME_NAMES, make,
+    PARAMETERS,
+    SCHEME_NAMES,
+    make,
     about="A mass on a spring flies around inside a circular wall. Without friction its energy and its "
-          "angular momentum stay the same for ever.",
+    "angular momentum stay the same for ever.",
     drawing=drawings.rotating_spring,
-)  # fmt: skip
+)

@@ -53,12 +53,16 @@ def catalogue() -> dict[str, Any]:
         },
         "schemes": {
             name: {
-                "paper": s.paper, "equations": s.equations, "order": s.order, "conserves": s.conserves,
-                "limit": s.limit, "parameters": _describe(s.parameters),
+                "paper": s.paper,
+                "equations": s.equations,
+                "order": s.order,
+                "conserves": s.conserves,
+                "limit": s.limit,
+                "parameters": _describe(s.parameters),
             }
             for name, s in SCHEMES.items()
         },
-    }  # fmt: skip
+    }
 
 
 def _describe(options: Any) -> dict[str, Any]:
@@ -165,9 +169,14 @@ def prepare_folder(folder: Path) -> None:
 
 
 def run(
-    case: str, scheme: str, settings: list[str], folder: Path | None, *, allow_unstable: bool = False,
+    case: str,
+    scheme: str,
+    settings: list[str],
+    folder: Path | None,
+    *,
+    allow_unstable: bool = False,
     keep: Keep = Keep(),
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Run a case; write history and summary; return the summary. Collective.
 
     Raises:
@@ -203,10 +212,15 @@ def run(
 
 
 def perform(
-    case: str, scheme: str, values: dict[str, Any], problem: Problem, *,
-    progress: bool | Literal["bar"] = "bar", checkpoint: Checkpoint | None = None,
+    case: str,
+    scheme: str,
+    values: dict[str, Any],
+    problem: Problem,
+    *,
+    progress: bool | Literal["bar"] = "bar",
+    checkpoint: Checkpoint | None = None,
     restart: Path | None = None,
-) -> tuple[dict[str, Any], Result]:  # fmt: skip
+) -> tuple[dict[str, Any], Result]:
     """Run what was made ready; its summary and its history. Collective.
 
     Raises:
@@ -214,10 +228,15 @@ def perform(
     """
     try:
         result = simulate(
-            problem.integrator, t_end=problem.t_end, record=problem.record,
-            observers=problem.observers(), every=values["every"], progress=progress,
-            checkpoint=checkpoint, restart=restart,
-        )  # fmt: skip
+            problem.integrator,
+            t_end=problem.t_end,
+            record=problem.record,
+            observers=problem.observers(),
+            every=values["every"],
+            progress=progress,
+            checkpoint=checkpoint,
+            restart=restart,
+        )
     except (RuntimeError, MemoryError):
         raise
     except Exception as error:
@@ -239,9 +258,14 @@ def _write(folder: Path, summary: dict[str, Any], result: Result, problem: Probl
 
 
 def _summary(
-    case: str, scheme: str, values: dict[str, Any], result: Result, results: dict[str, Any],
-    verdicts: list[Verdict], problem: Problem,
-) -> dict[str, Any]:  # fmt: skip
+    case: str,
+    scheme: str,
+    values: dict[str, Any],
+    result: Result,
+    results: dict[str, Any],
+    verdicts: list[Verdict],
+    problem: Problem,
+) -> dict[str, Any]:
     return {
         "case": case,
         "scheme": scheme,

@@ -55,9 +55,11 @@ class Runs:
     """
 
     def __init__(
-        self, folder: str | Path, instead: Mapping[str, str] | None = None,
+        self,
+        folder: str | Path,
+        instead: Mapping[str, str] | None = None,
         only: Collection[str] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.folder, self._instead, self._only = Path(folder), dict(instead or {}), only
 
     def instead(self, schemes: Mapping[str, str]) -> "Runs":

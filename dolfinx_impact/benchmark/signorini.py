@@ -66,14 +66,19 @@ def build(p: Values) -> tuple[Solid, RigidContact]:
     if not 1 <= p["elements"] <= 10_000_000:
         raise ValueError(f"elements must be 1 to 10000000, but is {p['elements']}")
     named = mesh.read(
-        mesh.package_mesh("bar.geo"), gdim=1,
+        mesh.package_mesh("bar.geo"),
+        gdim=1,
         parameters={"dimension": 1, "length": p["length"], "elements": p["elements"]},
-    )  # fmt: skip
+    )
     bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"]), gravity=[-p["g0"]])
     ground = RigidContact(
-        bar, "contact", Plane([0.0], [1.0]), restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
-    )  # fmt: skip
+        bar,
+        "contact",
+        Plane([0.0], [1.0]),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
     return bar, ground
 
 
@@ -95,10 +100,14 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(scheme, results, integrator, p)
 
     return Problem(
-        integrator, p["t_end"], bar.rows(bar.nodes("contact")), log, judge,
+        integrator,
+        p["t_end"],
+        bar.rows(bar.nodes("contact")),
+        log,
+        judge,
         dofs=int(parallel.total(bar.comm, bar.owned)),
         effective={"h": h, "courant": h / transit},
-    )  # fmt: skip
+    )
 
 
 class SignoriniLog(RunLog):
@@ -118,9 +127,7 @@ class SignoriniLog(RunLog):
             al. (2019).
     """
 
-    state_names = (
-        *RunLog.state_names, "_start", "_at_ends", "_last", "_window", "_sums", "_work", "_t",
-    )  # fmt: skip
+    state_names = (*RunLog.state_names, "_start", "_at_ends", "_last", "_window", "_sums", "_work", "_t")
 
     def __init__(self, integrator: Integrator, solution: SignoriniBar) -> None:
         super().__init__(integrator)
@@ -229,8 +236,11 @@ def verdicts(scheme: str, results: dict[str, Any], integrator: Integrator, p: Va
     if p["restitution"] > 0:
         return found
     if "position" in chosen.contact:
-        found.append(Verdict.below("the bar never penetrates [m]", results["penetration_max"],
-                                   1e-12 * max(bar.h0, bar.length)))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "the bar never penetrates [m]", results["penetration_max"], 1e-12 * max(bar.h0, bar.length)
+            )
+        )
     if left_ground(bar, p["t_end"]) and bar.impact_speed > 0 and results["contact_start"] is not None:
         found += _impact_verdicts(chosen, results, integrator, p)
     return found
@@ -244,19 +254,35 @@ def _impact_verdicts(
     duration = results["contact_end"] - results["contact_start"]
     # Dispersion spreads the front over (2 N)^(1/3) elements on its way up and down.
     spread = (2 * N) ** (1 / 3) * bar.transit / N
-    found = [Verdict.equal("the bar leaves the ground 2 L / c after it touched [s]",
-                           duration, 2 * bar.transit, h + spread)]  # fmt: skip
+    found = [
+        Verdict.equal(
+            "the bar leaves the ground 2 L / c after it touched [s]", duration, 2 * bar.transit, h + spread
+        )
+    ]
     if scheme.contact == "velocity":
-        found.append(Verdict.below("it penetrates by no more than a step's approach [m]",
-                                   results["penetration_max"], (1 + 1e-9) * h * bar.v0))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "it penetrates by no more than a step's approach [m]",
+                results["penetration_max"],
+                (1 + 1e-9) * h * bar.v0,
+            )
+        )
     if scheme.contact == "velocity" and scheme.explicit:
         force = bar.rho * bar.length / (2 * N) * bar.v0 / h
         found += [
-            Verdict.equal("the first force stops the contact node, m_i v_i / h [N]",
-                          results["first_force"], force, 1e-9 * force),
-            Verdict.equal("the contact force takes the kinetic energy of the contact node, 1/(2N)",
-                          results["contact_work"], -1 / (2 * N), 1e-9),
-        ]  # fmt: skip
+            Verdict.equal(
+                "the first force stops the contact node, m_i v_i / h [N]",
+                results["first_force"],
+                force,
+                1e-9 * force,
+            ),
+            Verdict.equal(
+                "the contact force takes the kinetic energy of the contact node, 1/(2N)",
+                results["contact_work"],
+                -1 / (2 * N),
+                1e-9,
+            ),
+        ]
     return found
 
 
@@ -266,14 +292,18 @@ def _names() -> tuple[str, ...]:
 
 
 SIGNORINI_IMPACT = Case(
-    _parameters(v0=10.0, g0=0.0, t_end=2.0), _names(), make,
+    _parameters(v0=10.0, g0=0.0, t_end=2.0),
+    _names(),
+    make,
     about="An elastic bar hits rigid ground once. The exact contact force is constant, and so shows every "
-          "oscillation that a scheme makes.",
+    "oscillation that a scheme makes.",
     drawing=drawings.signorini_impact,
-)  # fmt: skip
+)
 SIGNORINI_BOUNCES = Case(
-    _parameters(v0=0.0, g0=10.0, t_end=1 + 4 * 16 / 3), _names(), make,
+    _parameters(v0=0.0, g0=10.0, t_end=1 + 4 * 16 / 3),
+    _names(),
+    make,
     about="An elastic bar bounces on rigid ground under its weight. The exact motion is periodic and keeps "
-          "its energy over any number of impacts.",
+    "its energy over any number of impacts.",
     drawing=drawings.signorini_bounces,
-)  # fmt: skip
+)

@@ -48,7 +48,7 @@ class Sketch:
 
     def line(
         self, *points: Point, dashed: bool = False, thin: bool = False, filled: bool = False
-    ) -> "Sketch":  # fmt: skip
+    ) -> "Sketch":
         """A line through points; dashed and pale for what is only thought; closed and filled for a body."""
         shape = "polygon" if filled else "polyline"
         ink = f' stroke="{_PALE}"' if dashed or thin else ""

@@ -117,9 +117,11 @@ def build(p: Values) -> Solid:
     tags = dmesh.meshtags(bare, 1, bottom, np.ones(bottom.size, dtype=np.int32))
     bare.geometry.x[:, :2] = bare.geometry.x[:, :2] @ axes(p)
     return Solid(
-        NamedMesh(bare, None, tags, {"bottom": (1, 1)}), density=p["rho"], law=law,
+        NamedMesh(bare, None, tags, {"bottom": (1, 1)}),
+        density=p["rho"],
+        law=law,
         gravity=(0.0, -p["gravity"]),
-    )  # fmt: skip
+    )
 
 
 def plane_under(block: Solid, p: Values, friction: float, **options: Any) -> RigidContact:
@@ -197,10 +199,14 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     t_end = p["t_end"] if p["t_end"] is not None else TRANSITS * transit(p)
     return Problem(
-        integrator, t_end, record, log, judge,
+        integrator,
+        t_end,
+        record,
+        log,
+        judge,
         dofs=int(parallel.total(block.comm, block.owned)),
         effective={"h": h, "courant": h / critical, "t_end": t_end},
-    )  # fmt: skip
+    )
 
 
 def measure(
@@ -240,9 +246,12 @@ def verdicts(results: dict[str, Any], explicit: bool, steps: int, mass: float, p
     """What is known of the block, decided from the run."""
     found = [
         balance_verdict(results["balance_residual"], 1e-12 if explicit else 1e-11, steps),
-        Verdict.below("no node rubs more than mu times its normal impulse (over m g h)",
-                      results["friction_excess"], 1e-10),
-    ]  # fmt: skip
+        Verdict.below(
+            "no node rubs more than mu times its normal impulse (over m g h)",
+            results["friction_excess"],
+            1e-10,
+        ),
+    ]
     if excess(p) < 0:
         found.append(Verdict.below("the block does not slide at all [m]", results["slip"], NO_SLIP))
     measured, expected = results["mean_acceleration"], results["expected_acceleration"]
@@ -250,17 +259,25 @@ def verdicts(results: dict[str, Any], explicit: bool, steps: int, mass: float, p
         return found  # the rest is about what comes after the first wave transits
     if excess(p) >= 0:
         scale = max(expected, 1e-3 * p["gravity"])
-        found.append(Verdict.equal("the block accelerates by g (sin a - mu cos a) [m/s2]",
-                                   measured, expected, 1e-3 * scale))  # fmt: skip
+        found.append(
+            Verdict.equal(
+                "the block accelerates by g (sin a - mu cos a) [m/s2]", measured, expected, 1e-3 * scale
+            )
+        )
     weight = mass * p["gravity"] * math.cos(math.radians(p["angle"]))
-    found.append(Verdict.equal("the plane carries m g cos a in the mean [N]",
-                               results["mean_normal_force"], weight, 1e-3 * weight))  # fmt: skip
+    found.append(
+        Verdict.equal(
+            "the plane carries m g cos a in the mean [N]", results["mean_normal_force"], weight, 1e-3 * weight
+        )
+    )
     return found
 
 
 SLIDING_BLOCK = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
     about="An elastic block on an inclined plane with Coulomb's friction. It slides with g (sin α - μ cos "
-          "α), or not at all.",
+    "α), or not at all.",
     drawing=drawings.sliding_block,
-)  # fmt: skip
+)

@@ -73,11 +73,13 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
 
 #: What is measured, and about how long that takes on a machine without other work [s].
 _PLANS: dict[str, tuple[str, float]] = {
-    **{name: ("a compiled step of a small system against one through petsc4py calls", 5)
-       for name in speed_small.CASES},
+    **{
+        name: ("a compiled step of a small system against one through petsc4py calls", 5)
+        for name in speed_small.CASES
+    },
     "bridge-crane": ("whole runs with HATI against the explicit run", 150),
     "solids": ("nonlinear laws against a plain DOLFINx loop, and what obstacles cost", 90),
-}  # fmt: skip
+}
 #: The same for a dof of the solid bar and of a body of ``scaling``, all kinds together [s].
 _BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
 
@@ -111,8 +113,11 @@ def _bar_ratios(size: int) -> dict[str, float]:
     plain, full = _started(bar, wall, h, problem), _started(bar, wall, h, problem)
     free = _started(bar, None, h, problem)
     dofs = int(parallel.total(bar.comm, bar.owned))
-    _say(bar, f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up "
-              f"{time.perf_counter() - begun:.1f} s, {ROUNDS} rounds of {STEPS} steps")  # fmt: skip
+    _say(
+        bar,
+        f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up "
+        f"{time.perf_counter() - begun:.1f} s, {ROUNDS} rounds of {STEPS} steps",
+    )
     matrix, name, product = _best_product(bar)
     x, y = matrix.createVecs()
     update = _fused_update(bar)
@@ -122,13 +127,21 @@ def _bar_ratios(size: int) -> dict[str, float]:
         update()
 
     recorded = _recorded_step(full, wall.approach())
-    seconds = _interleave(bar, {
-        "yardstick": yardstick, "step": plain.step, "step without contact": free.step,
-        "step, energies and recorder": recorded,
-    })  # fmt: skip
+    seconds = _interleave(
+        bar,
+        {
+            "yardstick": yardstick,
+            "step": plain.step,
+            "step without contact": free.step,
+            "step, energies and recorder": recorded,
+        },
+    )
     base = np.median(seconds["yardstick"])
-    _say(bar, f"  yardstick: {name} product and fused update, {base / dofs * 1e9:.2f} ns per dof "
-              f"(product alone {product / dofs * 1e9:.2f})")  # fmt: skip
+    _say(
+        bar,
+        f"  yardstick: {name} product and fused update, {base / dofs * 1e9:.2f} ns per dof "
+        f"(product alone {product / dofs * 1e9:.2f})",
+    )
     ratios = {}
     for what in ("step", "step, energies and recorder"):
         ratios[what] = _ratio(bar, what, seconds[what], seconds["yardstick"])

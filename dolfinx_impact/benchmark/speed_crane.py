@@ -48,12 +48,19 @@ class Candidate:
 
 #: Runs that are compared with the first of each group.
 GROUPS = (
-    (Candidate(1, PAPER_STEP), Candidate(1, PAPER_STEP, "small", 350),
-     Candidate(1, PAPER_STEP, "paper", 100)),
+    (
+        Candidate(1, PAPER_STEP),
+        Candidate(1, PAPER_STEP, "small", 350),
+        Candidate(1, PAPER_STEP, "paper", 100),
+    ),
     (Candidate(2, PAPER_STEP), Candidate(2, PAPER_STEP, "small", 350)),
-    (Candidate(1, STEP), Candidate(1, STEP, "small", 10), Candidate(1, STEP, "small", 350),
-     Candidate(1, STEP, "paper", 100)),
-)  # fmt: skip
+    (
+        Candidate(1, STEP),
+        Candidate(1, STEP, "small", 10),
+        Candidate(1, STEP, "small", 350),
+        Candidate(1, STEP, "paper", 100),
+    ),
+)
 
 
 def measure(t_end: float = T_END) -> dict[str, float]:
@@ -63,8 +70,10 @@ def measure(t_end: float = T_END) -> dict[str, float]:
         t_end: Time that every run simulates [s].
     """
     found: dict[str, float] = {}
-    print(f"bridge-crane, {t_end:g} s of shaking, energies followed: CPU time of whole runs, by turns in "
-          f"{PARTS} parts")  # fmt: skip
+    print(
+        f"bridge-crane, {t_end:g} s of shaking, energies followed: CPU time of whole runs, by turns in "
+        f"{PARTS} parts"
+    )
     for group in GROUPS:
         runs = [_Run(each, t_end) for each in group]
         yardstick = _Yardstick(runs[0])
@@ -75,8 +84,10 @@ def measure(t_end: float = T_END) -> dict[str, float]:
         found |= _table(group, runs)
         found |= yardstick.table(f"refine {group[0].refine} h {group[0].dt:.3g}")
     critical = crane.crane_frame(crane.crane_mesh()).critical_time_step()
-    print(f"The paper's step {PAPER_STEP:.3g} s is not needed with these elements: the crane's critical step "
-          f"is {critical:.3g} s, so that {STEP:g} s is enough.")  # fmt: skip
+    print(
+        f"The paper's step {PAPER_STEP:.3g} s is not needed with these elements: the crane's critical step "
+        f"is {critical:.3g} s, so that {STEP:g} s is enough."
+    )
     return found
 
 
@@ -149,8 +160,11 @@ def _table(group: tuple[Candidate, ...], runs: list[_Run]) -> dict[str, float]:
         ratio = base.total / run.total
         parts = np.array(base.seconds[1:]) / np.array(run.seconds[1:])
         against = f", {faster(ratio)} (parts: {faster(float(parts.min()))} to {faster(float(parts.max()))})"
-        print(f"  {candidate.name:<34} {run.total:8.2f} s, {run.per_step:7.2f} us a step"
-              f"{against if candidate.ratio else ''}", flush=True)  # fmt: skip
+        print(
+            f"  {candidate.name:<34} {run.total:8.2f} s, {run.per_step:7.2f} us a step"
+            f"{against if candidate.ratio else ''}",
+            flush=True,
+        )
         if candidate.ratio:
             found[f"{candidate.partition} {candidate.ratio} refine {first.refine} h {first.dt:.3g}"] = ratio
     return found
@@ -190,8 +204,10 @@ class _Yardstick:
         least = calls["our CSR"] + calls["fused update"]
         ratio = self._run.per_step / least
         bare = calls[_BARE] / least
-        print(f"  an explicit step with contact is {bare:.2f} times the CSR product that all runs use plus a "
-              f"fused update, with energies and records {ratio:.2f} times")  # fmt: skip
+        print(
+            f"  an explicit step with contact is {bare:.2f} times the CSR product that all runs use plus a "
+            f"fused update, with energies and records {ratio:.2f} times"
+        )
         print("  (" + ", ".join(f"{each} {value:.2f} us" for each, value in calls.items()) + ")", flush=True)
         return {f"step over product and update, {name}": bare, f"with energies, {name}": ratio}
 

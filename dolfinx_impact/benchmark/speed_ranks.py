@@ -202,11 +202,18 @@ def main(arguments: list[str]) -> None:
     base = parallel.total(comm, resident())
     made = Setup(comm, kind, cells_of(dofs, doubled))
     clock = _Clock(comm, made.integrator)
-    _answer(comm, {
-        "dofs": made.dofs, "points": made.points, "most_points": made.most_points, "seconds": made.seconds,
-        "memory": {name: value - base for name, value in made.memory.items()},
-        "most": parallel.total(comm, _most()) - base, "interpreter": base / comm.size,
-    })  # fmt: skip
+    _answer(
+        comm,
+        {
+            "dofs": made.dofs,
+            "points": made.points,
+            "most_points": made.most_points,
+            "seconds": made.seconds,
+            "memory": {name: value - base for name, value in made.memory.items()},
+            "most": parallel.total(comm, _most()) - base,
+            "interpreter": base / comm.size,
+        },
+    )
     while milliseconds := _order(comm):
         _answer(comm, clock.measure(1e-3 * milliseconds))
 

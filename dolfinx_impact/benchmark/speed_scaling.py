@@ -51,8 +51,11 @@ def measure(
         RuntimeError: No ``mpirun``, or a job that failed or took too long.
     """
     check()
-    print(f"CD-Lagrange with contact on a plane, the best of {rounds} rounds; {os.cpu_count()} cores, load "
-          f"{_load()} before", flush=True)  # fmt: skip
+    print(
+        f"CD-Lagrange with contact on a plane, the best of {rounds} rounds; {os.cpu_count()} cores, load "
+        f"{_load()} before",
+        flush=True,
+    )
     return {f"{kind}, {size}": _scaling(kind, size, rounds) for kind in kinds for size in sizes}
 
 
@@ -120,15 +123,19 @@ def _of_setup(told: dict[str, Any]) -> dict[str, float]:
 
 
 def _print(kind: str, told: dict[str, Any], found: dict[str, float]) -> None:
-    both = [{name[: -len(end)]: value for name, value in found.items() if name.endswith(end)}
-            for end in (", 1 rank", ", 2 ranks")]  # fmt: skip
+    both = [
+        {name[: -len(end)]: value for name, value in found.items() if name.endswith(end)}
+        for end in (", 1 rank", ", 2 ranks")
+    ]
     points, large = told["one"]["points"], told["large"]["dofs"]
     print(f"\n{kind}, {found['dofs']:.0f} dofs, {points} contact points, load {found['load']:.1f}")
     for what, name in (("step", "step"), ("run", "step with energies")):
         one, two = (each[f"{what}, ns"] for each in both)
         ratio = found[f"{what}, speed-up"]
-        print(f"  {name + ', ns a dof on 1 and 2 ranks':<44} {one:7.1f} {two:7.1f}   {faster(ratio)}, "
-              f"efficiency {ratio / 2:.0%}")  # fmt: skip
+        print(
+            f"  {name + ', ns a dof on 1 and 2 ranks':<44} {one:7.1f} {two:7.1f}   {faster(ratio)}, "
+            f"efficiency {ratio / 2:.0%}"
+        )
     machine = found["step, speed-up of the machine"]
     print(f"  {'two processes with half of it each':<60}   {faster(machine)}")
     weak = ", ".join(f"{found[f'{what}, weak efficiency']:.0%}" for what in ("step", "run"))
@@ -169,18 +176,30 @@ class Job:
     def __init__(self, kind: str, size: int, ranks: int, *, doubled: bool = False) -> None:
         self._what = f"{kind} with {size} dofs on {ranks} rank{'s' if ranks > 1 else ''}"
         self._command = [
-            "mpirun", "-n", str(ranks), sys.executable, "-m", "dolfinx_impact.benchmark.speed_ranks", kind,
-            str(size), str(int(doubled)),
-        ]  # fmt: skip
+            "mpirun",
+            "-n",
+            str(ranks),
+            sys.executable,
+            "-m",
+            "dolfinx_impact.benchmark.speed_ranks",
+            kind,
+            str(size),
+            str(int(doubled)),
+        ]
         self._lines: queue.Queue[str] = queue.Queue()
 
     def __enter__(self) -> "Job":
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         paths = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
         self._process = subprocess.Popen(
-            self._command, env=kept | _UNBOUND | {"PYTHONPATH": paths}, text=True, start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            self._command,
+            env=kept | _UNBOUND | {"PYTHONPATH": paths},
+            text=True,
+            start_new_session=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         self._errors: list[str] = []
         self._readers = [threading.Thread(target=each, daemon=True) for each in (self._read, self._listen)]
         for reader in self._readers:

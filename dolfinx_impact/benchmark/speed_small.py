@@ -31,12 +31,14 @@ def measure(case: str) -> dict[str, float]:
     nothing = rows.select(np.zeros(0, dtype=np.intp))
     started = [_started(system, contact, start, h) for _ in range(4)]
     yardstick = PetscSteps(started[0])
-    seconds = _interleave({
-        "petsc4py calls": (yardstick.step, _PLAIN),
-        "step()": (started[1].step, _PLAIN),
-        "compiled loop": (_filled(started[2], nothing, False), _COMPILED),
-        "compiled, energies and recorder": (_filled(started[3], rows, True), _COMPILED),
-    })  # fmt: skip
+    seconds = _interleave(
+        {
+            "petsc4py calls": (yardstick.step, _PLAIN),
+            "step()": (started[1].step, _PLAIN),
+            "compiled loop": (_filled(started[2], nothing, False), _COMPILED),
+            "compiled, energies and recorder": (_filled(started[3], rows, True), _COMPILED),
+        }
+    )
     print(f"{case}, {system.owned} dofs with contact, {ROUNDS} rounds, medians of seconds per step:")
     base, ratios = seconds["petsc4py calls"], {}
     for name, values in seconds.items():
@@ -129,8 +131,9 @@ class PetscSteps:
         self._tolerance, self._offset = contact.gap_tolerance, contact.gap(zero)
         self._L = contact.matrix()
         self._K = _stiffness(system)
-        self._u, self._v = (PETSc.Vec().createWithArray(x.copy(), comm=system.comm)
-                            for x in (integrator.u, integrator.v))  # fmt: skip
+        self._u, self._v = (
+            PETSc.Vec().createWithArray(x.copy(), comm=system.comm) for x in (integrator.u, integrator.v)
+        )
         self._before, self._f, self._push = (self._u.duplicate() for _ in range(3))
         self._kick, self._inverse, self._load = (self._u.duplicate() for _ in range(3))
         self._kick.array[:] = self._h * system.inverse_mass

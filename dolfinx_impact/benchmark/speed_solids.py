@@ -60,9 +60,12 @@ def _nonlinear(name: str, cells: int, kind: dmesh.CellType, degree: int) -> floa
     dofs = int(parallel.total(body.comm, body.owned))
     ratio = float(np.median(seconds["ours"]) / np.median(seconds["plain"]))
     spread = seconds["ours"] / seconds["plain"]
-    _say(body, f"  {f'step, neo-Hookean, {name}, {dofs} dofs / plain DOLFINx force':<64} {ratio:5.2f}  "
-               f"(rounds {spread.min():.2f} to {spread.max():.2f}; "
-               f"{np.median(seconds['ours']) / dofs * 1e9:.0f} ns per dof)")  # fmt: skip
+    _say(
+        body,
+        f"  {f'step, neo-Hookean, {name}, {dofs} dofs / plain DOLFINx force':<64} {ratio:5.2f}  "
+        f"(rounds {spread.min():.2f} to {spread.max():.2f}; "
+        f"{np.median(seconds['ours']) / dofs * 1e9:.0f} ns per dof)",
+    )
     return ratio
 
 
@@ -90,11 +93,14 @@ def _obstacles(cells: int) -> dict[str, float]:
     wave = SignedDistance(lambda x: x[:, 2] + 0.05 * (1 - np.sin(6 * x[:, 0])), 3)
     balls = UnionObstacle([Sphere((x, 0.5, -0.2), 0.2) for x in (0.2, 0.8)])
     shapes: dict[str, Any] = {
-        "plane": Plane((0, 0, 0), (0, 0, 1)), "sphere": Sphere((0.5, 0.5, -1.0), 1.0),
+        "plane": Plane((0, 0, 0), (0, 0, 1)),
+        "sphere": Sphere((0.5, 0.5, -1.0), 1.0),
         "cylinder": Cylinder((0.5, 0.5, -0.3), (0, 1, 0), 0.3),
         "box": Box.between((0.2, 0.2, -1.0), (0.8, 0.8, 0.0)),
-        "torus": Torus((0.5, 0.5, -0.1), (0, 0, 1), 0.3, 0.1), "two spheres": balls, "callable": wave,
-    }  # fmt: skip
+        "torus": Torus((0.5, 0.5, -0.1), (0, 0, 1), 0.3, 0.1),
+        "two spheres": balls,
+        "callable": wave,
+    }
     runs = {}
     for name, shape in {"": None, **shapes}.items():
         contact = None if shape is None else RigidContact(body, "foot", shape, friction=0.3)
@@ -104,8 +110,11 @@ def _obstacles(cells: int) -> dict[str, float]:
     dofs = int(parallel.total(body.comm, body.owned))
     foot = runs["plane"].contact
     assert foot is not None
-    _say(body, f"  contact with friction, {dofs} dofs, {3 * foot.total / dofs:.1%} of them candidates, part "
-               f"of a step without ({np.median(seconds['']) / dofs * 1e9:.1f} ns per dof):")  # fmt: skip
+    _say(
+        body,
+        f"  contact with friction, {dofs} dofs, {3 * foot.total / dofs:.1%} of them candidates, part "
+        f"of a step without ({np.median(seconds['']) / dofs * 1e9:.1f} ns per dof):",
+    )
     found = {}
     for name in shapes:
         share = float(np.median(seconds[name] - seconds[""]) / np.median(seconds[""]))

@@ -66,12 +66,17 @@ def make_body(p: Values, center: Sequence[float], hole: float = 0.0) -> Solid:
     """The disc, or the ring, around a point. Collective."""
     law = NeoHookean(p["E"], p["nu"])
     named = mesh.read(
-        mesh.package_mesh("disc.geo"), gdim=2,
+        mesh.package_mesh("disc.geo"),
+        gdim=2,
         parameters={
-            "R": p["R"], "hole": hole, "x": center[0], "y": center[1],
-            "around": p["around"], "across": p["across"],
+            "R": p["R"],
+            "hole": hole,
+            "x": center[0],
+            "y": center[1],
+            "around": p["around"],
+            "across": p["across"],
         },
-    )  # fmt: skip
+    )
     return Solid(named, density=p["rho"], law=law)
 
 
@@ -98,8 +103,15 @@ class MomentumLog(RunLog):
     """
 
     state_names = (
-        *RunLog.state_names, "first", "momentum", "impulse", "defect", "drift", "contact_gain", "_work",
-    )  # fmt: skip
+        *RunLog.state_names,
+        "first",
+        "momentum",
+        "impulse",
+        "defect",
+        "drift",
+        "contact_gain",
+        "_work",
+    )
 
     def __init__(self, integrator: Integrator, about: Sequence[float]) -> None:
         super().__init__(integrator)
@@ -189,9 +201,15 @@ def final_motion(integrator: Integrator) -> NDArray:
 
 
 def problem(
-    scheme: str, p: Values, body: Solid, contact: RigidContact, about: Sequence[float], *,
-    allow_unstable: bool, conserved: bool,
-) -> Problem:  # fmt: skip
+    scheme: str,
+    p: Values,
+    body: Solid,
+    contact: RigidContact,
+    about: Sequence[float],
+    *,
+    allow_unstable: bool,
+    conserved: bool,
+) -> Problem:
     """A case made ready, the body in rigid motion at the start. Collective.
 
     Args:
@@ -212,10 +230,14 @@ def problem(
         return results, verdicts(results, integrator, p, conserved=conserved)
 
     return Problem(
-        integrator, p["t_end"], contact.approach(), log, judge,
+        integrator,
+        p["t_end"],
+        contact.approach(),
+        log,
+        judge,
         dofs=int(parallel.total(body.comm, body.owned)),
         effective={"h": h, "courant": h / critical},
-    )  # fmt: skip
+    )
 
 
 def measure(
@@ -259,28 +281,40 @@ def measure(
     }
 
 
-def verdicts(
-    results: dict[str, Any], integrator: Integrator, p: Values, *, conserved: bool
-) -> list[Verdict]:
+def verdicts(results: dict[str, Any], integrator: Integrator, p: Values, *, conserved: bool) -> list[Verdict]:
     """What is known of the momenta and of the energy."""
     found = []
     if integrator.balance().closes:
         limit = 1e-12 if integrator.mass == "lumped" else 1e-11
         found.append(balance_verdict(results["energy_defect"], limit, integrator.n))
     found += [
-        Verdict.below("the linear momentum changes by the impulses (relative, largest of all steps)",
-                      results["linear_momentum_defect"], TOLERANCE),
-        Verdict.below("the angular momentum changes by the moments of the impulses where they act (relative, "
-                      "largest of all steps)", results["moment_defect"], TOLERANCE),
-    ]  # fmt: skip
+        Verdict.below(
+            "the linear momentum changes by the impulses (relative, largest of all steps)",
+            results["linear_momentum_defect"],
+            TOLERANCE,
+        ),
+        Verdict.below(
+            "the angular momentum changes by the moments of the impulses where they act (relative, "
+            "largest of all steps)",
+            results["moment_defect"],
+            TOLERANCE,
+        ),
+    ]
     if conserved:
         claim = "the angular momentum about the axis of the wall is constant (relative, largest change)"
         if integrator.v_shift == 0:
             claim += "; impulses act at the middle of the step, but point to the axis at its forecast"
         found.append(Verdict.below(claim, results["angular_momentum_defect"], TOLERANCE))
     work, allowed = results["contact_work"], p.get("friction", 0.0)
-    found.append(Verdict("contact takes energy (its work over the energy at the start)", work, 0.0, TOLERANCE,
-                         bool(work <= TOLERANCE)))  # fmt: skip
+    found.append(
+        Verdict(
+            "contact takes energy (its work over the energy at the start)",
+            work,
+            0.0,
+            TOLERANCE,
+            bool(work <= TOLERANCE),
+        )
+    )
     if allowed > 0 and results["impulse_y"] > 0:
         ratio = abs(results["impulse_x"]) / results["impulse_y"]
         fits = bool(ratio <= allowed + TOLERANCE)

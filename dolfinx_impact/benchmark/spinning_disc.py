@@ -42,16 +42,24 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     check(p)
     disc = spinning.make_body(p, (0.0, p["R"] + p["gap"]))
     plane = RigidContact(
-        disc, "rim", Plane((0.0, 0.0), (0.0, 1.0)), restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True), friction=p["friction"],
-    )  # fmt: skip
+        disc,
+        "rim",
+        Plane((0.0, 0.0), (0.0, 1.0)),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+        friction=p["friction"],
+    )
     about = (-p["vx0"] * p["gap"] / p["vy0"], 0.0)
     return spinning.problem(scheme, p, disc, plane, about, allow_unstable=allow_unstable, conserved=False)
 
 
 SPINNING_DISC = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make, defaults=spinning.SCHEME_PARAMETERS,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
+    defaults=spinning.SCHEME_PARAMETERS,
     about="A soft disc with spin is thrown at a rigid plane with friction. Momenta change by the contact "
-          "impulses alone, and the energy balance closes.",
+    "impulses alone, and the energy balance closes.",
     drawing=drawings.spinning_disc,
-)  # fmt: skip
+)

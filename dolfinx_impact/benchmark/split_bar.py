@@ -38,14 +38,17 @@ PARAMETERS = {
     "gap": Option(1e-4, "m", "distance to the wall at t = 0 (load none)"),
     "v0": Option(5.0, "m/s", "speed towards the wall (load none)"),
     "load": Option(
-        "none", "-", "none: the bar flies against a wall; pulse: at rest, no wall, and a force "
-        f"{PULSE_FORCE:g} sin^2(pi t / 1 ms) N pushes the tip into the bar for 1 ms", ("none", "pulse"),
+        "none",
+        "-",
+        "none: the bar flies against a wall; pulse: at rest, no wall, and a force "
+        f"{PULSE_FORCE:g} sin^2(pi t / 1 ms) N pushes the tip into the bar for 1 ms",
+        ("none", "pulse"),
     ),
     **COMMON,
     "courant": Option(None, "-", "fine step over (length of an element) / c (default: 0.8, pulse 0.08)"),
     "h": Option(None, "s", "fine time step; the other way to give it is courant"),
     "t_end": Option(None, "s", "end time (default: 1.6e-4, pulse 1.5e-3)"),
-}  # fmt: skip
+}
 #: Ratios whose errors a study compares, by load, and the most fine steps that its runs may have.
 RATIOS = {"none": (100, 10, 2, 1), "pulse": (500, 100, 10, 1)}
 STUDY_STEPS = 20_000
@@ -90,17 +93,24 @@ def build(p: Values, divided: bool) -> tuple[tuple[Solid, ...], RigidContact | N
     def part(cells: str | None) -> Solid:
         push = {"tip": ([1 / p["area"]], pulse)} if loaded and cells != "implicit" else None
         return Solid(
-            named, cells=cells, density=p["rho"], law=LinearElastic(p["E"]), cross_section=p["area"],
+            named,
+            cells=cells,
+            density=p["rho"],
+            law=LinearElastic(p["E"]),
+            cross_section=p["area"],
             traction=push,
-        )  # fmt: skip
+        )
 
     bodies = (part("explicit"), part("implicit")) if divided else (part(None),)
     if loaded:
         return bodies, None
     wall = RigidContact(
-        bodies[0], "tip", Plane([-p["gap"]], [1.0]), gap_tolerance=p["gap_tolerance"],
+        bodies[0],
+        "tip",
+        Plane([-p["gap"]], [1.0]),
+        gap_tolerance=p["gap_tolerance"],
         touching=p.get("touching", True),
-    )  # fmt: skip
+    )
     return bodies, wall
 
 
@@ -116,8 +126,9 @@ def rows(integrator: Integrator, bodies: tuple[Solid, ...], p: Values) -> Sparse
     return SparseRows(
         np.concatenate([part.dofs for part in parts]),
         sign * np.concatenate([part.weights for part in parts]),
-        which[:, None], [LABELS[i] for i in which],
-    )  # fmt: skip
+        which[:, None],
+        [LABELS[i] for i in which],
+    )
 
 
 class SplitLog(RunLog):
@@ -190,11 +201,15 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(results, result, integrator, p)
 
     return Problem(
-        integrator, p["t_end"], rows(integrator, bodies, p), log, judge,
+        integrator,
+        p["t_end"],
+        rows(integrator, bodies, p),
+        log,
+        judge,
         dofs=int(parallel.total(bodies[0].comm, np.count_nonzero(sum(b.active for b in bodies)))),
         effective={name: p[name] for name in ("h", "courant", "t_end", "v0")},
         study=lambda: ratio_verdicts(p) if chosen.divided else [],
-    )  # fmt: skip
+    )
 
 
 def measure(result: Result, log: SplitLog, integrator: Integrator, p: Values) -> dict[str, Any]:
@@ -247,9 +262,13 @@ def reference(p: Values, steps: int, every: int) -> Result:
     explicit = CDLagrange(bodies[0], p["h"], contact=wall)
     explicit.start(0.0, -p["v0"])
     return simulate(
-        explicit, t_end=steps * p["h"], record=rows(explicit, bodies, p), energies=False, every=every,
+        explicit,
+        t_end=steps * p["h"],
+        record=rows(explicit, bodies, p),
+        energies=False,
+        every=every,
         progress=False,
-    )  # fmt: skip
+    )
 
 
 def reference_errors(result: Result, integrator: Integrator, p: Values) -> tuple[float | None, float | None]:
@@ -279,8 +298,14 @@ def verdicts(results: dict[str, Any], result: Result, integrator: Integrator, p:
     # A coarse step within which waves cross several elements damps the impact.
     small = integrator.substeps * p["courant"] <= 1 + 1e-6
     if p["load"] == "none" and p["v0"] > 0 and whole(p) and small:
-        found.append(Verdict.equal("the impulse is that of an elastic rebound, 2 m v0 (ratio)",
-                                   results["impulse_ratio"], 1.0, 0.02))  # fmt: skip
+        found.append(
+            Verdict.equal(
+                "the impulse is that of an elastic rebound, 2 m v0 (ratio)",
+                results["impulse_ratio"],
+                1.0,
+                0.02,
+            )
+        )
     return found
 
 
@@ -297,23 +322,41 @@ def _interface_verdicts(results: dict[str, Any], result: Result, ratio: int, p: 
     scale = p["v0"] or float(np.max(np.abs(result["v_t"])))
     if scale > 0:
         unit = "v0" if p["v0"] > 0 else "the largest speed"
-        found.append(Verdict.below(f"velocities are continuous at coarse times (jump over {unit})",
-                                   results["velocity_jump"] / scale, 1e-13))  # fmt: skip
+        found.append(
+            Verdict.below(
+                f"velocities are continuous at coarse times (jump over {unit})",
+                results["velocity_jump"] / scale,
+                1e-13,
+            )
+        )
     if ratio == 1:
-        found.append(Verdict.below("the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)",
-                                   results["interface_formula_gap"], 1e-12))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "the interface energy is -(dt/4) sum [L_E W] . <Lambda> (relative)",
+                results["interface_formula_gap"],
+                1e-12,
+            )
+        )
     elif whole(p):
         taken = results["interface_energy"] / float(np.max(result["kinetic"]))
-        found.append(Verdict("the interface dissipates: its energy at the end over the largest kinetic one",
-                             taken, 0.0, 1e-12, taken <= 1e-12))  # fmt: skip
+        found.append(
+            Verdict(
+                "the interface dissipates: its energy at the end over the largest kinetic one",
+                taken,
+                0.0,
+                1e-12,
+                taken <= 1e-12,
+            )
+        )
     return found
 
 
 def errors(ratio: int, p: Values) -> tuple[float | None, float | None]:
     """:func:`reference_errors` of HATI with another ratio at the same fine step. Collective."""
     problem = make("hati", {**p, "ratio": ratio})
-    result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record, energies=False,
-                      progress=False)  # fmt: skip
+    result = simulate(
+        problem.integrator, t_end=problem.t_end, record=problem.record, energies=False, progress=False
+    )
     return reference_errors(result, problem.integrator, p)
 
 
@@ -325,15 +368,20 @@ def ratio_verdicts(p: Values) -> list[Verdict]:
     found = np.array([errors(m, p) for m in ratios], dtype=np.float64)
     order = ", ".join(map(str, ratios))
     return [
-        Verdict.below(f"{name} of the tip falls as the ratio does, {order} (rises)",
-                      int(np.sum(np.diff(found[:, i]) >= 0)), 0)
+        Verdict.below(
+            f"{name} of the tip falls as the ratio does, {order} (rises)",
+            int(np.sum(np.diff(found[:, i]) >= 0)),
+            0,
+        )
         for i, name in enumerate(("error_u", "error_v"))
-    ]  # fmt: skip
+    ]
 
 
 SPLIT_BAR = Case(
-    PARAMETERS, ("cd-lagrange", "hati"), make,
+    PARAMETERS,
+    ("cd-lagrange", "hati"),
+    make,
     about="A bar is divided along its length: explicit with small steps at the tip that hits a wall, "
-          "implicit with large steps elsewhere. The interface must not disturb the waves.",
+    "implicit with large steps elsewhere. The interface must not disturb the waves.",
     drawing=drawings.split_bar,
-)  # fmt: skip
+)

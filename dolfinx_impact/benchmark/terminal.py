@@ -167,7 +167,7 @@ def _unit(unit: str) -> str:
 
 def _blocks(
     corner: str, names: Sequence[str], head: Sequence[str], cells: Sequence[Sequence[str]], width: int
-) -> list[list[str]]:  # fmt: skip
+) -> list[list[str]]:
     """The lines of a table; columns that do not fit beside the others are a block of their own."""
     first = max(map(len, [corner, *names])) + 2
     wide = [max(map(len, column)) + 2 for column in zip(head, *cells)]

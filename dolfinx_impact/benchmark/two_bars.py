@@ -65,9 +65,15 @@ def build(p: Values) -> tuple[Solid, NodePairs, float]:
     """Bars, contact of their tips, and critical time step. Collective."""
     solution, bars = exact(p), make_bars(p)
     tips = NodePairs(
-        bars, "left tip", "right tip", [1.0], gap0=p["gap"], restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True),
-    )  # fmt: skip
+        bars,
+        "left tip",
+        "right tip",
+        [1.0],
+        gap0=p["gap"],
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
     # Known exactly: (L / N) / c.
     return bars, tips, p["length"] / p["elements"] / solution.wave_speed
 
@@ -88,11 +94,15 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     courant = h / critical if p["h"] is not None else p["courant"]
     return Problem(
-        integrator, p["t_end"], tips.approach(), log, judge,
+        integrator,
+        p["t_end"],
+        tips.approach(),
+        log,
+        judge,
         dofs=int(parallel.total(bars.comm, bars.owned)),
         effective={"h": h, "courant": courant},
         study=lambda: order_verdicts(scheme, courant, p),
-    )  # fmt: skip
+    )
 
 
 def measure(
@@ -120,19 +130,33 @@ def verdicts(
     left, right = result["u"].T
     scale = float(np.max(np.abs(result["u"])))
     if scale > 0:
-        found.append(Verdict.below("the bars mirror each other (tips' displacements, relative)",
-                                   float(np.max(np.abs(left - right))) / scale, 1e-12))  # fmt: skip
+        found.append(
+            Verdict.below(
+                "the bars mirror each other (tips' displacements, relative)",
+                float(np.max(np.abs(left - right))) / scale,
+                1e-12,
+            )
+        )
     if p["v0"] == 0 or p["t_end"] < 1.2 * solution.contact_end or results["contact_start"] is None:
         return found  # the rest is about a whole impact
-    found.append(Verdict.equal("the impulse turns the momentum of a bar, 2 m v0 (ratio)",
-                               results["impulse_ratio"], 1.0, 0.02))  # fmt: skip
+    found.append(
+        Verdict.equal(
+            "the impulse turns the momentum of a bar, 2 m v0 (ratio)", results["impulse_ratio"], 1.0, 0.02
+        )
+    )
     open_first = p["gap"] > p["gap_tolerance"]
     node_alone = explicit and find_scheme(scheme).contact == "velocity" and open_first
     if node_alone:
         masses = parallel.total(tips.comm, float(np.sum(integrator.system.mass[tips.approach().dofs])))
         momentum = (1 + p["restitution"]) * masses / 2 * p["v0"]
-        found.append(Verdict.equal("the first impulse is the momentum of one tip's node [N s]",
-                                   results["first_impulse"], momentum, 1e-12 * momentum))  # fmt: skip
+        found.append(
+            Verdict.equal(
+                "the first impulse is the momentum of one tip's node [N s]",
+                results["first_impulse"],
+                momentum,
+                1e-12 * momentum,
+            )
+        )
     return found + (_phase_verdicts(node_alone, results, solution, p) if p["restitution"] == 0 else [])
 
 
@@ -147,8 +171,14 @@ def _phase_verdicts(
         Verdict.equal("the bars part 2 L / c after they touched [s]", duration, expected, 0.05 * expected),
     ]
     if node_alone:
-        found.append(Verdict.equal("the energy lost is the kinetic energy of the tips' nodes, 1/(2N)",
-                                   results["energy_lost"], 1 / (2 * p["elements"]), 1e-9))  # fmt: skip
+        found.append(
+            Verdict.equal(
+                "the energy lost is the kinetic energy of the tips' nodes, 1/(2N)",
+                results["energy_lost"],
+                1 / (2 * p["elements"]),
+                1e-9,
+            )
+        )
     return found
 
 
@@ -156,8 +186,9 @@ def errors(scheme: str, elements: int, courant: float, p: Values) -> NDArray:
     """Relative errors of u and v_t at the left tip over [0, t_end], (94), shape (2,). Collective."""
     values = {**p, "elements": elements, "courant": courant, "h": None, "every": 1}
     problem = make(scheme, values)
-    result = simulate(problem.integrator, t_end=problem.t_end, record=problem.record, energies=False,
-                      progress=False)  # fmt: skip
+    result = simulate(
+        problem.integrator, t_end=problem.t_end, record=problem.record, energies=False, progress=False
+    )
     solution = exact(p)
     true = solution.displacement(0.0, result["t"]), solution.velocity(0.0, result["t"])
     pairs = zip((result["u"], result["v_t"]), true)
@@ -194,8 +225,11 @@ def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
 
 _NAMES = tuple(name for name in NAMED if name != "cd-lagrange-implicit")
 TWO_BARS = Case(
-    PARAMETERS, _NAMES, make, defaults=DEFAULTS,
+    PARAMETERS,
+    _NAMES,
+    make,
+    defaults=DEFAULTS,
     about="Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
-          "in the middle of the gap.",
+    "in the middle of the gap.",
     drawing=drawings.two_bars,
-)  # fmt: skip
+)

@@ -27,8 +27,9 @@ PARAMETERS = {
     "X0": Option(1.0, "m", "amplitude above which the nonlinear term takes energy"),
     "x0": Option(1.0, "m", "position at t = 0"),
     "v0": Option(1.0, "m/s", "velocity at t = 0"),
-    "wall": Option(-1.0, "m", "position of the wall, on the left of the oscillator, or none",
-                   words=("none",)),
+    "wall": Option(
+        -1.0, "m", "position of the wall, on the left of the oscillator, or none", words=("none",)
+    ),
     "restitution": Option(0.0, "-", "Newton's coefficient of the wall"),
     "courant": Option(None, "-", "time step over 2 / omega0"),
     **COMMON,
@@ -39,11 +40,15 @@ PARAMETERS = {
 SCHEME_NAMES = tuple(
     name
     for name in (
-        "cd-lagrange", "cd-lagrange-implicit", "moreau-jean", "moreau-jean-decoupled", "paoli-schatzman",
+        "cd-lagrange",
+        "cd-lagrange-implicit",
+        "moreau-jean",
+        "moreau-jean-decoupled",
+        "paoli-schatzman",
         "carpenter",
     )
     if name in SCHEMES
-)  # fmt: skip
+)
 #: "both schemes stay on it for more than forty cycles", in the 300 s of Figure 11.
 MANY_CYCLES, LONG = 40, 300.0
 
@@ -88,9 +93,13 @@ def build(p: Values) -> tuple[PointMasses, DofBound | None]:
     if wall is None:
         return oscillator, None
     return oscillator, DofBound(
-        oscillator, 0, lower=wall, restitution=p["restitution"], gap_tolerance=p["gap_tolerance"],
+        oscillator,
+        0,
+        lower=wall,
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
         touching=p.get("touching", True),
-    )  # fmt: skip
+    )
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -208,21 +217,31 @@ def verdicts(
     if result.balance:
         found.append(balance_verdict(results["balance_residual"], 1e-11, result.steps))
     if p["t_end"] >= LONG and wall is not None:
-        many = Verdict.equal("the limit cycle lasts for more than forty cycles", results["cycles"],
-                             MANY_CYCLES, 0)
+        many = Verdict.equal(
+            "the limit cycle lasts for more than forty cycles", results["cycles"], MANY_CYCLES, 0
+        )
         many.reproduced = results["cycles"] > MANY_CYCLES
         found.append(many)
     late = log.amplitudes[log.late(float(result["t"][-1])) :]
     if len(late) > 1:
         # An impact is seen up to a step late: each cycle starts from a place up to h v off.
-        found.append(Verdict.below("the amplitude of the limit cycle is constant but for h v [m]",
-                                   max(late) - min(late), results["h"] * log.fastest))
+        found.append(
+            Verdict.below(
+                "the amplitude of the limit cycle is constant but for h v [m]",
+                max(late) - min(late),
+                results["h"] * log.fastest,
+            )
+        )
     return found
 
 
 VAN_DER_POL = Case(
-    PARAMETERS, SCHEME_NAMES, make, amplifies_rounding=True, defaults={"force": "midpoint"},
+    PARAMETERS,
+    SCHEME_NAMES,
+    make,
+    amplifies_rounding=True,
+    defaults={"force": "midpoint"},
     about="An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
-          "adds or takes by itself shows in its limit cycle.",
+    "adds or takes by itself shows in its limit cycle.",
     drawing=drawings.van_der_pol,
-)  # fmt: skip
+)

@@ -42,8 +42,11 @@ from .case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdic
 PARAMETERS = {
     "dimension": Option(2, "-", "quadrilaterals in plane strain, or hexahedra", (2, 3)),
     "degree": Option(2, "-", "degree of the elements", (1, 2, 3)),
-    "elements": Option(None, "-", "elements along a side (default by dimension and degree); the orders take "
-                       "up to twice as many"),
+    "elements": Option(
+        None,
+        "-",
+        "elements along a side (default by dimension and degree); the orders take up to twice as many",
+    ),
     "side": Option(0.1, "m", "side of the block"),
     "E": Option(2.1e11, "Pa", "Young's modulus"),
     "nu": Option(0.3, "-", "Poisson's ratio"),
@@ -144,10 +147,14 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     edge = np.all(block.x[: block.owned // block.block, [0, 2]] < 1e-9 * p["side"], axis=1)
     return Problem(
-        integrator, t_end, block.rows(np.flatnonzero(edge)), log, judge,
+        integrator,
+        t_end,
+        block.rows(np.flatnonzero(edge)),
+        log,
+        judge,
         dofs=int(parallel.total(block.comm, block.owned)),
         effective={"h": h, "courant": h / critical, "t_end": t_end, "elements": p["elements"]},
-    )  # fmt: skip
+    )
 
 
 def whole_step(t_end: float, most: float) -> float:
@@ -205,8 +212,9 @@ def orders(scheme: str, p: Values) -> dict[str, float]:
     """Orders of convergence as the mesh alone and the step alone are refined. Collective."""
     n, period = p["elements"], 2 * math.pi / frequency(p)
     meshes = (n, 3 * n // 2, 2 * n)
-    found = np.array([errors(run(scheme, {**p, "elements": m}, PERIODS_SPACE * period), scheme, p)
-                      for m in meshes])  # fmt: skip
+    found = np.array(
+        [errors(run(scheme, {**p, "elements": m}, PERIODS_SPACE * period), scheme, p) for m in meshes]
+    )
     displacement, strain = -np.polyfit(np.log(meshes), np.log(found), 1)[0]
     ends = [run(scheme, p, PERIODS_TIME * period, 2**halvings) for halvings in range(3)]
     coarse, middle, fine = (amplitude(end.system, end.u, p) for end in ends)
@@ -235,18 +243,29 @@ def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list
     if "order_space" not in results:
         return found
     return found + [
-        Verdict.equal(f"order in space of the displacement of Q{degree} in the L2 norm: degree + 1",
-                      results["order_space"], degree + 1, TOLERANCE_SPACE),
-        Verdict.equal(f"order in space of the strain of Q{degree} in the energy norm: degree",
-                      results["order_energy"], degree, TOLERANCE_SPACE),
-        Verdict.equal("order in time", results["order_time"], 2.0 if p.get("theta", 0.5) == 0.5 else 1.0,
-                      TOLERANCE_TIME),
-    ]  # fmt: skip
+        Verdict.equal(
+            f"order in space of the displacement of Q{degree} in the L2 norm: degree + 1",
+            results["order_space"],
+            degree + 1,
+            TOLERANCE_SPACE,
+        ),
+        Verdict.equal(
+            f"order in space of the strain of Q{degree} in the energy norm: degree",
+            results["order_energy"],
+            degree,
+            TOLERANCE_SPACE,
+        ),
+        Verdict.equal(
+            "order in time", results["order_time"], 2.0 if p.get("theta", 0.5) == 0.5 else 1.0, TOLERANCE_TIME
+        ),
+    ]
 
 
 WAVE_BLOCK = Case(
-    PARAMETERS, ("cd-lagrange", "moreau-jean"), make,
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
     about="A standing shear wave in an elastic block. The exact mode shows the order of convergence in "
-          "space and in time.",
+    "space and in time.",
     drawing=drawings.wave_block,
-)  # fmt: skip
+)

@@ -53,9 +53,7 @@ def count(claims: Iterable[Mapping[str, Any]]) -> tuple[int, int, int]:
     return found[True], found[False], found[None]
 
 
-def criteria(
-    schemes: Mapping[str, Sequence[Mapping[str, Any]]],
-) -> Iterator[tuple[Mapping[str, Any], str]]:
+def criteria(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Each property that the schemes were asked for: its row for one of them, the criterion for all."""
     for rows in zip(*schemes.values()):
         words, found = rows[0]["criterion"], [row for row in rows if row["tolerance"] is not None]
@@ -72,12 +70,19 @@ def _span(values: Sequence[float]) -> str:
 
 #: Heads of the classification with the keys of their cells; unknown to a scheme where there is None.
 _CLASSIFICATION = {
-    "force std [N]": "force_std", "largest [N]": "force_max_deviation", "m_i v_i/h [N]": "force_predicted",
-    "oscillation": "oscillation", "energy, 1 period": "energy_change_1",
-    "energy, 4 periods": "energy_change_4", "energy": "energy", "largest Courant": "courant",
-    "predicted": "courant_predicted", "force error": "force_error",
-    "displacement error": "displacement_error", "changes class with phase": "changes",
-}  # fmt: skip
+    "force std [N]": "force_std",
+    "largest [N]": "force_max_deviation",
+    "m_i v_i/h [N]": "force_predicted",
+    "oscillation": "oscillation",
+    "energy, 1 period": "energy_change_1",
+    "energy, 4 periods": "energy_change_4",
+    "energy": "energy",
+    "largest Courant": "courant",
+    "predicted": "courant_predicted",
+    "force error": "force_error",
+    "displacement error": "displacement_error",
+    "changes class with phase": "changes",
+}
 
 
 def classification(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:

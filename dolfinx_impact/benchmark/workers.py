@@ -63,9 +63,7 @@ class Workers:
         for process in self._running.values():
             process.communicate()
 
-    def do(
-        self, lanes: Sequence[Sequence[Task]], poll: Callable[[], None]
-    ) -> Iterator[tuple[Task, Any]]:  # fmt: skip
+    def do(self, lanes: Sequence[Sequence[Task]], poll: Callable[[], None]) -> Iterator[tuple[Task, Any]]:
         """Tasks with their answers, as they come.
 
         Args:
@@ -114,9 +112,12 @@ class Workers:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         own = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self._folder)}
         process = subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path)], env={**kept, **own},
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-c", _START, json.dumps(sys.path)],
+            env={**kept, **own},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
         _send(process.stdin, self._hello)
         return process
 

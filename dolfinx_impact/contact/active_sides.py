@@ -137,9 +137,14 @@ class _Points:
     """A subset of the points at one time, with their active sides."""
 
     def __init__(
-        self, parent: ActiveSides, which: NDArray, x: NDArray, t: float, v: NDArray,
+        self,
+        parent: ActiveSides,
+        which: NDArray,
+        x: NDArray,
+        t: float,
+        v: NDArray,
         active: NDArray | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._obstacles, self._t, self._v = parent.obstacles, t, v
         self._tolerance, self._margin = parent.tolerance, parent.margin
         self.x, self.active = x, parent._active_before[which].copy() if active is None else active
@@ -183,8 +188,10 @@ class _Points:
     def _closest_side(self, i: int, rows: NDArray, normals: NDArray) -> NDArray[np.intp]:
         """The sides of obstacle i whose normals are closest to the given ones."""
         x, obstacle = self.x[rows], self._obstacles[i]
-        cosines = [np.sum(obstacle.side_normals(x, np.full(rows.size, k), self._t) * normals, axis=1)
-                   for k in range(obstacle.sides)]  # fmt: skip
+        cosines = [
+            np.sum(obstacle.side_normals(x, np.full(rows.size, k), self._t) * normals, axis=1)
+            for k in range(obstacle.sides)
+        ]
         return np.argmax(cosines, axis=0)
 
     def _project(self) -> None:
@@ -254,8 +261,10 @@ class _Points:
                 return
 
     def _inside_another(self, i: int, x: NDArray, t: float) -> bool:
-        return any(j != i and bool(np.all(each.side_gaps(x, t) <= self._tolerance))
-                   for j, each in enumerate(self._obstacles))  # fmt: skip
+        return any(
+            j != i and bool(np.all(each.side_gaps(x, t) <= self._tolerance))
+            for j, each in enumerate(self._obstacles)
+        )
 
     def _exit_ranks(self, i: int, row: int, sides: NDArray) -> list[tuple[tuple[bool, float], int]]:
         """Ranks of sides crossed simultaneously: whether a side leads out of all obstacles, closing speed."""
@@ -267,8 +276,9 @@ class _Points:
             out = self.projected[row : row + 1] + (self._margin - gap) * normal
             buried = any(
                 bool(np.all(each.side_gaps(out, self._t) <= self._tolerance))
-                for j, each in enumerate(self._obstacles) if j != i and self.active[row, j] < 0
-            )  # fmt: skip
+                for j, each in enumerate(self._obstacles)
+                if j != i and self.active[row, j] < 0
+            )
             own = self._obstacles[i].velocity(x, self._t)[0] if self._obstacles[i].moving else 0.0
             ranks.append(((not buried, -float(normal[0] @ (self._v[row] - own))), int(k)))
         return ranks
@@ -279,10 +289,13 @@ class _Points:
         tied = place <= place.min(axis=1, keepdims=True) + _SIMULTANEOUS
         for k in np.flatnonzero(np.count_nonzero(tied, axis=1) > 1):
             row = int(rows[k])
-            first[k] = max(
-                (self._exit_ranks(int(i), row, side[k, i : i + 1])[0][0], -int(i))
-                for i in np.flatnonzero(tied[k])
-            )[1] * -1  # fmt: skip
+            first[k] = (
+                max(
+                    (self._exit_ranks(int(i), row, side[k, i : i + 1])[0][0], -int(i))
+                    for i in np.flatnonzero(tied[k])
+                )[1]
+                * -1
+            )
         return first
 
 

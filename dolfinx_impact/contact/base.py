@@ -24,9 +24,21 @@ from .compiled import CompiledContact, Surface
 
 #: What compiled loops do in the place of a contact.
 _REPLACED = (
-    "gap", "evaluate", "evaluate_along", "active_set", "closed", "approach_velocity", "tangential_velocity",
-    "local_bases", "note", "keep", "agree_on_failure", "restitutions", "frictions", "_of_points",
-)  # fmt: skip
+    "gap",
+    "evaluate",
+    "evaluate_along",
+    "active_set",
+    "closed",
+    "approach_velocity",
+    "tangential_velocity",
+    "local_bases",
+    "note",
+    "keep",
+    "agree_on_failure",
+    "restitutions",
+    "frictions",
+    "_of_points",
+)
 
 
 _RENAMED = {"touch": "active_set", "frames": "local_bases", "slip": "tangential_velocity", "rows": "L"}
@@ -301,11 +313,16 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
             raise kernels.NotCompiled(f"{type(self).__name__} offers no compiled gap")
         rows = self.L
         return CompiledContact(
-            rows.dofs, rows.weights, self.gap(np.zeros(self.system.size)),
+            rows.dofs,
+            rows.weights,
+            self.gap(np.zeros(self.system.size)),
             np.zeros(rows.dofs.shape) if x is None else np.ascontiguousarray(x),
             None if self.constant else surface,
-            self.restitution, self.gap_tolerance, self.touching, self.friction,
-        )  # fmt: skip
+            self.restitution,
+            self.gap_tolerance,
+            self.touching,
+            self.friction,
+        )
 
     def _refuse_uncompiled(self) -> None:
         """Raise a NotCompiled for what no compiled loop does, whatever the gap."""

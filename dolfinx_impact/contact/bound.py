@@ -65,9 +65,14 @@ class DofBound(Contact):
         number = system.global_dofs()[dofs]
         rows = SparseRows(dofs, np.full(dofs.shape, sign), number)
         super().__init__(
-            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
-            drift_correction=drift_correction, allow_penetration=allow_penetration,
-        )  # fmt: skip
+            system,
+            rows,
+            restitution=restitution,
+            gap_tolerance=gap_tolerance,
+            touching=touching,
+            drift_correction=drift_correction,
+            allow_penetration=allow_penetration,
+        )
 
     def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
         """``u - lower`` or ``upper - u``, shape (p,)."""

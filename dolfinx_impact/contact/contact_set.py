@@ -69,8 +69,9 @@ class ContactSet(Contact):
         self.thickness = min(each.thickness for each in self.members)
 
     def _check_friction(self) -> None:
-        shapes = {(each.local_bases().shape[1:], each.directions) for each in self.members
-                  if not each.L.collective}  # fmt: skip
+        shapes = {
+            (each.local_bases().shape[1:], each.directions) for each in self.members if not each.L.collective
+        }
         if any(each.friction > 0 for each in self.members) and len(shapes) > 1:
             kinds = ", ".join(type(each).__name__ for each in self.members)
             raise ValueError(
@@ -193,8 +194,9 @@ class ContactSet(Contact):
         return SparseRows(
             np.concatenate([_repeated(rows.dofs, width) for rows in members]),
             np.concatenate([_wider(rows.weights, width) for rows in members]),
-            np.concatenate([np.insert(_wider(each.order, keys), 0, i, axis=1)
-                            for i, each in enumerate(members)]),
+            np.concatenate(
+                [np.insert(_wider(each.order, keys), 0, i, axis=1) for i, each in enumerate(members)]
+            ),
         )
 
     def restitution_laws(self) -> tuple[float, ...]:

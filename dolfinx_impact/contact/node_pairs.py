@@ -75,9 +75,14 @@ class NodePairs(Contact):
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_constrained(body, self._approach, first, second)
         super().__init__(
-            body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
-            drift_correction=drift_correction, allow_penetration=allow_penetration,
-        )  # fmt: skip
+            body,
+            rows,
+            restitution=restitution,
+            gap_tolerance=gap_tolerance,
+            touching=touching,
+            drift_correction=drift_correction,
+            allow_penetration=allow_penetration,
+        )
 
     def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
         """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where pairs lie on two ranks."""

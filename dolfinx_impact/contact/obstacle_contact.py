@@ -83,9 +83,15 @@ class ObstacleContact(Contact):
         self._x = np.zeros(numbers.shape) if x is None else np.repeat(x, count, axis=0)
         rows = SparseRows(numbers, self._together(lambda: self._normals(self._x.copy(), 0.0)), keys)
         super().__init__(
-            system, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
-            friction=friction, drift_correction=drift_correction, allow_penetration=allow_penetration,
-        )  # fmt: skip
+            system,
+            rows,
+            restitution=restitution,
+            gap_tolerance=gap_tolerance,
+            touching=touching,
+            friction=friction,
+            drift_correction=drift_correction,
+            allow_penetration=allow_penetration,
+        )
         self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
         self._positions = self._x
         self._surface_velocities: tuple[NDArray, dict[float, NDArray]] = (self._positions, {})

@@ -66,9 +66,15 @@ class RigidBodyContact(Contact):
         dofs = np.tile([0, 1, 2], (count, 1))
         rows = SparseRows(dofs, self._frames[:, 0].copy(), np.arange(count)[:, None])
         super().__init__(
-            body, rows, restitution=restitution, gap_tolerance=gap_tolerance, touching=touching,
-            friction=friction, drift_correction=drift_correction, allow_penetration=allow_penetration,
-        )  # fmt: skip
+            body,
+            rows,
+            restitution=restitution,
+            gap_tolerance=gap_tolerance,
+            touching=touching,
+            friction=friction,
+            drift_correction=drift_correction,
+            allow_penetration=allow_penetration,
+        )
         # A rounded corner contacts edges directly; for a sharp one the active side decides.
         if body.radius == 0.0 and any(getattr(face, "sides", 1) > 1 for face in self.faces):
             self._sides = ActiveSides(self.faces, body.corners, self.gap_tolerance, TOUCHING * body.length)

@@ -55,11 +55,18 @@ class RigidContact(ObstacleContact):
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(
-            solid, dofs, obstacle, x=solid.x[nodes, :gdim],
+            solid,
+            dofs,
+            obstacle,
+            x=solid.x[nodes, :gdim],
             order=coordinate_order(solid.x[nodes], solid.length),
-            restitution=restitution, gap_tolerance=gap_tolerance, touching=touching, friction=friction,
-            drift_correction=drift_correction, allow_penetration=allow_penetration,
-        )  # fmt: skip
+            restitution=restitution,
+            gap_tolerance=gap_tolerance,
+            touching=touching,
+            friction=friction,
+            drift_correction=drift_correction,
+            allow_penetration=allow_penetration,
+        )
         if not allow_penetration:
             refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
 

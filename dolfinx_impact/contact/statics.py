@@ -121,9 +121,7 @@ def _line_search(
     return x
 
 
-def tied_equilibrium(
-    body: Body, contact: Contact, *, hold: Sequence[int] = ()
-) -> tuple[NDArray, NDArray]:
+def tied_equilibrium(body: Body, contact: Contact, *, hold: Sequence[int] = ()) -> tuple[NDArray, NDArray]:
     """Static equilibrium under constant loads with all contacts closed: ``K u = f + L^T r, g(u) = 0``.
 
     Args:

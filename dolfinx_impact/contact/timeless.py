@@ -10,8 +10,13 @@ from .. import _deprecated
 
 #: Methods whose last argument is the time, and the number of arguments before it.
 _METHODS = {
-    "warn_of_long_steps": 3, "gap": 1, "evaluate": 1, "evaluate_along": 2, "active_set": 2, "speeds": 2,
-}  # fmt: skip
+    "warn_of_long_steps": 3,
+    "gap": 1,
+    "evaluate": 1,
+    "evaluate_along": 2,
+    "active_set": 2,
+    "speeds": 2,
+}
 
 
 class Time:

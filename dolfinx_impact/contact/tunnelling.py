@@ -31,8 +31,9 @@ class TunnellingCheck:
     """
 
     def __init__(self, faces: Sequence[Any], moving: bool, tolerance: float) -> None:
-        self._thin = [(j, face) for j, face in enumerate(faces)
-                      if math.isfinite(getattr(face, "thickness", math.inf))]  # fmt: skip
+        self._thin = [
+            (j, face) for j, face in enumerate(faces) if math.isfinite(getattr(face, "thickness", math.inf))
+        ]
         self.thickness = min((face.thickness for _, face in self._thin), default=math.inf)
         self._moving, self._tolerance = moving, tolerance
         self._x: NDArray = np.zeros((0, 0))

@@ -105,8 +105,11 @@ class SignoriniBar:
         fall = self.h0 - times * (self.v0 + self.g0 * times / 2)
         rigid = s * (self.impact_speed - self.g0 * s / 2)
         contact = self._shock(y, s) + self._weight_response(y, s)
-        return np.select([phase == 0, _in_contact(phase), phase == 2, phase == 4],
-                         [fall, contact, rigid + self._vibration(y, s), rigid], np.nan)  # fmt: skip
+        return np.select(
+            [phase == 0, _in_contact(phase), phase == 2, phase == 4],
+            [fall, contact, rigid + self._vibration(y, s), rigid],
+            np.nan,
+        )
 
     def velocity(self, x: ArrayLike, t: ArrayLike) -> NDArray:
         """Upward velocity at ``t`` [m/s], at the height ``x`` [m]; NaN after :attr:`known_until`.
@@ -121,9 +124,11 @@ class SignoriniBar:
         ahead, behind = _wrap(y + c * s, 2 * L), _wrap(y - c * s, 2 * L)
         vibration = k * (ahead - L * np.sign(ahead) - behind + L * np.sign(behind))
         rigid = v - self.g0 * s
-        return np.select([phase == 0, phase == 1, phase == 3, phase == 2, phase == 4],
-                         [-self.v0 - self.g0 * times, contact, -contact, rigid + vibration, rigid],
-                         np.nan)  # fmt: skip
+        return np.select(
+            [phase == 0, phase == 1, phase == 3, phase == 2, phase == 4],
+            [-self.v0 - self.g0 * times, contact, -contact, rigid + vibration, rigid],
+            np.nan,
+        )
 
     def force(self, t: ArrayLike) -> NDArray:
         """Contact force at ``t`` [N]; without gravity it is (27).

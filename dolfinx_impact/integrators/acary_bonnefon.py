@@ -61,9 +61,14 @@ class AcaryBonnefon(Integrator):
     r_shift = -0.5
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, forecast: float = 0.5,
+        self,
+        system: System,
+        dt: float,
+        contact: Contacts = None,
+        *,
+        forecast: float = 0.5,
         mass: str = "consistent",
-    ) -> None:  # fmt: skip
+    ) -> None:
         arguments.time_step(dt)
         super().__init__(system, dt, contact)
         contact = self.contact
@@ -120,10 +125,9 @@ class AcaryBonnefon(Integrator):
         active, n = np.flatnonzero(gathered[:, 0]), len(gathered)
         H, G = self._delassus, self._position_delassus
         difference = self._points.own - G  # L (1 - A^-1 M) L^T
-        matrix: NDArray = np.block([
-            [G, self.dt / 2 * H[:, active]],
-            [-2 / self.dt * difference[active], H[np.ix_(active, active)]],
-        ])  # fmt: skip
+        matrix: NDArray = np.block(
+            [[G, self.dt / 2 * H[:, active]], [-2 / self.dt * difference[active], H[np.ix_(active, active)]]]
+        )
         solution = complementarity.solve(matrix, np.concatenate([gathered[:, 2], gathered[active, 1]]))
         P, tau = np.zeros(n), solution[:n]
         P[active] = solution[n:]

@@ -10,14 +10,7 @@ from .base import Integrator
 from .catalogue_entry import Catalogue, Scheme
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
-from .schemes import (
-    CDLagrange,
-    Carpenter,
-    CarpenterImplicit,
-    MoreauJean,
-    MoreauJeanDecoupled,
-    PaoliSchatzman,
-)
+from .schemes import CDLagrange, Carpenter, CarpenterImplicit, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 
 #: The classes by name; adding a scheme is one line.
 CLASSES: Mapping[str, type[Integrator]] = {

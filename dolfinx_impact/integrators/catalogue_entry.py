@@ -44,15 +44,27 @@ class Scheme:
     def of(cls, kind: type[Integrator]) -> "Scheme":
         """The entry of a class, read off its attributes."""
         return cls(
-            kind, paper=kind.paper, equations=kind.equations, order=kind.order, conserves=kind.conserves,
-            limit=kind.step_limit, explicit=kind.explicit, contact=kind.contact_level,
-            parameters=kind.options, divided=kind.divided,
-        )  # fmt: skip
+            kind,
+            paper=kind.paper,
+            equations=kind.equations,
+            order=kind.order,
+            conserves=kind.conserves,
+            limit=kind.step_limit,
+            explicit=kind.explicit,
+            contact=kind.contact_level,
+            parameters=kind.options,
+            divided=kind.divided,
+        )
 
     def bind(
-        self, system: System | tuple[System, System], dt: float, contact: Contacts,
-        values: Mapping[str, Any], *, allow_unstable: bool = False,
-    ) -> Integrator:  # fmt: skip
+        self,
+        system: System | tuple[System, System],
+        dt: float,
+        contact: Contacts,
+        values: Mapping[str, Any],
+        *,
+        allow_unstable: bool = False,
+    ) -> Integrator:
         """The scheme with its parameters from ``values``, not started.
 
         Args:

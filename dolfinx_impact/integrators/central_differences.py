@@ -23,10 +23,24 @@ from .step_buffer import CompiledLoop
 STEP_ROUNDING = 1e-6
 #: What compiled loops do in the place of the scheme.
 _REPLACED = (
-    "step", "advance", "_constrain", "_resolve_contact", "contact_point", "end_position", "constrained",
-    "t", "v_time", "v_shift", "v_mean", "v_mean_at", "gap", "contact_work", "substeps",
-    "point_records", "fine_records",
-)  # fmt: skip
+    "step",
+    "advance",
+    "_constrain",
+    "_resolve_contact",
+    "contact_point",
+    "end_position",
+    "constrained",
+    "t",
+    "v_time",
+    "v_shift",
+    "v_mean",
+    "v_mean_at",
+    "gap",
+    "contact_work",
+    "substeps",
+    "point_records",
+    "fine_records",
+)
 
 
 @dataclass(frozen=True)
@@ -74,9 +88,7 @@ class CentralDifferences(Integrator):
     """
 
     v_shift = 0.5
-    state_names: tuple[str, ...] = (
-        "u", "v", "v_before", "f", "r", "r_t", "v_start", "r_start", "r_t_start",
-    )  # fmt: skip
+    state_names: tuple[str, ...] = ("u", "v", "v_before", "f", "r", "r_t", "v_start", "r_start", "r_t_start")
 
     def __init__(
         self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False

@@ -71,14 +71,26 @@ class HHTNewmark(Newmark):
     law: Callable[..., Enforcement] = PositionLevel
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, alpha: float = 0.0,
-        beta: float | None = None, gamma: float | None = None, mass: str = "consistent", **law: Any,
-    ) -> None:  # fmt: skip
+        self,
+        system: System,
+        dt: float,
+        contact: Contacts = None,
+        *,
+        alpha: float = 0.0,
+        beta: float | None = None,
+        gamma: float | None = None,
+        mass: str = "consistent",
+        **law: Any,
+    ) -> None:
         super().__init__(
-            system, dt, type(self).law(contact, **law), alpha=alpha,
+            system,
+            dt,
+            type(self).law(contact, **law),
+            alpha=alpha,
             beta=(1 - alpha) ** 2 / 4 if beta is None else beta,
-            gamma=0.5 - alpha if gamma is None else gamma, mass=mass,
-        )  # fmt: skip
+            gamma=0.5 - alpha if gamma is None else gamma,
+            mass=mass,
+        )
 
 
 class DEP21(HHTNewmark):
@@ -225,9 +237,14 @@ class DEP42(Midpoint):
     }
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, theta: float = 0.6,
+        self,
+        system: System,
+        dt: float,
+        contact: Contacts = None,
+        *,
+        theta: float = 0.6,
         mass: str = "consistent",
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not 0 <= theta <= 1:
             raise ValueError(f"theta must lie in [0, 1], but is {theta}")
         ThetaMethod.__init__(self, system, dt, PositionLevel(contact), theta=theta, mass=mass)
@@ -248,9 +265,14 @@ class DEP52(Midpoint):
     law = EnergyConservingPenalty
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, eps: float = 1e-4,
+        self,
+        system: System,
+        dt: float,
+        contact: Contacts = None,
+        *,
+        eps: float = 1e-4,
         mass: str = "consistent",
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.eps = eps
         super().__init__(system, dt, contact, mass=mass, eps=eps)
 

@@ -44,9 +44,8 @@ class Central(CentralDifferences):
     law: Callable[..., Enforcement] = PositionLevel
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False,
-        **law: Any,
-    ) -> None:  # fmt: skip
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False, **law: Any
+    ) -> None:
         super().__init__(system, dt, type(self).law(contact, **law), allow_unstable=allow_unstable)
 
 
@@ -89,9 +88,14 @@ class DEP53(Central):
     law = ExplicitPenalty
 
     def __init__(
-        self, system: System, dt: float, contact: Contacts = None, *, eps: float = 1e-4,
+        self,
+        system: System,
+        dt: float,
+        contact: Contacts = None,
+        *,
+        eps: float = 1e-4,
         allow_unstable: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.eps = eps
         super().__init__(system, dt, contact, allow_unstable=allow_unstable, eps=eps)
         if self.contact is not None:

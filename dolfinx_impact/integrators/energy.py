@@ -16,9 +16,15 @@ from . import central_formulas as formulas
 
 #: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.
 TERMS = (
-    "kinetic", "complementary", "internal", "internal_work",
-    "external", "contact", "dissipated", "interface",
-)  # fmt: skip
+    "kinetic",
+    "complementary",
+    "internal",
+    "internal_work",
+    "external",
+    "contact",
+    "dissipated",
+    "interface",
+)
 
 
 def residual(energies: dict[str, NDArray]) -> NDArray:
@@ -30,9 +36,14 @@ def residual(energies: dict[str, NDArray]) -> NDArray:
     e = energies
     total = e["kinetic"] + e["complementary"]
     return (
-        total - total[0] + e["internal_work"] + e["dissipated"]
-        - e["external"] - e["contact"] - e["interface"]
-    )  # fmt: skip
+        total
+        - total[0]
+        + e["internal_work"]
+        + e["dissipated"]
+        - e["external"]
+        - e["contact"]
+        - e["interface"]
+    )
 
 
 class Sums(NamedTuple):

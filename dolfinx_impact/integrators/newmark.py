@@ -65,9 +65,16 @@ class Newmark(Integrator):
         dissipative="dissipative", projected="projected", reset="reset", trapezoid="not own_balance"
     )
     def __init__(
-        self, system: System, dt: float, enforcement: Enforcement, *, alpha: float = 0.0, beta: float,
-        gamma: float, mass: str,
-    ) -> None:  # fmt: skip
+        self,
+        system: System,
+        dt: float,
+        enforcement: Enforcement,
+        *,
+        alpha: float = 0.0,
+        beta: float,
+        gamma: float,
+        mass: str,
+    ) -> None:
         super().__init__(system, dt, enforcement.contact)
         self._check(alpha, beta, gamma, mass)
         self.alpha, self.beta, self.gamma, self.mass = float(alpha), float(beta), float(gamma), mass

@@ -226,9 +226,14 @@ class MoreauJean(ThetaMethod):
             raise ValueError(f"force must be 'trapezoid' or 'midpoint', not {force!r}")
         self.force = force
         super().__init__(
-            system, dt, VelocityLevel(contact), theta=theta, forecast=forecast, mass=mass,
+            system,
+            dt,
+            VelocityLevel(contact),
+            theta=theta,
+            forecast=forecast,
+            mass=mass,
             midpoint=force == "midpoint",
-        )  # fmt: skip
+        )
 
 
 class MoreauJeanDecoupled(MoreauJean):

@@ -43,15 +43,28 @@ class Steps:
     """
 
     def __init__(
-        self, integrator: Any, rows: SparseRows, balance: EnergyBalance | None, capacity: int | None = None,
-        *, fine: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        integrator: Any,
+        rows: SparseRows,
+        balance: EnergyBalance | None,
+        capacity: int | None = None,
+        *,
+        fine: bool = True,
+    ) -> None:
         self.integrator, self.rows, self.balance = integrator, rows, balance
         k, p = rows.count, integrator.r.size
         widths = {
-            "t": 1, "t_v": 1, "u": k, "v_t": k, "v": k, "gap": p, "r": p, "r_t": integrator.r_t.size,
-            "energies": len(energy.TERMS), **{name: p for name in integrator.point_records},
-        }  # fmt: skip
+            "t": 1,
+            "t_v": 1,
+            "u": k,
+            "v_t": k,
+            "v": k,
+            "gap": p,
+            "r": p,
+            "r_t": integrator.r_t.size,
+            "energies": len(energy.TERMS),
+            **{name: p for name in integrator.point_records},
+        }
         ends = np.cumsum(list(widths.values()))
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
         n = capacity

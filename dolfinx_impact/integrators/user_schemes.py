@@ -59,10 +59,12 @@ def _own(name: str) -> Scheme:
         make,
         paper=name,
         equations=summary,
-        order="", conserves="", limit="",
+        order="",
+        conserves="",
+        limit="",
         explicit=bool(getattr(kind, "explicit", True)),
         contact="own",
-    )  # fmt: skip
+    )
 
 
 def _load(name: str) -> Any:

@@ -10,6 +10,12 @@ from .law import STATES, Law
 from .user_laws import EnergyLaw, StressLaw
 
 __all__ = [
-    "EnergyLaw", "Law", "LinearElastic", "MooneyRivlin", "NeoHookean", "STATES", "StVenantKirchhoff",
+    "EnergyLaw",
+    "Law",
+    "LinearElastic",
+    "MooneyRivlin",
+    "NeoHookean",
+    "STATES",
+    "StVenantKirchhoff",
     "StressLaw",
-]  # fmt: skip
+]

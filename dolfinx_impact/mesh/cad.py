@@ -88,8 +88,10 @@ def _in_another_process(*arguments: Any) -> tuple[int, str]:
     """Run this file as a script: its exit status and standard output."""
     process = subprocess.run(
         [sys.executable, "-P", __file__, *map(str, arguments)],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     return process.returncode, process.stdout.decode(errors="replace")
 
 

@@ -22,8 +22,13 @@ from .observer import Observer
 from .stress import VonMises
 
 #: Names of the fields in the files.
-LABELS = {"displacement": "displacement [m]", "velocity": "velocity [m/s]", "stress": "stress [Pa]",
-          "impulse": "impulse [N s]", "gap": "gap [m]"}  # fmt: skip
+LABELS = {
+    "displacement": "displacement [m]",
+    "velocity": "velocity [m/s]",
+    "stress": "stress [Pa]",
+    "impulse": "impulse [N s]",
+    "gap": "gap [m]",
+}
 _VECTORS = ("displacement", "velocity", "impulse")
 #: Part of a time step below which two times are equal.
 _SAME = 1e-6
@@ -64,9 +69,13 @@ class FieldWriter(Observer):
     """
 
     def __init__(
-        self, path: str | Path, *, every: int | None = None, interval: float | None = None,
+        self,
+        path: str | Path,
+        *,
+        every: int | None = None,
+        interval: float | None = None,
         names: Sequence[str] = ("displacement", "velocity", "stress", "impulse", "gap"),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.path, self._every, self._interval = Path(path), every, interval
         self.names = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
         _check_schedule(every, interval)
@@ -156,8 +165,13 @@ class FieldWriter(Observer):
 
     def state(self) -> dict[str, NDArray]:
         """Schedule and summed impulses, replicated and independent of the number of ranks. Collective."""
-        schedule = {"count": self._count, "sampled": self._sampled, "multiple": self._multiple,
-                    "begun": self._begun, "t": self._t}  # fmt: skip
+        schedule = {
+            "count": self._count,
+            "sampled": self._sampled,
+            "multiple": self._multiple,
+            "begun": self._begun,
+            "t": self._t,
+        }
         return {**{name: np.array(value) for name, value in schedule.items()}, **self._samples.impulses()}
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
@@ -227,8 +241,10 @@ class _Samples:
         if not chosen:
             raise ValueError("a Frame has no stress to show: name other fields")
         element: tuple = ("Lagrange", body.degree)
-        spaces = {False: fem.functionspace(self.mesh, element),
-                  True: fem.functionspace(self.mesh, (*element, (3,)))}  # fmt: skip
+        spaces = {
+            False: fem.functionspace(self.mesh, element),
+            True: fem.functionspace(self.mesh, (*element, (3,))),
+        }
         self.functions = {name: fem.Function(spaces[name in _VECTORS], name=LABELS[name]) for name in chosen}
         self.nodes = body.size // body.block
         self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []  # type: ignore
@@ -293,9 +309,12 @@ class _Samples:
         """Update the functions to the values at ``t``. Collective."""
         s = self._s
         evaluations: dict[str, Callable[[], NDArray]] = {
-            "displacement": lambda: self._at_nodes(s.u), "velocity": lambda: self._at_nodes(s.v_mean),
-            "stress": self._stress, "impulse": self._impulse, "gap": self._gap,
-        }  # fmt: skip
+            "displacement": lambda: self._at_nodes(s.u),
+            "velocity": lambda: self._at_nodes(s.v_mean),
+            "stress": self._stress,
+            "impulse": self._impulse,
+            "gap": self._gap,
+        }
         for name, function in self.functions.items():
             values, space = evaluations[name](), function.function_space
             owned, width = space.dofmap.index_map.size_local, values.size // max(len(values), 1)

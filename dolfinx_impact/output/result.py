@@ -43,10 +43,18 @@ class Result(Mapping[str, NDArray]):
     """
 
     def __init__(
-        self, arrays: Mapping[str, Any], *, balance: bool = True, steps: int = 0, seconds: float = 0.0,
-        penetration: float | None = None, approach: float = 0.0, penetration_at_start: float = 0.0,
-        turned: float = 0.0, about: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        arrays: Mapping[str, Any],
+        *,
+        balance: bool = True,
+        steps: int = 0,
+        seconds: float = 0.0,
+        penetration: float | None = None,
+        approach: float = 0.0,
+        penetration_at_start: float = 0.0,
+        turned: float = 0.0,
+        about: str = "",
+    ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start = turned, penetration_at_start
@@ -77,10 +85,15 @@ class Result(Mapping[str, NDArray]):
     def save(self, path: str | Path) -> None:
         """Write a ``.npz`` file atomically. Rank 0 writes; collective."""
         contents: dict[str, Any] = {
-            **self._arrays, "_balance": self.balance, "_steps": self.steps, "_seconds": self.seconds,
-            "_penetration": self.penetration, "_approach": self.approach, "_turned": self.turned,
+            **self._arrays,
+            "_balance": self.balance,
+            "_steps": self.steps,
+            "_seconds": self.seconds,
+            "_penetration": self.penetration,
+            "_approach": self.approach,
+            "_turned": self.turned,
             "_penetration_at_start": self.penetration_at_start,
-        }  # fmt: skip
+        }
         write_whole(path, lambda f: np.savez(f, **contents))
 
     @classmethod
@@ -100,14 +113,29 @@ class Result(Mapping[str, NDArray]):
             raise ValueError(f"{str(path)!r} is no result of a run: {error}") from None
         if "t" not in arrays:
             raise ValueError(f"{str(path)!r} is no result of a run: it has no times t")
-        meta = {name: arrays.pop(f"_{name}", default) for name, default in
-                (("balance", True), ("steps", 0), ("seconds", 0.0), ("penetration", None),
-                 ("approach", 0.0), ("turned", 0.0), ("penetration_at_start", 0.0))}  # fmt: skip
+        meta = {
+            name: arrays.pop(f"_{name}", default)
+            for name, default in (
+                ("balance", True),
+                ("steps", 0),
+                ("seconds", 0.0),
+                ("penetration", None),
+                ("approach", 0.0),
+                ("turned", 0.0),
+                ("penetration_at_start", 0.0),
+            )
+        }
         deepest = meta["penetration"]
-        run = cls(arrays, balance=bool(meta["balance"]), steps=int(meta["steps"]),
-                  seconds=float(meta["seconds"]), approach=float(meta["approach"]),
-                  penetration=None if deepest is None else float(deepest), turned=float(meta["turned"]),
-                  penetration_at_start=float(meta["penetration_at_start"]))  # fmt: skip
+        run = cls(
+            arrays,
+            balance=bool(meta["balance"]),
+            steps=int(meta["steps"]),
+            seconds=float(meta["seconds"]),
+            approach=float(meta["approach"]),
+            penetration=None if deepest is None else float(deepest),
+            turned=float(meta["turned"]),
+            penetration_at_start=float(meta["penetration_at_start"]),
+        )
         return run
 
     def summary(self) -> str:

@@ -102,9 +102,7 @@ def cauchy(law: Any, F: Any, state: str) -> Any:
     P, embedded = law.stress(F), 3 - THIN.get(state, 0)
     sigma = P if law.linear else P * F.T / (ufl.det(F) * _free_stretch(law, F, embedded))
     # The derivative of a reduced energy along stress-free directions is meaningless.
-    return ufl.as_matrix(
-        [[sigma[i, j] if max(i, j) < embedded else 0.0 for j in range(3)] for i in range(3)]
-    )  # fmt: skip
+    return ufl.as_matrix([[sigma[i, j] if max(i, j) < embedded else 0.0 for j in range(3)] for i in range(3)])
 
 
 def _free_stretch(law: Any, F: Any, embedded: int) -> Any:

@@ -52,9 +52,15 @@ class Backdrop:
     """
 
     def __init__(
-        self, obstacle: Obstacle, corners: NDArray, times: Sequence[float], *, back: NDArray, cells: int,
+        self,
+        obstacle: Obstacle,
+        corners: NDArray,
+        times: Sequence[float],
+        *,
+        back: NDArray,
+        cells: int,
         away: float,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._obstacle, self._back, self._gdim = obstacle, back, obstacle.gdim
         self._corners, self._cells, self._away = corners, cells, away
         times = times if obstacle.moving else times[:1]

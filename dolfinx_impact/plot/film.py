@@ -25,11 +25,22 @@ _FLAT, _ROUND = 0.15, 0.6
 
 
 def strip(
-    path: str | Path, solid: Solid, snapshots: Moments, *, obstacle: Obstacle | None = None,
-    contact: Contacts = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
-    box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
-    clip: Clip = None, cells: int = 100, columns: int | None = None, title: str = "",
-) -> None:  # fmt: skip
+    path: str | Path,
+    solid: Solid,
+    snapshots: Moments,
+    *,
+    obstacle: Obstacle | None = None,
+    contact: Contacts = None,
+    shade: str = "speed",
+    top: float | None = None,
+    magnify: float = 1.0,
+    box: tuple[ArrayLike, ArrayLike] | None = None,
+    eye: Sequence[float] = (0.3, -1.0, 0.35),
+    clip: Clip = None,
+    cells: int = 100,
+    columns: int | None = None,
+    title: str = "",
+) -> None:
     """Draw moments of a solid and its obstacle side by side, as PNG, SVG or PDF. Rank 0 draws; collective.
 
     Rendered off screen, true to scale except for ``magnify``. Red arrows are contact forces projected on the
@@ -79,11 +90,23 @@ def strip(
 
 
 def animate(
-    path: str | Path, solid: Solid, snapshots: Moments, *, obstacle: Obstacle | None = None,
-    contact: Contacts = None, shade: str = "speed", top: float | None = None, magnify: float = 1.0,
-    box: tuple[ArrayLike, ArrayLike] | None = None, eye: Sequence[float] = (0.3, -1.0, 0.35),
-    clip: Clip = None, cells: int = 80, frames: int = 100, pause: float = 0.06, title: str = "",
-) -> None:  # fmt: skip
+    path: str | Path,
+    solid: Solid,
+    snapshots: Moments,
+    *,
+    obstacle: Obstacle | None = None,
+    contact: Contacts = None,
+    shade: str = "speed",
+    top: float | None = None,
+    magnify: float = 1.0,
+    box: tuple[ArrayLike, ArrayLike] | None = None,
+    eye: Sequence[float] = (0.3, -1.0, 0.35),
+    clip: Clip = None,
+    cells: int = 80,
+    frames: int = 100,
+    pause: float = 0.06,
+    title: str = "",
+) -> None:
     """Animate a solid and its obstacle, as GIF or MP4. Rank 0 draws; collective.
 
     Rendered off screen with a fixed camera and colour scale, see :func:`strip`. MP4 needs the program ffmpeg;
@@ -193,9 +216,7 @@ def _draw_strip(
     save(figure, path, dpi=130)
 
 
-def _draw_film(
-    path: str | Path, scene: Scene, shots: Sequence[Shot], pause: float, title: str
-) -> None:
+def _draw_film(path: str | Path, scene: Scene, shots: Sequence[Shot], pause: float, title: str) -> None:
     plt, (width, height) = pyplot(), scene.size
     above, beside = 46 if title else 26, 110
     size = np.array([width + beside, height + above])

@@ -60,9 +60,16 @@ class Scene:
     """
 
     def __init__(
-        self, frame: Frame, tubes: Mapping[str, Tubes], contact: Contact, *, magnify: float,
-        least: float = 5e-5, supports: str | None = None, points: str = "point of contact",
-    ) -> None:  # fmt: skip
+        self,
+        frame: Frame,
+        tubes: Mapping[str, Tubes],
+        contact: Contact,
+        *,
+        magnify: float,
+        least: float = 5e-5,
+        supports: str | None = None,
+        points: str = "point of contact",
+    ) -> None:
         self.tubes, self.magnify, self.least, self.points = dict(tubes), magnify, least, points
         cells = np.asarray(frame.space.dofmap.list)
         self._x = np.asarray(frame.x[: frame.owned // frame.block], dtype=np.float64)
@@ -213,9 +220,14 @@ class Scene:
 
 
 def strip(
-    path: str | Path, scene: Scene, displacements: NDArray, gaps: NDArray, titles: Sequence[str], *,
+    path: str | Path,
+    scene: Scene,
+    displacements: NDArray,
+    gaps: NDArray,
+    titles: Sequence[str],
+    *,
     title: str = "",
-) -> None:  # fmt: skip
+) -> None:
     """Draw moments side by side, two per row, as PNG or SVG. Rank 0 draws; collective.
 
     Args:
@@ -254,9 +266,16 @@ def _strip(
 
 
 def film(
-    path: str | Path, scene: Scene, t: NDArray, displacements: NDArray, gaps: NDArray, *,
-    curves: Mapping[str, tuple[NDArray, NDArray]], pause: float = 0.05, title: str = "",
-) -> None:  # fmt: skip
+    path: str | Path,
+    scene: Scene,
+    t: NDArray,
+    displacements: NDArray,
+    gaps: NDArray,
+    *,
+    curves: Mapping[str, tuple[NDArray, NDArray]],
+    pause: float = 0.05,
+    title: str = "",
+) -> None:
     """Animate a frame above plots of the gaps with a time marker, as GIF or MP4. Rank 0 draws; collective.
 
     Args:
@@ -274,15 +293,19 @@ def film(
         ImportError: matplotlib or pyvista is missing (extra ``plot``).
         RuntimeError: No display, and a VTK that crashes without one; an MP4 without ffmpeg.
     """
-    parallel.on_root(
-        MPI.COMM_WORLD, lambda: _film(path, scene, t, displacements, gaps, curves, pause, title)
-    )
+    parallel.on_root(MPI.COMM_WORLD, lambda: _film(path, scene, t, displacements, gaps, curves, pause, title))
 
 
 def _film(
-    path: str | Path, scene: Scene, t: NDArray, displacements: NDArray, gaps: NDArray,
-    curves: Mapping[str, tuple[NDArray, NDArray]], pause: float, title: str,
-) -> None:  # fmt: skip
+    path: str | Path,
+    scene: Scene,
+    t: NDArray,
+    displacements: NDArray,
+    gaps: NDArray,
+    curves: Mapping[str, tuple[NDArray, NDArray]],
+    pause: float,
+    title: str,
+) -> None:
     if not len(t) == len(displacements) >= 2:
         raise ValueError(
             f"a film has two pictures or more, but {len(t)} times and {len(displacements)} states are given"

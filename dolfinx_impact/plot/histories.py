@@ -102,9 +102,7 @@ _CURVES: dict[str, tuple[str, str, Callable[[Result], NDArray]]] = {
 }
 
 
-def _history(
-    path: str | Path, runs: Mapping[str, Result], exact: Mapping[str, Callable], title: str
-) -> None:
+def _history(path: str | Path, runs: Mapping[str, Result], exact: Mapping[str, Callable], title: str) -> None:
     check_path(path, _KINDS)
     if not runs:
         raise ValueError("runs is empty: give results by the name that the legend shows")

@@ -57,9 +57,13 @@ def moments_of(snapshots: Moments) -> list[Moment]:
 
 
 def check(
-    check_file: Callable[[], None], solid: Solid, moments: Sequence[Moment], wanted: Wanted,
-    numbers: Mapping[str, float], pause: float | None = None,
-) -> None:  # fmt: skip
+    check_file: Callable[[], None],
+    solid: Solid,
+    moments: Sequence[Moment],
+    wanted: Wanted,
+    numbers: Mapping[str, float],
+    pause: float | None = None,
+) -> None:
     """Raise on all ranks if options or moments are invalid or a library is missing. Collective."""
     if not isinstance(solid, Solid):
         raise ValueError(f"pictures of this kind are drawn of a Solid, not of {type(solid).__name__}")
@@ -143,9 +147,7 @@ def _check_clip(clip: Any, gdim: int) -> None:
         raise ValueError(f"clip must be 'x', 'y', 'z' or a plane, (point, normal), not {clip!r}")
 
 
-def gather(
-    solid: Solid, moments: Sequence[Moment], wanted: Wanted
-) -> tuple[Parts, Plane | None, list[Shot]]:
+def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Parts, Plane | None, list[Shot]]:
     """Visible parts of the body, its cutting plane and the data of the moments, on rank 0. Collective.
 
     On other ranks the arrays of the parts are None and the list is empty.

@@ -54,10 +54,15 @@ class Snapshots(Observer):
     """
 
     def __init__(
-        self, times: Sequence[float] | NDArray | None = None, *, interval: float | None = None,
-        count: int | None = None, span: tuple[float, float] | None = None, forces: bool = False,
+        self,
+        times: Sequence[float] | NDArray | None = None,
+        *,
+        interval: float | None = None,
+        count: int | None = None,
+        span: tuple[float, float] | None = None,
+        forces: bool = False,
         memory: float = 1e9,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if sum(each is not None for each in (times, interval, count)) != 1:
             raise ValueError("give the times of states by one of times, interval, or count and span")
         if interval is not None and not (interval > 0 and np.isfinite(interval)):

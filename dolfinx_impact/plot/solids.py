@@ -121,9 +121,13 @@ class Scene:
         self._body, self._backdrop = body, None
         if look.obstacle is not None:
             self._backdrop = Backdrop(
-                look.obstacle, look.corners, [shot.t for shot in shots], back=look.view[2], cells=look.cells,
+                look.obstacle,
+                look.corners,
+                [shot.t for shot in shots],
+                back=look.view[2],
+                cells=look.cells,
                 away=look.away,
-            )  # fmt: skip
+            )
         obstacles = [] if self._backdrop is None else self._backdrop.points()
         self._frame([*obstacles, *(shot.points for shot in shots)])
         self._bar = round_down(0.25 * WIDTH / self._scale)
@@ -160,9 +164,15 @@ class Scene:
             for i, shot in enumerate(self._shots):
                 body = self._body.at(shot)
                 plotter.add_mesh(
-                    body, scalars="shade", cmap=self._colors.map(), clim=(self._colors.low, self._colors.top),
-                    show_edges=self._edges, name="body", render=False, **_BODY,
-                )  # fmt: skip
+                    body,
+                    scalars="shade",
+                    cmap=self._colors.map(),
+                    clim=(self._colors.low, self._colors.top),
+                    show_edges=self._edges,
+                    name="body",
+                    render=False,
+                    **_BODY,
+                )
                 if self._backdrop is not None:
                     size = self.size[0] / self._scale
                     self._backdrop.add(plotter, i, body, spacing=self._bar, size=size, sharp=sharp)
@@ -205,8 +215,15 @@ class Scene:
         seen = np.linalg.norm(forces, axis=1) >= _LEAST * self._strongest
         feet, forces = feet[seen], forces[seen]
         flat = forces @ self._view[:2].T * [1.0, -1.0] * per_newton
-        style = {"angles": "xy", "scale_units": "xy", "scale": 1.0, "color": ARROW, "width": 0.007,
-                 "edgecolor": "white", "linewidth": 0.5}  # fmt: skip
+        style = {
+            "angles": "xy",
+            "scale_units": "xy",
+            "scale": 1.0,
+            "color": ARROW,
+            "width": 0.007,
+            "edgecolor": "white",
+            "linewidth": 0.5,
+        }
         arrows = axes.quiver(*self.pixels(feet).T, *flat.T, **style)
         key, (width, height) = round_down(self._strongest), self.size
         start, y = 0.62 * width, height - 0.03 * width
@@ -225,8 +242,13 @@ class Scene:
         point, velocity, fastest = pace
         foot = self.pixels(point[None])[0]
         shaft = velocity @ self._view[:2].T * [1.0, -1.0] * 0.1 * self.size[0] / fastest
-        arrow = {"arrowstyle": "-|>,head_width=0.35,head_length=0.7", "color": MOTION, "lw": 2.2,
-                 "shrinkA": 0, "shrinkB": 0}  # fmt: skip
+        arrow = {
+            "arrowstyle": "-|>,head_width=0.35,head_length=0.7",
+            "color": MOTION,
+            "lw": 2.2,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
         factor, name = unit(fastest, "m/s")
         halo = [patheffects.withStroke(linewidth=2.5, foreground="white")]
         text = f"obstacle {float(f'{factor * np.linalg.norm(velocity):.3g}'):g} {name}"

@@ -68,9 +68,12 @@ def surface(
     if not len(pieces):
         return pyvista.PolyData()
     mesh = pyvista.PolyData(points, faces=_counted(pieces)).compute_normals(
-        cell_normals=False, split_vertices=True, feature_angle=SHARP, consistent_normals=False,
+        cell_normals=False,
+        split_vertices=True,
+        feature_angle=SHARP,
+        consistent_normals=False,
         auto_orient_normals=False,
-    )  # fmt: skip
+    )
     mesh.rename_array("Normals", "normals")
     return mesh
 
@@ -168,12 +171,14 @@ def clip(triangles: NDArray, values: NDArray) -> Kept:
     edges, where = np.unique(ends, axis=0, return_inverse=True)
     new = where.reshape(-1, 2) + len(values)
     tip = good[mixed[:, 0]]
-    clipped = np.concatenate([
-        triangles[number == 3],
-        np.column_stack([mixed[tip, 0], new[tip]]),
-        np.column_stack([new[~tip, 0], mixed[~tip, 1:]]),
-        np.column_stack([new[~tip, 0], mixed[~tip, 2], new[~tip, 1]]),
-    ])  # fmt: skip
+    clipped = np.concatenate(
+        [
+            triangles[number == 3],
+            np.column_stack([mixed[tip, 0], new[tip]]),
+            np.column_stack([new[~tip, 0], mixed[~tip, 1:]]),
+            np.column_stack([new[~tip, 0], mixed[~tip, 2], new[~tip, 1]]),
+        ]
+    )
     low, high = values[edges[:, 0]], values[edges[:, 1]]
     every = np.arange(len(values))
     first, second = np.concatenate([every, edges[:, 0]]), np.concatenate([every, edges[:, 1]])

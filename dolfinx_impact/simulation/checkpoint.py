@@ -45,9 +45,7 @@ class Checkpoint:
             self.every = arguments.whole("every", every)
         except ValueError:
             shown = arguments.shown(every)
-            raise ValueError(
-                f"a checkpoint is written every so many steps, from 1 on, not {shown}"
-            ) from None
+            raise ValueError(f"a checkpoint is written every so many steps, from 1 on, not {shown}") from None
         if not isinstance(path, (str, Path)):
             raise ValueError(f"a checkpoint needs the path of its file, not {arguments.shown(path)}")
         self.path, self.about = Path(path), dict(about or {})
@@ -299,12 +297,15 @@ class Stored:
     def _compare(self, s: Integrator) -> None:
         """Raise a ValueError if masses, forces, motions or gaps differ from those of the file."""
         messages = {
-            "mass": "its masses are not those here", "force": "its material or loads are not those here",
-            "stiffness": "its material is not the one here", "damping": "its damping is not the one here",
-            "loads": "its loads are not those here", "motion": "its prescribed motion is not the one here",
+            "mass": "its masses are not those here",
+            "force": "its material or loads are not those here",
+            "stiffness": "its material is not the one here",
+            "damping": "its damping is not the one here",
+            "loads": "its loads are not those here",
+            "motion": "its prescribed motion is not the one here",
             "gap": "its contact is not the one here",
             "obstacle": "its obstacle does not move as the one here",
-        }  # fmt: skip
+        }
         present = fingerprint(s)
         for name in messages:
             if (name in present) != (f"model/{name}" in self):

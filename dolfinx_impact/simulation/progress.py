@@ -33,9 +33,15 @@ class Progress:
             except ImportError:
                 return
             self._bar = tqdm(
-                total=steps, initial=made, unit=" steps", delay=_DELAY, mininterval=_PAUSE, miniters=1,
-                bar_format=_LINE, dynamic_ncols=True,
-            )  # fmt: skip
+                total=steps,
+                initial=made,
+                unit=" steps",
+                delay=_DELAY,
+                mininterval=_PAUSE,
+                miniters=1,
+                bar_format=_LINE,
+                dynamic_ncols=True,
+            )
 
     def __enter__(self) -> "Progress":
         return self

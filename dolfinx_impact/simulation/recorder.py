@@ -57,8 +57,9 @@ class Recorder(Observer):
         samples, target = numbers - first, slice(history.count, history.count + numbers.size)
         history.table[target] = part.table[samples]
         for sums, values, rest in (
-            (history.r, part.r, self._impulses), (history.r_t, part.r_t, self._tangential),
-        ):  # fmt: skip
+            (history.r, part.r, self._impulses),
+            (history.r_t, part.r_t, self._tangential),
+        ):
             _sum_between(values[: part.count], samples, self._every, rest, sums[target])
         history.count += numbers.size
         self._last[:] = part.table[part.count - 1]
@@ -174,9 +175,16 @@ class Recorder(Observer):
         steps = (self._seen - 1) * self._integrator.substeps
         penetration, approach, at_start = map(float, self._depth.of_all(comm))
         return Result(
-            arrays, balance=closes, steps=steps, seconds=seconds, penetration=penetration, approach=approach,
-            penetration_at_start=at_start, turned=turned, about=about,
-        )  # fmt: skip
+            arrays,
+            balance=closes,
+            steps=steps,
+            seconds=seconds,
+            penetration=penetration,
+            approach=approach,
+            penetration_at_start=at_start,
+            turned=turned,
+            about=about,
+        )
 
     def _refuse_large(self, samples: int) -> None:
         k, p = self._rows.count, self._integrator.r.size

@@ -55,10 +55,16 @@ class Run:
     """
 
     def __init__(
-        self, integrator: Integrator, t_end: float, record: SparseRows | None,
+        self,
+        integrator: Integrator,
+        t_end: float,
+        record: SparseRows | None,
         observers: Sequence[ObserverLike],
-        energies: bool, every: int, adapt: StepControl | None, stored: Stored | None,
-    ) -> None:  # fmt: skip
+        energies: bool,
+        every: int,
+        adapt: StepControl | None,
+        stored: Stored | None,
+    ) -> None:
         s = self.integrator = integrator
         self.t_end, self.observers, self.adapt = float(t_end), observers, adapt
         continues = stored is not None and "run/counts" in stored

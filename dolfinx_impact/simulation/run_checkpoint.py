@@ -108,9 +108,10 @@ class RunCheckpoint:
     def _observers(self) -> dict[int, Any]:
         """Observers with a state, by their index in the list."""
         return {
-            i: each for i, each in enumerate(self._run.observers)
+            i: each
+            for i, each in enumerate(self._run.observers)
             if overrides(each, "state") and overrides(each, "resume") and not isinstance(each, EnergyBalance)
-        }  # fmt: skip
+        }
 
 
 def _place(balance: EnergyBalance, name: str) -> str:

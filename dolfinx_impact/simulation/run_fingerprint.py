@@ -46,8 +46,10 @@ def differences(s: Integrator, stored: Mapping[str, Any]) -> str:
 
 #: Classes of version 2, which named the formula and not the scheme, that have another name now.
 _FORMULAS = {
-    "Combined": "AcaryBonnefon", "ImplicitVelocity": "CDLagrangeImplicit", "NewtonTheta": "ThetaMethod",
-}  # fmt: skip
+    "Combined": "AcaryBonnefon",
+    "ImplicitVelocity": "CDLagrangeImplicit",
+    "NewtonTheta": "ThetaMethod",
+}
 
 
 def _same_formula(s: Integrator, stored: Any) -> bool:
@@ -87,14 +89,18 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
         sides = [(side, *each) for side, each in zip((system.fine, system.coarse), halves)]
     columns = [_of_side(s, *each) for each in sides]
     needed = {
-        "mass": True, "force": True, "stiffness": True, "loads": system.has_loads,
+        "mass": True,
+        "force": True,
+        "stiffness": True,
+        "loads": system.has_loads,
         "damping": any(side.has_damping for side, _, _ in sides),
         "motion": any(side.prescribed.any for side, _, _ in sides),
-    }  # fmt: skip
+    }
     arrays = {
         name: ("dofs", np.stack([each[name] for each in columns], axis=1))
-        for name, present in needed.items() if present
-    }  # fmt: skip
+        for name, present in needed.items()
+        if present
+    }
     if s.contact is not None:
         arrays["gap"] = ("points", s.gap())
         if s.contact.moving:
@@ -114,11 +120,13 @@ def _of_side(s: Integrator, side: Any, u: NDArray, v: NDArray) -> dict[str, NDAr
     motion[side.prescribed.dofs] = _over_time(s, side.prescribed)
     force = at(side.force, s.t, u, v)
     return {
-        "mass": np.where(side.constrained, 0.0, side.mass), "force": force, "motion": motion,
+        "mass": np.where(side.constrained, 0.0, side.mass),
+        "force": force,
+        "motion": motion,
         "stiffness": at(side.force, s.t, u + shape, v) - force,
         "damping": at(side.damping, s.t, u, shape / s.dt),
         "loads": _over_time(s, lambda t: at(side.external, t, u, v)),
-    }  # fmt: skip
+    }
 
 
 def _deformation(side: Any) -> NDArray:

@@ -223,9 +223,16 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             matrix = {"csr": stored.csr}
         loads = self.loads
         return Compiled(
-            None, None, None, None, loads.constant, **matrix,
-            patterns=loads.patterns, amplitudes=loads.amplitudes, rate=self.damping_rate,
-        )  # fmt: skip
+            None,
+            None,
+            None,
+            None,
+            loads.constant,
+            **matrix,
+            patterns=loads.patterns,
+            amplitudes=loads.amplitudes,
+            rate=self.damping_rate,
+        )
 
     def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         """Loads f(t), shape (size,) [N]."""
@@ -256,9 +263,13 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         return StoredStiffness(fem.form(self._stiffness_form()), self.space)
 
     def critical_time_step(
-        self, inverse_mass: NDArray | None = None, *, u: NDArray | None = None, v: NDArray | None = None,
+        self,
+        inverse_mass: NDArray | None = None,
+        *,
+        u: NDArray | None = None,
+        v: NDArray | None = None,
         tolerance: float = 1e-7,
-    ) -> float:  # fmt: skip
+    ) -> float:
         """Critical time step of central differences with lumped masses [s], to 1e-6 or better. Collective.
 
         ``2 / omega_max`` without damping. With damping forces at the velocity half a step before it is the
@@ -295,9 +306,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Whether parameters of the law have changed since the last call. Collective."""
         return False
 
-    def viscous_rate(
-        self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
-    ) -> float:
+    def viscous_rate(self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float) -> float:
         """Largest ``v.D v / v.M v`` of further damping forces [1/s]. Collective."""
         return 0.0
 

@@ -27,9 +27,7 @@ from .system import PointMasses
 _JIT = {"timeout": 120}
 
 
-def chain_force(
-    x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray, out: NDArray
-) -> None:
+def chain_force(x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray, out: NDArray) -> None:
     """Gradient of :func:`chain_energy`; a loop that numba can compile.
 
     Args:
@@ -204,11 +202,15 @@ class Chain(PointMasses):
         self.middle = (bars // 2, bars // 2 + 1)
         self._lengths, self._angles = _lengths_and_angles(self.rest)
         super().__init__(
-            np.full(self.rest.size, float(mass)), self._pull() if load else None, internal=self._resist(),
-            energy=self._stored(), damping=self._drag(float(mass)) if damping else None,
+            np.full(self.rest.size, float(mass)),
+            self._pull() if load else None,
+            internal=self._resist(),
+            energy=self._stored(),
+            damping=self._drag(float(mass)) if damping else None,
             fixed=[2 * node + i for node in held for i in (0, 1)],
-            labels=[f"{axis}{node}" for node in range(bars + 1) for axis in "xy"], length=radius,
-        )  # fmt: skip
+            labels=[f"{axis}{node}" for node in range(bars + 1) for axis in "xy"],
+            length=radius,
+        )
 
     @property
     def heights(self) -> NDArray[np.int64]:

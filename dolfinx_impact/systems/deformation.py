@@ -39,9 +39,10 @@ class Deformation:
         self._cells = cells[cells < local].astype(np.int32)
         points = _compat.interpolation_points(solid.space)
         neighbours = [
-            (i, j) for i, j in itertools.combinations(range(len(points)), 2)
+            (i, j)
+            for i, j in itertools.combinations(range(len(points)), 2)
             if np.linalg.norm(points[i] - points[j]) <= _NEAR / solid.degree
-        ]  # fmt: skip
+        ]
         nodes = np.asarray(solid.space.dofmap.list)[self._cells]
         ends = np.sort(nodes[:, np.array(neighbours)].reshape(-1, 2), axis=1)
         self._ends = np.unique(ends, axis=0).astype(np.uint32)

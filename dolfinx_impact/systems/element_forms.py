@@ -18,9 +18,15 @@ from .kernel_cache import cache_flags
 #: assume finite values: sqrt(x) sqrt(x) would become x and x^(1/3) a cube root, also for negative x, and an
 #: inverted element would have finite forces.
 _FLAGS = [
-    "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fno-signed-zeros",
-    "-fassociative-math", "-freciprocal-math", "-D__FAST_MATH__",
-]  # fmt: skip
+    "-O3",
+    "-march=native",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-signed-zeros",
+    "-fassociative-math",
+    "-freciprocal-math",
+    "-D__FAST_MATH__",
+]
 
 
 def compile_form(form: Any) -> fem.Form:

@@ -244,9 +244,11 @@ class Frame(Body):
     def _spread(self, sections: Mapping[str, Section] | Section) -> NDArray:
         """Area, Iy, Iz, J and shear factor of the cells, 0 outside the frame, shape (cells, 5)."""
         values = np.zeros((len(self._nodes_of), 5))
-        pairs = [(self._own_cells, sections)] if isinstance(sections, Section) else [
-            (self.named.cells(name), section) for name, section in sections.items()
-        ]  # fmt: skip
+        pairs = (
+            [(self._own_cells, sections)]
+            if isinstance(sections, Section)
+            else [(self.named.cells(name), section) for name, section in sections.items()]
+        )
         for found, section in pairs:
             if not isinstance(section, Section):
                 raise ValueError(f"sections holds one Section for each part, not {section!r}")

@@ -56,9 +56,14 @@ class Assembled:
         raise NotImplementedError
 
     def implicit_solver(
-        self, factor: float, mass: str, massless: NDArray | None = None, *, mass_factor: float = 1.0,
+        self,
+        factor: float,
+        mass: str,
+        massless: NDArray | None = None,
+        *,
+        mass_factor: float = 1.0,
         prefix: str = "impact_theta_",
-    ) -> FactorisedSolver:  # fmt: skip
+    ) -> FactorisedSolver:
         """Factorised ``mass_factor M + factor K`` with constrained dofs eliminated. Collective.
 
         Args:

@@ -39,9 +39,13 @@ class Nodes:
         raise NotImplementedError
 
     def rigid_velocity(
-        self, translation: Sequence[float], spin: float | Sequence[float] | None = None, *,
-        center: Sequence[float] | None = None, cells: str | Sequence[str] | None = None,
-    ) -> NDArray:  # fmt: skip
+        self,
+        translation: Sequence[float],
+        spin: float | Sequence[float] | None = None,
+        *,
+        center: Sequence[float] | None = None,
+        cells: str | Sequence[str] | None = None,
+    ) -> NDArray:
         """Velocity field of a rigid motion, an argument of ``start``, shape (size,) [m/s]. Collective.
 
         Args:
@@ -118,10 +122,12 @@ class Nodes:
         every = np.flatnonzero(self.active[:: self.block])
         picked = every if nodes is None else np.asarray(nodes)
         dofs = (picked[:, None] * self.block + np.arange(gdim)).reshape(-1, 1)
-        order = np.column_stack([
-            np.repeat(coordinate_order(self.x[picked], self.length), gdim, axis=0),
-            np.tile(np.arange(gdim), picked.size),
-        ])
+        order = np.column_stack(
+            [
+                np.repeat(coordinate_order(self.x[picked], self.length), gdim, axis=0),
+                np.tile(np.arange(gdim), picked.size),
+            ]
+        )
         labels = [f"u{'xyz'[i]}" for i in range(gdim)] * picked.size
         return SparseRows(dofs, np.ones(dofs.shape), order, labels)
 

@@ -70,9 +70,15 @@ class Section:
 
     @classmethod
     def box(
-        cls, width: float, height: float, *, flange: float | None = None, web: float | None = None,
-        wall: float | None = None, shear: float = _SHEAR,
-    ) -> Section:  # fmt: skip
+        cls,
+        width: float,
+        height: float,
+        *,
+        flange: float | None = None,
+        web: float | None = None,
+        wall: float | None = None,
+        shear: float = _SHEAR,
+    ) -> Section:
         """A rectangular tube with J after Bredt, ``4 A_m^2 / sum(l / t)`` along the center line of the walls.
 
         Args:

@@ -111,9 +111,15 @@ class Solid(Body, renamed=_RENAMED):
         self.hypothesis = kinematics.state_of(bare, hypothesis)
         self.viscosity = viscosity.checked(bulk_viscosity)
         super().__init__(
-            mesh, block=gdim, degree=degree, cells=cells, fixed=fixed, prescribed=prescribed, damping=damping,
+            mesh,
+            block=gdim,
+            degree=degree,
+            cells=cells,
+            fixed=fixed,
+            prescribed=prescribed,
+            damping=damping,
             stiffness_damping=stiffness_damping,
-        )  # fmt: skip
+        )
         refuse_inverted(self.mesh, self.cells)
         self.law, self.cross_section, self.density = law, float(cross_section), density
         self._weight = kinematics.thickness(self.mesh, self.hypothesis, self.cross_section)
@@ -257,9 +263,7 @@ class Solid(Body, renamed=_RENAMED):
     def _viscous_form(self) -> Any:
         return viscosity.power(self, self._w, self.viscosity)
 
-    def viscous_rate(
-        self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float
-    ) -> float:
+    def viscous_rate(self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float) -> float:
         """See :meth:`.Body.viscous_rate`."""
         b1, b2 = self.viscosity
         if b1 == 0 and (v is None or b2 == 0):

@@ -139,6 +139,7 @@ def largest_eigenvalue(
     Raises:
         RuntimeError: When the residual remains above the tolerance.
     """
+
     def dot(a: NDArray, b: NDArray) -> float:
         return parallel.total(comm, float(a @ b))
 

@@ -264,9 +264,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         largest = np.linalg.eigvalsh(self.stiffness * np.outer(root, root))[-1]
         return 2.0 / np.sqrt(largest) if largest > 0 else np.inf
 
-    def implicit_solver(
-        self, factor: float, mass: str, massless: NDArray | None = None
-    ) -> DenseSolver:
+    def implicit_solver(self, factor: float, mass: str, massless: NDArray | None = None) -> DenseSolver:
         """Dense factorisation of ``M + factor K``, with zero mass at the dofs ``massless``.
 
         For ``factor = 0`` the solution is zero there.

@@ -107,9 +107,18 @@ def trapezoidal_sums(
 
 @_jit
 def solve_symmetric(
-    order: NDArray, lower_start: NDArray, lower_column: NDArray, lower: NDArray, upper_start: NDArray,
-    upper_column: NDArray, upper: NDArray, inverse_pivots: NDArray, y: NDArray, b: NDArray, x: NDArray,
-) -> None:  # fmt: skip
+    order: NDArray,
+    lower_start: NDArray,
+    lower_column: NDArray,
+    lower: NDArray,
+    upper_start: NDArray,
+    upper_column: NDArray,
+    upper: NDArray,
+    inverse_pivots: NDArray,
+    y: NDArray,
+    b: NDArray,
+    x: NDArray,
+) -> None:
     """Solve ``A x = b`` at the dofs ``order``, where ``A = L D L^T`` in this order; ``y`` is a work array.
 
     The strictly lower part of L and the strictly upper part of L^T are in CSR format.

@@ -26,7 +26,7 @@ from .arch_termination import (
     judge_stop,
     judge_velocity,
     judge_viscous,
-)  # fmt: skip
+)
 from .claim import DI_STASIO, Claim, Finding
 
 __all__ = ["CLAIMS", "FIGURES"]
@@ -48,11 +48,13 @@ def judge_independent(runs: Runs) -> Finding:
     apart = sum(run.results["active_nodes"] != nodes for run in others)
     middle = [run.results["middle_height"] for run in others]
     finding = Finding.equal(
-        apart, 0, 0,
+        apart,
+        0,
+        0,
         f"Of {len(others)} variants of mass, damping, load and step, those that end on other nodes than "
         f"{touching_nodes(reference)[6:]}; the height of the middle lies between {min(middle):.4g} and "
         f"{max(middle):.4g} m, by the depths at which the nodes are stopped.",
-    )  # fmt: skip
+    )
     return finding if nodes else Finding.equal(1, 0, 0, "No node touches at the end.")
 
 
@@ -61,18 +63,17 @@ def judge_static(runs: Runs, t_end: float = 1200) -> Finding:
     run = runs(CASE, CD, t_end=t_end)
     found = run.results
     finding = Finding.below(
-        found["static_distance"], depth(run),
+        found["static_distance"],
+        depth(run),
         "Largest distance of a node from the minimum of the energy above the floor [m]; tolerance: the way "
         f"of one step at the speed of the impact, h v. The same nodes touch: {touching_nodes(run)}.",
-    )  # fmt: skip
+    )
     same = found["active_nodes"] == found["static_nodes"] != []
     why = f"{touching_nodes(run).capitalize()} touch, in statics {found['static_nodes']}."
     return finding if same else Finding.equal(1, 0, 0, why)
 
 
-def judge_order(
-    runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9
-) -> Finding:  # fmt: skip
+def judge_order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9) -> Finding:
     """Decides ``distasio-arch-order``."""
     means = []
     for h in steps:
@@ -83,11 +84,13 @@ def judge_order(
     scatter = 2 / np.sqrt(3 * places) / np.sqrt(np.sum((x - x.mean()) ** 2))
     sizes = ", ".join(f"{distance:.2g} m from h = {h:g} s" for h, distance in zip(steps, means))
     return Finding.equal(
-        order(steps, np.maximum(means, 1e-300)), 1.0, scatter,
+        order(steps, np.maximum(means, 1e-300)),
+        1.0,
+        scatter,
         f"Order in h of the distance from the static minimum, mean over {places} steps in each octave "
         f"({sizes} downwards): a node is stopped anywhere in 0 to h v. Tolerance: two standard deviations of "
         "such an order.",
-    )  # fmt: skip
+    )
 
 
 def judge_frozen(runs: Runs) -> Finding:
@@ -96,10 +99,11 @@ def judge_frozen(runs: Runs) -> Finding:
     still = frozen(run)
     force = run["r"][-1] / run.results["h"]
     finding = Finding.below(
-        remaining(run), 1e-8 * run.summary["parameters"]["R"],
+        remaining(run),
+        1e-8 * run.summary["parameters"]["R"],
         "Distance from the static minimum [m] with the floor under every node put at the depth at which it "
         f"was stopped; the contact forces r/h differ by {np.abs(force - still.forces).max():.1g} N.",
-    )  # fmt: skip
+    )
     return finding if still.active else Finding.equal(1, 0, 0, "No node touches the floor.")
 
 
@@ -109,10 +113,12 @@ def judge_snaps(runs: Runs) -> Finding:
     floor = run.summary["parameters"]["floor"]
     lowest = float(heights(run)[-1].min())
     finding = Finding.equal(
-        lowest, -floor, depth(run),
+        lowest,
+        -floor,
+        depth(run),
         "Height of the lowest node at the end [m], long after the load is gone; "
         f"{touching_nodes(run)} press on the floor. Tolerance: the way of one step h v.",
-    )  # fmt: skip
+    )
     return finding if run.results["active_nodes"] else refused(finding, " No node touches.")
 
 
@@ -127,12 +133,15 @@ def judge_printed(runs: Runs, loads: tuple[float, ...] = (1e-3, 1e-2)) -> Findin
     start = run.results["contact_start"]
     reached = f"reaches it at {start:.3g} s" if start is not None else "does not reach it"
     return Finding(
-        run.results["middle_height"], -floor, 0.0, snapped,
+        run.results["middle_height"],
+        -floor,
+        0.0,
+        snapped,
         "Height of the middle at the end [m] with a load ten times that of the case, which presses the arch "
         f"to the floor (it {reached}); with that of the case {found[0].results['middle_height']:.3g} m. Even "
         f"from its mirror image statics leads to {top:.3g} m with {touching} nodes in contact: no snapped "
         "state exists.",
-    )  # fmt: skip
+    )
 
 
 # Remark 5
@@ -144,10 +153,11 @@ def judge_multiple(runs: Runs) -> Finding:
     pressed = run["r"] > 0
     hit = (pressed[1:] & ~pressed[:-1]).sum(axis=1)
     return Finding.above(
-        int(hit.max()), 1,
+        int(hit.max()),
+        1,
         f"Largest number of nodes that one step finds newly in contact, {int(np.sum(hit > 1))} steps with "
         f"several; up to {int(pressed.sum(axis=1).max())} nodes press at once.",
-    )  # fmt: skip
+    )
 
 
 def judge_diagonal(runs: Runs, t_end: float = 900) -> Finding:
@@ -161,11 +171,12 @@ def judge_diagonal(runs: Runs, t_end: float = 900) -> Finding:
     alone = np.where(run["r"][1:] > 0, np.maximum(0.0, -m * free), 0.0)
     largest = float(run["r"].max())
     return Finding.below(
-        np.abs(run["r"][1:] - alone).max() / largest if largest > 0 else np.inf, ROUNDING,
+        np.abs(run["r"][1:] - alone).max() / largest if largest > 0 else np.inf,
+        ROUNDING,
         "Largest difference between an impulse and -m v*, which takes the node's own velocity v* alone, over "
         f"the largest impulse; {int(np.sum(run['r'] > 0))} impulses. H = L M^-1 L^T is 1/m on its diagonal "
         "and 0 off it, while up to four nodes press at once.",
-    )  # fmt: skip
+    )
 
 
 def judge_sign(runs: Runs) -> Finding:
@@ -174,10 +185,11 @@ def judge_sign(runs: Runs) -> Finding:
     gaps, acts = run["gap"], run["r"] > 0
     p = run.summary["parameters"]
     return Finding.below(
-        max(0.0, float(gaps[acts].max())) if acts.any() else np.inf, p["gap_tolerance"],
+        max(0.0, float(gaps[acts].max())) if acts.any() else np.inf,
+        p["gap_tolerance"],
         f"Largest height above the floor at which an impulse acts [m], {int(acts.sum())} impulses: the sign "
         "of y + d_c decides alone.",
-    )  # fmt: skip
+    )
 
 
 # The load
@@ -190,11 +202,14 @@ def judge_temporary(runs: Runs, small: float = 1e-4) -> Finding:
     held = float(heights(run)[t < release][-1].mean())
     end = float(heights(run)[-1].mean())
     finding = Finding(
-        end, 0.0, 0.0, end < 0 < weak.results["middle_height"],
+        end,
+        0.0,
+        0.0,
+        end < 0 < weak.results["middle_height"],
         f"Mean height of the nodes at the end [m], {held:.3g} m before the load is taken away: the arch "
         f"stays snapped without it. With a load of {small:g} N it does not pass the limit point, and its "
         f"middle returns to {weak.results['middle_height']:.3g} m.",
-    )  # fmt: skip
+    )
     return finding if run.results["active_nodes"] else refused(finding, " No node touches.")
 
 
@@ -211,10 +226,12 @@ def judge_suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | Non
         except FailedRun as failed:
             failures.append(f"{name} fails: {failed}")
     return Finding.equal(
-        len(steps), len(cases), 0,
+        len(steps),
+        len(cases),
+        0,
         "Cases of the benchmark that Moreau-Jean, which is implicit, takes to their end (steps: "
         f"{', '.join(steps)}). {'; '.join(failures)}".strip(),
-    )  # fmt: skip
+    )
 
 
 def _claim(id: str, where: str, claim: str, judge: Any) -> Claim:
@@ -224,49 +241,118 @@ def _claim(id: str, where: str, claim: str, judge: Any) -> Claim:
 _SECTION = "Discrete arch"
 
 CLAIMS: tuple[Claim, ...] = (
-    _claim("distasio-arch-static", _SECTION,
-           "An explicit scheme finds the static configuration by its final equilibrium.", judge_static),
-    _claim("distasio-arch-cheap", _SECTION,
-           "The explicit simulation is a cheap way to the static configuration (taken as: cheaper than an "
-           "implicit one with the same step).", judge_cheap),
-    _claim("distasio-arch-scaling", _SECTION,
-           "The mass can be scaled for larger steps: the same static configuration in fewer of them.",
-           judge_scaling),
-    _claim("distasio-arch-independent", _SECTION,
-           "Neither the load nor the mass nor the viscous dissipation influences the final solution.",
-           judge_independent),
-    _claim("distasio-arch-order", _SECTION,
-           "They are artefacts of the numerical solution: what they leave of the impact is of order h.",
-           judge_order),
-    _claim("distasio-arch-forces", _SECTION,
-           "The model is that of the internal forces alone: with the floor at the depths of the impacts its "
-           "static minimum is the final solution.", judge_frozen),
-    _claim("distasio-arch-temporary", "Fig. 24",
-           "A temporary load takes the arch past its limit point; it snaps and stays so.", judge_temporary),
-    _claim("distasio-fig24-snaps", "Fig. 24",
-           "The arch snaps to a new equilibrium in contact at d_c below the supports.", judge_snaps),
-    _claim("distasio-arch-printed", _SECTION,
-           "With kappa/(k R^2) = 4.16e-3 the arch snaps to an equilibrium on the floor.", judge_printed),
-    _claim("distasio-arch-multiple", "Remark 5",
-           "Several nodes can impact in the same step.", judge_multiple),
-    _claim("distasio-arch-diagonal", "Remarks 4 and 5",
-           "The Delassus operator is diagonal: every node finds its impulse alone.", judge_diagonal),
-    _claim("distasio-arch-sign", "Remark 5",
-           "The contact condition of a node is the sign of its position.", judge_sign),
-    _claim("distasio-fig25-ratio", "Fig. 25",
-           "The vertical impulse of inertia becomes small against that of contact.", judge_ratio),
-    _claim("distasio-fig25-stop", "Fig. 25",
-           "When the ratio is small the simulation can stop: the static configuration is there.", judge_stop),
-    _claim("distasio-arch-velocity", _SECTION,
-           "The nodal velocity near the end depends on the level of damping.", judge_velocity),
-    _claim("distasio-arch-criterion", _SECTION,
-           "The ratio of the impulses is a criterion that does not depend on the level of damping.",
-           judge_criterion),
-    _claim("distasio-arch-criterion-first", _SECTION,
-           "The ratio of the impulses is a criterion that does not depend on the level of damping (taken as: "
-           "at the first step below the limit).", judge_criterion_first),
-    _claim("distasio-arch-viscous", _SECTION,
-           "A viscous term takes the kinetic energy, so that the static state is reached.", judge_viscous),
-    _claim("distasio-suitable-implicit", "Introduction",
-           "The test cases are suitable for implicit schemes too.", judge_suitable),
-)  # fmt: skip
+    _claim(
+        "distasio-arch-static",
+        _SECTION,
+        "An explicit scheme finds the static configuration by its final equilibrium.",
+        judge_static,
+    ),
+    _claim(
+        "distasio-arch-cheap",
+        _SECTION,
+        "The explicit simulation is a cheap way to the static configuration (taken as: cheaper than an "
+        "implicit one with the same step).",
+        judge_cheap,
+    ),
+    _claim(
+        "distasio-arch-scaling",
+        _SECTION,
+        "The mass can be scaled for larger steps: the same static configuration in fewer of them.",
+        judge_scaling,
+    ),
+    _claim(
+        "distasio-arch-independent",
+        _SECTION,
+        "Neither the load nor the mass nor the viscous dissipation influences the final solution.",
+        judge_independent,
+    ),
+    _claim(
+        "distasio-arch-order",
+        _SECTION,
+        "They are artefacts of the numerical solution: what they leave of the impact is of order h.",
+        judge_order,
+    ),
+    _claim(
+        "distasio-arch-forces",
+        _SECTION,
+        "The model is that of the internal forces alone: with the floor at the depths of the impacts its "
+        "static minimum is the final solution.",
+        judge_frozen,
+    ),
+    _claim(
+        "distasio-arch-temporary",
+        "Fig. 24",
+        "A temporary load takes the arch past its limit point; it snaps and stays so.",
+        judge_temporary,
+    ),
+    _claim(
+        "distasio-fig24-snaps",
+        "Fig. 24",
+        "The arch snaps to a new equilibrium in contact at d_c below the supports.",
+        judge_snaps,
+    ),
+    _claim(
+        "distasio-arch-printed",
+        _SECTION,
+        "With kappa/(k R^2) = 4.16e-3 the arch snaps to an equilibrium on the floor.",
+        judge_printed,
+    ),
+    _claim(
+        "distasio-arch-multiple", "Remark 5", "Several nodes can impact in the same step.", judge_multiple
+    ),
+    _claim(
+        "distasio-arch-diagonal",
+        "Remarks 4 and 5",
+        "The Delassus operator is diagonal: every node finds its impulse alone.",
+        judge_diagonal,
+    ),
+    _claim(
+        "distasio-arch-sign",
+        "Remark 5",
+        "The contact condition of a node is the sign of its position.",
+        judge_sign,
+    ),
+    _claim(
+        "distasio-fig25-ratio",
+        "Fig. 25",
+        "The vertical impulse of inertia becomes small against that of contact.",
+        judge_ratio,
+    ),
+    _claim(
+        "distasio-fig25-stop",
+        "Fig. 25",
+        "When the ratio is small the simulation can stop: the static configuration is there.",
+        judge_stop,
+    ),
+    _claim(
+        "distasio-arch-velocity",
+        _SECTION,
+        "The nodal velocity near the end depends on the level of damping.",
+        judge_velocity,
+    ),
+    _claim(
+        "distasio-arch-criterion",
+        _SECTION,
+        "The ratio of the impulses is a criterion that does not depend on the level of damping.",
+        judge_criterion,
+    ),
+    _claim(
+        "distasio-arch-criterion-first",
+        _SECTION,
+        "The ratio of the impulses is a criterion that does not depend on the level of damping (taken as: "
+        "at the first step below the limit).",
+        judge_criterion_first,
+    ),
+    _claim(
+        "distasio-arch-viscous",
+        _SECTION,
+        "A viscous term takes the kinetic energy, so that the static state is reached.",
+        judge_viscous,
+    ),
+    _claim(
+        "distasio-suitable-implicit",
+        "Introduction",
+        "The test cases are suitable for implicit schemes too.",
+        judge_suitable,
+    ),
+)

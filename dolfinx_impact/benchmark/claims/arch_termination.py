@@ -6,18 +6,7 @@ import numpy as np
 
 from .. import discrete_arch as case
 from ..runs import Runs
-from .arch_runs import (
-    CASE,
-    CD,
-    MJ,
-    depth,
-    frozen,
-    refused,
-    remaining,
-    since,
-    stopped_run,
-    touching_nodes,
-)  # fmt: skip
+from .arch_runs import CASE, CD, MJ, depth, frozen, refused, remaining, since, stopped_run, touching_nodes
 from .claim import Finding
 from .effort import effort
 
@@ -33,11 +22,14 @@ def judge_ratio(runs: Runs) -> Finding:
     if found is None:
         return Finding.above(0, 1, "No node touches at the end: there is no ratio.")
     return Finding(
-        found, case.SMALL_RATIO, 0.0, found < case.SMALL_RATIO,
+        found,
+        case.SMALL_RATIO,
+        0.0,
+        found < case.SMALL_RATIO,
         f"Magnitude of the vertical impulse of inertia over that of contact at {run['t'][-1]:g} s, below the "
         f"limit for good from {run['t'][since(run)]:.4g} s on. The velocity decays with the damping, the "
         "impulse of contact stays.",
-    )  # fmt: skip
+    )
 
 
 def judge_stop(runs: Runs) -> Finding:
@@ -45,11 +37,12 @@ def judge_stop(runs: Runs) -> Finding:
     run = runs(CASE, CD, stop_ratio=case.SMALL_RATIO)
     found, end = run.results, run.summary["parameters"]["t_end"]
     finding = Finding.below(
-        found["static_distance"], depth(run),
+        found["static_distance"],
+        depth(run),
         f"Largest distance from the static minimum [m] where the run ended, at {found['stop_time']:.4g} s of "
         f"{end:g} s, with the ratio {case.SMALL_RATIO:g}; tolerance: the depth h v of an impact; "
         f"{touching_nodes(run)} press.",
-    )  # fmt: skip
+    )
     stopped = found["stop_time"] < end and found["active_nodes"] == found["static_nodes"] != []
     return finding if stopped else refused(finding, " It did not stop on the nodes of the static solution.")
 
@@ -60,12 +53,14 @@ def judge_velocity(runs: Runs, dampings: tuple[float, float] = (0.2, 0.5)) -> Fi
     speeds = [float(np.hypot(*run["v"][-2].reshape(-1, 2).T).max()) for run in found]
     expected = dampings[1] / dampings[0]
     return Finding.equal(
-        speeds[0] / max(speeds[1], 1e-300), expected, 0.05 * expected,
+        speeds[0] / max(speeds[1], 1e-300),
+        expected,
+        0.05 * expected,
         f"Ratio of the nodal velocities where the criterion {case.SMALL_RATIO:g} is met ({speeds[0]:.2g} m/s "
         f"at {dampings[0]:g} 1/s, {speeds[1]:.2g} m/s at {dampings[1]:g} 1/s): inverse to the damping but "
         f"for the depths of the impacts. What is left to go is nearly the same, {remaining(found[0]):.2g} "
         f"and {remaining(found[1]):.2g} m.",
-    )  # fmt: skip
+    )
 
 
 def judge_criterion(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) -> Finding:
@@ -76,11 +71,12 @@ def judge_criterion(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) -> Findi
         parts.append(case.distance(run["u"][since(run)], frozen(run).positions) / depth(run))
     listed = ", ".join(f"{part:.1g} at {mu:g} 1/s" for mu, part in zip(dampings, parts))
     return Finding.below(
-        max(parts), 0.1,
+        max(parts),
+        0.1,
         f"Largest distance from rest over the depth h v of an impact, where the ratio falls below "
         f"{case.SMALL_RATIO:g} for good, in runs of different damping: {listed}. A tenth of what every "
         "impact leaves does not count.",
-    )  # fmt: skip
+    )
 
 
 def judge_criterion_first(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) -> Finding:
@@ -88,11 +84,12 @@ def judge_criterion_first(runs: Runs, dampings: tuple[float, ...] = DAMPINGS) ->
     parts = [remaining(run) / depth(run) for run in (stopped_run(runs, mu) for mu in dampings)]
     listed = ", ".join(f"{part:.1g} at {mu:g} 1/s" for mu, part in zip(dampings, parts))
     return Finding.below(
-        max(parts), 0.1,
+        max(parts),
+        0.1,
         f"Largest distance from rest over the depth h v of an impact at the first step with a ratio below "
         f"{case.SMALL_RATIO:g}: {listed}. Where the arch still swings the sum of the velocities passes "
         "through zero.",
-    )  # fmt: skip
+    )
 
 
 def judge_viscous(runs: Runs) -> Finding:
@@ -101,10 +98,11 @@ def judge_viscous(runs: Runs) -> Finding:
     parts = [run.results["static_distance"] / depth(run) for run in (damped, free)]
     left = [float(run["kinetic"][-1] / run["kinetic"].max()) for run in (damped, free)]
     finding = Finding.below(
-        left[0], ROUNDING,
+        left[0],
+        ROUNDING,
         f"Kinetic energy at {damped['t'][-1]:g} s over its largest, {left[1]:.2g} without the viscous term; "
         f"{parts[0]:.2g} of the depth h v from statics, {parts[1]:.2g} without.",
-    )  # fmt: skip
+    )
     return finding if parts[0] <= 1 < parts[1] else refused(finding, " It decides on nothing.")
 
 
@@ -118,11 +116,12 @@ def judge_cheap(runs: Runs, h: float = 0.6) -> Finding:
         counts.append((int(made.forces.sum()), int(made.systems.sum())))
     at_rest = all(run.results["static_distance"] <= depth(run) for run in found)
     finding = Finding.above(
-        counts[1][0] / counts[0][0], 1.0,
+        counts[1][0] / counts[0][0],
+        1.0,
         f"Evaluations of the forces of Moreau-Jean over those of CD-Lagrange, until the criterion is met at "
         f"h = {h:g} s ({counts[1][0]} and {counts[0][0]}); Newton's method makes {counts[1][1]} linear "
         f"systems besides, CD-Lagrange {counts[0][1]}. No critical step binds Moreau-Jean to this one.",
-    )  # fmt: skip
+    )
     return finding if at_rest else refused(finding, " Not both are at rest.")
 
 
@@ -134,10 +133,11 @@ def judge_scaling(runs: Runs) -> Finding:
     parts = [run.results["static_distance"] / depth(run) for run in found]
     nodes = [run.results["active_nodes"] for run in found]
     finding = Finding.above(
-        steps[0] / steps[1], 1.0,
+        steps[0] / steps[1],
+        1.0,
         f"Steps to the criterion with nodes of 0.25 kg at h = 0.3 s ({steps[0]}) over those with 4 kg at "
         f"h = 1.2 s ({steps[1]}), the same part of the critical step 2/omega: it grows with the root of the "
         f"mass; both on {touching_nodes(found[0])}, {parts[0]:.2g} and {parts[1]:.2g} of h v from statics.",
-    )  # fmt: skip
+    )
     good = max(parts) <= 1 and nodes[0] == nodes[1] != []
     return finding if good else refused(finding, " They do not end alike.")

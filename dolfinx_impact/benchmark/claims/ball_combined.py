@@ -25,7 +25,7 @@ from .ball_schemes import (
     law_defect,
     order_tolerance,
     paoli_phases,
-)  # fmt: skip
+)
 from .claim import ACARY, Claim, Finding, also
 
 _STEPS = STEPS[:4]
@@ -39,8 +39,11 @@ def _drops(
     runs: Runs, forecast: float, restitutions: Sequence[float], heights: int, h: float = STEP
 ) -> list[Run]:
     """One run a coefficient and drop height."""
-    return [runs(CASE, "combined", restitution=e, forecast=forecast, z0=z0, h=h, t_end=_SPANS[e])
-            for e in restitutions for z0 in drop_heights(heights)]  # fmt: skip
+    return [
+        runs(CASE, "combined", restitution=e, forecast=forecast, z0=z0, h=h, t_end=_SPANS[e])
+        for e in restitutions
+        for z0 in drop_heights(heights)
+    ]
 
 
 def _both(runs: Runs, heights: int) -> list[Run]:
@@ -58,8 +61,10 @@ def _tau(run: Run) -> np.ndarray:
 def position(runs: Runs, heights: int = HEIGHTS) -> Finding:
     """tau closes the gap by one sum."""
     deepest = max(depth(run) for run in _both(runs, heights))
-    why = (f"largest depth [m], {heights} drop heights, e = 0 and 0.8, forecasts 1/2 and 1: tau puts the "
-           "ball on the ground")  # fmt: skip
+    why = (
+        f"largest depth [m], {heights} drop heights, e = 0 and 0.8, forecasts 1/2 and 1: tau puts the "
+        "ball on the ground"
+    )
     return Finding.below(deepest, 4 * EPS, why)
 
 
@@ -67,9 +72,11 @@ def law(runs: Runs, heights: int = HEIGHTS) -> Finding:
     """Decides ``acary-ball-law``."""
     several = _both(runs, heights)
     struck = all(run.results["impacts"] > 0 for run in several)
-    why = (f"largest |v+ + e v-| [m/s] of a step with an impulse, {heights} drop heights, e = 0 and 0.8, "
-           "forecasts 1/2 and 1: the law is imposed in the step itself, together with the "
-           "position")  # fmt: skip
+    why = (
+        f"largest |v+ + e v-| [m/s] of a step with an impulse, {heights} drop heights, e = 0 and 0.8, "
+        "forecasts 1/2 and 1: the law is imposed in the step itself, together with the "
+        "position"
+    )
     return also(struck, Finding.below(max(law_defect(run) for run in several), LAW, why))
 
 
@@ -90,9 +97,11 @@ def tau_order(
 ) -> Finding:
     """Decides ``acary-ball-tau-half``, ``acary-ball-tau-one``."""
     largest, _ = _taus(runs, forecast, heights, steps)
-    why = (f"order in h of the largest tau of a run, mean of {heights} drop heights with e = 0 and 0.8, "
-           f"forecast {forecast:g}: {1e3 * largest[0]:.2f} mm at h = {steps[0]:g} s, {1e3 * largest[-1]:.2f} "
-           f"mm at {steps[-1]:g} s; it is a part of h v by the phase of the impact")  # fmt: skip
+    why = (
+        f"order in h of the largest tau of a run, mean of {heights} drop heights with e = 0 and 0.8, "
+        f"forecast {forecast:g}: {1e3 * largest[0]:.2f} mm at h = {steps[0]:g} s, {1e3 * largest[-1]:.2f} "
+        f"mm at {steps[-1]:g} s; it is a part of h v by the phase of the impact"
+    )
     return Finding.equal(fitted(steps, largest), 1.0, order_tolerance(heights, steps), why)
 
 
@@ -100,9 +109,11 @@ def viability(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = _STEP
     """Decides ``acary-ball-viability``."""
     totals = [_taus(runs, forecast, heights, steps)[1] for forecast in FORECASTS]
     orders = [fitted(steps, total) for total in totals]
-    why = ("order in h, farther from 1 of both forecasts, of the sum of all tau up to 2 s, mean of "
-           f"{heights} drop heights with e = 0 and 0.8: {1e3 * totals[0][-1]:.2f} mm (1/2) and "
-           f"{1e3 * totals[1][-1]:.2f} mm (1) are left at h = {steps[-1]:g} s")  # fmt: skip
+    why = (
+        "order in h, farther from 1 of both forecasts, of the sum of all tau up to 2 s, mean of "
+        f"{heights} drop heights with e = 0 and 0.8: {1e3 * totals[0][-1]:.2f} mm (1/2) and "
+        f"{1e3 * totals[1][-1]:.2f} mm (1) are left at h = {steps[-1]:g} s"
+    )
     return Finding.equal(farthest(orders, 1.0), 1.0, order_tolerance(heights, steps), why)
 
 
@@ -119,21 +130,28 @@ def equivalent(
             off.append((np.array(found) - true) / true)
         mean.append(float(np.mean(np.abs(off))))
         signed.append(float(np.mean(off)))
-    why = (f"order in h of the error of the first two bounce heights at e = 0.8, mean of {heights} drop "
-           f"heights, forecast {forecast:g}: {mean[0]:.2%} at h = {steps[0]:g} s, {mean[-1]:.2%} at "
-           f"{steps[-1]:g} s; with its sign {signed[0]:+.2%} and {signed[-1]:+.2%}: tau lifts")  # fmt: skip
+    why = (
+        f"order in h of the error of the first two bounce heights at e = 0.8, mean of {heights} drop "
+        f"heights, forecast {forecast:g}: {mean[0]:.2%} at h = {steps[0]:g} s, {mean[-1]:.2%} at "
+        f"{steps[-1]:g} s; with its sign {signed[0]:+.2%} and {signed[-1]:+.2%}: tau lifts"
+    )
     return Finding.equal(fitted(steps, mean), 1.0, order_tolerance(heights, steps), why)
 
 
 def drift(runs: Runs, heights: int = HEIGHTS) -> Finding:
     """Decides ``acary-ball-moreau-drift``."""
-    several = [runs(CASE, "moreau-jean", restitution=e, z0=z0, t_end=1) for e in (PLASTIC, LOSSY)
-               for z0 in drop_heights(heights)]  # fmt: skip
+    several = [
+        runs(CASE, "moreau-jean", restitution=e, z0=z0, t_end=1)
+        for e in (PLASTIC, LOSSY)
+        for z0 in drop_heights(heights)
+    ]
     kept = max(law_defect(run) for run in several)
     deepest = [depth(run) for run in several]
-    why = (f"largest depth [m] of Moreau-Jean, {heights} drop heights, e = 0 and 0.8, while |v+ + e v-| is "
-           f"{kept:.1e} m/s at most; {sum(value > 0 for value in deepest)} of {len(deepest)} runs "
-           "penetrate")  # fmt: skip
+    why = (
+        f"largest depth [m] of Moreau-Jean, {heights} drop heights, e = 0 and 0.8, while |v+ + e v-| is "
+        f"{kept:.1e} m/s at most; {sum(value > 0 for value in deepest)} of {len(deepest)} runs "
+        "penetrate"
+    )
     return also(kept <= LAW, Finding.above(max(deepest), 1e-12, why))
 
 
@@ -144,8 +162,10 @@ def schatzman_position(runs: Runs, restitution: float) -> Finding:
     if restitution == PLASTIC:
         why += "the constraint it poses is that of u_(n+1) itself"
     else:
-        why += ("what it keeps out of the ground is (u_(n+1) + e u_(n-1))/(1 + e), and u_(n-1) above the "
-                "ground lets u_(n+1) below it")  # fmt: skip
+        why += (
+            "what it keeps out of the ground is (u_(n+1) + e u_(n-1))/(1 + e), and u_(n-1) above the "
+            "ground lets u_(n+1) below it"
+        )
     return also(run.results["impacts"] > 0, Finding.below(depth(run), 4 * EPS, why))
 
 
@@ -156,16 +176,20 @@ def schatzman_constraint(runs: Runs) -> Finding:
         u = runs(CASE, "paoli-schatzman", restitution=e)["u"][:, 0]
         lowest[e] = float((u[2:] + e * u[:-2]).min() / (1 + e))
     worst = min(lowest.values())
-    why = ("largest depth [m] of (u_(n+1) + e u_(n-1))/(1 + e), e = 0, 0.8 and 1: the constraint holds for "
-           "this mean position in every step, to rounding")  # fmt: skip
+    why = (
+        "largest depth [m] of (u_(n+1) + e u_(n-1))/(1 + e), e = 0, 0.8 and 1: the constraint holds for "
+        "this mean position in every step, to rounding"
+    )
     return Finding.below(max(0.0, -worst), 4 * EPS, why)
 
 
 def schatzman_law(runs: Runs) -> Finding:
     """Decides ``acary-ball-schatzman-law``."""
     worst = {e: law_defect(runs(CASE, "paoli-schatzman", restitution=e)) for e in (PLASTIC, LOSSY, ELASTIC)}
-    why = ("smallest over e = 0, 0.8, 1 of the largest |v+ + e v-| [m/s] of a step of Schatzman-Paoli with "
-           f"an impulse: {worst[PLASTIC]:.2f}, {worst[LOSSY]:.2f}, {worst[ELASTIC]:.2f} m/s")  # fmt: skip
+    why = (
+        "smallest over e = 0, 0.8, 1 of the largest |v+ + e v-| [m/s] of a step of Schatzman-Paoli with "
+        f"an impulse: {worst[PLASTIC]:.2f}, {worst[LOSSY]:.2f}, {worst[ELASTIC]:.2f} m/s"
+    )
     return Finding.above(min(worst.values()), LAW, why)
 
 
@@ -173,9 +197,11 @@ def schatzman_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
     """Decides ``acary-ball-schatzman-steps``."""
     lengths, three, two = paoli_phases(runs, heights)
     mean = max(three, default=0.0)
-    why = (f"largest |v_(n+3/2) + e v_(n-1/2)| [m/s] over two closed steps in a row ({mean:.1e} for the mean "
-           f"velocities over three), e = 0.5, 0.8, 1, {heights} drop heights; each of the {len(lengths)} "
-           f"first and second impacts lasts {min(lengths, default=0)} steps or more")  # fmt: skip
+    why = (
+        f"largest |v_(n+3/2) + e v_(n-1/2)| [m/s] over two closed steps in a row ({mean:.1e} for the mean "
+        f"velocities over three), e = 0.5, 0.8, 1, {heights} drop heights; each of the {len(lengths)} "
+        f"first and second impacts lasts {min(lengths, default=0)} steps or more"
+    )
     return also(min(lengths, default=0) >= 2, Finding.below(max(mean, *two), 8 * EPS / STEP, why))
 
 
@@ -194,10 +220,13 @@ def never_fed(runs: Runs, forecast: float, heights: int = HEIGHTS) -> Finding:
     reason = (
         "tau lifts the ball after an impact in the second half of a step, which is not forecast; Newton's "
         "law acts a step later"
-        if gain > 1e-12 else "where tau lifts, an impulse has stopped the ball in the same step"
-    )  # fmt: skip
-    why = (f"largest energy over that of the drop, less 1, {heights} drop heights, e = 0, 0.8, 1, forecast "
-           f"{forecast:g}: {reason}")  # fmt: skip
+        if gain > 1e-12
+        else "where tau lifts, an impulse has stopped the ball in the same step"
+    )
+    why = (
+        f"largest energy over that of the drop, less 1, {heights} drop heights, e = 0, 0.8, 1, forecast "
+        f"{forecast:g}: {reason}"
+    )
     return Finding.below(gain, 1e-13 * SPEED, why)
 
 
@@ -214,9 +243,11 @@ def stable(runs: Runs, heights: int = 3, t_end: float = 100.0) -> Finding:
             rise = float(run.results["energy_after_impact"]) / GRAVITY - z0
             rises.append(rise / (h * exact(ELASTIC, z0).impact_speed / 2))
         largest.append(max(rises))
-    why = (f"largest rise of the energy in {t_end:g} s at e = 1, h = {h:g} s, over m g h v/2, {heights} drop "
-           f"heights: {largest[0]:.3f} (forecast 1/2), {largest[1]:.1e} (1). The limit is what one tau can "
-           "lift: rises do not add up over the impacts")  # fmt: skip
+    why = (
+        f"largest rise of the energy in {t_end:g} s at e = 1, h = {h:g} s, over m g h v/2, {heights} drop "
+        f"heights: {largest[0]:.3f} (forecast 1/2), {largest[1]:.1e} (1). The limit is what one tau can "
+        "lift: rises do not add up over the impacts"
+    )
     return Finding.below(max(0.0, *largest), 1 + GRAVITY * h / (0.9 * SPEED), why)
 
 
@@ -226,9 +257,11 @@ def forecast_matters(runs: Runs, heights: int = HEIGHTS) -> Finding:
     # An impact of any phase in the second half of a step: tau is up to h v / 2.
     bound = STEP * SPEED / 2
     impacts = [runs(CASE, "combined", restitution=LOSSY, forecast=w).results["impacts"] for w in FORECASTS]
-    why = (f"energy gained with the forecast over h/2 ({half:.2%} of that of the drop) less that with h "
-           f"({one:.1e}), {heights} drop heights, e = 0, 0.8, 1: more than half of what tau <= h v/2 can "
-           f"lift; from 1 m at e = 0.8 there are {impacts[0]} and {impacts[1]} impacts in 5 s")  # fmt: skip
+    why = (
+        f"energy gained with the forecast over h/2 ({half:.2%} of that of the drop) less that with h "
+        f"({one:.1e}), {heights} drop heights, e = 0, 0.8, 1: more than half of what tau <= h v/2 can "
+        f"lift; from 1 m at e = 0.8 there are {impacts[0]} and {impacts[1]} impacts in 5 s"
+    )
     return Finding.above(half - one, bound / 2, why)
 
 
@@ -247,9 +280,11 @@ def plastic_rest(runs: Runs, heights: int = HEIGHTS) -> Finding:
     for w in FORECASTS:
         for z0, run in zip(drop_heights(heights), _drops(runs, w, (PLASTIC,), heights)):
             worst = max(worst, _late_speed(run, exact(PLASTIC, z0).first_impact + 0.2))
-    why = (f"largest speed [m/s] in the lasting contact at e = 0, {heights} drop heights, both forecasts: "
-           "with g(u) = 0 at the end of every step the contact stays closed and the impulse carries the "
-           "weight")  # fmt: skip
+    why = (
+        f"largest speed [m/s] in the lasting contact at e = 0, {heights} drop heights, both forecasts: "
+        "with g(u) = 0 at the end of every step the contact stays closed and the impulse carries the "
+        "weight"
+    )
     return Finding.below(worst, LAW, why)
 
 
@@ -257,13 +292,17 @@ def lasting_contact(runs: Runs, forecast: float) -> Finding:
     """Decides ``acary-ball-rest-half``, ``acary-ball-rest-one``."""
     ball = exact(LOSSY)
     since = ball.t_final + bouncing_ball.rest_tolerance(ball, STEP)
-    speeds = [_late_speed(runs(CASE, "combined", restitution=LOSSY, forecast=forecast, h=h), since)
-              for h in (STEP, STEP / 4)]  # fmt: skip
+    speeds = [
+        _late_speed(runs(CASE, "combined", restitution=LOSSY, forecast=forecast, h=h), since)
+        for h in (STEP, STEP / 4)
+    ]
     ratios = [speed / (GRAVITY * h) for speed, h in zip(speeds, (STEP, STEP / 4))]
-    why = (f"largest speed [m/s] at e = 0.8 after {since:.2f} s, long after the rest at {ball.t_final:.2f} "
-           f"s, forecast {forecast:g}: it goes on bouncing at {ratios[0]:.2f} g h ({ratios[1]:.2f} g h at "
-           "h/4). tau takes the ball out of the ground at the speed e v, so that contact never lasts; "
-           "Moreau-Jean, left in the ground, comes to rest")  # fmt: skip
+    why = (
+        f"largest speed [m/s] at e = 0.8 after {since:.2f} s, long after the rest at {ball.t_final:.2f} "
+        f"s, forecast {forecast:g}: it goes on bouncing at {ratios[0]:.2f} g h ({ratios[1]:.2f} g h at "
+        "h/4). tau takes the ball out of the ground at the speed e v, so that contact never lasts; "
+        "Moreau-Jean, left in the ground, comes to rest"
+    )
     return Finding.below(speeds[0], bouncing_ball.RESTING, why)
 
 
@@ -278,41 +317,80 @@ _STABLE = "Satisfying the impact law in discrete time gives good stability"
 _RESTS = "Spurious oscillations of the velocity are eliminated in lasting contact"
 
 CLAIMS: tuple[Claim, ...] = (
-    _background("acary-ball-moreau-drift",
-                "Moreau-Jean satisfies Newton's law in every step but drifts in position.", drift),
-    _background("acary-ball-schatzman-position-e0", f"{_SCHATZMAN} (e = 0).",
-                partial(schatzman_position, restitution=PLASTIC)),
-    _background("acary-ball-schatzman-position-e08", f"{_SCHATZMAN} (e = 0.8).",
-                partial(schatzman_position, restitution=LOSSY)),
-    _background("acary-ball-schatzman-constraint",
-                f"{_SCHATZMAN} (taken as: for the weighted position of its own).", schatzman_constraint),
-    _background("acary-ball-schatzman-law", "Schatzman-Paoli does not satisfy the impact law in the step.",
-                schatzman_law),
-    _background("acary-ball-schatzman-steps",
-                "Schatzman-Paoli satisfies the impact law in two or three steps.", schatzman_steps),
-    _approach("acary-ball-position", "The combined scheme satisfies the position constraint, both forecasts.",
-              position),
-    _approach("acary-ball-law",
-              "The combined scheme satisfies the impact law at the same time, both forecasts.", law),
+    _background(
+        "acary-ball-moreau-drift",
+        "Moreau-Jean satisfies Newton's law in every step but drifts in position.",
+        drift,
+    ),
+    _background(
+        "acary-ball-schatzman-position-e0",
+        f"{_SCHATZMAN} (e = 0).",
+        partial(schatzman_position, restitution=PLASTIC),
+    ),
+    _background(
+        "acary-ball-schatzman-position-e08",
+        f"{_SCHATZMAN} (e = 0.8).",
+        partial(schatzman_position, restitution=LOSSY),
+    ),
+    _background(
+        "acary-ball-schatzman-constraint",
+        f"{_SCHATZMAN} (taken as: for the weighted position of its own).",
+        schatzman_constraint,
+    ),
+    _background(
+        "acary-ball-schatzman-law",
+        "Schatzman-Paoli does not satisfy the impact law in the step.",
+        schatzman_law,
+    ),
+    _background(
+        "acary-ball-schatzman-steps",
+        "Schatzman-Paoli satisfies the impact law in two or three steps.",
+        schatzman_steps,
+    ),
+    _approach(
+        "acary-ball-position",
+        "The combined scheme satisfies the position constraint, both forecasts.",
+        position,
+    ),
+    _approach(
+        "acary-ball-law",
+        "The combined scheme satisfies the impact law at the same time, both forecasts.",
+        law,
+    ),
     _approach("acary-ball-tau-half", "Tau is of order h (forecast 1/2).", partial(tau_order, forecast=0.5)),
     _approach("acary-ball-tau-one", "Tau is of order h (forecast 1).", partial(tau_order, forecast=1.0)),
     _approach("acary-ball-viability", "The multiplier mu of the position vanishes.", viability),
-    _approach("acary-ball-heights-half",
-              "The solution of (5) is that of (4): exact bounce heights (forecast 1/2).",
-              partial(equivalent, forecast=0.5)),
-    _approach("acary-ball-heights-one",
-              "The solution of (5) is that of (4): exact bounce heights (forecast 1).",
-              partial(equivalent, forecast=1.0)),
+    _approach(
+        "acary-ball-heights-half",
+        "The solution of (5) is that of (4): exact bounce heights (forecast 1/2).",
+        partial(equivalent, forecast=0.5),
+    ),
+    _approach(
+        "acary-ball-heights-one",
+        "The solution of (5) is that of (4): exact bounce heights (forecast 1).",
+        partial(equivalent, forecast=1.0),
+    ),
     _approach("acary-ball-forecast", "The forecast has a leading part in the behaviour.", forecast_matters),
-    _approach("acary-ball-stable-long",
-              f"{_STABLE} (taken as: over 100 s at e = 1 the energy rises by m g h v/2 at most).", stable),
-    _approach("acary-ball-stability-half", f"{_STABLE} (taken as: no energy is ever fed; forecast 1/2).",
-              partial(never_fed, forecast=0.5)),
-    _approach("acary-ball-stability-one", f"{_STABLE} (taken as: no energy is ever fed; forecast 1).",
-              partial(never_fed, forecast=1.0)),
+    _approach(
+        "acary-ball-stable-long",
+        f"{_STABLE} (taken as: over 100 s at e = 1 the energy rises by m g h v/2 at most).",
+        stable,
+    ),
+    _approach(
+        "acary-ball-stability-half",
+        f"{_STABLE} (taken as: no energy is ever fed; forecast 1/2).",
+        partial(never_fed, forecast=0.5),
+    ),
+    _approach(
+        "acary-ball-stability-one",
+        f"{_STABLE} (taken as: no energy is ever fed; forecast 1).",
+        partial(never_fed, forecast=1.0),
+    ),
     _approach("acary-ball-rest-plastic", f"{_RESTS} (e = 0, both forecasts).", plastic_rest),
-    _approach("acary-ball-rest-half", f"{_RESTS} (e = 0.8, forecast 1/2).",
-              partial(lasting_contact, forecast=0.5)),
-    _approach("acary-ball-rest-one", f"{_RESTS} (e = 0.8, forecast 1).",
-              partial(lasting_contact, forecast=1.0)),
-)  # fmt: skip
+    _approach(
+        "acary-ball-rest-half", f"{_RESTS} (e = 0.8, forecast 1/2).", partial(lasting_contact, forecast=0.5)
+    ),
+    _approach(
+        "acary-ball-rest-one", f"{_RESTS} (e = 0.8, forecast 1).", partial(lasting_contact, forecast=1.0)
+    ),
+)

@@ -30,9 +30,12 @@ SMOOTH_STEPS = (2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
 FLIGHT = 0.44
 FORECASTS = (0.5, 1.0)
 _NAMES = {
-    "cd-lagrange": "CD-Lagrange", "moreau-jean": "Moreau-Jean", "carpenter": "Carpenter, explicit",
-    "carpenter-implicit": "Carpenter, implicit", "paoli-schatzman": "Paoli-Schatzman",
-}  # fmt: skip
+    "cd-lagrange": "CD-Lagrange",
+    "moreau-jean": "Moreau-Jean",
+    "carpenter": "Carpenter, explicit",
+    "carpenter-implicit": "Carpenter, implicit",
+    "paoli-schatzman": "Paoli-Schatzman",
+}
 
 
 def exact(restitution: float, z0: float = 1.0) -> BouncingBall:
@@ -85,9 +88,14 @@ def fitted(steps: Sequence[float], errors: Sequence[float] | NDArray) -> float:
 
 
 def _position(
-    runs: Runs, figure: Any, schemes: Sequence[str], restitution: float, t_end: float,
-    zoom: tuple[float, ...], legend: tuple[float, float] = (1.0, 1.0),
-) -> None:  # fmt: skip
+    runs: Runs,
+    figure: Any,
+    schemes: Sequence[str],
+    restitution: float,
+    t_end: float,
+    zoom: tuple[float, ...],
+    legend: tuple[float, float] = (1.0, 1.0),
+) -> None:
     """Height over time beside the exact one, and a part of it from near."""
     whole, near = figure.subplots(1, 2, width_ratios=(2, 1))
     t = np.linspace(0.0, t_end, 4001)
@@ -157,8 +165,17 @@ def _impact(runs: Runs, figure: Any) -> None:
     for scheme, hatch in zip(VELOCITY_LEVEL, ("///", "\\\\\\")):
         found = errors(runs, scheme, STEPS, HEIGHTS)
         span = f"{_NAMES[scheme]}, single heights"
-        ax.fill_between(STEPS, found.min(axis=0), found.max(axis=0), facecolor="none", hatch=hatch,
-                        edgecolor=style(scheme)["color"], alpha=0.25, label=span, lw=0)  # fmt: skip
+        ax.fill_between(
+            STEPS,
+            found.min(axis=0),
+            found.max(axis=0),
+            facecolor="none",
+            hatch=hatch,
+            edgecolor=style(scheme)["color"],
+            alpha=0.25,
+            label=span,
+            lw=0,
+        )
         ax.loglog(STEPS, found.mean(axis=0), label=f"{_NAMES[scheme]}, mean", **style(scheme, every=1))
     _reference(ax, np.array(STEPS), 0.2, 1)
     ax.set_xscale("log")
@@ -203,8 +220,9 @@ def _corrections(ax: Any, several: dict[str, tuple[Run, dict]]) -> None:
         tau = run.history.get("tau")
         if tau is not None:
             acts = tau[:, 0] > 0
-            ax.semilogy(run["t"][acts], 1e3 * tau[acts, 0], marker, color=look["color"], mfc="none", ms=5,
-                        label=name)  # fmt: skip
+            ax.semilogy(
+                run["t"][acts], 1e3 * tau[acts, 0], marker, color=look["color"], mfc="none", ms=5, label=name
+            )
     ax.set(xlim=(0.0, 5.0), ylim=(1e-2, 1e2), xlabel="time [s]", ylabel=r"correction $\tau$ [mm]")
     ax.legend(frameon=False, fontsize=8)
 
@@ -236,6 +254,12 @@ FIGURES: tuple[Figure, ...] = (
     _distasio(7, "Position for Moreau-Jean and CD-Lagrange, e = 0", _plastic),
     _distasio(8, "Convergence of the position without impact", _smooth),
     _distasio(9, "Convergence of the position with impact", _impact),
-    Figure("acary-ball", CASE, ACARY, "The proposed approach",
-           "The combined scheme on the ball, both forecasts", _combined),
-)  # fmt: skip
+    Figure(
+        "acary-ball",
+        CASE,
+        ACARY,
+        "The proposed approach",
+        "The combined scheme on the ball, both forecasts",
+        _combined,
+    ),
+)

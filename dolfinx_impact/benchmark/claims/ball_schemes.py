@@ -23,7 +23,7 @@ from .ball_figures import (
     errors,
     exact,
     fitted,
-)  # fmt: skip
+)
 from .claim import CSMA, DI_STASIO, Claim, Finding, also
 
 EPS = float(np.finfo(np.float64).eps)
@@ -68,8 +68,10 @@ def order_tolerance(heights: int, steps: Sequence[float]) -> float:
 def carpenter_position(runs: Runs) -> Finding:
     """(18) puts the ball on the ground: one subtraction is rounded."""
     run = runs(CASE, "carpenter", restitution=PLASTIC)
-    why = ("deepest position [m] of the explicit scheme, e = 0: the multiplier is found for g(u_(n+1)) = 0, "
-           "and what is left is the rounding of one sum")  # fmt: skip
+    why = (
+        "deepest position [m] of the explicit scheme, e = 0: the multiplier is found for g(u_(n+1)) = 0, "
+        "and what is left is the rounding of one sum"
+    )
     return also(run.results["impacts"] > 0, Finding.below(depth(run), 4 * EPS, why))
 
 
@@ -105,9 +107,11 @@ def paoli_phases(runs: Runs, heights: int) -> tuple[list[int], list[float], list
 def paoli_three_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
     """Positions of 1 m are rounded by EPS, velocities are their differences over h."""
     _, three, two = paoli_phases(runs, heights)
-    why = (f"largest |v_(n+1) + e v_(n-1)| [m/s] of the {len(three)} times that three steps in a row are "
-           f"closed, e = 0.5, 0.8, 1, {heights} drop heights; with the half-step velocities it holds over "
-           f"two closed steps ({max(two, default=0.0):.1e})")  # fmt: skip
+    why = (
+        f"largest |v_(n+1) + e v_(n-1)| [m/s] of the {len(three)} times that three steps in a row are "
+        f"closed, e = 0.5, 0.8, 1, {heights} drop heights; with the half-step velocities it holds over "
+        f"two closed steps ({max(two, default=0.0):.1e})"
+    )
     return also(len(three) > 0, Finding.below(max(three, default=0.0), 8 * EPS / STEP, why))
 
 
@@ -115,18 +119,24 @@ def paoli_assumption(runs: Runs, heights: int = HEIGHTS) -> Finding:
     """Decides ``distasio-ball-paoli-assumption``."""
     lengths, _, _ = paoli_phases(runs, heights)
     short = sum(length < 3 for length in lengths)
-    why = (f"part of the {len(lengths)} first and second impacts that are closed for fewer than three steps, "
-           f"{short}, nearly all for two (e = 0.5, 0.8, 1, {heights} drop heights)")  # fmt: skip
+    why = (
+        f"part of the {len(lengths)} first and second impacts that are closed for fewer than three steps, "
+        f"{short}, nearly all for two (e = 0.5, 0.8, 1, {heights} drop heights)"
+    )
     return Finding.above(short / max(1, len(lengths)), 0.0, why)
 
 
 def newton(runs: Runs) -> Finding:
     """Velocity level against position level, e = 1, 0.8, 0."""
-    found = {name: max(law_defect(runs(CASE, name, restitution=e)) for e in (ELASTIC, LOSSY, PLASTIC))
-             for name in (*VELOCITY_LEVEL, "paoli-schatzman")}  # fmt: skip
+    found = {
+        name: max(law_defect(runs(CASE, name, restitution=e)) for e in (ELASTIC, LOSSY, PLASTIC))
+        for name in (*VELOCITY_LEVEL, "paoli-schatzman")
+    }
     position = found.pop("paoli-schatzman")
-    why = ("largest |v+ + e v-| [m/s] of a step of CD-Lagrange and Moreau-Jean with an impulse, e = 1, 0.8, "
-           f"0; Paoli-Schatzman, at position level, is off by {position:.3g}")  # fmt: skip
+    why = (
+        "largest |v+ + e v-| [m/s] of a step of CD-Lagrange and Moreau-Jean with an impulse, e = 1, 0.8, "
+        f"0; Paoli-Schatzman, at position level, is off by {position:.3g}"
+    )
     return also(position > LAW, Finding.below(max(found.values()), LAW, why))
 
 
@@ -136,15 +146,18 @@ def penetration_order(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float]
     for name in VELOCITY_LEVEL:
         mean = []
         for h in steps:
-            several = (runs(CASE, name, restitution=PLASTIC, z0=z0, h=h, t_end=0.6)
-                       for z0 in drop_heights(heights))  # fmt: skip
+            several = (
+                runs(CASE, name, restitution=PLASTIC, z0=z0, h=h, t_end=0.6) for z0 in drop_heights(heights)
+            )
             mean.append(float(np.mean([depth(run) for run in several])))
         orders.append(fitted(steps, mean))
         deepest[name] = mean
     means = ", ".join(f"{name} {1e3 * of[0]:.1f} to {1e3 * of[-1]:.2f} mm" for name, of in deepest.items())
-    why = (f"order in h, farther from 1 of the two schemes, of the depth at e = 0, mean of {heights} drop "
-           f"heights: {means} for h from {steps[0]:g} to {steps[-1]:g} s; for one height it jumps with the "
-           "phase of the impact")  # fmt: skip
+    why = (
+        f"order in h, farther from 1 of the two schemes, of the depth at e = 0, mean of {heights} drop "
+        f"heights: {means} for h from {steps[0]:g} to {steps[-1]:g} s; for one height it jumps with the "
+        "phase of the impact"
+    )
     return Finding.equal(farthest(orders, 1.0), 1.0, order_tolerance(heights, steps), why)
 
 
@@ -157,9 +170,11 @@ def with_impact(
         found = errors(runs, name, steps, heights)
         orders.append(fitted(steps, found.mean(axis=0)))
         single += [fitted(steps, row) for row in found]
-    why = (f"order of norm (35) of the position, e = 0.8, two impacts, mean error of {heights} drop heights, "
-           f"h from {steps[0]:g} to {steps[-1]:g} s ({', '.join(schemes)}); a single height gives anything "
-           f"from {min(single):.2f} to {max(single):.2f}, by where in its step the impact falls")  # fmt: skip
+    why = (
+        f"order of norm (35) of the position, e = 0.8, two impacts, mean error of {heights} drop heights, "
+        f"h from {steps[0]:g} to {steps[-1]:g} s ({', '.join(schemes)}); a single height gives anything "
+        f"from {min(single):.2f} to {max(single):.2f}, by where in its step the impact falls"
+    )
     return Finding.equal(farthest(orders, 1.0), 1.0, order_tolerance(heights, steps), why)
 
 
@@ -169,9 +184,11 @@ def relaxed(runs: Runs) -> Finding:
     position = [runs(CASE, name, restitution=PLASTIC) for name in ("carpenter", "paoli-schatzman")]
     broken = [*(depth(run) for run in velocity), *(STEP * law_defect(run) for run in position)]
     kept = [*(STEP * law_defect(run) for run in velocity), *(depth(run) for run in position)]
-    why = ("smallest violation [m] of the constraint that a family leaves out, e = 0: depth of CD-Lagrange "
-           "and Moreau-Jean, h |v+ + e v-| of Carpenter and Paoli-Schatzman; the one imposed is violated by "
-           f"{max(kept):.1e} at most")  # fmt: skip
+    why = (
+        "smallest violation [m] of the constraint that a family leaves out, e = 0: depth of CD-Lagrange "
+        "and Moreau-Jean, h |v+ + e v-| of Carpenter and Paoli-Schatzman; the one imposed is violated by "
+        f"{max(kept):.1e} at most"
+    )
     return also(max(kept) <= 4 * EPS, Finding.above(min(broken), 1e-12, why))
 
 
@@ -182,8 +199,10 @@ def position_only_plastic(runs: Runs) -> Finding:
     for e in (PLASTIC, LOSSY, ELASTIC):
         run = runs(CASE, "paoli-schatzman", restitution=e)
         away[e] = float(np.abs(run["u"][:, 0] - exact(e).position(t)).max())
-    why = ("largest distance [m] of Paoli-Schatzman from the exact position at e = 0; for e = 0.8 it is "
-           f"{away[LOSSY]:.3g}, for e = 1 {away[ELASTIC]:.3g}")  # fmt: skip
+    why = (
+        "largest distance [m] of Paoli-Schatzman from the exact position at e = 0; for e = 0.8 it is "
+        f"{away[LOSSY]:.3g}, for e = 1 {away[ELASTIC]:.3g}"
+    )
     return also(min(away[LOSSY], away[ELASTIC]) > 1e-3, Finding.below(away[PLASTIC], 1e-13, why))
 
 
@@ -192,8 +211,10 @@ def injection(runs: Runs) -> Finding:
     run = runs(CASE, "paoli-schatzman", restitution=ELASTIC)
     energy = float(run.results["energy_after_impact"])
     bounces = ", ".join(f"{height:.4f}" for height in run.results["heights"])
-    why = (f"largest energy [J] of Paoli-Schatzman after the first impact at e = 1, above the {GRAVITY:g} J "
-           f"of the drop; it bounces to {bounces} m")  # fmt: skip
+    why = (
+        f"largest energy [J] of Paoli-Schatzman after the first impact at e = 1, above the {GRAVITY:g} J "
+        f"of the drop; it bounces to {bounces} m"
+    )
     return Finding.above(energy, GRAVITY * (1 + 1e-12), why)
 
 
@@ -206,9 +227,11 @@ def energy_at_convergence(runs: Runs, heights: int = HEIGHTS, steps: Sequence[fl
             run = runs(CASE, "paoli-schatzman", restitution=ELASTIC, z0=z0, h=h, t_end=1.3)
             off.append(abs((run.results["heights"] or [0.0])[0] / z0 - 1))
         mean.append(float(np.mean(off)))
-    why = (f"order in h of the error of Paoli-Schatzman's first bounce at e = 1, mean of {heights} drop "
-           f"heights: from {mean[0]:.1e} of the height at h = {steps[0]:g} s to {mean[-1]:.1e} at "
-           f"{steps[-1]:g} s, never 0")  # fmt: skip
+    why = (
+        f"order in h of the error of Paoli-Schatzman's first bounce at e = 1, mean of {heights} drop "
+        f"heights: from {mean[0]:.1e} of the height at h = {steps[0]:g} s to {mean[-1]:.1e} at "
+        f"{steps[-1]:g} s, never 0"
+    )
     return Finding.equal(fitted(steps, mean), 1.0, order_tolerance(heights, steps), why)
 
 
@@ -220,9 +243,11 @@ def theoretical_energy(runs: Runs, scheme: str) -> Finding:
         v, hit = run["v"][:, 0], np.flatnonzero(run["r"][1:, 0] > 0) + 1
         worst = max(worst, float(np.abs(v[hit] ** 2 - e**2 * v[hit - 1] ** 2).max(initial=0.0)) / 2)
     bounces = runs(CASE, scheme, restitution=LOSSY).results["heights"][:1] or [0.0]
-    why = ("largest defect [J] of the kinetic energy after an impulse, e^2 times that before it, e = 0.8 "
-           f"and 1; the ball still bounces to {bounces[0]:.4f} instead of 0.64 m at e = 0.8, as the impulse "
-           "comes up to a step late")  # fmt: skip
+    why = (
+        "largest defect [J] of the kinetic energy after an impulse, e^2 times that before it, e = 0.8 "
+        f"and 1; the ball still bounces to {bounces[0]:.4f} instead of 0.64 m at e = 0.8, as the impulse "
+        "comes up to a step late"
+    )
     return Finding.below(worst, 4 * EPS * SPEED**2, why)
 
 
@@ -239,9 +264,11 @@ def carpenter_energy(runs: Runs) -> Finding:
     run = carpenter_asked(runs, ELASTIC)
     lost = 1 - float(run["v_t"][-1, 0] ** 2 / 2 + GRAVITY * run["u"][-1, 0]) / GRAVITY
     implicit = runs(CASE, "carpenter-implicit", restitution=PLASTIC).results["energy_after_impact"]
-    why = ("part of the energy of the drop that the explicit scheme loses where e = 1 asks for all of it "
-           "back: its condition on the position knows e = 0 alone, for which this is right. The implicit one "
-           f"has {implicit:.3g} J after the impact at e = 0, {GRAVITY:g} J before")  # fmt: skip
+    why = (
+        "part of the energy of the drop that the explicit scheme loses where e = 1 asks for all of it "
+        "back: its condition on the position knows e = 0 alone, for which this is right. The implicit one "
+        f"has {implicit:.3g} J after the impact at e = 0, {GRAVITY:g} J before"
+    )
     return Finding.above(abs(lost), 1e-12, why)
 
 
@@ -254,34 +281,72 @@ _remark = partial(_claim, DI_STASIO, "Time integration schemes, Remark 3")
 _csma = partial(_claim, CSMA, "Sect. 2.1")
 
 CLAIMS: tuple[Claim, ...] = (
-    _schemes("distasio-ball-carpenter-position",
-             "Carpenter's explicit scheme satisfies the contact condition on the position exactly, (18).",
-             carpenter_position),
-    _schemes("distasio-ball-carpenter-is-paoli", "Carpenter's scheme is Paoli-Schatzman's with e = 0.",
-             carpenter_is_paoli),
-    _schemes("distasio-ball-paoli-three-steps",
-             "Where contact lasts, Paoli-Schatzman imposes Newton's law over three steps, (25).",
-             paoli_three_steps),
-    _schemes("distasio-ball-paoli-assumption", "Contact over three steps in a row is not always met.",
-             paoli_assumption),
-    _remark("distasio-ball-newton", "Only the velocity formulation integrates Newton's law in discrete form.",
-            newton),
-    _remark("distasio-ball-penetration-step",
-            "The residual penetration decreases with the time step and stays small.", penetration_order),
-    _csma("csma-ball-relaxed",
-          "The discrete condition holds exactly for the position alone, or for the velocity alone.", relaxed),
-    _csma("csma-ball-plastic-only", "At position level only e = 0 is represented correctly.",
-          position_only_plastic),
-    _csma("csma-ball-injection", "For e > 0 a position-level scheme may inject energy at the impact.",
-          injection),
-    _csma("csma-ball-convergence", "At position level the energy is conserved only at convergence.",
-          energy_at_convergence),
-    _csma("csma-ball-energy-cd-lagrange", "The impact of CD-Lagrange conserves the theoretical energy.",
-          partial(theoretical_energy, scheme="cd-lagrange")),
-    _csma("csma-ball-energy-moreau-jean", "The impact of Moreau-Jean conserves the theoretical energy.",
-          partial(theoretical_energy, scheme="moreau-jean")),
-    _csma("csma-ball-order-impact", "The impact phases converge as h.",
-          partial(with_impact, schemes=VELOCITY_LEVEL)),
-    _csma("csma-ball-carpenter-excluded",
-          "Carpenter's scheme does not conserve the energy at the impact either.", carpenter_energy),
-)  # fmt: skip
+    _schemes(
+        "distasio-ball-carpenter-position",
+        "Carpenter's explicit scheme satisfies the contact condition on the position exactly, (18).",
+        carpenter_position,
+    ),
+    _schemes(
+        "distasio-ball-carpenter-is-paoli",
+        "Carpenter's scheme is Paoli-Schatzman's with e = 0.",
+        carpenter_is_paoli,
+    ),
+    _schemes(
+        "distasio-ball-paoli-three-steps",
+        "Where contact lasts, Paoli-Schatzman imposes Newton's law over three steps, (25).",
+        paoli_three_steps,
+    ),
+    _schemes(
+        "distasio-ball-paoli-assumption",
+        "Contact over three steps in a row is not always met.",
+        paoli_assumption,
+    ),
+    _remark(
+        "distasio-ball-newton",
+        "Only the velocity formulation integrates Newton's law in discrete form.",
+        newton,
+    ),
+    _remark(
+        "distasio-ball-penetration-step",
+        "The residual penetration decreases with the time step and stays small.",
+        penetration_order,
+    ),
+    _csma(
+        "csma-ball-relaxed",
+        "The discrete condition holds exactly for the position alone, or for the velocity alone.",
+        relaxed,
+    ),
+    _csma(
+        "csma-ball-plastic-only",
+        "At position level only e = 0 is represented correctly.",
+        position_only_plastic,
+    ),
+    _csma(
+        "csma-ball-injection", "For e > 0 a position-level scheme may inject energy at the impact.", injection
+    ),
+    _csma(
+        "csma-ball-convergence",
+        "At position level the energy is conserved only at convergence.",
+        energy_at_convergence,
+    ),
+    _csma(
+        "csma-ball-energy-cd-lagrange",
+        "The impact of CD-Lagrange conserves the theoretical energy.",
+        partial(theoretical_energy, scheme="cd-lagrange"),
+    ),
+    _csma(
+        "csma-ball-energy-moreau-jean",
+        "The impact of Moreau-Jean conserves the theoretical energy.",
+        partial(theoretical_energy, scheme="moreau-jean"),
+    ),
+    _csma(
+        "csma-ball-order-impact",
+        "The impact phases converge as h.",
+        partial(with_impact, schemes=VELOCITY_LEVEL),
+    ),
+    _csma(
+        "csma-ball-carpenter-excluded",
+        "Carpenter's scheme does not conserve the energy at the impact either.",
+        carpenter_energy,
+    ),
+)

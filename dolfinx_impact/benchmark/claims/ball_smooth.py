@@ -24,9 +24,11 @@ def smooth_rounding(runs: Runs, steps: Sequence[float] = SMOOTH_STEPS) -> Findin
     """n sums of positions of 1 m, and of velocities that grow to g t."""
     worst = {name: max(smooth_errors(runs, name, steps)) for name in VELOCITY_LEVEL}
     limit = FLIGHT / min(steps) * EPS * (1 + GRAVITY * FLIGHT**2 / 2)
-    why = (f"largest norm (35) of the position before the first impact, h from {steps[0]:g} to {steps[-1]:g} "
-           f"s: {listed(worst)}. It grows with the number of sums: no order can be read off it, but a "
-           "first-order scheme would be off by h / 0.2 s")  # fmt: skip
+    why = (
+        f"largest norm (35) of the position before the first impact, h from {steps[0]:g} to {steps[-1]:g} "
+        f"s: {listed(worst)}. It grows with the number of sums: no order can be read off it, but a "
+        "first-order scheme would be off by h / 0.2 s"
+    )
     return Finding.below(max(worst.values()), limit, why)
 
 
@@ -39,10 +41,12 @@ def flight(runs: Runs, restitution: float, t_end: float) -> Finding:
         taylor = z[:-1] + STEP * v[:-1] - GRAVITY * STEP**2 / 2
         steps = free[:-1] & free[1:]
         worst = max(worst, float(np.abs(z[1:] - taylor)[steps].max()))
-    why = ("largest distance [m] of a free step from z + h v - g h^2/2, CD-Lagrange and Moreau-Jean, "
-           f"e = {restitution:g}, {t_end:g} s: both make the second order of Taylor's series exactly, and "
-           "under a constant force there is no more; the first order alone would be off by "
-           f"{GRAVITY * STEP**2 / 2:.1e}")  # fmt: skip
+    why = (
+        "largest distance [m] of a free step from z + h v - g h^2/2, CD-Lagrange and Moreau-Jean, "
+        f"e = {restitution:g}, {t_end:g} s: both make the second order of Taylor's series exactly, and "
+        "under a constant force there is no more; the first order alone would be off by "
+        f"{GRAVITY * STEP**2 / 2:.1e}"
+    )
     # The velocity, too, is a sum that was rounded in each of the steps.
     return Finding.below(worst, (4 + STEP * SPEED * t_end / STEP) * EPS, why)
 
@@ -61,8 +65,10 @@ def modified_energy(runs: Runs) -> Finding:
     energy = run["kinetic"] + run["complementary"] + GRAVITY * run["u"][:, 0]
     free = run["r"][:, 0] == 0
     away = float(np.abs(energy[free] / energy[0] - 1).max())
-    why = ("largest relative change of the modified energy of CD-Lagrange at e = 1, all times without an "
-           f"impulse; at the impulses themselves it dips by {1 - energy.min() / energy[0]:.2g}")  # fmt: skip
+    why = (
+        "largest relative change of the modified energy of CD-Lagrange at e = 1, all times without an "
+        f"impulse; at the impulses themselves it dips by {1 - energy.min() / energy[0]:.2g}"
+    )
     return Finding.below(away, 1e-13, why)
 
 
@@ -82,9 +88,11 @@ def newmark_form(runs: Runs, scheme: str, beta: float) -> Finding:
     velocity = np.diff(v, axis=0) - h / 2 * (a[:-1] + a[1:])
     away = float(max(np.abs(position[free]).max(), h * np.abs(velocity[free]).max()))
     other = float(np.abs(h**2 / 4 * np.diff(a, axis=0)[free]).max())
-    why = (f"largest defect [m] of Newmark's formulas, gamma = 1/2, beta = {beta:g}, velocities times h, "
-           f"frictionless spring at h = {h:g} s, {int(free.sum())} steps without impulse. Between beta = 0 "
-           f"and 1/4 lie {other:.2g} m")  # fmt: skip
+    why = (
+        f"largest defect [m] of Newmark's formulas, gamma = 1/2, beta = {beta:g}, velocities times h, "
+        f"frictionless spring at h = {h:g} s, {int(free.sum())} steps without impulse. Between beta = 0 "
+        f"and 1/4 lie {other:.2g} m"
+    )
     return Finding.below(away, 20 * EPS * p["radius"], why)
 
 
@@ -97,21 +105,45 @@ def _claim(
 _schemes = partial(_claim, DI_STASIO, "Time integration schemes")
 
 CLAIMS: tuple[Claim, ...] = (
-    _claim(DI_STASIO, "Fig. 8", "distasio-fig08-rounding",
-           "Before the first impact the error is of the order of rounding.", smooth_rounding),
-    _claim(DI_STASIO, "Fig. 8", "distasio-fig08-order",
-           "Both schemes are of second order in the smooth part.",
-           partial(flight, restitution=LOSSY, t_end=FLIGHT)),
-    _schemes("distasio-ball-balance", "Moreau-Jean ensures a discrete energy balance for theta = 1/2.",
-             balance),
-    _schemes("distasio-mj-is-newmark",
-             "For theta = 1/2 Moreau-Jean is Newmark's constant average acceleration in the smooth part.",
-             partial(newmark_form, scheme="moreau-jean", beta=0.25), SPRING),
-    _schemes("distasio-cd-is-central",
-             "CD-Lagrange is the central difference method in the smooth part.",
-             partial(newmark_form, scheme="cd-lagrange", beta=0.0), SPRING),
-    _schemes("distasio-ball-modified-energy",
-             "CD-Lagrange conserves a discrete modified energy in the smooth part.", modified_energy),
-    _claim(CSMA, "Sect. 2.1", "csma-ball-order-flight", "Free flight converges as h^2.",
-           partial(flight, restitution=LOSSY, t_end=5.0)),
-)  # fmt: skip
+    _claim(
+        DI_STASIO,
+        "Fig. 8",
+        "distasio-fig08-rounding",
+        "Before the first impact the error is of the order of rounding.",
+        smooth_rounding,
+    ),
+    _claim(
+        DI_STASIO,
+        "Fig. 8",
+        "distasio-fig08-order",
+        "Both schemes are of second order in the smooth part.",
+        partial(flight, restitution=LOSSY, t_end=FLIGHT),
+    ),
+    _schemes(
+        "distasio-ball-balance", "Moreau-Jean ensures a discrete energy balance for theta = 1/2.", balance
+    ),
+    _schemes(
+        "distasio-mj-is-newmark",
+        "For theta = 1/2 Moreau-Jean is Newmark's constant average acceleration in the smooth part.",
+        partial(newmark_form, scheme="moreau-jean", beta=0.25),
+        SPRING,
+    ),
+    _schemes(
+        "distasio-cd-is-central",
+        "CD-Lagrange is the central difference method in the smooth part.",
+        partial(newmark_form, scheme="cd-lagrange", beta=0.0),
+        SPRING,
+    ),
+    _schemes(
+        "distasio-ball-modified-energy",
+        "CD-Lagrange conserves a discrete modified energy in the smooth part.",
+        modified_energy,
+    ),
+    _claim(
+        CSMA,
+        "Sect. 2.1",
+        "csma-ball-order-flight",
+        "Free flight converges as h^2.",
+        partial(flight, restitution=LOSSY, t_end=5.0),
+    ),
+)

@@ -85,9 +85,11 @@ def impacts_of_formula(runs: Runs, count: int = 5) -> Finding:
         found = impact_times(runs(CASE, name, restitution=LOSSY, h=FINE), count)
         found = np.concatenate([found, np.zeros(count - len(found))])
         worst = max(worst, float(np.abs(found - true).max()))
-    why = (f"largest distance [s] of the first {count} impacts of CD-Lagrange and Moreau-Jean from the "
-           f"formula, e = 0.8, h = {FINE:g} s; each may be found a step late and shift the next by (1 + e)/e "
-           "steps")  # fmt: skip
+    why = (
+        f"largest distance [s] of the first {count} impacts of CD-Lagrange and Moreau-Jean from the "
+        f"formula, e = 0.8, h = {FINE:g} s; each may be found a step late and shift the next by (1 + e)/e "
+        "steps"
+    )
     return Finding.below(worst, count * FINE * LATE, why)
 
 
@@ -98,9 +100,11 @@ def intervals(runs: Runs, count: int = 6) -> Finding:
         times = np.diff(impact_times(runs(CASE, name, restitution=LOSSY, h=FINE), count))
         ratios += list(times[1:] / times[:-1])
     last = float(np.diff(exact(LOSSY).impact_time([count - 1, count]))[0])
-    why = (f"ratio of successive times between impacts that is farthest from e = 0.8, first {count} impacts "
-           f"of CD-Lagrange and Moreau-Jean, h = {FINE:g} s; a time may be off by (1 + e)/e "
-           "steps")  # fmt: skip
+    why = (
+        f"ratio of successive times between impacts that is farthest from e = 0.8, first {count} impacts "
+        f"of CD-Lagrange and Moreau-Jean, h = {FINE:g} s; a time may be off by (1 + e)/e "
+        "steps"
+    )
     return Finding.equal(farthest(ratios or [1.0], LOSSY), LOSSY, (1 + LOSSY) * FINE * LATE / last, why)
 
 
@@ -111,9 +115,11 @@ def stops(runs: Runs, schemes: Sequence[str], h: float) -> Finding:
         run = runs(CASE, name, restitution=LOSSY, h=h)
         rests[name] = float(run.results["rest_time"] or run["t"][-1])
     tolerance = bouncing_ball.rest_tolerance(ball, h)
-    why = (f"time [s] from which the speed stays below {bouncing_ball.RESTING:g} m/s, e = 0.8, h = {h:g} s: "
-           f"{listed(rests)}; exact {ball.t_final:.4f}. Each impact may be found a step late, until the "
-           "flights are shorter than a step")  # fmt: skip
+    why = (
+        f"time [s] from which the speed stays below {bouncing_ball.RESTING:g} m/s, e = 0.8, h = {h:g} s: "
+        f"{listed(rests)}; exact {ball.t_final:.4f}. Each impact may be found a step late, until the "
+        "flights are shorter than a step"
+    )
     return Finding.equal(farthest(list(rests.values()), ball.t_final), ball.t_final, tolerance, why)
 
 
@@ -128,9 +134,11 @@ def falling_bounces(runs: Runs, h: float = FINE) -> Finding:
         rests.append(run.results["rest_time"] or np.inf)
     slowest = ball.impact_speed * LOSSY**count
     tolerance = LOSSY**2 * 4 * GRAVITY * h * (1 + LOSSY) / LOSSY / slowest
-    why = (f"ratio of successive bounce heights farthest from e^2 = 0.64, first {count} bounces, h = {h:g} "
-           f"s, CD-Lagrange and Moreau-Jean; they rest from {rests[0]:.3f} and {rests[1]:.3f} s on (exact "
-           f"{ball.t_final:.3f} s)")  # fmt: skip
+    why = (
+        f"ratio of successive bounce heights farthest from e^2 = 0.64, first {count} bounces, h = {h:g} "
+        f"s, CD-Lagrange and Moreau-Jean; they rest from {rests[0]:.3f} and {rests[1]:.3f} s on (exact "
+        f"{ball.t_final:.3f} s)"
+    )
     return also(max(rests) < 5, Finding.equal(farthest(ratios or [0.0], LOSSY**2), LOSSY**2, tolerance, why))
 
 
@@ -139,9 +147,11 @@ def time_stepping(runs: Runs) -> Finding:
     several = [runs(CASE, name, restitution=LOSSY) for name in (*VELOCITY_LEVEL, "paoli-schatzman")]
     late = max(float(np.abs(run["v_t"][run["t"] > 4.75]).max()) for run in several)
     contacts = ", ".join(f"{run.summary['scheme']} {run.results['impacts']}" for run in several)
-    why = ("largest speed [m/s] after 4.75 s at e = 0.8: at rest past the accumulation of impacts at "
-           f"{exact(LOSSY).t_final:.4f} s by 500 equal steps with this many contacts: "
-           f"{contacts}")  # fmt: skip
+    why = (
+        "largest speed [m/s] after 4.75 s at e = 0.8: at rest past the accumulation of impacts at "
+        f"{exact(LOSSY).t_final:.4f} s by 500 equal steps with this many contacts: "
+        f"{contacts}"
+    )
     return Finding.below(late, bouncing_ball.RESTING, why)
 
 
@@ -150,9 +160,11 @@ def never_passes(runs: Runs) -> Finding:
     run, ball = runs(CASE, EVENTS, restitution=LOSSY, t_end=LONG), exact(LOSSY)
     equal = [float(runs(CASE, name, restitution=LOSSY, t_end=LONG)["t"][-1]) for name in VELOCITY_LEVEL]
     steps, impacts = len(run["t"]) - 1, len(np.unique(run["t"][run["r"][:, 0] > 0]))
-    why = (f"time [s] that {steps} steps reach which end at the impacts: the accumulation point, within "
-           f"rounding; after {impacts} impacts the steps no longer add to the time. As many equal steps of "
-           f"CD-Lagrange and Moreau-Jean reach {min(equal):g} s")  # fmt: skip
+    why = (
+        f"time [s] that {steps} steps reach which end at the impacts: the accumulation point, within "
+        f"rounding; after {impacts} impacts the steps no longer add to the time. As many equal steps of "
+        f"CD-Lagrange and Moreau-Jean reach {min(equal):g} s"
+    )
     tolerance = steps * EPS * ball.t_final
     return also(min(equal) > ball.t_final, Finding.equal(float(run["t"][-1]), ball.t_final, tolerance, why))
 
@@ -162,9 +174,11 @@ def vanishing_step(runs: Runs) -> Finding:
     run, ball = runs(CASE, EVENTS, restitution=LOSSY, t_end=LONG), exact(LOSSY)
     flights = np.diff(run["t"][run["r"][:, 0] > 0])[:20]
     ratio = farthest(list(flights[1:] / flights[:-1]) or [1.0], LOSSY)
-    why = (f"length [s] of the last of {len(run['t']) - 1} steps that end at the impacts, e = 0.8, against "
-           f"the rounding of the time: every flight is {ratio:.6g} times the one before; equal steps "
-           f"stay {STEP:g} s")  # fmt: skip
+    why = (
+        f"length [s] of the last of {len(run['t']) - 1} steps that end at the impacts, e = 0.8, against "
+        f"the rounding of the time: every flight is {ratio:.6g} times the one before; equal steps "
+        f"stay {STEP:g} s"
+    )
     return Finding.below(float(np.diff(run["t"])[-1]), EPS * ball.t_final, why)
 
 
@@ -177,23 +191,51 @@ _csma = partial(_claim, CSMA, "Sect. 2.1")
 
 CLAIMS: tuple[Claim, ...] = (
     _section("distasio-ball-intervals", "For e < 1 the time between two impacts decreases.", intervals),
-    _section("distasio-ball-impact-times", "The impacts come at the times of the formula.",
-             impacts_of_formula),
-    _section("distasio-ball-stopping-time", "The ball stops at t_final.",
-             partial(stops, schemes=VELOCITY_LEVEL, h=FINE)),
-    _claim(DI_STASIO, "Fig. 6", "distasio-fig06-cd-lagrange", "CD-Lagrange passes Zeno's paradox at e = 0.8.",
-           partial(stops, schemes=("cd-lagrange",), h=STEP)),
-    _claim(DI_STASIO, "Fig. 6", "distasio-fig06-moreau-jean", "Moreau-Jean passes Zeno's paradox at e = 0.8.",
-           partial(stops, schemes=("moreau-jean",), h=STEP)),
-    _section("distasio-ball-event-driven",
-             "Event-driven schemes cannot represent infinitely many impacts in a finite time.", never_passes),
-    _section("distasio-ball-time-stepping",
-             "Time-stepping schemes handle infinitely many impacts in a finite time.", time_stepping),
-    _csma("csma-ball-stop",
-          "For 0 < e < 1 height and duration of the bounces decrease until the ball stops, in finite time.",
-          falling_bounces),
-    _csma("csma-ball-event-driven",
-          "Event-driven schemes fail for 0 < e < 1: their time step tends to zero.", vanishing_step),
-    _csma("csma-ball-constant-step", "Time-stepping schemes treat several impacts within one constant step.",
-          time_stepping),
-)  # fmt: skip
+    _section(
+        "distasio-ball-impact-times", "The impacts come at the times of the formula.", impacts_of_formula
+    ),
+    _section(
+        "distasio-ball-stopping-time",
+        "The ball stops at t_final.",
+        partial(stops, schemes=VELOCITY_LEVEL, h=FINE),
+    ),
+    _claim(
+        DI_STASIO,
+        "Fig. 6",
+        "distasio-fig06-cd-lagrange",
+        "CD-Lagrange passes Zeno's paradox at e = 0.8.",
+        partial(stops, schemes=("cd-lagrange",), h=STEP),
+    ),
+    _claim(
+        DI_STASIO,
+        "Fig. 6",
+        "distasio-fig06-moreau-jean",
+        "Moreau-Jean passes Zeno's paradox at e = 0.8.",
+        partial(stops, schemes=("moreau-jean",), h=STEP),
+    ),
+    _section(
+        "distasio-ball-event-driven",
+        "Event-driven schemes cannot represent infinitely many impacts in a finite time.",
+        never_passes,
+    ),
+    _section(
+        "distasio-ball-time-stepping",
+        "Time-stepping schemes handle infinitely many impacts in a finite time.",
+        time_stepping,
+    ),
+    _csma(
+        "csma-ball-stop",
+        "For 0 < e < 1 height and duration of the bounces decrease until the ball stops, in finite time.",
+        falling_bounces,
+    ),
+    _csma(
+        "csma-ball-event-driven",
+        "Event-driven schemes fail for 0 < e < 1: their time step tends to zero.",
+        vanishing_step,
+    ),
+    _csma(
+        "csma-ball-constant-step",
+        "Time-stepping schemes treat several impacts within one constant step.",
+        time_stepping,
+    ),
+)

@@ -7,6 +7,4 @@ from .claim import Claim
 
 __all__ = ["CLAIMS", "DISSIPATIVE", "FIGURES", "FORECASTS", "TchamwaWielgosz"]
 
-CLAIMS: tuple[Claim, ...] = (
-    *bar_schemes.CLAIMS, *bar_oscillations.CLAIMS, *bar_combined.CLAIMS,
-)  # fmt: skip
+CLAIMS: tuple[Claim, ...] = (*bar_schemes.CLAIMS, *bar_oscillations.CLAIMS, *bar_combined.CLAIMS)

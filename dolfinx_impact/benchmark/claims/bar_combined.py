@@ -25,7 +25,7 @@ from .bar_measures import (
     in_contact,
     listed,
     steps_of,
-)  # fmt: skip
+)
 from .claim import ACARY, Claim, Finding, also
 
 _says = Register()
@@ -57,7 +57,7 @@ def _injected(found: Sequence[Run]) -> float:
 
 def _refined_combined(
     runs: Runs, measure: Callable[[Sequence[Run]], float], **settings: Any
-) -> tuple[float, list[float]]:  # fmt: skip
+) -> tuple[float, list[float]]:
     """Order in h of a measure of the combined scheme as mesh and step are refined, and its values."""
     found = [hits(runs, "combined", elements=n, **settings) for n in MESHES[:3]]
     sizes = [measure(group) for group in found]
@@ -146,13 +146,20 @@ for _w in FORECASTS:
         ("velocity", f"{_QUIET} 0", partial(_velocity_held, restitution=0.0)),
         ("velocity-e08", f"{_QUIET} 0.8", partial(_velocity_held, restitution=0.8)),
     ):
-        _says(f"acary-bar-{_name}-forecast-{_w:g}", _SCHEME,
-              f"{_sentence} (combined scheme, forecast {_w:g}).",
-              ACARY)(partial(_judge, forecast=_w))  # fmt: skip
+        _says(
+            f"acary-bar-{_name}-forecast-{_w:g}",
+            _SCHEME,
+            f"{_sentence} (combined scheme, forecast {_w:g}).",
+            ACARY,
+        )(partial(_judge, forecast=_w))
 
 
-@_says("acary-bar-forecast", _SCHEME,
-       "The choice of the forecast plays a leading part in the global behaviour.", ACARY)  # fmt: skip
+@_says(
+    "acary-bar-forecast",
+    _SCHEME,
+    "The choice of the forecast plays a leading part in the global behaviour.",
+    ACARY,
+)
 def _forecast(runs: Runs) -> Finding:
     early, late = (hits(runs, "combined", forecast=w) for w in reversed(FORECASTS))
     phases = [max(run.results["contact_phases"] for run in found) for found in (late, early)]
@@ -199,9 +206,12 @@ def _multiplier(runs: Runs, restitution: float) -> Finding:
 
 
 for _id, _e in (("", 0.0), ("-e08", 0.8)):
-    _says(f"acary-bar-multiplier{_id}", "(5)",
-          f"The multiplier of the position constraint tends to zero, restitution {_e:g}.",
-          ACARY)(partial(_multiplier, restitution=_e))  # fmt: skip
+    _says(
+        f"acary-bar-multiplier{_id}",
+        "(5)",
+        f"The multiplier of the position constraint tends to zero, restitution {_e:g}.",
+        ACARY,
+    )(partial(_multiplier, restitution=_e))
 
 
 _STABLE = "Satisfying the impact law leads to good stability"
@@ -209,8 +219,12 @@ _STABLE = "Satisfying the impact law leads to good stability"
 
 @_says("acary-bar-stable", _SCHEME, f"{_STABLE}.", ACARY)
 def _bounded(runs: Runs) -> Finding:
-    found = [run for w in FORECASTS for e in (0.0, 0.8)
-             for run in hits(runs, "combined", forecast=w, restitution=e)]  # fmt: skip
+    found = [
+        run
+        for w in FORECASTS
+        for e in (0.0, 0.8)
+        for run in hits(runs, "combined", forecast=w, restitution=e)
+    ]
     newmark = highest_energy(runs(CASE, "carpenter-implicit")) - 1
     limit = BAR.force * found[0].results["h"] * BAR.v0 / ENERGY
     why = (
@@ -221,8 +235,12 @@ def _bounded(runs: Runs) -> Finding:
     return Finding.below(max(highest_energy(run) - 1 for run in found), limit, why)
 
 
-@_says("acary-bar-stable-after", _SCHEME,
-       f"{_STABLE} (taken as: in plastic contact energy does not grow after the impact).", ACARY)
+@_says(
+    "acary-bar-stable-after",
+    _SCHEME,
+    f"{_STABLE} (taken as: in plastic contact energy does not grow after the impact).",
+    ACARY,
+)
 def _stable(runs: Runs) -> Finding:
     found = [run for w in FORECASTS for run in hits(runs, "combined", forecast=w)]
     newmark = _growth(runs(CASE, "carpenter-implicit"))
@@ -251,15 +269,20 @@ def _growth(run: Run) -> float:
     return float(np.max(energy) / energy[0]) - 1
 
 
-@_says("acary-bar-moreau-drift", "Background, (4)",
-       "With Moreau-Jean the position constraint is violated.", ACARY)  # fmt: skip
+@_says(
+    "acary-bar-moreau-drift",
+    "Background, (4)",
+    "With Moreau-Jean the position constraint is violated.",
+    ACARY,
+)
 def _drift(runs: Runs) -> Finding:
     why = f"penetration over h v0, the largest of {PLACES}; limit: far above rounding"
     return Finding.above(_penetration(hits(runs, "moreau-jean")), 1e-6, why)
 
 
-@_says("acary-bar-moreau-newton", "Background, (4)",
-       "Moreau-Jean enforces Newton's law in every step.", ACARY)  # fmt: skip
+@_says(
+    "acary-bar-moreau-newton", "Background, (4)", "Moreau-Jean enforces Newton's law in every step.", ACARY
+)
 def _moreau_law(runs: Runs) -> Finding:
     found = [_law_broken(runs(CASE, "moreau-jean", restitution=e)) for e in (0.0, 0.8)]
     why = "largest |v+ + e v-| over v0 of the steps with an impulse, e = 0 and 0.8; limit: 50 roundings"
@@ -274,13 +297,20 @@ def _paoli_position(runs: Runs, restitution: float) -> Finding:
 
 
 for _id, _e in (("", 0.0), ("-e08", 0.8)):
-    _says(f"acary-bar-paoli-position{_id}", "Background",
-          f"Paoli-Schatzman satisfies the position constraint, restitution {_e:g}.",
-          ACARY)(partial(_paoli_position, restitution=_e))  # fmt: skip
+    _says(
+        f"acary-bar-paoli-position{_id}",
+        "Background",
+        f"Paoli-Schatzman satisfies the position constraint, restitution {_e:g}.",
+        ACARY,
+    )(partial(_paoli_position, restitution=_e))
 
 
-@_says("acary-bar-paoli-newton", "Background",
-       "Paoli-Schatzman does not satisfy the impact law within the step.", ACARY)  # fmt: skip
+@_says(
+    "acary-bar-paoli-newton",
+    "Background",
+    "Paoli-Schatzman does not satisfy the impact law within the step.",
+    ACARY,
+)
 def _paoli_law(runs: Runs) -> Finding:
     found = [_law_broken(runs(CASE, "paoli-schatzman", restitution=e)) for e in (0.0, 0.8)]
     why = (

@@ -12,14 +12,17 @@ from ... import plot
 from ...exact import ImpactingBar
 from ..runs import Run, Runs
 from .bar_combined import tau
-from .bar_measures import BAR, BOTH, CASE, FORECASTS  # fmt: skip
+from .bar_measures import BAR, BOTH, CASE, FORECASTS
 from .claim import ACARY, DI_STASIO, Figure
 
 
 def _draw_both(
-    runs: Runs, figure: Any, quantity: str,
-    exact: Callable[[NDArray], NDArray], curve: Callable[[Run], NDArray],
-) -> None:  # fmt: skip
+    runs: Runs,
+    figure: Any,
+    quantity: str,
+    exact: Callable[[NDArray], NDArray],
+    curve: Callable[[Run], NDArray],
+) -> None:
     figure.set_layout_engine("constrained")
     ax, t = figure.subplots(), np.linspace(0, 3e-4, 3001)
     for scheme in BOTH:
@@ -36,19 +39,34 @@ def _label(ax: Any, quantity: str, limits: tuple[float, float]) -> None:
 
 
 def _draw_position(runs: Runs, figure: Any) -> None:
-    _draw_both(runs, figure, "displacement of the contact node [mm]",
-               lambda t: 1e3 * BAR.displacement(0.0, t), lambda run: 1e3 * run["u"][:, 0])  # fmt: skip
+    _draw_both(
+        runs,
+        figure,
+        "displacement of the contact node [mm]",
+        lambda t: 1e3 * BAR.displacement(0.0, t),
+        lambda run: 1e3 * run["u"][:, 0],
+    )
 
 
 def _draw_velocity(runs: Runs, figure: Any) -> None:
-    _draw_both(runs, figure, "velocity of the contact node [m/s]",
-               lambda t: BAR.velocity(0.0, t), lambda run: run["v_t"][:, 0])  # fmt: skip
+    _draw_both(
+        runs,
+        figure,
+        "velocity of the contact node [m/s]",
+        lambda t: BAR.velocity(0.0, t),
+        lambda run: run["v_t"][:, 0],
+    )
 
 
 def _draw_impulse(runs: Runs, figure: Any) -> None:
     h = runs(CASE, "cd-lagrange").results["h"]
-    _draw_both(runs, figure, "impulse at the contact node [N s]",
-               lambda t: h * _force(BAR, t), lambda run: run["r"][:, 0])  # fmt: skip
+    _draw_both(
+        runs,
+        figure,
+        "impulse at the contact node [N s]",
+        lambda t: h * _force(BAR, t),
+        lambda run: run["r"][:, 0],
+    )
 
 
 def _force(bar: ImpactingBar, t: NDArray) -> NDArray:
@@ -65,14 +83,17 @@ def _draw_combined(runs: Runs, figure: Any) -> None:
         run = runs(CASE, "combined", gap=bar.gap, forecast=w)
         shown.append((f"combined, forecast {w:g}", run, plot.style(name, every=0.15)))
     exact: list[Callable[[NDArray], NDArray]] = [
-        lambda t: 1e6 * (bar.gap - bar.displacement(0.0, t)), np.zeros_like,
-        lambda t: bar.velocity(0.0, t), lambda t: h * _force(bar, t),
-    ]  # fmt: skip
+        lambda t: 1e6 * (bar.gap - bar.displacement(0.0, t)),
+        np.zeros_like,
+        lambda t: bar.velocity(0.0, t),
+        lambda t: h * _force(bar, t),
+    ]
     curves: dict[str, Callable[[Run], NDArray]] = {
-        "gap [µm]": lambda run: 1e6 * run["gap"], "tau [µm]": lambda run: 1e6 * tau(run),
+        "gap [µm]": lambda run: 1e6 * run["gap"],
+        "tau [µm]": lambda run: 1e6 * tau(run),
         "velocity of the node [m/s]": lambda run: run["v"],
         "impulse at the node [N s]": lambda run: run["r"],
-    }  # fmt: skip
+    }
     t = np.linspace(0, 2e-4, 4001)
     axes = figure.subplots(2, 2).flat
     for k, (ax, (quantity, curve)) in enumerate(zip(axes, curves.items())):
@@ -85,12 +106,36 @@ def _draw_combined(runs: Runs, figure: Any) -> None:
 
 
 FIGURES: tuple[Figure, ...] = (
-    Figure("distasio-fig20", CASE, DI_STASIO, "Fig. 20",
-           "Impacting bar: position of the contact node", _draw_position),
-    Figure("distasio-fig21", CASE, DI_STASIO, "Fig. 21",
-           "Impacting bar: velocity of the contact node", _draw_velocity),
-    Figure("distasio-fig22", CASE, DI_STASIO, "Fig. 22",
-           "Impacting bar: impulse at the contact node", _draw_impulse),
-    Figure("acary-bar", CASE, ACARY, "(6)",
-           "Impacting bar, the wall half a step nearer: the combined scheme, both forecasts", _draw_combined),
-)  # fmt: skip
+    Figure(
+        "distasio-fig20",
+        CASE,
+        DI_STASIO,
+        "Fig. 20",
+        "Impacting bar: position of the contact node",
+        _draw_position,
+    ),
+    Figure(
+        "distasio-fig21",
+        CASE,
+        DI_STASIO,
+        "Fig. 21",
+        "Impacting bar: velocity of the contact node",
+        _draw_velocity,
+    ),
+    Figure(
+        "distasio-fig22",
+        CASE,
+        DI_STASIO,
+        "Fig. 22",
+        "Impacting bar: impulse at the contact node",
+        _draw_impulse,
+    ),
+    Figure(
+        "acary-bar",
+        CASE,
+        ACARY,
+        "(6)",
+        "Impacting bar, the wall half a step nearer: the combined scheme, both forecasts",
+        _draw_combined,
+    ),
+)

@@ -60,7 +60,7 @@ class Register(list[Claim]):
 
     def __call__(
         self, name: str, where: str, claim: str, paper: str = DI_STASIO
-    ) -> Callable[[_Judge], _Judge]:  # fmt: skip
+    ) -> Callable[[_Judge], _Judge]:
         """Enters a claim that the decorated function judges."""
 
         def enter(judge: _Judge) -> _Judge:
@@ -75,9 +75,7 @@ def on_meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
     return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
 
 
-def hits(
-    runs: Runs, scheme: str, elements: int = 50, courant: float = COURANT, **settings: Any
-) -> list[Run]:  # fmt: skip
+def hits(runs: Runs, scheme: str, elements: int = 50, courant: float = COURANT, **settings: Any) -> list[Run]:
     """Runs that reach the wall at different parts of a step."""
     step = courant * BAR.length / elements / BAR.wave_speed
     gaps = [BAR.gap - part * step * BAR.v0 for part in PARTS]

@@ -19,7 +19,7 @@ from .bar_measures import (
     on_meshes,
     ringing,
     steps_of,
-)  # fmt: skip
+)
 from .claim import CSMA, Claim, Finding
 
 _says = Register()
@@ -27,10 +27,12 @@ _TEXT = "Impacting bar"
 _SECTION = "Sect. 2.4"
 
 
-@_says("csma-bar-release-ripple", _SECTION,
-       "The velocity oscillates after the bar has left the wall.", CSMA)  # fmt: skip
-@_says("distasio-fig21-oscillations", "Fig. 21; Concluding remarks",
-       "After the release the velocity of the contact node oscillates with both schemes.")  # fmt: skip
+@_says("csma-bar-release-ripple", _SECTION, "The velocity oscillates after the bar has left the wall.", CSMA)
+@_says(
+    "distasio-fig21-oscillations",
+    "Fig. 21; Concluding remarks",
+    "After the release the velocity of the contact node oscillates with both schemes.",
+)
 def _oscillations(runs: Runs) -> Finding:
     found = {scheme: ringing(runs(CASE, scheme))[0] / BAR.v0 for scheme in BOTH}
     why = (
@@ -62,8 +64,11 @@ def _impulse(runs: Runs) -> Finding:
 
 
 @_says("csma-bar-amplitude", _SECTION, "Smaller steps and elements make these oscillations smaller.", CSMA)
-@_says("distasio-bar-amplitude", _TEXT,
-       "With CD-Lagrange the amplitude of the oscillations decreases with refinement.")  # fmt: skip
+@_says(
+    "distasio-bar-amplitude",
+    _TEXT,
+    "With CD-Lagrange the amplitude of the oscillations decreases with refinement.",
+)
 def _amplitude(runs: Runs) -> Finding:
     refined = on_meshes(runs, "cd-lagrange")
     sizes = [ringing(run)[0] for run in refined]
@@ -75,9 +80,12 @@ def _amplitude(runs: Runs) -> Finding:
     return Finding.above(order(steps_of(refined), sizes), 0.25, why)
 
 
-@_says("distasio-bar-overshoot", _TEXT,
-       "With CD-Lagrange the amplitude of the oscillations decreases with refinement (taken as: the largest, "
-       "the overshoot at the release).")  # fmt: skip
+@_says(
+    "distasio-bar-overshoot",
+    _TEXT,
+    "With CD-Lagrange the amplitude of the oscillations decreases with refinement (taken as: the largest, "
+    "the overshoot at the release).",
+)
 def _overshoot(runs: Runs) -> Finding:
     refined = on_meshes(runs, "cd-lagrange")
     first = [run["t"] < BAR.contact_end + 1.8 * TRANSIT for run in refined]
@@ -103,10 +111,17 @@ def _frequency(runs: Runs) -> Finding:
     return Finding.above(-order(steps_of(refined), np.maximum(found, 1.0)), 0.5, why)
 
 
-@_says("csma-bar-high-frequency", _SECTION,
-       "The mesh brings in high frequencies that the continuous problem does not have.", CSMA)  # fmt: skip
-@_says("distasio-bar-high-frequency", "Impacting bar; Concluding remarks",
-       "The discretization brings spurious high frequencies at the contact node.")  # fmt: skip
+@_says(
+    "csma-bar-high-frequency",
+    _SECTION,
+    "The mesh brings in high frequencies that the continuous problem does not have.",
+    CSMA,
+)
+@_says(
+    "distasio-bar-high-frequency",
+    "Impacting bar; Concluding remarks",
+    "The discretization brings spurious high frequencies at the contact node.",
+)
 def _high_frequency(runs: Runs) -> Finding:
     top = BAR.wave_speed / (np.pi * BAR.length / 50)
     found = {scheme: ringing(runs(CASE, scheme))[1] / top for scheme in BOTH}
@@ -117,8 +132,12 @@ def _high_frequency(runs: Runs) -> Finding:
     return Finding.above(min(found.values()), 0.5, why)
 
 
-@_says("csma-bar-scheme-dependent", _SECTION,
-       "How much of the high frequencies is there depends on the scheme.", CSMA)  # fmt: skip
+@_says(
+    "csma-bar-scheme-dependent",
+    _SECTION,
+    "How much of the high frequencies is there depends on the scheme.",
+    CSMA,
+)
 def _scheme_dependent(runs: Runs) -> Finding:
     found = {s: ringing(runs(CASE, s))[0] / BAR.v0 for s in (*BOTH, "carpenter", "carpenter-implicit")}
     least, *_, next_most, most = sorted(found.values())
@@ -129,10 +148,17 @@ def _scheme_dependent(runs: Runs) -> Finding:
     return Finding.above(most / least, 2.0, why)
 
 
-@_says("csma-bar-dissipative", _SECTION,
-       "A dissipative scheme could deal with the spurious high frequencies.", CSMA)  # fmt: skip
-@_says("distasio-bar-dissipative", "Impacting bar; Concluding remarks",
-       "A dissipative explicit scheme would damp the oscillations.")  # fmt: skip
+@_says(
+    "csma-bar-dissipative",
+    _SECTION,
+    "A dissipative scheme could deal with the spurious high frequencies.",
+    CSMA,
+)
+@_says(
+    "distasio-bar-dissipative",
+    "Impacting bar; Concluding remarks",
+    "A dissipative explicit scheme would damp the oscillations.",
+)
 def _dissipative(runs: Runs) -> Finding:
     damped, plain = (ringing(runs(CASE, scheme))[0] for scheme in (DISSIPATIVE, "cd-lagrange"))
     why = (
@@ -143,8 +169,11 @@ def _dissipative(runs: Runs) -> Finding:
     return Finding.below(damped / plain, 0.1, why)
 
 
-@_says("distasio-bar-implicit-dissipative", _TEXT,
-       "Implicit dissipative schemes damp the oscillations, with impacts too.")  # fmt: skip
+@_says(
+    "distasio-bar-implicit-dissipative",
+    _TEXT,
+    "Implicit dissipative schemes damp the oscillations, with impacts too.",
+)
 def _implicit_dissipative(runs: Runs) -> Finding:
     run, plain = runs(CASE, "moreau-jean", theta=0.55), ringing(runs(CASE, "moreau-jean"))[0]
     damped = ringing(run)[0]

@@ -26,7 +26,7 @@ from .bar_measures import (
     position_ripple,
     steps_of,
     vibrating,
-)  # fmt: skip
+)
 from .claim import CSMA, Claim, Finding, also
 
 _says = Register()
@@ -34,8 +34,11 @@ _TEXT = "Impacting bar"
 _SECTION = "Sect. 2.4"
 
 
-@_says("distasio-bar-critical-step", _TEXT,
-       "With 50 elements the largest stable step of explicit schemes is 9.82e-7 s.")  # fmt: skip
+@_says(
+    "distasio-bar-critical-step",
+    _TEXT,
+    "With 50 elements the largest stable step of explicit schemes is 9.82e-7 s.",
+)
 def _critical_step(runs: Runs) -> Finding:
     run = runs(CASE, "cd-lagrange", courant=1.0)
     growth = highest_energy(run)
@@ -80,8 +83,11 @@ def _mass_felt(run: Run) -> float:
     return float(1 / np.linalg.inv(A)[0, 0])
 
 
-@_says("distasio-bar-consistent", _TEXT,
-       "Only the explicit scheme lumps the mass; Moreau-Jean takes the consistent matrix.")  # fmt: skip
+@_says(
+    "distasio-bar-consistent",
+    _TEXT,
+    "Only the explicit scheme lumps the mass; Moreau-Jean takes the consistent matrix.",
+)
 def _consistent(runs: Runs) -> Finding:
     run = runs(CASE, "moreau-jean")
     expected = BAR.v0 * _mass_felt(run)
@@ -107,11 +113,17 @@ def _elastic_ripple(runs: Runs, scheme: str) -> Finding:
 
 for _scheme in BOTH:
     _judge = partial(_elastic_ripple, scheme=_scheme)
-    _says(f"distasio-bar-e1-ripple-{_scheme}", _TEXT,
-          f"With restitution 1 the displacement of the contact node oscillates after the impact ({_scheme}).",
-          )(_judge)  # fmt: skip
-    _says(f"csma-bar-e1-ripple-{_scheme}", _SECTION,
-          f"Spurious oscillations of the position follow the impact ({_scheme}).", CSMA)(_judge)  # fmt: skip
+    _says(
+        f"distasio-bar-e1-ripple-{_scheme}",
+        _TEXT,
+        f"With restitution 1 the displacement of the contact node oscillates after the impact ({_scheme}).",
+    )(_judge)
+    _says(
+        f"csma-bar-e1-ripple-{_scheme}",
+        _SECTION,
+        f"Spurious oscillations of the position follow the impact ({_scheme}).",
+        CSMA,
+    )(_judge)
 
 
 def _mean_error(runs: Runs, scheme: str, name: str, **settings: Any) -> float:
@@ -125,16 +137,18 @@ def _closer(runs: Runs, name: str) -> Finding:
     why = f"error with e = 0 over that with e = 1, mean of {PLACES}, the larger ratio: {shown}. "
     why += {
         "u": "At e = 0 the node stays up to h v0 inside the wall and rebounds slower; at e = 1 it oscillates "
-             "by less than that",
+        "by less than that",
         "v_t": "The velocity of moreau-jean changes its sign in every step at e = 1",
-    }[name]  # fmt: skip
+    }[name]
     return Finding.below(max(a / b for a, b in found.values()), 1.0, why)
 
 
 for _quantity, _name in (("displacement", "u"), ("velocity", "v_t")):
-    _says(f"distasio-bar-e0-{_quantity}", _TEXT,
-          f"With restitution 0 the bar is closer to the analytical one than with 1 ({_quantity}, norm (35)).",
-          )(partial(_closer, name=_name))  # fmt: skip
+    _says(
+        f"distasio-bar-e0-{_quantity}",
+        _TEXT,
+        f"With restitution 0 the bar is closer to the analytical one than with 1 ({_quantity}, norm (35)).",
+    )(partial(_closer, name=_name))
 
 
 @_says("csma-bar-convergence", _SECTION, "At convergence in space and time energy is conserved.", CSMA)
@@ -154,8 +168,11 @@ def _energy_order(runs: Runs) -> Finding:
     return also(least > 1e-9, Finding.above(min(found.values()), 0.25, why))
 
 
-@_says("distasio-bar-converges", _TEXT,
-       "The discrete solution converges to the analytical one in space and time.")  # fmt: skip
+@_says(
+    "distasio-bar-converges",
+    _TEXT,
+    "The discrete solution converges to the analytical one in space and time.",
+)
 def _converges(runs: Runs) -> Finding:
     refined = on_meshes(runs, "cd-lagrange")
     times = refined[0]["t"]
@@ -167,8 +184,12 @@ def _converges(runs: Runs) -> Finding:
     return also(v > 0.25, Finding.above(u, 0.5, why))
 
 
-@_says("csma-bar-node-energy", _SECTION,
-       "The energy dissipated is the kinetic energy of the contact node, which the impact takes away.", CSMA)
+@_says(
+    "csma-bar-node-energy",
+    _SECTION,
+    "The energy dissipated is the kinetic energy of the contact node, which the impact takes away.",
+    CSMA,
+)
 @_says("distasio-bar-node-energy", _TEXT, "CD-Lagrange loses the kinetic energy of the contact node.")
 def _node_energy(runs: Runs, scheme: str = "cd-lagrange") -> Finding:
     lost = -runs(CASE, scheme)["contact"][-1]
@@ -182,9 +203,9 @@ def _node_energy(runs: Runs, scheme: str = "cd-lagrange") -> Finding:
     return Finding.equal(lost / (0.01 * ENERGY), 1.0, 1e-9, why)
 
 
-_says("distasio-bar-node-energy-implicit", _TEXT,
-      "Moreau-Jean loses the kinetic energy of the contact node.",
-      )(partial(_node_energy, scheme="moreau-jean"))  # fmt: skip
+_says(
+    "distasio-bar-node-energy-implicit", _TEXT, "Moreau-Jean loses the kinetic energy of the contact node."
+)(partial(_node_energy, scheme="moreau-jean"))
 
 
 @_says("distasio-bar-lost-tiny", _TEXT, "The lost energy is tiny on an accurate mesh.")
@@ -197,8 +218,9 @@ def _lost_tiny(runs: Runs) -> Finding:
     return Finding.below(max(found.values(), key=abs), 0.005, why)
 
 
-@_says("distasio-fig20-position", "Fig. 20",
-       "The position of the contact node is close to the analytical one.")  # fmt: skip
+@_says(
+    "distasio-fig20-position", "Fig. 20", "The position of the contact node is close to the analytical one."
+)
 def _position(runs: Runs) -> Finding:
     found = {s: _mean_error(runs, s, "u") for s in BOTH}
     why = (
@@ -232,8 +254,11 @@ def _persistent(runs: Runs) -> Finding:
     return Finding.equal(max(run.results["contact_phases"] for run in found.values()), 1, 0, why)
 
 
-@_says("distasio-bar-forced-dissipation", "Concluding remarks",
-       "Finite elements force a dissipative contact law: without it the contact does not last.")  # fmt: skip
+@_says(
+    "distasio-bar-forced-dissipation",
+    "Concluding remarks",
+    "Finite elements force a dissipative contact law: without it the contact does not last.",
+)
 def _forced(runs: Runs) -> Finding:
     found = {scheme: runs(CASE, scheme, restitution=1.0).results["contact_phases"] for scheme in BOTH}
     why = f"phases of contact at restitution 1: {listed(found)}, the smaller decides; at 0 there is one"
@@ -264,8 +289,12 @@ def _influence(runs: Runs, scheme: str, name: str) -> tuple[float, list[float]]:
     return order(steps_of(plastic), np.maximum(sizes, 1e-15)), sizes
 
 
-@_says("csma-bar-no-influence-u", _SECTION,
-       "At convergence restitution has no influence any more (displacement).", CSMA)  # fmt: skip
+@_says(
+    "csma-bar-no-influence-u",
+    _SECTION,
+    "At convergence restitution has no influence any more (displacement).",
+    CSMA,
+)
 def _no_influence_u(runs: Runs) -> Finding:
     found = {scheme: _influence(runs, scheme, "u")[0] for scheme in BOTH}
     why = (
@@ -287,13 +316,20 @@ def _no_influence_v(runs: Runs, scheme: str) -> Finding:
 
 
 for _scheme in BOTH:
-    _says(f"csma-bar-no-influence-v-{_scheme}", _SECTION,
-          f"At convergence restitution has no influence any more (velocity, {_scheme}).",
-          CSMA)(partial(_no_influence_v, scheme=_scheme))  # fmt: skip
+    _says(
+        f"csma-bar-no-influence-v-{_scheme}",
+        _SECTION,
+        f"At convergence restitution has no influence any more (velocity, {_scheme}).",
+        CSMA,
+    )(partial(_no_influence_v, scheme=_scheme))
 
 
-@_says("csma-bar-vibration", "Sect. 3",
-       "At the impact energy turns into spurious oscillations of high frequency.", CSMA)  # fmt: skip
+@_says(
+    "csma-bar-vibration",
+    "Sect. 3",
+    "At the impact energy turns into spurious oscillations of high frequency.",
+    CSMA,
+)
 def _vibration(runs: Runs) -> Finding:
     found = {s: vibrating(runs(CASE, s)) / runs(CASE, s).results["energy_lost"] for s in BOTH}
     why = (
@@ -303,8 +339,12 @@ def _vibration(runs: Runs) -> Finding:
     return Finding.above(min(found.values()), 1.0, why)
 
 
-@_says("csma-bar-formulation", "Sect. 3",
-       "Contact at velocity level has the better energy behaviour than contact at position level.", CSMA)
+@_says(
+    "csma-bar-formulation",
+    "Sect. 3",
+    "Contact at velocity level has the better energy behaviour than contact at position level.",
+    CSMA,
+)
 def _formulation(runs: Runs) -> Finding:
     lost = {s: runs(CASE, s, restitution=1.0).results["energy_lost"] for s in (*BOTH, "paoli-schatzman")}
     position = lost.pop("paoli-schatzman")

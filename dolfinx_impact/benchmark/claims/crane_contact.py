@@ -19,7 +19,7 @@ from .crane_measures import (
     sampled,
     touches,
     zoomed,
-)  # fmt: skip
+)
 
 says = Register()
 _FIG17 = "Sect. 3.2, Fig. 17"
@@ -59,8 +59,11 @@ def _early(runs: Runs, s: Shaking) -> Finding:
     return Finding.below(WINDOW if widest > 1e-12 else first, WINDOW, why)
 
 
-@says("bounce-times", _FIG17,
-      "Bounce at 1.05e-4 s, impacts at 1.18e-4 and 1.38e-4 s, another bounce at 1.2e-4 s.")
+@says(
+    "bounce-times",
+    _FIG17,
+    "Bounce at 1.05e-4 s, impacts at 1.18e-4 and 1.38e-4 s, another bounce at 1.2e-4 s.",
+)
 def _times(runs: Runs, s: Shaking) -> Finding:
     return Finding.undecided(
         "these times belong to a record and to beam sections that are pictures in the paper; with our record "
@@ -126,8 +129,7 @@ def _single(runs: Runs, s: Shaking) -> Finding:
     return Finding.above(float(np.mean(lengths == 1)) if lengths.size else 0.0, 0.1, why)
 
 
-@says("conditions", "Sect. 2.4.1, (56)",
-      "HATI holds the contact conditions in every fine step.")  # fmt: skip
+@says("conditions", "Sect. 2.4.1, (56)", "HATI holds the contact conditions in every fine step.")
 def _conditions(runs: Runs, s: Shaking) -> Finding:
     back = _after_first(runs, s)
     found = zoomed(runs, HATI, (0.0, back), h=s.step, record=s.record, partition="paper", ratio=_FINE)

@@ -23,7 +23,7 @@ from .crane_measures import (
     of_ratio,
     sampled,
     speed,
-)  # fmt: skip
+)
 
 says = Register()
 _FIG18, _FIG19 = "Sect. 3.2, Fig. 18", "Sect. 3.2, Fig. 19"
@@ -55,8 +55,11 @@ def _energies(runs: Runs, s: Shaking) -> Finding:
     return Finding.below(max(off.values()), ALIKE, why)
 
 
-@says("interface-negligible", "Sect. 3.2, Figs. 18 and 19",
-      "The energy dissipated at the interface is negligible against the global energies.")  # fmt: skip
+@says(
+    "interface-negligible",
+    "Sect. 3.2, Figs. 18 and 19",
+    "The energy dissipated at the interface is negligible against the global energies.",
+)
 def _negligible(runs: Runs, s: Shaking) -> Finding:
     run, high = divided(runs, s), divided(runs, s, "small")
     back = float(sampled(runs, s)["t"][first_impact(sampled(runs, s))])
@@ -71,9 +74,11 @@ def _negligible(runs: Runs, s: Shaking) -> Finding:
     return Finding.below(float(run["interface"][-1]) / largest_energy(run), LINE, why)
 
 
-@says("interface-low", _FIG19,
-      "The energy dissipated at the interface remains very low (taken as: beside that which the impacts "
-      "take).")  # fmt: skip
+@says(
+    "interface-low",
+    _FIG19,
+    "The energy dissipated at the interface remains very low (taken as: beside that which the impacts take).",
+)
 def _low(runs: Runs, s: Shaking) -> Finding:
     run, true = divided(runs, s), explicit(runs, s)
     lost = -float(run["contact"][-1])
@@ -106,10 +111,11 @@ def _taken(runs: Runs, s: Shaking, partition: str) -> dict[int, float]:
     return {m: -float(of_ratio(runs, s, partition, m)["interface"][-1]) for m in s.ratios}
 
 
-@says("ratio-controls", "Sect. 2.4; Abstract",
-      "The ratio m controls the energy dissipated at the interface (taken as: it vanishes as m falls to "
-      "one).",
-      )  # fmt: skip
+@says(
+    "ratio-controls",
+    "Sect. 2.4; Abstract",
+    "The ratio m controls the energy dissipated at the interface (taken as: it vanishes as m falls to one).",
+)
 def _controls(runs: Runs, s: Shaking) -> Finding:
     found = {p: abs(_taken(runs, s, p)[s.ratios[0]]) for p in ("paper", "small")}
     largest = largest_energy(of_ratio(runs, s, "paper", s.ratios[0]))
@@ -122,10 +128,11 @@ def _controls(runs: Runs, s: Shaking) -> Finding:
     return also(high > 0, Finding.below(max(found.values()) / largest, 1e-3, why))
 
 
-@says("ratio-order", "Sect. 2.4",
-      "The ratio m controls the energy dissipated at the interface (taken as: each larger m dissipates "
-      "more).",
-      )  # fmt: skip
+@says(
+    "ratio-order",
+    "Sect. 2.4",
+    "The ratio m controls the energy dissipated at the interface (taken as: each larger m dissipates more).",
+)
 def _order(runs: Runs, s: Shaking) -> Finding:
     taken = {p: _taken(runs, s, p) for p in ("paper", "small")}
     falls = sum(int(np.sum(np.diff(list(values.values())) < 0)) for values in taken.values())
@@ -158,8 +165,7 @@ def _gain(runs: Runs, s: Shaking) -> Finding:
     return Finding.below(found, 1.5, why)
 
 
-@says("gain-high", "Sect. 3.2",
-      "A higher ratio with a small explicit part gains substantially.")  # fmt: skip
+@says("gain-high", "Sect. 3.2", "A higher ratio with a small explicit part gains substantially.")
 def _high(runs: Runs, s: Shaking) -> Finding:
     found = speed(runs, s, "small", HIGH_RATIO)
     why = (

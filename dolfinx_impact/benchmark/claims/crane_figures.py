@@ -26,7 +26,7 @@ from .crane_measures import (
     of_ratio,
     sampled,
     zoomed,
-)  # fmt: skip
+)
 
 _RECORD = "our record, vertical"
 #: Trolley and girder, and the two simulations, told apart in grey.
@@ -43,7 +43,7 @@ def _pair(runs: Runs, s: Shaking) -> dict[str, Run]:
     return {
         "(a) fully explicit": explicit(runs, s),
         f"(b) HATI, paper's partition, m = {s.ratio}": divided(runs, s),
-    }  # fmt: skip
+    }
 
 
 def _title(figure: Any, s: Shaking) -> None:
@@ -118,8 +118,14 @@ def _contacts(
 def draw_energies(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """All energies of the balance, both simulations, Fig. 18."""
     figure.set_layout_engine("constrained")
-    names = {"kinetic": "kinetic", "internal": "internal", "complementary": "complementary",
-             "external": "external", "contact": "impacts and contacts", "interface": "interface"}  # fmt: skip
+    names = {
+        "kinetic": "kinetic",
+        "internal": "internal",
+        "complementary": "complementary",
+        "external": "external",
+        "contact": "impacts and contacts",
+        "interface": "interface",
+    }
     axes = figure.subplots(1, 2, sharey=True)
     for ax, (title, run) in zip(axes, _pair(runs, s).items()):
         for k, (name, label) in enumerate(names.items()):
@@ -145,7 +151,7 @@ def draw_interface(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
         for name, line, what in (("interface", "-", "interface"), ("contact", "--", "impacts")):
             ax.plot(
                 run["t"], run[name], ls=line, color=color, marker=marker, label=f"{what}: {label}", **look
-            )  # fmt: skip
+            )
     ax.set(xlabel="time [s]", ylabel="energy given by it [J]", xlim=(0, s.t_end))
     ax.grid(alpha=0.3)
     ax.legend(frameon=False, loc="lower left", fontsize=9)
@@ -171,8 +177,11 @@ def draw_trade_off(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
         )
         for where, values, line, label in curves:
             axes[where].plot(m, values, ls=line, color=color, marker=marker, ms=4.5, mfc="white", label=label)
-    quantities = ("CPU time of explicit run / HATI [-]", "norm (94) against explicit run [-]",
-                  "energy given at the end [J]")  # fmt: skip
+    quantities = (
+        "CPU time of explicit run / HATI [-]",
+        "norm (94) against explicit run [-]",
+        "energy given at the end [J]",
+    )
     for ax, quantity in zip(axes, quantities):
         ax.set(xlabel="ratio m of the steps [-]", ylabel=quantity, xscale="log")
         ax.set_xticks(m, map(str, m))

@@ -97,7 +97,7 @@ def divided(runs: Runs, s: Shaking, partition: str = "paper") -> Run:
     every = max(1, round(_SAMPLE / s.h / ratio))
     return runs(
         CASE, HATI, h=s.h, t_end=s.t_end, record=s.record, partition=partition, ratio=ratio, every=every
-    )  # fmt: skip
+    )
 
 
 def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None, **more: Any) -> Run:
@@ -110,7 +110,7 @@ def of_ratio(runs: Runs, s: Shaking, partition: str, ratio: int) -> Run:
     every = max(1, round(_SAMPLE / s.step / ratio))
     return runs(
         CASE, HATI, h=s.step, t_end=s.t_end, record=s.record, partition=partition, ratio=ratio, every=every
-    )  # fmt: skip
+    )
 
 
 def apart(found: Run, true: Run, name: str, until: float = np.inf) -> float:
@@ -199,8 +199,15 @@ def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any
 def _zoomed(scheme: str, parameters: str, window: tuple[float, float]) -> NDArray:
     problem = case.make(scheme, json.loads(parameters))
     log = _Contacts(problem.integrator, window)
-    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, observers=[log], energies=False,
-             every=10**6, progress=False)  # fmt: skip
+    simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=[log],
+        energies=False,
+        every=10**6,
+        progress=False,
+    )
     return np.vstack(log.found)
 
 
@@ -229,8 +236,9 @@ def cpu_times(
         chosen: Schemes and settings.
         h: Explicit step [s].
     """
-    parameters = [json.dumps(_parameters(runs, scheme, h=h, **settings), sort_keys=True)
-                  for scheme, settings in chosen]  # fmt: skip
+    parameters = [
+        json.dumps(_parameters(runs, scheme, h=h, **settings), sort_keys=True) for scheme, settings in chosen
+    ]
     return _cpu_times(tuple(runs.scheme(scheme) for scheme, _ in chosen), tuple(parameters), s.timed)
 
 
@@ -250,8 +258,14 @@ def _cpu_times(schemes: tuple[str, ...], parameters: tuple[str, ...], timed: flo
 
 def _cpu_time(scheme: str, p: dict[str, Any]) -> float:
     problem, clock = case.make(scheme, p), _Clock()
-    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, every=10**6, progress=False,
-             observers=[*problem.observers(), clock])  # fmt: skip
+    simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        every=10**6,
+        progress=False,
+        observers=[*problem.observers(), clock],
+    )
     return clock.times[-1] - clock.times[0]
 
 

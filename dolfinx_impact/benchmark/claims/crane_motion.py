@@ -25,7 +25,7 @@ from .crane_measures import (
     rms,
     sampled,
     touches,
-)  # fmt: skip
+)
 
 says = Register()
 _FIG15, _FIG16 = "Sect. 3.2, Fig. 15", "Sect. 3.2, Fig. 16"
@@ -81,8 +81,11 @@ def _velocity(runs: Runs, s: Shaking) -> Finding:
     return Finding.below(apart(ours, true, "v_t"), ALIKE, why)
 
 
-@says("velocity-before-impacts", _FIG16,
-      "Velocities of both runs are very similar (taken as: as long as the wheels stay on the girders).")
+@says(
+    "velocity-before-impacts",
+    _FIG16,
+    "Velocities of both runs are very similar (taken as: as long as the wheels stay on the girders).",
+)
 def _velocity_before(runs: Runs, s: Shaking) -> Finding:
     until = lift_off(sampled(runs, s))
     why = (
@@ -92,9 +95,12 @@ def _velocity_before(runs: Runs, s: Shaking) -> Finding:
     return also(until > 0, Finding.below(apart(divided(runs, s), explicit(runs, s), "v_t", until), LINE, why))
 
 
-@says("validated", "Abstract; Sect. 3.2",
-      "A fine explicit computation confirms the results of HATI (taken as: their velocities are no farther "
-      "from it than those of explicit runs with other steps).")  # fmt: skip
+@says(
+    "validated",
+    "Abstract; Sect. 3.2",
+    "A fine explicit computation confirms the results of HATI (taken as: their velocities are no farther "
+    "from it than those of explicit runs with other steps).",
+)
 def _validated(runs: Runs, s: Shaking) -> Finding:
     true = explicit(runs, s)
     step = s.step if s.h != s.step else s.h / 2
@@ -155,9 +161,11 @@ def _jumps(runs: Runs, s: Shaking) -> Finding:
     return Finding.above(after / max(before, 1e-12) if came.size else 0.0, 3.0, why)
 
 
-@says("oscillations-modes", _FIG16,
-      "They come from the crane's high modes too (taken as: frequencies above 1 kHz have a good part in "
-      "them).")  # fmt: skip
+@says(
+    "oscillations-modes",
+    _FIG16,
+    "They come from the crane's high modes too (taken as: frequencies above 1 kHz have a good part in them).",
+)
 def _modes(runs: Runs, s: Shaking) -> Finding:
     run = sampled(runs, s)
     late = run["t"] > lift_off(run)
@@ -175,8 +183,9 @@ def _damping(runs: Runs, s: Shaking) -> Finding:
     t_end = min(s.damped, s.t_end)
     plain, damped = (sampled(runs, s, scheme, t_end=t_end) for scheme in (CD, DISSIPATIVE))
     late = plain["t"] > lift_off(sampled(runs, s))
-    rest = {f: rms(oscillation(damped, f)[late]) / rms(oscillation(plain, f)[late])
-            for f in (OSCILLATION, 1000.0)}  # fmt: skip
+    rest = {
+        f: rms(oscillation(damped, f)[late]) / rms(oscillation(plain, f)[late]) for f in (OSCILLATION, 1000.0)
+    }
     why = (
         "RMS of the velocities above 1 kHz with the explicit dissipative scheme of Tchamwa and Wielgosz, "
         f"phi = 1.1, over that with cd-lagrange, from the first lift-off to {t_end:g} s; limit: a half. "
@@ -186,9 +195,12 @@ def _damping(runs: Runs, s: Shaking) -> Finding:
     return Finding.below(rest[1000.0], 0.5, why)
 
 
-@says("coarse-step", "Abstract; Sect. 1",
-      "Where phenomena are slow an implicit integrator may use a coarse step (taken as: one above the "
-      "explicit limit).")  # fmt: skip
+@says(
+    "coarse-step",
+    "Abstract; Sect. 1",
+    "Where phenomena are slow an implicit integrator may use a coarse step (taken as: one above the "
+    "explicit limit).",
+)
 def _coarse_step(runs: Runs, s: Shaking) -> Finding:
     critical = sampled(runs, s).results["critical_time_step"]
     most = explicit(runs, s)["kinetic"].max()

@@ -25,7 +25,7 @@ from .hati_measures import (
     residual_as_printed,
     solves,
     taken,
-)  # fmt: skip
+)
 
 __all__ = ["CLAIMS", "FIGURES"]
 
@@ -33,8 +33,11 @@ _says = Register()
 _SHOWN = ", ".join(map(str, RATIOS))
 
 
-@_says("continuity", "Sects. 1, 2.4.1, (59)",
-       "Velocities are continuous at the interface at the fine time scale.")  # fmt: skip
+@_says(
+    "continuity",
+    "Sects. 1, 2.4.1, (59)",
+    "Velocities are continuous at the interface at the fine time scale.",
+)
 def _continuity(runs: Runs) -> Finding:
     coarse = max(runs(CASE, SCHEME, ratio=m, courant=COURANT).results["velocity_jump"] for m in RATIOS)
     fine = {m: fine_jump(runs, m) for m in RATIOS}
@@ -60,12 +63,17 @@ def _glued(runs: Runs) -> Finding:
     return Finding.below(apart, LINE, why)
 
 
-@_says("free-velocity", "Sect. 2.5, (74)",
-       "The free velocity of the implicit side is linear between coarse times: that couples the sides.")
+@_says(
+    "free-velocity",
+    "Sect. 2.5, (74)",
+    "The free velocity of the implicit side is linear between coarse times: that couples the sides.",
+)
 def _free_velocity(runs: Runs) -> Finding:
     whole = runs(CASE, CD, courant=FINE).results["energy_lost"]
-    lost, otherwise = (runs(CASE, scheme, ratio=10, courant=FINE).results["energy_lost"] - whole
-                       for scheme in (SCHEME, TOTAL))  # fmt: skip
+    lost, otherwise = (
+        runs(CASE, scheme, ratio=10, courant=FINE).results["energy_lost"] - whole
+        for scheme in (SCHEME, TOTAL)
+    )
     why = (
         "energy that the divided bar loses more than the undivided one, over the initial one, m = 10, "
         f"courant {FINE}; limit: {LINE}. What is linear is the free velocity of the coarse step before and "
@@ -75,8 +83,11 @@ def _free_velocity(runs: Runs) -> Finding:
     return Finding.below(lost, LINE, why)
 
 
-@_says("solves", "Sect. 2.5, Algorithm 1",
-       "A coarse step takes one free and one constrained problem on the implicit part, fine steps none.")
+@_says(
+    "solves",
+    "Sect. 2.5, Algorithm 1",
+    "A coarse step takes one free and one constrained problem on the implicit part, fine steps none.",
+)
 def _solves(runs: Runs) -> Finding:
     found = [count for m in (1, 10, 100) for count in solves(runs, m, 3)]
     why = "largest number of linear systems of the implicit part in a coarse step, m = 1, 10 and 100"
@@ -97,8 +108,11 @@ def _stable(runs: Runs) -> Finding:
     return Finding.below(max(most.values()), 1.01, why)
 
 
-@_says("ratio-controls", "Sect. 2.4",
-       "The ratio m controls the energy dissipated at the interface (an impact on the bar).")  # fmt: skip
+@_says(
+    "ratio-controls",
+    "Sect. 2.4",
+    "The ratio m controls the energy dissipated at the interface (an impact on the bar).",
+)
 def _controls(runs: Runs) -> Finding:
     found = [-taken(runs(CASE, SCHEME, ratio=m, courant=FINE)) for m in RATIOS]
     shown = ", ".join(f"{x:.2g}" for x in found)
@@ -112,9 +126,11 @@ def _controls(runs: Runs) -> Finding:
     return Finding.above(min(growth), 1.5, why)
 
 
-@_says("equal-steps", "Sect. 2.4",
-       "Energy is dissipated at the interface only when time scales differ (taken as: (93) is zero for m = "
-       "1).")
+@_says(
+    "equal-steps",
+    "Sect. 2.4",
+    "Energy is dissipated at the interface only when time scales differ (taken as: (93) is zero for m = 1).",
+)
 def _equal(runs: Runs) -> Finding:
     run = runs(CASE, SCHEME, ratio=1, courant=COURANT)
     defect = run.results.get("interface_formula_gap")
@@ -126,9 +142,12 @@ def _equal(runs: Runs) -> Finding:
     return Finding.below(taken(run), 1e-12, why)
 
 
-@_says("equal-steps-order", "Sect. 2.4",
-       "Energy is dissipated at the interface only when time scales differ (taken as: with m = 1 it falls as "
-       "the step squared).")  # fmt: skip
+@_says(
+    "equal-steps-order",
+    "Sect. 2.4",
+    "Energy is dissipated at the interface only when time scales differ (taken as: with m = 1 it falls as "
+    "the step squared).",
+)
 def _equal_order(runs: Runs) -> Finding:
     courants = (0.4, 0.2, FINE)
     found = [abs(taken(runs(CASE, SCHEME, ratio=1, courant=c))) for c in courants]
@@ -151,8 +170,11 @@ def _balance(runs: Runs) -> Finding:
     return Finding.below(max(found.values()), 1e-11, why)
 
 
-@_says("balance-printed", "Appendix 2.2, (93)",
-       "The balance is closed with the increments of the multipliers in the interface energy, as printed.")
+@_says(
+    "balance-printed",
+    "Appendix 2.2, (93)",
+    "The balance is closed with the increments of the multipliers in the interface energy, as printed.",
+)
 def _printed(runs: Runs) -> Finding:
     found = max(residual_as_printed(runs, m) for m in (1, 10))
     why = (
@@ -163,8 +185,11 @@ def _printed(runs: Runs) -> Finding:
     return Finding.below(found, 1e-11, why)
 
 
-@_says("convergence", "Sect. 3.2; Abstract",
-       "HATI agrees with the fine explicit computation (taken as: the nearer, the smaller m).")  # fmt: skip
+@_says(
+    "convergence",
+    "Sect. 3.2; Abstract",
+    "HATI agrees with the fine explicit computation (taken as: the nearer, the smaller m).",
+)
 def _convergence(runs: Runs) -> Finding:
     found = [runs(CASE, SCHEME, ratio=m, courant=FINE).results for m in RATIOS]
     shown = ", ".join(f"{r['error_u']:.2g}" for r in found)
@@ -191,8 +216,11 @@ def _fine_contact(runs: Runs) -> Finding:
     return Finding.below(late, 1.0, why)
 
 
-@_says("fast-phenomena", "Abstract; Sect. 1",
-       "The fine explicit part reproduces the fast phenomena at the contact.")  # fmt: skip
+@_says(
+    "fast-phenomena",
+    "Abstract; Sect. 1",
+    "The fine explicit part reproduces the fast phenomena at the contact.",
+)
 def _fast(runs: Runs) -> Finding:
     whole = runs(CASE, CD, courant=FINE).results["first_impulse"]
     off = [runs(CASE, SCHEME, ratio=m, courant=FINE).results["first_impulse"] / whole - 1 for m in RATIOS]
@@ -204,8 +232,9 @@ def _fast(runs: Runs) -> Finding:
     return Finding.below(max(off, key=abs), 1e-9, why)
 
 
-@_says("slow-phenomena", "Abstract; Sect. 1",
-       "The coarse implicit part reproduces the slow phenomena elsewhere.")  # fmt: skip
+@_says(
+    "slow-phenomena", "Abstract; Sect. 1", "The coarse implicit part reproduces the slow phenomena elsewhere."
+)
 def _slow(runs: Runs) -> Finding:
     run, longer = (
         runs(CASE, SCHEME, load="pulse", ratio=m, courant=c).results for m, c in ((500, FINE), (100, COURANT))
@@ -219,8 +248,11 @@ def _slow(runs: Runs) -> Finding:
     return also(run["error_v"] < LINE, Finding.below(run["error_u"], LINE, why))
 
 
-@_says("any-newmark", "Sect. 1",
-       "Any Newmark integrators can be coupled, each with its own time scale (three others).")  # fmt: skip
+@_says(
+    "any-newmark",
+    "Sect. 1",
+    "Any Newmark integrators can be coupled, each with its own time scale (three others).",
+)
 def _any(runs: Runs) -> Finding:
     found = {kind: [runs(CASE, kind, ratio=m, courant=FINE).results for m in (10, 2)] for kind in OTHERS}
     worst = max(near["error_u"] / far["error_u"] for far, near in found.values())
@@ -236,8 +268,9 @@ def _any(runs: Runs) -> Finding:
     return also(jump < 1e-12, Finding.below(worst, 0.5, why))
 
 
-@_says("explicit-limit", "Sect. 2.2; Sect. 3.2",
-       "The fine step has to suit the mesh of the explicit part alone.")  # fmt: skip
+@_says(
+    "explicit-limit", "Sect. 2.2; Sect. 3.2", "The fine step has to suit the mesh of the explicit part alone."
+)
 def _limit(runs: Runs) -> Finding:
     run = runs(CASE, SCHEME, ratio=10, courant=COURANT)
     integrator = made(runs, ratio=10, courant=COURANT)
@@ -251,8 +284,11 @@ def _limit(runs: Runs) -> Finding:
     return also(integrator.dt > 2 * limit, Finding.below(grown, 1 + 1e-9, why))
 
 
-@_says("other-methods", "Sect. 1",
-       "BGC-micro is the GC method for Newmark schemes; BGC-macro has no pseudo-energy there.")  # fmt: skip
+@_says(
+    "other-methods",
+    "Sect. 1",
+    "BGC-micro is the GC method for Newmark schemes; BGC-macro has no pseudo-energy there.",
+)
 def _others(runs: Runs) -> Finding:
     return Finding.undecided(
         "this compares methods of other papers, which the paper does not write down; the GC method, which it "

@@ -146,9 +146,7 @@ def solves(runs: Runs, ratio: int, steps: int) -> list[int]:
 class Newmark(Implicit):
     """An implicit side with other constants of Newmark than (1/4, 1/2)."""
 
-    def __init__(
-        self, system: Body, dt: float, interface: Interface, beta: float, gamma: float
-    ) -> None:
+    def __init__(self, system: Body, dt: float, interface: Interface, beta: float, gamma: float) -> None:
         super().__init__(system, dt, interface)
         self.beta, self.gamma = beta, gamma
         weight = 1 + gamma * dt * system.damping_rate
@@ -198,9 +196,15 @@ class OtherNewmark(StepByStep):
     beta, gamma = 1 / 6, 1 / 2
 
     def __init__(
-        self, fine: Body, coarse: Body, dt: float, contact: Contact | None = None, *, ratio: int,
+        self,
+        fine: Body,
+        coarse: Body,
+        dt: float,
+        contact: Contact | None = None,
+        *,
+        ratio: int,
         allow_unstable: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(fine, coarse, dt, contact, ratio=ratio, allow_unstable=allow_unstable)
         self.coarse = Newmark(coarse, self.dt, self.interface, self.beta, self.gamma)
         self.fine.glue(self.coarse.compliance)

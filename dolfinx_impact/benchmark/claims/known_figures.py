@@ -31,7 +31,7 @@ from .known_measures import (
     MJ,
     SLIDING,
     WAVE,
-)  # fmt: skip
+)
 
 _LABELS = {CD: "CD-Lagrange", MJ: "Moreau-Jean"}
 #: Three curves of one scheme, told apart in grey.
@@ -137,9 +137,13 @@ def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
 
     note(problem.integrator)
     result = simulate(
-        problem.integrator, t_end=problem.t_end, record=problem.record, observers=[note], every=every,
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=[note],
+        every=every,
         progress=False,
-    )  # fmt: skip
+    )
     energy = result["kinetic"] + result["complementary"] + result["internal"]
     return result["t"], energy / energy[0] - 1, np.array(turning) / turning[0] - 1
 

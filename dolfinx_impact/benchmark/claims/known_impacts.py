@@ -26,7 +26,7 @@ from .known_measures import (
     Register,
     number,
     shown,
-)  # fmt: skip
+)
 
 _says = Register()
 #: Coefficients of friction of the rigid bodies, and whether their contact point sticks.
@@ -50,15 +50,29 @@ def _hertz(runs: Runs, scheme: str, name: str, geometry: str, **settings: Any) -
 
 for _name, _words in (("peak_force", "The peak force"), ("duration", "The duration of contact")):
     for _part, _setting, _settings in (
-        ("", "axisymmetric, 8 elements per radius of contact, 0.1 m/s",
-         {"geometry": "axisymmetric", "resolution": 8}),
+        (
+            "",
+            "axisymmetric, 8 elements per radius of contact, 0.1 m/s",
+            {"geometry": "axisymmetric", "resolution": 8},
+        ),
         ("-3d", "3D, 4 elements per radius of contact, 0.1 m/s", {"geometry": "3d", "resolution": 4}),
-        ("-faster", "axisymmetric, 8 elements per radius of contact, 1 m/s",
-         {"geometry": "axisymmetric", "resolution": 8, "v0": hertz_sphere.FASTER}),
-    ):  # fmt: skip
-        _says(HERTZ, _name.replace("_", "-") + _part, JOHNSON, _setting,
-              f"{_words} is that of Hertz's theory of impact", _hertz, BOTH,
-              name=_name, **_settings)  # fmt: skip
+        (
+            "-faster",
+            "axisymmetric, 8 elements per radius of contact, 1 m/s",
+            {"geometry": "axisymmetric", "resolution": 8, "v0": hertz_sphere.FASTER},
+        ),
+    ):
+        _says(
+            HERTZ,
+            _name.replace("_", "-") + _part,
+            JOHNSON,
+            _setting,
+            f"{_words} is that of Hertz's theory of impact",
+            _hertz,
+            BOTH,
+            name=_name,
+            **_settings,
+        )
 
 
 def _rebound(runs: Runs, scheme: str, **settings: Any) -> float:
@@ -80,8 +94,9 @@ def _modulus(runs: Runs, scheme: str) -> Finding:
 
 def _spread(runs: Runs, scheme: str) -> Finding:
     meshes = CUBES[scheme]
-    found = [[_rebound(runs, scheme, elements=n, restitution=e) for e in cube_drop.RESTITUTIONS]
-             for n in meshes]  # fmt: skip
+    found = [
+        [_rebound(runs, scheme, elements=n, restitution=e) for e in cube_drop.RESTITUTIONS] for n in meshes
+    ]
     spread = np.maximum(np.ptp(found, axis=1), 1e-16)
     why = (
         f"order in the element size of the spread of rebound/v0 over e = 0, 0.5, 1, {shown(list(spread))} "
@@ -102,12 +117,25 @@ def _not_restitution(runs: Runs, scheme: str) -> Finding:
     return Finding.above(min(abs(ratio - e) for e, ratio in found.items()), _NEAR, why)
 
 
-_says(CUBE, "modulus", CLOSED, "E, E/10, E/100",
-      "The rebound of an elastic cube does not depend on E", _modulus)  # fmt: skip
-_says(CUBE, "refined", CLOSED, "three meshes, e = 0, 0.5, 1",
-      "The rebounds with different e approach each other as the mesh is refined", _spread)  # fmt: skip
-_says(CUBE, "not-restitution", CLOSED, "8 elements, e = 0, 0.5, 1",
-      "The rebound of an elastic cube is not the coefficient e of its nodes", _not_restitution)  # fmt: skip
+_says(
+    CUBE, "modulus", CLOSED, "E, E/10, E/100", "The rebound of an elastic cube does not depend on E", _modulus
+)
+_says(
+    CUBE,
+    "refined",
+    CLOSED,
+    "three meshes, e = 0, 0.5, 1",
+    "The rebounds with different e approach each other as the mesh is refined",
+    _spread,
+)
+_says(
+    CUBE,
+    "not-restitution",
+    CLOSED,
+    "8 elements, e = 0, 0.5, 1",
+    "The rebound of an elastic cube is not the coefficient e of its nodes",
+    _not_restitution,
+)
 
 
 def _rigid(runs: Runs, scheme: str, shape: str, friction: float, sticks: bool) -> Finding:
@@ -115,8 +143,11 @@ def _rigid(runs: Runs, scheme: str, shape: str, friction: float, sticks: bool) -
     r, radius = run.results, run.summary["parameters"]["R"]
     lever = {"vx": 1.0, "vy": 1.0, "spin": radius}
     speed = max(arm * abs(r[f"{name}_exact"]) for name, arm in lever.items())
-    scales = {**{name: speed / arm for name, arm in lever.items()},
-              "impulse_n": r["impulse_n_exact"], "impulse_t": r["impulse_n_exact"]}  # fmt: skip
+    scales = {
+        **{name: speed / arm for name, arm in lever.items()},
+        "impulse_n": r["impulse_n_exact"],
+        "impulse_t": r["impulse_n_exact"],
+    }
     off = {name: abs(r[name] - r[f"{name}_exact"]) / scale for name, scale in scales.items()}
     worst = max(off, key=lambda name: off[name])
     why = (
@@ -128,8 +159,11 @@ def _rigid(runs: Runs, scheme: str, shape: str, friction: float, sticks: bool) -
 
 
 def _coefficient(runs: Runs, scheme: str) -> Finding:
-    found = [runs(RIGID, scheme, shape=shape, friction=friction)
-             for shape in ("disc", "square") for friction, _ in REGIMES.values()]  # fmt: skip
+    found = [
+        runs(RIGID, scheme, shape=shape, friction=friction)
+        for shape in ("disc", "square")
+        for friction, _ in REGIMES.values()
+    ]
     (e,) = {run.summary["parameters"]["restitution"] for run in found}
     worst = max((run.results["coefficient"] for run in found), key=lambda value: abs(value - e))
     why = (
@@ -141,11 +175,25 @@ def _coefficient(runs: Runs, scheme: str) -> Finding:
 
 for _shape in ("disc", "square"):
     for _regime, (_friction, _sticks) in REGIMES.items():
-        _says(RIGID, f"{_shape}-{_regime}", CLOSED, f"{_shape}, friction {_friction:g}",
-              f"Velocities and impulses of a rigid {_shape} whose contact point {_regime}s are exact",
-              _rigid, shape=_shape, friction=_friction, sticks=_sticks)  # fmt: skip
-_says(RIGID, "coefficient", CLOSED, "disc and square, friction 0.3 and 0.1",
-      "A contact point of a rigid body rebounds with exactly e", _coefficient)  # fmt: skip
+        _says(
+            RIGID,
+            f"{_shape}-{_regime}",
+            CLOSED,
+            f"{_shape}, friction {_friction:g}",
+            f"Velocities and impulses of a rigid {_shape} whose contact point {_regime}s are exact",
+            _rigid,
+            shape=_shape,
+            friction=_friction,
+            sticks=_sticks,
+        )
+_says(
+    RIGID,
+    "coefficient",
+    CLOSED,
+    "disc and square, friction 0.3 and 0.1",
+    "A contact point of a rigid body rebounds with exactly e",
+    _coefficient,
+)
 
 
 def _acceleration(runs: Runs, scheme: str, angle: float) -> Finding:
@@ -170,9 +218,22 @@ def _holds(runs: Runs, scheme: str) -> Finding:
 
 
 for _angle in ABOVE:
-    _says(SLIDING, f"acceleration-{_angle:g}", CLOSED, f"{_angle:g} degrees, friction 0.3",
-          "The block slides with g (sin a - mu cos a)", _acceleration, angle=_angle)  # fmt: skip
-_says(SLIDING, "holds", CLOSED, f"{shown(BELOW)} degrees, friction 0.3",
-      "Below the angle of friction the block does not slide", _holds)  # fmt: skip
+    _says(
+        SLIDING,
+        f"acceleration-{_angle:g}",
+        CLOSED,
+        f"{_angle:g} degrees, friction 0.3",
+        "The block slides with g (sin a - mu cos a)",
+        _acceleration,
+        angle=_angle,
+    )
+_says(
+    SLIDING,
+    "holds",
+    CLOSED,
+    f"{shown(BELOW)} degrees, friction 0.3",
+    "Below the angle of friction the block does not slide",
+    _holds,
+)
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

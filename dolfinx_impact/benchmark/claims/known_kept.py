@@ -27,7 +27,7 @@ from .known_measures import (
     Register,
     number,
     shown,
-)  # fmt: skip
+)
 
 _says = Register()
 #: Pairs of angles by which the bar is turned [degrees]; the first is the default.
@@ -63,15 +63,20 @@ def _stored(runs: Runs, scheme: str, case: str) -> Finding:
     return Finding.equal(order([r["h"] for r in found], np.maximum(defects, 1e-16)), 2.0, 0.3, why)
 
 
-_LINEAR = ("The momentum changes by the impulses", "largest difference, of all steps, of the change of "
-           "momentum and the sum of the impulses, over m (|v0| + R |spin0|)")  # fmt: skip
+_LINEAR = (
+    "The momentum changes by the impulses",
+    "largest difference, of all steps, of the change of "
+    "momentum and the sum of the impulses, over m (|v0| + R |spin0|)",
+)
 _MOMENT = (
     "The angular momentum changes by the moments of the impulses where they act",
     "largest difference, of all steps, of the change of angular momentum and the sum of the moments of the "
     "impulses, over m R (|v0| + R |spin0|)",
 )
-_ANGULAR = ("The angular momentum about the axis of the wall is constant",
-            "largest change, of all steps, over m R (|v0| + R |spin0|)")  # fmt: skip
+_ANGULAR = (
+    "The angular momentum about the axis of the wall is constant",
+    "largest change, of all steps, over m R (|v0| + R |spin0|)",
+)
 _ENERGY = (
     "The energy decreases by the work of contact",
     "largest difference, of all steps, of the change of kinetic energy, with the work of the internal "
@@ -84,13 +89,42 @@ for _case, _where, _angular in ((DISC, "friction 0.3", _MOMENT), (RING, "no fric
         "angular-momentum": ("angular_momentum_defect", spinning.TOLERANCE, _angular),
         "energy": ("energy_defect", ROUNDING, _ENERGY),
     }.items():
-        _says(_case, _name, CONSERVED, _where, _claim, _kept, BOTH,
-              name=_result, case=_case, limit=_limit, words=_words)  # fmt: skip
-    _says(_case, "stored-energy", CONSERVED, f"{_where}, courant {shown(_HALVED)}",
-          "Kinetic and stored energy decrease by the work of contact, up to the square of the step",
-          _stored, (CD,), case=_case)  # fmt: skip
-_says(RING, "moments", CONSERVED, "no friction", _MOMENT[0], _kept, BOTH,
-      name="moment_defect", case=RING, limit=spinning.TOLERANCE, words=_MOMENT[1])  # fmt: skip
+        _says(
+            _case,
+            _name,
+            CONSERVED,
+            _where,
+            _claim,
+            _kept,
+            BOTH,
+            name=_result,
+            case=_case,
+            limit=_limit,
+            words=_words,
+        )
+    _says(
+        _case,
+        "stored-energy",
+        CONSERVED,
+        f"{_where}, courant {shown(_HALVED)}",
+        "Kinetic and stored energy decrease by the work of contact, up to the square of the step",
+        _stored,
+        (CD,),
+        case=_case,
+    )
+_says(
+    RING,
+    "moments",
+    CONSERVED,
+    "no friction",
+    _MOMENT[0],
+    _kept,
+    BOTH,
+    name="moment_defect",
+    case=RING,
+    limit=spinning.TOLERANCE,
+    words=_MOMENT[1],
+)
 
 
 def _flight(runs: Runs, scheme: str, name: str, limit: float, words: str) -> Finding:
@@ -112,18 +146,51 @@ def _flight(runs: Runs, scheme: str, name: str, limit: float, words: str) -> Fin
 
 _DRIFTS = "over the last less that over the first tenth of the steps, relative"
 for _name, _result, _limit, _schemes, _claim, _words in (
-    ("momentum", "linear_momentum_defect", free_flight.MOMENTUM, BOTH, "The momentum is kept to rounding",
-     "largest change of the momentum over sqrt(2 m T)"),
-    ("angular-momentum", "angular_momentum_defect", free_flight.MOMENTUM, BOTH,
-     "The angular momentum is kept to rounding", "largest relative change of the angular momentum"),
-    ("energy", "energy_defect", free_flight.DRIFT, (CD,), "The discrete energy does not drift",
-     f"its mean {_DRIFTS}"),
-    ("conserved-energy", "conserved_energy_defect", free_flight.CONSERVED, (CD,),
-     "The energy with its correction in h^2, which is kept to terms in h^4, does not drift",
-     f"its mean {_DRIFTS}"),
-):  # fmt: skip
-    _says(FLIGHT, _name, CONSERVED, "default run", _claim, _flight, _schemes,
-          name=_result, limit=_limit, words=_words)  # fmt: skip
+    (
+        "momentum",
+        "linear_momentum_defect",
+        free_flight.MOMENTUM,
+        BOTH,
+        "The momentum is kept to rounding",
+        "largest change of the momentum over sqrt(2 m T)",
+    ),
+    (
+        "angular-momentum",
+        "angular_momentum_defect",
+        free_flight.MOMENTUM,
+        BOTH,
+        "The angular momentum is kept to rounding",
+        "largest relative change of the angular momentum",
+    ),
+    (
+        "energy",
+        "energy_defect",
+        free_flight.DRIFT,
+        (CD,),
+        "The discrete energy does not drift",
+        f"its mean {_DRIFTS}",
+    ),
+    (
+        "conserved-energy",
+        "conserved_energy_defect",
+        free_flight.CONSERVED,
+        (CD,),
+        "The energy with its correction in h^2, which is kept to terms in h^4, does not drift",
+        f"its mean {_DRIFTS}",
+    ),
+):
+    _says(
+        FLIGHT,
+        _name,
+        CONSERVED,
+        "default run",
+        _claim,
+        _flight,
+        _schemes,
+        name=_result,
+        limit=_limit,
+        words=_words,
+    )
 
 
 def _turned(runs: Runs, scheme: str) -> Finding:
@@ -137,8 +204,14 @@ def _turned(runs: Runs, scheme: str) -> Finding:
     return also(all(r["impulse_sum"] > 0 for r in found), Finding.below(max(off), oblique_bar.SAME, why))
 
 
-_says(OBLIQUE, "turned", INVARIANCE, "three pairs of angles",
-      "Bar, wall and velocity turned give the solution turned", _turned)  # fmt: skip
+_says(
+    OBLIQUE,
+    "turned",
+    INVARIANCE,
+    "three pairs of angles",
+    "Bar, wall and velocity turned give the solution turned",
+    _turned,
+)
 
 
 def _order_in_space(runs: Runs, scheme: str, degree: int) -> Finding:
@@ -152,8 +225,9 @@ def _order_in_space(runs: Runs, scheme: str, degree: int) -> Finding:
 
 
 def _order_in_time(runs: Runs, scheme: str) -> Finding:
-    found = [number(runs(WAVE, scheme, degree=degree), "order_time", "the step is unstable")
-             for degree in DEGREES]  # fmt: skip
+    found = [
+        number(runs(WAVE, scheme, degree=degree), "order_time", "the step is unstable") for degree in DEGREES
+    ]
     why = (
         f"order in the step of the mode's amplitude after 9/8 of a period, {shown(found, '.4f')} with "
         f"elements of degree 1, 2, 3; the one farthest from 2; tolerance {wave_block.TOLERANCE_TIME:g}"
@@ -162,10 +236,17 @@ def _order_in_time(runs: Runs, scheme: str) -> Finding:
 
 
 for _degree in DEGREES:
-    _says(WAVE, f"space-{_degree}", LAME, f"GLL elements of degree {_degree}",
-          f"Elements of degree {_degree} have order {_degree + 1} in space",
-          _order_in_space, degree=_degree)  # fmt: skip
-_says(WAVE, "time", LAME, "GLL elements of degrees 1, 2, 3",
-      "The scheme has order two in time", _order_in_time)  # fmt: skip
+    _says(
+        WAVE,
+        f"space-{_degree}",
+        LAME,
+        f"GLL elements of degree {_degree}",
+        f"Elements of degree {_degree} have order {_degree + 1} in space",
+        _order_in_space,
+        degree=_degree,
+    )
+_says(
+    WAVE, "time", LAME, "GLL elements of degrees 1, 2, 3", "The scheme has order two in time", _order_in_time
+)
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

@@ -11,8 +11,12 @@ from .claim import Claim, Finding
 BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
 HERTZ, CUBE, RIGID, SLIDING = "hertz-sphere", "cube-drop", "rigid-body", "sliding-block"
 DISC, RING, FLIGHT, OBLIQUE, WAVE = (
-    "spinning-disc", "ring-in-cylinder", "free-flight", "oblique-bar", "wave-block",
-)  # fmt: skip
+    "spinning-disc",
+    "ring-in-cylinder",
+    "free-flight",
+    "oblique-bar",
+    "wave-block",
+)
 #: Where the answers come from.
 JOHNSON, LAME = "Johnson, Contact Mechanics (1985)", "Lame's mode"
 CLOSED, INVARIANCE, CONSERVED = "closed form", "invariance", "conservation law"
@@ -31,9 +35,17 @@ class Register(list[Claim]):
     """Rows in the order in which they are entered."""
 
     def __call__(
-        self, case: str, name: str, source: str, setting: str, says: str, judge: Callable[..., Finding],
-        schemes: Sequence[str] = BOTH, /, **settings: Any,
-    ) -> None:  # fmt: skip
+        self,
+        case: str,
+        name: str,
+        source: str,
+        setting: str,
+        says: str,
+        judge: Callable[..., Finding],
+        schemes: Sequence[str] = BOTH,
+        /,
+        **settings: Any,
+    ) -> None:
         """Enter a row for each of the schemes, judged with these settings."""
         for scheme in schemes:
             decide = partial(judge, scheme=scheme, **settings)

@@ -26,7 +26,7 @@ from .oscillator_runs import (
     limit_cycle,
     long_run,
     short_run,
-)  # fmt: skip
+)
 
 
 def _positions(extent: Extent, runs: Runs, figure: Any) -> None:
@@ -51,8 +51,12 @@ def _phase_space(extent: Extent, runs: Runs, figure: Any) -> None:
         # Few, and as dense on the fast part as on the slow one: one for each so much of the way.
         way = np.cumsum(np.hypot(np.diff(x) / np.ptp(x), np.diff(v) / np.ptp(v)))
         few = np.flatnonzero(np.diff(np.floor(way / 0.7))) + 2
-        axes.plot(x[few], v[few], label=f"{scheme}, {run['t'][-1]:g} s",
-                  **{**plot.style(scheme), "ls": "none", "ms": size, "markevery": 1})  # fmt: skip
+        axes.plot(
+            x[few],
+            v[few],
+            label=f"{scheme}, {run['t'][-1]:g} s",
+            **{**plot.style(scheme), "ls": "none", "ms": size, "markevery": 1},
+        )
     axes.annotate("", (WALL, 0.0), (WALL, -cycle.jump), arrowprops={"arrowstyle": "-|>", "lw": 1.6})
     axes.annotate("velocity jump\nat impact", (WALL, -0.5 * cycle.jump), (8, 0), textcoords="offset points")
     axes.set(xlabel="position x [m]", ylabel="velocity v [m/s]")
@@ -64,8 +68,9 @@ def _convergence(extent: Extent, runs: Runs, figure: Any, wall: bool) -> None:
     for scheme in SCHEMES:
         found = errors(extent, runs, scheme, wall)
         mean = found.mean(axis=0)
-        axes.loglog(h, mean, label=f"{scheme}: order {order(h, mean):.2f}",
-                    **{**plot.style(scheme), "markevery": 1})  # fmt: skip
+        axes.loglog(
+            h, mean, label=f"{scheme}: order {order(h, mean):.2f}", **{**plot.style(scheme), "markevery": 1}
+        )
         if len(found) > 1:
             axes.loglog(h, found[0], **{**plot.style(scheme, every=0), "lw": 0.5})
         if scheme == MJ or (scheme == CD and not wall):
@@ -89,11 +94,17 @@ def figures(extent: Extent) -> tuple[Figure, ...]:
     table = (
         ("10", "Van der Pol oscillator: position", partial(_positions, extent)),
         ("11", "Van der Pol oscillator: phase space", partial(_phase_space, extent)),
-        ("12", "Van der Pol oscillator: convergence of the position without impact",
-         partial(_convergence, extent, wall=False)),
-        ("13", "Van der Pol oscillator: convergence of the position with impact",
-         partial(_convergence, extent, wall=True)),
-    )  # fmt: skip
+        (
+            "12",
+            "Van der Pol oscillator: convergence of the position without impact",
+            partial(_convergence, extent, wall=False),
+        ),
+        (
+            "13",
+            "Van der Pol oscillator: convergence of the position with impact",
+            partial(_convergence, extent, wall=True),
+        ),
+    )
     return tuple(
         Figure(f"distasio-fig{number}", CASE, DI_STASIO, f"Fig. {number}", title, draw)
         for number, title, draw in table

@@ -66,8 +66,9 @@ def _flight(state: Any, start: float, end: float, wall: bool) -> Any:
         return y[0] - WALL if wall else 1.0
 
     gap.terminal, gap.direction = True, -1.0  # type: ignore[attr-defined]
-    return solve_ivp(slope, (start, end), state, method="DOP853", rtol=1e-13, atol=1e-14,
-                     dense_output=True, events=gap)  # fmt: skip
+    return solve_ivp(
+        slope, (start, end), state, method="DOP853", rtol=1e-13, atol=1e-14, dense_output=True, events=gap
+    )
 
 
 def exact(times: NDArray, v0: float = 1.0, wall: bool = True) -> NDArray:

@@ -39,7 +39,7 @@ from .signorini_measures import (
     phases,
     poor_energy,
     stability,
-)  # fmt: skip
+)
 
 __all__ = ["CLAIMS", "DOYEN"]
 
@@ -49,10 +49,20 @@ _says = _claims.says
 # -- dissipative contact: 4.4, 4.5, 4.6
 
 
-_says("4.4-balance", "(50)", "Midpoint with implicit contact: E' - E is the work of r'.",
-      scheme="dep-4.4", mean=False)(balance_holds)  # fmt: skip
-_says("4.5-balance", "(56)", "Newmark with dissipative contact: E' - E is the work of r'.",
-      scheme="dep-4.5", mean=False)(balance_holds)  # fmt: skip
+_says(
+    "4.4-balance",
+    "(50)",
+    "Midpoint with implicit contact: E' - E is the work of r'.",
+    scheme="dep-4.4",
+    mean=False,
+)(balance_holds)
+_says(
+    "4.5-balance",
+    "(56)",
+    "Newmark with dissipative contact: E' - E is the work of r'.",
+    scheme="dep-4.5",
+    mean=False,
+)(balance_holds)
 
 
 def _works(runs: Runs, scheme: str, **settings: Any) -> Finding:
@@ -63,15 +73,22 @@ def _works(runs: Runs, scheme: str, **settings: Any) -> Finding:
     return Finding.below(max(0.0, *work), 1e-12, why)
 
 
-_says("4.4-work", "Sect. 4.1", "4.4: the work of the contact force is never positive.",
-      scheme="dep-4.4")(_works)  # fmt: skip
-_says("4.5-bulk-work", "Sect. 4.1",
-      "Newmark (1/2, 1) with exact contact: the work of the contact force is never positive.",
-      scheme="dep-4.1", beta=0.5, gamma=1.0)(_works)  # fmt: skip
+_says("4.4-work", "Sect. 4.1", "4.4: the work of the contact force is never positive.", scheme="dep-4.4")(
+    _works
+)
+_says(
+    "4.5-bulk-work",
+    "Sect. 4.1",
+    "Newmark (1/2, 1) with exact contact: the work of the contact force is never positive.",
+    scheme="dep-4.1",
+    beta=0.5,
+    gamma=1.0,
+)(_works)
 
 
-_says("4.4-force", "Sect. 4.1, Fig. 11", "4.4: the contact pressure still oscillates.",
-      scheme="dep-4.4")(oscillates)  # fmt: skip
+_says("4.4-force", "Sect. 4.1, Fig. 11", "4.4: the contact pressure still oscillates.", scheme="dep-4.4")(
+    oscillates
+)
 
 
 def stresses(runs: Runs, scheme: str) -> NDArray:
@@ -90,8 +107,9 @@ def stresses(runs: Runs, scheme: str) -> NDArray:
     return np.array(found)
 
 
-@_says("4.4-stress", "Sect. 4.1, Fig. 11",
-       "4.4: the stress at the bottom is practically free of oscillations.")  # fmt: skip
+@_says(
+    "4.4-stress", "Sect. 4.1, Fig. 11", "4.4: the stress at the bottom is practically free of oscillations."
+)
 def _stress(runs: Runs) -> Finding:
     found = stresses(runs, "dep-4.4")
     stress, r = found.T
@@ -102,12 +120,20 @@ def _stress(runs: Runs) -> Finding:
     return Finding.below(float(stress.max()), LARGE * float(r.mean()), why)
 
 
-_says("4.4-energy", "Sect. 4.1, Fig. 12", "4.4: the losses of energy are quite important.", BOUNCES,
-      scheme="dep-4.4")(poor_energy)  # fmt: skip
+_says(
+    "4.4-energy",
+    "Sect. 4.1, Fig. 12",
+    "4.4: the losses of energy are quite important.",
+    BOUNCES,
+    scheme="dep-4.4",
+)(poor_energy)
 
 
-@_says("4.5-bulk-balance", "(55)",
-       "Newmark (1/2, 1) with exact contact: E' - E is the work of r' less du.K du / 2.")  # fmt: skip
+@_says(
+    "4.5-bulk-balance",
+    "(55)",
+    "Newmark (1/2, 1) with exact contact: E' - E is the work of r' less du.K du / 2.",
+)
 def _bulk_balance(runs: Runs) -> Finding:
     s: Any = made(runs, "dep-4.1", beta=0.5, gamma=1.0)
     s.start(SPEED * s.dt * 4 / 3, -SPEED)
@@ -155,13 +181,17 @@ def _same(runs: Runs, scheme: str, other: str) -> Finding:
     return Finding.below(max(apart), 1e-8, why)
 
 
-_says("4.5-same", "Sect. 4.1", "4.5 gives the results of 4.4.", BOUNCES,
-      scheme="dep-4.5", other="dep-4.4")(_same)  # fmt: skip
+_says("4.5-same", "Sect. 4.1", "4.5 gives the results of 4.4.", BOUNCES, scheme="dep-4.5", other="dep-4.4")(
+    _same
+)
 
 
-@_says("4.4-velocity-update", "Sect. 4.1",
-       "A velocity update in 4.4, which gives lost energy back, improves its long-time behaviour little.",
-       BOUNCES)  # fmt: skip
+@_says(
+    "4.4-velocity-update",
+    "Sect. 4.1",
+    "A velocity update in 4.4, which gives lost energy back, improves its long-time behaviour little.",
+    BOUNCES,
+)
 def _update(runs: Runs) -> Finding:
     plain = float(np.mean([late_error(run) for run in bounces(runs, "dep-4.4")]))
     found = bounces(runs, CORRECTED)
@@ -175,8 +205,12 @@ def _update(runs: Runs) -> Finding:
     return Finding.above(updated / plain, 0.5, why)
 
 
-_says("4.6-quiet", "Sect. 4.1, Fig. 13", "4.6: the contact pressure is almost free of oscillations.",
-      scheme="dep-4.6")(is_quiet)  # fmt: skip
+_says(
+    "4.6-quiet",
+    "Sect. 4.1, Fig. 13",
+    "4.6: the contact pressure is almost free of oscillations.",
+    scheme="dep-4.6",
+)(is_quiet)
 
 
 @_says("4.6-sum", "(67)", "4.6: in lasting contact both accelerations of the node cancel.")
@@ -228,14 +262,31 @@ def _at_rest(runs: Runs) -> Finding:
     return Finding.below(max(found) / SPEED, 1e-11, why)
 
 
-_says("4.7-quiet", "Sect. 4.2, Fig. 15", "4.7: there are no spurious oscillations.",
-      scheme="dep-4.7")(is_quiet)  # fmt: skip
-_says("4.7-balance", "(75)", "4.7: the quadratic form changes by the work of the mean contact force.",
-      scheme="dep-4.7", mean=True, quasi=True)(balance_holds)  # fmt: skip
-_says("4.7-energy", "Sect. 4.2, Fig. 16", "4.7: the losses of energy are quite important.", BOUNCES,
-      scheme="dep-4.7")(poor_energy)  # fmt: skip
-_says("4.7-stable", "Sect. 4.2", "4.7: the stability condition is the one of the linear case.",
-      height=0.05, scheme="dep-4.7")(stability)  # fmt: skip
+_says("4.7-quiet", "Sect. 4.2, Fig. 15", "4.7: there are no spurious oscillations.", scheme="dep-4.7")(
+    is_quiet
+)
+_says(
+    "4.7-balance",
+    "(75)",
+    "4.7: the quadratic form changes by the work of the mean contact force.",
+    scheme="dep-4.7",
+    mean=True,
+    quasi=True,
+)(balance_holds)
+_says(
+    "4.7-energy",
+    "Sect. 4.2, Fig. 16",
+    "4.7: the losses of energy are quite important.",
+    BOUNCES,
+    scheme="dep-4.7",
+)(poor_energy)
+_says(
+    "4.7-stable",
+    "Sect. 4.2",
+    "4.7: the stability condition is the one of the linear case.",
+    height=0.05,
+    scheme="dep-4.7",
+)(stability)
 
 
 @_says("4.7-converges", "Sect. 4.2", "In 1D 4.7 converges to the continuous solution.")
@@ -253,16 +304,26 @@ def _converges(runs: Runs) -> Finding:
 def _semi_discrete(runs: Runs) -> Finding:
     found = [runs(IMPACT, "dep-4.7", h=0.0025 / k, every=k) for k in (1, 2, 4, 8)]
     last = min(len(run["t"]) for run in found)
-    apart = [float(np.mean(np.abs(np.diff([run["u"][:last, 0] for run in pair], axis=0)))) /
-             (SPEED * pair[0].results["h"]) for pair in zip(found, found[1:])]  # fmt: skip
+    apart = [
+        float(np.mean(np.abs(np.diff([run["u"][:last, 0] for run in pair], axis=0))))
+        / (SPEED * pair[0].results["h"])
+        for pair in zip(found, found[1:])
+    ]
     why = (
         "mean change of the bottom's displacement as h is halved, over h v0, "
-        + ", ".join(f"{x:.2g}" for x in apart) + "; limit: an impact a step earlier or later makes 1"
-    )  # fmt: skip
+        + ", ".join(f"{x:.2g}" for x in apart)
+        + "; limit: an impact a step earlier or later makes 1"
+    )
     return Finding.below(max(apart), 1.0, why)
 
 
-_says("4.8-same", "Sect. 4.2", "4.8 is equivalent to 4.7 where the mass matrix is diagonal.", BOUNCES,
-      scheme="dep-4.8", other="dep-4.7")(_same)  # fmt: skip
+_says(
+    "4.8-same",
+    "Sect. 4.2",
+    "4.8 is equivalent to 4.7 where the mass matrix is diagonal.",
+    BOUNCES,
+    scheme="dep-4.8",
+    other="dep-4.7",
+)(_same)
 
 CLAIMS: tuple[Claim, ...] = (*signorini_linear.CLAIMS, *signorini_newmark.CLAIMS, *_claims)

@@ -79,8 +79,9 @@ class Shown:
         name = self.runs.scheme(self.scheme)
         problem = runner.find(self.case, name).make(name, self.parameters, False)
         rows = problem.integrator.system.rows()
-        return simulate(problem.integrator, t_end=t_end, record=rows, energies=False, every=every,
-                        progress=False)  # fmt: skip
+        return simulate(
+            problem.integrator, t_end=t_end, record=rows, energies=False, every=every, progress=False
+        )
 
 
 @dataclass(frozen=True)
@@ -145,14 +146,19 @@ def _exact_energy(bar: SignoriniBar, t: NDArray) -> NDArray:
 
 
 QUANTITIES = {
-    "displacement": Quantity("displacement of the bottom $u_0$ [m]", displacement,
-                             lambda bar, t: bar.displacement(0.0, t), (-0.3, 5.3)),
+    "displacement": Quantity(
+        "displacement of the bottom $u_0$ [m]",
+        displacement,
+        lambda bar, t: bar.displacement(0.0, t),
+        (-0.3, 5.3),
+    ),
     "pressure": Quantity("contact pressure $r$ [Pa]", pressure, lambda bar, t: bar.force(t), (-20.0, 430.0)),
-    "bottom stress": Quantity("stress at the bottom $(Ku)_0$ [Pa]", bottom_stress,
-                              lambda bar, t: bar.force(t), (-20.0, 430.0)),
+    "bottom stress": Quantity(
+        "stress at the bottom $(Ku)_0$ [Pa]", bottom_stress, lambda bar, t: bar.force(t), (-20.0, 430.0)
+    ),
     "energy": Quantity("energy $E - F \\cdot u$ [J]", energy, _exact_energy, (440.0, 510.0)),
     "stress": Quantity("stress $E \\, \\partial_x u$ [Pa]", stress, _exact_stress, (-450.0, 150.0), True),
-}  # fmt: skip
+}
 
 
 def draw_exact(runs: Runs, figure: Any, case: str, quantities: Sequence[str]) -> None:
@@ -224,9 +230,13 @@ _BOUNCED, _STRUCK = ("displacement", "energy"), ("displacement", "pressure")
 
 
 def _pair(
-    number: int, case: str, scheme: str, quantities: tuple[str, str], left: Settings | None = None,
+    number: int,
+    case: str,
+    scheme: str,
+    quantities: tuple[str, str],
+    left: Settings | None = None,
     right: Settings | None = None,
-) -> Figure:  # fmt: skip
+) -> Figure:
     """A row of the table; the right panel has the settings of the left one, or other values of them."""
     left = left or {}
     right = left if right is None else right
@@ -271,8 +281,15 @@ FIGURES: tuple[Figure, ...] = (
     _pair(25, BOUNCES, "dep-7.1", _BOUNCED, {"alpha": 0.0}),
     _pair(26, IMPACT, "dep-7.2", _STRUCK),
     _pair(27, BOUNCES, "dep-7.2", _BOUNCED),
-    _pair(28, IMPACT, "dep-7.1", ("stress", "stress"),
-          {"alpha": 0.0, "h": 5e-3}, {"alpha": 0.0, "h": 1.25e-3}),
-    _pair(29, IMPACT, "dep-7.1", ("stress", "stress"),
-          {"alpha": -0.06, "h": 5e-3}, {"alpha": -0.06, "h": 1.25e-3}),
-)  # fmt: skip
+    _pair(
+        28, IMPACT, "dep-7.1", ("stress", "stress"), {"alpha": 0.0, "h": 5e-3}, {"alpha": 0.0, "h": 1.25e-3}
+    ),
+    _pair(
+        29,
+        IMPACT,
+        "dep-7.1",
+        ("stress", "stress"),
+        {"alpha": -0.06, "h": 5e-3},
+        {"alpha": -0.06, "h": 1.25e-3},
+    ),
+)

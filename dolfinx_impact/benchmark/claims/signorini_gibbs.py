@@ -24,7 +24,7 @@ from .signorini_phases import (
     ripples,
     span,
     stress,
-)  # fmt: skip
+)
 
 _says = Register()
 
@@ -42,16 +42,21 @@ def _gibbs(runs: Runs, h: float, front: bool) -> Finding:
 
 
 _COARSE, _FINE = IMPLICIT_STEP, IMPLICIT_STEP / 4
-_says("appendix-behind", "Appendix, Fig. 28",
-      "The stress oscillates near the shock, behind it at dt = 0.005.",
-      )(partial(_gibbs, h=_COARSE, front=False))  # fmt: skip
-_says("appendix-front", "Appendix, Fig. 28",
-      "With small time steps the oscillations appear in front of the shock.",
-      )(partial(_gibbs, h=_FINE, front=True))  # fmt: skip
+_says(
+    "appendix-behind", "Appendix, Fig. 28", "The stress oscillates near the shock, behind it at dt = 0.005."
+)(partial(_gibbs, h=_COARSE, front=False))
+_says(
+    "appendix-front",
+    "Appendix, Fig. 28",
+    "With small time steps the oscillations appear in front of the shock.",
+)(partial(_gibbs, h=_FINE, front=True))
 
 
-@_says("appendix-magnitude", "Appendix",
-       "The magnitude of the oscillations does not decrease with the time step.")  # fmt: skip
+@_says(
+    "appendix-magnitude",
+    "Appendix",
+    "The magnitude of the oscillations does not decrease with the time step.",
+)
 def _magnitude(runs: Runs) -> Finding:
     steps = [_COARSE / 2**k for k in range(4)]
     found = [max(*overshoots(stress(chosen(runs, "dep-7.1"), h)), 1e-4) for h in steps]
@@ -89,13 +94,18 @@ def _damps(runs: Runs, h: float) -> Finding:
 
 
 for _h, _side in ((_COARSE, "left"), (_FINE, "right")):
-    _says(f"appendix-damped-{_h:g}", f"Appendix, Fig. 29 ({_side})",
-          f"The HHT scheme with alpha = -0.06 damps the oscillations (dt = {_h:g}).",
-          )(partial(_damps, h=_h))  # fmt: skip
+    _says(
+        f"appendix-damped-{_h:g}",
+        f"Appendix, Fig. 29 ({_side})",
+        f"The HHT scheme with alpha = -0.06 damps the oscillations (dt = {_h:g}).",
+    )(partial(_damps, h=_h))
 
 
-@_says("appendix-eliminated", "Appendix, Fig. 29",
-       "Dissipative schemes eliminate the oscillations (taken as: HHT with alpha = -0.06).")  # fmt: skip
+@_says(
+    "appendix-eliminated",
+    "Appendix, Fig. 29",
+    "Dissipative schemes eliminate the oscillations (taken as: HHT with alpha = -0.06).",
+)
 def _eliminated(runs: Runs) -> Finding:
     found = [ripples(stress(chosen(runs, "dep-7.1"), h, alpha=-0.06)) for h in (_COARSE, _FINE)]
     strong = [ripples(stress(chosen(runs, "dep-7.1"), h, alpha=-0.3)) for h in (_COARSE, _FINE)]
@@ -108,9 +118,11 @@ def _eliminated(runs: Runs) -> Finding:
     return Finding.below(max(found), 0.1, why)
 
 
-@_says("appendix-smaller", "Appendix, Figs. 6, 28",
-       "The oscillations of the stress by the Gibbs phenomenon are far smaller than those by "
-       "contact.")  # fmt: skip
+@_says(
+    "appendix-smaller",
+    "Appendix, Figs. 6, 28",
+    "The oscillations of the stress by the Gibbs phenomenon are far smaller than those by contact.",
+)
 def _smaller(runs: Runs) -> Finding:
     gibbs = max(overshoots(stress(chosen(runs, "dep-7.1"), _COARSE)))
     contact = numbers(impacts(runs, "dep-4.1"), "force_max_deviation") / JUMP
@@ -126,8 +138,11 @@ def _deviation(runs: Runs, h: float, **settings: Any) -> float:
     return float(numbers(impacts(runs, "dep-4.1", h=h, **settings), "force_max_deviation").mean()) / JUMP
 
 
-@_says("appendix-inverse-step", "Appendix",
-       "The oscillations by contact are proportional to m_i v_i / dt (the time step).")  # fmt: skip
+@_says(
+    "appendix-inverse-step",
+    "Appendix",
+    "The oscillations by contact are proportional to m_i v_i / dt (the time step).",
+)
 def _inverse_step(runs: Runs) -> Finding:
     steps = [_COARSE / 2**k for k in range(3)]
     found = [_deviation(runs, h) for h in steps]
@@ -141,9 +156,12 @@ def _inverse_step(runs: Runs) -> Finding:
     return Finding.equal(max(orders, key=lambda n: abs(n + 1)), -1.0, 0.5, why)
 
 
-@_says("appendix-node-mass", "Appendix",
-       "The oscillations by contact are proportional to m_i v_i / dt (the same when mass and step shrink "
-       "together).")
+@_says(
+    "appendix-node-mass",
+    "Appendix",
+    "The oscillations by contact are proportional to m_i v_i / dt (the same when mass and step shrink "
+    "together).",
+)
 def _node_mass(runs: Runs) -> Finding:
     meshes = (50, 100, 200)
     steps = [_COARSE * 100 / n for n in meshes]
@@ -157,8 +175,11 @@ def _node_mass(runs: Runs) -> Finding:
     return Finding.equal(order(steps, found), 0.0, 0.25, why)
 
 
-@_says("appendix-dissipation", "Appendix",
-       "The Gibbs oscillations need much less dissipation than those by contact.")  # fmt: skip
+@_says(
+    "appendix-dissipation",
+    "Appendix",
+    "The Gibbs oscillations need much less dissipation than those by contact.",
+)
 def _dissipation(runs: Runs) -> Finding:
     gibbs = min(_left_of_gibbs(chosen(runs, "dep-7.1"), h) for h in (_COARSE, _FINE))
     damped, rough = (oscillation(runs, "dep-4.1", **damping) for damping in ({"alpha": -0.06}, {}))

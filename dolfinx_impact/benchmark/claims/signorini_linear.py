@@ -28,7 +28,7 @@ from .signorini_measures import (
     of,
     phases,
     stability,
-)  # fmt: skip
+)
 
 _claims = Claims()
 _says = _claims.says
@@ -41,7 +41,7 @@ _FREE: dict[str, tuple[str, str, dict[str, Any]]] = {
     "2.1-hht": ("HHT with alpha = -0.2", "dep-4.1", HHT),
     "2.2-midpoint": ("the midpoint rule", "dep-4.4", {}),
     "2.3-central": ("central differences", "dep-4.7", {}),
-}  # fmt: skip
+}
 
 
 def is_of_order(runs: Runs, scheme: str, expected: float, settings: dict[str, Any]) -> Finding:
@@ -82,18 +82,35 @@ def _keeps(runs: Runs, scheme: str, quasi: bool = False) -> Finding:
 
 
 for _id, (_name, _scheme, _set) in _FREE.items():
-    _says(f"{_id}-order", "Sect. 2.2", f"Without contact {_name} is of second order.",
-          scheme=_scheme, expected=2.0, settings=_set)(is_of_order)  # fmt: skip
+    _says(
+        f"{_id}-order",
+        "Sect. 2.2",
+        f"Without contact {_name} is of second order.",
+        scheme=_scheme,
+        expected=2.0,
+        settings=_set,
+    )(is_of_order)
     if _scheme != "dep-4.7":
-        _says(f"{_id}-stable", "Sect. 2.2", f"Without contact {_name} is stable with any step.",
-              scheme=_scheme, settings=_set)(stays_bounded)  # fmt: skip
+        _says(
+            f"{_id}-stable",
+            "Sect. 2.2",
+            f"Without contact {_name} is stable with any step.",
+            scheme=_scheme,
+            settings=_set,
+        )(stays_bounded)
 for _id, _where, _scheme, _q in (
-    ("2.1-trapezoidal", "(14)", "dep-4.1", False), ("2.2-midpoint", "(15)", "dep-4.4", False),
+    ("2.1-trapezoidal", "(14)", "dep-4.1", False),
+    ("2.2-midpoint", "(15)", "dep-4.4", False),
     ("2.3-central", "(16)", "dep-4.7", True),
-):  # fmt: skip
+):
     _what = "a quadratic form" if _q else "the energy"
-    _says(f"{_id}-energy", _where, f"Without contact {_FREE[_id][0]} conserves {_what}.",
-          scheme=_scheme, quasi=_q)(_keeps)  # fmt: skip
+    _says(
+        f"{_id}-energy",
+        _where,
+        f"Without contact {_FREE[_id][0]} conserves {_what}.",
+        scheme=_scheme,
+        quasi=_q,
+    )(_keeps)
 
 
 @_says("2.3-nearly", "(16)", "What central differences conserve is nearly the energy.")
@@ -127,9 +144,13 @@ def _alpha(runs: Runs) -> Finding:
     return Finding.above(float(np.min(np.diff(lost))), 1e-6, why)
 
 
-_says("2.3-central-stable", "Sect. 3.3",
-      "In the linear case lumped central differences are stable up to the Courant number 1.",
-      height=1e3, scheme="dep-4.7")(stability)  # fmt: skip
+_says(
+    "2.3-central-stable",
+    "Sect. 3.3",
+    "In the linear case lumped central differences are stable up to the Courant number 1.",
+    height=1e3,
+    scheme="dep-4.7",
+)(stability)
 
 
 # -- Sect. 3: the benchmarks
@@ -182,8 +203,10 @@ def _second(runs: Runs) -> Finding:
 
 @_says("4-node", "Remark 4.2", "The semi-discrete solution loses energy at each impact of a node.")
 def _node(runs: Runs) -> Finding:
-    losses = {nu: -runs(IMPACT, "dep-4.7", courant=nu, t_end=1.4).results["energy_change_1"]
-              for nu in (0.4, 0.2, 0.1)}  # fmt: skip
+    losses = {
+        nu: -runs(IMPACT, "dep-4.7", courant=nu, t_end=1.4).results["energy_change_1"]
+        for nu in (0.4, 0.2, 0.1)
+    }
     shown = ", ".join(f"{x:.5f} at Courant number {nu:g}" for nu, x in losses.items())
     why = (
         f"part of the energy lost with 4.7 as h tends to 0: {shown}. Expected: the kinetic energy of the "

@@ -25,7 +25,7 @@ from .signorini_phases import (
     numbers,
     oscillation,
     span,
-)  # fmt: skip
+)
 
 _says = Register()
 
@@ -40,9 +40,11 @@ def _calm(runs: Runs, scheme: str) -> Finding:
 
 
 for _number, _figure in (("7.1", 24), ("7.2", 26)):
-    _says(f"{_number}-calm", f"Sect. {_number}, Fig. {_figure}",
-          f"The large oscillations have disappeared during the contact ({_number}).",
-          )(partial(_calm, scheme=f"dep-{_number}"))  # fmt: skip
+    _says(
+        f"{_number}-calm",
+        f"Sect. {_number}, Fig. {_figure}",
+        f"The large oscillations have disappeared during the contact ({_number}).",
+    )(partial(_calm, scheme=f"dep-{_number}"))
 
 
 def _means_work(runs: Runs, scheme: str) -> Finding:
@@ -59,10 +61,12 @@ def _means_work(runs: Runs, scheme: str) -> Finding:
 
 
 for _number, _equation in (("7.1", "(112)"), ("7.2", "(118)")):
-    _says(f"{_number}-balance", _equation,
-          "The energy changes by the work of the mean contact force over a step, and of the load "
-          f"({_number}).",
-          BOUNCES)(partial(_means_work, scheme=f"dep-{_number}"))  # fmt: skip
+    _says(
+        f"{_number}-balance",
+        _equation,
+        f"The energy changes by the work of the mean contact force over a step, and of the load ({_number}).",
+        BOUNCES,
+    )(partial(_means_work, scheme=f"dep-{_number}"))
 
 
 @_says("7-semidiscrete", "Remark 7.1", "The semi-discrete problem with modified mass conserves the energy.")
@@ -93,27 +97,40 @@ def _keeps_more(runs: Runs, scheme: str, others: tuple[str, ...], name: str = "e
     return Finding.below(float(ratio), 1 - 1e-9, why)
 
 
-_says("7.1-energy", "Sect. 7.1, Fig. 25",
-      "Energy conservation is very satisfactory (taken as: better than that of 4.7, whose losses are called "
-      "important).", BOUNCES)(partial(_keeps_more, scheme="dep-7.1", others=("dep-4.7",)))  # fmt: skip
-_says("7.1-energy-penalty", "Sects. 5.1, 7.1, Figs. 19, 25",
-      "Energy conservation is very satisfactory (taken as: better than that of 5.1, which is said not to "
-      "conserve).",
-      BOUNCES)(partial(_keeps_more, scheme="dep-7.1", others=("dep-5.1",)))  # fmt: skip
-_says("7.2-limit", "Sect. 7.2", "The stability condition is the same as in the linear case.",
-      )(partial(linear_limit, scheme="dep-7.2"))  # fmt: skip
+_says(
+    "7.1-energy",
+    "Sect. 7.1, Fig. 25",
+    "Energy conservation is very satisfactory (taken as: better than that of 4.7, whose losses are called "
+    "important).",
+    BOUNCES,
+)(partial(_keeps_more, scheme="dep-7.1", others=("dep-4.7",)))
+_says(
+    "7.1-energy-penalty",
+    "Sects. 5.1, 7.1, Figs. 19, 25",
+    "Energy conservation is very satisfactory (taken as: better than that of 5.1, which is said not to "
+    "conserve).",
+    BOUNCES,
+)(partial(_keeps_more, scheme="dep-7.1", others=("dep-5.1",)))
+_says("7.2-limit", "Sect. 7.2", "The stability condition is the same as in the linear case.")(
+    partial(linear_limit, scheme="dep-7.2")
+)
 for _text, _name in (("energy", "energy_change_4"), ("long-time", "error_u")):
-    _says(f"7.2-better-{_text}", "Sect. 7.2, Fig. 27",
-          "Better than 4.7 and 6.2: "
-          f"{'energy conservation' if _text == 'energy' else 'long-time behaviour'}.",
-          BOUNCES,
-          )(partial(_keeps_more, scheme="dep-7.2", others=("dep-4.7", "dep-6.2"), name=_name))  # fmt: skip
+    _says(
+        f"7.2-better-{_text}",
+        "Sect. 7.2, Fig. 27",
+        f"Better than 4.7 and 6.2: {'energy conservation' if _text == 'energy' else 'long-time behaviour'}.",
+        BOUNCES,
+    )(partial(_keeps_more, scheme="dep-7.2", others=("dep-4.7", "dep-6.2"), name=_name))
 
 
-@_says("7.2-attractive", "Sects. 1, 7.2",
-       "The semi-explicit modified mass is attractive: reliable, as it neither oscillates nor loses energy, "
-       "where "
-       "other explicit schemes are not.", BOUNCES)  # fmt: skip
+@_says(
+    "7.2-attractive",
+    "Sects. 1, 7.2",
+    "The semi-explicit modified mass is attractive: reliable, as it neither oscillates nor loses energy, "
+    "where "
+    "other explicit schemes are not.",
+    BOUNCES,
+)
 def _attractive(runs: Runs) -> Finding:
     node, reliable, shown = 0.005, [], []
     for scheme in ("dep-4.7", "dep-5.3", "dep-6.2", "dep-7.2"):

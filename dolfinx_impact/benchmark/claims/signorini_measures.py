@@ -43,7 +43,7 @@ class Claims(list[Claim]):
 
     def says(
         self, name: str, where: str, claim: str, case: str = IMPACT, **fixed: Any
-    ) -> Callable[[_Judge], _Judge]:  # fmt: skip
+    ) -> Callable[[_Judge], _Judge]:
         """Enters a claim that the decorated function judges, with further arguments of the latter."""
 
         def enter(judge: _Judge) -> _Judge:
@@ -175,9 +175,14 @@ class Flight:
 
 
 def fly(
-    runs: Runs, scheme: str, mode: int | None, courant: float, steps: int, unstable: bool = False,
+    runs: Runs,
+    scheme: str,
+    mode: int | None,
+    courant: float,
+    steps: int,
+    unstable: bool = False,
     **settings: Any,
-) -> Flight:  # fmt: skip
+) -> Flight:
     """A bar far above the ground, let go in a mode of its mesh, or with all of them (None)."""
     settings = {"g0": BOUNCING.g0, "h": courant * BAR.length / N / BAR.wave_speed, **settings}
     s: Any = made(runs, scheme, unstable, **settings)
@@ -262,9 +267,7 @@ def poor(runs: Runs, scheme: str) -> Finding:
     return Finding.above(float(np.mean([late_error(run) for run in found])), 1.0, why)
 
 
-def poor_energy(
-    runs: Runs, scheme: str, growing: bool = False, places: int = 2, **settings: Any
-) -> Finding:  # fmt: skip
+def poor_energy(runs: Runs, scheme: str, growing: bool = False, places: int = 2, **settings: Any) -> Finding:
     """Decides ``doyen-4.1-energy``, ``doyen-4.1-hht-energy`` and their like."""
     changes = of(bounces(runs, scheme, places, **settings), "energy_change_4")
     why = (

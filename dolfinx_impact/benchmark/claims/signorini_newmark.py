@@ -37,18 +37,24 @@ from .signorini_measures import (
     poor,
     poor_energy,
     ripple,
-)  # fmt: skip
+)
 
 _claims = Claims()
 _says = _claims.says
 
-_says("4.1-force", "Sect. 4.1, Fig. 6",
-      "Newmark with exact contact: large spurious oscillations of the contact pressure.",
-      scheme="dep-4.1")(oscillates)  # fmt: skip
+_says(
+    "4.1-force",
+    "Sect. 4.1, Fig. 6",
+    "Newmark with exact contact: large spurious oscillations of the contact pressure.",
+    scheme="dep-4.1",
+)(oscillates)
 
 
-@_says("4.1-displacement", "Sect. 4.1, Fig. 6",
-       "Newmark with exact contact: small spurious oscillations of the displacement in contact.")
+@_says(
+    "4.1-displacement",
+    "Sect. 4.1, Fig. 6",
+    "Newmark with exact contact: small spurious oscillations of the displacement in contact.",
+)
 def _hops(runs: Runs) -> Finding:
     found = phases(runs, "dep-4.1")
     heights = np.array([np.max(np.abs(run["gap"][in_contact(run)])) for run in found])
@@ -77,8 +83,11 @@ def accelerations(runs: Runs, scheme: str, after: int, **settings: Any) -> NDArr
     return np.array(found) * s.dt / SPEED
 
 
-@_says("4.1-acceleration", "Sect. 4.1, (43)",
-       "The acceleration of the contact node oscillates by the order of v_i / dt.")  # fmt: skip
+@_says(
+    "4.1-acceleration",
+    "Sect. 4.1, (43)",
+    "The acceleration of the contact node oscillates by the order of v_i / dt.",
+)
 def _acceleration(runs: Runs) -> Finding:
     found = accelerations(runs, "dep-4.1", 4)
     swing = np.ptp(found, axis=1) / 2
@@ -91,8 +100,11 @@ def _acceleration(runs: Runs) -> Finding:
     return Finding.equal(float(np.log10(max(swing.mean(), 1e-300))), 0.0, 0.5, why)
 
 
-@_says("4.1-magnitude", "Sect. 4.1, Fig. 6",
-       "The oscillations of the contact pressure are of the order of m_i v_i / dt.")  # fmt: skip
+@_says(
+    "4.1-magnitude",
+    "Sect. 4.1, Fig. 6",
+    "The oscillations of the contact pressure are of the order of m_i v_i / dt.",
+)
 def _magnitude(runs: Runs) -> Finding:
     found = phases(runs, "dep-4.1")
     mass = BAR.rho * BAR.length / (2 * N)
@@ -121,8 +133,11 @@ def _first_forces(runs: Runs, h: float) -> NDArray:
     return np.array(found)
 
 
-@_says("4.1-magnitude-limit", "Sect. 4.1",
-       "The force that stops the contact node is of the order of m_i v_i / dt, dt small.")  # fmt: skip
+@_says(
+    "4.1-magnitude-limit",
+    "Sect. 4.1",
+    "The force that stops the contact node is of the order of m_i v_i / dt, dt small.",
+)
 def _magnitude_limit(runs: Runs) -> Finding:
     h = _SMALL[-1]
     found = _first_forces(runs, h) / (BAR.rho * BAR.length / (2 * N) * SPEED / h)
@@ -152,16 +167,42 @@ def _no_law(runs: Runs) -> Finding:
     return Finding.above(min(found), 1e-9, why)
 
 
-_says("4.6-long-time", "Sect. 4.1, Fig. 14", "4.6: the long-time behaviour is still poor.",
-      BOUNCES, scheme="dep-4.6")(poor)  # fmt: skip
-_says("4.4-long-time", "Sect. 4.1, Fig. 12", "4.4: the losses deteriorate the long-time behaviour.",
-      BOUNCES, scheme="dep-4.4")(poor)  # fmt: skip
-_says("4.1-long-time", "Sect. 4.1, Fig. 7", "Newmark with exact contact: poor long-time behaviour.",
-      BOUNCES, scheme="dep-4.1")(poor)  # fmt: skip
-_says("4.1-energy", "Sect. 4.1, Fig. 7", "Newmark with exact contact: poor energy conservation.", BOUNCES,
-      scheme="dep-4.1", growing=True)(poor_energy)  # fmt: skip
-_says("4.1-balance", "(44)", "Newmark with exact contact: E' - E is the work of (r' + r)/2.",
-      scheme="dep-4.1", mean=True)(balance_holds)  # fmt: skip
+_says(
+    "4.6-long-time",
+    "Sect. 4.1, Fig. 14",
+    "4.6: the long-time behaviour is still poor.",
+    BOUNCES,
+    scheme="dep-4.6",
+)(poor)
+_says(
+    "4.4-long-time",
+    "Sect. 4.1, Fig. 12",
+    "4.4: the losses deteriorate the long-time behaviour.",
+    BOUNCES,
+    scheme="dep-4.4",
+)(poor)
+_says(
+    "4.1-long-time",
+    "Sect. 4.1, Fig. 7",
+    "Newmark with exact contact: poor long-time behaviour.",
+    BOUNCES,
+    scheme="dep-4.1",
+)(poor)
+_says(
+    "4.1-energy",
+    "Sect. 4.1, Fig. 7",
+    "Newmark with exact contact: poor energy conservation.",
+    BOUNCES,
+    scheme="dep-4.1",
+    growing=True,
+)(poor_energy)
+_says(
+    "4.1-balance",
+    "(44)",
+    "Newmark with exact contact: E' - E is the work of (r' + r)/2.",
+    scheme="dep-4.1",
+    mean=True,
+)(balance_holds)
 
 
 @_says("4.1-work", "Sect. 4.1", "In 4.1 contact works negatively as it closes, positively as it opens.")
@@ -177,8 +218,10 @@ def _work(runs: Runs) -> Finding:
         f"The largest in a step that closes it: {max(closing):.1g}"
     )
     # A gap that opens and closes by a rounding does no work.
-    return replace(Finding.above(min(opening), 1e-12, why),
-                   reproduced=bool(min(opening) > 1e-12 and max(closing) < 1e-12))  # fmt: skip
+    return replace(
+        Finding.above(min(opening), 1e-12, why),
+        reproduced=bool(min(opening) > 1e-12 and max(closing) < 1e-12),
+    )
 
 
 @_says("4.1-structure", "Sect. 4.1, Fig. 7", "The oscillating contact pressure perturbs the whole structure.")
@@ -192,8 +235,13 @@ def _perturbed(runs: Runs) -> Finding:
     return Finding.above(float(np.mean(bent[0])), 10 * float(np.mean(bent[1])), why)
 
 
-_says("4.1-hht-damped", "Sect. 4.1, Fig. 8", "HHT with alpha = -0.2 damps the spurious oscillations.",
-      scheme="dep-4.1", settings=HHT)(is_quiet)  # fmt: skip
+_says(
+    "4.1-hht-damped",
+    "Sect. 4.1, Fig. 8",
+    "HHT with alpha = -0.2 damps the spurious oscillations.",
+    scheme="dep-4.1",
+    settings=HHT,
+)(is_quiet)
 
 
 @_says("4.1-hht-visible", "Fig. 8", "HHT with alpha = -0.2 damps, it does not remove: the first steps swing.")
@@ -210,28 +258,63 @@ def _visible(runs: Runs) -> Finding:
     return Finding.above(float(np.mean(swings)), 2 * LARGE, why)
 
 
-_says("4.1-hht-energy", "Sect. 4.1, Fig. 9", "HHT with alpha = -0.2: poor energy conservation.", BOUNCES,
-      scheme="dep-4.1", **HHT)(poor_energy)  # fmt: skip
+_says(
+    "4.1-hht-energy",
+    "Sect. 4.1, Fig. 9",
+    "HHT with alpha = -0.2: poor energy conservation.",
+    BOUNCES,
+    scheme="dep-4.1",
+    **HHT,
+)(poor_energy)
 for _theta in THETAS:
-    _says(f"4.2-damped-{_theta:g}", "Sect. 4.1",
-          f"The theta method damps the spurious oscillations as HHT does (theta = {_theta:g}).",
-          scheme="dep-4.2", settings={"theta": _theta})(is_quiet)  # fmt: skip
-    _says(f"4.2-energy-{_theta:g}", "Sect. 4.1",
-          f"The theta method conserves energy as poorly as HHT does (theta = {_theta:g}).", BOUNCES,
-          scheme="dep-4.2", places=1, theta=_theta)(poor_energy)  # fmt: skip
-_says("4.2-order", "Sect. 4.1", "Theta schemes are of first order (theta = 0.6).",
-      scheme="dep-4.2", expected=1.0, settings={"theta": 0.6})(is_of_order)  # fmt: skip
-_says("4.2-stable", "Sect. 4.1", "Theta schemes are stable with any step (theta = 0.6).",
-      scheme="dep-4.2", settings={"theta": 0.6})(stays_bounded)  # fmt: skip
-_says("4-order", "Remark 4.4", "A proper treatment of contact is not a matter of the order: 4.3 is Newmark.",
-      scheme="dep-4.3")(is_quiet)  # fmt: skip
+    _says(
+        f"4.2-damped-{_theta:g}",
+        "Sect. 4.1",
+        f"The theta method damps the spurious oscillations as HHT does (theta = {_theta:g}).",
+        scheme="dep-4.2",
+        settings={"theta": _theta},
+    )(is_quiet)
+    _says(
+        f"4.2-energy-{_theta:g}",
+        "Sect. 4.1",
+        f"The theta method conserves energy as poorly as HHT does (theta = {_theta:g}).",
+        BOUNCES,
+        scheme="dep-4.2",
+        places=1,
+        theta=_theta,
+    )(poor_energy)
+_says(
+    "4.2-order",
+    "Sect. 4.1",
+    "Theta schemes are of first order (theta = 0.6).",
+    scheme="dep-4.2",
+    expected=1.0,
+    settings={"theta": 0.6},
+)(is_of_order)
+_says(
+    "4.2-stable",
+    "Sect. 4.1",
+    "Theta schemes are stable with any step (theta = 0.6).",
+    scheme="dep-4.2",
+    settings={"theta": 0.6},
+)(stays_bounded)
+_says(
+    "4-order",
+    "Remark 4.4",
+    "A proper treatment of contact is not a matter of the order: 4.3 is Newmark.",
+    scheme="dep-4.3",
+)(is_quiet)
 
 
 @_says("4.1-no-newmark", "Sect. 4.1", "No implicit Newmark scheme has zero acceleration in contact.")
 def _none(runs: Runs) -> Finding:
     tried: tuple[dict[str, Any], ...] = (
-        {}, HHT, {"beta": 0.5, "gamma": 1.0}, {"beta": 0.3025, "gamma": 0.6}, {"beta": 0.4, "gamma": 0.5}
-    )  # fmt: skip
+        {},
+        HHT,
+        {"beta": 0.5, "gamma": 1.0},
+        {"beta": 0.3025, "gamma": 0.6},
+        {"beta": 0.4, "gamma": 0.5},
+    )
     found = [float(np.abs(accelerations(runs, "dep-4.1", 4, **p)[:, 1:]).max(axis=1).min()) for p in tried]
     why = (
         "largest acceleration of the node in steps two to four of contact over v_i / dt, the least of five "
@@ -240,8 +323,12 @@ def _none(runs: Runs) -> Finding:
     return Finding.above(min(found), 1e-6, why)
 
 
-_says("4.3-quiet", "Sect. 4.1, Fig. 10", "4.3: the large spurious oscillations have disappeared.",
-      scheme="dep-4.3")(is_quiet)  # fmt: skip
+_says(
+    "4.3-quiet",
+    "Sect. 4.1, Fig. 10",
+    "4.3: the large spurious oscillations have disappeared.",
+    scheme="dep-4.3",
+)(is_quiet)
 
 
 @_says("4.3-late", "Sect. 4.1", "4.3: the stabilization takes effect only one step after the impact.")
@@ -255,8 +342,10 @@ def _late(runs: Runs) -> Finding:
         f"difference of the first force from that of 4.1 over the exact one, largest of {PLACES}; limit: "
         f"rounding. In the second step it is {second.min():.2g} to {second.max():.2g}"
     )
-    return replace(Finding.below(float(first.max()), 1e-9, why),
-                   reproduced=bool(first.max() <= 1e-9 and second.mean() > LARGE))  # fmt: skip
+    return replace(
+        Finding.below(float(first.max()), 1e-9, why),
+        reproduced=bool(first.max() <= 1e-9 and second.mean() > LARGE),
+    )
 
 
 @_says("4.3-peak", "Sect. 4.1, Fig. 10", "4.3: the contact pressure has a peak just after the impact.")

@@ -7,6 +7,8 @@ from .signorini_phases import DOYEN
 __all__ = ["CLAIMS", "DOYEN"]
 
 CLAIMS: tuple[Claim, ...] = (
-    *signorini_penalty.CLAIMS, *signorini_velocity.CLAIMS, *signorini_massless.CLAIMS,
+    *signorini_penalty.CLAIMS,
+    *signorini_velocity.CLAIMS,
+    *signorini_massless.CLAIMS,
     *signorini_gibbs.CLAIMS,
-)  # fmt: skip
+)

@@ -30,7 +30,7 @@ from .signorini_phases import (
     oscillation,
     resting_courant,
     span,
-)  # fmt: skip
+)
 
 _says = Register()
 
@@ -69,8 +69,12 @@ def _tends(runs: Runs) -> Finding:
     return Finding.equal(order(steps, np.maximum(off, 1e-15)), 1.0, 1e-6, why)
 
 
-@_says("5.1-loses", "Sect. 5.1, Fig. 19",
-       "With the penalty the trapezoidal rule no longer conserves the energy.", BOUNCES)  # fmt: skip
+@_says(
+    "5.1-loses",
+    "Sect. 5.1, Fig. 19",
+    "With the penalty the trapezoidal rule no longer conserves the energy.",
+    BOUNCES,
+)
 def _no_longer(runs: Runs) -> Finding:
     found = bounces(runs, "dep-5.1")
     one, four = (numbers(found, f"energy_change_{n}") for n in (1, 4))
@@ -94,8 +98,9 @@ def _with_penalty(runs: Runs) -> Finding:
     return Finding.below(worst, ROUNDING, why)
 
 
-@_says("5.2-recovers", "Sect. 5.1",
-       "Its discretization of the penalty recovers energy conservation.", BOUNCES)  # fmt: skip
+@_says(
+    "5.2-recovers", "Sect. 5.1", "Its discretization of the penalty recovers energy conservation.", BOUNCES
+)
 def _recovers(runs: Runs) -> Finding:
     found = numbers(bounces(runs, "dep-5.2"), "energy_change_4")
     why = f"relative change of E - F.u over four periods, the largest of {FEW_PLACES}; limit: rounding"
@@ -115,12 +120,16 @@ def _not_better(runs: Runs, case: str, name: str) -> Finding:
 
 
 for _case, _name, _text in (
-    (IMPACT, "error_u", "displacement, impact"), (BOUNCES, "error_u", "displacement, bounces"),
+    (IMPACT, "error_u", "displacement, impact"),
+    (BOUNCES, "error_u", "displacement, bounces"),
     (IMPACT, "force_oscillation", "pressure, impact"),
-):  # fmt: skip
-    _says(f"5.2-not-better-{_text.replace(', ', '-')}", "Sect. 5.1",
-          f"The energy-conserving penalty gives no significantly better results ({_text}).", _case,
-          )(partial(_not_better, case=_case, name=_name))  # fmt: skip
+):
+    _says(
+        f"5.2-not-better-{_text.replace(', ', '-')}",
+        "Sect. 5.1",
+        f"The energy-conserving penalty gives no significantly better results ({_text}).",
+        _case,
+    )(partial(_not_better, case=_case, name=_name))
 
 
 def _limit_of_penalty(runs: Runs, eps: float) -> Finding:
@@ -137,9 +146,11 @@ def _limit_of_penalty(runs: Runs, eps: float) -> Finding:
 
 
 for _eps in (1e-2, 1e-3, 1e-4):
-    _says(f"5.3-limit-{_eps:g}", "Sect. 5.2",
-          f"The penalty stiffens the equations, which limits the stable step (eps = {_eps:g} m/N).",
-          )(partial(_limit_of_penalty, eps=_eps))  # fmt: skip
+    _says(
+        f"5.3-limit-{_eps:g}",
+        "Sect. 5.2",
+        f"The penalty stiffens the equations, which limits the stable step (eps = {_eps:g} m/N).",
+    )(partial(_limit_of_penalty, eps=_eps))
 
 
 @_says("5.3-tightens", "Sects. 1, 5.2", "A penalty tightens the stability condition of explicit schemes.")

@@ -35,9 +35,7 @@ _Judge = TypeVar("_Judge", bound=Callable[..., Finding])
 class Register(list[Claim]):
     """Claims in the order in which they are entered."""
 
-    def __call__(
-        self, name: str, where: str, claim: str, case: str = IMPACT
-    ) -> Callable[[_Judge], _Judge]:  # fmt: skip
+    def __call__(self, name: str, where: str, claim: str, case: str = IMPACT) -> Callable[[_Judge], _Judge]:
         """Enters a claim that the decorated function judges."""
 
         def enter(judge: _Judge) -> _Judge:
@@ -60,7 +58,7 @@ def chosen(runs: Runs, scheme: str) -> str:
 
 def impacts(
     runs: Runs, scheme: str, parts: Sequence[float] | None = None, h: float | None = None, **settings: Any
-) -> list[Run]:  # fmt: skip
+) -> list[Run]:
     """One impact at different parts of a step."""
     if h is not None:
         settings["h"] = h

@@ -30,7 +30,7 @@ from .signorini_phases import (
     span,
     step_of,
     stress,
-)  # fmt: skip
+)
 
 _says = Register()
 
@@ -81,8 +81,11 @@ def _pressure_oscillates(runs: Runs) -> Finding:
     return Finding.above(float(found.min()), 0.01, why)
 
 
-@_says("6.1-unperturbed", "Sect. 6.1, Fig. 20",
-       "The contact pressure does not perturb the structure despite its oscillations.")  # fmt: skip
+@_says(
+    "6.1-unperturbed",
+    "Sect. 6.1, Fig. 20",
+    "The contact pressure does not perturb the structure despite its oscillations.",
+)
 def _unperturbed(runs: Runs) -> Finding:
     scheme, h = chosen(runs, "dep-6.1"), step_of(runs, "dep-6.1")
     times = BAR.contact_start + np.arange(0.3, 0.56, 9 * h)
@@ -107,12 +110,16 @@ def _long_time(runs: Runs) -> Finding:
     return Finding.below(found.mean() / other.mean(), 1.0, why)
 
 
-_says("6.2-limit", "Sect. 6.2", "Contact does not tighten the stability condition of central differences.",
-      )(partial(linear_limit, scheme="dep-6.2"))  # fmt: skip
+_says("6.2-limit", "Sect. 6.2", "Contact does not tighten the stability condition of central differences.")(
+    partial(linear_limit, scheme="dep-6.2")
+)
 
 
-@_says("6.2-similar-displacement", "Sect. 6.2, Fig. 22",
-       "The displacement in an impact is similar to that of 4.7.")  # fmt: skip
+@_says(
+    "6.2-similar-displacement",
+    "Sect. 6.2, Fig. 22",
+    "The displacement in an impact is similar to that of 4.7.",
+)
 def _similar_displacement(runs: Runs) -> Finding:
     worst = 0.0
     for a, b in zip(*(impacts(runs, s, h=EXPLICIT_STEP) for s in ("dep-6.2", "dep-4.7"))):
@@ -123,8 +130,11 @@ def _similar_displacement(runs: Runs) -> Finding:
     return Finding.below(worst, 1 + 1e-9, why)
 
 
-@_says("6.2-similar-pressure", "Sect. 6.2, Fig. 22",
-       "The contact pressure in an impact is similar to that of 4.7.")  # fmt: skip
+@_says(
+    "6.2-similar-pressure",
+    "Sect. 6.2, Fig. 22",
+    "The contact pressure in an impact is similar to that of 4.7.",
+)
 def _similar_pressure(runs: Runs) -> Finding:
     found, other = (oscillation(runs, s) for s in ("dep-6.2", "dep-4.7"))
     why = (
@@ -134,8 +144,12 @@ def _similar_pressure(runs: Runs) -> Finding:
     return Finding.below(float(max(found.max(), other.max())), 0.01, why)
 
 
-@_says("6.2-similar-bounces", "Sect. 6.2, Fig. 23",
-       "The displacement in bounces is similar to that of 4.7.", BOUNCES)  # fmt: skip
+@_says(
+    "6.2-similar-bounces",
+    "Sect. 6.2, Fig. 23",
+    "The displacement in bounces is similar to that of 4.7.",
+    BOUNCES,
+)
 def _similar_bounces(runs: Runs) -> Finding:
     pairs = list(zip(bounces(runs, "dep-6.2"), bounces(runs, "dep-4.7")))
     found = max(norm35(a["u"], b["u"]) / b.results["error_u"] for a, b in pairs)
@@ -146,8 +160,9 @@ def _similar_bounces(runs: Runs) -> Finding:
     return Finding.below(found, 0.5, why)
 
 
-@_says("6.2-similar-energy", "Sect. 6.2, Fig. 23",
-       "The energy in bounces is similar to that of 4.7.", BOUNCES)  # fmt: skip
+@_says(
+    "6.2-similar-energy", "Sect. 6.2, Fig. 23", "The energy in bounces is similar to that of 4.7.", BOUNCES
+)
 def _similar_energy(runs: Runs) -> Finding:
     found, other = (numbers(bounces(runs, s), "energy_change_4") for s in ("dep-6.2", "dep-4.7"))
     ratio = float(found.mean() / other.mean())

@@ -65,11 +65,24 @@ def _finish(axes: Any, figure: Any) -> None:
 
 
 FIGURES: tuple[Figure, ...] = (
-    Figure("distasio-fig15", CASE, DI_STASIO, "Fig. 15", "Position without friction, first 5 s",
-           partial(draw_position, law={})),
+    Figure(
+        "distasio-fig15",
+        CASE,
+        DI_STASIO,
+        "Fig. 15",
+        "Position without friction, first 5 s",
+        partial(draw_position, law={}),
+    ),
     Figure("distasio-fig16", CASE, DI_STASIO, "Fig. 16", "Angular momentum without friction", draw_momentum),
-    Figure("distasio-fig17", CASE, DI_STASIO, "Fig. 17", "Position with friction, first 5 s",
-           partial(draw_position, law=RUBS)),
-    Figure("distasio-fig18", CASE, DI_STASIO, "Fig. 18", "Angular momentum with friction",
-           draw_rubbed_momentum),
-)  # fmt: skip
+    Figure(
+        "distasio-fig17",
+        CASE,
+        DI_STASIO,
+        "Fig. 17",
+        "Position with friction, first 5 s",
+        partial(draw_position, law=RUBS),
+    ),
+    Figure(
+        "distasio-fig18", CASE, DI_STASIO, "Fig. 18", "Angular momentum with friction", draw_rubbed_momentum
+    ),
+)

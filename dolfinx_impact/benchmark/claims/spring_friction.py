@@ -37,7 +37,7 @@ from .spring_runs import (
     rubbed,
     rubbing_losses,
     swing,
-)  # fmt: skip
+)
 
 
 def judge_tangential(runs: Runs) -> Finding:
@@ -50,10 +50,11 @@ def judge_tangential(runs: Runs) -> Finding:
         worst = max(worst, float(np.abs(change - explained).max() / abs(kept(run)[0])))
         gains, hits = gains + int(np.sum(change[at - 1] >= 0)), hits + at.size
     finding = Finding.below(
-        worst, ROUNDING,
+        worst,
+        ROUNDING,
         f"Largest relative difference, in a step, between the change of the momentum and x ^ r_t; of {hits} "
         f"impulses {hits - gains} decrease it (for Moreau-Jean the momentum with (h^2/4) v ^ F).",
-    )  # fmt: skip
+    )
     return finding if hits and not gains else Finding.above(hits - gains, hits, "Impulses that decrease it.")
 
 
@@ -67,11 +68,12 @@ def judge_tangent(runs: Runs) -> Finding:
         pressed += int(np.sum(run["r"][late] > 0))
     curved = p["k"] * (p["radius"] - p["l0"]) / p["m"] * p["h"] ** 2
     finding = Finding.below(
-        worst, curved,
+        worst,
+        curved,
         "Distance of the farthest point from the wall in the last 20 s [m], both schemes, where no impulse "
         "acts; tolerance: the way h^2 a that the spring bends the path in a step. The last impact left no "
         "radial velocity at the wall, so that the orbit turns there.",
-    )  # fmt: skip
+    )
     return finding if not pressed else Finding.equal(pressed, 0, 0, "Impulses in the last 20 s.")
 
 
@@ -92,11 +94,14 @@ def judge_final(runs: Runs, h: float = FINE_LONG) -> Finding:
     ends = [float(momentum(run)[run["t"] >= 80].mean()) for run in (central, theta)]
     reference = float(momentum(fine)[-1])
     return Finding(
-        max(ends), reference, 0.0, bool(max(ends) < reference),
+        max(ends),
+        reference,
+        0.0,
+        bool(max(ends) < reference),
         f"Larger one of CD-Lagrange ({ends[0]:.5g}) and Moreau-Jean ({ends[1]:.5g}), mean of the last 20 s "
         f"[kg m^2/s], against CD-Lagrange at h = {h:g} s. In the limit it is {rubbed(central):.6g}, after "
         "one impact; later ones take a part of order sqrt(h), which depends on where in the step they fall.",
-    )  # fmt: skip
+    )
 
 
 def judge_contact_time(runs: Runs, h: float = 1e-3) -> Finding:
@@ -104,11 +109,12 @@ def judge_contact_time(runs: Runs, h: float = 1e-3) -> Finding:
     made = [runs(CASE, scheme, **RUBS) for scheme in (CD, MJ)] + [runs(CASE, CD, h=h, **RUBS)]
     central, theta, fine = (impacts(run).size * run.results["h"] for run in made)
     return Finding.above(
-        min(central, theta), fine,
+        min(central, theta),
+        fine,
         f"Steps with an impulse times h in 100 s [s], the fewer of CD-Lagrange ({central:.3g}) and "
         f"Moreau-Jean ({theta:.3g}), against CD-Lagrange at h = {h:g} s. The motion itself has one impact, "
         "without duration.",
-    )  # fmt: skip
+    )
 
 
 def judge_phases(runs: Runs, h: float = FINE_LONG) -> Finding:
@@ -116,11 +122,12 @@ def judge_phases(runs: Runs, h: float = FINE_LONG) -> Finding:
     counts = [runs(CASE, scheme, **RUBS).results["contact_phases"] for scheme in (CD, MJ)]
     fine = refined(runs, h, 0.1, **RUBS).results["contact_phases"]
     return Finding.above(
-        min(counts), fine,
+        min(counts),
+        fine,
         f"Phases of contact in 100 s: CD-Lagrange {counts[0]}, Moreau-Jean {counts[1]}, refined (h = {h:g} "
         f"s) {fine}. A step stops the mass behind the wall, to be hit again on the way back: a smaller one "
         "makes these impacts weaker, not fewer.",
-    )  # fmt: skip
+    )
 
 
 def judge_visible_impacts(runs: Runs, h: float = FINE) -> Finding:
@@ -129,11 +136,12 @@ def judge_visible_impacts(runs: Runs, h: float = FINE) -> Finding:
     fine = rubbing_losses(refined(runs, h, 0.01, t_end=5, **RUBS))
     counts, few = [int(np.sum(losses > VISIBLE)) for losses in found], fine[fine <= VISIBLE]
     return Finding.above(
-        min(counts), fine.size - few.size,
+        min(counts),
+        fine.size - few.size,
         f"Impacts of the first 5 s that take more than {VISIBLE:.0%} of the initial momentum, the fewer ones "
         f"of CD-Lagrange ({counts[0]}) and Moreau-Jean ({counts[1]}), against {fine.size - few.size} of "
         f"CD-Lagrange at h = {h:g} s; its {few.size} weaker ones take {100 * few.sum():.2g} % together.",
-    )  # fmt: skip
+    )
 
 
 def judge_mean(runs: Runs) -> Finding:
@@ -143,10 +151,13 @@ def judge_mean(runs: Runs) -> Finding:
     first, second = (L[(run["t"] >= a) & (run["t"] < a + 10)] for a in (80, 90))
     apart, size = abs(float(first.mean() - second.mean())), swing(L[run["t"] >= 80])
     return Finding(
-        size, apart, 0.0, bool(size > max(2 * apart, ROUNDING * abs(L[0]))),
+        size,
+        apart,
+        0.0,
+        bool(size > max(2 * apart, ROUNDING * abs(L[0]))),
         f"Swing of x ^ m v in the last 20 s [kg m^2/s], against the difference between its means in the two "
         f"halves, {apart:.2g}: it goes up and down about {L[run['t'] >= 80].mean():.4g} and stays there.",
-    )  # fmt: skip
+    )
 
 
 def judge_dissipative(runs: Runs) -> Finding:
@@ -158,10 +169,11 @@ def judge_dissipative(runs: Runs) -> Finding:
         falls = np.all(np.diff(work) <= ROUNDING * run["kinetic"][0])
         taken.append(-work[-1] / run["kinetic"][0] if falls and run.results["momentum_loss"] > 0 else 0.0)
     return Finding.above(
-        min(taken), 0.0,
+        min(taken),
+        0.0,
         "Energy that contact takes over 100 s as a part of the kinetic energy at the start, the smaller one "
         "of both schemes; its work is negative in every step, and the momentum ends lower.",
-    )  # fmt: skip
+    )
 
 
 def judge_coulomb(runs: Runs) -> Finding:
@@ -177,10 +189,11 @@ def judge_coulomb(runs: Runs) -> Finding:
         misfit = np.hypot(*(r_t + mu * r[:, None] * direction).T)
         worst, hits = max(worst, float(np.max(misfit / r, initial=0.0))), hits + at.size
     return Finding.below(
-        worst if hits else math.inf, ROUNDING,
+        worst if hits else math.inf,
+        ROUNDING,
         f"Largest misfit of Coulomb's law (42), r_t against -mu r along the slip, over r, in {hits} impulses "
         "of both schemes: CD-Lagrange has it in closed form.",
-    )  # fmt: skip
+    )
 
 
 def judge_complexity(runs: Runs, steps: int = 200) -> Finding:
@@ -188,11 +201,12 @@ def judge_complexity(runs: Runs, steps: int = 200) -> Finding:
     found = {s: [_operations(runs, s, mu, steps) for mu in (0.0, RUBS["friction"])] for s in (CD, MJ)}
     listed = "; ".join(f"{s}: {rough:.4g} with, {smooth:.4g} without" for s, (smooth, rough) in found.items())
     return Finding.below(
-        max(0.0, *(rough - smooth for smooth, rough in found.values())), 1.0,
+        max(0.0, *(rough - smooth for smooth, rough in found.values())),
+        1.0,
         "Operations that friction adds to a step with an impulse, at e = 0: evaluations of the forces and of "
         f"the contact, linear systems of Newton iterations ({listed}); the limit is one. CD-Lagrange never "
         "iterates.",
-    )  # fmt: skip
+    )
 
 
 def _operations(runs: Runs, scheme: str, mu: float, steps: int) -> float:

@@ -24,20 +24,22 @@ LIMIT = 1e-8
 def judge_symplectic(runs: Runs) -> Finding:
     """Decides ``distasio-spring-symplectic``."""
     return Finding.below(
-        defect(runs, CD), LIMIT,
+        defect(runs, CD),
+        LIMIT,
         "Largest entry of DF^T J DF - J for a step F without contact in (u_n, v_{n+1/2}), by differences "
         f"of {CHANGE:g} m and m/s, whose own error is about their square.",
-    )  # fmt: skip
+    )
 
 
 def judge_not_symplectic(runs: Runs) -> Finding:
     """Decides ``csma-spring-symplectic``."""
     drift, size = runs(CASE, MJ).results["momentum_drift"], defect(runs, MJ)
     return Finding.above(
-        size if drift > ROUNDING else 0.0, LIMIT,
+        size if drift > ROUNDING else 0.0,
+        LIMIT,
         "Largest entry of DF^T J DF - J for a step F of Moreau-Jean without contact in (u_n, v_n); its "
         f"angular momentum changes by up to {drift:.2g} of itself. CD-Lagrange keeps both.",
-    )  # fmt: skip
+    )
 
 
 def judge_better(runs: Runs, starts: int = 9, h: float = 1e-4) -> Finding:
@@ -48,11 +50,12 @@ def judge_better(runs: Runs, starts: int = 9, h: float = 1e-4) -> Finding:
         ratios.append(errors[1] / errors[0])
         listed.append(f"{errors[0]:.3g} against {errors[1]:.3g} {name} friction")
     return Finding.above(
-        min(ratios), 1.0,
+        min(ratios),
+        1.0,
         "Error of Moreau-Jean's position over that of CD-Lagrange in norm (35), over 5 s, mean over "
         f"{starts} starts about the paper's, the smaller ratio ({', '.join(listed)}); the reference is "
         f"CD-Lagrange at h = {h:g} s.",
-    )  # fmt: skip
+    )
 
 
 def defect(runs: Runs, scheme: str) -> float:

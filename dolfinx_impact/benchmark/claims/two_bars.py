@@ -7,5 +7,8 @@ from .two_bars_figures import FIGURES
 __all__ = ["CLAIMS", "FIGURES"]
 
 CLAIMS: tuple[Claim, ...] = (
-    *two_bars_motion.CLAIMS, *two_bars_impact.CLAIMS, *two_bars_orders.CLAIMS, *two_bars_scheme.CLAIMS,
-)  # fmt: skip
+    *two_bars_motion.CLAIMS,
+    *two_bars_impact.CLAIMS,
+    *two_bars_orders.CLAIMS,
+    *two_bars_scheme.CLAIMS,
+)

@@ -25,7 +25,7 @@ from .two_bars_measures import (
     exact_force,
     finer_steps,
     force,
-)  # fmt: skip
+)
 
 _END = 180.0
 _LABELS = {CD: "CD-Lagrange", MJ: "Moreau-Jean, θ = 1"}
@@ -91,9 +91,12 @@ def draw_energies(runs: Runs, figure: Any) -> None:
     ax, run = figure.subplots(), runs(CASE, CD)
     kept = run["kinetic"] + run["complementary"] + run["internal"]
     curves = {
-        "kinetic": run["kinetic"], "internal": run["internal"], "complementary": run["complementary"],
-        "work of contact": run["contact"], "kinetic + internal + complementary": kept,
-    }  # fmt: skip
+        "kinetic": run["kinetic"],
+        "internal": run["internal"],
+        "complementary": run["complementary"],
+        "work of contact": run["contact"],
+        "kinetic + internal + complementary": kept,
+    }
     markers = ("s", "^", "o", "D", None)
     lines = ("-", "--", "-.", (0, (1, 1)), "-")
     for (name, energy), marker, line in zip(curves.items(), markers, lines):
@@ -173,10 +176,16 @@ FIGURES: tuple[Figure, ...] = (
     _figure(6, "energy balance of one bar with CD-Lagrange", draw_energies),
     _figure(7, "contact force and acceleration for different steps", draw_force),
     _figure(8, "impulse for different steps", draw_impulse),
-    _figure(9, "order of convergence in time after the release",
-            partial(draw_convergence, study=convergence_in_time, quantity="time step Δt [µs]",
-                    over_steps=True)),
-    _figure(10, "order of convergence in space after the release",
-            partial(draw_convergence, study=convergence_in_space, quantity="element size h [mm]",
-                    over_steps=False)),
-)  # fmt: skip
+    _figure(
+        9,
+        "order of convergence in time after the release",
+        partial(draw_convergence, study=convergence_in_time, quantity="time step Δt [µs]", over_steps=True),
+    ),
+    _figure(
+        10,
+        "order of convergence in space after the release",
+        partial(
+            draw_convergence, study=convergence_in_space, quantity="element size h [mm]", over_steps=False
+        ),
+    ),
+)

@@ -29,7 +29,7 @@ from .two_bars_measures import (
     in_contact,
     meeting,
     steps_of,
-)  # fmt: skip
+)
 
 _says = Register()
 _FIG6, _FIG7, _FIG8 = (f"Sect. 3.1, Fig. {name}" for name in ("6", "7", "8"))
@@ -74,9 +74,9 @@ def _loss(runs: Runs, scheme: str) -> Finding:
 
 
 _says("loss", _FIG6, "The bar loses 1.25 % of the kinetic energy.")(partial(_loss, scheme=CD))
-_says("loss-moreau", _FIG6,
-      "With Moreau-Jean the same is seen (taken as: theta = 1 loses 1.25 % too).",
-      )(partial(_loss, scheme=MJ))  # fmt: skip
+_says("loss-moreau", _FIG6, "With Moreau-Jean the same is seen (taken as: theta = 1 loses 1.25 % too).")(
+    partial(_loss, scheme=MJ)
+)
 
 
 def _loss_at_jump(runs: Runs, scheme: str) -> Finding:
@@ -93,11 +93,14 @@ def _loss_at_jump(runs: Runs, scheme: str) -> Finding:
     return Finding.equal(share, 1.0, 1e-9, why)
 
 
-_says("loss-at-jump", _FIG6, "The loss is due to the jump of the velocity.",
-      )(partial(_loss_at_jump, scheme=CD))  # fmt: skip
-_says("loss-at-jump-moreau", _FIG6,
-      "With Moreau-Jean the same is seen (taken as: its loss is due to the jump too).",
-      )(partial(_loss_at_jump, scheme=MJ))  # fmt: skip
+_says("loss-at-jump", _FIG6, "The loss is due to the jump of the velocity.")(
+    partial(_loss_at_jump, scheme=CD)
+)
+_says(
+    "loss-at-jump-moreau",
+    _FIG6,
+    "With Moreau-Jean the same is seen (taken as: its loss is due to the jump too).",
+)(partial(_loss_at_jump, scheme=MJ))
 
 
 @_says("no-work", _FIG6, "After the impact nothing more is dissipated: contact forces do no work.")
@@ -125,8 +128,11 @@ def _preserves(runs: Runs) -> Finding:
     return Finding.below(float(drift), 1e-12, why)
 
 
-@_says("preserves-momentum", "Sect. 2.3.2",
-       "Central differences preserve the linear momentum (each bar's changes by the impulses alone).")
+@_says(
+    "preserves-momentum",
+    "Sect. 2.3.2",
+    "Central differences preserve the linear momentum (each bar's changes by the impulses alone).",
+)
 def _momentum(runs: Runs) -> Finding:
     results = runs(CASE, CD).results
     gained = results["rebound_velocity"] + BAR.v0 - results["impulse_sum"] / MASS
@@ -137,8 +143,11 @@ def _momentum(runs: Runs) -> Finding:
     return Finding.below(gained / BAR.v0, 1e-11, why)
 
 
-@_says("loss-refined", f"{_FIG6}; Fig. 8",
-       "A finer mesh makes the loss vanish, the behaviour tends to a conservative one.")  # fmt: skip
+@_says(
+    "loss-refined",
+    f"{_FIG6}; Fig. 8",
+    "A finer mesh makes the loss vanish, the behaviour tends to a conservative one.",
+)
 def _loss_refined(runs: Runs) -> Finding:
     found = [runs(CASE, CD, elements=n) for n in MESHES]
     lost = [run.results["energy_lost"] for run in found]
@@ -186,8 +195,7 @@ def _force_after(runs: Runs) -> Finding:
     return Finding.below(max(sizes), LINE, why)
 
 
-@_says("acceleration-first", f"{_FIG7}b",
-       "The acceleration at the first contact does not converge.")  # fmt: skip
+@_says("acceleration-first", f"{_FIG7}b", "The acceleration at the first contact does not converge.")
 def _acceleration_first(runs: Runs) -> Finding:
     found = finer_steps(runs, CD)
     peaks = [float(abs(acceleration(run)[meeting(run)])) for run in found]

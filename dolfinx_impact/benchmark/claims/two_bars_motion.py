@@ -39,7 +39,7 @@ from .two_bars_measures import (
     ringing,
     steps_of,
     ups_and_downs,
-)  # fmt: skip
+)
 
 _says = Register()
 _TEXT = "Sect. 3.1"
@@ -109,12 +109,16 @@ def _exact_sum(run: Run) -> float:
 
 
 for _name in ("displacement", "velocity", "force"):
-    _says(f"accurate-{_name}", _FIG4,
-          f"CD-Lagrange is very close to the exact solution ({_name}).")(partial(_accurate, name=_name))
+    _says(f"accurate-{_name}", _FIG4, f"CD-Lagrange is very close to the exact solution ({_name}).")(
+        partial(_accurate, name=_name)
+    )
 
 
-@_says("accurate-compared", "Abstract; Sect. 4",
-       "Beside Moreau-Jean with theta = 1 CD-Lagrange is the accurate scheme.")  # fmt: skip
+@_says(
+    "accurate-compared",
+    "Abstract; Sect. 4",
+    "Beside Moreau-Jean with theta = 1 CD-Lagrange is the accurate scheme.",
+)
 def _compared(runs: Runs) -> Finding:
     ours, theirs = errors(runs(CASE, CD)), errors(runs(CASE, MJ))
     found = {name: ours[name] / theirs[name] for name in ours}
@@ -158,14 +162,19 @@ def _penetration_falls(runs: Runs, scheme: str) -> Finding:
 
 
 for _scheme in BOTH:
-    _says(f"penetration-{_scheme}", _FIG4, f"In contact the bars penetrate by very little ({_scheme}).",
-          )(partial(_penetration, scheme=_scheme))  # fmt: skip
-    _says(f"penetration-order-{_scheme}", _FIG4, f"Smaller steps make the penetration smaller ({_scheme}).",
-          )(partial(_penetration_falls, scheme=_scheme))  # fmt: skip
+    _says(f"penetration-{_scheme}", _FIG4, f"In contact the bars penetrate by very little ({_scheme}).")(
+        partial(_penetration, scheme=_scheme)
+    )
+    _says(f"penetration-order-{_scheme}", _FIG4, f"Smaller steps make the penetration smaller ({_scheme}).")(
+        partial(_penetration_falls, scheme=_scheme)
+    )
 
 
-@_says("quiet-motion", _FIG4,
-       "While the bars touch nothing oscillates (displacement and velocity, both schemes).")  # fmt: skip
+@_says(
+    "quiet-motion",
+    _FIG4,
+    "While the bars touch nothing oscillates (displacement and velocity, both schemes).",
+)
 def _quiet(runs: Runs) -> Finding:
     def moved(run: Run) -> float:
         now = in_contact(run)
@@ -212,8 +221,7 @@ def _rings(runs: Runs) -> Finding:
     return Finding.above(_up_and_down(run), LINE, why)
 
 
-@_says("ringing-moreau", _FIG4,
-       "The oscillations after the release are CD-Lagrange's: Moreau-Jean has none.")  # fmt: skip
+@_says("ringing-moreau", _FIG4, "The oscillations after the release are CD-Lagrange's: Moreau-Jean has none.")
 def _no_ringing(runs: Runs) -> Finding:
     run = runs(CASE, MJ)
     late = float(np.abs(run["v_t"][released(run), 0] + BAR.v0).max()) / BAR.v0
@@ -225,9 +233,12 @@ def _no_ringing(runs: Runs) -> Finding:
     return Finding.below(_up_and_down(run), LINE, why)
 
 
-@_says("ringing-cause", _FIG4,
-       "These oscillations come mainly from the central difference scheme (taken as: with a step eight times "
-       "finer on the same mesh at most half of them is left).")  # fmt: skip
+@_says(
+    "ringing-cause",
+    _FIG4,
+    "These oscillations come mainly from the central difference scheme (taken as: with a step eight times "
+    "finer on the same mesh at most half of them is left).",
+)
 def _cause(runs: Runs) -> Finding:
     coarse, fine = (runs(CASE, CD, courant=c) for c in (STEPS[0], STEPS[-1]))
     still = ringing(runs(CASE, CD, courant=1.0))
@@ -244,8 +255,11 @@ def _velocity_error(run: Run) -> float:
     return norm35(run["v_t"][:, 0], exact_of(run).velocity(0.0, run["t"]))
 
 
-@_says("refined", "Sect. 3.1, Fig. 5",
-       "Refined in space and time the velocity converges to the exact one, at 0.8 of the critical step.")
+@_says(
+    "refined",
+    "Sect. 3.1, Fig. 5",
+    "Refined in space and time the velocity converges to the exact one, at 0.8 of the critical step.",
+)
 def _refined(runs: Runs) -> Finding:
     found = [runs(CASE, CD, elements=n, t_end=WINDOW) for n in MESHES]
     sizes = [_velocity_error(run) for run in found]
@@ -258,8 +272,11 @@ def _refined(runs: Runs) -> Finding:
     return also(falls, Finding.above(order(steps_of(found), sizes), 0.25, why))
 
 
-@_says("uniform-norm", "Appendix 3",
-       "Because of the jumps of the velocity no convergence shows in the uniform norm.")  # fmt: skip
+@_says(
+    "uniform-norm",
+    "Appendix 3",
+    "Because of the jumps of the velocity no convergence shows in the uniform norm.",
+)
 def _uniform(runs: Runs) -> Finding:
     found = [runs(CASE, CD, elements=n, t_end=WINDOW) for n in MESHES]
     sizes = [

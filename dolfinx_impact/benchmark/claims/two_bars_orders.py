@@ -25,7 +25,7 @@ from .two_bars_measures import (
     convergence_in_space,
     convergence_in_time,
     steps_of,
-)  # fmt: skip
+)
 
 _says = Register()
 #: How far a fitted order may be from the paper's.
@@ -53,9 +53,11 @@ def _order(runs: Runs, study: _Study, scheme: str, name: str) -> Finding:
 for _id, (_where, _study, _what) in _FIGURES.items():
     for _part, (_name, _quantity) in zip("ab", _NAMES.items()):
         for _scheme, _expected in _PAPER.items():
-            _says(f"{_id}-{_quantity}-{_scheme}", f"Sect. 3.1, {_where}{_part}",
-                  f"After the release the order in {_what} is {_expected:g} for the {_quantity} ({_scheme}).",
-                  )(partial(_order, study=_study, scheme=_scheme, name=_name))  # fmt: skip
+            _says(
+                f"{_id}-{_quantity}-{_scheme}",
+                f"Sect. 3.1, {_where}{_part}",
+                f"After the release the order in {_what} is {_expected:g} for the {_quantity} ({_scheme}).",
+            )(partial(_order, study=_study, scheme=_scheme, name=_name))
 
 
 def _higher(runs: Runs, name: str, courant: float) -> Finding:
@@ -71,18 +73,25 @@ def _higher(runs: Runs, name: str, courant: float) -> Finding:
 
 
 for _name, _quantity in _NAMES.items():
-    _says(f"higher-order-{_quantity}", "Abstract; Sects. 3.1, 4",
-          f"CD-Lagrange has a higher order than Moreau-Jean (h = c dt, {_quantity}).",
-          )(partial(_higher, name=_name, courant=1.0))  # fmt: skip
-    _says(f"higher-order-{_quantity}-courant-0.8", "Abstract; Sects. 3.1, 4",
-          "CD-Lagrange has a higher order than Moreau-Jean generally (taken as: at the 0.8 of the critical "
-          f"step of Fig. 4 too, {_quantity}).",
-          )(partial(_higher, name=_name, courant=0.8))  # fmt: skip
+    _says(
+        f"higher-order-{_quantity}",
+        "Abstract; Sects. 3.1, 4",
+        f"CD-Lagrange has a higher order than Moreau-Jean (h = c dt, {_quantity}).",
+    )(partial(_higher, name=_name, courant=1.0))
+    _says(
+        f"higher-order-{_quantity}-courant-0.8",
+        "Abstract; Sects. 3.1, 4",
+        "CD-Lagrange has a higher order than Moreau-Jean generally (taken as: at the 0.8 of the critical "
+        f"step of Fig. 4 too, {_quantity}).",
+    )(partial(_higher, name=_name, courant=0.8))
 
 
-@_says("moreau-order-one", "Sect. 1",
-       "Moreau-Jean is of order one, in smooth and in nonsmooth phases (taken as: of this finite element "
-       "bar, mesh and step refined together).")  # fmt: skip
+@_says(
+    "moreau-order-one",
+    "Sect. 1",
+    "Moreau-Jean is of order one, in smooth and in nonsmooth phases (taken as: of this finite element "
+    "bar, mesh and step refined together).",
+)
 def _moreau_order(runs: Runs) -> Finding:
     found = {name: convergence_in_time(runs, MJ, name).order for name in _NAMES}
     why = (
@@ -101,8 +110,9 @@ def _filled(t: NDArray, v: NDArray) -> NDArray:
     line = np.column_stack([t / WINDOW, v / BAR.v0])
     lengths = np.linalg.norm(np.diff(line, axis=0), axis=1)
     counts = np.maximum(np.ceil(lengths / 5e-4).astype(int), 1)
-    parts = [a + np.linspace(0, 1, n, endpoint=False)[:, None] * (b - a)
-             for a, b, n in zip(line, line[1:], counts)]  # fmt: skip
+    parts = [
+        a + np.linspace(0, 1, n, endpoint=False)[:, None] * (b - a) for a, b, n in zip(line, line[1:], counts)
+    ]
     return np.vstack([*parts, line[-1:]])
 
 
@@ -135,7 +145,8 @@ def _same_order(runs: Runs, courant: float) -> Finding:
 
 _SAME = "The summed norm (94) shows the order of the Hausdorff distance of the filled graphs"
 _says("hausdorff", "Appendix 3", f"{_SAME} (h = c dt).")(partial(_same_order, courant=1.0))
-_says("hausdorff-courant-0.8", "Appendix 3",
-      f"{_SAME} (taken as: at 0.8 of the critical step too).")(partial(_same_order, courant=0.8))  # fmt: skip
+_says("hausdorff-courant-0.8", "Appendix 3", f"{_SAME} (taken as: at 0.8 of the critical step too).")(
+    partial(_same_order, courant=0.8)
+)
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

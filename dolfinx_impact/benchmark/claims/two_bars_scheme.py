@@ -58,8 +58,11 @@ def _no_parameters(runs: Runs) -> Finding:
     return Finding.equal(len(_numbers(runs.scheme(CD))), 0, 0, why)
 
 
-@_says("diagonal", "Sect. 2.3.2, (49)",
-       "H is diagonal, as the mass is lumped and the meshes match: no system is solved for the impulses.")
+@_says(
+    "diagonal",
+    "Sect. 2.3.2, (49)",
+    "H is diagonal, as the mass is lumped and the meshes match: no system is solved for the impulses.",
+)
 def _diagonal(runs: Runs) -> Finding:
     run, moved = runs(CASE, CD), motion(runs, CD)
     k = meeting(run)
@@ -77,16 +80,25 @@ def _diagonal(runs: Runs) -> Finding:
     return Finding.below(float(others), 1e-12, why)
 
 
-@_says("constraints", "Sect. 2.3.2, (47)",
-       "Closed gaps have v >= 0, lambda >= 0 and v lambda = 0 after the step, exactly.")  # fmt: skip
+@_says(
+    "constraints",
+    "Sect. 2.3.2, (47)",
+    "Closed gaps have v >= 0, lambda >= 0 and v lambda = 0 after the step, exactly.",
+)
 def _constraints(runs: Runs) -> Finding:
     run = runs(CASE, CD)
     opening = -run["v"].sum(axis=1) / (2 * BAR.v0)
     impulse = run["r"][:, 0]
     closed = run["gap"][:, 0] <= run.summary["parameters"]["gap_tolerance"]
     pushed = int(np.count_nonzero(impulse))
-    off = np.max([np.max(-opening[closed], initial=0.0), np.max(-impulse) / (np.ptp(impulse) or 1.0),
-                  np.max(np.abs(opening) * (impulse > 0)), float(np.any(impulse[~closed] != 0))])  # fmt: skip
+    off = np.max(
+        [
+            np.max(-opening[closed], initial=0.0),
+            np.max(-impulse) / (np.ptp(impulse) or 1.0),
+            np.max(np.abs(opening) * (impulse > 0)),
+            float(np.any(impulse[~closed] != 0)),
+        ]
+    )
     why = (
         "largest closing velocity of a closed gap over 2 v0, opening one while an impulse acts, and negative "
         f"impulse; limit: rounding. {pushed} steps have an impulse"

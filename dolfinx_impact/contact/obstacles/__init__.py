@@ -8,6 +8,15 @@ from .revolution import Cone, Cylinder, Torus
 from .shapes import Obstacle, Plane, Shape, Sphere
 
 __all__ = [
-    "Box", "Cone", "Cylinder", "MovingObstacle", "Obstacle", "Plane", "Shape", "SignedDistance", "Sphere",
-    "Torus", "UnionObstacle",
-]  # fmt: skip
+    "Box",
+    "Cone",
+    "Cylinder",
+    "MovingObstacle",
+    "Obstacle",
+    "Plane",
+    "Shape",
+    "SignedDistance",
+    "Sphere",
+    "Torus",
+    "UnionObstacle",
+]

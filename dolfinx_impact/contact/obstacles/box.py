@@ -28,9 +28,8 @@ class Box(Shape):
     _name = "box"
 
     def __init__(
-        self, center: Vector, size: Vector, *, axes: ArrayLike | None = None,
-        inside: bool = False,
-    ) -> None:  # fmt: skip
+        self, center: Vector, size: Vector, *, axes: ArrayLike | None = None, inside: bool = False
+    ) -> None:
         self.center = place("box", "center", center)
         super().__init__(self.center.size)
         self.half = 0.5 * arguments.floats(size)
@@ -59,8 +58,9 @@ class Box(Shape):
             return (self,)
         return tuple(
             Plane(self.center + side * half * axis, -side * axis)
-            for axis, half in zip(self.axes, self.half) for side in (-1.0, 1.0)
-        )  # fmt: skip
+            for axis, half in zip(self.axes, self.half)
+            for side in (-1.0, 1.0)
+        )
 
     def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
         """Signed distances from the surface; inside: from the planes of the sides; shape (p,) [m]."""

@@ -42,10 +42,14 @@ class SignedDistance(Shape):
     fallible = True
 
     def __init__(
-        self, function: Callable[[Any], Any] | Any, gdim: int, *,
-        gradient: Callable[[NDArray], ArrayLike] | None = None, length: float = 1e-2,
+        self,
+        function: Callable[[Any], Any] | Any,
+        gdim: int,
+        *,
+        gradient: Callable[[NDArray], ArrayLike] | None = None,
+        length: float = 1e-2,
         probe: ArrayLike | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if gdim not in (1, 2, 3):
             raise ValueError(f"a signed distance has 1, 2 or 3 directions, not {gdim}")
         super().__init__(int(gdim))

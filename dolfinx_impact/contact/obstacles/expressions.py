@@ -115,7 +115,7 @@ class _Calls:
             return self._enter(parts[0], tuple(at), indices)
         if isinstance(node, classes.ComponentTensor):
             bound = {i.count(): value for i, value in zip(parts[1], component)}
-            return self._enter(parts[0], component[len(bound):], indices | bound)
+            return self._enter(parts[0], component[len(bound) :], indices | bound)
         if isinstance(node, classes.ListTensor):
             return self._enter(parts[component[0]], component[1:], indices)
         if isinstance(node, classes.IndexSum):
@@ -126,8 +126,9 @@ class _Calls:
             if isinstance(node, kind):
                 return function, tuple(
                     self._enter(part, component if getattr(part, "ufl_shape", ()) else (), indices)
-                    for part in parts if not isinstance(part, classes.Label)
-                )  # fmt: skip
+                    for part in parts
+                    if not isinstance(part, classes.Label)
+                )
         return _leaf(node, component), ()
 
 

@@ -42,10 +42,16 @@ class MovingObstacle(Shape):
     moving, fallible, _name = True, True, "moving obstacle"
 
     def __init__(
-        self, obstacle: Obstacle, *, translation: Any = None, rotation: Any = None,
-        center: ArrayLike | None = None, translation_rate: Callable[[float], ArrayLike] | None = None,
-        rotation_rate: Signal | None = None, time_scale: float = 1e-3,
-    ) -> None:  # fmt: skip
+        self,
+        obstacle: Obstacle,
+        *,
+        translation: Any = None,
+        rotation: Any = None,
+        center: ArrayLike | None = None,
+        translation_rate: Callable[[float], ArrayLike] | None = None,
+        rotation_rate: Signal | None = None,
+        time_scale: float = 1e-3,
+    ) -> None:
         arguments.part(obstacle)
         super().__init__(obstacle.gdim)
         if translation is None and rotation is None:
@@ -203,7 +209,7 @@ def _spin(given: Any, gdim: int) -> tuple[NDArray, Signal] | None:
         return np.array([[0.0, -1.0], [1.0, 0.0]]), checked_signal("rotation", given)
     if callable(given):
         raise ValueError("a rotation in 3D needs its axis: give (axis, signal)")
-    (axis, signal), = _pairs("rotation", given)
+    ((axis, signal),) = _pairs("rotation", given)
     x, y, z = unit("rotation", "axis", axis, 3)
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), checked_signal("rotation", signal)
 

@@ -115,6 +115,4 @@ def compiled(kind: int, p: NDArray, point: NDArray, axis: NDArray, across: NDArr
             normal[i] = n_r * (normal[i] / r if r > 0.0 else across[i]) + n_z * axis[i]
         return gap
 
-    return kernels.jit(
-        surface, solid_cylinder, hollow_cylinder, solid_cone, hollow_cone, torus, profile
-    )
+    return kernels.jit(surface, solid_cylinder, hollow_cylinder, solid_cone, hollow_cone, torus, profile)

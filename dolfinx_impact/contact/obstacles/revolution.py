@@ -29,9 +29,7 @@ class Revolution(Shape):
     #: Coefficients (a, b, c) of the sides, ``gap = a r + b z - c``, r and z from and along the axis.
     _walls: Sequence[tuple[float, float, float]] = ()
 
-    def __init__(
-        self, point: Vector, axis: Vector, *, numbers: Sequence[float], profile: int
-    ) -> None:
+    def __init__(self, point: Vector, axis: Vector, *, numbers: Sequence[float], profile: int) -> None:
         self.point = place(self._name, "point of its axis", point)
         if self.point.size < 2:
             raise ValueError(f"a {self._name} has 2 or 3 directions, but its point is {point}")
@@ -103,9 +101,8 @@ class Cylinder(Revolution):
     _name = "cylinder"
 
     def __init__(
-        self, point: Vector, axis: Vector, radius: float, *, length: float | None = None,
-        inside: bool = False,
-    ) -> None:  # fmt: skip
+        self, point: Vector, axis: Vector, radius: float, *, length: float | None = None, inside: bool = False
+    ) -> None:
         self.radius, self.inside = positive("radius", radius), bool(inside)
         self.length = None if length is None else positive("length", length)
         ends = (-math.inf, math.inf) if self.length is None else (0.0, self.length)
@@ -158,9 +155,14 @@ class Cone(Revolution):
     _name = "cone"
 
     def __init__(
-        self, apex: Vector, axis: Vector, half_angle: float, *,
-        height: float | None = None, inside: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        apex: Vector,
+        axis: Vector,
+        half_angle: float,
+        *,
+        height: float | None = None,
+        inside: bool = False,
+    ) -> None:
         arguments.number("the half angle of a cone", half_angle, "lie between 0 and 90 degrees")
         if not 0 < half_angle < 90:
             raise ValueError(f"the half angle of a cone lies between 0 and 90 degrees, but is {half_angle}")
@@ -213,9 +215,8 @@ class Torus(Revolution):
     _name = "torus"
 
     def __init__(
-        self, center: Vector, axis: Vector, major: float, minor: float, *,
-        inside: bool = False,
-    ) -> None:  # fmt: skip
+        self, center: Vector, axis: Vector, major: float, minor: float, *, inside: bool = False
+    ) -> None:
         self.major, self.minor = positive("major radius", major), positive("minor radius", minor)
         if not self.minor < self.major:
             raise ValueError(f"the minor radius {minor} of a torus must be below the major radius {major}")

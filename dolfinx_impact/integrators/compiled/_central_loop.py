@@ -141,9 +141,14 @@ def _compiled(*arrays: Any) -> Callable[..., None]:
 
 @inlined
 def _forces(
-    t: float, s: State, m: Model, amplitudes: NDArray, external: Callable, internal: Callable,
+    t: float,
+    s: State,
+    m: Model,
+    amplitudes: NDArray,
+    external: Callable,
+    internal: Callable,
     damping: Callable,
-) -> None:  # fmt: skip
+) -> None:
     """Loads, internal forces that are not stored as pairs or rows, and damping, with the velocity before."""
     u, v, size = s.u, s.v, s.u.size
     if amplitudes.size > 0:
@@ -227,9 +232,15 @@ def _constrained_gap(c: Points, k: int, h: float, s: State) -> float:
 
 @inlined
 def _impulses(
-    h: float, c: Points, s: State, inverse_mass: NDArray, place: Place, surface: Callable, step: NDArray,
+    h: float,
+    c: Points,
+    s: State,
+    inverse_mass: NDArray,
+    place: Place,
+    surface: Callable,
+    step: NDArray,
     columns: Columns,
-) -> None:  # fmt: skip
+) -> None:
     """Gaps and normal impulses of all points, from the velocity without contact, into the step's row."""
     for k in range(c.dofs.shape[0]):
         gap, r = _gap(c, k, s, place, surface), 0.0
@@ -278,9 +289,27 @@ def _record(recorded: Recorded, s: State, step: NDArray, columns: Columns) -> No
 
 
 def _advance(  # type: ignore[no-untyped-def]
-    steps, n, t0, h, follows, s, m, c, place, recorded, table, columns, terms, powers, amplitudes,
-    external, internal, damping, energy, surface,
-):  # fmt: skip
+    steps,
+    n,
+    t0,
+    h,
+    follows,
+    s,
+    m,
+    c,
+    place,
+    recorded,
+    table,
+    columns,
+    terms,
+    powers,
+    amplitudes,
+    external,
+    internal,
+    damping,
+    energy,
+    surface,
+):
     """Fekak et al. (2017), Algorithm 2, as :meth:`.CentralDifferences.advance` has it.
 
     Args:

@@ -23,10 +23,17 @@ _INLINED = {**_OPTIONS, "fastmath": False, "forceinline": True}
 _KEPT = {**_OPTIONS, "cache": True, "forceinline": False}
 
 for _each in (
-    leapfrog, kicked, velocity_squares, inertia_terms, central_formulas.mean_velocity,
-    central_formulas.newton_impact, central_formulas.constrained_position, central_formulas.constrained_time,
-    central_formulas.internal_part, central_formulas.work,
-):  # fmt: skip
+    leapfrog,
+    kicked,
+    velocity_squares,
+    inertia_terms,
+    central_formulas.mean_velocity,
+    central_formulas.newton_impact,
+    central_formulas.constrained_position,
+    central_formulas.constrained_time,
+    central_formulas.internal_part,
+    central_formulas.work,
+):
     register_jitable(**_INLINED)(_each)
 
 
@@ -68,9 +75,16 @@ def _kick_in_place(v: NDArray, v_before: NDArray, f: NDArray, w: NDArray) -> Non
 
 @kept
 def rows_kick(
-    start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray, v: NDArray,
-    v_before: NDArray, w: NDArray,
-) -> None:  # fmt: skip
+    start: NDArray,
+    column: NDArray,
+    K: NDArray,
+    load: NDArray,
+    u: NDArray,
+    f: NDArray,
+    v: NDArray,
+    v_before: NDArray,
+    w: NDArray,
+) -> None:
     """``f = load - K u`` with K in CSR format, then :func:`kick_in_place`, in one pass."""
     for i in range(start.size - 1):
         a = load[i]

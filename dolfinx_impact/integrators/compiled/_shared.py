@@ -121,9 +121,16 @@ def contact_work(c: Any, r: NDArray, r_t: NDArray, directions: int, v: NDArray) 
 
 @inlined
 def energy_terms(
-    h: float, s: Any, m: Any, has_damping: bool, few: bool, before: float, after: float, terms: NDArray,
+    h: float,
+    s: Any,
+    m: Any,
+    has_damping: bool,
+    few: bool,
+    before: float,
+    after: float,
+    terms: NDArray,
     powers: NDArray,
-) -> float:  # fmt: skip
+) -> float:
     """Terms of the balance (84) after a step, but for the internal energy.
 
     Args:

@@ -43,12 +43,29 @@ class Block:
         patterns = np.zeros((0, system.size)) if forces.patterns is None else forces.patterns
         size, (start, column, blocks) = system.size, forces.pairs
         self._model = loop.Model(  # type: ignore[call-arg]
-            system.mass, system.inverse_mass, integrator.dt * system.inverse_mass, forces.load,
-            np.ascontiguousarray(forces.stiffness), start, column, blocks, forces.block,
-            *forces.csr, patterns, forces.rate, system.has_loads, system.has_damping, system.linear,
-            forces.external is not None, forces.internal is not None, forces.damping is not None,
-            forces.energy is not None, forces.load.copy(), np.zeros(size), np.zeros(size),
-        )  # fmt: skip
+            system.mass,
+            system.inverse_mass,
+            integrator.dt * system.inverse_mass,
+            forces.load,
+            np.ascontiguousarray(forces.stiffness),
+            start,
+            column,
+            blocks,
+            forces.block,
+            *forces.csr,
+            patterns,
+            forces.rate,
+            system.has_loads,
+            system.has_damping,
+            system.linear,
+            forces.external is not None,
+            forces.internal is not None,
+            forces.damping is not None,
+            forces.energy is not None,
+            forces.load.copy(),
+            np.zeros(size),
+            np.zeros(size),
+        )
         self._contact, surface = _contact(parts, loop)
         self._rows = loop.Recorded(rows.dofs, rows.weights)
         functions = [forces.external, forces.internal, forces.damping]
@@ -72,9 +89,17 @@ class Block:
         amplitudes = np.zeros((steps, 0)) if self._amplitudes is None else self._amplitudes(times)
         place = self._loop.Place(*np.zeros((2, self._contact.dofs.shape[1])))
         arrays = (
-            state, self._model, self._contact, place, self._rows, part.table, columns, terms, powers,
+            state,
+            self._model,
+            self._contact,
+            place,
+            self._rows,
+            part.table,
+            columns,
+            terms,
+            powers,
             np.ascontiguousarray(amplitudes),
-        )  # fmt: skip
+        )
         if self._advance is None:
             self._advance = self._loop.compiled_for(*arrays)
         self._advance(steps, s.n, s.t0, s.dt, balance is not None, *arrays, *self._functions)
@@ -88,11 +113,20 @@ def _contact(parts: CompiledParts, loop: Any) -> tuple[Any, Callable | None]:
     """The contact as arrays, and the surface of a curved obstacle."""
     if parts.law is None:
         none = np.zeros((0, 1))
-        return loop.Points(none.astype(np.int32), none, none, none[:, 0], none[:, 0], False, 0.0, 0.0,
-                           0.0, True, True), None  # fmt: skip
+        return loop.Points(
+            none.astype(np.int32), none, none, none[:, 0], none[:, 0], False, 0.0, 0.0, 0.0, True, True
+        ), None
     contact = parts.law.contact
     return loop.Points(
-        contact.dofs, contact.weights, contact.x, contact.offset, parts.diagonal, parts.law.at_position,
-        contact.restitution, contact.gap_tolerance, contact.friction, contact.touching,
+        contact.dofs,
+        contact.weights,
+        contact.x,
+        contact.offset,
+        parts.diagonal,
+        parts.law.at_position,
+        contact.restitution,
+        contact.gap_tolerance,
+        contact.friction,
+        contact.touching,
         contact.surface is None,
-    ), contact.surface  # fmt: skip
+    ), contact.surface

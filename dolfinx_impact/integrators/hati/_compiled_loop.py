@@ -179,9 +179,21 @@ def _contact(c: Pairs, s: State, inverse_mass: NDArray, gap: NDArray, r: NDArray
 
 @kept
 def fine_steps(  # type: ignore[no-untyped-def]
-    follows: bool, h: float, side: Side, link: Link, pairs: Pairs, state: State, r: NDArray, gap: NDArray,
-    before: NDArray, old: NDArray, new: NDArray, amplitudes: NDArray, terms: NDArray, powers: NDArray,
-):  # fmt: skip
+    follows: bool,
+    h: float,
+    side: Side,
+    link: Link,
+    pairs: Pairs,
+    state: State,
+    r: NDArray,
+    gap: NDArray,
+    before: NDArray,
+    old: NDArray,
+    new: NDArray,
+    amplitudes: NDArray,
+    terms: NDArray,
+    powers: NDArray,
+):
     """Make as many fine steps as ``amplitudes`` has rows.
 
     Args:
@@ -308,9 +320,33 @@ def _record_contact(gap: NDArray, r: NDArray, step: NDArray, columns: Columns) -
 
 @kept
 def coarse_steps(  # type: ignore[no-untyped-def]
-    steps, n, t0, h, beta, gamma, follows, side, link, pairs, state, implicit, old, new, fine_amplitudes,
-    amplitudes, r, gap, before, fine_terms, powers, terms, picked, factors, table, columns,
-):  # fmt: skip
+    steps,
+    n,
+    t0,
+    h,
+    beta,
+    gamma,
+    follows,
+    side,
+    link,
+    pairs,
+    state,
+    implicit,
+    old,
+    new,
+    fine_amplitudes,
+    amplitudes,
+    r,
+    gap,
+    before,
+    fine_terms,
+    powers,
+    terms,
+    picked,
+    factors,
+    table,
+    columns,
+):
     """Make coarse steps, fine ones within, and keep the state after each in the table.
 
     Args:
@@ -330,9 +366,21 @@ def coarse_steps(  # type: ignore[no-untyped-def]
         _free_problem(h, beta, gamma, implicit, amplitudes[i], new)  # (61)-(64)
         copy(multipliers, began)
         fine_steps(
-            follows, h / m, side, link, pairs, state, r[i], gap[i], before[i], old, new, fine_amplitudes[i],
-            fine_terms, powers,
-        )  # fmt: skip
+            follows,
+            h / m,
+            side,
+            link,
+            pairs,
+            state,
+            r[i],
+            gap[i],
+            before[i],
+            old,
+            new,
+            fine_amplitudes[i],
+            fine_terms,
+            powers,
+        )
         _constrained_problem(h, beta, gamma, implicit, multipliers)  # (54)
         copy(new, old)
         if follows:

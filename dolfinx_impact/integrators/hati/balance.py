@@ -46,8 +46,14 @@ class HATIBalance(EnergyBalance):
     """
 
     state_names = (
-        "_of_fine", "_of_coarse", "_internal_work", "_dissipated", "_external", "_kinetic", "_stored",
-    )  # fmt: skip
+        "_of_fine",
+        "_of_coarse",
+        "_internal_work",
+        "_dissipated",
+        "_external",
+        "_kinetic",
+        "_stored",
+    )
     at_dofs = ("coarse_forces",)
 
     def __init__(self, integrator: Any) -> None:
@@ -124,15 +130,23 @@ class HATIBalance(EnergyBalance):
 
     def coarse_terms(self) -> NDArray:
         """Terms of the implicit subdomain with its part of the interface work so far, shape (8,) [J]."""
-        return np.array([
-            self._kinetic, 0.0, self._stored, self._internal_work, self._external, 0.0, self._dissipated,
-            self._of_coarse,
-        ])  # fmt: skip
+        return np.array(
+            [
+                self._kinetic,
+                0.0,
+                self._stored,
+                self._internal_work,
+                self._external,
+                0.0,
+                self._dissipated,
+                self._of_coarse,
+            ]
+        )
 
     def take_coarse_terms(self, terms: NDArray) -> None:
         """Set the terms of the implicit subdomain after a block of steps."""
-        self._kinetic, _, self._stored, self._internal_work, self._external, _, self._dissipated = (
-            map(float, terms[:-1])
+        self._kinetic, _, self._stored, self._internal_work, self._external, _, self._dissipated = map(
+            float, terms[:-1]
         )
         self._of_coarse = float(terms[-1])
 

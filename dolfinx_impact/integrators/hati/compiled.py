@@ -51,10 +51,17 @@ class FineBlock:
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
         load = forces.load[at]
         self.side = loop.Side(
-            body.mass[at], body.inverse_mass[at], fine.dt * body.inverse_mass[at], load,
-            np.ascontiguousarray(patterns[:, at]), _stiffness(forces, loop, at, place), forces.rate,
-            body.has_loads, load.copy(), np.zeros(size),
-        )  # fmt: skip
+            body.mass[at],
+            body.inverse_mass[at],
+            fine.dt * body.inverse_mass[at],
+            load,
+            np.ascontiguousarray(patterns[:, at]),
+            _stiffness(forces, loop, at, place),
+            forces.rate,
+            body.has_loads,
+            load.copy(),
+            np.zeros(size),
+        )
         self.link = loop.Link(*fine.operator.rows, place[pairs], *np.zeros((2, pairs.size)))
         self.pairs = _contact(parts, loop, place)
         self.state = loop.State(*np.zeros((4, size)), np.zeros(pairs.size))  # type: ignore[call-arg]
@@ -94,10 +101,21 @@ class FineBlock:
         m = contacts.r.shape[0]
         self.load(balance)
         self._loop.fine_steps(
-            balance is not None, self._fine.dt, self.side, self.link, self.pairs, self.state, contacts.r,
-            contacts.gap, contacts.before, old, new, _signals(self.amplitudes, self.times(m)), self.terms,
+            balance is not None,
+            self._fine.dt,
+            self.side,
+            self.link,
+            self.pairs,
+            self.state,
+            contacts.r,
+            contacts.gap,
+            contacts.before,
+            old,
+            new,
+            _signals(self.amplitudes, self.times(m)),
+            self.terms,
             self.powers,
-        )  # fmt: skip
+        )
         self.store(m, balance)
         self._fine.r[:] = contacts.r[-1]
 
@@ -128,10 +146,15 @@ class HATIBlock:
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
         order, *factors = implicit.factors
         self._implicit = loop.Implicit(  # type: ignore[call-arg]
-            body.mass[at], forces.load[at], np.ascontiguousarray(patterns[:, at]),
-            _stiffness(forces, loop, at, place), (place[order], *factors), place[integrator.interface.dofs],
-            forces.rate, *np.zeros((11, at.size)),
-        )  # fmt: skip
+            body.mass[at],
+            forces.load[at],
+            np.ascontiguousarray(patterns[:, at]),
+            _stiffness(forces, loop, at, place),
+            (place[order], *factors),
+            place[integrator.interface.dofs],
+            forces.rate,
+            *np.zeros((11, at.size)),
+        )
         self._picked = self._places(rows, place)
         self._factors, self._terms = rows.weights, np.zeros(len(energy.TERMS))
 
@@ -167,11 +190,31 @@ class HATIBlock:
         )
         seen = (part.fine[name] for name in ("r", "gap", "before"))
         self._loop.coarse_steps(
-            steps, s.n, s.t0, s.dt, BETA, GAMMA, balance is not None, self._block.side, self._block.link,
-            self._block.pairs, self._block.state, implicit, s.free_velocity, s.free_velocity.copy(),
-            fine_signals.reshape(steps, m, -1), signals, *seen, self._block.terms, self._block.powers,
-            self._terms, self._picked, self._factors, part.table, columns,
-        )  # fmt: skip
+            steps,
+            s.n,
+            s.t0,
+            s.dt,
+            BETA,
+            GAMMA,
+            balance is not None,
+            self._block.side,
+            self._block.link,
+            self._block.pairs,
+            self._block.state,
+            implicit,
+            s.free_velocity,
+            s.free_velocity.copy(),
+            fine_signals.reshape(steps, m, -1),
+            signals,
+            *seen,
+            self._block.terms,
+            self._block.powers,
+            self._terms,
+            self._picked,
+            self._factors,
+            part.table,
+            columns,
+        )
         part.count, s.n = steps, s.n + steps
         for mine, array in state:
             array[at] = mine
@@ -215,6 +258,11 @@ def _contact(parts: CompiledParts, loop: Any, place: NDArray) -> Any:
     if contact.surface is not None or contact.friction > 0 or parts.law.at_position:
         raise NotCompiled("the contact is curved, has friction, or is at position level")
     return loop.Pairs(
-        place[contact.dofs], contact.weights, contact.offset, parts.diagonal, contact.restitution,
-        contact.gap_tolerance, contact.touching,
-    )  # fmt: skip
+        place[contact.dofs],
+        contact.weights,
+        contact.offset,
+        parts.diagonal,
+        contact.restitution,
+        contact.gap_tolerance,
+        contact.touching,
+    )

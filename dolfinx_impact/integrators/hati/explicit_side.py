@@ -28,9 +28,14 @@ class GluedExplicit(CentralDifferences):
     state_names = (*CentralDifferences.state_names, "multipliers")
 
     def __init__(
-        self, system: System, dt: float, enforcement: Enforcement, interface: Interface,
-        *, allow_unstable: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        system: System,
+        dt: float,
+        enforcement: Enforcement,
+        interface: Interface,
+        *,
+        allow_unstable: bool = False,
+    ) -> None:
         super().__init__(system, dt, enforcement, allow_unstable=allow_unstable)
         self._at = interface.dofs
         self.interface = interface

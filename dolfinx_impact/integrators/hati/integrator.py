@@ -27,9 +27,22 @@ from .split_system import Divided
 
 #: What the compiled loop over coarse steps does in the place of the scheme.
 _REPLACED = (
-    "step", "advance", "_fine_steps", "_compiled_block", "_collect", "take_contacts", "t", "v_time",
-    "v_shift", "v_mean", "v_mean_at", "gap", "contact_work", "point_records", "fine_records",
-)  # fmt: skip
+    "step",
+    "advance",
+    "_fine_steps",
+    "_compiled_block",
+    "_collect",
+    "take_contacts",
+    "t",
+    "v_time",
+    "v_shift",
+    "v_mean",
+    "v_mean_at",
+    "gap",
+    "contact_work",
+    "point_records",
+    "fine_records",
+)
 
 
 class HATI(Integrator):
@@ -96,17 +109,20 @@ class HATI(Integrator):
     step_limit = "fine step <= 2 / omega_max of the explicit subdomain"
     contact_level = "velocity"
     divided = True
-    options = {
-        "ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"),
-        **TOUCHING,
-    }
+    options = {"ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"), **TOUCHING}
     state_names = ("free_velocity", "r", "r_t")
     system: Divided
 
     def __init__(
-        self, fine: Body, coarse: Body, dt: float, contact: Contacts = None, *, ratio: int,
+        self,
+        fine: Body,
+        coarse: Body,
+        dt: float,
+        contact: Contacts = None,
+        *,
+        ratio: int,
         allow_unstable: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if arguments.is_contact(dt):
             raise ValueError("the order is (fine, coarse, dt, contact, ratio=...), but dt is a contact")
         arguments.number("the fine time step dt", dt, "be positive [s]", above=0.0)
