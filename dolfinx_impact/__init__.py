@@ -53,8 +53,17 @@ velocity level           VelocityLevel       complementarity of velocity and imp
 
 import sys
 
-from . import _requirements  # noqa: F401  before all that imports DOLFINx
-from . import _deprecated, _moved, exact, materials, mesh, parallel, plot, signals
+from . import (
+    _deprecated,
+    _moved,
+    _requirements,  # noqa: F401  before all that imports DOLFINx
+    exact,
+    materials,
+    mesh,
+    parallel,
+    plot,
+    signals,
+)
 from ._version import __version__
 from .algebra import complementarity
 from .algebra.complementarity import NotConverged

@@ -15,8 +15,9 @@ from __future__ import annotations
 import functools
 import importlib
 import warnings
+from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Callable, Mapping, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -69,7 +70,7 @@ def install(package: str) -> None:
     for name, renamed in NAMES.items():
         if name:
             module = importlib.import_module(f"{package}.{name}")
-            setattr(module, "__getattr__", functools.partial(_getattr, module, renamed))
+            module.__getattr__ = functools.partial(_getattr, module, renamed)  # type: ignore[method-assign]
 
 
 def new_object(module: ModuleType, name: str, renamed: Mapping[str, str], stacklevel: int = 3) -> Any:
@@ -149,18 +150,18 @@ class OldContactPoint:
         old = [name for name in ("contact_position", "contact_time") if name in vars(cls)]
         if old and "contact_point" not in vars(cls):
             warn(f"{cls.__name__}.{old[0]}", "contact_point(), which returns time and position")
-            setattr(cls, "contact_point", _contact_point_of(cls, old))
+            cls.contact_point = _contact_point_of(cls, old)  # type: ignore[attr-defined]
 
     def contact_position(self) -> Any:
         """The second value of ``contact_point()``."""
         warn(f"{type(self).__name__}.contact_position()", "contact_point()[1]")
-        return getattr(self, "contact_point")()[1]
+        return self.contact_point()[1]  # type: ignore[attr-defined]
 
     @property
     def contact_time(self) -> float:
         """The first value of ``contact_point()`` [s]."""
         warn(f"{type(self).__name__}.contact_time", "contact_point()[0]")
-        time: float = getattr(self, "contact_point")()[0]
+        time: float = self.contact_point()[0]  # type: ignore[attr-defined]
         return time
 
 

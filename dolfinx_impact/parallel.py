@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from typing import Callable, TypeVar
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from mpi4py import MPI

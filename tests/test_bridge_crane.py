@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import bridge_crane as case, crane, runner
+from dolfinx_impact.benchmark import bridge_crane as case
+from dolfinx_impact.benchmark import crane, runner
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.crane_events import HEADER, EventLog
@@ -49,7 +50,7 @@ def values(scheme, **changes):
     return runner.parse(CASES["bridge-crane"], scheme, given)
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def run(scheme, **changes):
     p = values(scheme, **changes)
     problem = case.make(scheme, p)

@@ -3,11 +3,11 @@
 import dataclasses
 import functools
 
+import flips
 import matplotlib.figure
 import numpy as np
 import pytest
 
-import flips
 from dolfinx_impact.benchmark import discrete_arch as case
 from dolfinx_impact.benchmark.claims import arch, arch_runs
 from dolfinx_impact.integrators import CentralDifferences

@@ -44,8 +44,8 @@ from dolfinx_impact.benchmark.claims.hati_measures import (
 )
 from dolfinx_impact.integrators import HATI as Divided
 from dolfinx_impact.integrators import find_scheme
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
 from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 pytestmark = pytest.mark.serial
 pytest.importorskip("gmsh")

@@ -28,8 +28,8 @@ from dolfinx_impact.benchmark.claims.known_measures import (
     WAVE,
 )
 from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
 from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 pytestmark = pytest.mark.serial
 

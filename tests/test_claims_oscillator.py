@@ -1,10 +1,10 @@
 """What is said of the Van der Pol oscillator: every verdict, how it turns, the reference, the figures."""
 
+import flips
 import matplotlib.figure
 import numpy as np
 import pytest
 
-import flips
 from dolfinx_impact.benchmark.claims import oscillator, oscillator_figures, oscillator_runs
 from dolfinx_impact.benchmark.convergence import norm35, order
 from dolfinx_impact.integrators import Integrator

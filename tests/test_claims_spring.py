@@ -3,15 +3,14 @@
 import dataclasses
 import functools
 
+import flips
 import matplotlib.figure
 import numpy as np
 import pytest
 
-import flips
 from dolfinx_impact.benchmark.claims import spring, spring_runs
-from dolfinx_impact.integrators import CentralDifferences
+from dolfinx_impact.integrators import CentralDifferences, ThetaMethod
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
-from dolfinx_impact.integrators import ThetaMethod
 
 pytestmark = pytest.mark.serial
 

@@ -19,8 +19,8 @@ from dolfinx_impact.benchmark.claims.two_bars_measures import (
     ups_and_downs,
 )
 from dolfinx_impact.benchmark.claims.two_bars_orders import hausdorff
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
 from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 pytestmark = pytest.mark.serial
 

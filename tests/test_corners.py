@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
 from hypothesis import given
 from hypothesis import strategies as st
-from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di

@@ -75,7 +75,7 @@ def test_pickles_of_old_classes_are_read():
 @pytest.mark.parametrize("module", ["dolfinx_impact", "dolfinx_impact.contact", "dolfinx_impact.output"])
 def test_names_that_never_were_are_unknown(module):
     with pytest.raises(AttributeError, match=f"module '{module}' has no attribute 'Bounds'"):
-        importlib.import_module(module).Bounds
+        _ = importlib.import_module(module).Bounds
 
 
 # -- members

@@ -353,11 +353,11 @@ def test_masses_and_energies_of_several_materials_add_up():
     assert stored(whole, u) == pytest.approx(stored(parts[0], u) + stored(parts[1], u), rel=1e-12)
     force = internal(whole, u) - internal(parts[0], u) - internal(parts[1], u)
     assert biggest(whole, force) < 1e-13 * E
-    for mixed, one in (({"law": laws, "density": 2.0}, NEO), ({"law": NEO, "density": densities}, NEO)):
+    for mixed in ({"law": laws, "density": 2.0}, {"law": NEO, "density": densities}):
         body = di.Solid(named, **mixed)
         assert body.total_mass == pytest.approx(2.0 if mixed["density"] == 2.0 else 3.5, rel=1e-12)
-    same = di.Solid(named, density=2.0, law={"left": one, "right": one})
-    assert stored(same, u) == pytest.approx(stored(di.Solid(named, density=2.0, law=one), u), rel=1e-12)
+    same = di.Solid(named, density=2.0, law={"left": NEO, "right": NEO})
+    assert stored(same, u) == pytest.approx(stored(di.Solid(named, density=2.0, law=NEO), u), rel=1e-12)
 
 
 @pytest.mark.parametrize("degree", [1, 2])

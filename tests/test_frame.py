@@ -437,7 +437,7 @@ def test_a_frame_vibrates_freely_with_its_frequency(cantilever):
     scheme = CDLagrange(frame, period / steps)
     scheme.start(u, np.zeros(frame.owned))
     turned = False
-    for i in range(steps):
+    for _ in range(steps):
         scheme.step()
         turned = turned or (scheme.u @ u < -0.99 * (u @ u))
     assert turned

@@ -6,7 +6,7 @@ from dolfinx import mesh as dmesh
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from mpi4py import MPI
-from test_body import DENSITY, E, SECTION, bar, dense_bar, divided, field, plate, ride, solid
+from test_body import DENSITY, SECTION, E, bar, dense_bar, divided, field, plate, ride, solid
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel

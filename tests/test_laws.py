@@ -19,8 +19,8 @@ from dolfinx_impact.materials import (
     LinearElastic,
     MooneyRivlin,
     NeoHookean,
-    StVenantKirchhoff,
     StressLaw,
+    StVenantKirchhoff,
 )
 
 pytestmark = pytest.mark.serial
@@ -42,7 +42,7 @@ LARGE = [STVK, NEO, RUBBER, OWN]
 ALL = [LINEAR, *LARGE]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def evaluator(law, quantity, state="3d"):
     """``values(F)`` of an energy or a stress, compiled once."""
     mesh = dmesh.create_unit_interval(MPI.COMM_SELF, 1)
@@ -163,7 +163,7 @@ def test_thin_bodies_have_the_least_energy_over_the_thickness(law, state, free):
         if state == "line":
             F = np.diag([F[0, 0], 1, 1])
 
-        def at(stretch):
+        def at(stretch, F=F):
             G = F.copy()
             G[free, free] = stretch
             return in_numpy(law3d, G)

@@ -270,8 +270,9 @@ def test_a_file_that_is_no_mesh_is_refused(name, text, message, written):
 
 def one_after_the_other(paths):
     """Body of a script: reads meshes and says what came of each on every rank."""
-    from dolfinx_impact import mesh
     from mpi4py import MPI
+
+    from dolfinx_impact import mesh
 
     for path in paths:
         try:

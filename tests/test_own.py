@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import __main__ as command_line, runner
+from dolfinx_impact.benchmark import __main__ as command_line
+from dolfinx_impact.benchmark import runner
 from dolfinx_impact.integrators import find_scheme
 
 HERE = "test_own"

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-
 #: Cases that compare 1, 2 and 3 ranks in processes of their own.
 COMPARED = ("cube_drop", "hertz_sphere", "wave_block", "free_flight")
 #: What every rank has whole and computes alike; that errors reach all ranks is tested with other cases.

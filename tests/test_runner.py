@@ -11,7 +11,8 @@ import pytest
 from mpi4py import MPI
 
 from dolfinx_impact import Interrupted, Result
-from dolfinx_impact.benchmark import __main__ as command_line, impacting_bar, runner
+from dolfinx_impact.benchmark import __main__ as command_line
+from dolfinx_impact.benchmark import impacting_bar, runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.integrators import SCHEMES
 

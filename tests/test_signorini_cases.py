@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark import __main__ as command_line, cases, runner, signorini as case
+from dolfinx_impact.benchmark import __main__ as command_line
+from dolfinx_impact.benchmark import cases, runner
+from dolfinx_impact.benchmark import signorini as case
 from dolfinx_impact.integrators import SCHEMES
 
 IMPACT, BOUNCES = "signorini-impact", "signorini-bounces"

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import runner, sliding_block as case
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark import sliding_block as case
 
 SCHEMES = case.SLIDING_BLOCK.schemes
 

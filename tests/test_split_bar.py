@@ -8,7 +8,8 @@ import pytest
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import runner, split_bar as case
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark import split_bar as case
 from dolfinx_impact.benchmark.case import RunLog
 from dolfinx_impact.benchmark.cases import CASES
 
@@ -33,7 +34,7 @@ def simulate(problem, **changes):
     )
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def run(scheme="hati", **changes):
     problem = case.make(scheme, values(scheme, **changes))
     result = simulate(problem, every=changes.get("every", 1))

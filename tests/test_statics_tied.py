@@ -10,8 +10,8 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import mesh
 from dolfinx_impact.benchmark import crane
-from dolfinx_impact.contact.rigid_contact import RigidContact
 from dolfinx_impact.contact.obstacles import Plane, Sphere
+from dolfinx_impact.contact.rigid_contact import RigidContact
 from dolfinx_impact.contact.statics import tied_equilibrium
 from dolfinx_impact.mesh import NamedMesh
 

@@ -6,7 +6,8 @@ import pytest
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.integrators import energy, step_buffer as steps
+from dolfinx_impact.integrators import energy
+from dolfinx_impact.integrators import step_buffer as steps
 from dolfinx_impact.integrators.energy import TERMS
 
 

@@ -3,8 +3,8 @@
 import ast
 import importlib
 import sys
-import warnings
 import tomllib
+import warnings
 from pathlib import Path
 
 import pytest
@@ -170,4 +170,4 @@ def test_old_names_are_attributes_too(monkeypatch):
     with pytest.warns(DeprecationWarning, match="is now dolfinx_impact.materials"):
         assert dolfinx_impact.laws is dolfinx_impact.materials
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        dolfinx_impact.nonsense
+        _ = dolfinx_impact.nonsense

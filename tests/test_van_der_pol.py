@@ -5,7 +5,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import runner, van_der_pol as case
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark import van_der_pol as case
 from dolfinx_impact.integrators import SCHEMES
 
 

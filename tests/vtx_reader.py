@@ -110,7 +110,7 @@ def read(path, names):
             found.x = np.vstack([block.reshape(-1, 3) for block in geometry])
             starts = np.cumsum([0] + [len(block) // 3 for block in geometry])
             found.cells = []
-            for block, start, points in zip(reader.blocks("connectivity"), starts, geometry):
+            for block, start in zip(reader.blocks("connectivity"), starts):
                 found.cells += _rows(block, start)
             # What is one-dimensional and empty on a rank comes back with one entry.
             ghosts = reader.blocks("vtkGhostType")

@@ -6,7 +6,7 @@ H is the Delassus operator (symmetric, positive semi-definite). The solution min
 
 from __future__ import annotations
 
-from typing import Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray

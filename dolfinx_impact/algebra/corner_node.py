@@ -8,8 +8,8 @@ the directions of the sliding impulses; y must lie in the span of these.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Iterator
 
 import numpy as np
 from numpy.typing import NDArray

@@ -12,8 +12,8 @@ and large friction coefficients a solution need not exist.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain
-from typing import Iterator
 
 import numpy as np
 from numpy.typing import NDArray

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 from mpi4py import MPI
@@ -105,7 +106,7 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         links = sparse.csr_matrix(entries, (p, int(self.dofs.max(initial=-1)) + 1))
         return csgraph.connected_components(links @ links.T, directed=False)[1]
 
-    def select(self, which: NDArray) -> "SparseRows":
+    def select(self, which: NDArray) -> SparseRows:
         """Sub-operator of the rows ``which`` (mask or numbers)."""
         labels = list(np.array(self.labels)[which]) if self.labels else ()
         return SparseRows(self.dofs[which], self.weights[which], self.order[which], labels)

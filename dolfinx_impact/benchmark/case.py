@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -43,13 +44,13 @@ class Verdict:
     reproduced: bool
 
     @classmethod
-    def equal(cls, claim: str, measured: float, expected: float, tolerance: float) -> "Verdict":
+    def equal(cls, claim: str, measured: float, expected: float, tolerance: float) -> Verdict:
         """Measured within ``tolerance`` (absolute) of what is expected."""
         fits = bool(abs(measured - expected) <= tolerance)
         return cls(claim, float(measured), float(expected), float(tolerance), fits)
 
     @classmethod
-    def below(cls, claim: str, measured: float, limit: float) -> "Verdict":
+    def below(cls, claim: str, measured: float, limit: float) -> Verdict:
         """Measured magnitude at most ``limit``."""
         return cls(claim, float(measured), 0.0, float(limit), bool(abs(measured) <= limit))
 
@@ -84,7 +85,7 @@ class Problem:
     integrator: Integrator
     t_end: float
     record: SparseRows
-    log: "RunLog"
+    log: RunLog
     judge: Callable[[Result], tuple[dict[str, Any], list[Verdict]]]
     dofs: int
     effective: Values = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping
+from collections.abc import Mapping
 
 from .bouncing_ball import BOUNCING_BALL
 from .bridge_crane import BRIDGE_CRANE

@@ -8,8 +8,9 @@ the range over phases, and classes that differ are named.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Row:
     settings: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def named(cls, name: str) -> "Row":
+    def named(cls, name: str) -> Row:
         """The row of that name."""
         scheme, *settings = name.split()
         pairs = (each.partition("=") for each in settings)
@@ -159,8 +160,7 @@ def _range(values: Iterable[float | None]) -> list[float] | None:
 
 
 def start(runs: Runs, case: str, scheme: str, phase: int) -> dict[str, float]:
-    """Where the bar starts: k/9 of a step later on the same path, which leaves everything after the
-    impact as it is."""
+    """Where the bar starts: k/9 of a step later on the same path, so that the impact is the same."""
     p, explicit = defaults(case), find_scheme(runs.scheme(scheme)).explicit
     late = phase / PHASES * (signorini.EXPLICIT_STEP if explicit else signorini.IMPLICIT_STEP)
     return {"h0": p["h0"] - p["v0"] * late - p["g0"] * late**2 / 2, "v0": p["v0"] + p["g0"] * late}

@@ -7,7 +7,8 @@ the girders. The paper's masses are met exactly by the thickness of the walls.
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -125,7 +126,7 @@ def wheels(frame: Body, **options: Any) -> NodePairs:
 
 
 def wheel_rows(frame: Body) -> SparseRows:
-    """w of the trolley's wheels at (x-, y-), (x-, y+), (x+, y-), (x+, y+), then of the girders below."""
+    """W of the trolley's wheels at (x-, y-), (x-, y+), (x+, y-), (x+, y+), then of the girders below."""
     dofs, labels = [], []
     for name in ("trolley", "girder"):
         nodes = frame.nodes(f"{name} wheels")

@@ -15,8 +15,8 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..integrators import Integrator, Option, find_scheme
 from ..materials import LinearElastic
 from ..mesh import NamedMesh

@@ -8,7 +8,8 @@ y = 0, the floor on ``y = -floor``.
 from __future__ import annotations
 
 import math
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

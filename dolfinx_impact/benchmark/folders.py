@@ -7,9 +7,10 @@ import os
 import shutil
 import socket
 import tempfile
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Collection, Iterator
+from typing import Any
 
 from mpi4py import MPI
 

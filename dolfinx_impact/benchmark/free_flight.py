@@ -26,7 +26,8 @@ Tarnow, Z. angew. Math. Phys. 43 (1992).
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from dolfinx import mesh as dmesh

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from .. import mesh, parallel
 from ..algebra import kernels
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..exact.hertz import HertzImpact
 from ..integrators import Integrator, Option, find_scheme
 from ..materials import LinearElastic

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..exact import ImpactingBar
 from ..integrators import Integrator, Option, find_scheme
 from ..materials import LinearElastic

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from .. import mesh, parallel
 from ..algebra.operators import SparseRows, coordinate_order
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..integrators import Integrator, Option, find_scheme
 from ..materials import LinearElastic
 from ..output.result import Result

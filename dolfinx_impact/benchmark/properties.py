@@ -7,8 +7,9 @@ may fall short of two, and how much of an oscillation must be gone to say that i
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

@@ -24,7 +24,6 @@ from .case import Case, Problem, Verdict
 from .cases import CASES
 from .keeping import Keep
 
-
 #: Longest text of an error that is kept.
 _LONGEST = 500
 
@@ -253,7 +252,7 @@ def _write(folder: Path, summary: dict[str, Any], result: Result, problem: Probl
     text = json.dumps(summary, indent=1, allow_nan=False).encode()
     result.save(folder / "history.npz")
     for name, content in problem.files.items():
-        write_whole(folder / name, lambda f: f.write(content()))
+        write_whole(folder / name, lambda f: f.write(content()))  # noqa: B023 (called at once)
     write_whole(folder / "summary.json", lambda f: f.write(text))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Collection, Iterator, Mapping
+from typing import Any
 
 from ..output.result import Result
 from . import runner
@@ -62,7 +63,7 @@ class Runs:
     ) -> None:
         self.folder, self._instead, self._only = Path(folder), dict(instead or {}), only
 
-    def instead(self, schemes: Mapping[str, str]) -> "Runs":
+    def instead(self, schemes: Mapping[str, str]) -> Runs:
         """The same, with schemes replaced by others."""
         return Runs(self.folder, {**self._instead, **schemes}, self._only)
 

@@ -13,8 +13,8 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..exact import SignoriniBar
 from ..integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
 from ..integrators.step_buffer import Steps

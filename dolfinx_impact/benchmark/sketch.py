@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from typing import Callable, Sequence
+from collections.abc import Callable, Sequence
 
 Point = tuple[float, float]
 #: Where a point of the unit square lies.
@@ -46,9 +46,7 @@ class Sketch:
 
     # -- lines
 
-    def line(
-        self, *points: Point, dashed: bool = False, thin: bool = False, filled: bool = False
-    ) -> "Sketch":
+    def line(self, *points: Point, dashed: bool = False, thin: bool = False, filled: bool = False) -> Sketch:
         """A line through points; dashed and pale for what is only thought; closed and filled for a body."""
         shape = "polygon" if filled else "polyline"
         ink = f' stroke="{_PALE}"' if dashed or thin else ""
@@ -57,18 +55,18 @@ class Sketch:
         body = f' fill="{_BODY}"' if filled else ""
         return self._add(f'<{shape} points="{self._points(points)}"{body}{ink}{dash}{wide}/>')
 
-    def circle(self, center: Point, radius: float, fill: str = _BODY) -> "Sketch":
+    def circle(self, center: Point, radius: float, fill: str = _BODY) -> Sketch:
         """A circle; by default a body."""
         x, y = self._at(center)
         return self._add(f'<circle cx="{x}" cy="{y}" r="{radius:g}" fill="{fill}"/>')
 
-    def nodes(self, *points: Point) -> "Sketch":
+    def nodes(self, *points: Point) -> Sketch:
         """Points with a mass."""
         for x, y in map(self._at, points):
             self._add(f'<circle cx="{x}" cy="{y}" r="3" fill="{_INK}" stroke="none"/>')
         return self
 
-    def label(self, at: Point, text: str, anchor: str = "middle") -> "Sketch":
+    def label(self, at: Point, text: str, anchor: str = "middle") -> Sketch:
         """Words, or a symbol in italics, on the base line ``at``; ``anchor`` is start, middle or end."""
         x, y = self._at(at)
         style = ' font-style="italic"' if len(text) <= _SYMBOL else ' font-size="11.5"'
@@ -79,11 +77,11 @@ class Sketch:
 
     # -- parts of a set-up
 
-    def block(self, corner: Point, width: float, height: float, across: int = 1, up: int = 1) -> "Sketch":
+    def block(self, corner: Point, width: float, height: float, across: int = 1, up: int = 1) -> Sketch:
         """A rectangular body with its cells; ``corner`` is the lower left one."""
         return self.grid(lambda s, t: (corner[0] + width * s, corner[1] + height * t), across, up)
 
-    def grid(self, place: Place, across: int, up: int, fine: int = 1) -> "Sketch":
+    def grid(self, place: Place, across: int, up: int, fine: int = 1) -> Sketch:
         """A body with its cells, wherever ``place`` puts the points (s, t) of the unit square."""
         ends = [k / (across * fine) for k in range(across * fine + 1)]
         sides = [k / (up * fine) for k in range(up * fine + 1)]
@@ -96,7 +94,7 @@ class Sketch:
             self.line(*(place(s, k / up) for s in ends), thin=True)
         return self
 
-    def fixed(self, a: Point, b: Point) -> "Sketch":
+    def fixed(self, a: Point, b: Point) -> Sketch:
         """The face of what does not move, hatched on the right of the way from a to b."""
         (tx, ty), length = _direction(a, b)
         self.line(a, b)
@@ -106,7 +104,7 @@ class Sketch:
             self.line((x, y), (x + slant[0], y + slant[1]), thin=True)
         return self
 
-    def ring(self, center: Point, radius: float) -> "Sketch":
+    def ring(self, center: Point, radius: float) -> Sketch:
         """A circular wall around what is inside."""
         self.circle(center, radius, "none")
         for k in range(round(2 * math.pi * radius / _HATCH)):
@@ -115,7 +113,7 @@ class Sketch:
             self.line(turned(center, radius, angle), outer, thin=True)
         return self
 
-    def spring(self, a: Point, b: Point, turns: int = 5, wide: float = 5.0) -> "Sketch":
+    def spring(self, a: Point, b: Point, turns: int = 5, wide: float = 5.0) -> Sketch:
         """A spring between two points."""
         (tx, ty), length = _direction(a, b)
         points = [a]
@@ -125,7 +123,7 @@ class Sketch:
             points.append((a[0] + along * tx - side * ty, a[1] + along * ty + side * tx))
         return self.line(*points, b)
 
-    def dashpot(self, a: Point, b: Point, wide: float = 5.0) -> "Sketch":
+    def dashpot(self, a: Point, b: Point, wide: float = 5.0) -> Sketch:
         """A damper along x."""
         middle = (a[0] + b[0]) / 2
         self.line(a, (middle, a[1])).line((middle, a[1] - wide + 1), (middle, a[1] + wide - 1))
@@ -134,13 +132,13 @@ class Sketch:
 
     # -- arrows
 
-    def arrow(self, a: Point, b: Point, text: str = "", side: float = 9.0) -> "Sketch":
+    def arrow(self, a: Point, b: Point, text: str = "", side: float = 9.0) -> Sketch:
         """A velocity or a force from a to b, with a label on its left, ``side`` away."""
         self._add(f'<polyline points="{self._points([a, b])}" stroke="{_ACCENT}" stroke-width="1.8"/>')
         self._head(a, b, _ACCENT)
         return self._beside(a, b, text, side)
 
-    def turn(self, center: Point, radius: float, begin: float, end: float, text: str = "") -> "Sketch":
+    def turn(self, center: Point, radius: float, begin: float, end: float, text: str = "") -> Sketch:
         """A spin about a point, from one angle to another [degrees]."""
         angles = [math.radians(begin + (end - begin) * k / 24) for k in range(25)]
         points = [turned(center, radius, angle) for angle in angles]
@@ -151,7 +149,7 @@ class Sketch:
         at = turned(center, radius + 9, angles[12])
         return self.label((at[0], at[1] - 4), text) if text else self
 
-    def dimension(self, a: Point, b: Point, text: str, side: float = 8.0) -> "Sketch":
+    def dimension(self, a: Point, b: Point, text: str, side: float = 8.0) -> Sketch:
         """A length between two points, with a label on the left of the way."""
         self.line(a, b, thin=True)
         self._head(a, b, _PALE)
@@ -160,7 +158,7 @@ class Sketch:
 
     # -- markup
 
-    def _beside(self, a: Point, b: Point, text: str, side: float) -> "Sketch":
+    def _beside(self, a: Point, b: Point, text: str, side: float) -> Sketch:
         if not text:
             return self
         (tx, ty), _ = _direction(a, b)
@@ -182,7 +180,7 @@ class Sketch:
     def _points(self, points: Sequence[Point]) -> str:
         return " ".join(",".join(self._at(point)) for point in points)
 
-    def _add(self, element: str) -> "Sketch":
+    def _add(self, element: str) -> Sketch:
         self._parts.append(element)
         return self
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from .. import parallel
 from ..algebra.operators import SparseRows, coordinate_order
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..integrators import MoreauJean, Option, find_scheme
 from ..materials import LinearElastic
 from ..mesh import NamedMesh

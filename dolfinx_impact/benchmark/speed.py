@@ -8,7 +8,8 @@ that of the medians, and the spread over the rounds is printed with it.
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI

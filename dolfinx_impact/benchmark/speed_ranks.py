@@ -11,15 +11,16 @@ import json
 import resource
 import sys
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 from .. import parallel
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..integrators import CDLagrange, Integrator
 from ..materials import LinearElastic, NeoHookean
 from ..mesh import NamedMesh

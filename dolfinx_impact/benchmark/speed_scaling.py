@@ -16,8 +16,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any
 
 from mpi4py import MPI
 
@@ -150,7 +151,7 @@ def _print(kind: str, told: dict[str, Any], found: dict[str, float]) -> None:
     print(f"  {'contact points of a rank over the mean':<44} {'':>7} {uneven:7.2f}", flush=True)
 
 
-def _interleave(jobs: dict[str, list["Job"]], rounds: int) -> dict[str, dict[str, float]]:
+def _interleave(jobs: dict[str, list[Job]], rounds: int) -> dict[str, dict[str, float]]:
     """The shortest times per step of each group of jobs; those of a group step at the same time."""
     best: dict[str, dict[str, float]] = {}
     for _ in range(rounds):
@@ -188,7 +189,7 @@ class Job:
         ]
         self._lines: queue.Queue[str] = queue.Queue()
 
-    def __enter__(self) -> "Job":
+    def __enter__(self) -> Job:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         paths = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
         self._process = subprocess.Popen(

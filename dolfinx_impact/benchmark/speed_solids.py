@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import ufl
@@ -13,8 +14,8 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .. import parallel
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
+from ..contact.rigid_contact import RigidContact
 from ..integrators import CDLagrange
 from ..materials import LinearElastic, NeoHookean, kinematics
 from ..mesh import NamedMesh

@@ -14,7 +14,8 @@ angular momentum: Simo and Tarnow, Z. angew. Math. Phys. 43 (1992).
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI

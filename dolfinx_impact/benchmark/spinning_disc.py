@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..integrators import Option
 from . import drawings, spinning
 from .case import Case, Problem, Values

@@ -7,15 +7,16 @@ those of the pulse along +x, in the direction of the force.
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import mesh, parallel
 from ..algebra.operators import SparseRows
-from ..contact.rigid_contact import RigidContact
 from ..contact.obstacles import Plane
+from ..contact.rigid_contact import RigidContact
 from ..integrators import CDLagrange, Integrator, Option, find_scheme
 from ..integrators.hati import HATI
 from ..materials import LinearElastic

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
-from typing import Any, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from .wording import ANSWERS, NO_ANSWER, classification, count, criteria, number
 from .workers import Task
@@ -32,7 +33,7 @@ class Progress:
         self._patience = _QUIET
         self._bar = _bar(total) if shown and sys.stderr.isatty() else None
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 ANSWERS = {True: "yes", False: "no", None: "-"}
 NO_ANSWER = "the scheme does not run the case, or its run failed"

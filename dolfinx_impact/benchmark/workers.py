@@ -12,8 +12,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Callable, Iterator, Sequence, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
@@ -54,7 +55,7 @@ class Workers:
         self._running: dict[int, subprocess.Popen] = {}
         self._doing: dict[int, tuple[Task, float]] = {}
 
-    def __enter__(self) -> "Workers":
+    def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -95,7 +96,7 @@ class Workers:
         now = time.perf_counter()
         return [(task, now - begun) for task, begun in self._doing.values()]
 
-    def _hand_out(self, place: int, schedule: "Schedule", selector: Any) -> None:
+    def _hand_out(self, place: int, schedule: Schedule, selector: Any) -> None:
         task = schedule.next(place)
         if task is None:
             return
@@ -180,7 +181,7 @@ def serve() -> None:
         _send(answers, do(tasks.get()))
 
 
-def _listen(given: IO[bytes], tasks: "queue.SimpleQueue[Task]") -> None:
+def _listen(given: IO[bytes], tasks: queue.SimpleQueue[Task]) -> None:
     """Queue the tasks; with their end, so that of who gives them, the process ends in whatever it does."""
     for line in given:
         tasks.put(json.loads(line))

@@ -18,7 +18,8 @@ Thus the projected point meets a wall that stands on a floor, but not the latera
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,6 @@ from .. import arguments
 from ..algebra.operators import SharedSparseRows, SparseRows
 from .base import Contact
 from .obstacles import Obstacle, UnionObstacle
-
 
 #: The ``contact`` argument of schemes: a contact, several of one system, or None.
 Contacts = Contact | Sequence[Contact] | None

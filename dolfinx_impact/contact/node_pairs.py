@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,7 +106,7 @@ class _End:
     def __init__(self, rank: NDArray, node: NDArray, x: NDArray) -> None:
         self.rank, self.node, self.x = rank, node, x
 
-    def select(self, which: NDArray) -> "_End":
+    def select(self, which: NDArray) -> _End:
         return _End(self.rank[which], self.node[which], self.x[which])
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +12,8 @@ from .. import arguments, parallel
 from ..algebra import coulomb, kernels
 from ..algebra.operators import SparseRows
 from ..systems.system import System
-from .base import Contact
 from .active_sides import ActiveSides
+from .base import Contact
 from .compiled import CompiledContact, Surface
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ..algebra import coulomb
 from ..algebra.operators import SparseRows
 from ..systems.rigid_body import RigidBody
-from .base import Contact
-from .penetration import TOUCHING
 from .active_sides import ActiveSides
+from .base import Contact
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
+from .penetration import TOUCHING
 from .tunnelling import TunnellingCheck
 
 

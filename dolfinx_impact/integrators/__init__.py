@@ -10,7 +10,7 @@ from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
 from .newmark import Newmark
 from .options import Option
-from .schemes import CDLagrange, Carpenter, CarpenterImplicit, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
+from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 from .theta_method import ThetaMethod
 from .user_schemes import find_scheme
 

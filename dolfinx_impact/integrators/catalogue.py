@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Mapping
+from collections.abc import Mapping
 
 from . import doyen2011, doyen2011_central
 from .acary_bonnefon import AcaryBonnefon
@@ -10,7 +10,7 @@ from .base import Integrator
 from .catalogue_entry import Catalogue, Scheme
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
-from .schemes import CDLagrange, Carpenter, CarpenterImplicit, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
+from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 
 #: The classes by name; adding a scheme is one line.
 CLASSES: Mapping[str, type[Integrator]] = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Callable, Mapping, NoReturn
+from typing import Any, NoReturn
 
 from .. import arguments
 from ..contact.contact_set import Contacts
@@ -41,7 +42,7 @@ class Scheme:
     divided: bool = False
 
     @classmethod
-    def of(cls, kind: type[Integrator]) -> "Scheme":
+    def of(cls, kind: type[Integrator]) -> Scheme:
         """The entry of a class, read off its attributes."""
         return cls(
             kind,

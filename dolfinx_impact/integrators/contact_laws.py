@@ -49,7 +49,8 @@ class FreeEnd(FreeStep, Protocol):
     system: Any
 
     @property
-    def t(self) -> float: ...
+    def t(self) -> float:
+        """Time [s]."""
 
     def end_position(self) -> NDArray:
         """Displacements at the end of the free step, at which L is evaluated, shape (size,) [m]."""

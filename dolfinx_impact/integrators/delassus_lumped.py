@@ -12,7 +12,6 @@ from ..contact.base import Contact
 from .base import Integrator
 from .delassus import refuse_friction_on_held
 
-
 _RENAMED = {"push": "apply_impulse", "rub": "apply_friction"}
 
 

@@ -6,7 +6,8 @@ SIAM J. Sci. Comput. 33 (2011), doi:10.1137/100791440. Those with central differ
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System

@@ -7,7 +7,8 @@ the work of the loads. The others are in :mod:`.doyen2011`.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from .. import parallel
 from ..contact.base import Contact

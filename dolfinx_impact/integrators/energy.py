@@ -6,7 +6,8 @@ kinetic + complementary at the start``; the difference of both sides is the ``re
 
 from __future__ import annotations
 
-from typing import Any, Mapping, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, Callable, Sequence, Union
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from dolfinx import fem
@@ -13,7 +14,7 @@ from .. import arguments
 from ..systems.system import System
 
 #: Types of the initial fields in :meth:`.Integrator.start`.
-Initial = Union[ArrayLike, fem.Function, Callable[[NDArray], Union[NDArray, Sequence[Any]]]]
+Initial: TypeAlias = ArrayLike | fem.Function | Callable[[NDArray], NDArray | Sequence[Any]]
 
 
 def initial_field(system: System, name: str, value: Initial) -> NDArray:

@@ -18,7 +18,9 @@ from .requirements import refuse_restitution_and_friction, refuse_unsteady
 
 
 class Newmark(Integrator):
-    """Newmark's method with Hilber, Hughes and Taylor's alpha, for linear systems::
+    """Newmark's method with Hilber, Hughes and Taylor's alpha, for linear systems.
+
+    ::
 
         M a' = F((1+alpha) u' - alpha u) + L^T lambda',        F(x) = f - K x
         u'   = u + h v + h^2 [(1/2 - beta) a + beta a']

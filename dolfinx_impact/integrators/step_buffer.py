@@ -85,7 +85,7 @@ class Steps:
         self.fine = {name: np.zeros((n, *each.shape)) for name, each in records}
         self.further = {name: self._columns[name] for name in integrator.point_records}
 
-    def cut(self) -> "Steps":
+    def cut(self) -> Steps:
         """The stored states in a buffer of that capacity."""
         if self.count == self.capacity:
             return self

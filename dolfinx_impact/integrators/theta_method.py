@@ -17,7 +17,9 @@ from .theta_newton import NewtonThetaStep
 
 
 class ThetaMethod(Integrator):
-    """One-step method with weight theta on the end of the step; Di Stasio et al. (2019), (33) and (38)::
+    """One-step method with weight theta on the end of the step; Di Stasio et al. (2019), (33) and (38).
+
+    ::
 
         M (v_{n+1} - v_n) = h F_theta + L^T r                                       (33)
         u_{n+1}           = u_n + h [(1-theta) v_n + theta v_{n+1}]

@@ -161,7 +161,7 @@ class _StepperAdapter(Integrator):
         """See :attr:`v_mean`."""
         return self.v_mean[dofs]
 
-    def adopt(self) -> "_StepperAdapter":
+    def adopt(self) -> _StepperAdapter:
         """Continue from the present state of the object."""
         self._read()
         self.t0, self.n = float(self._inner.t), 0

@@ -83,7 +83,7 @@ def constants_of(F: Any, values: tuple[float, ...]) -> list[Any]:
 
 
 def reduced_moduli(lame: float, mu: float, state: str) -> tuple[float, float]:
-    """lambda and mu [Pa] of the quadratic energy of an embedded strain, free directions eliminated."""
+    """Lambda and mu [Pa] of the quadratic energy of an embedded strain, free directions eliminated."""
     if state == "plane-stress":
         return 2 * lame * mu / (lame + 2 * mu), mu
     if state == "line":

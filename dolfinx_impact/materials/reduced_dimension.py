@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 import ufl
 
@@ -34,6 +35,7 @@ class Thin(Energy):
 
     @property
     def linear(self) -> bool:  # type: ignore[override]
+        """Whether the three-dimensional law is linear."""
         return self.law.linear
 
     @property
@@ -49,6 +51,7 @@ class Thin(Energy):
         return self.law._density(self._filled(F, constants), *constants)
 
     def stress(self, F: Any) -> Any:
+        """First Piola-Kirchhoff stress of the deformation gradient of this dimension [Pa]."""
         # dW/dF at fixed free stretch: W is stationary with respect to it.
         constants = constants_of(F, self._values)
         full = ufl.variable(self._filled(F, constants))

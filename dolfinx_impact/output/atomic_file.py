@@ -5,9 +5,10 @@ from __future__ import annotations
 import glob
 import os
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any
 
 from mpi4py import MPI
 

@@ -9,8 +9,9 @@ import resource
 import shutil
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any
 
 from dolfinx import fem, io
 from mpi4py import MPI

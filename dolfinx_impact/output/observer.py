@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Callable, Mapping, Protocol, Union
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -93,7 +94,7 @@ class Follower(Protocol):
 
 
 #: Elements of ``observers``; a balance replaces that of the scheme.
-ObserverLike = Union[Observer, EnergyBalance, Follower, Callable[[Integrator], None]]
+ObserverLike: TypeAlias = Observer | EnergyBalance | Follower | Callable[[Integrator], None]
 
 
 def overrides(observer: object, method: str) -> bool:

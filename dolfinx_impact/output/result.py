@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +98,7 @@ class Result(Mapping[str, NDArray]):
         write_whole(path, lambda f: np.savez(f, **contents))
 
     @classmethod
-    def load(cls, path: str | Path) -> "Result":
+    def load(cls, path: str | Path) -> Result:
         """Read a file of :meth:`save`.
 
         Raises:

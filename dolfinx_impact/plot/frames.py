@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -153,7 +154,7 @@ class Scene:
 
     def _add_static_parts(self, plotter: Any, pyvista: Any) -> None:
         """Undeformed beams and supports."""
-        for name, segments in self._segments.items():
+        for segments in self._segments.values():
             lines = _lines(pyvista, self._x + self._lifts, segments)
             plotter.add_mesh(lines, color=UNLOADED, line_width=2, lighting=False)
         height = 3 * self._rail

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping, NamedTuple, Sequence, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +28,9 @@ SHADES = {
     "v_y": ("velocity v_y", "m/s"),
     "v_z": ("velocity v_z", "m/s"),
 }
-Moments = Union[Snapshots, Sequence[Moment]]
+Moments: TypeAlias = Snapshots | Sequence[Moment]
 #: An axis, or a point and a normal.
-Clip = Union[str, tuple[ArrayLike, ArrayLike], None]
+Clip: TypeAlias = str | tuple[ArrayLike, ArrayLike] | None
 
 
 class Wanted(NamedTuple):

@@ -8,7 +8,8 @@ contouring of Hermite data, ACM Trans. Graph. 21 (2002), doi:10.1145/566654.5665
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Sequence
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

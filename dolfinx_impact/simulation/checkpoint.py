@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Mapping
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -114,7 +115,7 @@ class Writer:
         self._archive: zipfile.ZipFile | None = None
         self.places = places_of(integrator)
 
-    def __enter__(self) -> "Writer":
+    def __enter__(self) -> Writer:
         s = self._integrator
         header = {"format": FORMAT, "version": VERSION, "package": __version__, **description(s)}
         if MPI.COMM_WORLD.rank == 0:
@@ -206,7 +207,7 @@ class Stored:
         self._data = data
         return {**about, "names": list(data.files)}
 
-    def __enter__(self) -> "Stored":
+    def __enter__(self) -> Stored:
         return self
 
     def __exit__(self, *stop: Any) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal, Sequence
+from typing import Literal
 
 from .. import arguments
 from ..algebra.operators import SparseRows

@@ -43,7 +43,7 @@ class Progress:
                 dynamic_ncols=True,
             )
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, *stop: Any) -> None:

@@ -11,7 +11,8 @@ same energy in a loop (:func:`chain_force`); tangents come from the UFL form.
 from __future__ import annotations
 
 import math
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import ufl

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Iterable, Mapping, NamedTuple, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import ufl
@@ -174,6 +175,7 @@ class Frame(Body):
         return masses.ravel()
 
     def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
+        """Inertia forces of a uniform unit acceleration, shape (owned,) [kg]."""
         forces = np.zeros((self.owned // 6, 6))
         forces[:, :3] = self._lumped(False).reshape(-1, 6)[:, :3] * np.asarray(direction)
         return self._free_of_held(forces.ravel())

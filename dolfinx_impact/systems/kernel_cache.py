@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from mpi4py import MPI
 

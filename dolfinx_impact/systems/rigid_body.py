@@ -8,7 +8,7 @@ a vector by 90 degrees counter-clockwise.
 from __future__ import annotations
 
 import math
-from typing import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -68,7 +68,7 @@ class RigidBody(PointMasses):
     @classmethod
     def disc(
         cls, radius: float, density: float, *, thickness: float = 1.0, gravity: Sequence[float] | None = None
-    ) -> "RigidBody":
+    ) -> RigidBody:
         """A disc, ``I = m R^2 / 2``.
 
         Args:
@@ -87,7 +87,7 @@ class RigidBody(PointMasses):
     @classmethod
     def square(
         cls, R: float, density: float, *, thickness: float = 1.0, gravity: Sequence[float] | None = None
-    ) -> "RigidBody":
+    ) -> RigidBody:
         """A square of side 2 R with sides along the axes at angle 0, ``I = 2 m R^2 / 3``.
 
         R is the distance of the sides from the centre: the corners ``(+-R, +-R)`` are at ``sqrt(2) R``.
@@ -114,7 +114,7 @@ class RigidBody(PointMasses):
         *,
         thickness: float = 1.0,
         gravity: Sequence[float] | None = None,
-    ) -> "RigidBody":
+    ) -> RigidBody:
         """A homogeneous convex polygon; ``(x, y)`` is its centre of mass for any position of the vertices.
 
         Args:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any, Callable, Mapping, Sequence, Union
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import ufl
@@ -16,7 +17,8 @@ from .. import _deprecated, arguments, parallel
 from ..materials import Law, kinematics
 from ..mesh import NamedMesh, bare_mesh
 from ..mesh.quality import refuse_inverted
-from . import bulk_viscosity as viscosity, mass_lumping
+from . import bulk_viscosity as viscosity
+from . import mass_lumping
 from .body import Body
 from .compiled import Compiled
 from .critical_step import largest_rate
@@ -26,7 +28,7 @@ from .loads import Signal, checked_signal, vector
 from .material_regions import find_materials, wave_speed
 
 #: A constant force per area (or volume), or a vector with its signal in time.
-Traction = Union[Sequence[float], tuple[Sequence[float], Signal]]
+Traction: TypeAlias = Sequence[float] | tuple[Sequence[float], Signal]
 
 
 _RENAMED = {"state": "hypothesis", "section": "cross_section"}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import importlib.util
 import logging
+from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, Callable, Sequence
+from typing import Any
 
 from mpi4py import MPI
 
@@ -55,7 +56,7 @@ def is_compiled(function: Any) -> bool:
     return hasattr(function, "py_func") and hasattr(function, "get_compile_result")
 
 
-def ask(thing: object, lacking: str) -> Any:
+def ask(thing: Any, lacking: str) -> Any:
     """Result of ``thing.compiled()``: arrays and compiled functions for a loop.
 
     Args:
@@ -67,7 +68,7 @@ def ask(thing: object, lacking: str) -> Any:
     """
     # Of the object or its class: what an object that delegates by __getattr__ has is the form of another one.
     levels = [getattr(thing, "__dict__", {}), *(vars(kind) for kind in type(thing).__mro__)]
-    found = getattr(thing, "compiled")() if any("compiled" in level for level in levels) else None
+    found = thing.compiled() if any("compiled" in level for level in levels) else None
     if found is None:
         raise NotCompiled(f"{type(thing).__name__} {lacking}")
     return found

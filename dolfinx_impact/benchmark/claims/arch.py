@@ -8,7 +8,8 @@ of the impact (:func:`~.arch_runs.depth`).
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 

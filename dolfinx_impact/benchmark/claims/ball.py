@@ -6,8 +6,8 @@ Unless a claim says otherwise, the ball of 1 kg falls from 1 m and h = 0.01 s.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Callable, Sequence
 
 import numpy as np
 

@@ -5,8 +5,8 @@ Both forecasts, e = 0 and 0.8. The ball of 1 kg falls from 1 m or the drop heigh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Callable, Sequence
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def _tau(run: Run) -> np.ndarray:
 
 
 def position(runs: Runs, heights: int = HEIGHTS) -> Finding:
-    """tau closes the gap by one sum."""
+    """Tau closes the gap by one sum."""
     deepest = max(depth(run) for run in _both(runs, heights))
     why = (
         f"largest depth [m], {heights} drop heights, e = 0 and 0.8, forecasts 1/2 and 1: tau puts the "

@@ -5,7 +5,8 @@ Di Stasio et al. (2019), Figures 3 to 9; Acary and Bonnefon (2011), both forecas
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray

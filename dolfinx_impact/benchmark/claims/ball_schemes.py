@@ -6,8 +6,8 @@ paper. Unless a claim says otherwise, the ball of 1 kg falls from 1 m and h = 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Callable, Sequence
 
 import numpy as np
 
@@ -260,7 +260,7 @@ def carpenter_asked(runs: Runs, restitution: float) -> Run:
 
 
 def carpenter_energy(runs: Runs) -> Finding:
-    """e = 1 asks for all of the energy back."""
+    """E = 1 asks for all of the energy back."""
     run = carpenter_asked(runs, ELASTIC)
     lost = 1 - float(run["v_t"][-1, 0] ** 2 / 2 + GRAVITY * run["u"][-1, 0]) / GRAVITY
     implicit = runs(CASE, "carpenter-implicit", restitution=PLASTIC).results["energy_after_impact"]

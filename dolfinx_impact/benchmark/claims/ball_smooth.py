@@ -6,8 +6,8 @@ Unless a claim says otherwise, the ball of 1 kg falls from 1 m and h = 0.01 s.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Callable, Sequence
 
 import numpy as np
 
@@ -21,7 +21,7 @@ SPRING = "rotating-spring"
 
 
 def smooth_rounding(runs: Runs, steps: Sequence[float] = SMOOTH_STEPS) -> Finding:
-    """n sums of positions of 1 m, and of velocities that grow to g t."""
+    """N sums of positions of 1 m, and of velocities that grow to g t."""
     worst = {name: max(smooth_errors(runs, name, steps)) for name in VELOCITY_LEVEL}
     limit = FLIGHT / min(steps) * EPS * (1 + GRAVITY * FLIGHT**2 / 2)
     why = (

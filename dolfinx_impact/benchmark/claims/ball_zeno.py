@@ -7,8 +7,8 @@ of 1 kg falls from 1 m, e = 0.8.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Callable, Sequence
 
 import numpy as np
 

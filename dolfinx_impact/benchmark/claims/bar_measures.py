@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Callable, Sequence, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,9 @@ _Judge = TypeVar("_Judge", bound=Callable[..., Finding])
 
 
 class TchamwaWielgosz(CentralDifferences):
-    """CD-Lagrange with the displacement of Tchamwa and Wielgosz: explicit, dissipates high frequencies::
+    """CD-Lagrange with the displacement of Tchamwa and Wielgosz: explicit, dissipates high frequencies.
+
+    ::
 
         u_{n+1} = u_n + h v_{n+1/2} + (phi - 1) h (v_{n+1/2} - v_{n-1/2})
 

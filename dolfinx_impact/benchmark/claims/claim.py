@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Callable
+from typing import Any
 
 from ..runs import FailedRun, NotChosen, Runs
 
@@ -35,23 +36,23 @@ class Finding:
     relation: str | None = None
 
     @classmethod
-    def equal(cls, measured: float, expected: float, tolerance: float, why: str) -> "Finding":
+    def equal(cls, measured: float, expected: float, tolerance: float, why: str) -> Finding:
         """Measured within ``tolerance`` of what is expected."""
         fits = bool(abs(measured - expected) <= tolerance)
         return cls(float(measured), float(expected), float(tolerance), fits, why, "=")
 
     @classmethod
-    def below(cls, measured: float, limit: float, why: str) -> "Finding":
+    def below(cls, measured: float, limit: float, why: str) -> Finding:
         """Measured magnitude at most ``limit``."""
         return cls(float(measured), 0.0, float(limit), bool(abs(measured) <= limit), why, "<=")
 
     @classmethod
-    def above(cls, measured: float, limit: float, why: str) -> "Finding":
+    def above(cls, measured: float, limit: float, why: str) -> Finding:
         """Measured larger than ``limit``."""
         return cls(float(measured), float(limit), 0.0, bool(measured > limit), why, ">")
 
     @classmethod
-    def undecided(cls, why: str) -> "Finding":
+    def undecided(cls, why: str) -> Finding:
         """Nothing that runs can decide, or a run that failed."""
         return cls(None, None, None, None, why)
 

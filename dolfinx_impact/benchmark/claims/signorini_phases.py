@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Callable, Sequence, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,8 +157,7 @@ def largest_courant(scheme: str, elements: int = 100, **settings: float) -> floa
 
 
 def closed_form(eps: float, elements: int = 100) -> float:
-    """Largest Courant number of a long lattice on a spring ``1/eps``: its end mode has (-q)^j,
-    1/q - q = 2k."""
+    """Largest Courant number of a long lattice on a spring ``1/eps``; its end mode: (-q)^j, 1/q - q = 2k."""
     k = BAR.length / elements / (eps * BAR.E)
     return float(np.sqrt(2 / (1 + np.sqrt(1 + k**2))))
 

@@ -7,7 +7,8 @@ obstacles at position level; energies as in Fekak et al. (2017), (84)-(90).
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numba
 from numba import types

@@ -7,7 +7,8 @@ into its callers is kept on disk within these alone.
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numba
 from numba.extending import register_jitable

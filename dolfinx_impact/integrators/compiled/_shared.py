@@ -74,7 +74,7 @@ def approach(c: Any, k: int, s: Any) -> float:
 
 @inlined
 def impulse(b: float, H: float) -> float:
-    """r with ``0 <= b + H r  _|_  r >= 0``, (48) of one point; NaN remains NaN [N s]."""
+    """R with ``0 <= b + H r  _|_  r >= 0``, (48) of one point; NaN remains NaN [N s]."""
     r = -b / H
     return 0.0 if r <= 0.0 else r
 
