@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import bouncing_ball as case
+from dolfinx_impact.benchmark.cases.bouncing_ball import case
 from dolfinx_impact.exact import BouncingBall
 from dolfinx_impact.integrators import SCHEMES
 

@@ -6,7 +6,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import exact, mesh
-from dolfinx_impact.benchmark import impacting_bar as case
+from dolfinx_impact.benchmark.cases.impacting_bar import case
 from dolfinx_impact.integrators import SCHEMES
 
 RHO, E, LENGTH, AREA, SPEED = 7847.0, 2.1e11, 0.254, 0.645e-3, np.sqrt(2.1e11 / 7847.0)

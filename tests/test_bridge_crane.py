@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import bridge_crane as case
-from dolfinx_impact.benchmark import crane, runner
+from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.benchmark.crane_events import HEADER, EventLog
+from dolfinx_impact.benchmark.cases.bridge_crane import case
+from dolfinx_impact.benchmark.cases.bridge_crane import model as crane
+from dolfinx_impact.benchmark.cases.bridge_crane.events import HEADER, EventLog
 
 pytest.importorskip("gmsh")
 WORLD = MPI.COMM_WORLD

@@ -11,7 +11,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh
-from dolfinx_impact.benchmark import discrete_arch as case
+from dolfinx_impact.benchmark.cases.discrete_arch import case
 from dolfinx_impact.contact.statics import static_equilibrium
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.systems.chain import Chain, chain_energy, chain_force, load_factor

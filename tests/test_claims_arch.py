@@ -8,8 +8,9 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark import discrete_arch as case
-from dolfinx_impact.benchmark.claims import arch, arch_runs
+from dolfinx_impact.benchmark.cases.discrete_arch import case
+from dolfinx_impact.benchmark.cases.discrete_arch import claims as arch
+from dolfinx_impact.benchmark.cases.discrete_arch import measures as arch_runs
 from dolfinx_impact.integrators import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 

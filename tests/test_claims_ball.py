@@ -9,9 +9,10 @@ from flips import check
 from matplotlib.figure import Figure
 
 from dolfinx_impact import AcaryBonnefon, Integrator
-from dolfinx_impact.benchmark.claims import ball, ball_figures
-from dolfinx_impact.benchmark.claims.ball_figures import drop_heights, exact
-from dolfinx_impact.benchmark.claims.claim import ACARY, CSMA, DI_STASIO
+from dolfinx_impact.benchmark.cases.bouncing_ball import claims as ball
+from dolfinx_impact.benchmark.cases.bouncing_ball import figures as ball_figures
+from dolfinx_impact.benchmark.cases.bouncing_ball.figures import drop_heights, exact
+from dolfinx_impact.benchmark.claim import ACARY, CSMA, DI_STASIO
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
@@ -81,8 +82,8 @@ def own(kind):
 
 
 CD, MOREAU, PAOLI, COMBINED = "cd-lagrange", "moreau-jean", "paoli-schatzman", "combined"
-NEWMARK = "dolfinx_impact.benchmark.claims.ball:DampedNewmark"
-EVENTS = "dolfinx_impact.benchmark.claims.ball_zeno:EventDriven"
+NEWMARK = "dolfinx_impact.benchmark.cases.bouncing_ball.claims:DampedNewmark"
+EVENTS = "dolfinx_impact.benchmark.cases.bouncing_ball.claims_zeno:EventDriven"
 #: For every claim schemes that lack the property; for one that does not hold, schemes that have it.
 BROKEN = {
     "distasio-ball-intervals": {CD: own(Lively)},

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dolfinx_impact import AcaryBonnefon
-from dolfinx_impact.benchmark.claims import bar
-from dolfinx_impact.benchmark.claims.bar import TchamwaWielgosz
-from dolfinx_impact.benchmark.claims.bar_measures import BAR
+from dolfinx_impact.benchmark.cases.impacting_bar import claims as bar
+from dolfinx_impact.benchmark.cases.impacting_bar.claims import TchamwaWielgosz
+from dolfinx_impact.benchmark.cases.impacting_bar.measures import BAR
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.newmark import Newmark

@@ -6,9 +6,8 @@ import flips
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims import crane, hati
-from dolfinx_impact.benchmark.claims.bar_measures import DISSIPATIVE
-from dolfinx_impact.benchmark.claims.crane_figures import (
+from dolfinx_impact.benchmark.cases.bridge_crane import claims as crane
+from dolfinx_impact.benchmark.cases.bridge_crane.figures import (
     draw_contact,
     draw_displacement,
     draw_energies,
@@ -16,7 +15,7 @@ from dolfinx_impact.benchmark.claims.crane_figures import (
     draw_trade_off,
     draw_velocity,
 )
-from dolfinx_impact.benchmark.claims.crane_measures import (
+from dolfinx_impact.benchmark.cases.bridge_crane.measures import (
     CD,
     HATI,
     Shaking,
@@ -32,7 +31,9 @@ from dolfinx_impact.benchmark.claims.crane_measures import (
     touches,
     zoomed,
 )
-from dolfinx_impact.benchmark.claims.hati_measures import (
+from dolfinx_impact.benchmark.cases.impacting_bar.measures import DISSIPATIVE
+from dolfinx_impact.benchmark.cases.split_bar import claims as hati
+from dolfinx_impact.benchmark.cases.split_bar.measures import (
     OTHERS,
     TOTAL,
     OtherNewmark,

@@ -7,10 +7,10 @@ import flips
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark import hertz_sphere
-from dolfinx_impact.benchmark.claims import known
-from dolfinx_impact.benchmark.claims.known_figures import contact_force, flown
-from dolfinx_impact.benchmark.claims.known_measures import (
+from dolfinx_impact.benchmark.cases.solids import claims as known
+from dolfinx_impact.benchmark.cases.solids import hertz_sphere
+from dolfinx_impact.benchmark.cases.solids.figures import contact_force, flown
+from dolfinx_impact.benchmark.cases.solids.measures import (
     ABOVE,
     BELOW,
     BOTH,

@@ -5,7 +5,9 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims import oscillator, oscillator_figures, oscillator_runs
+from dolfinx_impact.benchmark.cases.van_der_pol import claims as oscillator
+from dolfinx_impact.benchmark.cases.van_der_pol import figures as oscillator_figures
+from dolfinx_impact.benchmark.cases.van_der_pol import measures as oscillator_runs
 from dolfinx_impact.benchmark.convergence import norm35, order
 from dolfinx_impact.integrators import Integrator
 

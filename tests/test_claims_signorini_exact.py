@@ -6,9 +6,9 @@ import flips
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims.bar import TchamwaWielgosz
-from dolfinx_impact.benchmark.claims.signorini_exact import CLAIMS
-from dolfinx_impact.benchmark.claims.signorini_measures import CORRECTED, THETAS
+from dolfinx_impact.benchmark.cases.impacting_bar.claims import TchamwaWielgosz
+from dolfinx_impact.benchmark.cases.signorini.claims_exact import CLAIMS
+from dolfinx_impact.benchmark.cases.signorini.measures import CORRECTED, THETAS
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.newmark import Newmark

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims import signorini_figures as signorini
+from dolfinx_impact.benchmark.cases.signorini import figures as signorini
 from dolfinx_impact.benchmark.runs import NotChosen, Runs
 
 matplotlib = pytest.importorskip("matplotlib")

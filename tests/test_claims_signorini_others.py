@@ -4,8 +4,8 @@ import flips
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims import signorini_others as others
-from dolfinx_impact.benchmark.claims import signorini_phases as phases
+from dolfinx_impact.benchmark.cases.signorini import claims_others as others
+from dolfinx_impact.benchmark.cases.signorini import phases
 from dolfinx_impact.integrators.doyen2011 import DEP71
 
 pytestmark = pytest.mark.serial

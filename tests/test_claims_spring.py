@@ -8,7 +8,8 @@ import matplotlib.figure
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims import spring, spring_runs
+from dolfinx_impact.benchmark.cases.rotating_spring import claims as spring
+from dolfinx_impact.benchmark.cases.rotating_spring import measures as spring_runs
 from dolfinx_impact.integrators import CentralDifferences, ThetaMethod
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 

@@ -6,9 +6,10 @@ import flips
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark.claims import two_bars
-from dolfinx_impact.benchmark.claims.bar_measures import DISSIPATIVE, TchamwaWielgosz
-from dolfinx_impact.benchmark.claims.two_bars_measures import (
+from dolfinx_impact.benchmark.cases.impacting_bar.measures import DISSIPATIVE, TchamwaWielgosz
+from dolfinx_impact.benchmark.cases.two_bars import claims as two_bars
+from dolfinx_impact.benchmark.cases.two_bars.claims_orders import hausdorff
+from dolfinx_impact.benchmark.cases.two_bars.measures import (
     BAR,
     BOTH,
     MASS,
@@ -18,7 +19,6 @@ from dolfinx_impact.benchmark.claims.two_bars_measures import (
     norm,
     ups_and_downs,
 )
-from dolfinx_impact.benchmark.claims.two_bars_orders import hausdorff
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 

@@ -7,10 +7,14 @@ import re
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark import classification, page, report, runner, signorini, terminal
+from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.benchmark.classification import BOUNCES, IMPACT, Row, classify, rows
-from dolfinx_impact.benchmark.properties import PROPERTIES
+from dolfinx_impact.benchmark.cases.signorini import case as signorini
+from dolfinx_impact.benchmark.report import build as report
+from dolfinx_impact.benchmark.report import classification, terminal
+from dolfinx_impact.benchmark.report import html as page
+from dolfinx_impact.benchmark.report.classification import BOUNCES, IMPACT, Row, classify, rows
+from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import PositionLevel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import impacting_bar as case
+from dolfinx_impact.benchmark.cases.impacting_bar import case
 from dolfinx_impact.integrators import SCHEMES
 
 SOLID = {"dimension": 3, "elements": 10, "lateral": 2}

@@ -5,7 +5,7 @@ import pytest
 from mpi4py import MPI
 
 from dolfinx_impact import mesh, signals
-from dolfinx_impact.benchmark import crane_record
+from dolfinx_impact.benchmark.cases.bridge_crane import record as crane_record
 
 WORLD = MPI.COMM_WORLD
 TABLE = mesh.package_mesh("crane-record.csv")

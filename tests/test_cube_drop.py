@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import cube_drop as case
-from dolfinx_impact.benchmark import impacting_bar
+from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
+from dolfinx_impact.benchmark.cases.solids import cube_drop as case
 from dolfinx_impact.integrators import SCHEMES
 
 SCHEMES_OF_CASE = ("cd-lagrange", "moreau-jean")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
-from dolfinx_impact.benchmark import free_flight as case
+from dolfinx_impact.benchmark.cases.solids import free_flight as case
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.materials import EnergyLaw
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import hertz_sphere as case
+from dolfinx_impact.benchmark.cases.solids import hertz_sphere as case
 from dolfinx_impact.exact.hertz import HertzImpact
 from dolfinx_impact.integrators import SCHEMES
 

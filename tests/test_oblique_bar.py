@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import oblique_bar as case
 from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases.solids import oblique_bar as case
 
 SCHEMES = case.OBLIQUE_BAR.schemes
 TINY = {"elements": 4, "lateral": 1, "t_end": 1.6e-4}

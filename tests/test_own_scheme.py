@@ -9,8 +9,9 @@ import pytest
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import impacting_bar, properties
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
+from dolfinx_impact.benchmark.report import properties
 
 DEMOS = Path(__file__).parent.parent / "demos"
 sys.path.append(str(DEMOS))

@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from dolfinx_impact.benchmark import page
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.claim import also
 from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Finding
-from dolfinx_impact.benchmark.claims.claim import also
-from dolfinx_impact.benchmark.markup import STYLE
-from dolfinx_impact.benchmark.properties import PROPERTIES
-from dolfinx_impact.benchmark.report import as_row
-from dolfinx_impact.benchmark.wording import asked, faster, title
+from dolfinx_impact.benchmark.report import html as page
+from dolfinx_impact.benchmark.report.build import as_row
+from dolfinx_impact.benchmark.report.markup import STYLE
+from dolfinx_impact.benchmark.report.properties import PROPERTIES
+from dolfinx_impact.benchmark.report.wording import asked, faster, title
 
 FINDINGS = (
     Finding.equal(2.0, 2.0, 0.1, "it is so"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dolfinx_impact import Plane, RigidContact
-from dolfinx_impact.benchmark import crane
+from dolfinx_impact.benchmark.cases.bridge_crane import model as crane
 from dolfinx_impact.plot import drawing, frames
 
 pytest.importorskip("gmsh")

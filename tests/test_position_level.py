@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import impacting_bar as case
+from dolfinx_impact.benchmark.cases.impacting_bar import case
 from dolfinx_impact.integrators import SCHEMES
 
 GRAVITY = 9.81

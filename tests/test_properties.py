@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dolfinx_impact.benchmark import properties
-from dolfinx_impact.benchmark.properties import PROPERTIES
+from dolfinx_impact.benchmark.report import properties
+from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 

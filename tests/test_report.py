@@ -15,12 +15,14 @@ import pytest
 from mpi4py import MPI
 
 from dolfinx_impact import Integrator
-from dolfinx_impact.benchmark import folders, page, report, terminal, wording
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Claim, Figure, Finding
-from dolfinx_impact.benchmark.properties import PROPERTIES
-from dolfinx_impact.benchmark.workers import Schedule, Workers, while_others_sleep
+from dolfinx_impact.benchmark.report import build as report
+from dolfinx_impact.benchmark.report import folders, terminal, wording
+from dolfinx_impact.benchmark.report import html as page
+from dolfinx_impact.benchmark.report.properties import PROPERTIES
+from dolfinx_impact.benchmark.report.workers import Schedule, Workers, while_others_sleep
 from dolfinx_impact.integrators import SCHEMES
 
 SOON = 20  # s; what is asked for is the end of processes, not of runs

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 from dolfinx_impact import CDLagrange, MoreauJean, simulate
 from dolfinx_impact.algebra import coulomb
-from dolfinx_impact.benchmark.rigid_body import FLIGHT, PARAMETERS, RIGID_BODY, make
+from dolfinx_impact.benchmark.cases.solids.rigid_body import FLIGHT, PARAMETERS, RIGID_BODY, make
 from dolfinx_impact.contact.base import Contact
 from dolfinx_impact.contact.obstacles import MovingObstacle, Plane, Sphere, UnionObstacle
 from dolfinx_impact.contact.rigid_body import RigidBodyContact

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dolfinx_impact import simulate
-from dolfinx_impact.benchmark import rotating_spring
-from dolfinx_impact.benchmark.rotating_spring import PARAMETERS, ROTATING_SPRING, make
+from dolfinx_impact.benchmark.cases.rotating_spring import case as rotating_spring
+from dolfinx_impact.benchmark.cases.rotating_spring.case import PARAMETERS, ROTATING_SPRING, make
 from dolfinx_impact.integrators import SCHEMES
 
 VELOCITY_LEVEL = ("cd-lagrange", "moreau-jean")

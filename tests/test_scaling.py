@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from mpi4py import MPI
 
-from dolfinx_impact.benchmark import speed, speed_ranks, speed_scaling, speed_small
+from dolfinx_impact.benchmark.speed import main as speed
+from dolfinx_impact.benchmark.speed import ranks as speed_ranks
+from dolfinx_impact.benchmark.speed import scaling as speed_scaling
+from dolfinx_impact.benchmark.speed import small as speed_small
 
 SCRIPT = Path(__file__).parent.parent / "demos" / "cluster.sh"
 

@@ -5,7 +5,7 @@ import pytest
 
 from dolfinx_impact.benchmark import __main__ as command_line
 from dolfinx_impact.benchmark import cases, runner
-from dolfinx_impact.benchmark import signorini as case
+from dolfinx_impact.benchmark.cases.signorini import case
 from dolfinx_impact.integrators import SCHEMES
 
 IMPACT, BOUNCES = "signorini-impact", "signorini-bounces"

@@ -10,7 +10,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark import sliding_block as case
+from dolfinx_impact.benchmark.cases.solids import sliding_block as case
 
 SCHEMES = case.SLIDING_BLOCK.schemes
 

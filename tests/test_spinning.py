@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import ring_in_cylinder, spinning, spinning_disc
+from dolfinx_impact.benchmark.cases.solids import ring_in_cylinder, spinning, spinning_disc
 from dolfinx_impact.benchmark.runner import parse
 
 CASES = {

@@ -9,9 +9,9 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark import split_bar as case
 from dolfinx_impact.benchmark.case import RunLog
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.cases.split_bar import case
 
 RHO, E, LENGTH, AREA, SPEED = 7847.0, 2.1e11, 0.254, 0.645e-3, np.sqrt(2.1e11 / 7847.0)
 MASS, ENERGY = RHO * LENGTH * AREA, RHO * LENGTH * AREA * 12.5

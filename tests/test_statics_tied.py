@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh
-from dolfinx_impact.benchmark import crane
+from dolfinx_impact.benchmark.cases.bridge_crane import model as crane
 from dolfinx_impact.contact.obstacles import Plane, Sphere
 from dolfinx_impact.contact.rigid_contact import RigidContact
 from dolfinx_impact.contact.statics import tied_equilibrium

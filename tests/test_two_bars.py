@@ -6,8 +6,8 @@ import pytest
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark import two_bars as case
 from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.cases.two_bars import case
 
 RHO, E, LENGTH, AREA, SPEED = 7847.0, 2.1e11, 0.254, 0.645e-3, np.sqrt(2.1e11 / 7847.0)
 MASS = RHO * LENGTH * AREA

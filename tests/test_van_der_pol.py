@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
-from dolfinx_impact.benchmark import van_der_pol as case
+from dolfinx_impact.benchmark.cases.van_der_pol import case
 from dolfinx_impact.integrators import SCHEMES
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dolfinx_impact as di
-from dolfinx_impact.benchmark import wave_block as case
+from dolfinx_impact.benchmark.cases.solids import wave_block as case
 from dolfinx_impact.integrators import SCHEMES
 
 SCHEMES_OF_CASE = ("cd-lagrange", "moreau-jean")
