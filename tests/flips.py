@@ -11,8 +11,8 @@ def check(claim, runs, broken):
     """
     finding = claim.decide(runs)
     json.dumps(vars(finding), allow_nan=False)
-    assert finding.why and finding.reproduced is not None
-    assert None not in (finding.measured, finding.expected, finding.tolerance), finding.why
+    assert finding.words and finding.reproduced is not None
+    assert None not in (finding.measured, finding.expected, finding.tolerance), finding.words
     turned = claim.decide(runs.instead(broken))
     assert turned.reproduced is (not finding.reproduced), f"{claim.id}: {finding} stays {turned}"
     return finding

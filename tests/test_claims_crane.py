@@ -325,14 +325,14 @@ def test_verdict_turns(name, claims, runs):
     claim = claims[name]
     finding = flips.check(claim, runs, BROKEN[name])
     turned = claim.decide(runs.instead(BROKEN[name]))
-    assert turned.measured is not None, f"turns because {turned.why}"
+    assert turned.measured is not None, f"turns because {turned.words}"
     assert finding.reproduced is (name not in NOT_REPRODUCED), finding
 
 
 @pytest.mark.parametrize("name", sorted(UNDECIDED))
 def test_what_no_run_decides_says_why(name, claims, runs):
     finding = claims[name].decide(runs)
-    assert finding.reproduced is None and finding.measured is None and len(finding.why) > 50
+    assert finding.reproduced is None and finding.measured is None and len(finding.words) > 50
 
 
 def test_norm_is_that_of_the_paper_at_common_times(shaking, runs):

@@ -198,7 +198,7 @@ def test_verdict_turns(claim, runs):
     broken = wrong(claim)
     finding = flips.check(claim, runs, broken)
     turned = claim.decide(runs.instead(broken))
-    assert turned.measured is not None, f"turns because {turned.why}"
+    assert turned.measured is not None, f"turns because {turned.words}"
     assert finding.reproduced is (claim.id != NOT_REPRODUCED), finding
 
 
@@ -221,7 +221,7 @@ def test_rigid_bodies_stick_and_slip(shape, scheme, runs):
 def test_a_sphere_that_does_not_leave_has_no_duration(runs):
     claim = named(f"{HERTZ}-duration-{CD}")
     finding = claim.decide(runs.instead({CD: HERE + "NoContact"}))
-    assert finding.reproduced is False and "does not leave" in finding.why
+    assert finding.reproduced is False and "does not leave" in finding.words
 
 
 # -- figures

@@ -169,7 +169,7 @@ def test_verdict_turns(claim, runs):
     broken = BROKEN[short(claim)]
     finding = flips.check(claim, runs, broken)
     turned = claim.decide(runs.instead(broken))
-    assert turned.measured is not None, f"turns because {turned.why}"
+    assert turned.measured is not None, f"turns because {turned.words}"
     assert finding.reproduced is (short(claim) not in NOT_REPRODUCED), finding
 
 

@@ -8,22 +8,22 @@ from xml.etree import ElementTree
 import pytest
 
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.benchmark.claim import also
-from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Finding
+from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES
 from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report.build import as_row
 from dolfinx_impact.benchmark.report.markup import STYLE
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.benchmark.report.wording import asked, faster, title
+from dolfinx_impact.benchmark.verdict import Verdict, also
 
 FINDINGS = (
-    Finding.equal(2.0, 2.0, 0.1, "it is so"),
-    Finding.below(-0.01, 0.02, "small"),
-    Finding.above(0.3, 0.1, "large"),
-    Finding.above(0.0, 0.1, "not large"),
-    Finding.undecided("it takes runs with carpenter, which was left out"),
-    Finding.undecided("nothing that runs <can> decide it"),
-    Finding(None, None, None, False, "a run failed"),
+    Verdict.equal("it is so", 2.0, 2.0, 0.1),
+    Verdict.below("small", -0.01, 0.02),
+    Verdict.above("large", 0.3, 0.1),
+    Verdict.above("not large", 0.0, 0.1),
+    Verdict.undecided("it takes runs with carpenter, which was left out"),
+    Verdict.undecided("nothing that runs <can> decide it"),
+    Verdict("a run failed", None, None, None, False),
 )
 VOID = {"meta", "img", "br"}
 RESULTS = {"balance_residual": 1e-15, "rest_time": None, "heights": [1.0] * 9, "sticks": True}
@@ -198,9 +198,9 @@ def test_numbers_and_their_heads_stand_on_the_same_side(html):
         (FINDINGS[1], "asked for ≤ 0.02 in magnitude"),
         (FINDINGS[2], "asked for > 0.1"),
         (also(False, FINDINGS[2]), "asked for > 0.1"),
-        (Finding(1.95, 2.0, 0.1, True, "", ">="), "asked for ≥ 1.9"),
-        (Finding(1.5, 1.0, 1.0, True, "", "<="), "asked for ≤ 2"),
-        (Finding(0.5, 0.1, 0.0, True, "it is above"), "beside 0.1"),
+        (Verdict("", 1.95, 2.0, 0.1, True, ">="), "asked for ≥ 1.9"),
+        (Verdict("", 1.5, 1.0, 1.0, True, "<="), "asked for ≤ 2"),
+        (Verdict("it is above", 0.5, 0.1, 0.0, True), "beside 0.1"),
         (FINDINGS[4], ""),
         (FINDINGS[6], ""),
     ],

@@ -105,7 +105,7 @@ def test_property(prop, runs, monkeypatch):
     for scheme, expected in ((having, True), (lacking, False)):
         finding = measure(runs, scheme)
         assert finding.reproduced is expected, f"{scheme}: {finding}"
-        assert finding.why and None not in (finding.measured, finding.expected, finding.tolerance)
+        assert finding.words and None not in (finding.measured, finding.expected, finding.tolerance)
         assert finding.reproduced is within(prop.bound, finding)
     # The name of one and the class of the other: runs with schemes in the place of others.
     assert measure(runs.instead({having: lacking}), having).reproduced is False
@@ -147,4 +147,4 @@ def test_orders_are_those_of_the_theory(runs):
 def test_what_a_scheme_does_not_run_is_undecided(scheme, reason, runs):
     (prop,) = (p for p in PROPERTIES if p.id == "long-run-energy")
     finding = prop.decide(runs, scheme)
-    assert finding.reproduced is None and finding.measured is None and reason in finding.why
+    assert finding.reproduced is None and finding.measured is None and reason in finding.words

@@ -17,12 +17,13 @@ from mpi4py import MPI
 from dolfinx_impact import Integrator
 from dolfinx_impact.benchmark.__main__ import main
 from dolfinx_impact.benchmark.cases import CASES
-from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Claim, Figure, Finding
+from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES, Claim, Figure
 from dolfinx_impact.benchmark.report import build as report
 from dolfinx_impact.benchmark.report import folders, terminal, wording
 from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.benchmark.report.workers import Schedule, Workers, while_others_sleep
+from dolfinx_impact.benchmark.verdict import Verdict
 from dolfinx_impact.integrators import SCHEMES
 
 SOON = 20  # s; what is asked for is the end of processes, not of runs
@@ -254,7 +255,7 @@ def invented(schemes):
                 "case": p.case,
                 "criterion": p.criterion,
                 "bound": p.bound,
-                **report.as_row(Finding.undecided("it does not run the arch")),
+                **report.as_row(Verdict.undecided("it does not run the arch")),
             }
             for i, p in enumerate(PROPERTIES)
         ]
@@ -424,7 +425,7 @@ def test_folders_of_dead_processes_are_swept(tmp_path, monkeypatch):
 
 
 def test_a_verdict_of_what_is_not_finite_is_none():
-    row = report.as_row(Finding(np.inf, 1.0, float("nan"), False, "it exploded"))
+    row = report.as_row(Verdict("it exploded", np.inf, 1.0, float("nan"), False))
     assert row == {
         "measured": None,
         "expected": 1.0,

@@ -10,9 +10,10 @@ from .cases.solids import claims as known
 from .cases.split_bar import claims as hati
 from .cases.two_bars import claims as two_bars
 from .cases.van_der_pol import claims as oscillator
-from .claim import Claim, Figure, Finding
+from .claim import Claim, Figure
+from .verdict import Verdict
 
-__all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Finding"]
+__all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 
 _MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known)
 #: All claims, case by case.

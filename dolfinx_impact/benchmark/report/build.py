@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from ... import plot
 from ...integrators import SCHEMES, find_scheme
 from .. import runner
 from ..cases import CASES
-from ..claims import CLAIMS, FIGURES, Finding
+from ..claims import CLAIMS, FIGURES, Verdict
 from ..runs import FailedRun, NotChosen, Runs, describe
 from . import classification, folders, terminal
 from . import html as page
@@ -224,9 +224,9 @@ def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
     return do
 
 
-def as_row(finding: Finding) -> dict[str, Any]:
-    """A finding as JSON holds it; a measured value that is not finite is none."""
-    return {n: None if isinstance(v, float) and not np.isfinite(v) else v for n, v in asdict(finding).items()}
+def as_row(finding: Verdict) -> dict[str, Any]:
+    """A verdict as JSON holds it."""
+    return {**finding.row("why"), "relation": finding.relation}
 
 
 def _default_run(runs: Runs, case: str, scheme: str) -> Any:
@@ -334,7 +334,7 @@ _VERDICT = ("measured", "expected", "tolerance", "reproduced", "why", "relation"
 
 def _verdict(answer: dict[str, Any]) -> dict[str, Any]:
     """The row of a finding; where none was made, undecided with the reason."""
-    return answer if "failed" not in answer else asdict(Finding.undecided(answer["failed"]))
+    return answer if "failed" not in answer else as_row(Verdict.undecided(answer["failed"]))
 
 
 def _drawn(choice: Choice, found: dict[Task, Any]) -> list[page.Drawn]:

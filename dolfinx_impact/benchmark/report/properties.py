@@ -18,9 +18,9 @@ from scipy.integrate import solve_ivp
 from ..cases import CASES
 from ..cases.bouncing_ball import case as bouncing_ball
 from ..cases.impacting_bar import case as impacting_bar
-from ..claim import Finding, also
 from ..convergence import at_times, norm35, order
 from ..runs import FailedRun, Runs
+from ..verdict import Verdict, also
 
 #: Drop heights over which the error with an impact is averaged [m].
 DROPS = np.linspace(0.9, 1.1, 20)
@@ -46,17 +46,17 @@ class Property:
     case: str
     criterion: str
     bound: str
-    measure: Callable[[Runs, str], Finding]
+    measure: Callable[[Runs, str], Verdict]
 
-    def decide(self, runs: Runs, scheme: str) -> Finding:
+    def decide(self, runs: Runs, scheme: str) -> Verdict:
         """The finding, undecided where the scheme does not run the case or a run fails."""
         name = runs.scheme(scheme)
         if ":" not in name and name not in CASES[self.case].schemes:
-            return Finding.undecided(f"{name} does not run {self.case}")
+            return Verdict.undecided(f"{name} does not run {self.case}")
         try:
             return self.measure(runs, scheme)
         except FailedRun as failed:
-            return Finding.undecided(str(failed))
+            return Verdict.undecided(str(failed))
 
 
 def defaults(case: str, **settings: Any) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def defaults(case: str, **settings: Any) -> dict[str, Any]:
 # -- energy and momentum
 
 
-def impact_energy(runs: Runs, scheme: str, t_end: float = 10.0) -> Finding:
+def impact_energy(runs: Runs, scheme: str, t_end: float = 10.0) -> Verdict:
     """Elastic rebounds against the drop height; a top is seen up to h/2 off, g h^2/8 too low."""
     p = defaults("bouncing-ball")
     heights = runs("bouncing-ball", scheme, restitution=1, t_end=t_end).results["heights"] or [0.0]
@@ -77,17 +77,17 @@ def impact_energy(runs: Runs, scheme: str, t_end: float = 10.0) -> Finding:
         f"{len(heights)} rebounds reach {min(heights):.6g} to {max(heights):.6g} m after a drop from "
         f"{p['z0']:g} m; sampling hides g h^2/8"
     )
-    return Finding.below(worst, limit, why)
+    return Verdict.below(why, worst, limit)
 
 
-def long_energy(runs: Runs, scheme: str, t_end: float = 100.0) -> Finding:
+def long_energy(runs: Runs, scheme: str, t_end: float = 100.0) -> Verdict:
     """What is left of the mechanical energy of the rotating spring after many elastic impacts."""
     run = runs("rotating-spring", scheme, t_end=t_end)
     energy = run["kinetic"] + run["internal"] + run["complementary"]
     return _kept(energy, t_end, "the energy", "J")
 
 
-def angular_momentum(runs: Runs, scheme: str, t_end: float = 100.0) -> Finding:
+def angular_momentum(runs: Runs, scheme: str, t_end: float = 100.0) -> Verdict:
     """What is left of the angular momentum in a wall without friction."""
     run = runs("rotating-spring", scheme, t_end=t_end)
     x, v = run["u"].T, run["v_t"].T
@@ -95,7 +95,7 @@ def angular_momentum(runs: Runs, scheme: str, t_end: float = 100.0) -> Finding:
     return _kept(spin, t_end, "the angular momentum", "kg m^2/s")
 
 
-def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Finding:
+def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Verdict:
     """The median over the last fifth of a run against the start.
 
     What a second-order scheme without any drift keeps differs from energy and momentum by parts of
@@ -109,13 +109,13 @@ def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Finding:
         f"{name} starts at {start:.6g} {unit} and has the median {late:.6g} in the last fifth of "
         f"{t_end:g} s; on the way it is off by a part of {swing:.2g} at most"
     )
-    return Finding.below(late / start - 1, p["k"] / p["m"] * p["h"] ** 2 / 4, why)
+    return Verdict.below(why, late / start - 1, p["k"] / p["m"] * p["h"] ** 2 / 4)
 
 
 # -- orders
 
 
-def smooth_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (2e-2, 1e-2, 5e-3, 2.5e-3)) -> Finding:
+def smooth_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (2e-2, 1e-2, 5e-3, 2.5e-3)) -> Verdict:
     """The rotating spring far from its wall: a nonlinear force that depends on the position alone."""
     p = defaults("rotating-spring")
 
@@ -128,7 +128,7 @@ def smooth_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (2e-2, 1e-2
     return _order_of(runs, scheme, "rotating-spring", motion, start, steps, t_end=2.0, radius=100.0)
 
 
-def damped_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (4e-3, 2e-3, 1e-3, 5e-4)) -> Finding:
+def damped_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (4e-3, 2e-3, 1e-3, 5e-4)) -> Verdict:
     """The Van der Pol oscillator without its wall: a force that depends on the velocity too."""
     p = defaults("van-der-pol")
 
@@ -149,7 +149,7 @@ def _order_of(
     steps: tuple[float, ...],
     t_end: float,
     **settings: Any,
-) -> Finding:
+) -> Verdict:
     """Order in norm (35) of the position against a reference with 12 digits; twice is asked for."""
     made = [runs(case, scheme, h=h, t_end=t_end, **settings) for h in steps]
     times = made[0]["t"]
@@ -162,7 +162,7 @@ def _order_of(
 
 def impact_order(
     runs: Runs, scheme: str, steps: tuple[float, ...] = (1e-2, 5e-3, 2.5e-3, 1.25e-3), drops: NDArray = DROPS
-) -> Finding:
+) -> Verdict:
     """The ball over its first impact, errors averaged over drop heights.
 
     An impact is seen d late, d anywhere in a step: one error scatters by 1/sqrt(3) of its mean, the mean
@@ -181,8 +181,8 @@ def impact_order(
     return _at_least(order(steps, means), 1.0, tolerance, _of_errors(steps, means))
 
 
-def _at_least(measured: float, expected: float, tolerance: float, why: str) -> Finding:
-    return Finding(measured, expected, tolerance, bool(measured >= expected - tolerance), why, ">=")
+def _at_least(measured: float, expected: float, tolerance: float, why: str) -> Verdict:
+    return Verdict(why, measured, expected, tolerance, bool(measured >= expected - tolerance), ">=")
 
 
 def _of_errors(steps: tuple[float, ...], errors: Any) -> str:
@@ -192,7 +192,7 @@ def _of_errors(steps: tuple[float, ...], errors: Any) -> str:
 # -- contact
 
 
-def oscillation(runs: Runs, scheme: str, t_end: float = 2e-3) -> Finding:
+def oscillation(runs: Runs, scheme: str, t_end: float = 2e-3) -> Verdict:
     """The contact node of the bar in free flight, where every point should have one velocity.
 
     Without damping the modes only change their phases, and the deviation stays: the undamped schemes of
@@ -207,7 +207,7 @@ def oscillation(runs: Runs, scheme: str, t_end: float = 2e-3) -> Finding:
         f"its standard deviation is {first:.3g} v0 in the first quarter after the release, {last:.3g} v0 in "
         f"the last; that of the first 1.5e-4 s is {released_deviation(run.history, p):.3g} v0"
     )
-    return Finding.below(last / first if first > 0 else 0.0, 0.75, why)
+    return Verdict.below(why, last / first if first > 0 else 0.0, 0.75)
 
 
 def released_deviation(history: Mapping[str, NDArray], p: Mapping[str, Any], end: float = 3e-4) -> float:
@@ -222,7 +222,7 @@ def _settling(p: Mapping[str, Any]) -> float:
     return 5 * p["length"] / p["elements"] / impacting_bar.exact(p).wave_speed
 
 
-def accumulation(runs: Runs, scheme: str) -> Finding:
+def accumulation(runs: Runs, scheme: str) -> Verdict:
     """The ball past infinitely many impacts in finite time."""
     p = defaults("bouncing-ball")
     results = runs("bouncing-ball", scheme).results
@@ -231,11 +231,11 @@ def accumulation(runs: Runs, scheme: str) -> Finding:
     seen = f"{results['impacts']} phases of contact; the impacts accumulate at {ball.t_final:.4g} s"
     if rest is None:
         why = f"it does not rest by the end, after {seen}"
-        return Finding(p["t_end"], ball.t_final, limit, False, why, "=")
-    return Finding.equal(rest, ball.t_final, limit, f"it rests from {rest:.4g} s on, after {seen}")
+        return Verdict(why, p["t_end"], ball.t_final, limit, False, "=")
+    return Verdict.equal(f"it rests from {rest:.4g} s on, after {seen}", rest, ball.t_final, limit)
 
 
-def mass_scaling(runs: Runs, scheme: str, masses: tuple[float, ...] = (1.0, 2.0)) -> Finding:
+def mass_scaling(runs: Runs, scheme: str, masses: tuple[float, ...] = (1.0, 2.0)) -> Verdict:
     """Where the arch ends does not depend on a mass that was chosen for the sake of the step."""
     made = [runs("discrete-arch", scheme, m=m) for m in masses]
     nodes = [run.results["active_nodes"] for run in made]
@@ -247,7 +247,7 @@ def mass_scaling(runs: Runs, scheme: str, masses: tuple[float, ...] = (1.0, 2.0)
         f"with m = {', '.join(f'{m:g}' for m in masses)} kg the nodes {nodes} touch at the end; the nodes "
         "are so far from a static equilibrium, h v of an impact off"
     )
-    finding = Finding.below(worst, depth, why)
+    finding = Verdict.below(why, worst, depth)
     return also(same, finding)
 
 

@@ -19,7 +19,8 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass"),
@@ -230,7 +231,7 @@ def _rest_verdicts(
         return [Verdict.below(claim, speed, limit)]
     rest = p["t_end"] if results["rest_time"] is None else results["rest_time"]
     passes = Verdict.equal("the ball rests from the accumulation point on [s]", rest, ball.t_final, tolerance)
-    passes.reproduced &= results["rest_time"] is not None
+    passes = passes.only_if(results["rest_time"] is not None)
     # A step makes up to h v before the ball is seen to be in the ground.
     depth = p["h"] * (ball.impact_speed + p["h"] * ball.gravity)
     return [
@@ -261,7 +262,7 @@ def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Re
     found = []
     if scheme == "paoli-schatzman" and ball.restitution == 1 and log.heights:
         found.append(
-            _above(
+            Verdict.above(
                 "impacts feed energy: it rises above its first height [m]",
                 max(log.heights),
                 ball.top * (1 + 1e-9),
@@ -273,15 +274,11 @@ def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Re
     if scheme == "carpenter-implicit":
         limit = 1e-3 * float(ball.energy(0.0))
         found.append(
-            _above("the scheme is unstable at the impact: energy left, none is due [J]", log.energy, limit)
+            Verdict.above(
+                "the scheme is unstable at the impact: energy left, none is due [J]", log.energy, limit
+            )
         )
     return found
-
-
-def _above(claim: str, measured: float, limit: float) -> Verdict:
-    verdict = Verdict.equal(claim, measured, limit, 0.0)
-    verdict.reproduced = bool(measured > limit)
-    return verdict
 
 
 BOUNCING_BALL = Case(

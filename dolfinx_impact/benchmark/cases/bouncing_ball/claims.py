@@ -15,8 +15,9 @@ from ....contact.base import Contact
 from ....integrators import PositionLevel
 from ....integrators.newmark import Newmark
 from ....systems.system import System
-from ...claim import DI_STASIO, Claim, Finding, also
+from ...claim import DI_STASIO, Claim
 from ...runs import Run, Runs
+from ...verdict import Verdict, also
 from . import claims_combined as ball_combined
 from . import claims_schemes as ball_schemes
 from . import claims_smooth as ball_smooth
@@ -51,15 +52,15 @@ def rise(run: Run, z0: float) -> float:
     return max([*run.results["heights"], z0]) / z0 - 1
 
 
-def carpenter_exact(runs: Runs) -> Finding:
+def carpenter_exact(runs: Runs) -> Verdict:
     """Up to the impact 46 sums of velocities of up to 4.5 m/s and positions are rounded."""
     run = runs(CASE, "carpenter", restitution=PLASTIC)
     away = float(np.abs(run["u"][:, 0] - exact(PLASTIC).position(run["t"])).max())
     why = "largest distance [m] of the explicit scheme from the exact position over 5 s: only rounding"
-    return Finding.below(away, 1e-13, why)
+    return Verdict.below(why, away, 1e-13)
 
 
-def carpenter_implicit(runs: Runs) -> Finding:
+def carpenter_implicit(runs: Runs) -> Verdict:
     """Decides ``distasio-fig03-implicit``."""
     run = runs(CASE, "carpenter-implicit", restitution=PLASTIC)
     energy, top = float(run.results["energy_after_impact"]), float(run["u"][46:, 0].max())
@@ -68,10 +69,10 @@ def carpenter_implicit(runs: Runs) -> Finding:
         "the reaction that stops the ball within a step acts again in the next; the ball is thrown up to "
         f"{top:.2f} m"
     )
-    return Finding.above(energy, GRAVITY * (1 + 1e-12), why)
+    return Verdict.above(why, energy, GRAVITY * (1 + 1e-12))
 
 
-def other_newmark(runs: Runs) -> Finding:
+def other_newmark(runs: Runs) -> Verdict:
     """Decides ``distasio-ball-newmark``."""
     run = runs(CASE, f"{__name__}:DampedNewmark", restitution=PLASTIC)
     energy = float(run.results["energy_after_impact"])
@@ -80,10 +81,10 @@ def other_newmark(runs: Runs) -> Finding:
         f"contact at position level, above the {GRAVITY:g} J of the drop: the reaction stays in the "
         "acceleration of the next step whatever the damping"
     )
-    return Finding.above(energy, GRAVITY * (1 + 1e-12), why)
+    return Verdict.above(why, energy, GRAVITY * (1 + 1e-12))
 
 
-def carpenter_plastic(runs: Runs) -> Finding:
+def carpenter_plastic(runs: Runs) -> Verdict:
     """Newton's law asks for a rebound at 0.8 times the speed of the impact."""
     run = carpenter_asked(runs, LOSSY)
     rebound = float(run["v_t"][run["t"] > exact(LOSSY).first_impact, 0].max()) / SPEED
@@ -92,10 +93,10 @@ def carpenter_plastic(runs: Runs) -> Finding:
         "explicit scheme puts the ball on the ground, whatever e, and leaves it there; so e > 0 is "
         "refused"
     )
-    return Finding.below(rebound, LAW / SPEED, why)
+    return Verdict.below(why, rebound, LAW / SPEED)
 
 
-def paoli_height(runs: Runs) -> Finding:
+def paoli_height(runs: Runs) -> Verdict:
     """Decides ``distasio-fig04-height``."""
     run = runs(CASE, "paoli-schatzman", restitution=ELASTIC)
     bounces = run.results["heights"]
@@ -104,10 +105,10 @@ def paoli_height(runs: Runs) -> Finding:
         f"largest height [m] of a bounce at e = 1, above the 1 m of the drop; sometimes: {several} m. The "
         "mirrored position of one step before is imposed, and not the velocity"
     )
-    return Finding.above(max(bounces, default=0.0), 1 + 1e-12, why)
+    return Verdict.above(why, max(bounces, default=0.0), 1 + 1e-12)
 
 
-def paoli_step(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS[:4]) -> Finding:
+def paoli_step(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS[:4]) -> Verdict:
     """The worst impact lifts the ball by a part of h v."""
     worst = []
     for h in steps:
@@ -122,10 +123,10 @@ def paoli_step(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEP
         f"{steps[0]:g} s, {worst[-1]:.2%} at {steps[-1]:g} s; from {sum(gain < 1e-9 for gain in rises)} "
         "of them there is none at that step"
     )
-    return Finding.equal(fitted(steps, worst), 1.0, order_tolerance(heights, steps), why)
+    return Verdict.equal(why, fitted(steps, worst), 1.0, order_tolerance(heights, steps))
 
 
-def same_height(runs: Runs, scheme: str, t_end: float = 1000.0) -> Finding:
+def same_height(runs: Runs, scheme: str, t_end: float = 1000.0) -> Verdict:
     """Decides ``distasio-fig05-cd-lagrange``, ``distasio-fig05-moreau-jean``."""
     run = runs(CASE, scheme, restitution=ELASTIC, t_end=t_end, every=1000)
     bounces = np.array(run.results["heights"] or [0.0])
@@ -133,10 +134,10 @@ def same_height(runs: Runs, scheme: str, t_end: float = 1000.0) -> Finding:
         f"largest difference [m] between the drop and the height of a bounce, {len(bounces)} bounces in "
         f"{t_end:g} s: what rounding adds up to in the sums"
     )
-    return Finding.below(float(np.abs(bounces - 1).max()), 1e-11, why)
+    return Verdict.below(why, float(np.abs(bounces - 1).max()), 1e-11)
 
 
-def penetrates(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def penetrates(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """The first impact from heights that spread it over a step."""
     depths = {
         name: [
@@ -152,10 +153,10 @@ def penetrates(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"{heights} drop heights they penetrate: {counts}. CD-Lagrange does wherever in the step the "
         "impact comes, Moreau-Jean if it comes after the middle"
     )
-    return Finding.above(min(deepest.values()), 1e-12, why)
+    return Verdict.above(why, min(deepest.values()), 1e-12)
 
 
-def penetrates_from_one(runs: Runs) -> Finding:
+def penetrates_from_one(runs: Runs) -> Verdict:
     """Decides ``distasio-fig05-penetration-one``."""
     depths = {name: depth(runs(CASE, name, restitution=ELASTIC)) for name in VELOCITY_LEVEL}
     why = (
@@ -163,10 +164,10 @@ def penetrates_from_one(runs: Runs) -> Finding:
         "comes before the middle of the step: Moreau-Jean forecasts it, and the ball ends the step above "
         "the ground; CD-Lagrange ends it in the ground"
     )
-    return Finding.above(min(depths.values()), 1e-12, why)
+    return Verdict.above(why, min(depths.values()), 1e-12)
 
 
-def contact_work(runs: Runs, restitutions: Sequence[float]) -> Finding:
+def contact_work(runs: Runs, restitutions: Sequence[float]) -> Verdict:
     """Work of the contact against the sum of ``(1 - e) v r / 2``, wherever no impulse acts."""
     worst, largest = 0.0, -np.inf
     for e in restitutions:
@@ -184,10 +185,10 @@ def contact_work(runs: Runs, restitutions: Sequence[float]) -> Finding:
     )
     # Some twenty impacts of 20 J at most, each a product of rounded numbers.
     limit = 20 * EPS * SPEED**2
-    return also(largest <= limit, Finding.below(worst, limit, why))
+    return also(largest <= limit, Verdict.below(why, worst, limit))
 
 
-def no_stability_limit(runs: Runs) -> Finding:
+def no_stability_limit(runs: Runs) -> Verdict:
     """Decides ``distasio-ball-no-limit``."""
     steps = (STEP, 3 * STEP, 10 * STEP)
     energies = [
@@ -200,24 +201,24 @@ def no_stability_limit(runs: Runs) -> Finding:
         f"= 0, h up to {steps[-1]:g} s: without a spring no step is too large. Carpenter's implicit "
         "scheme is unstable at the impact all the same"
     )
-    return Finding.below(max(energies), GRAVITY * (1 + 1e-12), why)
+    return Verdict.below(why, max(energies), GRAVITY * (1 + 1e-12))
 
 
-def visible(runs: Runs) -> Finding:
+def visible(runs: Runs) -> Verdict:
     """Decides ``distasio-fig07-visible``."""
     depths = {name: depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL}
     why = f"smaller of the residual depths [m] at e = 0, above 1 % of the drop: {listed(depths)}"
-    return Finding.above(min(depths.values()), 0.01, why)
+    return Verdict.above(why, min(depths.values()), 0.01)
 
 
-def larger(runs: Runs) -> Finding:
+def larger(runs: Runs) -> Verdict:
     """Decides ``distasio-fig07-larger``."""
     one, other = (depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL)
     why = f"depth of CD-Lagrange, {one:.4f} m, less that of Moreau-Jean, {other:.4f} m, e = 0, drop from 1 m"
-    return Finding.above(one - other, 0.0, why)
+    return Verdict.above(why, one - other, 0.0)
 
 
-def detection(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def detection(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """From the impact to the instant at which the gap is looked at: 0 to h."""
     worst = 0.0
     for z0 in drop_heights(heights, STEP):
@@ -231,10 +232,10 @@ def detection(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"the gap, t_(n+1) for CD-Lagrange and t_(n+1/2) for Moreau-Jean, {heights} drop heights; the "
         "straight forecast of Moreau-Jean is g h^2/8 too high"
     )
-    return Finding.below(worst, GRAVITY * STEP**2 / 8 / (0.9 * SPEED), why)
+    return Verdict.below(why, worst, GRAVITY * STEP**2 / 8 / (0.9 * SPEED))
 
 
-def lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Decides ``distasio-ball-lower``."""
     wrong, lower = 0, 0
     for z0 in drop_heights(heights, STEP):
@@ -248,10 +249,10 @@ def lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"middle of the step, or deeper though it comes before; it is less deep for {lower}, by "
         "about h v / 2"
     )
-    return Finding.below(float(wrong), 0.0, why)
+    return Verdict.below(why, float(wrong), 0.0)
 
 
-def velocity_energy(runs: Runs) -> Finding:
+def velocity_energy(runs: Runs) -> Verdict:
     """Energy at the top of the bounces, all of it height."""
     off = {}
     for name in (*VELOCITY_LEVEL, "paoli-schatzman"):
@@ -264,14 +265,14 @@ def velocity_energy(runs: Runs) -> Finding:
         "Carpenter's explicit scheme follows the exact solution, and both others stay in the "
         "ground"
     )
-    return also(position > 1e-3, Finding.below(max(off.values()), 1e-13, why))
+    return also(position > 1e-3, Verdict.below(why, max(off.values()), 1e-13))
 
 
-def _claim(where: str, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:
+def _claim(where: str, name: str, claim: str, judge: Callable[..., Verdict]) -> Claim:
     return Claim(name, CASE, DI_STASIO, where, claim, judge)
 
 
-def _figure(number: int, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:
+def _figure(number: int, name: str, claim: str, judge: Callable[..., Verdict]) -> Claim:
     return _claim(f"Fig. {number}", name, claim, judge)
 
 

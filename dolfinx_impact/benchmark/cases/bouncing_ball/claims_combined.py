@@ -10,8 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from ...claim import ACARY, Claim, Finding, also
+from ...claim import ACARY, Claim
 from ...runs import FailedRun, Run, Runs
+from ...verdict import Verdict, also
 from . import case as bouncing_ball
 from .claims_schemes import (
     ELASTIC,
@@ -58,17 +59,17 @@ def _tau(run: Run) -> np.ndarray:
     return tau[:, 0]
 
 
-def position(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def position(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Tau closes the gap by one sum."""
     deepest = max(depth(run) for run in _both(runs, heights))
     why = (
         f"largest depth [m], {heights} drop heights, e = 0 and 0.8, forecasts 1/2 and 1: tau puts the "
         "ball on the ground"
     )
-    return Finding.below(deepest, 4 * EPS, why)
+    return Verdict.below(why, deepest, 4 * EPS)
 
 
-def law(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def law(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Decides ``acary-ball-law``."""
     several = _both(runs, heights)
     struck = all(run.results["impacts"] > 0 for run in several)
@@ -77,7 +78,7 @@ def law(runs: Runs, heights: int = HEIGHTS) -> Finding:
         "forecasts 1/2 and 1: the law is imposed in the step itself, together with the "
         "position"
     )
-    return also(struck, Finding.below(max(law_defect(run) for run in several), LAW, why))
+    return also(struck, Verdict.below(why, max(law_defect(run) for run in several), LAW))
 
 
 def _taus(
@@ -94,7 +95,7 @@ def _taus(
 
 def tau_order(
     runs: Runs, forecast: float, heights: int = HEIGHTS, steps: Sequence[float] = _STEPS
-) -> Finding:
+) -> Verdict:
     """Decides ``acary-ball-tau-half``, ``acary-ball-tau-one``."""
     largest, _ = _taus(runs, forecast, heights, steps)
     why = (
@@ -102,10 +103,10 @@ def tau_order(
         f"forecast {forecast:g}: {1e3 * largest[0]:.2f} mm at h = {steps[0]:g} s, {1e3 * largest[-1]:.2f} "
         f"mm at {steps[-1]:g} s; it is a part of h v by the phase of the impact"
     )
-    return Finding.equal(fitted(steps, largest), 1.0, order_tolerance(heights, steps), why)
+    return Verdict.equal(why, fitted(steps, largest), 1.0, order_tolerance(heights, steps))
 
 
-def viability(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = _STEPS) -> Finding:
+def viability(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = _STEPS) -> Verdict:
     """Decides ``acary-ball-viability``."""
     totals = [_taus(runs, forecast, heights, steps)[1] for forecast in FORECASTS]
     orders = [fitted(steps, total) for total in totals]
@@ -114,12 +115,12 @@ def viability(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = _STEP
         f"{heights} drop heights with e = 0 and 0.8: {1e3 * totals[0][-1]:.2f} mm (1/2) and "
         f"{1e3 * totals[1][-1]:.2f} mm (1) are left at h = {steps[-1]:g} s"
     )
-    return Finding.equal(farthest(orders, 1.0), 1.0, order_tolerance(heights, steps), why)
+    return Verdict.equal(why, farthest(orders, 1.0), 1.0, order_tolerance(heights, steps))
 
 
 def equivalent(
     runs: Runs, forecast: float, heights: int = HEIGHTS, steps: Sequence[float] = _STEPS
-) -> Finding:
+) -> Verdict:
     """The first two bounces against the exact ones, which the solution of (4) has."""
     mean, signed = [], []
     for h in steps:
@@ -135,10 +136,10 @@ def equivalent(
         f"heights, forecast {forecast:g}: {mean[0]:.2%} at h = {steps[0]:g} s, {mean[-1]:.2%} at "
         f"{steps[-1]:g} s; with its sign {signed[0]:+.2%} and {signed[-1]:+.2%}: tau lifts"
     )
-    return Finding.equal(fitted(steps, mean), 1.0, order_tolerance(heights, steps), why)
+    return Verdict.equal(why, fitted(steps, mean), 1.0, order_tolerance(heights, steps))
 
 
-def drift(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def drift(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Decides ``acary-ball-moreau-drift``."""
     several = [
         runs(CASE, "moreau-jean", restitution=e, z0=z0, t_end=1)
@@ -152,10 +153,10 @@ def drift(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"{kept:.1e} m/s at most; {sum(value > 0 for value in deepest)} of {len(deepest)} runs "
         "penetrate"
     )
-    return also(kept <= LAW, Finding.above(max(deepest), 1e-12, why))
+    return also(kept <= LAW, Verdict.above(why, max(deepest), 1e-12))
 
 
-def schatzman_position(runs: Runs, restitution: float) -> Finding:
+def schatzman_position(runs: Runs, restitution: float) -> Verdict:
     """Decides ``acary-ball-schatzman-position-e0``, ``acary-ball-schatzman-position-e08``."""
     run = runs(CASE, "paoli-schatzman", restitution=restitution)
     why = f"largest depth [m] of Schatzman-Paoli at e = {restitution:g}: "
@@ -166,10 +167,10 @@ def schatzman_position(runs: Runs, restitution: float) -> Finding:
             "what it keeps out of the ground is (u_(n+1) + e u_(n-1))/(1 + e), and u_(n-1) above the "
             "ground lets u_(n+1) below it"
         )
-    return also(run.results["impacts"] > 0, Finding.below(depth(run), 4 * EPS, why))
+    return also(run.results["impacts"] > 0, Verdict.below(why, depth(run), 4 * EPS))
 
 
-def schatzman_constraint(runs: Runs) -> Finding:
+def schatzman_constraint(runs: Runs) -> Verdict:
     """Decides ``acary-ball-schatzman-constraint``."""
     lowest = {}
     for e in (PLASTIC, LOSSY, ELASTIC):
@@ -180,20 +181,20 @@ def schatzman_constraint(runs: Runs) -> Finding:
         "largest depth [m] of (u_(n+1) + e u_(n-1))/(1 + e), e = 0, 0.8 and 1: the constraint holds for "
         "this mean position in every step, to rounding"
     )
-    return Finding.below(max(0.0, -worst), 4 * EPS, why)
+    return Verdict.below(why, max(0.0, -worst), 4 * EPS)
 
 
-def schatzman_law(runs: Runs) -> Finding:
+def schatzman_law(runs: Runs) -> Verdict:
     """Decides ``acary-ball-schatzman-law``."""
     worst = {e: law_defect(runs(CASE, "paoli-schatzman", restitution=e)) for e in (PLASTIC, LOSSY, ELASTIC)}
     why = (
         "smallest over e = 0, 0.8, 1 of the largest |v+ + e v-| [m/s] of a step of Schatzman-Paoli with "
         f"an impulse: {worst[PLASTIC]:.2f}, {worst[LOSSY]:.2f}, {worst[ELASTIC]:.2f} m/s"
     )
-    return Finding.above(min(worst.values()), LAW, why)
+    return Verdict.above(why, min(worst.values()), LAW)
 
 
-def schatzman_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def schatzman_steps(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Decides ``acary-ball-schatzman-steps``."""
     lengths, three, two = paoli_phases(runs, heights)
     mean = max(three, default=0.0)
@@ -202,7 +203,7 @@ def schatzman_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"velocities over three), e = 0.5, 0.8, 1, {heights} drop heights; each of the {len(lengths)} "
         f"first and second impacts lasts {min(lengths, default=0)} steps or more"
     )
-    return also(min(lengths, default=0) >= 2, Finding.below(max(mean, *two), 8 * EPS / STEP, why))
+    return also(min(lengths, default=0) >= 2, Verdict.below(why, max(mean, *two), 8 * EPS / STEP))
 
 
 def _gain(runs: Runs, forecast: float, heights: int) -> float:
@@ -214,7 +215,7 @@ def _gain(runs: Runs, forecast: float, heights: int) -> float:
     return gain
 
 
-def never_fed(runs: Runs, forecast: float, heights: int = HEIGHTS) -> Finding:
+def never_fed(runs: Runs, forecast: float, heights: int = HEIGHTS) -> Verdict:
     """No more energy than at the drop; some hundred sums are rounded."""
     gain = _gain(runs, forecast, heights)
     reason = (
@@ -227,10 +228,10 @@ def never_fed(runs: Runs, forecast: float, heights: int = HEIGHTS) -> Finding:
         f"largest energy over that of the drop, less 1, {heights} drop heights, e = 0, 0.8, 1, forecast "
         f"{forecast:g}: {reason}"
     )
-    return Finding.below(gain, 1e-13 * SPEED, why)
+    return Verdict.below(why, gain, 1e-13 * SPEED)
 
 
-def stable(runs: Runs, heights: int = 3, t_end: float = 100.0) -> Finding:
+def stable(runs: Runs, heights: int = 3, t_end: float = 100.0) -> Verdict:
     """The energy after a hundred elastic impacts against what a single tau can lift.
 
     An impact that is not forecast comes in the second half of its step: tau <= h v/2 + g h^2/2.
@@ -248,10 +249,10 @@ def stable(runs: Runs, heights: int = 3, t_end: float = 100.0) -> Finding:
         f"heights: {largest[0]:.3f} (forecast 1/2), {largest[1]:.1e} (1). The limit is what one tau can "
         "lift: rises do not add up over the impacts"
     )
-    return Finding.below(max(0.0, *largest), 1 + GRAVITY * h / (0.9 * SPEED), why)
+    return Verdict.below(why, max(0.0, *largest), 1 + GRAVITY * h / (0.9 * SPEED))
 
 
-def forecast_matters(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def forecast_matters(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Decides ``acary-ball-forecast``."""
     half, one = (_gain(runs, forecast, heights) for forecast in FORECASTS)
     # An impact of any phase in the second half of a step: tau is up to h v / 2.
@@ -262,7 +263,7 @@ def forecast_matters(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"({one:.1e}), {heights} drop heights, e = 0, 0.8, 1: more than half of what tau <= h v/2 can "
         f"lift; from 1 m at e = 0.8 there are {impacts[0]} and {impacts[1]} impacts in 5 s"
     )
-    return Finding.above(half - one, bound / 2, why)
+    return Verdict.above(why, half - one, bound / 2)
 
 
 def _late_speed(run: Run, since: float) -> float:
@@ -270,7 +271,7 @@ def _late_speed(run: Run, since: float) -> float:
     return float(np.abs(run["v_t"][late]).max())
 
 
-def plastic_rest(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def plastic_rest(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """From 0.2 s after the impact on.
 
     The forecast over h may stop the ball up to h v/2 above the ground. It falls again for
@@ -285,10 +286,10 @@ def plastic_rest(runs: Runs, heights: int = HEIGHTS) -> Finding:
         "with g(u) = 0 at the end of every step the contact stays closed and the impulse carries the "
         "weight"
     )
-    return Finding.below(worst, LAW, why)
+    return Verdict.below(why, worst, LAW)
 
 
-def lasting_contact(runs: Runs, forecast: float) -> Finding:
+def lasting_contact(runs: Runs, forecast: float) -> Verdict:
     """Decides ``acary-ball-rest-half``, ``acary-ball-rest-one``."""
     ball = exact(LOSSY)
     since = ball.t_final + bouncing_ball.rest_tolerance(ball, STEP)
@@ -303,10 +304,10 @@ def lasting_contact(runs: Runs, forecast: float) -> Finding:
         "h/4). tau takes the ball out of the ground at the speed e v, so that contact never lasts; "
         "Moreau-Jean, left in the ground, comes to rest"
     )
-    return Finding.below(speeds[0], bouncing_ball.RESTING, why)
+    return Verdict.below(why, speeds[0], bouncing_ball.RESTING)
 
 
-def _claim(where: str, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:
+def _claim(where: str, name: str, claim: str, judge: Callable[..., Verdict]) -> Claim:
     return Claim(name, CASE, ACARY, where, claim, judge)
 
 

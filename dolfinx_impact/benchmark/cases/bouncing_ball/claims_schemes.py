@@ -11,8 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from ...claim import CSMA, DI_STASIO, Claim, Finding, also
+from ...claim import CSMA, DI_STASIO, Claim
 from ...runs import FailedRun, Run, Runs
+from ...verdict import Verdict, also
 from .figures import CASE, GRAVITY, HEIGHTS, STEP, STEPS, VELOCITY_LEVEL, drop_heights, errors, exact, fitted
 
 EPS = float(np.finfo(np.float64).eps)
@@ -54,21 +55,21 @@ def order_tolerance(heights: int, steps: Sequence[float]) -> float:
     return float(2.5 / np.sqrt(3 * heights * np.sum((x - x.mean()) ** 2)))
 
 
-def carpenter_position(runs: Runs) -> Finding:
+def carpenter_position(runs: Runs) -> Verdict:
     """(18) puts the ball on the ground: one subtraction is rounded."""
     run = runs(CASE, "carpenter", restitution=PLASTIC)
     why = (
         "deepest position [m] of the explicit scheme, e = 0: the multiplier is found for g(u_(n+1)) = 0, "
         "and what is left is the rounding of one sum"
     )
-    return also(run.results["impacts"] > 0, Finding.below(depth(run), 4 * EPS, why))
+    return also(run.results["impacts"] > 0, Verdict.below(why, depth(run), 4 * EPS))
 
 
-def carpenter_is_paoli(runs: Runs) -> Finding:
+def carpenter_is_paoli(runs: Runs) -> Verdict:
     """Decides ``distasio-ball-carpenter-is-paoli``."""
     one, other = (runs(CASE, name, restitution=PLASTIC)["u"] for name in ("carpenter", "paoli-schatzman"))
     why = "largest difference of the positions [m] at e = 0, where the factor of u_{n-1} in (19) vanishes"
-    return Finding.below(float(np.abs(one - other).max()), 4 * EPS, why)
+    return Verdict.below(why, float(np.abs(one - other).max()), 4 * EPS)
 
 
 def paoli_phases(runs: Runs, heights: int) -> tuple[list[int], list[float], list[float]]:
@@ -93,7 +94,7 @@ def paoli_phases(runs: Runs, heights: int) -> tuple[list[int], list[float], list
     return lengths, three, two
 
 
-def paoli_three_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def paoli_three_steps(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Positions of 1 m are rounded by EPS, velocities are their differences over h."""
     _, three, two = paoli_phases(runs, heights)
     why = (
@@ -101,10 +102,10 @@ def paoli_three_steps(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"closed, e = 0.5, 0.8, 1, {heights} drop heights; with the half-step velocities it holds over "
         f"two closed steps ({max(two, default=0.0):.1e})"
     )
-    return also(len(three) > 0, Finding.below(max(three, default=0.0), 8 * EPS / STEP, why))
+    return also(len(three) > 0, Verdict.below(why, max(three, default=0.0), 8 * EPS / STEP))
 
 
-def paoli_assumption(runs: Runs, heights: int = HEIGHTS) -> Finding:
+def paoli_assumption(runs: Runs, heights: int = HEIGHTS) -> Verdict:
     """Decides ``distasio-ball-paoli-assumption``."""
     lengths, _, _ = paoli_phases(runs, heights)
     short = sum(length < 3 for length in lengths)
@@ -112,10 +113,10 @@ def paoli_assumption(runs: Runs, heights: int = HEIGHTS) -> Finding:
         f"part of the {len(lengths)} first and second impacts that are closed for fewer than three steps, "
         f"{short}, nearly all for two (e = 0.5, 0.8, 1, {heights} drop heights)"
     )
-    return Finding.above(short / max(1, len(lengths)), 0.0, why)
+    return Verdict.above(why, short / max(1, len(lengths)), 0.0)
 
 
-def newton(runs: Runs) -> Finding:
+def newton(runs: Runs) -> Verdict:
     """Velocity level against position level, e = 1, 0.8, 0."""
     found = {
         name: max(law_defect(runs(CASE, name, restitution=e)) for e in (ELASTIC, LOSSY, PLASTIC))
@@ -126,10 +127,10 @@ def newton(runs: Runs) -> Finding:
         "largest |v+ + e v-| [m/s] of a step of CD-Lagrange and Moreau-Jean with an impulse, e = 1, 0.8, "
         f"0; Paoli-Schatzman, at position level, is off by {position:.3g}"
     )
-    return also(position > LAW, Finding.below(max(found.values()), LAW, why))
+    return also(position > LAW, Verdict.below(why, max(found.values()), LAW))
 
 
-def penetration_order(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS) -> Finding:
+def penetration_order(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS) -> Verdict:
     """At e = 0 the ball stays where the impact is found: up to h v deep, by the phase of the impact."""
     orders, deepest = [], {}
     for name in VELOCITY_LEVEL:
@@ -147,12 +148,12 @@ def penetration_order(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float]
         f"heights: {means} for h from {steps[0]:g} to {steps[-1]:g} s; for one height it jumps with the "
         "phase of the impact"
     )
-    return Finding.equal(farthest(orders, 1.0), 1.0, order_tolerance(heights, steps), why)
+    return Verdict.equal(why, farthest(orders, 1.0), 1.0, order_tolerance(heights, steps))
 
 
 def with_impact(
     runs: Runs, schemes: Sequence[str], heights: int = HEIGHTS, steps: Sequence[float] = STEPS
-) -> Finding:
+) -> Verdict:
     """Order of the mean error over drop heights."""
     orders, single = [], []
     for name in schemes:
@@ -164,10 +165,10 @@ def with_impact(
         f"h from {steps[0]:g} to {steps[-1]:g} s ({', '.join(schemes)}); a single height gives anything "
         f"from {min(single):.2f} to {max(single):.2f}, by where in its step the impact falls"
     )
-    return Finding.equal(farthest(orders, 1.0), 1.0, order_tolerance(heights, steps), why)
+    return Verdict.equal(why, farthest(orders, 1.0), 1.0, order_tolerance(heights, steps))
 
 
-def relaxed(runs: Runs) -> Finding:
+def relaxed(runs: Runs) -> Verdict:
     """Each family breaks the constraint that it does not impose."""
     velocity = [runs(CASE, name, restitution=PLASTIC) for name in VELOCITY_LEVEL]
     position = [runs(CASE, name, restitution=PLASTIC) for name in ("carpenter", "paoli-schatzman")]
@@ -178,10 +179,10 @@ def relaxed(runs: Runs) -> Finding:
         "and Moreau-Jean, h |v+ + e v-| of Carpenter and Paoli-Schatzman; the one imposed is violated by "
         f"{max(kept):.1e} at most"
     )
-    return also(max(kept) <= 4 * EPS, Finding.above(min(broken), 1e-12, why))
+    return also(max(kept) <= 4 * EPS, Verdict.above(why, min(broken), 1e-12))
 
 
-def position_only_plastic(runs: Runs) -> Finding:
+def position_only_plastic(runs: Runs) -> Verdict:
     """Paoli-Schatzman against the exact solution: e = 0, and e > 0."""
     t = np.arange(501) * STEP
     away = {}
@@ -192,10 +193,10 @@ def position_only_plastic(runs: Runs) -> Finding:
         "largest distance [m] of Paoli-Schatzman from the exact position at e = 0; for e = 0.8 it is "
         f"{away[LOSSY]:.3g}, for e = 1 {away[ELASTIC]:.3g}"
     )
-    return also(min(away[LOSSY], away[ELASTIC]) > 1e-3, Finding.below(away[PLASTIC], 1e-13, why))
+    return also(min(away[LOSSY], away[ELASTIC]) > 1e-3, Verdict.below(why, away[PLASTIC], 1e-13))
 
 
-def injection(runs: Runs) -> Finding:
+def injection(runs: Runs) -> Verdict:
     """Decides ``csma-ball-injection``."""
     run = runs(CASE, "paoli-schatzman", restitution=ELASTIC)
     energy = float(run.results["energy_after_impact"])
@@ -204,10 +205,10 @@ def injection(runs: Runs) -> Finding:
         f"largest energy [J] of Paoli-Schatzman after the first impact at e = 1, above the {GRAVITY:g} J "
         f"of the drop; it bounces to {bounces} m"
     )
-    return Finding.above(energy, GRAVITY * (1 + 1e-12), why)
+    return Verdict.above(why, energy, GRAVITY * (1 + 1e-12))
 
 
-def energy_at_convergence(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS) -> Finding:
+def energy_at_convergence(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS) -> Verdict:
     """An impact between two steps is placed at one of them: the energy is off by up to m g h v."""
     mean = []
     for h in steps:
@@ -221,10 +222,10 @@ def energy_at_convergence(runs: Runs, heights: int = HEIGHTS, steps: Sequence[fl
         f"heights: from {mean[0]:.1e} of the height at h = {steps[0]:g} s to {mean[-1]:.1e} at "
         f"{steps[-1]:g} s, never 0"
     )
-    return Finding.equal(fitted(steps, mean), 1.0, order_tolerance(heights, steps), why)
+    return Verdict.equal(why, fitted(steps, mean), 1.0, order_tolerance(heights, steps))
 
 
-def theoretical_energy(runs: Runs, scheme: str) -> Finding:
+def theoretical_energy(runs: Runs, scheme: str) -> Verdict:
     """Of each impulse ``v+^2 = e^2 v-^2``; what is rounded is of the size of v-^2."""
     worst = 0.0
     for e in (LOSSY, ELASTIC):
@@ -237,7 +238,7 @@ def theoretical_energy(runs: Runs, scheme: str) -> Finding:
         f"and 1; the ball still bounces to {bounces[0]:.4f} instead of 0.64 m at e = 0.8, as the impulse "
         "comes up to a step late"
     )
-    return Finding.below(worst, 4 * EPS * SPEED**2, why)
+    return Verdict.below(why, worst, 4 * EPS * SPEED**2)
 
 
 def carpenter_asked(runs: Runs, restitution: float) -> Run:
@@ -248,7 +249,7 @@ def carpenter_asked(runs: Runs, restitution: float) -> Run:
         return runs(CASE, "carpenter", restitution=PLASTIC)
 
 
-def carpenter_energy(runs: Runs) -> Finding:
+def carpenter_energy(runs: Runs) -> Verdict:
     """E = 1 asks for all of the energy back."""
     run = carpenter_asked(runs, ELASTIC)
     lost = 1 - float(run["v_t"][-1, 0] ** 2 / 2 + GRAVITY * run["u"][-1, 0]) / GRAVITY
@@ -258,10 +259,10 @@ def carpenter_energy(runs: Runs) -> Finding:
         "back: its condition on the position knows e = 0 alone, for which this is right. The implicit one "
         f"has {implicit:.3g} J after the impact at e = 0, {GRAVITY:g} J before"
     )
-    return Finding.above(abs(lost), 1e-12, why)
+    return Verdict.above(why, abs(lost), 1e-12)
 
 
-def _claim(paper: str, where: str, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:
+def _claim(paper: str, where: str, name: str, claim: str, judge: Callable[..., Verdict]) -> Claim:
     return Claim(name, CASE, paper, where, claim, judge)
 
 

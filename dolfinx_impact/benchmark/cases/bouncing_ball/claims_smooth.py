@@ -11,8 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from ...claim import CSMA, DI_STASIO, Claim, Finding
+from ...claim import CSMA, DI_STASIO, Claim
 from ...runs import Runs
+from ...verdict import Verdict
 from .claims_schemes import ELASTIC, EPS, LOSSY, PLASTIC, SPEED, listed
 from .figures import CASE, FLIGHT, GRAVITY, SMOOTH_STEPS, STEP, VELOCITY_LEVEL, smooth_errors
 
@@ -20,7 +21,7 @@ from .figures import CASE, FLIGHT, GRAVITY, SMOOTH_STEPS, STEP, VELOCITY_LEVEL, 
 SPRING = "rotating-spring"
 
 
-def smooth_rounding(runs: Runs, steps: Sequence[float] = SMOOTH_STEPS) -> Finding:
+def smooth_rounding(runs: Runs, steps: Sequence[float] = SMOOTH_STEPS) -> Verdict:
     """N sums of positions of 1 m, and of velocities that grow to g t."""
     worst = {name: max(smooth_errors(runs, name, steps)) for name in VELOCITY_LEVEL}
     limit = FLIGHT / min(steps) * EPS * (1 + GRAVITY * FLIGHT**2 / 2)
@@ -29,10 +30,10 @@ def smooth_rounding(runs: Runs, steps: Sequence[float] = SMOOTH_STEPS) -> Findin
         f"s: {listed(worst)}. It grows with the number of sums: no order can be read off it, but a "
         "first-order scheme would be off by h / 0.2 s"
     )
-    return Finding.below(max(worst.values()), limit, why)
+    return Verdict.below(why, max(worst.values()), limit)
 
 
-def flight(runs: Runs, restitution: float, t_end: float) -> Finding:
+def flight(runs: Runs, restitution: float, t_end: float) -> Verdict:
     """Taylor's polynomial of second order is the whole flight; one rounds four lengths of 1 m."""
     worst = 0.0
     for name in VELOCITY_LEVEL:
@@ -48,18 +49,18 @@ def flight(runs: Runs, restitution: float, t_end: float) -> Finding:
         f"{GRAVITY * STEP**2 / 2:.1e}"
     )
     # The velocity, too, is a sum that was rounded in each of the steps.
-    return Finding.below(worst, (4 + STEP * SPEED * t_end / STEP) * EPS, why)
+    return Verdict.below(why, worst, (4 + STEP * SPEED * t_end / STEP) * EPS)
 
 
-def balance(runs: Runs) -> Finding:
+def balance(runs: Runs) -> Verdict:
     """Some hundred sums of energies of 10 J."""
     several = [runs(CASE, "moreau-jean", restitution=e) for e in (ELASTIC, LOSSY, PLASTIC)]
     worst = max(float(run.results["balance_residual"]) for run in several)
     why = "largest residual of Moreau-Jean's balance, theta = 1/2, over the largest energy; e = 1, 0.8, 0"
-    return Finding.below(worst, 1e-13, why)
+    return Verdict.below(why, worst, 1e-13)
 
 
-def modified_energy(runs: Runs) -> Finding:
+def modified_energy(runs: Runs) -> Verdict:
     """Kinetic and complementary energy and that of the height; only steps with an impulse change it."""
     run = runs(CASE, "cd-lagrange", restitution=ELASTIC)
     energy = run["kinetic"] + run["complementary"] + GRAVITY * run["u"][:, 0]
@@ -69,10 +70,10 @@ def modified_energy(runs: Runs) -> Finding:
         "largest relative change of the modified energy of CD-Lagrange at e = 1, all times without an "
         f"impulse; at the impulses themselves it dips by {1 - energy.min() / energy[0]:.2g}"
     )
-    return Finding.below(away, 1e-13, why)
+    return Verdict.below(why, away, 1e-13)
 
 
-def newmark_form(runs: Runs, scheme: str, beta: float) -> Finding:
+def newmark_form(runs: Runs, scheme: str, beta: float) -> Verdict:
     """Newmark's formulas with gamma = 1/2 in the steps of the spring without impulse.
 
     The accelerations are those of (43) at the recorded positions; each formula rounds a few numbers
@@ -93,11 +94,11 @@ def newmark_form(runs: Runs, scheme: str, beta: float) -> Finding:
         f"frictionless spring at h = {h:g} s, {int(free.sum())} steps without impulse. Between beta = 0 "
         f"and 1/4 lie {other:.2g} m"
     )
-    return Finding.below(away, 20 * EPS * p["radius"], why)
+    return Verdict.below(why, away, 20 * EPS * p["radius"])
 
 
 def _claim(
-    paper: str, where: str, name: str, claim: str, judge: Callable[..., Finding], case: str = CASE
+    paper: str, where: str, name: str, claim: str, judge: Callable[..., Verdict], case: str = CASE
 ) -> Claim:
     return Claim(name, case, paper, where, claim, judge)
 

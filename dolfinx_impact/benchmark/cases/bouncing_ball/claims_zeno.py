@@ -15,8 +15,9 @@ import numpy as np
 from ....contact.base import Contact
 from ....integrators.base import Integrator
 from ....systems.system import System
-from ...claim import CSMA, DI_STASIO, Claim, Finding, also
+from ...claim import CSMA, DI_STASIO, Claim
 from ...runs import Run, Runs
+from ...verdict import Verdict, also
 from . import case as bouncing_ball
 from .claims_schemes import EPS, LOSSY, farthest, listed
 from .figures import CASE, GRAVITY, STEP, VELOCITY_LEVEL, exact
@@ -77,7 +78,7 @@ def impact_times(run: Run, count: int) -> np.ndarray:
     return run["t"][1:][closed[1:] & ~closed[:-1]][:count]
 
 
-def impacts_of_formula(runs: Runs, count: int = 5) -> Finding:
+def impacts_of_formula(runs: Runs, count: int = 5) -> Verdict:
     """Decides ``distasio-ball-impact-times``."""
     true = exact(LOSSY).impact_time(np.arange(1, count + 1))
     worst = 0.0
@@ -90,10 +91,10 @@ def impacts_of_formula(runs: Runs, count: int = 5) -> Finding:
         f"formula, e = 0.8, h = {FINE:g} s; each may be found a step late and shift the next by (1 + e)/e "
         "steps"
     )
-    return Finding.below(worst, count * FINE * LATE, why)
+    return Verdict.below(why, worst, count * FINE * LATE)
 
 
-def intervals(runs: Runs, count: int = 6) -> Finding:
+def intervals(runs: Runs, count: int = 6) -> Verdict:
     """Decides ``distasio-ball-intervals``."""
     ratios: list[float] = []
     for name in VELOCITY_LEVEL:
@@ -105,10 +106,10 @@ def intervals(runs: Runs, count: int = 6) -> Finding:
         f"of CD-Lagrange and Moreau-Jean, h = {FINE:g} s; a time may be off by (1 + e)/e "
         "steps"
     )
-    return Finding.equal(farthest(ratios or [1.0], LOSSY), LOSSY, (1 + LOSSY) * FINE * LATE / last, why)
+    return Verdict.equal(why, farthest(ratios or [1.0], LOSSY), LOSSY, (1 + LOSSY) * FINE * LATE / last)
 
 
-def stops(runs: Runs, schemes: Sequence[str], h: float) -> Finding:
+def stops(runs: Runs, schemes: Sequence[str], h: float) -> Verdict:
     """Rest against the accumulation point, within what a velocity-level scheme may be early or late."""
     ball, rests = exact(LOSSY), {}
     for name in schemes:
@@ -120,10 +121,10 @@ def stops(runs: Runs, schemes: Sequence[str], h: float) -> Finding:
         f"{listed(rests)}; exact {ball.t_final:.4f}. Each impact may be found a step late, until the "
         "flights are shorter than a step"
     )
-    return Finding.equal(farthest(list(rests.values()), ball.t_final), ball.t_final, tolerance, why)
+    return Verdict.equal(why, farthest(list(rests.values()), ball.t_final), ball.t_final, tolerance)
 
 
-def falling_bounces(runs: Runs, h: float = FINE) -> Finding:
+def falling_bounces(runs: Runs, h: float = FINE) -> Verdict:
     """An impact seen late by up to h leaves v_n off by up to g h (1 + e)/e, heights by twice that part."""
     ball, count = exact(LOSSY), 4
     ratios, rests = [], []
@@ -139,10 +140,10 @@ def falling_bounces(runs: Runs, h: float = FINE) -> Finding:
         f"s, CD-Lagrange and Moreau-Jean; they rest from {rests[0]:.3f} and {rests[1]:.3f} s on (exact "
         f"{ball.t_final:.3f} s)"
     )
-    return also(max(rests) < 5, Finding.equal(farthest(ratios or [0.0], LOSSY**2), LOSSY**2, tolerance, why))
+    return also(max(rests) < 5, Verdict.equal(why, farthest(ratios or [0.0], LOSSY**2), LOSSY**2, tolerance))
 
 
-def time_stepping(runs: Runs) -> Finding:
+def time_stepping(runs: Runs) -> Verdict:
     """Infinitely many impacts come before 4.06 s."""
     several = [runs(CASE, name, restitution=LOSSY) for name in (*VELOCITY_LEVEL, "paoli-schatzman")]
     late = max(float(np.abs(run["v_t"][run["t"] > 4.75]).max()) for run in several)
@@ -152,10 +153,10 @@ def time_stepping(runs: Runs) -> Finding:
         f"{exact(LOSSY).t_final:.4f} s by 500 equal steps with this many contacts: "
         f"{contacts}"
     )
-    return Finding.below(late, bouncing_ball.RESTING, why)
+    return Verdict.below(why, late, bouncing_ball.RESTING)
 
 
-def never_passes(runs: Runs) -> Finding:
+def never_passes(runs: Runs) -> Verdict:
     """Steps that end at the impacts against as many equal ones; every sum of a step may be rounded."""
     run, ball = runs(CASE, EVENTS, restitution=LOSSY, t_end=LONG), exact(LOSSY)
     equal = [float(runs(CASE, name, restitution=LOSSY, t_end=LONG)["t"][-1]) for name in VELOCITY_LEVEL]
@@ -166,10 +167,10 @@ def never_passes(runs: Runs) -> Finding:
         f"CD-Lagrange and Moreau-Jean reach {min(equal):g} s"
     )
     tolerance = steps * EPS * ball.t_final
-    return also(min(equal) > ball.t_final, Finding.equal(float(run["t"][-1]), ball.t_final, tolerance, why))
+    return also(min(equal) > ball.t_final, Verdict.equal(why, float(run["t"][-1]), ball.t_final, tolerance))
 
 
-def vanishing_step(runs: Runs) -> Finding:
+def vanishing_step(runs: Runs) -> Verdict:
     """A step below the rounding of the time is none."""
     run, ball = runs(CASE, EVENTS, restitution=LOSSY, t_end=LONG), exact(LOSSY)
     flights = np.diff(run["t"][run["r"][:, 0] > 0])[:20]
@@ -179,10 +180,10 @@ def vanishing_step(runs: Runs) -> Finding:
         f"the rounding of the time: every flight is {ratio:.6g} times the one before; equal steps "
         f"stay {STEP:g} s"
     )
-    return Finding.below(float(np.diff(run["t"])[-1]), EPS * ball.t_final, why)
+    return Verdict.below(why, float(np.diff(run["t"])[-1]), EPS * ball.t_final)
 
 
-def _claim(paper: str, where: str, name: str, claim: str, judge: Callable[..., Finding]) -> Claim:
+def _claim(paper: str, where: str, name: str, claim: str, judge: Callable[..., Verdict]) -> Claim:
     return Claim(name, CASE, paper, where, claim, judge)
 
 

@@ -24,7 +24,8 @@ from ....output.result import Result
 from ....signals import Signal
 from ....systems.frame import Frame
 from ... import drawings
-from ...case import COMMON, Case, Problem, Values, Verdict, balance_verdict
+from ...case import COMMON, Case, Problem, Values, balance_verdict
+from ...verdict import Verdict
 from . import model as crane
 from . import record as crane_record
 from .events import EventLog

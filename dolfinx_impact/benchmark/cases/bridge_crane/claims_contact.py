@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...claim import Finding, also
 from ...runs import Runs
+from ...verdict import Verdict, also
 from .measures import (
     CASE,
     CD,
@@ -30,7 +30,7 @@ _FINE = 10
 
 
 @says("initial-contact", f"{_FIG17}a", "Trolley and girders are in contact at the start.")
-def _initial(runs: Runs, s: Shaking) -> Finding:
+def _initial(runs: Runs, s: Shaking) -> Verdict:
     run = sampled(runs, s)
     until = lift_off(run)
     touching = run["t"] < until
@@ -39,11 +39,11 @@ def _initial(runs: Runs, s: Shaking) -> Finding:
         f"wheels carry their part of the trolley in every step until {until:.4g} s"
     )
     widest = float(run["gap"][touching].max(initial=run["gap"][0].max()))
-    return also(bool(np.all(run["r"][0] > 0)), Finding.below(widest / np.abs(run["gap"]).max(), 1e-6, why))
+    return also(bool(np.all(run["r"][0] > 0)), Verdict.below(why, widest / np.abs(run["gap"]).max(), 1e-6))
 
 
 @says("early-bounce", f"{_FIG17}a", "The trolley first bounces within 2e-4 s.")
-def _early(runs: Runs, s: Shaking) -> Finding:
+def _early(runs: Runs, s: Shaking) -> Verdict:
     sudden = runs(CASE, CD, h=PAPER_STEP, t_end=WINDOW, start="sudden")
     run = sampled(runs, s)
     widest = float(sudden["gap"].max())
@@ -56,7 +56,7 @@ def _early(runs: Runs, s: Shaking) -> Finding:
         f"{WINDOW:g} s have no impulse, the first ones by rounding alone, but the widest gap is "
         f"{widest:.1g} m: all parts fall together until waves from the clamped wheels arrive"
     )
-    return Finding.below(WINDOW if widest > 1e-12 else first, WINDOW, why)
+    return Verdict.below(why, WINDOW if widest > 1e-12 else first, WINDOW)
 
 
 @says(
@@ -64,8 +64,8 @@ def _early(runs: Runs, s: Shaking) -> Finding:
     _FIG17,
     "Bounce at 1.05e-4 s, impacts at 1.18e-4 and 1.38e-4 s, another bounce at 1.2e-4 s.",
 )
-def _times(runs: Runs, s: Shaking) -> Finding:
-    return Finding.undecided(
+def _times(runs: Runs, s: Shaking) -> Verdict:
+    return Verdict.undecided(
         "these times belong to a record and to beam sections that are pictures in the paper; with our record "
         "and sections the trolley lifts off and comes down later. That bounces, impacts and contacts follow "
         "one another is decided by the other claims on Fig. 17"
@@ -73,7 +73,7 @@ def _times(runs: Runs, s: Shaking) -> Finding:
 
 
 @says("bounce", f"{_FIG17}a", "The trolley bounces: the contact force vanishes and the gap opens.")
-def _bounce(runs: Runs, s: Shaking) -> Finding:
+def _bounce(runs: Runs, s: Shaking) -> Verdict:
     run = sampled(runs, s)
     free = ~run["r"].any(axis=1)
     widest = float(run["gap"][free].max(initial=0.0))
@@ -82,11 +82,11 @@ def _bounce(runs: Runs, s: Shaking) -> Finding:
         f"The wheels are free in {np.mean(free):.2g} of all steps"
     )
     held = bool(run["r"][0].any())
-    return also(held, Finding.above(widest, 1e-4, why))
+    return also(held, Verdict.above(why, widest, 1e-4))
 
 
 @says("impact", f"{_FIG17}b", "Coming into contact again is an impact: an impulse at one instant.")
-def _impact(runs: Runs, s: Shaking) -> Finding:
+def _impact(runs: Runs, s: Shaking) -> Verdict:
     coarse, fine = sampled(runs, s), sampled(runs, s, h=s.step / 2, t_end=_after_first(runs, s), every=1)
     pushes = [float(run["r"][first_impact(run), 0]) for run in (coarse, fine)]
     rest = float(np.median(coarse["r"][: first_impact(coarse), 0]))
@@ -97,7 +97,7 @@ def _impact(runs: Runs, s: Shaking) -> Finding:
         f"in a step. The contact force, impulse over step, grows from {1e-3 * forces[0]:.3g} to "
         f"{1e-3 * forces[1]:.3g} kN"
     )
-    return Finding.equal(pushes[1] / pushes[0], 1.0, min(rest / pushes[0], 0.05), why)
+    return Verdict.equal(why, pushes[1] / pushes[0], 1.0, min(rest / pushes[0], 0.05))
 
 
 def _after_first(runs: Runs, s: Shaking) -> float:
@@ -107,7 +107,7 @@ def _after_first(runs: Runs, s: Shaking) -> float:
 
 
 @says("contact-phases", f"{_FIG17}b", "An impact is followed by a phase of contact.")
-def _phases(runs: Runs, s: Shaking) -> Finding:
+def _phases(runs: Runs, s: Shaking) -> Verdict:
     run = sampled(runs, s)
     lengths = touches(run)
     longest = float(lengths.max(initial=0))
@@ -115,22 +115,22 @@ def _phases(runs: Runs, s: Shaking) -> Finding:
         f"part of the {lengths.size} impacts of a wheel after which it stays on the girder for five steps "
         f"({5e6 * s.step:g} us) or more; limit: a tenth. The longest contact has {longest:.0f} steps"
     )
-    return Finding.above(float(np.mean(lengths >= 5)) if lengths.size else 0.0, 0.1, why)
+    return Verdict.above(why, float(np.mean(lengths >= 5)) if lengths.size else 0.0, 0.1)
 
 
 @says("single-impacts", f"{_FIG17}b", "After other impacts there is no phase of contact.")
-def _single(runs: Runs, s: Shaking) -> Finding:
+def _single(runs: Runs, s: Shaking) -> Verdict:
     run = sampled(runs, s)
     lengths = touches(run)
     why = (
         f"part of the {lengths.size} impacts of a wheel that are over in one step of {1e6 * s.step:g} us; "
         "limit: a tenth"
     )
-    return Finding.above(float(np.mean(lengths == 1)) if lengths.size else 0.0, 0.1, why)
+    return Verdict.above(why, float(np.mean(lengths == 1)) if lengths.size else 0.0, 0.1)
 
 
 @says("conditions", "Sect. 2.4.1, (56)", "HATI holds the contact conditions in every fine step.")
-def _conditions(runs: Runs, s: Shaking) -> Finding:
+def _conditions(runs: Runs, s: Shaking) -> Verdict:
     back = _after_first(runs, s)
     found = zoomed(runs, HATI, (0.0, back), h=s.step, record=s.record, partition="paper", ratio=_FINE)
     t, r, gap = found.T
@@ -144,11 +144,11 @@ def _conditions(runs: Runs, s: Shaking) -> Finding:
         "overlap is noticed when it is there"
     )
     off = max(wide, -float(r.min()) / scale)
-    return also(bool(pushed.any()) and gap.min() > -1e-4, Finding.below(off, 1e-12, why))
+    return also(bool(pushed.any()) and gap.min() > -1e-4, Verdict.below(why, off, 1e-12))
 
 
 @says("sometimes", "Sect. 3.2", "Several impacts follow, only some of them with a phase of contact.")
-def _sometimes(runs: Runs, s: Shaking) -> Finding:
+def _sometimes(runs: Runs, s: Shaking) -> Verdict:
     run = sampled(runs, s)
     lengths = touches(run)
     part = float(np.mean(lengths > 1)) if lengths.size else 0.0
@@ -156,4 +156,4 @@ def _sometimes(runs: Runs, s: Shaking) -> Finding:
         f"part of the {closures(run).size} impacts of a wheel with a contact longer than one step of "
         f"{1e6 * s.step:g} us; some but not all: between a tenth and nine tenths"
     )
-    return Finding.equal(part, 0.5, 0.4, why)
+    return Verdict.equal(why, part, 0.5, 0.4)

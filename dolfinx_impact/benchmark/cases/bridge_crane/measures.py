@@ -16,9 +16,10 @@ from scipy import signal
 from ....output.observer import Observer
 from ....simulation.loop import simulate
 from ...case import RunLog
-from ...claim import FEKAK, Claim, Finding
+from ...claim import FEKAK, Claim
 from ...convergence import at_times, norm35
 from ...runs import FailedRun, Run, Runs
+from ...verdict import Verdict
 from . import case
 
 CASE = "bridge-crane"
@@ -60,7 +61,7 @@ class Shaking:
 
 
 REPORT = Shaking()
-Judge = Callable[[Runs, Shaking], Finding]
+Judge = Callable[[Runs, Shaking], Verdict]
 
 
 class Register(list[tuple[str, str, str, Judge]]):
@@ -83,7 +84,7 @@ class Register(list[tuple[str, str, str, Judge]]):
         )
 
 
-def _decide(judge: Judge, shaking: Shaking, runs: Runs) -> Finding:
+def _decide(judge: Judge, shaking: Shaking, runs: Runs) -> Verdict:
     return judge(runs, shaking)
 
 

@@ -21,7 +21,8 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.chain import Chain
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "R": Option(1.0, "m", "radius of the arch"),
@@ -240,9 +241,7 @@ def verdicts(
 
 
 def _below_supports(claim: str, height: float, touches: bool, p: Values) -> Verdict:
-    verdict = Verdict.equal(claim, height, -p["floor"], p["floor"])
-    verdict.reproduced = height < 0 and touches
-    return verdict
+    return Verdict(claim, height, -p["floor"], p["floor"], height < 0 and touches)
 
 
 def snapped_equilibrium(chain: Chain, floor: float) -> Equilibrium:
@@ -269,9 +268,7 @@ def scaling_verdicts(scheme: str, p: Values) -> list[Verdict]:
     reference = final_nodes(scheme, base)
     others = [nodes for nodes in (final_nodes(scheme, {**base, **v}) for v in VARIANTS) if nodes != reference]
     claim = f"of {len(VARIANTS)} variants of load, mass, damping and step, those that end on other nodes"
-    verdict = Verdict.equal(claim, len(others), 0, 0)
-    verdict.reproduced &= bool(reference)
-    return [verdict]
+    return [Verdict.equal(claim, len(others), 0, 0).only_if(bool(reference))]
 
 
 def final_nodes(scheme: str, p: Values) -> tuple[int, ...]:

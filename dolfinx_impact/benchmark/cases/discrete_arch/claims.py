@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import DI_STASIO, Claim, Finding
+from ...claim import DI_STASIO, Claim
 from ...convergence import order
 from ...runs import FailedRun, Runs
+from ...verdict import Verdict
 from . import case
 from .claims_termination import (
     judge_cheap,
@@ -41,40 +42,44 @@ ENDS = 10**6
 # The final configuration
 
 
-def judge_independent(runs: Runs) -> Finding:
+def judge_independent(runs: Runs) -> Verdict:
     """Decides ``distasio-arch-independent``."""
     reference = runs(CASE, CD, every=ENDS)
     others = [runs(CASE, CD, every=ENDS, **variant) for variant in case.VARIANTS]
     nodes = reference.results["active_nodes"]
     apart = sum(run.results["active_nodes"] != nodes for run in others)
     middle = [run.results["middle_height"] for run in others]
-    finding = Finding.equal(
+    finding = Verdict.equal(
+        (
+            f"Of {len(others)} variants of mass, damping, load and step, those that end on other nodes than "
+            f"{touching_nodes(reference)[6:]}; the height of the middle lies between {min(middle):.4g} and "
+            f"{max(middle):.4g} m, by the depths at which the nodes are stopped."
+        ),
         apart,
         0,
         0,
-        f"Of {len(others)} variants of mass, damping, load and step, those that end on other nodes than "
-        f"{touching_nodes(reference)[6:]}; the height of the middle lies between {min(middle):.4g} and "
-        f"{max(middle):.4g} m, by the depths at which the nodes are stopped.",
     )
-    return finding if nodes else Finding.equal(1, 0, 0, "No node touches at the end.")
+    return finding if nodes else Verdict.equal("No node touches at the end.", 1, 0, 0)
 
 
-def judge_static(runs: Runs, t_end: float = 1200) -> Finding:
+def judge_static(runs: Runs, t_end: float = 1200) -> Verdict:
     """Decides ``distasio-arch-static``."""
     run = runs(CASE, CD, t_end=t_end)
     found = run.results
-    finding = Finding.below(
+    finding = Verdict.below(
+        (
+            "Largest distance of a node from the minimum of the energy above the floor [m]; tolerance: the way "
+            f"of one step at the speed of the impact, h v. The same nodes touch: {touching_nodes(run)}."
+        ),
         found["static_distance"],
         depth(run),
-        "Largest distance of a node from the minimum of the energy above the floor [m]; tolerance: the way "
-        f"of one step at the speed of the impact, h v. The same nodes touch: {touching_nodes(run)}.",
     )
     same = found["active_nodes"] == found["static_nodes"] != []
     why = f"{touching_nodes(run).capitalize()} touch, in statics {found['static_nodes']}."
-    return finding if same else Finding.equal(1, 0, 0, why)
+    return finding if same else Verdict.equal(why, 1, 0, 0)
 
 
-def judge_order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9) -> Finding:
+def judge_order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9) -> Verdict:
     """Decides ``distasio-arch-order``."""
     means = []
     for h in steps:
@@ -84,46 +89,52 @@ def judge_order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), 
     x = np.log(steps)
     scatter = 2 / np.sqrt(3 * places) / np.sqrt(np.sum((x - x.mean()) ** 2))
     sizes = ", ".join(f"{distance:.2g} m from h = {h:g} s" for h, distance in zip(steps, means))
-    return Finding.equal(
+    return Verdict.equal(
+        (
+            f"Order in h of the distance from the static minimum, mean over {places} steps in each octave "
+            f"({sizes} downwards): a node is stopped anywhere in 0 to h v. Tolerance: two standard deviations of "
+            "such an order."
+        ),
         order(steps, np.maximum(means, 1e-300)),
         1.0,
         scatter,
-        f"Order in h of the distance from the static minimum, mean over {places} steps in each octave "
-        f"({sizes} downwards): a node is stopped anywhere in 0 to h v. Tolerance: two standard deviations of "
-        "such an order.",
     )
 
 
-def judge_frozen(runs: Runs) -> Finding:
+def judge_frozen(runs: Runs) -> Verdict:
     """Decides ``distasio-arch-forces``."""
     run = runs(CASE, CD, t_end=1200)
     still = frozen(run)
     force = run["r"][-1] / run.results["h"]
-    finding = Finding.below(
+    finding = Verdict.below(
+        (
+            "Distance from the static minimum [m] with the floor under every node put at the depth at which it "
+            f"was stopped; the contact forces r/h differ by {np.abs(force - still.forces).max():.1g} N."
+        ),
         remaining(run),
         1e-8 * run.summary["parameters"]["R"],
-        "Distance from the static minimum [m] with the floor under every node put at the depth at which it "
-        f"was stopped; the contact forces r/h differ by {np.abs(force - still.forces).max():.1g} N.",
     )
-    return finding if still.active else Finding.equal(1, 0, 0, "No node touches the floor.")
+    return finding if still.active else Verdict.equal("No node touches the floor.", 1, 0, 0)
 
 
-def judge_snaps(runs: Runs) -> Finding:
+def judge_snaps(runs: Runs) -> Verdict:
     """Decides ``distasio-fig24-snaps``."""
     run = runs(CASE, CD)
     floor = run.summary["parameters"]["floor"]
     lowest = float(heights(run)[-1].min())
-    finding = Finding.equal(
+    finding = Verdict.equal(
+        (
+            "Height of the lowest node at the end [m], long after the load is gone; "
+            f"{touching_nodes(run)} press on the floor. Tolerance: the way of one step h v."
+        ),
         lowest,
         -floor,
         depth(run),
-        "Height of the lowest node at the end [m], long after the load is gone; "
-        f"{touching_nodes(run)} press on the floor. Tolerance: the way of one step h v.",
     )
     return finding if run.results["active_nodes"] else refused(finding, " No node touches.")
 
 
-def judge_printed(runs: Runs, loads: tuple[float, ...] = (1e-3, 1e-2)) -> Finding:
+def judge_printed(runs: Runs, loads: tuple[float, ...] = (1e-3, 1e-2)) -> Verdict:
     """Decides ``distasio-arch-printed``."""
     found = [runs(CASE, CD, kappa=PRINTED_KAPPA, load=load, every=ENDS) for load in loads]
     run = found[-1]
@@ -133,35 +144,39 @@ def judge_printed(runs: Runs, loads: tuple[float, ...] = (1e-3, 1e-2)) -> Findin
     top, touching = still.positions[chain.heights].max(), len(still.active)
     start = run.results["contact_start"]
     reached = f"reaches it at {start:.3g} s" if start is not None else "does not reach it"
-    return Finding(
+    return Verdict(
+        (
+            "Height of the middle at the end [m] with a load ten times that of the case, which presses the arch "
+            f"to the floor (it {reached}); with that of the case {found[0].results['middle_height']:.3g} m. Even "
+            f"from its mirror image statics leads to {top:.3g} m with {touching} nodes in contact: no snapped "
+            "state exists."
+        ),
         run.results["middle_height"],
         -floor,
         0.0,
         snapped,
-        "Height of the middle at the end [m] with a load ten times that of the case, which presses the arch "
-        f"to the floor (it {reached}); with that of the case {found[0].results['middle_height']:.3g} m. Even "
-        f"from its mirror image statics leads to {top:.3g} m with {touching} nodes in contact: no snapped "
-        "state exists.",
     )
 
 
 # Remark 5
 
 
-def judge_multiple(runs: Runs) -> Finding:
+def judge_multiple(runs: Runs) -> Verdict:
     """Decides ``distasio-arch-multiple``."""
     run = runs(CASE, CD)
     pressed = run["r"] > 0
     hit = (pressed[1:] & ~pressed[:-1]).sum(axis=1)
-    return Finding.above(
+    return Verdict.above(
+        (
+            f"Largest number of nodes that one step finds newly in contact, {int(np.sum(hit > 1))} steps with "
+            f"several; up to {int(pressed.sum(axis=1).max())} nodes press at once."
+        ),
         int(hit.max()),
         1,
-        f"Largest number of nodes that one step finds newly in contact, {int(np.sum(hit > 1))} steps with "
-        f"several; up to {int(pressed.sum(axis=1).max())} nodes press at once.",
     )
 
 
-def judge_diagonal(runs: Runs, t_end: float = 900) -> Finding:
+def judge_diagonal(runs: Runs, t_end: float = 900) -> Verdict:
     """Decides ``distasio-arch-diagonal``."""
     run = runs(CASE, CD, t_end=t_end)
     chain, h, m = arch(run), run.results["h"], run.summary["parameters"]["m"]
@@ -171,45 +186,51 @@ def judge_diagonal(runs: Runs, t_end: float = 900) -> Finding:
         free[n] = (run["v"][n] + h / m * f)[chain.heights]
     alone = np.where(run["r"][1:] > 0, np.maximum(0.0, -m * free), 0.0)
     largest = float(run["r"].max())
-    return Finding.below(
+    return Verdict.below(
+        (
+            "Largest difference between an impulse and -m v*, which takes the node's own velocity v* alone, over "
+            f"the largest impulse; {int(np.sum(run['r'] > 0))} impulses. H = L M^-1 L^T is 1/m on its diagonal "
+            "and 0 off it, while up to four nodes press at once."
+        ),
         np.abs(run["r"][1:] - alone).max() / largest if largest > 0 else np.inf,
         ROUNDING,
-        "Largest difference between an impulse and -m v*, which takes the node's own velocity v* alone, over "
-        f"the largest impulse; {int(np.sum(run['r'] > 0))} impulses. H = L M^-1 L^T is 1/m on its diagonal "
-        "and 0 off it, while up to four nodes press at once.",
     )
 
 
-def judge_sign(runs: Runs) -> Finding:
+def judge_sign(runs: Runs) -> Verdict:
     """Decides ``distasio-arch-sign``."""
     run = runs(CASE, CD)
     gaps, acts = run["gap"], run["r"] > 0
     p = run.summary["parameters"]
-    return Finding.below(
+    return Verdict.below(
+        (
+            f"Largest height above the floor at which an impulse acts [m], {int(acts.sum())} impulses: the sign "
+            "of y + d_c decides alone."
+        ),
         max(0.0, float(gaps[acts].max())) if acts.any() else np.inf,
         p["gap_tolerance"],
-        f"Largest height above the floor at which an impulse acts [m], {int(acts.sum())} impulses: the sign "
-        "of y + d_c decides alone.",
     )
 
 
 # The load
 
 
-def judge_temporary(runs: Runs, small: float = 1e-4) -> Finding:
+def judge_temporary(runs: Runs, small: float = 1e-4) -> Verdict:
     """Decides ``distasio-arch-temporary``."""
     run, weak = runs(CASE, CD), runs(CASE, CD, load=small, every=ENDS)
     t, release = run["t"], run.summary["parameters"]["release"]
     held = float(heights(run)[t < release][-1].mean())
     end = float(heights(run)[-1].mean())
-    finding = Finding(
+    finding = Verdict(
+        (
+            f"Mean height of the nodes at the end [m], {held:.3g} m before the load is taken away: the arch "
+            f"stays snapped without it. With a load of {small:g} N it does not pass the limit point, and its "
+            f"middle returns to {weak.results['middle_height']:.3g} m."
+        ),
         end,
         0.0,
         0.0,
         end < 0 < weak.results["middle_height"],
-        f"Mean height of the nodes at the end [m], {held:.3g} m before the load is taken away: the arch "
-        f"stays snapped without it. With a load of {small:g} N it does not pass the limit point, and its "
-        f"middle returns to {weak.results['middle_height']:.3g} m.",
     )
     return finding if run.results["active_nodes"] else refused(finding, " No node touches.")
 
@@ -217,7 +238,7 @@ def judge_temporary(runs: Runs, small: float = 1e-4) -> Finding:
 # The whole benchmark
 
 
-def judge_suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | None = None) -> Finding:
+def judge_suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | None = None) -> Verdict:
     """Decides ``distasio-suitable-implicit``."""
     cases = ("bouncing-ball", "van-der-pol", "rotating-spring", "impacting-bar", CASE)
     steps, failures = [], []
@@ -226,12 +247,14 @@ def judge_suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | Non
             steps.append(f"{runs(name, MJ, **(settings or {}).get(name, {})).summary['steps']} of {name}")
         except FailedRun as failed:
             failures.append(f"{name} fails: {failed}")
-    return Finding.equal(
+    return Verdict.equal(
+        (
+            "Cases of the benchmark that Moreau-Jean, which is implicit, takes to their end (steps: "
+            f"{', '.join(steps)}). {'; '.join(failures)}".strip()
+        ),
         len(steps),
         len(cases),
         0,
-        "Cases of the benchmark that Moreau-Jean, which is implicit, takes to their end (steps: "
-        f"{', '.join(steps)}). {'; '.join(failures)}".strip(),
     )
 
 

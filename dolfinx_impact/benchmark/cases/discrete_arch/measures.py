@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ....contact.statics import Equilibrium, static_equilibrium
 from ....systems.chain import Chain
-from ...claim import Finding
 from ...runs import Run, Runs
+from ...verdict import Verdict
 from . import case
 
 CASE = "discrete-arch"
@@ -75,6 +75,6 @@ def touching_nodes(run: Run) -> str:
     return f"nodes {', '.join(map(str, run.results['active_nodes'])) or 'none'}"
 
 
-def refused(finding: Finding, why: str) -> Finding:
+def refused(finding: Verdict, why: str) -> Verdict:
     """The finding as not reproduced, with a further reason."""
-    return Finding(finding.measured, finding.expected, finding.tolerance, False, finding.why + why)
+    return Verdict(finding.words + why, finding.measured, finding.expected, finding.tolerance, False)

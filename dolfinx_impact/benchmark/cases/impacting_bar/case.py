@@ -22,7 +22,8 @@ from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "dimension": Option(1, "-", "line or solid", (1, 3)),

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import ACARY, Claim, Finding, also
+from ...claim import ACARY, Claim
 from ...convergence import order
 from ...runs import Run, Runs
+from ...verdict import Verdict, also
 from .measures import (
     BAR,
     CASE,
@@ -74,27 +75,27 @@ def _finer_steps(runs: Runs, halvings: int, **settings: Any) -> list[Run]:
     return hits(runs, "combined", _ONE_MESH, COURANT / 2**halvings, t_end=2e-4, **settings)
 
 
-def _no_penetration(runs: Runs, forecast: float) -> Finding:
+def _no_penetration(runs: Runs, forecast: float) -> Verdict:
     found = [run for e in (0.0, 0.8) for run in hits(runs, "combined", forecast=forecast, restitution=e)]
     drift = _penetration(hits(runs, "moreau-jean"))
     why = (
         f"penetration over h v0, restitution 0 and 0.8 and {PLACES}; limit: rounding of u. With moreau-jean "
         f"it is {drift:.2f}"
     )
-    return Finding.below(_penetration(found), 1e-12, why)
+    return Verdict.below(why, _penetration(found), 1e-12)
 
 
-def _newton_law(runs: Runs, forecast: float) -> Finding:
+def _newton_law(runs: Runs, forecast: float) -> Verdict:
     found = [run for e in (0.0, 0.8) for run in hits(runs, "combined", forecast=forecast, restitution=e)]
     paoli = _law_broken(runs(CASE, "paoli-schatzman", restitution=0.8))
     why = (
         f"largest |v+ + e v-| over v0 of the steps with an impulse, restitution 0 and 0.8 and {PLACES}; "
         f"limit: 50 roundings. With paoli-schatzman at 0.8 it is {paoli:.2f}"
     )
-    return Finding.below(max(map(_law_broken, found)), 1e-14, why)
+    return Verdict.below(why, max(map(_law_broken, found)), 1e-14)
 
 
-def _tau_order(runs: Runs, forecast: float) -> Finding:
+def _tau_order(runs: Runs, forecast: float) -> Verdict:
     def largest(found: Sequence[Run]) -> float:
         return float(np.mean([tau(run).max() for run in found]))
 
@@ -103,10 +104,10 @@ def _tau_order(runs: Runs, forecast: float) -> Finding:
     why = (
         f"order in h of the largest tau, mean of {PLACES}, {shown} µm on {_COARSE}; tolerance: half an order"
     )
-    return also(min(sizes) > 0, Finding.equal(found, 1.0, 0.5, why))
+    return also(min(sizes) > 0, Verdict.equal(why, found, 1.0, 0.5))
 
 
-def _tau_energy(runs: Runs, forecast: float) -> Finding:
+def _tau_energy(runs: Runs, forecast: float) -> Verdict:
     found, sizes = _refined_combined(runs, _injected, forecast=forecast)
     shown = ", ".join(f"{100 * size:.2g} %" for size in sizes)
     why = (
@@ -114,10 +115,10 @@ def _tau_energy(runs: Runs, forecast: float) -> Finding:
         f"initial energy on {_COARSE}, mean of {PLACES}. A tau of order h works against the contact force; "
         "tolerance: half an order"
     )
-    return also(min(sizes) > 1e-9, Finding.equal(found, 1.0, 0.5, why))
+    return also(min(sizes) > 1e-9, Verdict.equal(why, found, 1.0, 0.5))
 
 
-def _velocity_held(runs: Runs, forecast: float, restitution: float) -> Finding:
+def _velocity_held(runs: Runs, forecast: float, restitution: float) -> Verdict:
     def spread(found: Sequence[Run]) -> float:
         return max(float(np.std(run["v"][in_contact(run)])) / BAR.v0 for run in found)
 
@@ -134,7 +135,7 @@ def _velocity_held(runs: Runs, forecast: float, restitution: float) -> Finding:
             f". Newton's law makes the node bounce in every second step, tau holds it there. On {_ONE_MESH} "
             f"elements with a sixteenth of the step it is {fine:.2f}"
         )
-    return Finding.below(found, 1e-12, why)
+    return Verdict.below(why, found, 1e-12)
 
 
 _QUIET = "Spurious oscillations of the velocity are eliminated in lasting contact, restitution"
@@ -161,7 +162,7 @@ for _w in FORECASTS:
     "The choice of the forecast plays a leading part in the global behaviour.",
     ACARY,
 )
-def _forecast(runs: Runs) -> Finding:
+def _forecast(runs: Runs) -> Verdict:
     early, late = (hits(runs, "combined", forecast=w) for w in reversed(FORECASTS))
     phases = [max(run.results["contact_phases"] for run in found) for found in (late, early)]
     why = (
@@ -170,11 +171,11 @@ def _forecast(runs: Runs) -> Finding:
         f"{phases[1]} phases instead of {phases[0]}: a node stopped before it arrives is stopped again later"
     )
     ratio = max(_injected(early), 1e-12) / max(_injected(late), 1e-12)
-    return Finding.above(max(ratio, 1 / ratio), 1.5, why)
+    return Verdict.above(why, max(ratio, 1 / ratio), 1.5)
 
 
 @_says("acary-bar-stress", _SCHEME, "Artifacts on stresses are eliminated in lasting contact.", ACARY)
-def _impulses_held(runs: Runs) -> Finding:
+def _impulses_held(runs: Runs) -> Verdict:
     def ripple(scheme: str) -> float:
         return max(impulse_ripple(run, in_contact(run)) for run in hits(runs, scheme))
 
@@ -184,14 +185,14 @@ def _impulses_held(runs: Runs) -> Finding:
         f"{newmark:.2g} with carpenter-implicit, a Newmark scheme as in [7, 4]; limit: a tenth. What is left "
         "is the ripple of the mesh behind the impact"
     )
-    return Finding.below(found / newmark, 0.1, why)
+    return Verdict.below(why, found / newmark, 0.1)
 
 
 def _sum_of_tau(found: Sequence[Run]) -> float:
     return float(np.mean([tau(run).sum() for run in found]))
 
 
-def _multiplier(runs: Runs, restitution: float) -> Finding:
+def _multiplier(runs: Runs, restitution: float) -> Verdict:
     found = [_finer_steps(runs, k, restitution=restitution) for k in range(5)]
     sizes = [_sum_of_tau(group) for group in found]
     shown = ", ".join(f"{1e6 * size:.2g}" for size in sizes)
@@ -203,7 +204,7 @@ def _multiplier(runs: Runs, restitution: float) -> Finding:
         _, kept = _refined_combined(runs, _sum_of_tau, restitution=restitution)
         why += f". With the mesh refined too it stays: {1e6 * kept[-1]:.2g} µm on {MESHES[2]} elements"
     steps = steps_of([group[0] for group in found])
-    return also(min(sizes) > 0, Finding.above(order(steps, np.maximum(sizes, 1e-15)), 0.5, why))
+    return also(min(sizes) > 0, Verdict.above(why, order(steps, np.maximum(sizes, 1e-15)), 0.5))
 
 
 for _id, _e in (("", 0.0), ("-e08", 0.8)):
@@ -219,7 +220,7 @@ _STABLE = "Satisfying the impact law leads to good stability"
 
 
 @_says("acary-bar-stable", _SCHEME, f"{_STABLE}.", ACARY)
-def _bounded(runs: Runs) -> Finding:
+def _bounded(runs: Runs) -> Verdict:
     found = [
         run
         for w in FORECASTS
@@ -233,7 +234,7 @@ def _bounded(runs: Runs) -> Finding:
         "limit: the work of the contact force on the way of one step, h v0, which tau may have to undo. "
         f"carpenter-implicit reaches {newmark:.2g}"
     )
-    return Finding.below(max(highest_energy(run) - 1 for run in found), limit, why)
+    return Verdict.below(why, max(highest_energy(run) - 1 for run in found), limit)
 
 
 @_says(
@@ -242,25 +243,25 @@ def _bounded(runs: Runs) -> Finding:
     f"{_STABLE} (taken as: in plastic contact energy does not grow after the impact).",
     ACARY,
 )
-def _stable(runs: Runs) -> Finding:
+def _stable(runs: Runs) -> Verdict:
     found = [run for w in FORECASTS for run in hits(runs, "combined", forecast=w)]
     newmark = _growth(runs(CASE, "carpenter-implicit"))
     why = (
         "largest growth of the energy later than two steps after the impact, part of it, restitution 0, "
         f"both forecasts, {PLACES}; limit: rounding. With carpenter-implicit it is {newmark:.2g}"
     )
-    return Finding.below(max(map(_growth, found)), 1e-11, why)
+    return Verdict.below(why, max(map(_growth, found)), 1e-11)
 
 
 @_says("acary-bar-stable-impact", _SCHEME, f"{_STABLE} (taken as: no impact brings energy in).", ACARY)
-def _never_fed(runs: Runs) -> Finding:
+def _never_fed(runs: Runs) -> Verdict:
     found = {w: [highest_energy(run) - 1 for run in hits(runs, "combined", forecast=w)] for w in FORECASTS}
     why = (
         f"largest energy over the initial one, less 1, restitution 0, {PLACES}: {max(found[0.5]):.2g} with "
         f"forecast 0.5, {max(found[1.0]):.2g} with forecast 1; limit: rounding. What is fed in comes once, "
         "where tau gives more than the impact takes"
     )
-    return Finding.below(max(map(max, found.values())), 1e-11, why)
+    return Verdict.below(why, max(map(max, found.values())), 1e-11)
 
 
 def _growth(run: Run) -> float:
@@ -276,25 +277,25 @@ def _growth(run: Run) -> float:
     "With Moreau-Jean the position constraint is violated.",
     ACARY,
 )
-def _drift(runs: Runs) -> Finding:
+def _drift(runs: Runs) -> Verdict:
     why = f"penetration over h v0, the largest of {PLACES}; limit: far above rounding"
-    return Finding.above(_penetration(hits(runs, "moreau-jean")), 1e-6, why)
+    return Verdict.above(why, _penetration(hits(runs, "moreau-jean")), 1e-6)
 
 
 @_says(
     "acary-bar-moreau-newton", "Background, (4)", "Moreau-Jean enforces Newton's law in every step.", ACARY
 )
-def _moreau_law(runs: Runs) -> Finding:
+def _moreau_law(runs: Runs) -> Verdict:
     found = [_law_broken(runs(CASE, "moreau-jean", restitution=e)) for e in (0.0, 0.8)]
     why = "largest |v+ + e v-| over v0 of the steps with an impulse, e = 0 and 0.8; limit: 50 roundings"
-    return Finding.below(max(found), 1e-14, why)
+    return Verdict.below(why, max(found), 1e-14)
 
 
-def _paoli_position(runs: Runs, restitution: float) -> Finding:
+def _paoli_position(runs: Runs, restitution: float) -> Verdict:
     why = f"penetration over h v0, restitution {restitution:g}, {PLACES}; limit: rounding of u"
     if restitution > 0:
         why += ". The scheme constrains the mean (u_{n+1} + e u_{n-1})/(1 + e), not the position"
-    return Finding.below(_penetration(hits(runs, "paoli-schatzman", restitution=restitution)), 1e-12, why)
+    return Verdict.below(why, _penetration(hits(runs, "paoli-schatzman", restitution=restitution)), 1e-12)
 
 
 for _id, _e in (("", 0.0), ("-e08", 0.8)):
@@ -312,13 +313,13 @@ for _id, _e in (("", 0.0), ("-e08", 0.8)):
     "Paoli-Schatzman does not satisfy the impact law within the step.",
     ACARY,
 )
-def _paoli_law(runs: Runs) -> Finding:
+def _paoli_law(runs: Runs) -> Verdict:
     found = [_law_broken(runs(CASE, "paoli-schatzman", restitution=e)) for e in (0.0, 0.8)]
     why = (
         f"largest |v+ + e v-| over v0 of the steps with an impulse, restitution 0 ({found[0]:.2g}) and 0.8 "
         f"({found[1]:.2g}), the smaller decides; limit: far above rounding"
     )
-    return Finding.above(min(found), 1e-6, why)
+    return Verdict.above(why, min(found), 1e-6)
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import CSMA, Claim, Finding, also
+from ...claim import CSMA, Claim
 from ...convergence import at_times, norm35, order
 from ...runs import Run, Runs
+from ...verdict import Verdict, also
 from .measures import (
     BAR,
     BOTH,
@@ -39,36 +40,36 @@ _SECTION = "Sect. 2.4"
     _TEXT,
     "With 50 elements the largest stable step of explicit schemes is 9.82e-7 s.",
 )
-def _critical_step(runs: Runs) -> Finding:
+def _critical_step(runs: Runs) -> Verdict:
     run = runs(CASE, "cd-lagrange", courant=1.0)
     growth = highest_energy(run)
     why = (
         "the critical step of the mesh, (L/N)/c, to the printed digits; the run at it never has more than "
         f"{growth:.6g} of its initial energy"
     )
-    return also(growth < 1 + 1e-9, Finding.equal(run.results["critical_time_step"], 9.82e-7, 5e-10, why))
+    return also(growth < 1 + 1e-9, Verdict.equal(why, run.results["critical_time_step"], 9.82e-7, 5e-10))
 
 
 @_says("distasio-bar-step", _TEXT, "The step of 0.7 times the critical one is 6.87e-7 s.")
-def _step(runs: Runs) -> Finding:
+def _step(runs: Runs) -> Verdict:
     run = runs(CASE, "cd-lagrange", courant=0.7)
     growth = highest_energy(run)
     why = (
         f"the step of the run, to the printed digits; the run is stable: its energy is at most {growth:.6g} "
         "of the initial one"
     )
-    return also(growth < 1 + 1e-9, Finding.equal(run.results["h"], 6.87e-7, 5e-10, why))
+    return also(growth < 1 + 1e-9, Verdict.equal(why, run.results["h"], 6.87e-7, 5e-10))
 
 
 @_says("distasio-bar-one-node", "Fig. 19", "The contact area is a single node.")
-def _one_node(runs: Runs) -> Finding:
+def _one_node(runs: Runs) -> Verdict:
     run = runs(CASE, "cd-lagrange")
     share = run.results["first_impulse"] / (BAR.impulse / 2)
     why = (
         "the first impulse over the momentum of the bar: that of one lumped end node, 1/(2 N); "
         f"{run['gap'].shape[1]} contact point"
     )
-    return also(run["gap"].shape[1] == 1, Finding.equal(share, 0.01, 1e-12, why))
+    return also(run["gap"].shape[1] == 1, Verdict.equal(why, share, 0.01, 1e-12))
 
 
 def _mass_felt(run: Run) -> float:
@@ -88,7 +89,7 @@ def _mass_felt(run: Run) -> float:
     _TEXT,
     "Only the explicit scheme lumps the mass; Moreau-Jean takes the consistent matrix.",
 )
-def _consistent(runs: Runs) -> Finding:
+def _consistent(runs: Runs) -> Verdict:
     run = runs(CASE, "moreau-jean")
     expected = BAR.v0 * _mass_felt(run)
     lumped = runs(CASE, "cd-lagrange").results["first_impulse"]
@@ -96,10 +97,10 @@ def _consistent(runs: Runs) -> Finding:
         "the first impulse of moreau-jean [N s], against v0 / [(M + h^2/4 K)^-1]_11 with the printed "
         f"consistent matrices; limit: rounding. The lumped node of cd-lagrange takes {lumped:.6g}"
     )
-    return Finding.equal(run.results["first_impulse"], expected, 1e-10 * expected, why)
+    return Verdict.equal(why, run.results["first_impulse"], expected, 1e-10 * expected)
 
 
-def _elastic_ripple(runs: Runs, scheme: str) -> Finding:
+def _elastic_ripple(runs: Runs, scheme: str) -> Verdict:
     found = position_ripple(runs(CASE, scheme, restitution=1.0))
     quiet = position_ripple(runs(CASE, scheme))
     why = (
@@ -108,7 +109,7 @@ def _elastic_ripple(runs: Runs, scheme: str) -> Finding:
     )
     if scheme == "moreau-jean":
         why += ". Its velocity changes its sign in every step: the mean of two, which moves the node, is 0"
-    return Finding.above(found, 0.1, why)
+    return Verdict.above(why, found, 0.1)
 
 
 for _scheme in BOTH:
@@ -131,7 +132,7 @@ def _mean_error(runs: Runs, scheme: str, name: str, **settings: Any) -> float:
     return float(np.mean([error(run, name) for run in hits(runs, scheme, **settings)]))
 
 
-def _closer(runs: Runs, name: str) -> Finding:
+def _closer(runs: Runs, name: str) -> Verdict:
     found = {s: [_mean_error(runs, s, name, restitution=e) for e in (0.0, 1.0)] for s in BOTH}
     shown = ", ".join(f"{a:.2g} and {b:.2g} with {scheme}" for scheme, (a, b) in found.items())
     why = f"error with e = 0 over that with e = 1, mean of {PLACES}, the larger ratio: {shown}. "
@@ -140,7 +141,7 @@ def _closer(runs: Runs, name: str) -> Finding:
         "by less than that",
         "v_t": "The velocity of moreau-jean changes its sign in every step at e = 1",
     }[name]
-    return Finding.below(max(a / b for a, b in found.values()), 1.0, why)
+    return Verdict.below(why, max(a / b for a, b in found.values()), 1.0)
 
 
 for _quantity, _name in (("displacement", "u"), ("velocity", "v_t")):
@@ -153,7 +154,7 @@ for _quantity, _name in (("displacement", "u"), ("velocity", "v_t")):
 
 @_says("csma-bar-convergence", _SECTION, "At convergence in space and time energy is conserved.", CSMA)
 @_says("distasio-bar-energy-order", _TEXT, "Energy is conserved only as space and time steps converge.")
-def _energy_order(runs: Runs) -> Finding:
+def _energy_order(runs: Runs) -> Verdict:
     found, least = {}, np.inf
     for scheme in BOTH:
         refined = on_meshes(runs, scheme)
@@ -165,7 +166,7 @@ def _energy_order(runs: Runs) -> Finding:
         f"least {least:.2g} is lost on every mesh. Theory: 1, the energy of a mass proportional to the "
         "element; limit: a quarter"
     )
-    return also(least > 1e-9, Finding.above(min(found.values()), 0.25, why))
+    return also(least > 1e-9, Verdict.above(why, min(found.values()), 0.25))
 
 
 @_says(
@@ -173,7 +174,7 @@ def _energy_order(runs: Runs) -> Finding:
     _TEXT,
     "The discrete solution converges to the analytical one in space and time.",
 )
-def _converges(runs: Runs) -> Finding:
+def _converges(runs: Runs) -> Verdict:
     refined = on_meshes(runs, "cd-lagrange")
     times = refined[0]["t"]
     u, v = (order(steps_of(refined), [error(run, name, times) for run in refined]) for name in ("u", "v_t"))
@@ -181,7 +182,7 @@ def _converges(runs: Runs) -> Finding:
         f"order of the displacement, norm (35) on the times of the coarsest run, {SIZES}; limit: half an "
         f"order. That of the velocity is {v:.2f}: it oscillates behind every jump"
     )
-    return also(v > 0.25, Finding.above(u, 0.5, why))
+    return also(v > 0.25, Verdict.above(why, u, 0.5))
 
 
 @_says(
@@ -191,7 +192,7 @@ def _converges(runs: Runs) -> Finding:
     CSMA,
 )
 @_says("distasio-bar-node-energy", _TEXT, "CD-Lagrange loses the kinetic energy of the contact node.")
-def _node_energy(runs: Runs, scheme: str = "cd-lagrange") -> Finding:
+def _node_energy(runs: Runs, scheme: str = "cd-lagrange") -> Verdict:
     lost = -runs(CASE, scheme)["contact"][-1]
     why = f"work of the contact force over the energy of the lumped end node, E0/(2 N), with {scheme}"
     if scheme == "moreau-jean":
@@ -200,7 +201,7 @@ def _node_energy(runs: Runs, scheme: str = "cd-lagrange") -> Finding:
             ". No node stops alone without a lumped mass: what the impulse stops is the mass 1/[(M + h^2/4 "
             f"K)^-1]_11, {mass:.4f} of the lumped node's"
         )
-    return Finding.equal(lost / (0.01 * ENERGY), 1.0, 1e-9, why)
+    return Verdict.equal(why, lost / (0.01 * ENERGY), 1.0, 1e-9)
 
 
 _says(
@@ -209,25 +210,25 @@ _says(
 
 
 @_says("distasio-bar-lost-tiny", _TEXT, "The lost energy is tiny on an accurate mesh.")
-def _lost_tiny(runs: Runs) -> Finding:
+def _lost_tiny(runs: Runs) -> Verdict:
     found = {scheme: runs(CASE, scheme, elements=MESHES[-1]).results["energy_lost"] for scheme in BOTH}
     why = (
         f"part of the energy lost on {MESHES[-1]} elements: {listed(found)}; limit: half a per cent, which "
         "four times fewer elements would lose"
     )
-    return Finding.below(max(found.values(), key=abs), 0.005, why)
+    return Verdict.below(why, max(found.values(), key=abs), 0.005)
 
 
 @_says(
     "distasio-fig20-position", "Fig. 20", "The position of the contact node is close to the analytical one."
 )
-def _position(runs: Runs) -> Finding:
+def _position(runs: Runs) -> Verdict:
     found = {s: _mean_error(runs, s, "u") for s in BOTH}
     why = (
         f"norm (35) of the displacement, mean of {PLACES}: {listed(found)}, the larger decides; limit: that "
         "of a bar that touches a step late and leaves a step early"
     )
-    return Finding.below(max(found.values()), _one_step_off(runs(CASE, "cd-lagrange")), why)
+    return Verdict.below(why, max(found.values()), _one_step_off(runs(CASE, "cd-lagrange")))
 
 
 def _one_step_off(run: Run) -> float:
@@ -243,7 +244,7 @@ def _one_step_off(run: Run) -> float:
 
 
 @_says("distasio-fig20-persistent", "Fig. 20", "The contact is persistent.")
-def _persistent(runs: Runs) -> Finding:
+def _persistent(runs: Runs) -> Verdict:
     found = {scheme: runs(CASE, scheme) for scheme in BOTH}
     late = {s: (run.results["contact_end"] - BAR.contact_end) / run.results["h"] for s, run in found.items()}
     moved = max(map(position_ripple, found.values()))
@@ -251,7 +252,7 @@ def _persistent(runs: Runs) -> Finding:
         f"phases of contact, the larger number of both schemes; the node moves by {moved:.1g} h v0 while it "
         f"touches, and the last impulse comes {listed(late)} steps after the exact release"
     )
-    return Finding.equal(max(run.results["contact_phases"] for run in found.values()), 1, 0, why)
+    return Verdict.equal(why, max(run.results["contact_phases"] for run in found.values()), 1, 0)
 
 
 @_says(
@@ -259,25 +260,25 @@ def _persistent(runs: Runs) -> Finding:
     "Concluding remarks",
     "Finite elements force a dissipative contact law: without it the contact does not last.",
 )
-def _forced(runs: Runs) -> Finding:
+def _forced(runs: Runs) -> Verdict:
     found = {scheme: runs(CASE, scheme, restitution=1.0).results["contact_phases"] for scheme in BOTH}
     why = f"phases of contact at restitution 1: {listed(found)}, the smaller decides; at 0 there is one"
-    return Finding.above(min(found.values()), 1, why)
+    return Verdict.above(why, min(found.values()), 1)
 
 
 @_says("csma-bar-e0-quiet", _SECTION, "With restitution 0 the oscillations of the position disappear.", CSMA)
-def _quiet(runs: Runs) -> Finding:
+def _quiet(runs: Runs) -> Verdict:
     found = {scheme: position_ripple(runs(CASE, scheme)) for scheme in BOTH}
     why = f"RMS of the position during the contact over h v0: {listed(found)}; limit: rounding of u over h v0"
-    return Finding.below(max(found.values()), 1e-12, why)
+    return Verdict.below(why, max(found.values()), 1e-12)
 
 
 @_says("csma-bar-e0-dissipates", _SECTION, "With restitution 0 the contact no longer conserves energy.", CSMA)
-def _dissipates(runs: Runs) -> Finding:
+def _dissipates(runs: Runs) -> Verdict:
     found = {scheme: runs(CASE, scheme).results["energy_lost"] for scheme in BOTH}
     kept = max(abs(runs(CASE, scheme, restitution=1.0).results["energy_lost"]) for scheme in BOTH)
     why = f"part of the energy lost: {listed(found)}, the smaller decides; at restitution 1 it is {kept:.1g}"
-    return also(kept < 1e-11, Finding.above(min(found.values()), 1e-6, why))
+    return also(kept < 1e-11, Verdict.above(why, min(found.values()), 1e-6))
 
 
 def _influence(runs: Runs, scheme: str, name: str) -> tuple[float, list[float]]:
@@ -295,16 +296,16 @@ def _influence(runs: Runs, scheme: str, name: str) -> tuple[float, list[float]]:
     "At convergence restitution has no influence any more (displacement).",
     CSMA,
 )
-def _no_influence_u(runs: Runs) -> Finding:
+def _no_influence_u(runs: Runs) -> Verdict:
     found = {scheme: _influence(runs, scheme, "u")[0] for scheme in BOTH}
     why = (
         f"order in h of the difference between restitution 0 and 1, norm (35) of the displacement, {SIZES}: "
         f"{listed(found)}, the smaller decides; limit: half an order, as for u itself"
     )
-    return Finding.above(min(found.values()), 0.5, why)
+    return Verdict.above(why, min(found.values()), 0.5)
 
 
-def _no_influence_v(runs: Runs, scheme: str) -> Finding:
+def _no_influence_v(runs: Runs, scheme: str) -> Verdict:
     found, sizes = _influence(runs, scheme, "v_t")
     why = (
         "order in h of the difference between restitution 0 and 1, norm (35) of the velocity at t, "
@@ -312,7 +313,7 @@ def _no_influence_v(runs: Runs, scheme: str) -> Finding:
     )
     if scheme == "moreau-jean":
         why += ". At restitution 1 its node reverses its velocity in every step, on every mesh"
-    return Finding.above(found, 0.25, why)
+    return Verdict.above(why, found, 0.25)
 
 
 for _scheme in BOTH:
@@ -330,13 +331,13 @@ for _scheme in BOTH:
     "At the impact energy turns into spurious oscillations of high frequency.",
     CSMA,
 )
-def _vibration(runs: Runs) -> Finding:
+def _vibration(runs: Runs) -> Verdict:
     found = {s: vibrating(runs(CASE, s)) / runs(CASE, s).results["energy_lost"] for s in BOTH}
     why = (
         "energy at the end that is not that of the mean velocity (the exact bar has none) over the energy "
         f"that contact takes away: {listed(found)}; the smaller decides, and should be above 1"
     )
-    return Finding.above(min(found.values()), 1.0, why)
+    return Verdict.above(why, min(found.values()), 1.0)
 
 
 @_says(
@@ -345,14 +346,14 @@ def _vibration(runs: Runs) -> Finding:
     "Contact at velocity level has the better energy behaviour than contact at position level.",
     CSMA,
 )
-def _formulation(runs: Runs) -> Finding:
+def _formulation(runs: Runs) -> Verdict:
     lost = {s: runs(CASE, s, restitution=1.0).results["energy_lost"] for s in (*BOTH, "paoli-schatzman")}
     position = lost.pop("paoli-schatzman")
     why = (
         f"part of the energy lost at restitution 1, where none should be: {listed(lost)}, the larger "
         f"decides; limit: rounding. With paoli-schatzman it is {position:.2g}: it gains"
     )
-    return also(abs(position) > 1e-3, Finding.below(max(lost.values(), key=abs), 1e-11, why))
+    return also(abs(position) > 1e-3, Verdict.below(why, max(lost.values(), key=abs), 1e-11))
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

@@ -13,9 +13,10 @@ from ....contact.base import Contact
 from ....integrators.central_differences import CentralDifferences
 from ....integrators.contact_laws import VelocityLevel
 from ....systems.system import System
-from ...claim import DI_STASIO, Claim, Finding
+from ...claim import DI_STASIO, Claim
 from ...convergence import at_times, norm35
 from ...runs import Run, Runs
+from ...verdict import Verdict
 from . import case as impacting_bar
 
 CASE = "impacting-bar"
@@ -33,7 +34,7 @@ COURANT = impacting_bar.PARAMETERS["courant"].default
 BAR = impacting_bar.exact({name: option.default for name, option in impacting_bar.PARAMETERS.items()})
 TRANSIT = BAR.length / BAR.wave_speed
 ENERGY = BAR.impulse * BAR.v0 / 4
-_Judge = TypeVar("_Judge", bound=Callable[..., Finding])
+_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
 
 
 class TchamwaWielgosz(CentralDifferences):

@@ -26,7 +26,8 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "m": Option(1.0, "kg", "mass"),

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ... import convergence
-from ...claim import CSMA, DI_STASIO, Claim, Finding
+from ...claim import CSMA, DI_STASIO, Claim
 from ...runs import FailedRun, Runs
+from ...verdict import Verdict
 from .claims_friction import (
     judge_complexity,
     judge_contact_time,
@@ -53,159 +54,179 @@ __all__ = ["CLAIMS", "FIGURES"]
 # Figure 15: position without friction
 
 
-def judge_deep(runs: Runs) -> Finding:
+def judge_deep(runs: Runs) -> Verdict:
     """Decides ``distasio-fig15-large``."""
     made = {scheme: runs(CASE, scheme, t_end=5) for scheme in (CD, MJ)}
     deepest = {scheme: float(impact_depths(run).max(initial=0.0)) for scheme, run in made.items()}
-    return Finding.above(
+    return Verdict.above(
+        (
+            "Deepest penetration of an impact in 5 s [m], the smaller one of CD-Lagrange "
+            f"({deepest[CD]:.3g}) and Moreau-Jean ({deepest[MJ]:.3g}), against a hundredth of the radius."
+        ),
         min(deepest.values()),
         VISIBLE * made[MJ].summary["parameters"]["radius"],
-        "Deepest penetration of an impact in 5 s [m], the smaller one of CD-Lagrange "
-        f"({deepest[CD]:.3g}) and Moreau-Jean ({deepest[MJ]:.3g}), against a hundredth of the radius.",
     )
 
 
-def judge_penetration(runs: Runs, scheme: str, why: str) -> Finding:
+def judge_penetration(runs: Runs, scheme: str, why: str) -> Verdict:
     """Decides ``distasio-fig15-penetration-cd``, ``distasio-fig15-penetration-mj`` and their like."""
     run = runs(CASE, scheme, t_end=5)
     depths, limit = impact_depths(run), VISIBLE * run.summary["parameters"]["radius"]
     smallest = float(depths.min()) if depths.size else 0.0
-    return Finding.above(
+    return Verdict.above(
+        (
+            f"Smallest depth of an impact in 5 s [m], negative before the wall; {np.sum(depths > limit)} of "
+            f"{depths.size} are deeper than a hundredth of the radius, up to {depths.max(initial=0):.3g} m. "
+            + why
+            + "."
+        ),
         smallest,
         limit,
-        f"Smallest depth of an impact in 5 s [m], negative before the wall; {np.sum(depths > limit)} of "
-        f"{depths.size} are deeper than a hundredth of the radius, up to {depths.max(initial=0):.3g} m. "
-        + why
-        + ".",
     )
 
 
-def judge_large_step(runs: Runs) -> Finding:
+def judge_large_step(runs: Runs) -> Verdict:
     """Decides ``distasio-fig15-large-step``."""
     deep, shallow = (runs(CASE, CD, h=h).results["penetration_max"] for h in (0.1, 0.01))
-    return Finding.above(
+    return Verdict.above(
+        (
+            f"Largest penetration at h = 0.1 s ({deep:.3g} m) over that at h = 0.01 s ({shallow:.3g} m): of "
+            "order h, as the mass is found behind the wall after up to one whole step; sqrt(10) would be half an "
+            "order."
+        ),
         deep / shallow if shallow > 0 else 0.0,
         math.sqrt(10),
-        f"Largest penetration at h = 0.1 s ({deep:.3g} m) over that at h = 0.01 s ({shallow:.3g} m): of "
-        "order h, as the mass is found behind the wall after up to one whole step; sqrt(10) would be half an "
-        "order.",
     )
 
 
-def judge_inside(runs: Runs) -> Finding:
+def judge_inside(runs: Runs) -> Verdict:
     """Decides ``distasio-spring-inside``."""
     found = [runs(CASE, s, **law).results for s in (CD, MJ) for law in ({}, RUBS)]
     part = max(one["penetration_max"] / one["step_length"] for one in found)
-    return Finding.below(
+    return Verdict.below(
+        (
+            "Largest penetration over 100 s as a part of the way of one step h |v|, both schemes, with and "
+            "without friction: contact is found at the first step that ends behind the wall."
+        ),
         part,
         1.0,
-        "Largest penetration over 100 s as a part of the way of one step h |v|, both schemes, with and "
-        "without friction: contact is found at the first step that ends behind the wall.",
     )
 
 
 # Figure 16: momentum without friction
 
 
-def judge_central_impulse(runs: Runs) -> Finding:
+def judge_central_impulse(runs: Runs) -> Verdict:
     """Decides ``distasio-fig16-central-impulse``."""
     run = runs(CASE, CD)
     L, hits = momentum(run), impacts(run)
     change = np.abs(np.diff(L))[hits - 1].max(initial=0.0) / abs(L[0])
-    finding = Finding.below(
+    finding = Verdict.below(
+        (
+            f"Largest relative change of x ^ m v by one of {hits.size} impulses: they point to the centre, along "
+            "x."
+        ),
         change,
         ROUNDING,
-        f"Largest relative change of x ^ m v by one of {hits.size} impulses: they point to the centre, along "
-        "x.",
     )
-    return finding if hits.size else Finding.above(0, 0, "There was no impulse.")
+    return finding if hits.size else Verdict.above("There was no impulse.", 0, 0)
 
 
-def judge_oscillates(runs: Runs, late: bool = False) -> Finding:
+def judge_oscillates(runs: Runs, late: bool = False) -> Verdict:
     """Decides ``distasio-fig16-oscillates``, ``distasio-fig18-oscillates``."""
     run = runs(CASE, MJ, **(RUBS if late else {}))
     last = run["t"] >= (0.8 * run["t"][-1] if late else 0)
     L, p = momentum(run), run.summary["parameters"]
     size = swing(L[last]) / abs(L[0])
     predicted = p["h"] ** 2 / 4 * np.ptp(cross(run["v"][: len(L)], force(run))[last]) / abs(L[0])
-    return Finding.above(
+    return Verdict.above(
+        (
+            f"Swing of x ^ m v relative to its initial value: the trapezoidal rule keeps x ^ m v + (h^2/4) v ^ F "
+            f"instead, whose last term swings by {predicted:.3g}; CD-Lagrange stays below {ROUNDING:g}."
+        ),
         size,
         ROUNDING,
-        f"Swing of x ^ m v relative to its initial value: the trapezoidal rule keeps x ^ m v + (h^2/4) v ^ F "
-        f"instead, whose last term swings by {predicted:.3g}; CD-Lagrange stays below {ROUNDING:g}.",
     )
 
 
-def judge_loss(runs: Runs, scheme: str, why: str) -> Finding:
+def judge_loss(runs: Runs, scheme: str, why: str) -> Verdict:
     """Decides ``distasio-fig16-loss``, ``distasio-fig16-loss-decoupled`` and their like."""
     found = runs(CASE, scheme).results
     invariant = f"; x ^ m v + (h^2/4) v ^ F changes by {found['invariant_drift']:.2g}"
-    return Finding.above(
+    return Verdict.above(
+        f"Relative loss over 100 s, largest difference {found['momentum_drift']:.3g}{invariant}: {why}.",
         found["momentum_loss"],
         0.1,
-        f"Relative loss over 100 s, largest difference {found['momentum_drift']:.3g}{invariant}: {why}.",
     )
 
 
-def judge_convergence(runs: Runs, steps: tuple[float, ...] = (0.1, 0.05, 0.025)) -> Finding:
+def judge_convergence(runs: Runs, steps: tuple[float, ...] = (0.1, 0.05, 0.025)) -> Verdict:
     """Decides ``distasio-fig16-convergence``."""
     drifts = [runs(CASE, MJ, h=h).results["momentum_drift"] for h in steps]
     listed = ", ".join(f"{drift:.2g} at h = {h:g} s" for h, drift in zip(steps, drifts))
-    return Finding.equal(
+    return Verdict.equal(
+        (
+            f"Order in h of the largest relative change of x ^ m v over 100 s ({listed}): it is not kept at any "
+            "step, and tends to be as h^2, the size of (h^2/4) v ^ a."
+        ),
         convergence.order(steps, np.maximum(drifts, 1e-300)),
         2,
         0.2,
-        f"Order in h of the largest relative change of x ^ m v over 100 s ({listed}): it is not kept at any "
-        "step, and tends to be as h^2, the size of (h^2/4) v ^ a.",
     )
 
 
-def judge_exact(runs: Runs, analytic: bool = False) -> Finding:
+def judge_exact(runs: Runs, analytic: bool = False) -> Verdict:
     """Decides ``distasio-fig16-exact``, ``csma-spring-exact``."""
     run = runs(CASE, CD)
     L, p = momentum(run), run.summary["parameters"]
     true = p["m"] * (p["x0"] * p["vy0"] - p["y0"] * p["vx0"]) if analytic else L[0]
-    return Finding.below(
+    return Verdict.below(
+        (
+            f"Largest relative change of x ^ m v over {len(L) - 1} steps with {run.results['contact_phases']} "
+            "impacts: the force and the impulse at t_n both point along u_n."
+        ),
         np.abs(L - true).max() / abs(true),
         ROUNDING,
-        f"Largest relative change of x ^ m v over {len(L) - 1} steps with {run.results['contact_phases']} "
-        "impacts: the force and the impulse at t_n both point along u_n.",
     )
 
 
-def judge_long_error(runs: Runs, scheme: str) -> Finding:
+def judge_long_error(runs: Runs, scheme: str) -> Verdict:
     """Decides ``distasio-spring-long``, ``distasio-spring-long-decoupled`` and their like."""
     run = runs(CASE, scheme)
     drift = np.abs(momentum(run) - momentum(run)[0]) / abs(momentum(run)[0])
     early, whole = float(drift[run["t"] <= 10].max()), float(drift.max())
-    return Finding.above(
+    return Verdict.above(
+        (
+            f"Largest relative error of the momentum over 100 s ({whole:.3g}) over that of the first 10 s "
+            f"({early:.3g}): the coupled scheme keeps x ^ m v + (h^2/4) v ^ F, so that its error is bounded; "
+            "the decoupled one loses some in every impact."
+        ),
         whole / early if early > 0 else 0.0,
         2.0,
-        f"Largest relative error of the momentum over 100 s ({whole:.3g}) over that of the first 10 s "
-        f"({early:.3g}): the coupled scheme keeps x ^ m v + (h^2/4) v ^ F, so that its error is bounded; "
-        "the decoupled one loses some in every impact.",
     )
 
 
 # The case itself
 
 
-def judge_critical(runs: Runs, halvings: int = 8) -> Finding:
+def judge_critical(runs: Runs, halvings: int = 8) -> Verdict:
     """Decides ``distasio-spring-critical``."""
     courant = runs(CASE, CD, t_end=20).summary["parameters"]["courant"]
     low, high = 1.0, 10.0
     if _runs(runs, high):
-        return Finding(high, 10.0, 0.0, False, "Ten times the step is not too large.")
+        return Verdict("Ten times the step is not too large.", high, 10.0, 0.0, False)
     for _ in range(halvings):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if _runs(runs, middle) else (low, middle)
-    return Finding(
+    return Verdict(
+        (
+            f"Multiple of the step 0.1 s from which on CD-Lagrange refuses it; 2 sqrt(m/k) is {1 / courant:.3g} "
+            "steps: both are of the same order of magnitude."
+        ),
         high,
         10.0,
         0.0,
         1 < high <= 10,
-        f"Multiple of the step 0.1 s from which on CD-Lagrange refuses it; 2 sqrt(m/k) is {1 / courant:.3g} "
-        "steps: both are of the same order of magnitude.",
     )
 
 
@@ -218,7 +239,7 @@ def _runs(runs: Runs, factor: float) -> bool:
     return True
 
 
-def judge_newton(runs: Runs) -> Finding:
+def judge_newton(runs: Runs) -> Verdict:
     """Decides ``distasio-spring-newton``."""
     run = runs(CASE, MJ)
     h, m, free = run.results["h"], mass(run), run["r"][1:, 0] == 0
@@ -230,12 +251,14 @@ def judge_newton(runs: Runs) -> Finding:
     along = np.sum(du * unit[:-1], axis=1)[:, None] * unit[:-1]
     tangent = -p["k"] * ((1 - ratio) * du + ratio * along)
     left = h / 2 * np.abs(np.diff(F, axis=0) - tangent)[free].max() / scale
-    return Finding.below(
+    return Verdict.below(
+        (
+            f"Largest unbalanced momentum of a step without contact, relative, of Moreau-Jean with Newton's "
+            f"method; a single linear solve about x_n would leave up to {left:.2g}: the spring's force is not "
+            "linear in x."
+        ),
         np.abs(push)[free].max() / scale,
         ROUNDING,
-        f"Largest unbalanced momentum of a step without contact, relative, of Moreau-Jean with Newton's "
-        f"method; a single linear solve about x_n would leave up to {left:.2g}: the spring's force is not "
-        "linear in x.",
     )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import Finding
 from ...convergence import norm35
 from ...runs import Runs
+from ...verdict import Verdict
 from . import case as rotating_spring
 from .measures import CASE, CD, MJ, ROUNDING, RUBS, refined
 
@@ -21,40 +21,46 @@ CHANGE = 1e-5
 LIMIT = 1e-8
 
 
-def judge_symplectic(runs: Runs) -> Finding:
+def judge_symplectic(runs: Runs) -> Verdict:
     """Decides ``distasio-spring-symplectic``."""
-    return Finding.below(
+    return Verdict.below(
+        (
+            "Largest entry of DF^T J DF - J for a step F without contact in (u_n, v_{n+1/2}), by differences "
+            f"of {CHANGE:g} m and m/s, whose own error is about their square."
+        ),
         defect(runs, CD),
         LIMIT,
-        "Largest entry of DF^T J DF - J for a step F without contact in (u_n, v_{n+1/2}), by differences "
-        f"of {CHANGE:g} m and m/s, whose own error is about their square.",
     )
 
 
-def judge_not_symplectic(runs: Runs) -> Finding:
+def judge_not_symplectic(runs: Runs) -> Verdict:
     """Decides ``csma-spring-symplectic``."""
     drift, size = runs(CASE, MJ).results["momentum_drift"], defect(runs, MJ)
-    return Finding.above(
+    return Verdict.above(
+        (
+            "Largest entry of DF^T J DF - J for a step F of Moreau-Jean without contact in (u_n, v_n); its "
+            f"angular momentum changes by up to {drift:.2g} of itself. CD-Lagrange keeps both."
+        ),
         size if drift > ROUNDING else 0.0,
         LIMIT,
-        "Largest entry of DF^T J DF - J for a step F of Moreau-Jean without contact in (u_n, v_n); its "
-        f"angular momentum changes by up to {drift:.2g} of itself. CD-Lagrange keeps both.",
     )
 
 
-def judge_better(runs: Runs, starts: int = 9, h: float = 1e-4) -> Finding:
+def judge_better(runs: Runs, starts: int = 9, h: float = 1e-4) -> Verdict:
     """Decides ``csma-spring-better``."""
     ratios, listed = [], []
     for law, name in (({}, "without"), (RUBS, "with")):
         errors = np.mean([_errors(runs, float(vy0), h, law) for vy0 in np.linspace(1.9, 2.1, starts)], axis=0)
         ratios.append(errors[1] / errors[0])
         listed.append(f"{errors[0]:.3g} against {errors[1]:.3g} {name} friction")
-    return Finding.above(
+    return Verdict.above(
+        (
+            "Error of Moreau-Jean's position over that of CD-Lagrange in norm (35), over 5 s, mean over "
+            f"{starts} starts about the paper's, the smaller ratio ({', '.join(listed)}); the reference is "
+            f"CD-Lagrange at h = {h:g} s."
+        ),
         min(ratios),
         1.0,
-        "Error of Moreau-Jean's position over that of CD-Lagrange in norm (35), over 5 s, mean over "
-        f"{starts} starts about the paper's, the smaller ratio ({', '.join(listed)}); the reference is "
-        f"CD-Lagrange at h = {h:g} s.",
     )
 
 

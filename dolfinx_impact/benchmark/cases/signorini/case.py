@@ -23,7 +23,8 @@ from ....output.result import Result
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 #: Time step unless given, of implicit and of explicit schemes [s].
 IMPLICIT_STEP, EXPLICIT_STEP = 5e-3, 2.5e-3

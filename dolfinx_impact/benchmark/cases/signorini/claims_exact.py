@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import Claim, Finding
+from ...claim import Claim
 from ...convergence import order
 from ...runs import FailedRun, Runs
+from ...verdict import Verdict
 from . import claims_linear as signorini_linear
 from . import claims_newmark as signorini_newmark
 from .measures import (
@@ -66,12 +67,12 @@ _says(
 )(balance_holds)
 
 
-def _works(runs: Runs, scheme: str, **settings: Any) -> Finding:
+def _works(runs: Runs, scheme: str, **settings: Any) -> Verdict:
     work = []
     for run in phases(runs, scheme, **settings):
         work.append(float((force(run)[1:] * np.diff(run["gap"][:, 0])).max()) / ENERGY)
     why = f"largest work r' . dg of a step over the initial energy, {PLACES}; limit: rounding"
-    return Finding.below(max(0.0, *work), 1e-12, why)
+    return Verdict.below(why, max(0.0, *work), 1e-12)
 
 
 _says("4.4-work", "Sect. 4.1", "4.4: the work of the contact force is never positive.", scheme="dep-4.4")(
@@ -111,14 +112,14 @@ def stresses(runs: Runs, scheme: str) -> NDArray:
 @_says(
     "4.4-stress", "Sect. 4.1, Fig. 11", "4.4: the stress at the bottom is practically free of oscillations."
 )
-def _stress(runs: Runs) -> Finding:
+def _stress(runs: Runs) -> Verdict:
     found = stresses(runs, "dep-4.4")
     stress, r = found.T
     why = (
         f"RMS oscillation of (Ku)_0 over E v0 / c, largest of {PLACES}; limit: a tenth of that of the "
         f"contact force, {r.mean():.2f} in the mean"
     )
-    return Finding.below(float(stress.max()), LARGE * float(r.mean()), why)
+    return Verdict.below(why, float(stress.max()), LARGE * float(r.mean()))
 
 
 _says(
@@ -135,7 +136,7 @@ _says(
     "(55)",
     "Newmark (1/2, 1) with exact contact: E' - E is the work of r' less du.K du / 2.",
 )
-def _bulk_balance(runs: Runs) -> Finding:
+def _bulk_balance(runs: Runs) -> Verdict:
     s: Any = made(runs, "dep-4.1", beta=0.5, gamma=1.0)
     s.start(SPEED * s.dt * 4 / 3, -SPEED)
     balance, pull, still, worst = s.balance(), np.zeros(s.system.size), np.zeros(s.system.size), 0.0
@@ -151,11 +152,11 @@ def _bulk_balance(runs: Runs) -> Finding:
         worst = max(worst, abs(kept - had - work - float(moved @ pull) / 2))
         had, before = kept, s.u.copy()
     why = "largest defect in a step over the initial energy, impact and rebound; limit: rounding"
-    return Finding.below(worst / ENERGY, 1e-11, why)
+    return Verdict.below(why, worst / ENERGY, 1e-11)
 
 
 @_says("4.5-bulk", "Sect. 4.1", "Newmark (1/2, 1) with exact contact has a strong bulk dissipation.")
-def _bulk(runs: Runs) -> Finding:
+def _bulk(runs: Runs) -> Verdict:
     lost, by_contact = [], []
     for run in phases(runs, "dep-4.1", beta=0.5, gamma=1.0):
         by_contact.append(-float(force(run)[1:] @ np.diff(run["gap"][:, 0])) / ENERGY)
@@ -164,10 +165,10 @@ def _bulk(runs: Runs) -> Finding:
         f"part of the energy lost in the bulk in one impact, du.K du / 2 in (55), mean of {PLACES}; limit: "
         f"ten times what contact takes, {np.mean(by_contact):.4f}"
     )
-    return Finding.above(float(np.mean(lost)), 10 * float(np.mean(by_contact)), why)
+    return Verdict.above(why, float(np.mean(lost)), 10 * float(np.mean(by_contact)))
 
 
-def _same(runs: Runs, scheme: str, other: str) -> Finding:
+def _same(runs: Runs, scheme: str, other: str) -> Verdict:
     apart = []
     for case in (IMPACT, BOUNCES):
         places = 9 if case == IMPACT else 1
@@ -179,7 +180,7 @@ def _same(runs: Runs, scheme: str, other: str) -> Finding:
         f"largest difference of the bottom's displacement from {other} over h0, nine places of "
         "the impact, and four periods of bounces; limit: rounding, which the later impacts enlarge"
     )
-    return Finding.below(max(apart), 1e-8, why)
+    return Verdict.below(why, max(apart), 1e-8)
 
 
 _says("4.5-same", "Sect. 4.1", "4.5 gives the results of 4.4.", BOUNCES, scheme="dep-4.5", other="dep-4.4")(
@@ -193,7 +194,7 @@ _says("4.5-same", "Sect. 4.1", "4.5 gives the results of 4.4.", BOUNCES, scheme=
     "A velocity update in 4.4, which gives lost energy back, improves its long-time behaviour little.",
     BOUNCES,
 )
-def _update(runs: Runs) -> Finding:
+def _update(runs: Runs) -> Verdict:
     plain = float(np.mean([late_error(run) for run in bounces(runs, "dep-4.4")]))
     found = bounces(runs, CORRECTED)
     updated = float(np.mean([late_error(run) for run in found]))
@@ -203,7 +204,7 @@ def _update(runs: Runs) -> Finding:
         f"{updated:.2f} and {plain:.2f} of that of a bar at rest; limit: half. Energy changes by "
         f"{changes.min():+.2%} to {changes.max():+.2%} with it"
     )
-    return Finding.above(updated / plain, 0.5, why)
+    return Verdict.above(why, updated / plain, 0.5)
 
 
 _says(
@@ -215,7 +216,7 @@ _says(
 
 
 @_says("4.6-sum", "(67)", "4.6: in lasting contact both accelerations of the node cancel.")
-def _cancel(runs: Runs) -> Finding:
+def _cancel(runs: Runs) -> Verdict:
     s: Any = made(runs, "dep-4.6")
     dof, worst = s.contact.L.dofs[0, 0], 0.0
     for k in range(9):
@@ -229,11 +230,11 @@ def _cancel(runs: Runs) -> Finding:
             if touched > 2:
                 worst = max(worst, abs((before + s.a[dof]) / 2 + push) * s.system.mass[dof] / FORCE)
     why = f"sum of the mean elastic and the contact acceleration over that of E v0 / c, {PLACES}; rounding"
-    return Finding.below(worst, 1e-9, why)
+    return Verdict.below(why, worst, 1e-9)
 
 
 @_says("4.6-cheap", "Sect. 4.1", "The additional step of 4.6 is cheap beside the main one.")
-def _cheap(runs: Runs) -> Finding:
+def _cheap(runs: Runs) -> Verdict:
     schemes = [made(runs, name, mass="lumped") for name in ("dep-4.5", "dep-4.6")]
     times: list[list[float]] = [[], []]
     for s in schemes:
@@ -250,17 +251,17 @@ def _cheap(runs: Runs) -> Finding:
         f"{1e6 * plain:.0f} us, less 1, medians of 300 steps in turns; limit: half a step"
     )
     more = full / plain - 1
-    return Finding(more, 0.0, 0.5, bool(more <= 0.5), why)
+    return Verdict(why, more, 0.0, 0.5, bool(more <= 0.5))
 
 
 # -- Sect. 4.2: semi-explicit schemes
 
 
 @_says("4.7-acceleration", "(74)", "4.7: the acceleration at the contact boundary vanishes in contact.")
-def _at_rest(runs: Runs) -> Finding:
+def _at_rest(runs: Runs) -> Verdict:
     found = [float(np.max(np.abs(np.diff(run["v"][in_contact(run), 0])))) for run in phases(runs, "dep-4.7")]
     why = f"largest change of the node's velocity in a step of the contact over v_i, {PLACES}; rounding"
-    return Finding.below(max(found) / SPEED, 1e-11, why)
+    return Verdict.below(why, max(found) / SPEED, 1e-11)
 
 
 _says("4.7-quiet", "Sect. 4.2, Fig. 15", "4.7: there are no spurious oscillations.", scheme="dep-4.7")(
@@ -291,18 +292,18 @@ _says(
 
 
 @_says("4.7-converges", "Sect. 4.2", "In 1D 4.7 converges to the continuous solution.")
-def _converges(runs: Runs) -> Finding:
+def _converges(runs: Runs) -> Verdict:
     found = [runs(IMPACT, "dep-4.7", elements=n, courant=0.75) for n in (25, 50, 100, 200)]
     errors = of(found, "error_u")
     why = (
         f"order in h of the error (35) of the bottom, {errors[0]:.2g} to {errors[-1]:.2g} with 25 to 200 "
         "elements; limit: half an order, the solution has a shock"
     )
-    return Finding.above(order(of(found, "h"), errors), 0.5, why)
+    return Verdict.above(why, order(of(found, "h"), errors), 0.5)
 
 
 @_says("4.7-semi-discrete", "Sect. 4.2", "As the step falls, 4.7 converges to a solution of the mesh.")
-def _semi_discrete(runs: Runs) -> Finding:
+def _semi_discrete(runs: Runs) -> Verdict:
     found = [runs(IMPACT, "dep-4.7", h=0.0025 / k, every=k) for k in (1, 2, 4, 8)]
     last = min(len(run["t"]) for run in found)
     apart = [
@@ -315,7 +316,7 @@ def _semi_discrete(runs: Runs) -> Finding:
         + ", ".join(f"{x:.2g}" for x in apart)
         + "; limit: an impact a step earlier or later makes 1"
     )
-    return Finding.below(max(apart), 1.0, why)
+    return Verdict.below(why, max(apart), 1.0)
 
 
 _says(

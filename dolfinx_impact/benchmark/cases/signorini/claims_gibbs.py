@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import Claim, Finding, also
+from ...claim import Claim
 from ...convergence import order
 from ...runs import Runs
+from ...verdict import Verdict, also
 from .case import IMPLICIT_STEP
 from .phases import (
     BAR,
@@ -29,7 +30,7 @@ from .phases import (
 _says = Register()
 
 
-def _gibbs(runs: Runs, h: float, front: bool) -> Finding:
+def _gibbs(runs: Runs, h: float, front: bool) -> Verdict:
     sigma = stress(chosen(runs, "dep-7.1"), h)
     behind, before = overshoots(sigma)
     a, b = (before, behind) if front else (behind, before)
@@ -38,7 +39,7 @@ def _gibbs(runs: Runs, h: float, front: bool) -> Finding:
         f"= {h:g}: {a:.3g} against {b:.3g} of the jump; it should be above 1. The consistent mass makes "
         "short waves fast, the time step makes them slow"
     )
-    return also(a > 0.01, Finding.above(a / max(b, 1e-3), 1.0, why))
+    return also(a > 0.01, Verdict.above(why, a / max(b, 1e-3), 1.0))
 
 
 _COARSE, _FINE = IMPLICIT_STEP, IMPLICIT_STEP / 4
@@ -57,7 +58,7 @@ _says(
     "Appendix",
     "The magnitude of the oscillations does not decrease with the time step.",
 )
-def _magnitude(runs: Runs) -> Finding:
+def _magnitude(runs: Runs) -> Verdict:
     steps = [_COARSE / 2**k for k in range(4)]
     found = [max(*overshoots(stress(chosen(runs, "dep-7.1"), h)), 1e-4) for h in steps]
     shown = ", ".join(f"{value:.3g}" for value in found)
@@ -65,11 +66,11 @@ def _magnitude(runs: Runs) -> Finding:
         f"order in dt of the larger overshoot, {shown} of the jump, dt = 0.005 to {steps[-1]:g}; limit: a "
         "quarter"
     )
-    return Finding.below(max(order(steps, found), 0.0), 0.25, why)
+    return Verdict.below(why, max(order(steps, found), 0.0), 0.25)
 
 
 @_says("appendix-jump", "Appendix", "The Gibbs oscillations are proportional to the jump.")
-def _proportional(runs: Runs) -> Finding:
+def _proportional(runs: Runs) -> Verdict:
     speeds = (5.0, 10.0, 20.0)
     found = []
     for v0 in speeds:
@@ -77,7 +78,7 @@ def _proportional(runs: Runs) -> Finding:
         sigma = stress(chosen(runs, "dep-7.1"), _COARSE, v0=v0, h0=BAR.h0 * v0 / BAR.v0)
         found.append(max(overshoots(sigma, jump)) * jump)
     why = f"order in v0 of the overshoot, {found[0]:.3g} to {found[-1]:.3g} Pa; tolerance: rounding"
-    return Finding.equal(order(speeds, np.maximum(found, 1e-15)), 1.0, 1e-6, why)
+    return Verdict.equal(why, order(speeds, np.maximum(found, 1e-15)), 1.0, 1e-6)
 
 
 def _left_of_gibbs(scheme: str, h: float) -> float:
@@ -85,12 +86,12 @@ def _left_of_gibbs(scheme: str, h: float) -> float:
     return ripples(stress(scheme, h, alpha=-0.06)) / ripples(stress(scheme, h))
 
 
-def _damps(runs: Runs, h: float) -> Finding:
+def _damps(runs: Runs, h: float) -> Verdict:
     why = (
         f"ripples of the stress at t = 1 s with alpha = -0.06 over those with alpha = 0, dt = {h:g}, as "
         "total variation beyond that of a monotone front; limit: a tenth less"
     )
-    return Finding.below(_left_of_gibbs(chosen(runs, "dep-7.1"), h), 0.9, why)
+    return Verdict.below(why, _left_of_gibbs(chosen(runs, "dep-7.1"), h), 0.9)
 
 
 for _h, _side in ((_COARSE, "left"), (_FINE, "right")):
@@ -106,7 +107,7 @@ for _h, _side in ((_COARSE, "left"), (_FINE, "right")):
     "Appendix, Fig. 29",
     "Dissipative schemes eliminate the oscillations (taken as: HHT with alpha = -0.06).",
 )
-def _eliminated(runs: Runs) -> Finding:
+def _eliminated(runs: Runs) -> Verdict:
     found = [ripples(stress(chosen(runs, "dep-7.1"), h, alpha=-0.06)) for h in (_COARSE, _FINE)]
     strong = [ripples(stress(chosen(runs, "dep-7.1"), h, alpha=-0.3)) for h in (_COARSE, _FINE)]
     why = (
@@ -115,7 +116,7 @@ def _eliminated(runs: Runs) -> Finding:
         f"tenth. Even with alpha = -0.3 it is {strong[0]:.2g} and {strong[1]:.2g}: the first waves next to "
         "the front stay"
     )
-    return Finding.below(max(found), 0.1, why)
+    return Verdict.below(why, max(found), 0.1)
 
 
 @_says(
@@ -123,7 +124,7 @@ def _eliminated(runs: Runs) -> Finding:
     "Appendix, Figs. 6, 28",
     "The oscillations of the stress by the Gibbs phenomenon are far smaller than those by contact.",
 )
-def _smaller(runs: Runs) -> Finding:
+def _smaller(runs: Runs) -> Verdict:
     gibbs = max(overshoots(stress(chosen(runs, "dep-7.1"), _COARSE)))
     contact = numbers(impacts(runs, "dep-4.1"), "force_max_deviation") / JUMP
     why = (
@@ -131,7 +132,7 @@ def _smaller(runs: Runs) -> Finding:
         f"pressure with 4.1, {span(contact)} at {PLACES}, the smallest decides; limit: half. At the phase "
         f"of the figures the ratio is {gibbs / contact[0]:.2g}"
     )
-    return Finding.below(gibbs / float(contact.min()), 0.5, why)
+    return Verdict.below(why, gibbs / float(contact.min()), 0.5)
 
 
 def _deviation(runs: Runs, h: float, **settings: Any) -> float:
@@ -143,7 +144,7 @@ def _deviation(runs: Runs, h: float, **settings: Any) -> float:
     "Appendix",
     "The oscillations by contact are proportional to m_i v_i / dt (the time step).",
 )
-def _inverse_step(runs: Runs) -> Finding:
+def _inverse_step(runs: Runs) -> Verdict:
     steps = [_COARSE / 2**k for k in range(3)]
     found = [_deviation(runs, h) for h in steps]
     orders = [order(steps[k : k + 2], found[k : k + 2]) for k in range(2)]
@@ -153,7 +154,7 @@ def _inverse_step(runs: Runs) -> Finding:
         f"{orders[0]:.2f} and {orders[1]:.2f}, the one farther from -1 decides; tolerance: half an order."
         " 4.1 gains energy with some steps and phases, and its node then comes faster than the bar"
     )
-    return Finding.equal(max(orders, key=lambda n: abs(n + 1)), -1.0, 0.5, why)
+    return Verdict.equal(why, max(orders, key=lambda n: abs(n + 1)), -1.0, 0.5)
 
 
 @_says(
@@ -162,7 +163,7 @@ def _inverse_step(runs: Runs) -> Finding:
     "The oscillations by contact are proportional to m_i v_i / dt (the same when mass and step shrink "
     "together).",
 )
-def _node_mass(runs: Runs) -> Finding:
+def _node_mass(runs: Runs) -> Verdict:
     meshes = (50, 100, 200)
     steps = [_COARSE * 100 / n for n in meshes]
     found = [_deviation(runs, h, elements=n) for n, h in zip(meshes, steps)]
@@ -172,7 +173,7 @@ def _node_mass(runs: Runs) -> Finding:
         "tolerance: a quarter. m_i v_i is that of the node before every single touch: 4.1 gains energy, and "
         "its node gets faster"
     )
-    return Finding.equal(order(steps, found), 0.0, 0.25, why)
+    return Verdict.equal(why, order(steps, found), 0.0, 0.25)
 
 
 @_says(
@@ -180,7 +181,7 @@ def _node_mass(runs: Runs) -> Finding:
     "Appendix",
     "The Gibbs oscillations need much less dissipation than those by contact.",
 )
-def _dissipation(runs: Runs) -> Finding:
+def _dissipation(runs: Runs) -> Verdict:
     gibbs = min(_left_of_gibbs(chosen(runs, "dep-7.1"), h) for h in (_COARSE, _FINE))
     damped, rough = (oscillation(runs, "dep-4.1", **damping) for damping in ({"alpha": -0.06}, {}))
     contact = float(damped.mean() / rough.mean())
@@ -189,7 +190,7 @@ def _dissipation(runs: Runs) -> Finding:
         f"the pressure of 4.1, {contact:.2g}, {PLACES}; it should be below 1. The pressure alternates from "
         "step to step, which HHT damps most; the waves at the front are longer"
     )
-    return Finding.below(gibbs / contact, 1 - 1e-9, why)
+    return Verdict.below(why, gibbs / contact, 1 - 1e-9)
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from ...claim import Claim, Finding, also
+from ...claim import Claim
 from ...convergence import order
 from ...runs import Runs
+from ...verdict import Verdict, also
 from . import phases
 from .case import IMPLICIT_STEP
 from .phases import (
@@ -30,13 +31,13 @@ from .phases import (
 _says = Register()
 
 
-def _calm(runs: Runs, scheme: str) -> Finding:
+def _calm(runs: Runs, scheme: str) -> Verdict:
     found, other = (oscillation(runs, s) for s in (scheme, "dep-4.1"))
     why = (
         f"standard deviation of the contact pressure from the exact one over it, the largest of {PLACES}: "
         f"{span(found)}, with 4.1 {span(other)}; limit: 1 %, a line's width in the figure"
     )
-    return Finding.below(float(found.max()), 0.01, why)
+    return Verdict.below(why, float(found.max()), 0.01)
 
 
 for _number, _figure in (("7.1", 24), ("7.2", 26)):
@@ -47,7 +48,7 @@ for _number, _figure in (("7.1", 24), ("7.2", 26)):
     )(partial(_calm, scheme=f"dep-{_number}"))
 
 
-def _means_work(runs: Runs, scheme: str) -> Finding:
+def _means_work(runs: Runs, scheme: str) -> Verdict:
     worst = 0.0
     for run in (impacts(runs, scheme)[0], bounces(runs, scheme)[0]):
         force, gap = run["r"][:, 0] / run.results["h"], run["gap"][:, 0]
@@ -57,7 +58,7 @@ def _means_work(runs: Runs, scheme: str) -> Finding:
         "largest E'* - E* - (r' + r)/2 . (g' - g) of a step over the energy of the impact, both benchmarks, "
         "E* with the modified mass and less F.u; limit: rounding"
     )
-    return Finding.below(worst, ROUNDING, why)
+    return Verdict.below(why, worst, ROUNDING)
 
 
 for _number, _equation in (("7.1", "(112)"), ("7.2", "(118)")):
@@ -70,7 +71,7 @@ for _number, _equation in (("7.1", "(112)"), ("7.2", "(118)")):
 
 
 @_says("7-semidiscrete", "Remark 7.1", "The semi-discrete problem with modified mass conserves the energy.")
-def _semidiscrete(runs: Runs) -> Finding:
+def _semidiscrete(runs: Runs) -> Verdict:
     steps = [IMPLICIT_STEP / 2**k for k in range(4)]
     found = [
         float(np.sqrt(np.mean(numbers(impacts(runs, "dep-7.1", phases.FEW, h), "contact_work") ** 2)))
@@ -81,10 +82,10 @@ def _semidiscrete(runs: Runs) -> Finding:
         f"{found[0]:.2g} to {found[-1]:.2g} of the energy. Theory: 2, pressure and gap are both O(dt) where "
         "contact begins and ends; limit: half of it"
     )
-    return Finding.above(order(steps, np.maximum(found, 1e-15)), 1.0, why)
+    return Verdict.above(why, order(steps, np.maximum(found, 1e-15)), 1.0)
 
 
-def _keeps_more(runs: Runs, scheme: str, others: tuple[str, ...], name: str = "energy_change_4") -> Finding:
+def _keeps_more(runs: Runs, scheme: str, others: tuple[str, ...], name: str = "energy_change_4") -> Verdict:
     found = numbers(bounces(runs, scheme), name)
     rest = {other: numbers(bounces(runs, other), name) for other in others}
     ratio = np.abs(found).mean() / min(np.abs(values).mean() for values in rest.values())
@@ -94,7 +95,7 @@ def _keeps_more(runs: Runs, scheme: str, others: tuple[str, ...], name: str = "e
         f"{what} over four periods, mean of {FEW_PLACES}, over that of the best of the others: "
         f"{span(found)} against {shown}; it should be below 1"
     )
-    return Finding.below(float(ratio), 1 - 1e-9, why)
+    return Verdict.below(why, float(ratio), 1 - 1e-9)
 
 
 _says(
@@ -131,7 +132,7 @@ for _text, _name in (("energy", "energy_change_4"), ("long-time", "error_u")):
     "other explicit schemes are not.",
     BOUNCES,
 )
-def _attractive(runs: Runs) -> Finding:
+def _attractive(runs: Runs) -> Verdict:
     node, reliable, shown = 0.005, [], []
     for scheme in ("dep-4.7", "dep-5.3", "dep-6.2", "dep-7.2"):
         ripple = float(oscillation(runs, scheme).max())
@@ -144,7 +145,7 @@ def _attractive(runs: Runs) -> Finding:
         f"periods by less than that of the contact node at one impact, 1/(2N) = {node}, at all phases: "
         f"{', '.join(shown)}; it should be 7.2 alone"
     )
-    return also(reliable == ["dep-7.2"], Finding.equal(len(reliable), 1, 0, why))
+    return also(reliable == ["dep-7.2"], Verdict.equal(why, len(reliable), 1, 0))
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import Claim, Finding
+from ...claim import Claim
 from ...convergence import order
 from ...runs import Runs
+from ...verdict import Verdict
 from . import case as signorini
 from .claims_linear import is_of_order, stays_bounded
 from .measures import (
@@ -55,7 +56,7 @@ _says(
     "Sect. 4.1, Fig. 6",
     "Newmark with exact contact: small spurious oscillations of the displacement in contact.",
 )
-def _hops(runs: Runs) -> Finding:
+def _hops(runs: Runs) -> Verdict:
     found = phases(runs, "dep-4.1")
     heights = np.array([np.max(np.abs(run["gap"][in_contact(run)])) for run in found])
     heights /= SPEED * BAR.transit
@@ -63,7 +64,7 @@ def _hops(runs: Runs) -> Finding:
         f"largest gap in the contact phase over L v0 / c, by which the bar shortens, {PLACES} "
         f"({heights.min():.1g} to {heights.max():.2g}); limit: a tenth, and more than rounding"
     )
-    finding = Finding.below(float(heights.max()), LARGE, why)
+    finding = Verdict.below(why, float(heights.max()), LARGE)
     return replace(finding, reproduced=bool(finding.reproduced and heights.min() > 1e-9))
 
 
@@ -88,7 +89,7 @@ def accelerations(runs: Runs, scheme: str, after: int, **settings: Any) -> NDArr
     "Sect. 4.1, (43)",
     "The acceleration of the contact node oscillates by the order of v_i / dt.",
 )
-def _acceleration(runs: Runs) -> Finding:
+def _acceleration(runs: Runs) -> Verdict:
     found = accelerations(runs, "dep-4.1", 4)
     swing = np.ptp(found, axis=1) / 2
     why = (
@@ -97,7 +98,7 @@ def _acceleration(runs: Runs) -> Finding:
         f"(43) gives the first one as up to 1/beta = 4, here {found[:, 0].max():.2g}, and each turns by "
         "4/dt times the velocity with which the node touched, so that it grows"
     )
-    return Finding.equal(float(np.log10(max(swing.mean(), 1e-300))), 0.0, 0.5, why)
+    return Verdict.equal(why, float(np.log10(max(swing.mean(), 1e-300))), 0.0, 0.5)
 
 
 @_says(
@@ -105,7 +106,7 @@ def _acceleration(runs: Runs) -> Finding:
     "Sect. 4.1, Fig. 6",
     "The oscillations of the contact pressure are of the order of m_i v_i / dt.",
 )
-def _magnitude(runs: Runs) -> Finding:
+def _magnitude(runs: Runs) -> Verdict:
     found = phases(runs, "dep-4.1")
     mass = BAR.rho * BAR.length / (2 * N)
     unit = mass * SPEED / found[0].results["h"]
@@ -116,7 +117,7 @@ def _magnitude(runs: Runs) -> Finding:
         f"({heights.min():.1f} to {heights.max():.1f}), as a power of ten; tolerance: half a power. The "
         f"first force is up to {first:.1f} of it: 1/beta = 4 instead of 1, and the next element pushes too"
     )
-    return Finding.equal(float(np.log10(heights.mean())), 0.0, 0.5, why)
+    return Verdict.equal(why, float(np.log10(heights.mean())), 0.0, 0.5)
 
 
 #: So small that the node does not feel its element in the first step [s].
@@ -138,18 +139,18 @@ def _first_forces(runs: Runs, h: float) -> NDArray:
     "Sect. 4.1",
     "The force that stops the contact node is of the order of m_i v_i / dt, dt small.",
 )
-def _magnitude_limit(runs: Runs) -> Finding:
+def _magnitude_limit(runs: Runs) -> Verdict:
     h = _SMALL[-1]
     found = _first_forces(runs, h) / (BAR.rho * BAR.length / (2 * N) * SPEED / h)
     why = (
         f"first force over m_i v_i / dt at dt = {h} s, mean of {PLACES} ({found.min():.2f} to "
         f"{found.max():.2f}), as a power of ten; tolerance: half a power"
     )
-    return Finding.equal(float(np.log10(max(found.mean(), 1e-300))), 0.0, 0.5, why)
+    return Verdict.equal(why, float(np.log10(max(found.mean(), 1e-300))), 0.0, 0.5)
 
 
 @_says("4.1-step", "Sect. 4.1", "The magnitude m_i v_i / dt of the oscillations grows as the step falls.")
-def _step(runs: Runs) -> Finding:
+def _step(runs: Runs) -> Verdict:
     sizes = [float(_first_forces(runs, h).mean()) for h in _SMALL]
     shown = ", ".join(f"{x:.0f}" for x in sizes)
     why = (
@@ -157,14 +158,14 @@ def _step(runs: Runs) -> Finding:
         f"{PLACES}; tolerance: half an order. With dt = 0.005 s, Courant number 1.5, the stiffness of the "
         "element hides it; with small steps the node hops, and comes back with forces larger still"
     )
-    return Finding.equal(order(_SMALL, np.maximum(sizes, 1e-9)), -1.0, 0.5, why)
+    return Verdict.equal(why, order(_SMALL, np.maximum(sizes, 1e-9)), -1.0, 0.5)
 
 
 @_says("4.1-impact-law", "(42)", "Newmark with exact contact does not satisfy the impact law.")
-def _no_law(runs: Runs) -> Finding:
+def _no_law(runs: Runs) -> Verdict:
     found = [float(np.max(np.abs(run["v_t"][in_contact(run)]))) / SPEED for run in phases(runs, "dep-4.1")]
     why = f"largest velocity of the node in the contact phase over v_i, least of {PLACES}; limit: rounding"
-    return Finding.above(min(found), 1e-9, why)
+    return Verdict.above(why, min(found), 1e-9)
 
 
 _says(
@@ -206,7 +207,7 @@ _says(
 
 
 @_says("4.1-work", "Sect. 4.1", "In 4.1 contact works negatively as it closes, positively as it opens.")
-def _work(runs: Runs) -> Finding:
+def _work(runs: Runs) -> Verdict:
     closing, opening = [], []
     for run in phases(runs, "dep-4.1"):
         work, f = np.diff(run["contact"]) / ENERGY, force(run)
@@ -219,20 +220,20 @@ def _work(runs: Runs) -> Finding:
     )
     # A gap that opens and closes by a rounding does no work.
     return replace(
-        Finding.above(min(opening), 1e-12, why),
+        Verdict.above(why, min(opening), 1e-12),
         reproduced=bool(min(opening) > 1e-12 and max(closing) < 1e-12),
     )
 
 
 @_says("4.1-structure", "Sect. 4.1, Fig. 7", "The oscillating contact pressure perturbs the whole structure.")
-def _perturbed(runs: Runs) -> Finding:
+def _perturbed(runs: Runs) -> Verdict:
     bent = [[float(run["internal"][-1]) / ENERGY for run in phases(runs, s)] for s in ("dep-4.1", "dep-4.3")]
     why = (
         f"elastic energy at t = 2 s over the initial one, mean of {PLACES} ({min(bent[0]):.2f} to "
         f"{max(bent[0]):.2f}); limit: ten times that with 4.3, {np.mean(bent[1]):.3f}. Exact: 0. Where the "
         "impact falls on the middle of a step the structure stays calm"
     )
-    return Finding.above(float(np.mean(bent[0])), 10 * float(np.mean(bent[1])), why)
+    return Verdict.above(why, float(np.mean(bent[0])), 10 * float(np.mean(bent[1])))
 
 
 _says(
@@ -245,7 +246,7 @@ _says(
 
 
 @_says("4.1-hht-visible", "Fig. 8", "HHT with alpha = -0.2 damps, it does not remove: the first steps swing.")
-def _visible(runs: Runs) -> Finding:
+def _visible(runs: Runs) -> Verdict:
     swings = []
     for run in phases(runs, "dep-4.1", **HHT):
         f = force(run)[first_contact(run) + 1 :][:5]
@@ -255,7 +256,7 @@ def _visible(runs: Runs) -> Finding:
         f"({min(swings):.2f} to {max(swings):.2f}): it depends on where in its step the impact falls; "
         "limit: twice the tenth that counts as large"
     )
-    return Finding.above(float(np.mean(swings)), 2 * LARGE, why)
+    return Verdict.above(why, float(np.mean(swings)), 2 * LARGE)
 
 
 _says(
@@ -307,7 +308,7 @@ _says(
 
 
 @_says("4.1-no-newmark", "Sect. 4.1", "No implicit Newmark scheme has zero acceleration in contact.")
-def _none(runs: Runs) -> Finding:
+def _none(runs: Runs) -> Verdict:
     tried: tuple[dict[str, Any], ...] = (
         {},
         HHT,
@@ -320,7 +321,7 @@ def _none(runs: Runs) -> Finding:
         "largest acceleration of the node in steps two to four of contact over v_i / dt, the least of five "
         f"schemes and {PLACES}: " + ", ".join(f"{x:.2g}" for x in found) + "; limit: far above rounding"
     )
-    return Finding.above(min(found), 1e-6, why)
+    return Verdict.above(why, min(found), 1e-6)
 
 
 _says(
@@ -332,7 +333,7 @@ _says(
 
 
 @_says("4.3-late", "Sect. 4.1", "4.3: the stabilization takes effect only one step after the impact.")
-def _late(runs: Runs) -> Finding:
+def _late(runs: Runs) -> Verdict:
     gaps = []
     for still, newmark in zip(phases(runs, "dep-4.3"), phases(runs, "dep-4.1")):
         at = first_contact(newmark)
@@ -343,13 +344,13 @@ def _late(runs: Runs) -> Finding:
         f"rounding. In the second step it is {second.min():.2g} to {second.max():.2g}"
     )
     return replace(
-        Finding.below(float(first.max()), 1e-9, why),
+        Verdict.below(why, float(first.max()), 1e-9),
         reproduced=bool(first.max() <= 1e-9 and second.mean() > LARGE),
     )
 
 
 @_says("4.3-peak", "Sect. 4.1, Fig. 10", "4.3: the contact pressure has a peak just after the impact.")
-def _peak(runs: Runs) -> Finding:
+def _peak(runs: Runs) -> Verdict:
     peaks = np.array([force(run)[first_contact(run) :][:3].max() for run in phases(runs, "dep-4.3")]) / FORCE
     front = np.array([force(run)[first_contact(run) :][:3].max() for run in phases(runs, "dep-7.1")]) / FORCE
     why = (
@@ -357,7 +358,7 @@ def _peak(runs: Runs) -> Finding:
         f"({peaks.min():.2f} to {peaks.max():.2f}); {peaks[0]:.2f} at the paper's. Limit: a tenth above that "
         f"with 7.1, {front.mean():.2f}, which has no mass to stop"
     )
-    return Finding.above(float(peaks.mean()), float(front.mean()) + LARGE, why)
+    return Verdict.above(why, float(peaks.mean()), float(front.mean()) + LARGE)
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_claims)

@@ -6,9 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from ...claim import Claim, Finding
+from ...claim import Claim
 from ...convergence import order
 from ...runs import Runs
+from ...verdict import Verdict
 from . import phases
 from .phases import (
     BAR,
@@ -36,17 +37,17 @@ _says = Register()
 
 
 @_says("5.1-reduces", "Sect. 5.1, Fig. 17", "The penalty tends to reduce the spurious oscillations.")
-def _reduces(runs: Runs) -> Finding:
+def _reduces(runs: Runs) -> Verdict:
     soft, hard = oscillation(runs, "dep-5.1"), oscillation(runs, "dep-4.1")
     why = (
         "oscillation (standard deviation) of the contact pressure with eps = 1e-4 over that of 4.1, the "
         f"largest of {PLACES}: {span(soft)} of the exact pressure against {span(hard)}; limit: half"
     )
-    return Finding.below(float((soft / hard).max()), 0.5, why)
+    return Verdict.below(why, float((soft / hard).max()), 0.5)
 
 
 @_says("5.1-grows", "Sect. 5.1, Fig. 18", "The oscillations grow with the penalty parameter 1/eps.")
-def _grows(runs: Runs) -> Finding:
+def _grows(runs: Runs) -> Verdict:
     found = [oscillation(runs, "dep-5.1", eps=eps) for eps in (1e-3, 1e-4, 1e-5)]
     shown = ", ".join(map(span, found))
     least = min((b / a).min() for a, b in zip(found, found[1:]))
@@ -54,11 +55,11 @@ def _grows(runs: Runs) -> Finding:
         f"smallest growth of the oscillation of the pressure when eps falls tenfold, {PLACES}: {shown} of "
         "the exact pressure with eps = 1e-3, 1e-4, 1e-5; it should be above 1"
     )
-    return Finding.above(float(least), 1.0, why)
+    return Verdict.above(why, float(least), 1.0)
 
 
 @_says("5.1-tends", "Sect. 5.1", "The penalty condition tends to the exact one when 1/eps tends to infinity.")
-def _tends(runs: Runs) -> Finding:
+def _tends(runs: Runs) -> Verdict:
     steps = (1e-4, 1e-5, 1e-6)
     hard = runs(IMPACT, "dep-4.1").results["first_force"]
     off = [abs(hard / runs(IMPACT, "dep-5.1", eps=eps).results["first_force"] - 1) for eps in steps]
@@ -66,7 +67,7 @@ def _tends(runs: Runs) -> Finding:
         f"order in eps of the first pressure of 4.1 over that of 5.1 less 1, {off[0]:.3g} to {off[-1]:.3g}: "
         "the compliance D of the bar becomes D + eps, order 1; tolerance: rounding of the gap that closes"
     )
-    return Finding.equal(order(steps, np.maximum(off, 1e-15)), 1.0, 1e-6, why)
+    return Verdict.equal(why, order(steps, np.maximum(off, 1e-15)), 1.0, 1e-6)
 
 
 @_says(
@@ -75,18 +76,18 @@ def _tends(runs: Runs) -> Finding:
     "With the penalty the trapezoidal rule no longer conserves the energy.",
     BOUNCES,
 )
-def _no_longer(runs: Runs) -> Finding:
+def _no_longer(runs: Runs) -> Verdict:
     found = bounces(runs, "dep-5.1")
     one, four = (numbers(found, f"energy_change_{n}") for n in (1, 4))
     why = (
         f"smallest relative change of the energy over one period, in flight, at {FEW_PLACES}: {span(one)}, "
         f"over four periods {span(four)}; limit: rounding"
     )
-    return Finding.above(float(np.abs(one).min()), ROUNDING, why)
+    return Verdict.above(why, float(np.abs(one).min()), ROUNDING)
 
 
 @_says("5.2-balance", "(84)", "The energy with that of the penalty is conserved.", BOUNCES)
-def _with_penalty(runs: Runs) -> Finding:
+def _with_penalty(runs: Runs) -> Verdict:
     eps, worst = 1e-4, 0.0
     for run in (impacts(runs, "dep-5.2")[0], bounces(runs, "dep-5.2")[0]):
         stored = np.minimum(run["gap"][:, 0], 0.0) ** 2 / (2 * eps) / ENERGY
@@ -95,19 +96,19 @@ def _with_penalty(runs: Runs) -> Finding:
         f"largest relative change of E + V - F.u at any step of both benchmarks, eps = {eps:g}; limit: "
         "rounding"
     )
-    return Finding.below(worst, ROUNDING, why)
+    return Verdict.below(why, worst, ROUNDING)
 
 
 @_says(
     "5.2-recovers", "Sect. 5.1", "Its discretization of the penalty recovers energy conservation.", BOUNCES
 )
-def _recovers(runs: Runs) -> Finding:
+def _recovers(runs: Runs) -> Verdict:
     found = numbers(bounces(runs, "dep-5.2"), "energy_change_4")
     why = f"relative change of E - F.u over four periods, the largest of {FEW_PLACES}; limit: rounding"
-    return Finding.below(float(np.abs(found).max()), ROUNDING, why)
+    return Verdict.below(why, float(np.abs(found).max()), ROUNDING)
 
 
-def _not_better(runs: Runs, case: str, name: str) -> Finding:
+def _not_better(runs: Runs, case: str, name: str) -> Verdict:
     pair = [impacts(runs, s) if case == IMPACT else bounces(runs, s) for s in ("dep-5.2", "dep-5.1")]
     new, old = (numbers(found, name) for found in pair)
     places = PLACES if case == IMPACT else FEW_PLACES
@@ -116,7 +117,7 @@ def _not_better(runs: Runs, case: str, name: str) -> Finding:
         "significantly better would be half of it; at the first phase, that of the figures, it is "
         f"{new[0] / old[0]:.2g}"
     )
-    return Finding.above(new.mean() / old.mean(), 0.5, why)
+    return Verdict.above(why, new.mean() / old.mean(), 0.5)
 
 
 for _case, _name, _text in (
@@ -132,7 +133,7 @@ for _case, _name, _text in (
     )(partial(_not_better, case=_case, name=_name))
 
 
-def _limit_of_penalty(runs: Runs, eps: float) -> Finding:
+def _limit_of_penalty(runs: Runs, eps: float) -> Verdict:
     scheme = chosen(runs, "dep-5.3")
     found, hit = resting_courant(scheme, eps), largest_courant(scheme, eps=eps)
     why = (
@@ -142,7 +143,7 @@ def _limit_of_penalty(runs: Runs, eps: float) -> Finding:
         f"{len(phases.FEW)} phases, where the node may leave and come back, the kinetic energy does not "
         f"double up to {hit:.4f}"
     )
-    return Finding.equal(found, closed_form(eps), WIDTH, why)
+    return Verdict.equal(why, found, closed_form(eps), WIDTH)
 
 
 for _eps in (1e-2, 1e-3, 1e-4):
@@ -154,7 +155,7 @@ for _eps in (1e-2, 1e-3, 1e-4):
 
 
 @_says("5.3-tightens", "Sects. 1, 5.2", "A penalty tightens the stability condition of explicit schemes.")
-def _tightens(runs: Runs) -> Finding:
+def _tightens(runs: Runs) -> Verdict:
     free = largest_courant(chosen(runs, "dep-4.7"))
     found = [largest_courant(chosen(runs, "dep-5.3"), eps=eps) for eps in (1e-4, 1e-5)]
     why = (
@@ -163,11 +164,11 @@ def _tightens(runs: Runs) -> Finding:
         f"end mode alone would allow {closed_form(1e-5):.4f}: a node that leaves and comes back gains "
         "energy before"
     )
-    return Finding.above(min(free - found[0], found[0] - found[1]), WIDTH, why)
+    return Verdict.above(why, min(free - found[0], found[0] - found[1]), WIDTH)
 
 
 @_says("5.3-vanishes", "Sect. 5.2", "An explicit exact enforcement is not possible.")
-def _vanishes(runs: Runs) -> Finding:
+def _vanishes(runs: Runs) -> Verdict:
     # A coarse bar: small Courant numbers take many steps.
     eps, elements = (1e-5, 1e-6), 20
     found = [largest_courant(chosen(runs, "dep-5.3"), elements, eps=e) for e in eps]
@@ -176,7 +177,7 @@ def _vanishes(runs: Runs) -> Finding:
         f"1e-6 on {elements} elements: it goes to 0 with eps. Theory: 1/2, closed form "
         f"{closed_form(eps[0], elements):.3g} and {closed_form(eps[1], elements):.3g}; limit: half of it"
     )
-    return Finding.above(order(eps, np.maximum(found, 1e-15)), 0.25, why)
+    return Verdict.above(why, order(eps, np.maximum(found, 1e-15)), 0.25)
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

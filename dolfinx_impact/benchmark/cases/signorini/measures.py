@@ -16,8 +16,9 @@ from ....integrators.contact_laws import PositionLevel
 from ....integrators.theta_method import ThetaMethod
 from ....systems.system import System
 from ... import runner
-from ...claim import Claim, Finding
+from ...claim import Claim
 from ...runs import FailedRun, Run, Runs
+from ...verdict import Verdict
 from . import case as signorini
 
 DOYEN = "Doyen, Ern, Piperno, SIAM J. Sci. Comput. 33 (2011)"
@@ -37,7 +38,7 @@ CORRECTED = f"{__name__}:VelocityUpdate"
 HHT: dict[str, Any] = {"alpha": -0.2}
 THETAS = (0.6, 0.75, 1.0)
 PLACES = "nine places of the impact in its step"
-_Judge = TypeVar("_Judge", bound=Callable[..., Finding])
+_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
 
 
 class Claims(list[Claim]):
@@ -237,27 +238,27 @@ def largest_courant(runs: Runs, scheme: str, height: float) -> float:
 # -- what several schemes are judged by
 
 
-def oscillates(runs: Runs, scheme: str) -> Finding:
+def oscillates(runs: Runs, scheme: str) -> Verdict:
     """Decides ``doyen-4.1-force``, ``doyen-4.4-force``."""
     found = ripple(phases(runs, scheme))
     why = (
         f"RMS oscillation of the contact force over the exact one, mean of {PLACES} ({found.min():.2f} to "
         f"{found.max():.2f}); limit: a tenth, ten times the ripple that the mesh leaves"
     )
-    return Finding.above(float(found.mean()), LARGE, why)
+    return Verdict.above(why, float(found.mean()), LARGE)
 
 
-def is_quiet(runs: Runs, scheme: str, settings: dict[str, Any] | None = None) -> Finding:
+def is_quiet(runs: Runs, scheme: str, settings: dict[str, Any] | None = None) -> Verdict:
     """Decides ``doyen-4.1-hht-damped``, ``doyen-4.2-damped-0.6`` and their like."""
     found, newmark = ripple(phases(runs, scheme, **(settings or {}))), ripple(phases(runs, "dep-4.1"))
     why = (
         f"RMS oscillation of the contact force over the exact one, largest of {PLACES}; limit: a tenth of "
         f"the least with 4.1, {newmark.min():.2f} to {newmark.max():.2f}"
     )
-    return Finding.below(float(found.max()), LARGE * float(newmark.min()), why)
+    return Verdict.below(why, float(found.max()), LARGE * float(newmark.min()))
 
 
-def poor(runs: Runs, scheme: str) -> Finding:
+def poor(runs: Runs, scheme: str) -> Verdict:
     """Decides ``doyen-4.6-long-time``, ``doyen-4.4-long-time`` and their like."""
     found, good = bounces(runs, scheme), late_error(bounces(runs, "dep-7.2")[0])
     changes = of(found, "energy_change_4")
@@ -266,10 +267,10 @@ def poor(runs: Runs, scheme: str) -> Finding:
         f"of two runs whose impacts fall at all parts of a step; limit: 1. Energy changes by "
         f"{changes.min():+.2%} to {changes.max():+.2%}; with 7.2 the error is {good:.2f}"
     )
-    return Finding.above(float(np.mean([late_error(run) for run in found])), 1.0, why)
+    return Verdict.above(why, float(np.mean([late_error(run) for run in found])), 1.0)
 
 
-def poor_energy(runs: Runs, scheme: str, growing: bool = False, places: int = 2, **settings: Any) -> Finding:
+def poor_energy(runs: Runs, scheme: str, growing: bool = False, places: int = 2, **settings: Any) -> Verdict:
     """Decides ``doyen-4.1-energy``, ``doyen-4.1-hht-energy`` and their like."""
     changes = of(bounces(runs, scheme, places, **settings), "energy_change_4")
     why = (
@@ -277,21 +278,21 @@ def poor_energy(runs: Runs, scheme: str, growing: bool = False, places: int = 2,
         f"fall at all parts of a step ({changes.min():+.2%} to {changes.max():+.2%}); limit: that of one "
         f"element. Eight contact nodes stopped lose {8 / (2 * N):.0%}; -100% and less: it lies on the ground"
     )
-    return Finding.above(float(changes.mean()) * (1 if growing else -1), LOST, why)
+    return Verdict.above(why, float(changes.mean()) * (1 if growing else -1), LOST)
 
 
-def balance_holds(runs: Runs, scheme: str, **form: bool) -> Finding:
+def balance_holds(runs: Runs, scheme: str, **form: bool) -> Verdict:
     """Decides ``doyen-4.1-balance``, ``doyen-4.4-balance`` and their like."""
     found = [*phases(runs, scheme), runs(BOUNCES, scheme, t_end=4.0)]
     why = f"largest defect in a step over the largest energy, {PLACES}, and bounces; limit: rounding"
-    return Finding.below(max(balance_miss(run, **form) for run in found), 1e-11, why)
+    return Verdict.below(why, max(balance_miss(run, **form) for run in found), 1e-11)
 
 
-def stability(runs: Runs, height: float, scheme: str) -> Finding:
+def stability(runs: Runs, height: float, scheme: str) -> Verdict:
     """Decides ``doyen-2.3-central-stable``, ``doyen-4.7-stable``."""
     found = largest_courant(runs, scheme, height)
     why = (
         "largest Courant number with bounded velocities after 250 steps, bisected to 0.004; tolerance: "
         "growth nearer to the limit takes longer than that"
     )
-    return Finding.equal(found, 1.0, 0.01, why)
+    return Verdict.equal(why, found, 1.0, 0.01)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from ....integrators import Integrator, find_scheme
 from ... import runner
-from ...claim import Claim, Finding
+from ...claim import Claim
 from ...runs import FailedRun, Run, Runs
+from ...verdict import Verdict
 from .case import EXPLICIT_STEP, IMPLICIT_STEP, SIGNORINI_IMPACT, exact
 
 DOYEN = "Doyen, Ern, Piperno, SIAM J. Sci. Comput. 33 (2011)"
@@ -30,7 +31,7 @@ ROUNDING = 1e-11
 #: Width at which the bisection ends. Just above the limit, 1 + d, a mode grows by 1 + 2 sqrt(2 d) a step:
 #: e^10 in the 200 steps of contact takes d = 3e-4.
 WIDTH = 1e-3
-_Judge = TypeVar("_Judge", bound=Callable[..., Finding])
+_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
 
 
 class Register(list[Claim]):
@@ -186,7 +187,7 @@ def ripples(sigma: NDArray) -> float:
     return float(np.abs(np.diff(sigma)).sum()) / JUMP - 1
 
 
-def linear_limit(runs: Runs, scheme: str) -> Finding:
+def linear_limit(runs: Runs, scheme: str) -> Verdict:
     """Whether a scheme is as stable in an impact as central differences are without contact."""
     found, free = largest_courant(chosen(runs, scheme)), 1.0
     why = (
@@ -194,4 +195,4 @@ def linear_limit(runs: Runs, scheme: str) -> Finding:
         f"1; the kinetic energy must not double, at {len(FEW)} phases of the impact; tolerance: the "
         "bisection's width"
     )
-    return Finding.equal(found, free, WIDTH, why)
+    return Verdict.equal(why, found, free, WIDTH)

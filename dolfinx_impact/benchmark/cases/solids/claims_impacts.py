@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...claim import Claim, Finding, also
+from ...claim import Claim
 from ...convergence import order
 from ...runs import Runs
+from ...verdict import Verdict, also
 from . import cube_drop, hertz_sphere, sliding_block
 from .measures import (
     ABOVE,
@@ -35,7 +36,7 @@ REGIMES = {"stick": (0.3, True), "slip": (0.1, False)}
 _NEAR = 0.1
 
 
-def _hertz(runs: Runs, scheme: str, name: str, geometry: str, **settings: Any) -> Finding:
+def _hertz(runs: Runs, scheme: str, name: str, geometry: str, **settings: Any) -> Verdict:
     run = runs(HERTZ, scheme, geometry=geometry, **settings)
     found = number(run, name, "the sphere does not leave the plane")
     theory, allowed = run.results[f"{name}_hertz"], hertz_sphere.ALLOWED[geometry]
@@ -45,7 +46,7 @@ def _hertz(runs: Runs, scheme: str, name: str, geometry: str, **settings: Any) -
         "and for a theory that takes the contact as quasi-static and small against the sphere. Forces are "
         f"means over {hertz_sphere.WINDOW:.0%} of the duration"
     )
-    return Finding.equal(found / theory, 1.0, allowed, why)
+    return Verdict.equal(why, found / theory, 1.0, allowed)
 
 
 for _name, _words in (("peak_force", "The peak force"), ("duration", "The duration of contact")):
@@ -82,17 +83,17 @@ def _rebound(runs: Runs, scheme: str, **settings: Any) -> float:
     return float(run.results["rebound_ratio"])
 
 
-def _modulus(runs: Runs, scheme: str) -> Finding:
+def _modulus(runs: Runs, scheme: str) -> Verdict:
     E = cube_drop.PARAMETERS["E"].default
     found = [_rebound(runs, scheme, elements=8, E=E * part) for part in cube_drop.SOFTER]
     why = (
         f"spread of rebound/v0 over E, E/10, E/100, over the largest one: {shown(found, '.9f')}; limit 1e-6. "
         "E scales time, and nothing else"
     )
-    return Finding.below(float(np.ptp(found) / np.max(np.abs(found))), 1e-6, why)
+    return Verdict.below(why, float(np.ptp(found) / np.max(np.abs(found))), 1e-6)
 
 
-def _spread(runs: Runs, scheme: str) -> Finding:
+def _spread(runs: Runs, scheme: str) -> Verdict:
     meshes = CUBES[scheme]
     found = [
         [_rebound(runs, scheme, elements=n, restitution=e) for e in cube_drop.RESTITUTIONS] for n in meshes
@@ -104,17 +105,17 @@ def _spread(runs: Runs, scheme: str) -> Finding:
         f"the finest mesh the rebounds are {shown(found[-1], '.4f')}"
     )
     shrinks = bool(np.all(np.diff(spread) < 0))
-    return also(shrinks, Finding.above(order([1 / n for n in meshes], spread), 1.0, why))
+    return also(shrinks, Verdict.above(why, order([1 / n for n in meshes], spread), 1.0))
 
 
-def _not_restitution(runs: Runs, scheme: str) -> Finding:
+def _not_restitution(runs: Runs, scheme: str) -> Verdict:
     found = {e: _rebound(runs, scheme, elements=8, restitution=e) for e in cube_drop.RESTITUTIONS}
     listed = ", ".join(f"{ratio:.3f} with e = {e:g}" for e, ratio in found.items())
     why = (
         f"smallest difference of rebound/v0 and e, 8 elements a side: {listed}; limit {_NEAR:g}. The cube "
         "keeps what its waves give back to the motion as a whole, whatever its contact nodes are told"
     )
-    return Finding.above(min(abs(ratio - e) for e, ratio in found.items()), _NEAR, why)
+    return Verdict.above(why, min(abs(ratio - e) for e, ratio in found.items()), _NEAR)
 
 
 _says(
@@ -138,7 +139,7 @@ _says(
 )
 
 
-def _rigid(runs: Runs, scheme: str, shape: str, friction: float, sticks: bool) -> Finding:
+def _rigid(runs: Runs, scheme: str, shape: str, friction: float, sticks: bool) -> Verdict:
     run = runs(RIGID, scheme, shape=shape, friction=friction)
     r, radius = run.results, run.summary["parameters"]["R"]
     lever = {"vx": 1.0, "vy": 1.0, "spin": radius}
@@ -155,10 +156,10 @@ def _rigid(runs: Runs, scheme: str, shape: str, friction: float, sticks: bool) -
         f"{r[worst]:.6g}, exact {r[f'{worst}_exact']:.6g}, over the largest velocity or the normal impulse; "
         f"limit: rounding. The contact point slips with {r['slip']:.3g} m/s afterwards"
     )
-    return also(r["sticks"] is sticks, Finding.below(off[worst], ROUNDING, why))
+    return also(r["sticks"] is sticks, Verdict.below(why, off[worst], ROUNDING))
 
 
-def _coefficient(runs: Runs, scheme: str) -> Finding:
+def _coefficient(runs: Runs, scheme: str) -> Verdict:
     found = [
         runs(RIGID, scheme, shape=shape, friction=friction)
         for shape in ("disc", "square")
@@ -170,7 +171,7 @@ def _coefficient(runs: Runs, scheme: str) -> Finding:
         "normal velocity of the contact point after over that before the impact, disc and square, stick and "
         "slip: the one farthest from e; tolerance: rounding"
     )
-    return Finding.equal(worst, e, ROUNDING, why)
+    return Verdict.equal(why, worst, e, ROUNDING)
 
 
 for _shape in ("disc", "square"):
@@ -196,7 +197,7 @@ _says(
 )
 
 
-def _acceleration(runs: Runs, scheme: str, angle: float) -> Finding:
+def _acceleration(runs: Runs, scheme: str, angle: float) -> Verdict:
     run = runs(SLIDING, scheme, angle=angle)
     found = number(run, "mean_acceleration", "the run is too short for a mean acceleration")
     expected = run.results["expected_acceleration"]
@@ -204,17 +205,17 @@ def _acceleration(runs: Runs, scheme: str, angle: float) -> Finding:
         f"mean acceleration down the plane [m/s2] after {sliding_block.SETTLING} wave transits, against "
         "g (sin a - mu cos a); tolerance: a thousandth of that"
     )
-    return Finding.equal(found, expected, 1e-3 * expected, why)
+    return Verdict.equal(why, found, expected, 1e-3 * expected)
 
 
-def _holds(runs: Runs, scheme: str) -> Finding:
+def _holds(runs: Runs, scheme: str) -> Verdict:
     found = [runs(SLIDING, scheme, angle=angle).results["slip"] for angle in BELOW]
     steepest = math.tan(math.radians(BELOW[-1]))
     why = (
         f"largest way of a node of the bottom [m], {shown(found)} at {shown(BELOW)} degrees; limit "
         f"{sliding_block.NO_SLIP:g}. At the steepest tan a = {steepest:.4f}, below mu = 0.3"
     )
-    return Finding.below(max(found), sliding_block.NO_SLIP, why)
+    return Verdict.below(why, max(found), sliding_block.NO_SLIP)
 
 
 for _angle in ABOVE:

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
-from ...claim import Claim, Finding, also
+from ...claim import Claim
 from ...convergence import order
 from ...runs import Runs
+from ...verdict import Verdict, also
 from . import free_flight, oblique_bar, spinning, wave_block
 from .measures import (
     BOTH,
@@ -36,7 +37,7 @@ TURNS = ((30.0, 50.0), (90.0, 0.0), (-17.0, 200.0))
 _HALVED = (0.5, 0.25, 0.125)
 
 
-def _kept(runs: Runs, scheme: str, name: str, case: str, limit: float, words: str) -> Finding:
+def _kept(runs: Runs, scheme: str, name: str, case: str, limit: float, words: str) -> Verdict:
     r = runs(case, scheme).results
     why = (
         f"{words}; limit {limit:g}. Contact takes {-r['contact_work']:.1%} of the energy, in "
@@ -48,10 +49,10 @@ def _kept(runs: Runs, scheme: str, name: str, case: str, limit: float, words: st
             "middle of the step, but point to the axis from where the gap is looked at"
         )
     met = r["contact_phases"] > 0 and r["contact_work"] < 0
-    return also(met, Finding.below(r[name], limit, why))
+    return also(met, Verdict.below(why, r[name], limit))
 
 
-def _stored(runs: Runs, scheme: str, case: str) -> Finding:
+def _stored(runs: Runs, scheme: str, case: str) -> Verdict:
     found = [runs(case, scheme, courant=courant).results for courant in _HALVED]
     defects = [abs(r["stored_energy_defect"]) for r in found]
     why = (
@@ -60,7 +61,7 @@ def _stored(runs: Runs, scheme: str, case: str) -> Finding:
         f"{-found[-1]['contact_work']:.3g}; tolerance 0.3. Forces at the ends of a step do the work of the "
         "stored energy up to terms in its square"
     )
-    return Finding.equal(order([r["h"] for r in found], np.maximum(defects, 1e-16)), 2.0, 0.3, why)
+    return Verdict.equal(why, order([r["h"] for r in found], np.maximum(defects, 1e-16)), 2.0, 0.3)
 
 
 _LINEAR = (
@@ -127,7 +128,7 @@ _says(
 )
 
 
-def _flight(runs: Runs, scheme: str, name: str, limit: float, words: str) -> Finding:
+def _flight(runs: Runs, scheme: str, name: str, limit: float, words: str) -> Verdict:
     run = runs(FLIGHT, scheme)
     r, steps = run.results, run.summary["steps"]
     found = number(run, name, f"a conserved energy of {scheme} is not known")
@@ -141,7 +142,7 @@ def _flight(runs: Runs, scheme: str, name: str, limit: float, words: str) -> Fin
             f". The mean of its energy over a tenth of the steps drifts by {r['energy_defect']:.2g}: the "
             "midpoint rule does not keep that of a nonlinear body"
         )
-    return Finding.below(found, limit, why)
+    return Verdict.below(why, found, limit)
 
 
 _DRIFTS = "over the last less that over the first tenth of the steps, relative"
@@ -193,7 +194,7 @@ for _name, _result, _limit, _schemes, _claim, _words in (
     )
 
 
-def _turned(runs: Runs, scheme: str) -> Finding:
+def _turned(runs: Runs, scheme: str) -> Verdict:
     found = [runs(OBLIQUE, scheme, angle1=a, angle2=b).results for a, b in TURNS]
     off = [r["difference"] for r in found]
     why = (
@@ -201,7 +202,7 @@ def _turned(runs: Runs, scheme: str) -> Finding:
         f"was not turned, over the largest of them: {shown(off)} with angles "
         f"{', '.join(f'({a:g}, {b:g})' for a, b in TURNS)}; limit {oblique_bar.SAME:g}"
     )
-    return also(all(r["impulse_sum"] > 0 for r in found), Finding.below(max(off), oblique_bar.SAME, why))
+    return also(all(r["impulse_sum"] > 0 for r in found), Verdict.below(why, max(off), oblique_bar.SAME))
 
 
 _says(
@@ -214,17 +215,17 @@ _says(
 )
 
 
-def _order_in_space(runs: Runs, scheme: str, degree: int) -> Finding:
+def _order_in_space(runs: Runs, scheme: str, degree: int) -> Verdict:
     run, tolerance = runs(WAVE, scheme, degree=degree), wave_block.TOLERANCE_SPACE
     n = run.summary["parameters"]["elements"]
     why = (
         f"order of the L2 error of the displacement after a period, {n} to {2 * n} elements a side, against "
         f"what the scheme makes of an oscillator of the mode's frequency; tolerance {tolerance:g}"
     )
-    return Finding.equal(number(run, "order_space", "the step is unstable"), degree + 1, tolerance, why)
+    return Verdict.equal(why, number(run, "order_space", "the step is unstable"), degree + 1, tolerance)
 
 
-def _order_in_time(runs: Runs, scheme: str) -> Finding:
+def _order_in_time(runs: Runs, scheme: str) -> Verdict:
     found = [
         number(runs(WAVE, scheme, degree=degree), "order_time", "the step is unstable") for degree in DEGREES
     ]
@@ -232,7 +233,7 @@ def _order_in_time(runs: Runs, scheme: str) -> Finding:
         f"order in the step of the mode's amplitude after 9/8 of a period, {shown(found, '.4f')} with "
         f"elements of degree 1, 2, 3; the one farthest from 2; tolerance {wave_block.TOLERANCE_TIME:g}"
     )
-    return Finding.equal(max(found, key=lambda x: abs(x - 2)), 2.0, wave_block.TOLERANCE_TIME, why)
+    return Verdict.equal(why, max(found, key=lambda x: abs(x - 2)), 2.0, wave_block.TOLERANCE_TIME)
 
 
 for _degree in DEGREES:

@@ -45,7 +45,8 @@ from ....output.result import Result
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "dimension": Option(2, "-", "a plate in plane strain, or a box", (2, 3)),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ...claim import Claim, Finding
+from ...claim import Claim
 from ...runs import FailedRun, Run
+from ...verdict import Verdict
 
 BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
 HERTZ, CUBE, RIGID, SLIDING = "hertz-sphere", "cube-drop", "rigid-body", "sliding-block"
@@ -42,7 +43,7 @@ class Register(list[Claim]):
         source: str,
         setting: str,
         says: str,
-        judge: Callable[..., Finding],
+        judge: Callable[..., Verdict],
         schemes: Sequence[str] = BOTH,
         /,
         **settings: Any,

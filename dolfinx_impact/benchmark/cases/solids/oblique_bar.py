@@ -26,7 +26,8 @@ from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict, run_end
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict, run_end
+from ...verdict import Verdict
 
 PARAMETERS = {
     "angle1": Option(30.0, "deg", "first turn, about z"),

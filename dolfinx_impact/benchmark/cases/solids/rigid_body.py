@@ -28,7 +28,8 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.rigid_body import RigidBody, positive
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "shape": Option("disc", "-", "body", ("disc", "square")),

@@ -31,7 +31,8 @@ from ....mesh import NamedMesh
 from ....output.result import Result
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "angle": Option(30.0, "deg", "inclination of the plane, from 0 to below 90"),

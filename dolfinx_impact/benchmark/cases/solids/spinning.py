@@ -29,7 +29,8 @@ from ....materials import NeoHookean
 from ....output.observer import ObserverLike
 from ....output.result import Result
 from ....systems.solid import Solid
-from ...case import COMMON, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 #: Parameters of both cases, in addition to those of their own.
 PARAMETERS = {

@@ -37,7 +37,8 @@ from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 
 PARAMETERS = {
     "dimension": Option(2, "-", "quadrilaterals in plane strain, or hexahedra", (2, 3)),

@@ -25,7 +25,8 @@ from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
 
 #: Courant number and end time [s] unless given, by load.

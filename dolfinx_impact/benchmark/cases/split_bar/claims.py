@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...claim import Claim, Figure, Finding, also
+from ...claim import Claim, Figure
 from ...convergence import order
 from ...runs import Runs
+from ...verdict import Verdict, also
 from .measures import (
     CASE,
     CD,
@@ -38,18 +39,18 @@ _SHOWN = ", ".join(map(str, RATIOS))
     "Sects. 1, 2.4.1, (59)",
     "Velocities are continuous at the interface at the fine time scale.",
 )
-def _continuity(runs: Runs) -> Finding:
+def _continuity(runs: Runs) -> Verdict:
     coarse = max(runs(CASE, SCHEME, ratio=m, courant=COURANT).results["velocity_jump"] for m in RATIOS)
     fine = {m: fine_jump(runs, m) for m in RATIOS}
     why = (
         "largest difference of the velocities of both copies of the interface over v0, in all fine steps "
         f"of an impact, m = {_SHOWN}; at coarse times alone it is {coarse / V0:.1g} v0; limit: rounding"
     )
-    return Finding.below(max(*fine.values(), coarse / V0), 1e-12, why)
+    return Verdict.below(why, max(*fine.values(), coarse / V0), 1e-12)
 
 
 @_says("glued", "Sect. 2.2, (23)", "The interface forces glue the subdomains to each other.")
-def _glued(runs: Runs) -> Finding:
+def _glued(runs: Runs) -> Verdict:
     run = runs(CASE, SCHEME, ratio=10, courant=FINE)
     apart = float(np.abs(run["u"][:, 1] - run["u"][:, 2]).max() / np.abs(run["u"][:, 1]).max())
     far = runs(CASE, SCHEME, ratio=100, courant=COURANT)
@@ -60,7 +61,7 @@ def _glued(runs: Runs) -> Finding:
         f"are not: each side integrates them in its own way, and with m = 100, courant {COURANT} they "
         f"drift {drift:.2g} apart"
     )
-    return Finding.below(apart, LINE, why)
+    return Verdict.below(why, apart, LINE)
 
 
 @_says(
@@ -68,7 +69,7 @@ def _glued(runs: Runs) -> Finding:
     "Sect. 2.5, (74)",
     "The free velocity of the implicit side is linear between coarse times: that couples the sides.",
 )
-def _free_velocity(runs: Runs) -> Finding:
+def _free_velocity(runs: Runs) -> Verdict:
     whole = runs(CASE, CD, courant=FINE).results["energy_lost"]
     lost, otherwise = (
         runs(CASE, scheme, ratio=10, courant=FINE).results["energy_lost"] - whole
@@ -80,7 +81,7 @@ def _free_velocity(runs: Runs) -> Finding:
         "of this one; with the total velocity at the beginning, another reading, velocities are continuous "
         f"and the balance closes too, but it loses {otherwise:.2g} of the energy"
     )
-    return Finding.below(lost, LINE, why)
+    return Verdict.below(why, lost, LINE)
 
 
 @_says(
@@ -88,14 +89,14 @@ def _free_velocity(runs: Runs) -> Finding:
     "Sect. 2.5, Algorithm 1",
     "A coarse step takes one free and one constrained problem on the implicit part, fine steps none.",
 )
-def _solves(runs: Runs) -> Finding:
+def _solves(runs: Runs) -> Verdict:
     found = [count for m in (1, 10, 100) for count in solves(runs, m, 3)]
     why = "largest number of linear systems of the implicit part in a coarse step, m = 1, 10 and 100"
-    return also(min(found) == 2, Finding.equal(max(found), 2, 0, why))
+    return also(min(found) == 2, Verdict.equal(why, max(found), 2, 0))
 
 
 @_says("stable", "Sects. 1, 2.4", "The method is stable.")
-def _stable(runs: Runs) -> Finding:
+def _stable(runs: Runs) -> Verdict:
     most = {}
     for m in (1, 10, 100, 500):
         run = runs(CASE, SCHEME, load="pulse", ratio=m, courant=COURANT, t_end=1e-2)
@@ -105,7 +106,7 @@ def _stable(runs: Runs) -> Finding:
         f"times the pulse, m = 1, 10, 100, 500, courant {COURANT}; limit: 1.01. It is "
         + ", ".join(f"{value:.4g} (m = {m})" for m, value in most.items())
     )
-    return Finding.below(max(most.values()), 1.01, why)
+    return Verdict.below(why, max(most.values()), 1.01)
 
 
 @_says(
@@ -113,7 +114,7 @@ def _stable(runs: Runs) -> Finding:
     "Sect. 2.4",
     "The ratio m controls the energy dissipated at the interface (an impact on the bar).",
 )
-def _controls(runs: Runs) -> Finding:
+def _controls(runs: Runs) -> Verdict:
     found = [-taken(runs(CASE, SCHEME, ratio=m, courant=FINE)) for m in RATIOS]
     shown = ", ".join(f"{x:.2g}" for x in found)
     why = (
@@ -123,7 +124,7 @@ def _controls(runs: Runs) -> Finding:
         "the impact"
     )
     growth = [b / a if a > 0 else 0.0 for a, b in zip(found, found[1:])]
-    return Finding.above(min(growth), 1.5, why)
+    return Verdict.above(why, min(growth), 1.5)
 
 
 @_says(
@@ -131,7 +132,7 @@ def _controls(runs: Runs) -> Finding:
     "Sect. 2.4",
     "Energy is dissipated at the interface only when time scales differ (taken as: (93) is zero for m = 1).",
 )
-def _equal(runs: Runs) -> Finding:
+def _equal(runs: Runs) -> Verdict:
     run = runs(CASE, SCHEME, ratio=1, courant=COURANT)
     defect = run.results.get("interface_formula_gap")
     why = (
@@ -139,7 +140,7 @@ def _equal(runs: Runs) -> Finding:
         "vanishes is a pseudo-energy; (93) is -(dt/4) sum [L_E W] . <Lambda> then, here to "
         f"{abs(defect or 0.0):.1g} of the energy"
     )
-    return Finding.below(taken(run), 1e-12, why)
+    return Verdict.below(why, taken(run), 1e-12)
 
 
 @_says(
@@ -148,7 +149,7 @@ def _equal(runs: Runs) -> Finding:
     "Energy is dissipated at the interface only when time scales differ (taken as: with m = 1 it falls as "
     "the step squared).",
 )
-def _equal_order(runs: Runs) -> Finding:
+def _equal_order(runs: Runs) -> Verdict:
     courants = (0.4, 0.2, FINE)
     found = [abs(taken(runs(CASE, SCHEME, ratio=1, courant=c))) for c in courants]
     shown = ", ".join(f"{x:.2g}" for x in found)
@@ -157,17 +158,17 @@ def _equal_order(runs: Runs) -> Finding:
         f"{', '.join(map(str, courants))}; theory: 2, as each fine step leaves a term of its cube; "
         "tolerance: 0.2"
     )
-    return Finding.equal(order(courants, np.maximum(found, 1e-16)), 2.0, 0.2, why)
+    return Verdict.equal(why, order(courants, np.maximum(found, 1e-16)), 2.0, 0.2)
 
 
 @_says("balance", "Appendix 2.2, (91)", "The discrete energy balance of the coupled parts is closed.")
-def _balance(runs: Runs) -> Finding:
+def _balance(runs: Runs) -> Verdict:
     found = {m: runs(CASE, SCHEME, ratio=m, courant=COURANT).results["balance_residual"] for m in RATIOS}
     why = (
         "largest residual of (91) over the largest energy in all coarse steps, m = "
         f"{_SHOWN}, with the mean of the multipliers in the interface energy (93); limit: rounding"
     )
-    return Finding.below(max(found.values()), 1e-11, why)
+    return Verdict.below(why, max(found.values()), 1e-11)
 
 
 @_says(
@@ -175,14 +176,14 @@ def _balance(runs: Runs) -> Finding:
     "Appendix 2.2, (93)",
     "The balance is closed with the increments of the multipliers in the interface energy, as printed.",
 )
-def _printed(runs: Runs) -> Finding:
+def _printed(runs: Runs) -> Verdict:
     found = max(residual_as_printed(runs, m) for m in (1, 10))
     why = (
         f"largest residual of (91) over the largest energy, m = 1 and 10, courant {COURANT}, if (93) has the "
         "increments of the multipliers; limit: rounding. An increment times a displacement is no work: their "
         "mean is meant, see the claim above"
     )
-    return Finding.below(found, 1e-11, why)
+    return Verdict.below(why, found, 1e-11)
 
 
 @_says(
@@ -190,7 +191,7 @@ def _printed(runs: Runs) -> Finding:
     "Sect. 3.2; Abstract",
     "HATI agrees with the fine explicit computation (taken as: the nearer, the smaller m).",
 )
-def _convergence(runs: Runs) -> Finding:
+def _convergence(runs: Runs) -> Verdict:
     found = [runs(CASE, SCHEME, ratio=m, courant=FINE).results for m in RATIOS]
     shown = ", ".join(f"{r['error_u']:.2g}" for r in found)
     speeds = ", ".join(f"{r['error_v']:.2g}" for r in found)
@@ -201,11 +202,11 @@ def _convergence(runs: Runs) -> Finding:
         f"{shown} for m = {_SHOWN}, courant {FINE}; limit: one. The velocity, which has the "
         f"jump, is {speeds} off"
     )
-    return also(rises, Finding.above(grows, 1.0, why))
+    return also(rises, Verdict.above(why, grows, 1.0))
 
 
 @_says("fine-contact", "Sects. 2.4.1, (56); 4", "Contact is integrated with the fine step.")
-def _fine_contact(runs: Runs) -> Finding:
+def _fine_contact(runs: Runs) -> Verdict:
     whole = runs(CASE, CD, courant=FINE).results["contact_start"]
     run = runs(CASE, SCHEME, ratio=100, courant=FINE)
     late = (run.results["contact_start"] - whole) / run.results["h"]
@@ -213,7 +214,7 @@ def _fine_contact(runs: Runs) -> Finding:
         "time of the impact less that of the undivided explicit bar, over the fine step, m = 100; limit: a "
         "fine step. The coarse one has a hundred of them"
     )
-    return Finding.below(late, 1.0, why)
+    return Verdict.below(why, late, 1.0)
 
 
 @_says(
@@ -221,7 +222,7 @@ def _fine_contact(runs: Runs) -> Finding:
     "Abstract; Sect. 1",
     "The fine explicit part reproduces the fast phenomena at the contact.",
 )
-def _fast(runs: Runs) -> Finding:
+def _fast(runs: Runs) -> Verdict:
     whole = runs(CASE, CD, courant=FINE).results["first_impulse"]
     off = [runs(CASE, SCHEME, ratio=m, courant=FINE).results["first_impulse"] / whole - 1 for m in RATIOS]
     why = (
@@ -229,13 +230,13 @@ def _fast(runs: Runs) -> Finding:
         f"m = {_SHOWN}; the largest decides, limit: rounding. It is the momentum of the tip's node whatever "
         "m is"
     )
-    return Finding.below(max(off, key=abs), 1e-9, why)
+    return Verdict.below(why, max(off, key=abs), 1e-9)
 
 
 @_says(
     "slow-phenomena", "Abstract; Sect. 1", "The coarse implicit part reproduces the slow phenomena elsewhere."
 )
-def _slow(runs: Runs) -> Finding:
+def _slow(runs: Runs) -> Verdict:
     run, longer = (
         runs(CASE, SCHEME, load="pulse", ratio=m, courant=c).results for m, c in ((500, FINE), (100, COURANT))
     )
@@ -245,7 +246,7 @@ def _slow(runs: Runs) -> Finding:
         f"velocity is {run['error_v']:.2g} off; with ten coarse steps in the pulse the displacement is "
         f"{longer['error_u']:.2g} off"
     )
-    return also(run["error_v"] < LINE, Finding.below(run["error_u"], LINE, why))
+    return also(run["error_v"] < LINE, Verdict.below(why, run["error_u"], LINE))
 
 
 @_says(
@@ -253,7 +254,7 @@ def _slow(runs: Runs) -> Finding:
     "Sect. 1",
     "Any Newmark integrators can be coupled, each with its own time scale (three others).",
 )
-def _any(runs: Runs) -> Finding:
+def _any(runs: Runs) -> Verdict:
     found = {kind: [runs(CASE, kind, ratio=m, courant=FINE).results for m in (10, 2)] for kind in OTHERS}
     worst = max(near["error_u"] / far["error_u"] for far, near in found.values())
     jump = max(r["velocity_jump"] for each in found.values() for r in each) / V0
@@ -265,13 +266,13 @@ def _any(runs: Runs) -> Finding:
         f"largest decides, limit: a half. With m = 10 it is {shown}, and {usual:.2g} with (1/4, 1/2). The "
         f"velocities at the interface differ by {jump:.1g} v0 at most"
     )
-    return also(jump < 1e-12, Finding.below(worst, 0.5, why))
+    return also(jump < 1e-12, Verdict.below(why, worst, 0.5))
 
 
 @_says(
     "explicit-limit", "Sect. 2.2; Sect. 3.2", "The fine step has to suit the mesh of the explicit part alone."
 )
-def _limit(runs: Runs) -> Finding:
+def _limit(runs: Runs) -> Verdict:
     run = runs(CASE, SCHEME, ratio=10, courant=COURANT)
     integrator = made(runs, ratio=10, courant=COURANT)
     limit = integrator.coarse.system.critical_time_step()
@@ -281,7 +282,7 @@ def _limit(runs: Runs) -> Finding:
         f"{integrator.dt / limit:.2g} times the critical explicit one of the implicit part; limit: 1 but for "
         "rounding"
     )
-    return also(integrator.dt > 2 * limit, Finding.below(grown, 1 + 1e-9, why))
+    return also(integrator.dt > 2 * limit, Verdict.below(why, grown, 1 + 1e-9))
 
 
 @_says(
@@ -289,8 +290,8 @@ def _limit(runs: Runs) -> Finding:
     "Sect. 1",
     "BGC-micro is the GC method for Newmark schemes; BGC-macro has no pseudo-energy there.",
 )
-def _others(runs: Runs) -> Finding:
-    return Finding.undecided(
+def _others(runs: Runs) -> Verdict:
+    return Verdict.undecided(
         "this compares methods of other papers, which the paper does not write down; the GC method, which it "
         "uses, is the one that runs here"
     )

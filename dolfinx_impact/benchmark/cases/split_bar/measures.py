@@ -20,8 +20,9 @@ from ....integrators.step_buffer import CompiledLoop
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.body import Body
-from ...claim import FEKAK, Claim, Finding
+from ...claim import FEKAK, Claim
 from ...runs import Run, Runs
+from ...verdict import Verdict
 from . import case
 
 CASE = "split-bar"
@@ -32,7 +33,7 @@ RATIOS = (1, 2, 10, 100)
 #: Speed towards the wall [m/s].
 V0 = float(case.PARAMETERS["v0"].default)
 LINE = 0.01
-_Judge = TypeVar("_Judge", bound=Callable[[Runs], Finding])
+_Judge = TypeVar("_Judge", bound=Callable[[Runs], Verdict])
 
 
 class Register(list[Claim]):

@@ -20,7 +20,8 @@ from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, Verdict, balance_verdict
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
 
 PARAMETERS = {

@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import Claim, Finding, also
+from ...claim import Claim
 from ...convergence import norm35, order
 from ...runs import Run, Runs
+from ...verdict import Verdict, also
 from .measures import (
     BAR,
     CASE,
@@ -43,23 +44,23 @@ def _taken(run: Run) -> NDArray:
 
 
 @_says("balance", "Appendix 2.1, (84)", "The discrete energy balance is closed in every step.")
-def _balance(runs: Runs) -> Finding:
+def _balance(runs: Runs) -> Verdict:
     why = "largest residual of the balance (84) over the largest energy, every step counted; limit: rounding"
-    return Finding.below(runs(CASE, CD).results["balance_residual"], 1e-12, why)
+    return Verdict.below(why, runs(CASE, CD).results["balance_residual"], 1e-12)
 
 
 @_says("converted", _FIG6, "The impact turns part of the kinetic energy into internal energy.")
-def _converted(runs: Runs) -> Finding:
+def _converted(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     part, late = run["internal"] / (2 * ENERGY), run["internal"][-1] / (2 * ENERGY)
     why = (
         "largest internal energy over the initial one; limit: a half. All of the exact bar's becomes "
         f"internal, L/c after the impact; at the end {late:.2%} still are, the oscillations"
     )
-    return Finding.above(float(part.max()), 0.5, why)
+    return Verdict.above(why, float(part.max()), 0.5)
 
 
-def _loss(runs: Runs, scheme: str) -> Finding:
+def _loss(runs: Runs, scheme: str) -> Verdict:
     lost = runs(CASE, scheme).results["energy_lost"]
     why = f"part of the energy lost with {scheme}, 40 elements; tolerance: the printed digits"
     if scheme == MJ:
@@ -70,7 +71,7 @@ def _loss(runs: Runs, scheme: str) -> Finding:
         )
     else:
         why += ". It is the kinetic energy of the tip's node, 1/(2 N)"
-    return Finding.equal(lost, _LOST, 5e-5, why)
+    return Verdict.equal(why, lost, _LOST, 5e-5)
 
 
 _says("loss", _FIG6, "The bar loses 1.25 % of the kinetic energy.")(partial(_loss, scheme=CD))
@@ -79,7 +80,7 @@ _says("loss-moreau", _FIG6, "With Moreau-Jean the same is seen (taken as: theta 
 )
 
 
-def _loss_at_jump(runs: Runs, scheme: str) -> Finding:
+def _loss_at_jump(runs: Runs, scheme: str) -> Verdict:
     run = runs(CASE, scheme)
     taken, last = _taken(run), _taken(run)[-1]
     first = float(taken[meeting(run)])
@@ -90,7 +91,7 @@ def _loss_at_jump(runs: Runs, scheme: str) -> Finding:
     )
     if scheme == MJ:
         why += ". The rest goes later, smeared out by theta = 1"
-    return Finding.equal(share, 1.0, 1e-9, why)
+    return Verdict.equal(why, share, 1.0, 1e-9)
 
 
 _says("loss-at-jump", _FIG6, "The loss is due to the jump of the velocity.")(
@@ -104,7 +105,7 @@ _says(
 
 
 @_says("no-work", _FIG6, "After the impact nothing more is dissipated: contact forces do no work.")
-def _no_work(runs: Runs) -> Finding:
+def _no_work(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     taken, pushed = _taken(run), int(np.count_nonzero(run["r"][:, 0]))
     after = np.abs(taken[meeting(run) + 1 :] - taken[meeting(run)])
@@ -112,11 +113,11 @@ def _no_work(runs: Runs) -> Finding:
         "largest change, over the initial energy, of what contact took away by the impact; limit: rounding. "
         f"{pushed} steps have an impulse"
     )
-    return also(pushed > 1, Finding.below(float(after.max()), 1e-12, why))
+    return also(pushed > 1, Verdict.below(why, float(after.max()), 1e-12))
 
 
 @_says("preserves-energy", "Sect. 2.3.2", "Central differences preserve the energy (away from the impact).")
-def _preserves(runs: Runs) -> Finding:
+def _preserves(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     energy = (run["kinetic"] + run["complementary"] + run["internal"]) / (2 * ENERGY)
     k = meeting(run)
@@ -125,7 +126,7 @@ def _preserves(runs: Runs) -> Finding:
         "range of the stored energy, the complementary one included, over the initial one, before and after "
         "the impact; limit: rounding"
     )
-    return Finding.below(float(drift), 1e-12, why)
+    return Verdict.below(why, float(drift), 1e-12)
 
 
 @_says(
@@ -133,14 +134,14 @@ def _preserves(runs: Runs) -> Finding:
     "Sect. 2.3.2",
     "Central differences preserve the linear momentum (each bar's changes by the impulses alone).",
 )
-def _momentum(runs: Runs) -> Finding:
+def _momentum(runs: Runs) -> Verdict:
     results = runs(CASE, CD).results
     gained = results["rebound_velocity"] + BAR.v0 - results["impulse_sum"] / MASS
     why = (
         "mean velocity of the bar at the end less what v0 and the impulses make of it, over v0; limit: "
         f"rounding. The bar leaves at {results['rebound_velocity'] / BAR.v0:.3f} v0"
     )
-    return Finding.below(gained / BAR.v0, 1e-11, why)
+    return Verdict.below(why, gained / BAR.v0, 1e-11)
 
 
 @_says(
@@ -148,7 +149,7 @@ def _momentum(runs: Runs) -> Finding:
     f"{_FIG6}; Fig. 8",
     "A finer mesh makes the loss vanish, the behaviour tends to a conservative one.",
 )
-def _loss_refined(runs: Runs) -> Finding:
+def _loss_refined(runs: Runs) -> Verdict:
     found = [runs(CASE, CD, elements=n) for n in MESHES]
     lost = [run.results["energy_lost"] for run in found]
     other = [runs(CASE, MJ, elements=n) for n in MESHES]
@@ -158,11 +159,11 @@ def _loss_refined(runs: Runs) -> Finding:
         "the energy of the tip's node, which is proportional to the element; tolerance: 0.05. With "
         f"moreau-jean it is {slow:.2f}"
     )
-    return Finding.equal(order(steps_of(found), np.maximum(lost, 1e-15)), 1.0, 0.05, why)
+    return Verdict.equal(why, order(steps_of(found), np.maximum(lost, 1e-15)), 1.0, 0.05)
 
 
 @_says("peak-force", f"{_FIG7}a", "The peak of the force at the first contact grows as the step falls.")
-def _peak(runs: Runs) -> Finding:
+def _peak(runs: Runs) -> Verdict:
     found = finer_steps(runs, CD)
     peaks = [float(force(run)[meeting(run)]) for run in found]
     shown = ", ".join(f"{peak / 1e3:.0f}" for peak in peaks)
@@ -170,7 +171,7 @@ def _peak(runs: Runs) -> Finding:
         f"order in the step of the force in the step of the impact, {shown} kN at {FINER}. Theory: -1, an "
         "impulse that does not depend on the step; tolerance: 0.05"
     )
-    return Finding.equal(order(steps_of(found), peaks), -1.0, 0.05, why)
+    return Verdict.equal(why, order(steps_of(found), peaks), -1.0, 0.05)
 
 
 def _at_coarsest(found: list[Run], values: list[NDArray]) -> list[NDArray]:
@@ -181,7 +182,7 @@ def _at_coarsest(found: list[Run], values: list[NDArray]) -> list[NDArray]:
 
 
 @_says("force-after", f"{_FIG7}a", "After the step of the impact the force does not depend on the step.")
-def _force_after(runs: Runs) -> Finding:
+def _force_after(runs: Runs) -> Verdict:
     found = finer_steps(runs, CD)
     *coarse, finest = _at_coarsest(found, [force(run) for run in found])
     sizes = [norm35(f, finest) for f in coarse]
@@ -192,11 +193,11 @@ def _force_after(runs: Runs) -> Finding:
         f"single times they differ by up to {largest[0]:.2g} of the exact force, in the first steps, and "
         f"{largest[-1]:.2g} with the next to finest step"
     )
-    return Finding.below(max(sizes), LINE, why)
+    return Verdict.below(why, max(sizes), LINE)
 
 
 @_says("acceleration-first", f"{_FIG7}b", "The acceleration at the first contact does not converge.")
-def _acceleration_first(runs: Runs) -> Finding:
+def _acceleration_first(runs: Runs) -> Verdict:
     found = finer_steps(runs, CD)
     peaks = [float(abs(acceleration(run)[meeting(run)])) for run in found]
     shown = ", ".join(f"{peak:.2g}" for peak in peaks)
@@ -204,11 +205,11 @@ def _acceleration_first(runs: Runs) -> Finding:
         f"order in the step of the tip's acceleration (46) in the step of the impact, {shown} m/s2 at "
         f"{FINER}: 0 if it converged. It is v0/dt, order -1; tolerance: 0.05"
     )
-    return Finding.equal(order(steps_of(found), peaks), -1.0, 0.05, why)
+    return Verdict.equal(why, order(steps_of(found), peaks), -1.0, 0.05)
 
 
 @_says("acceleration", f"{_FIG7}b", "Elsewhere the acceleration converges as the step falls.")
-def _acceleration(runs: Runs) -> Finding:
+def _acceleration(runs: Runs) -> Verdict:
     found = finer_steps(runs, CD)
     *coarse, finest = _at_coarsest(found, [acceleration(run) for run in found])
     sizes = [float(np.abs(a - finest).max()) for a in coarse]
@@ -217,22 +218,22 @@ def _acceleration(runs: Runs) -> Finding:
         "order in the step of the largest difference from the run with the finest one on the times of the "
         f"coarsest later than the impact, {shown} m/s2 at {FINER}; limit: half an order"
     )
-    return Finding.above(order(steps_of(found[:-1]), np.maximum(sizes, 1e-6)), 0.5, why)
+    return Verdict.above(why, order(steps_of(found[:-1]), np.maximum(sizes, 1e-6)), 0.5)
 
 
 @_says("impulse-step", _FIG8, "The impulse of the impact does not depend on the step.")
-def _impulse_step(runs: Runs) -> Finding:
+def _impulse_step(runs: Runs) -> Verdict:
     found = [run.results["first_impulse"] for run in finer_steps(runs, CD)]
     other = [run.results["first_impulse"] for run in finer_steps(runs, MJ)]
     why = (
         f"range of the first impulse over its mean, {FINER}; limit: rounding. Of moreau-jean's it is "
         f"{np.ptp(other) / np.mean(other):.2g}: its impulse moves neighbours too, fewer the smaller the step"
     )
-    return Finding.below(float(np.ptp(found) / max(np.mean(found), 1e-12)), 1e-9, why)
+    return Verdict.below(why, float(np.ptp(found) / max(np.mean(found), 1e-12)), 1e-9)
 
 
 @_says("impulse-mass", _FIG8, "It depends on nothing but the mass of the dofs that take part.")
-def _impulse_mass(runs: Runs) -> Finding:
+def _impulse_mass(runs: Runs) -> Verdict:
     changes: list[dict[str, float]] = [{}, {"E": 5e10}, {"rho": 2000.0}, {"area": 1e-3}, {"length": 0.5}]
     off = []
     for change in changes:
@@ -244,29 +245,29 @@ def _impulse_mass(runs: Runs) -> Finding:
         "first impulse over the momentum of the tip's node, m v0, less 1, as E, rho, the section and the "
         "length are changed one by one at one step; the largest decides, limit: rounding"
     )
-    return Finding.below(max(off, key=abs), 1e-9, why)
+    return Verdict.below(why, max(off, key=abs), 1e-9)
 
 
 @_says("impulse-mesh", _FIG8, "Refining the mesh makes this impulse smaller.")
-def _impulse_mesh(runs: Runs) -> Finding:
+def _impulse_mesh(runs: Runs) -> Verdict:
     found = [runs(CASE, CD, elements=n) for n in MESHES]
     sizes = [run.results["first_impulse"] for run in found]
     why = (
         f"order in the element of the first impulse, {sizes[0]:.3g} to {sizes[-1]:.3g} N s on {SIZES}. "
         "Theory: 1, as the mass of the tip's node; tolerance: 0.05"
     )
-    return Finding.equal(order(1 / np.array(MESHES), np.maximum(sizes, 1e-12)), 1.0, 0.05, why)
+    return Verdict.equal(why, order(1 / np.array(MESHES), np.maximum(sizes, 1e-12)), 1.0, 0.05)
 
 
 @_says("force-level", "Sect. 3.1, Fig. 4", "The contact force is that of the exact bar while contact lasts.")
-def _force_level(runs: Runs) -> Finding:
+def _force_level(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     mean = float(force(run)[in_contact(run)].mean()) / exact_of(run).force
     why = (
         "mean contact force over rho c v0 A, from 2.5 steps after the exact impact to 2.5 before the "
         "release; tolerance: 1 %, a line's width in the figure"
     )
-    return Finding.equal(mean, 1.0, LINE, why)
+    return Verdict.equal(why, mean, 1.0, LINE)
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

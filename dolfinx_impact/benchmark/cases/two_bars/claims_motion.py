@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import Claim, Finding, also
+from ...claim import Claim
 from ...convergence import norm35, order
 from ...runs import Run, Runs
+from ...verdict import Verdict, also
 from .measures import (
     BAR,
     BOTH,
@@ -53,23 +54,23 @@ def _growth(run: Run) -> float:
 
 
 @_says("critical-step", _TEXT, "The critical step of central differences is about 1.22e-6 s.")
-def _critical_step(runs: Runs) -> Finding:
+def _critical_step(runs: Runs) -> Verdict:
     run = runs(CASE, CD, courant=1.0)
     why = (
         "the critical step, (L/N)/c; tolerance: one in the last printed digit, which was cut off and not "
         f"rounded. The run at it never has more than its initial energy: largest excess {_growth(run):.1g}"
     )
-    return also(_growth(run) < 1e-9, Finding.equal(run.results["critical_time_step"], 1.22e-6, 1e-8, why))
+    return also(_growth(run) < 1e-9, Verdict.equal(why, run.results["critical_time_step"], 1.22e-6, 1e-8))
 
 
 @_says("step", _TEXT, "The step of 0.8 times the critical one is about 9.8e-7 s, and stable.")
-def _step(runs: Runs) -> Finding:
+def _step(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     why = (
         "the step of the run, to the printed digits; its energy never exceeds the initial one: largest "
         f"excess {_growth(run):.1g}"
     )
-    return also(_growth(run) < 1e-9, Finding.equal(run.results["h"], 9.8e-7, 5e-9, why))
+    return also(_growth(run) < 1e-9, Verdict.equal(why, run.results["h"], 9.8e-7, 5e-9))
 
 
 def _one_step_off(run: Run, name: str) -> float:
@@ -90,7 +91,7 @@ def _one_step_off(run: Run, name: str) -> float:
     return norm35(true + off, true)
 
 
-def _accurate(runs: Runs, name: str) -> Finding:
+def _accurate(runs: Runs, name: str) -> Verdict:
     run, other = runs(CASE, CD), runs(CASE, MJ)
     why = (
         f"error of the {name} in the norm (94); limit: that of an exact bar whose contact begins a step late "
@@ -100,7 +101,7 @@ def _accurate(runs: Runs, name: str) -> Finding:
         late = released(run)
         share = np.abs(run["v_t"][late, 0] + BAR.v0).sum() / (errors(run)[name] * _exact_sum(run))
         why += f". {share:.0%} of it come from the oscillations after the release"
-    return Finding.below(errors(run)[name], _one_step_off(run, name), why)
+    return Verdict.below(why, errors(run)[name], _one_step_off(run, name))
 
 
 def _exact_sum(run: Run) -> float:
@@ -119,12 +120,12 @@ for _name in ("displacement", "velocity", "force"):
     "Abstract; Sect. 4",
     "Beside Moreau-Jean with theta = 1 CD-Lagrange is the accurate scheme.",
 )
-def _compared(runs: Runs) -> Finding:
+def _compared(runs: Runs) -> Verdict:
     ours, theirs = errors(runs(CASE, CD)), errors(runs(CASE, MJ))
     found = {name: ours[name] / theirs[name] for name in ours}
     shown = ", ".join(f"{ratio:.2f} of the {name}" for name, ratio in found.items())
     why = f"error of cd-lagrange over that of moreau-jean, norm (94): {shown}; the largest should be below 1"
-    return Finding.below(max(found.values()), 1.0, why)
+    return Verdict.below(why, max(found.values()), 1.0)
 
 
 def _depth(found: list[Run]) -> float:
@@ -132,7 +133,7 @@ def _depth(found: list[Run]) -> float:
     return float(np.mean([run.results["penetration_max"] for run in found]))
 
 
-def _penetration(runs: Runs, scheme: str) -> Finding:
+def _penetration(runs: Runs, scheme: str) -> Verdict:
     found = meetings(runs, scheme, STEPS[0])
     depths = [run.results["penetration_max"] for run in found]
     way = 2 * found[0].results["h"] * BAR.v0
@@ -142,10 +143,10 @@ def _penetration(runs: Runs, scheme: str) -> Finding:
         f"meeting at {len(PARTS)} places within a step: {1e6 * max(depths):.2g} µm; limit: the way of both "
         f"in one step, {1e6 * way:.2g} µm. It is there: {1e6 * min(depths):.2g} µm at least"
     )
-    return also(min(depths) > 1e-12, Finding.below(max(depths) / pressed, way / pressed, why))
+    return also(min(depths) > 1e-12, Verdict.below(why, max(depths) / pressed, way / pressed))
 
 
-def _penetration_falls(runs: Runs, scheme: str) -> Finding:
+def _penetration_falls(runs: Runs, scheme: str) -> Verdict:
     groups = [meetings(runs, scheme, courant) for courant in STEPS]
     depths = [_depth(found) for found in groups]
     shown = ", ".join(f"{1e6 * depth:.2g}" for depth in depths)
@@ -158,7 +159,7 @@ def _penetration_falls(runs: Runs, scheme: str) -> Finding:
         f"{FINER}, with {scheme}. {theory}; limit: half an order"
     )
     falls = bool(np.all(np.diff(depths) < 0))
-    return also(falls, Finding.above(order(steps_of([found[0] for found in groups]), depths), 0.5, why))
+    return also(falls, Verdict.above(why, order(steps_of([found[0] for found in groups]), depths), 0.5))
 
 
 for _scheme in BOTH:
@@ -175,7 +176,7 @@ for _scheme in BOTH:
     _FIG4,
     "While the bars touch nothing oscillates (displacement and velocity, both schemes).",
 )
-def _quiet(runs: Runs) -> Finding:
+def _quiet(runs: Runs) -> Verdict:
     def moved(run: Run) -> float:
         now = in_contact(run)
         ways = np.ptp(run["u"][now, 0]) / (run.results["h"] * BAR.v0)
@@ -187,11 +188,11 @@ def _quiet(runs: Runs) -> Finding:
         f"the exact impact to 2.5 before the release, the larger: {listed(found)}; limit: rounding of u over "
         "h v0"
     )
-    return Finding.below(max(found.values()), 1e-12, why)
+    return Verdict.below(why, max(found.values()), 1e-12)
 
 
 @_says("quiet-force", _FIG4, "While the bars touch nothing oscillates (contact force of CD-Lagrange).")
-def _quiet_force(runs: Runs) -> Finding:
+def _quiet_force(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     now = in_contact(run)
     at_limit = runs(CASE, CD, courant=1.0)
@@ -201,7 +202,7 @@ def _quiet_force(runs: Runs) -> Finding:
         f"before the release; limit: 1 %, a line's width in the figure. The force overshoots in the first "
         f"steps and rings down as the front leaves the tip on the lattice; at courant 1 it is {still:.1g}"
     )
-    return Finding.below(float(np.ptp(force(run)[now])) / BAR.force, LINE, why)
+    return Verdict.below(why, float(np.ptp(force(run)[now])) / BAR.force, LINE)
 
 
 def _up_and_down(run: Run) -> float:
@@ -210,7 +211,7 @@ def _up_and_down(run: Run) -> float:
 
 
 @_says("ringing", _FIG4, "After the release the velocity of CD-Lagrange oscillates locally.")
-def _rings(runs: Runs) -> Finding:
+def _rings(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     v = run["v_t"][released(run), 0]
     why = (
@@ -218,11 +219,11 @@ def _rings(runs: Runs) -> Finding:
         f"width in the figure. It reaches {-v.min() / BAR.v0:.2f} v0 at first and deviates by "
         f"{np.abs(v[-20:] + BAR.v0).max() / BAR.v0:.2f} v0 in the last 20 steps"
     )
-    return Finding.above(_up_and_down(run), LINE, why)
+    return Verdict.above(why, _up_and_down(run), LINE)
 
 
 @_says("ringing-moreau", _FIG4, "The oscillations after the release are CD-Lagrange's: Moreau-Jean has none.")
-def _no_ringing(runs: Runs) -> Finding:
+def _no_ringing(runs: Runs) -> Verdict:
     run = runs(CASE, MJ)
     late = float(np.abs(run["v_t"][released(run), 0] + BAR.v0).max()) / BAR.v0
     why = (
@@ -230,7 +231,7 @@ def _no_ringing(runs: Runs) -> Finding:
         f"width in the figure. theta = 1 smears the front instead: two steps after the release {late:.2f} v0 "
         "are still missing"
     )
-    return Finding.below(_up_and_down(run), LINE, why)
+    return Verdict.below(why, _up_and_down(run), LINE)
 
 
 @_says(
@@ -239,7 +240,7 @@ def _no_ringing(runs: Runs) -> Finding:
     "These oscillations come mainly from the central difference scheme (taken as: with a step eight times "
     "finer on the same mesh at most half of them is left).",
 )
-def _cause(runs: Runs) -> Finding:
+def _cause(runs: Runs) -> Verdict:
     coarse, fine = (runs(CASE, CD, courant=c) for c in (STEPS[0], STEPS[-1]))
     still = ringing(runs(CASE, CD, courant=1.0))
     why = (
@@ -248,7 +249,7 @@ def _cause(runs: Runs) -> Finding:
         "disperse, and central differences make up for it, wholly at courant 1, where it is "
         f"{still:.1g} v0"
     )
-    return Finding.below(max(ringing(fine), 1e-12) / max(ringing(coarse), 1e-12), 0.5, why)
+    return Verdict.below(why, max(ringing(fine), 1e-12) / max(ringing(coarse), 1e-12), 0.5)
 
 
 def _velocity_error(run: Run) -> float:
@@ -260,7 +261,7 @@ def _velocity_error(run: Run) -> float:
     "Sect. 3.1, Fig. 5",
     "Refined in space and time the velocity converges to the exact one, at 0.8 of the critical step.",
 )
-def _refined(runs: Runs) -> Finding:
+def _refined(runs: Runs) -> Verdict:
     found = [runs(CASE, CD, elements=n, t_end=WINDOW) for n in MESHES]
     sizes = [_velocity_error(run) for run in found]
     falls = bool(np.all(np.diff(sizes) < 0))
@@ -269,7 +270,7 @@ def _refined(runs: Runs) -> Finding:
         f"{', smaller each time' if falls else ''}; limit: a quarter, half of what the oscillations behind a "
         "jump leave"
     )
-    return also(falls, Finding.above(order(steps_of(found), sizes), 0.25, why))
+    return also(falls, Verdict.above(why, order(steps_of(found), sizes), 0.25))
 
 
 @_says(
@@ -277,7 +278,7 @@ def _refined(runs: Runs) -> Finding:
     "Appendix 3",
     "Because of the jumps of the velocity no convergence shows in the uniform norm.",
 )
-def _uniform(runs: Runs) -> Finding:
+def _uniform(runs: Runs) -> Verdict:
     found = [runs(CASE, CD, elements=n, t_end=WINDOW) for n in MESHES]
     sizes = [
         float(np.abs(run["v_t"][:, 0] - exact_of(run).velocity(0.0, run["t"])).max()) / BAR.v0
@@ -288,7 +289,7 @@ def _uniform(runs: Runs) -> Finding:
         f"order of the largest error of the tip's velocity, {sizes[0]:.2g} to {sizes[-1]:.2g} v0 on {SIZES}; "
         f"limit: a quarter. In the norm (94) of the same runs the order is {summed:.2f}"
     )
-    return Finding.below(order(steps_of(found), np.maximum(sizes, 1e-15)), 0.25, why)
+    return Verdict.below(why, order(steps_of(found), np.maximum(sizes, 1e-15)), 0.25)
 
 
 def _jumps(run: Run) -> NDArray:
@@ -297,18 +298,18 @@ def _jumps(run: Run) -> NDArray:
 
 
 @_says("impact-jump", _TEXT, "The impact is instantaneous: a jump of the velocity.")
-def _jump(runs: Runs) -> Finding:
+def _jump(runs: Runs) -> Verdict:
     found = [float(_jumps(run)[meeting(run)]) for run in finer_steps(runs, CD)]
     shown = ", ".join(f"{value:.3g}" for value in found)
     why = (
         f"change of the tip's velocity in the step of the impact over v0, {FINER}: {shown}, the one farthest "
         "from 1 decides; tolerance: rounding"
     )
-    return Finding.equal(max(found, key=lambda value: abs(value - 1)), 1.0, 1e-11, why)
+    return Verdict.equal(why, max(found, key=lambda value: abs(value - 1)), 1.0, 1e-11)
 
 
 @_says("contact-smooth", _TEXT, "The contact that follows is smooth: the velocity does not jump.")
-def _smooth(runs: Runs) -> Finding:
+def _smooth(runs: Runs) -> Verdict:
     found = []
     for run in finer_steps(runs, CD):
         last = int(np.flatnonzero(run["r"][:, 0])[-1])
@@ -318,7 +319,7 @@ def _smooth(runs: Runs) -> Finding:
         f"impulse, {FINER}; limit: rounding. The continuous bar jumps again at its release, the lattice does "
         "not"
     )
-    return Finding.below(max(found), 1e-12, why)
+    return Verdict.below(why, max(found), 1e-12)
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

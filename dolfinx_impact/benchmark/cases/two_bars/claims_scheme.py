@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ....integrators import find_scheme
-from ...claim import Claim, Finding, also
+from ...claim import Claim
 from ...effort import Effort, effort
 from ...runs import Runs
+from ...verdict import Verdict, also
 from . import case
 from .measures import BAR, CASE, CD, MJ, Register, meeting, motion
 
@@ -23,25 +24,25 @@ def _effort(runs: Runs, scheme: str) -> Effort:
 
 
 @_says("no-detection", _ADVANTAGES, "Events are not detected.")
-def _no_detection(runs: Runs) -> Finding:
+def _no_detection(runs: Runs) -> Verdict:
     run, made = runs(CASE, CD), _effort(runs, CD)
     late = (run.results["contact_start"] - BAR.contact_start) / run.results["h"]
     why = (
         f"largest number of evaluations of the gap in a step, {len(made.contacts)} steps of one length with "
         f"impact and release; contact begins {late:.2f} steps after the exact impact"
     )
-    return also(int(made.contacts.min()) == 1, Finding.equal(int(made.contacts.max()), 1, 0, why))
+    return also(int(made.contacts.min()) == 1, Verdict.equal(why, int(made.contacts.max()), 1, 0))
 
 
 @_says("no-iteration", _ADVANTAGES, "Equilibrium and contact take no iteration.")
-def _no_iteration(runs: Runs) -> Finding:
+def _no_iteration(runs: Runs) -> Verdict:
     made = _effort(runs, CD)
     why = (
         f"largest number of evaluations of the forces in a step; {int(made.systems.sum())} linear systems "
         f"are made in {len(made.forces)} steps, {int(made.pressed.sum())} of them with an impulse"
     )
     exact = int(made.systems.sum()) == 0 and bool(made.pressed.any())
-    return also(exact, Finding.equal(int(made.forces.max()), 1, 0, why))
+    return also(exact, Verdict.equal(why, int(made.forces.max()), 1, 0))
 
 
 def _numbers(scheme: str) -> list[str]:
@@ -51,11 +52,11 @@ def _numbers(scheme: str) -> list[str]:
 
 
 @_says("no-parameters", _ADVANTAGES, "The scheme has no numerical parameters of its own.")
-def _no_parameters(runs: Runs) -> Finding:
+def _no_parameters(runs: Runs) -> Verdict:
     runs(CASE, CD)
     why = "number of numerical parameters besides those of the case; moreau-jean has "
     f"{', '.join(_numbers(MJ))}"
-    return Finding.equal(len(_numbers(runs.scheme(CD))), 0, 0, why)
+    return Verdict.equal(why, len(_numbers(runs.scheme(CD))), 0, 0)
 
 
 @_says(
@@ -63,7 +64,7 @@ def _no_parameters(runs: Runs) -> Finding:
     "Sect. 2.3.2, (49)",
     "H is diagonal, as the mass is lumped and the meshes match: no system is solved for the impulses.",
 )
-def _diagonal(runs: Runs) -> Finding:
+def _diagonal(runs: Runs) -> Verdict:
     run, moved = runs(CASE, CD), motion(runs, CD)
     k = meeting(run)
     change = np.abs(moved.v[k] - moved.v[k - 1])
@@ -77,7 +78,7 @@ def _diagonal(runs: Runs) -> Finding:
         "before which no force acts: an impulse moves the nodes it acts on alone; limit: rounding. With "
         f"moreau-jean it is {shared:.2f}"
     )
-    return Finding.below(float(others), 1e-12, why)
+    return Verdict.below(why, float(others), 1e-12)
 
 
 @_says(
@@ -85,7 +86,7 @@ def _diagonal(runs: Runs) -> Finding:
     "Sect. 2.3.2, (47)",
     "Closed gaps have v >= 0, lambda >= 0 and v lambda = 0 after the step, exactly.",
 )
-def _constraints(runs: Runs) -> Finding:
+def _constraints(runs: Runs) -> Verdict:
     run = runs(CASE, CD)
     opening = -run["v"].sum(axis=1) / (2 * BAR.v0)
     impulse = run["r"][:, 0]
@@ -103,7 +104,7 @@ def _constraints(runs: Runs) -> Finding:
         "largest closing velocity of a closed gap over 2 v0, opening one while an impulse acts, and negative "
         f"impulse; limit: rounding. {pushed} steps have an impulse"
     )
-    return also(pushed > 1, Finding.below(float(off), 1e-12, why))
+    return also(pushed > 1, Verdict.below(why, float(off), 1e-12))
 
 
 CLAIMS: tuple[Claim, ...] = tuple(_says)

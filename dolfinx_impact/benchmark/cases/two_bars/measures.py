@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from ....exact import ImpactingBar
 from ....integrators import Integrator
 from ....simulation.loop import simulate
-from ...claim import FEKAK, Claim, Finding
+from ...claim import FEKAK, Claim
 from ...convergence import norm35, order
 from ...runs import FailedRun, Run, Runs
+from ...verdict import Verdict
 from . import case
 
 CASE = "two-bars"
@@ -38,7 +39,7 @@ BAR = case.exact({name: option.default for name, option in case.PARAMETERS.items
 TRANSIT = BAR.length / BAR.wave_speed
 #: Energy of one bar [J], and its mass [kg].
 ENERGY, MASS = BAR.impulse * BAR.v0 / 4, BAR.impulse / 2 / BAR.v0
-_Judge = TypeVar("_Judge", bound=Callable[..., Finding])
+_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
 
 
 class Register(list[Claim]):
