@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,6 @@ DI_STASIO = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019)"
 CSMA = "Di Stasio et al., CSMA (2019)"
 ACARY = "Acary, Bonnefon, ENOC (2011)"
 FEKAK = "Fekak et al., Comput. Mech. 60 (2017)"
-
-Measure = TypeVar("Measure", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -70,116 +67,110 @@ class Measured:
     note: str = ""
 
 
-class Claims(list[Claim]):
-    """The claims on a case, each entered with the comparison that decides it: a decorator of its measure.
+@dataclass(frozen=True)
+class Comparison:
+    """What a measured value is compared with.
 
-    A measure takes runs and options, and returns a number, an array or a mapping of numbers (of which the
-    one that fits worst decides, and all are listed), or :class:`Measured`. Its docstring says in one clause
-    what the number is::
+    Attributes:
+        relation: ``=``, ``<=``, ``>`` or ``>=``, as in :class:`.Verdict`.
+        bound: The limit or the expected value; nan where it comes with the measured value.
+        tolerance: Of ``=`` and ``>=``; nan where it comes with the measured value.
+    """
 
-        claims = Claims("impacting-bar", DI_STASIO)
+    relation: str
+    bound: float = np.nan
+    tolerance: float = 0.0
 
-        @claims.below("distasio-bar-lost", "Fig. 20", "The lost energy is tiny.", limit=0.005, per=BOTH)
-        def lost(runs: Runs, scheme: str) -> float:
-            \"\"\"Part of the energy that is lost.\"\"\"
-            return runs(CASE, scheme).results["energy_lost"]
+    def __call__(self, found: Any, why: str) -> Verdict:
+        """The verdict on what a measure returned: numbers, numbers by name, or :class:`Measured`."""
+        m = found if isinstance(found, Measured) else Measured(found)
+        several = isinstance(m.value, (Mapping, Sequence, np.ndarray)) and np.size(list(m.value)) > 1
+        words = f"{why}: {listing(m.value)}" if several else why
+        words = f"{words}. {m.note}" if m.note else words
+        bound = self.bound if m.bound is None else m.bound
+        tolerance = self.tolerance if m.tolerance is None else m.tolerance
+        return Verdict.of(self.relation, words, m.value, bound, tolerance).only_if(m.holds)
 
-    Further claims of the same measure: ``claims.below(..., limit=0.01, elements=200)(lost)``. Keywords of all
-    comparisons: ``per``, schemes for a claim each, which have ``-scheme`` behind the id and get ``scheme=``;
-    ``why`` in the place of the docstring; ``case`` and ``paper``; all others are options of the measure.
+
+def equal(expected: float = np.nan, tolerance: float = np.nan) -> Comparison:
+    """Within a tolerance (absolute) of what is expected."""
+    return Comparison("=", expected, tolerance)
+
+
+def below(limit: float = np.nan) -> Comparison:
+    """Of magnitude ``limit`` at most."""
+    return Comparison("<=", limit)
+
+
+def above(limit: float = np.nan) -> Comparison:
+    """Larger than ``limit``."""
+    return Comparison(">", limit)
+
+
+def at_least(expected: float = np.nan, tolerance: float = 0.0) -> Comparison:
+    """At least what is expected, or less by ``tolerance``."""
+    return Comparison(">=", expected, tolerance)
+
+
+#: A row of a table of claims, one claim or one per scheme, for a case and a paper.
+Row = Callable[[str, str, str], Iterator[Claim]]
+
+
+def row(
+    id: str,
+    where: str,
+    claim: str,
+    measure: Callable[..., Any],
+    compare: Comparison | None,
+    why: str = "",
+    *,
+    per: Sequence[str] = (),
+    case: str = "",
+    paper: str = "",
+    **options: Any,
+) -> Row:
+    """A row of a table of claims: what the paper says, how it is measured and compared.
+
+    Args:
+        id: Short name, without the prefix of the table.
+        where: Section, figure or equation.
+        claim: What the paper says, in our words.
+        measure: Takes runs and the options, and returns a number; several, or several by name, of which the
+            one that fits worst decides; :class:`Measured`; without comparison a :class:`.Verdict`.
+        compare: One of :func:`equal`, :func:`below`, :func:`above` and :func:`at_least`.
+        why: What the number is, and why the bound, in a clause.
+        per: Schemes for a claim each: ``-scheme`` is behind the id, and the measure gets ``scheme=``.
+        case: Another case than that of the table.
+        paper: Another paper than that of the table.
+        options: Further arguments of the measure.
+    """
+
+    def claims(prefix: str, default_case: str, default_paper: str) -> Iterator[Claim]:
+        for scheme in per or ("",):
+            name = f"{prefix}{id}-{scheme}" if scheme else f"{prefix}{id}"
+            words = f"{claim.removesuffix('.')} ({scheme})." if scheme else claim
+            given = {**options, "scheme": scheme} if scheme else options
+            judge = partial(_decide, partial(measure, **given), compare, why)
+            yield Claim(name, case or default_case, paper or default_paper, where, words, judge)
+
+    return claims
+
+
+def table(case: str, paper: str, rows: Iterable[Row], prefix: str = "") -> tuple[Claim, ...]:
+    """All claims of a table.
 
     Args:
         case: The case whose runs decide.
         paper: The paper.
+        rows: By :func:`row`.
         prefix: What stands in front of all ids.
     """
-
-    def __init__(self, case: str, paper: str, prefix: str = "") -> None:
-        super().__init__()
-        self._case, self._paper, self._prefix = case, paper, prefix
-
-    def equal(
-        self,
-        id: str,
-        where: str,
-        claim: str,
-        expected: float = np.nan,
-        tolerance: float = 0.0,
-        **options: Any,
-    ) -> Callable[[Measure], Measure]:
-        """Within ``tolerance`` of ``expected``, or as the measure says."""
-        return self._entered("=", id, where, claim, expected, tolerance, **options)
-
-    def below(
-        self, id: str, where: str, claim: str, limit: float = np.nan, **options: Any
-    ) -> Callable[[Measure], Measure]:
-        """Of magnitude ``limit`` at most."""
-        return self._entered("<=", id, where, claim, limit, **options)
-
-    def above(
-        self, id: str, where: str, claim: str, limit: float = np.nan, **options: Any
-    ) -> Callable[[Measure], Measure]:
-        """Larger than ``limit``."""
-        return self._entered(">", id, where, claim, limit, **options)
-
-    def at_least(
-        self,
-        id: str,
-        where: str,
-        claim: str,
-        expected: float = np.nan,
-        tolerance: float = 0.0,
-        **options: Any,
-    ) -> Callable[[Measure], Measure]:
-        """At least ``expected``, or less by ``tolerance``."""
-        return self._entered(">=", id, where, claim, expected, tolerance, **options)
-
-    def judged(self, id: str, where: str, claim: str, **options: Any) -> Callable[[Measure], Measure]:
-        """By a function that returns a :class:`.Verdict` itself."""
-        return self._entered("", id, where, claim, **options)
-
-    def _entered(
-        self,
-        relation: str,
-        id: str,
-        where: str,
-        claim: str,
-        bound: float = np.nan,
-        tolerance: float = 0.0,
-        *,
-        per: Sequence[str] = (),
-        why: str = "",
-        case: str = "",
-        paper: str = "",
-        **options: Any,
-    ) -> Callable[[Measure], Measure]:
-        def enter(measure: Measure) -> Measure:
-            for scheme in per or ("",):
-                given = {**options, **({"scheme": scheme} if scheme else {})}
-                judge: Callable[[Runs], Verdict] = partial(measure, **given)
-                if relation:
-                    words = why or " ".join(cleandoc(measure.__doc__ or "").split())
-                    judge = partial(_compare, judge, relation, words, bound, tolerance)
-                name = f"{self._prefix}{id}-{scheme}" if scheme else f"{self._prefix}{id}"
-                text = f"{claim.removesuffix('.')} ({scheme})." if scheme else claim
-                self.append(Claim(name, case or self._case, paper or self._paper, where, text, judge))
-            return measure
-
-        return enter
+    return tuple(claim for each in rows for claim in each(prefix, case, paper))
 
 
-def _compare(
-    measure: Callable[[Runs], Any], relation: str, why: str, bound: float, tolerance: float, runs: Runs
-) -> Verdict:
+def _decide(measure: Callable[[Runs], Any], compare: Comparison | None, why: str, runs: Runs) -> Verdict:
     found = measure(runs)
-    m = found if isinstance(found, Measured) else Measured(found)
-    words = [why.removesuffix(".")]
-    if isinstance(m.value, (Mapping, Sequence, np.ndarray)):
-        words.append(listing(m.value))
-    words = [": ".join(words), *([m.note] if m.note else [])]
-    bound = bound if m.bound is None else m.bound
-    tolerance = tolerance if m.tolerance is None else m.tolerance
-    return Verdict.of(relation, ". ".join(words), m.value, bound, tolerance).only_if(m.holds)
+    return found if compare is None else compare(found, why)
 
 
 @dataclass(frozen=True)
