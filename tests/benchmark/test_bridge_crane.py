@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.paths import DATA
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import bridge_crane as case
@@ -422,7 +423,7 @@ def test_two_ranks_write_the_same(launch, tmp_path, record, scheme):
 
 def test_record_of_a_horizontal_motion():
     """El Centro, N-S: it is said that it acts in z."""
-    path = str(Path(__file__).parent / "data" / "elcentro-1940-ns.AT2")
+    path = str(DATA / "elcentro-1940-ns.AT2")
     _, result, results, verdicts = run("cd-lagrange", record=path, t_end=0.02)
     assert results["shaking"].startswith("elcentro-1940-ns, in z whatever its own direction, up to ")
     assert all(v.reproduced for v in verdicts) and np.ptp(result["u"]) > 0

@@ -1,17 +1,15 @@
 """Every property is found where it is, and missed where it is not."""
 
 import functools
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.paths import DEMOS
 
 from dolfinx_impact.benchmark import properties
 from dolfinx_impact.benchmark.properties import PROPERTIES
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
-
-DEMOS = str(Path(__file__).parent.parent / "demos")
 
 
 class Leaky(CentralDifferences):
@@ -99,7 +97,7 @@ def test_every_property_has_its_pair():
 @pytest.mark.serial
 @pytest.mark.parametrize("prop", PROPERTIES, ids=lambda p: p.id)
 def test_property(prop, runs, monkeypatch):
-    monkeypatch.syspath_prepend(DEMOS)
+    monkeypatch.syspath_prepend(str(DEMOS))
     having, lacking = PAIRS[prop.id]
     measure = SHORTER.get(prop.id, prop.measure)
     for scheme, expected in ((having, True), (lacking, False)):

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mpi4py import MPI
+from support.processes import environment
 
 from dolfinx_impact import Integrator
 from dolfinx_impact.benchmark import folders, page, report, terminal, wording
@@ -85,8 +86,6 @@ def made(tmp_path_factory):
     """A report on the ball with a scheme and four of the user's, as the command line makes it."""
     import subprocess
 
-    from conftest import _environment
-
     if MPI.COMM_WORLD.size > 1:
         pytest.skip("runs on one rank only")
     folder = tmp_path_factory.mktemp("report")
@@ -95,7 +94,7 @@ def made(tmp_path_factory):
     done = subprocess.run(
         [sys.executable, *COMMAND, "--cases", "bouncing-ball", "--schemes", schemes, "--jobs", "2"],
         cwd=folder,
-        env={**_environment(), "COLUMNS": "100"},
+        env={**environment(), "COLUMNS": "100"},
         text=True,
         capture_output=True,
         timeout=120,

@@ -5,14 +5,14 @@ import re
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from mpi4py import MPI
+from support.paths import DEMOS
 
 from dolfinx_impact.benchmark import speed, speed_ranks, speed_scaling, speed_small
 
-SCRIPT = Path(__file__).parent.parent / "demos" / "cluster.sh"
+SCRIPT = DEMOS / "cluster.sh"
 
 
 @pytest.mark.parametrize("kind", speed_ranks.KINDS)

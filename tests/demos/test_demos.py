@@ -1,11 +1,10 @@
 """Every demo runs, serially and under mpirun, and prints the same numbers."""
 
 import re
-from pathlib import Path
 
 import pytest
+from support.paths import DEMOS
 
-DEMOS = Path(__file__).parent.parent / "demos"
 #: What each demo prints in one row, and how many pictures it draws.
 CHECKED = {
     "bridge_crane.py": ("first flight: off [s], down [s], highest [mm]", [0.5614, 0.59538, 0.193954], 3),

@@ -5,19 +5,19 @@ import importlib.util
 import io
 import re
 import signal
-from pathlib import Path
 
 import numpy as np
 import pytest
 import ufl
 from dolfinx import fem
+from support.paths import DEMOS
 
 from dolfinx_impact import Result, mesh
 
 gmsh = pytest.importorskip("gmsh")
 pytestmark = pytest.mark.serial
 
-DEMO = Path(__file__).parent.parent / "demos" / "drop_test.py"
+DEMO = DEMOS / "drop_test.py"
 COARSE = ["--size", "6e-3", "--t-end", "6e-6"]
 FILES = {"checkpoint.npz", "drop.bp", "drop.gif", "energy.png", "history.npz"}
 #: What differs between a run and the same run with a stop.

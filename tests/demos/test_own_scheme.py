@@ -2,17 +2,16 @@
 
 import ast
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from mpi4py import MPI
+from support.paths import DEMOS
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import impacting_bar, properties
 from dolfinx_impact.benchmark.cases import CASES
 
-DEMOS = Path(__file__).parent.parent / "demos"
 sys.path.append(str(DEMOS))
 
 from own_scheme import TchamwaWielgosz  # noqa: E402

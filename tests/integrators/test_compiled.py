@@ -5,8 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from test_body import bar
-from test_hati import glued
+from support.parts import bar, glued
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels

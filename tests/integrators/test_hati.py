@@ -6,7 +6,21 @@ from dolfinx import mesh as dmesh
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from mpi4py import MPI
-from test_body import DENSITY, SECTION, E, bar, dense_bar, divided, field, plate, ride, solid
+from support.parts import (
+    COMM,
+    DENSITY,
+    GAP,
+    SECTION,
+    E,
+    bar,
+    dense_bar,
+    divided,
+    field,
+    glued,
+    plate,
+    ride,
+    solid,
+)
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
@@ -17,8 +31,6 @@ from dolfinx_impact.integrators import energy
 from dolfinx_impact.integrators.hati import HATI
 from dolfinx_impact.systems import matrices
 
-COMM = MPI.COMM_WORLD
-GAP = 0.05
 LAYOUTS = {"left": lambda x: x[0] < 1 / 3, "both ends": lambda x: (x[0] < 1 / 3) | (x[0] > 0.6)}
 
 
@@ -29,33 +41,6 @@ def serially(*values):
 
 def pulse(t):
     return np.sin(7.0 * t) ** 2
-
-
-def glued(
-    named,
-    ratio,
-    *,
-    kind=HATI,
-    step=0.6,
-    contact=True,
-    fine=None,
-    coarse=None,
-    law=None,
-    compiled=None,
-    gap=GAP,
-    normal=None,
-    **options,
-):
-    """HATI on the two parts, against a wall ``gap`` below ``tip``; options of both sides, and of each."""
-    near, far = solid(named, "near", **options, **fine or {}), solid(named, "far", **options, **coarse or {})
-    dim, wall = near.mesh.geometry.dim, None
-    if contact:
-        up = np.eye(dim)[-1]
-        plane = di.Plane(-gap * up, up if normal is None else normal)
-        wall = di.RigidContact(near, "tip", plane, **law or {})
-    s = kind(near, far, step * near.critical_time_step(), wall, ratio=ratio)
-    s.compiled = compiled
-    return s
 
 
 class Watched(HATI):

@@ -3,10 +3,10 @@
 import inspect
 import sys
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.paths import DATA, ROOT
 
 import dolfinx_impact as di
 from dolfinx_impact.integrators.catalogue import CLASSES, table
@@ -21,7 +21,6 @@ from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
 from dolfinx_impact.integrators.user_schemes import find_scheme
 from dolfinx_impact.simulation.run_fingerprint import description
 
-ROOT = Path(__file__).parent.parent
 ONE_SYSTEM = [name for name, kind in CLASSES.items() if not kind.divided]
 
 
@@ -133,7 +132,7 @@ def ball(kind, **options):
 
 def test_a_checkpoint_of_version_2_is_read():
     stored, run = ball(di.MoreauJean), ball(di.MoreauJean)
-    di.checkpoint.load(ROOT / "tests/data/checkpoint-version-2.npz", stored)
+    di.checkpoint.load(DATA / "checkpoint-version-2.npz", stored)
     for _ in range(250):
         run.step()
     assert stored.t == pytest.approx(0.25) and stored.u == pytest.approx(run.u, rel=1e-12)
@@ -154,7 +153,7 @@ def test_a_checkpoint_of_version_2_is_read():
 )
 def test_a_checkpoint_of_version_2_of_another_scheme_is_refused(kind, options):
     with pytest.raises(ValueError, match="is a checkpoint of another run: its scheme is .*'ThetaMethod'"):
-        di.checkpoint.load(ROOT / "tests/data/checkpoint-version-2.npz", ball(kind, **options))
+        di.checkpoint.load(DATA / "checkpoint-version-2.npz", ball(kind, **options))
 
 
 class Forgetful(di.CDLagrange):

@@ -1,7 +1,6 @@
 """Files for ParaView, read back and compared with the run."""
 
 import ctypes
-import sys
 from pathlib import Path
 
 import basix.ufl
@@ -9,50 +8,17 @@ import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
+from support import vtx_reader
+from support.blocks import dropped, named
+from support.pairs import bars
 
 import dolfinx_impact as di
 from dolfinx_impact import _compat, parallel
 from dolfinx_impact.output.fields import LABELS, FieldWriter
 from dolfinx_impact.output.stress import VonMises
 
-sys.path.insert(0, str(Path(__file__).parent))
-import vtx_reader  # noqa: E402
-
 COMM = MPI.COMM_WORLD
-CELLS = {
-    "triangle": dmesh.CellType.triangle,
-    "quadrilateral": dmesh.CellType.quadrilateral,
-    "tetrahedron": dmesh.CellType.tetrahedron,
-}
 needs_reader = pytest.mark.skipif(not vtx_reader.available(), reason="no C library of ADIOS2")
-
-
-def named(cell):
-    """A block a little above z = 0 (y = 0), whose lower side and halves have names."""
-    low = [0.0, 0.001] if cell != "tetrahedron" else [0.0, 0.0, 0.001]
-    high = [x + 0.1 for x in low]
-    make = dmesh.create_rectangle if len(low) == 2 else dmesh.create_box
-    mesh = make(COMM, [low, high], [2] * len(low), CELLS[cell])
-    d = len(low)
-    facets = np.sort(dmesh.locate_entities_boundary(mesh, d - 1, lambda x: np.isclose(x[d - 1], 0.001)))
-    tags = dmesh.meshtags(mesh, d - 1, facets, np.ones(facets.size, np.int32))
-    cells = np.arange(mesh.topology.index_map(d).size_local, dtype=np.int32)
-    upper = dmesh.compute_midpoints(mesh, d, cells)[:, d - 1] > 0.051
-    halves = dmesh.meshtags(mesh, d, cells, upper.astype(np.int32))
-    return di.NamedMesh(mesh, halves, tags, {"bottom": (d - 1, 1), "near": (d, 0), "far": (d, 1)})
-
-
-def dropped(cell="tetrahedron", degree=1, obstacle=None, friction=0.2, contact=True, **options):
-    """A block that hits a floor at once, started."""
-    d = 3 if cell == "tetrahedron" else 2
-    law = options.pop("law", di.NeoHookean(1e7, 0.3))
-    solid = di.Solid(named(cell), density=1000.0, law=law, degree=degree, **options)
-    up = np.eye(d)[-1]
-    floor = obstacle or di.Plane(0.0 * up, up)
-    wall = di.RigidContact(solid, "bottom", floor, friction=friction) if contact else None
-    s = di.CDLagrange(solid, 0.5 * solid.critical_time_step(), wall)
-    s.start(0.0, solid.rigid_velocity(3.0 * np.eye(d)[0] - 20.0 * up))
-    return s
 
 
 def gathered(s, values):
@@ -283,8 +249,6 @@ def follow_hati(s, fields, steps):
 @needs_reader
 def test_pairs_of_nodes(shared_path):
     """Both nodes of a pair have its gap and opposite impulses, also where two ranks share it."""
-    from test_node_pairs import bars
-
     solid = bars([0, COMM.size - 1])
     pairs = di.NodePairs(solid, *pair_names(solid), (1.0,))
     s = di.CDLagrange(solid, 0.5 * solid.critical_time_step(), pairs)
@@ -503,15 +467,14 @@ def test_a_failed_step_is_not_shown(shared_path):
 FAILING = """
 import resource, shutil, sys
 from pathlib import Path
-sys.path[:0] = [{tests!r}]
 from mpi4py import MPI
-import test_fields
+from support.blocks import dropped
 from dolfinx_impact.output.field_file import FieldFile
 from dolfinx_impact.output.fields import FieldWriter
 comm, folder = MPI.COMM_WORLD, Path(sys.argv[1])
 
 def run(what, path):
-    s = test_fields.dropped("tetrahedron", 2 if path.suffix == ".bp" else 1)
+    s = dropped("tetrahedron", 2 if path.suffix == ".bp" else 1)
     fields = FieldWriter(path, every=1)
     fields.begin(s)
     try:
@@ -527,7 +490,7 @@ def run(what, path):
                 comm.barrier()
             fields(s)
     except OSError as error:
-        print(f"<{{what}} {{path.suffix}} {{i}}: {{error}}>", flush=True)
+        print(f"<{what} {path.suffix} {i}: {error}>", flush=True)
     finally:
         fields.end()
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
@@ -536,7 +499,7 @@ for what in ("limit", "gone"):
     for suffix in ("bp", "xdmf"):
         (folder / what / suffix).mkdir(parents=True, exist_ok=True)
         comm.barrier()
-        run(what, folder / what / suffix / f"a.{{suffix}}")
+        run(what, folder / what / suffix / f"a.{suffix}")
 if comm.size == 1:
     FieldFile._check_space = lambda self, size: None
     run("surprise", folder / "b.bp")
@@ -549,7 +512,7 @@ print("<ended>", flush=True)
 def test_failing_while_running(ranks, launch, tmp_path):
     """One OSError on every rank, no hang, and what was written before can be read."""
     script = tmp_path / "script.py"
-    script.write_text(FAILING.format(tests=str(Path(__file__).parent)))
+    script.write_text(FAILING)
     done = launch([script, tmp_path], ranks=ranks, timeout=90)
     out = done.stdout
     assert done.returncode == 0 and "Traceback" not in done.stderr, out + done.stderr

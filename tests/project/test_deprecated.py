@@ -12,6 +12,7 @@ import ufl
 from basix.ufl import element
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
+from support.paths import ROOT
 
 import dolfinx_impact as di
 from dolfinx_impact import _deprecated
@@ -20,7 +21,6 @@ from dolfinx_impact.integrators.delassus_lumped import lumped_delassus
 
 pytestmark = pytest.mark.serial
 
-ROOT = Path(__file__).parents[1]
 FLOOR = di.Plane((0.0, 0.0), (0.0, 1.0))
 OLD_CLASSES = [(module, *pair) for module, names in _deprecated.NAMES.items() for pair in names.items()]
 

@@ -2,11 +2,11 @@
 
 import select
 import subprocess
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-BUILD = Path(__file__).parent.parent / "docker" / "build.bash"
+BUILD = ROOT / "docker" / "build.bash"
 
 #: A line of the builder, and the beginning of what is shown of it.
 SHOWN = {

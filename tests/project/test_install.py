@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-ROOT = Path(__file__).parent.parent
 PARTS = ["pyproject.toml", "README.md", "LICENSE", "dolfinx_impact", "meshes"]
 
 

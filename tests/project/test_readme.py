@@ -1,14 +1,14 @@
 """The README says what is so."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.paths import ROOT
 
 import dolfinx_impact as di
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+README = (ROOT / "README.md").read_text()
 
 
 def test_ball_of_the_readme():
@@ -78,6 +78,6 @@ def test_every_scheme_is_in_the_table():
 
 
 def test_versions_are_those_of_the_package():
-    project = (Path(__file__).parent.parent / "pyproject.toml").read_text()
+    project = (ROOT / "pyproject.toml").read_text()
     assert f'version = "{di.__version__}"' in project
     assert f"version = {{{di.__version__}}}" in README

@@ -6,21 +6,31 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-import restarts
-from conftest import _environment
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
-from restarts import SETUPS, STEEL, block, difference, divided, go_on, kept, line, rubber, same_bits, whole
+from support import restarts
+from support.processes import environment
+from support.restarts import (
+    SETUPS,
+    STEEL,
+    block,
+    difference,
+    divided,
+    go_on,
+    kept,
+    line,
+    rubber,
+    same_bits,
+    whole,
+)
 
 import dolfinx_impact as di
 from dolfinx_impact import SCHEMES, Checkpoint, StepControl, checkpoint, simulate
 
 COMM = MPI.COMM_WORLD
-HERE = str(Path(__file__).parent)
 
 
 def bar_scheme(name):
@@ -452,9 +462,8 @@ def test_a_folder_that_is_removed(shared_path):
 
 FULL = """
 import resource, signal, sys
-sys.path.insert(0, sys.argv[2])
 from pathlib import Path
-from restarts import rubber, whole
+from support.restarts import rubber, whole
 from dolfinx_impact import Checkpoint
 path = Path(sys.argv[1])
 whole(rubber, steps=20, checkpoint=Checkpoint(path, every=20))
@@ -474,7 +483,7 @@ def test_a_full_disk(ranks, launch, tmp_path):
     program.write_text(FULL)
     path = tmp_path / "kept" / "run"
     path.parent.mkdir()
-    done = launch([program, path, HERE], ranks=ranks)
+    done = launch([program, path], ranks=ranks)
     told = "was not written (File too large); an earlier one is intact"
     assert done.stdout.count(told) == ranks, done.stderr
     assert [p.name for p in path.parent.iterdir()] == ["run"]
@@ -483,8 +492,7 @@ def test_a_full_disk(ranks, launch, tmp_path):
 
 ENDLESS = """
 import os, sys
-sys.path.insert(0, sys.argv[2])
-from restarts import rubber
+from support.restarts import rubber
 from dolfinx_impact import Checkpoint, simulate
 from dolfinx_impact.simulation.checkpoint import Stored
 scheme, v0 = rubber()
@@ -509,8 +517,8 @@ def test_killed_at_a_hundred_moments(spawn, tmp_path):
     kept(rubber, path, at=2, steps=3)
     rng, seen, left = np.random.default_rng(7), set(), 0
     with subprocess.Popen(
-        [sys.executable, program, path, HERE],
-        env=_environment(),
+        [sys.executable, program, path],
+        env=environment(),
         text=True,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

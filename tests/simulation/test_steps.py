@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.restarts import rubber, whole
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
@@ -60,7 +61,6 @@ def test_impulses_between_samples_are_summed():
 
 def test_stored_energy_is_that_of_the_samples():
     """Energies of samples every few steps equal those of runs that sample every step."""
-    from restarts import rubber, whole
 
     class Counted:
         def __init__(self, needs_energies):

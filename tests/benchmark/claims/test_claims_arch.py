@@ -3,10 +3,10 @@
 import dataclasses
 import functools
 
-import flips
 import matplotlib.figure
 import numpy as np
 import pytest
+from support import flips
 
 from dolfinx_impact.benchmark import discrete_arch as case
 from dolfinx_impact.benchmark.claims import arch, arch_runs

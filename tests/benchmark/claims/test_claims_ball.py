@@ -5,8 +5,8 @@ import functools
 
 import numpy as np
 import pytest
-from flips import check
 from matplotlib.figure import Figure
+from support.flips import check
 
 from dolfinx_impact import AcaryBonnefon, Integrator
 from dolfinx_impact.benchmark.claims import ball, ball_figures

@@ -2,9 +2,9 @@
 
 import copy
 
-import flips
 import numpy as np
 import pytest
+from support import flips
 
 from dolfinx_impact import AcaryBonnefon
 from dolfinx_impact.benchmark.claims import bar

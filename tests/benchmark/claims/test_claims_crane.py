@@ -2,9 +2,9 @@
 
 import copy
 
-import flips
 import numpy as np
 import pytest
+from support import flips
 
 from dolfinx_impact.benchmark.claims import crane, hati
 from dolfinx_impact.benchmark.claims.bar_measures import DISSIPATIVE

@@ -3,9 +3,9 @@
 import copy
 import re
 
-import flips
 import numpy as np
 import pytest
+from support import flips
 
 from dolfinx_impact.benchmark import hertz_sphere
 from dolfinx_impact.benchmark.claims import known

@@ -1,9 +1,9 @@
 """What is said of the Van der Pol oscillator: every verdict, how it turns, the reference, the figures."""
 
-import flips
 import matplotlib.figure
 import numpy as np
 import pytest
+from support import flips
 
 from dolfinx_impact.benchmark.claims import oscillator, oscillator_figures, oscillator_runs
 from dolfinx_impact.benchmark.convergence import norm35, order

@@ -2,9 +2,9 @@
 
 import time
 
-import flips
 import numpy as np
 import pytest
+from support import flips
 
 from dolfinx_impact.benchmark.claims.bar import TchamwaWielgosz
 from dolfinx_impact.benchmark.claims.signorini_exact import CLAIMS

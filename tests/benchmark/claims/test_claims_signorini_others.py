@@ -1,8 +1,8 @@
 """The claims on penalty, contact in velocity and modified mass: which hold, and that each turns."""
 
-import flips
 import numpy as np
 import pytest
+from support import flips
 
 from dolfinx_impact.benchmark.claims import signorini_others as others
 from dolfinx_impact.benchmark.claims import signorini_phases as phases
