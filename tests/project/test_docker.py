@@ -1,0 +1,37 @@
+"""Output of docker/run while it builds the image."""
+
+import select
+import subprocess
+
+import pytest
+from support.paths import ROOT
+
+BUILD = ROOT / "docker" / "build.bash"
+
+#: A line of the builder, and the beginning of what is shown of it.
+SHOWN = {
+    "docker/run: installing mmdebstrap": "docker/run: installing mmdebstrap\n",
+    "STEP 3/6: RUN apt-get install": "  STEP 3/6: RUN",
+    "#7 [env 2/6] RUN apt-get update": "  #7 [env 2/6]",
+    "COMMIT localhost/dolfinx_impact:trixie": "  storing the image (a minute or two",
+    "#12 exporting to image": "  storing the image (a minute or two",
+}
+
+
+@pytest.mark.serial
+def test_progress_comes_line_by_line():
+    with subprocess.Popen(
+        ["bash", "-euo", "pipefail", "-c", 'name= SUITE= cache_root=; source "$0"; show_progress', BUILD],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    ) as shell:
+        for line, shown in SHOWN.items():
+            shell.stdin.write(f"Selecting package\n#7 3.1 Get:1 trixie/main [14 kB]\n{line}\n")
+            assert select.select([shell.stderr], [], [], 5.0)[0], "nothing is shown before the end"
+            assert shell.stderr.readline().startswith(shown)
+        shell.stdin.write("Setting up python3 (3.13) ...\n" * 200)
+        shell.stdin.close()
+        assert shell.stderr.read() == 2 * "  Setting up python3 (3.13) ...\n"
+        assert shell.wait() == 0
