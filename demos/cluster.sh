@@ -33,7 +33,7 @@ Settings (environment):
   PYTHON      default python3
   MPI         of srun, for example pmix (`srun --mpi=list` shows all); default: the site's own
   AGAIN       yes: the job puts itself into the queue again until the run is at its end
-Ranks: --nodes times --ntasks-per-node of sbatch; README.md, "Large runs", says how many pay.
+Ranks: --nodes times --ntasks-per-node of sbatch; .docs/performance.md says how many pay.
 END
 }
 

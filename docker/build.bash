@@ -3,6 +3,7 @@
 build_container=$name-build
 base=$name-base:$SUITE
 scratch=$cache_root/build
+certificates=/etc/ssl/certs/ca-certificates.crt
 
 # One build at a time, in the storage of all of root's calls or in the daemon of the caller.
 lock() {
@@ -87,6 +88,8 @@ build_with_engine() {
     if [ "$engine" = buildah ]; then
         export TMPDIR=$scratch
         seed_base_image
+        # Inside the build pip does not know the certificates that only this machine trusts.
+        [ ! -f "$certificates" ] || arguments+=(-v "$certificates:/etc/ssl/machine.crt:ro")
         buildah bud --pull-never --from "localhost/$base" "${arguments[@]}" "$checkout"
     else
         "$engine" build "${arguments[@]}" "$checkout"
@@ -95,10 +98,11 @@ build_with_engine() {
 
 # Line by line as they come: some awks read a pipe in blocks.
 show_progress() {
-    local line packages=0 step='^(STEP|Step|#[0-9]+ \[)' last='^(COMMIT |#[0-9]+ exporting to image)'
+    local line packages=0 own='^(#[0-9]+ [0-9.]+ )?(docker/run: .*)'
+    local step='^(STEP|Step|#[0-9]+ \[)' last='^(COMMIT |#[0-9]+ exporting to image)'
     while IFS= read -r line; do
-        if [[ $line == docker/run:* ]]; then
-            echo "$line"
+        if [[ $line =~ $own ]]; then
+            echo "${BASH_REMATCH[2]}"
         elif [[ $line =~ $step ]]; then
             echo "  ${line:0:90}"
         elif [[ $line =~ $last ]]; then

@@ -6,10 +6,10 @@ import types
 
 import numpy as np
 import pytest
-from support.paths import DATA, ROOT
+from support.paths import DATA
 
 import dolfinx_impact as di
-from dolfinx_impact.integrators.catalogue import CLASSES, table
+from dolfinx_impact.integrators.catalogue import CLASSES
 from dolfinx_impact.integrators.catalogue_entry import OF_THE_CONTACT
 from dolfinx_impact.integrators.constants import PARTS
 from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
@@ -183,13 +183,6 @@ def test_a_users_constant_that_is_kept_nowhere_is_asked_for(shared_path):
     di.checkpoint.save(shared_path / "run", kept)
     with pytest.raises(ValueError, match="'rate': 2.0.*, this one's .*'rate': 3.0"):
         di.checkpoint.load(shared_path / "run", hanging(Keeping, rate=3.0))
-
-
-def test_the_tables_of_the_readme_are_those_of_the_classes():
-    readme = (ROOT / "README.md").read_text()
-    numbered = [name for name in CLASSES if name.startswith("dep-")]
-    assert table(*(name for name in CLASSES if name not in numbered)) in readme
-    assert table(*numbered, papers=False) in readme
 
 
 def test_system_and_step_of_a_users_scheme_may_have_any_name():
