@@ -7,6 +7,7 @@ from .cases.impacting_bar import claims as bar
 from .cases.rotating_spring import claims as spring
 from .cases.signorini import claims as signorini
 from .cases.solids import claims as known
+from .cases.solids import figures as known_figures
 from .cases.split_bar import claims as hati
 from .cases.two_bars import claims as two_bars
 from .cases.van_der_pol import claims as oscillator
@@ -19,4 +20,6 @@ _MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, cran
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
 #: All figures, case by case.
-FIGURES: tuple[Figure, ...] = tuple(figure for module in _MODULES for figure in module.FIGURES)
+FIGURES: tuple[Figure, ...] = tuple(
+    figure for module in (*_MODULES[:-1], known_figures) for figure in module.FIGURES
+)

@@ -9,8 +9,7 @@ from support import flips
 
 from dolfinx_impact.benchmark.cases.solids import claims as known
 from dolfinx_impact.benchmark.cases.solids import hertz_sphere
-from dolfinx_impact.benchmark.cases.solids.figures import contact_force, flown
-from dolfinx_impact.benchmark.cases.solids.measures import (
+from dolfinx_impact.benchmark.cases.solids.claims import (
     ABOVE,
     BELOW,
     BOTH,
@@ -27,6 +26,7 @@ from dolfinx_impact.benchmark.cases.solids.measures import (
     SLIDING,
     WAVE,
 )
+from dolfinx_impact.benchmark.cases.solids.figures import contact_force, flown
 from dolfinx_impact.benchmark.runs import Runs
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
