@@ -22,8 +22,9 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh, parallel, plot, statics
-from dolfinx_impact.benchmark import crane, crane_record
-from dolfinx_impact.benchmark.crane_events import EventLog
+from dolfinx_impact.benchmark.cases.bridge_crane import model as crane
+from dolfinx_impact.benchmark.cases.bridge_crane import record as crane_record
+from dolfinx_impact.benchmark.cases.bridge_crane.events import EventLog
 from dolfinx_impact.plot import frames
 
 h, t_end, sample = 1e-5, 1.0, 1e-3  # [s]

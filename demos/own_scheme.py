@@ -29,7 +29,7 @@ from mpi4py import MPI
 import dolfinx_impact as di
 from dolfinx_impact import exact, mesh, plot
 from dolfinx_impact.algebra import complementarity
-from dolfinx_impact.benchmark import report
+from dolfinx_impact.benchmark.report import build as report
 
 # %% [markdown]
 # ## The scheme

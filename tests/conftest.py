@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import hypothesis
 import pytest
 from mpi4py import MPI
+from support.processes import end, environment
 
-import dolfinx_impact
 from dolfinx_impact.benchmark.runs import Runs
 
 hypothesis.settings.register_profile(
     "repeatable", derandomize=True, deadline=None, database=None, max_examples=25
 )
 hypothesis.settings.load_profile("repeatable")
-
-_PACKAGE = Path(dolfinx_impact.__file__).resolve().parents[1]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -59,27 +55,6 @@ def pytest_runtest_teardown():
     MPI.COMM_WORLD.barrier()
 
 
-def _environment():
-    # Not the caller's own place in an MPI job, which a second mpirun would take for its own.
-    kept = {n: v for n, v in os.environ.items() if not n.startswith(("PMIX_", "OMPI_COMM_WORLD_"))}
-    kept["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
-    return kept
-
-
-def _end(process):
-    """End a process and all that it started; mpirun needs a chance to end its ranks itself."""
-    for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            break
-        try:
-            process.wait(patience)
-        except subprocess.TimeoutExpired:
-            continue
-    return process.communicate()
-
-
 @pytest.fixture
 def spawn():
     """``spawn(arguments, ranks=1, cwd=None)``: a running Python process, ended after the test."""
@@ -92,7 +67,7 @@ def spawn():
         process = subprocess.Popen(
             command,
             cwd=cwd,
-            env=_environment(),
+            env=environment(),
             text=True,
             start_new_session=True,
             stdin=subprocess.DEVNULL,
@@ -105,7 +80,7 @@ def spawn():
     yield start
     for process in running:
         if process.poll() is None:
-            _end(process)
+            end(process)
 
 
 @pytest.fixture
@@ -117,7 +92,7 @@ def launch(spawn):
         try:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
-            out, err = _end(process)
+            out, err = end(process)
             pytest.fail(f"{arguments} on {ranks} ranks took more than {timeout} s:\n{out}\n{err}")
         return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 

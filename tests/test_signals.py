@@ -1,11 +1,10 @@
 """Signals are exact where they can be, and files that are no records are refused with the reason."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.paths import DATA
 
 from dolfinx_impact import signals
 from dolfinx_impact.signals import STANDARD_GRAVITY, Signal
@@ -13,7 +12,7 @@ from dolfinx_impact.signals import STANDARD_GRAVITY, Signal
 pytestmark = pytest.mark.serial
 
 # North-south component of El Centro, 1940, in the version of Peknold: the record as it is usually handed on.
-EL_CENTRO = Path(__file__).parent / "data" / "elcentro-1940-ns.AT2"
+EL_CENTRO = DATA / "elcentro-1940-ns.AT2"
 STEPS = st.sampled_from([1e-3, 0.02, 0.005, 1 / 3, 0.1, 2.857142857142857e-7, 7.0])
 VALUES = st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=60)
 SIGNALS = st.builds(Signal, STEPS, VALUES.map(np.array))

@@ -128,11 +128,11 @@ def main(arguments: list[str] | None = None) -> int:
                 given.case, given.scheme, given.set, given.out, allow_unstable=given.allow_unstable, keep=keep
             )
         elif given.command == "report":
-            from . import report
+            from .report import build as report
 
             report.write(given.cases, given.schemes, given.out, jobs=given.jobs)
         else:
-            from . import speed
+            from .speed import main as speed
 
             speed.measure(given.case, given.dofs or [100_000, 1_000_000])
     except SystemExit as stop:  # code of the user's

@@ -18,6 +18,7 @@ from ..integrators.step_buffer import Steps
 from ..output.observer import Observer, ObserverLike
 from ..output.result import Result
 from .sketch import Sketch
+from .verdict import Verdict
 
 #: Parameters of a run by name.
 Values = Mapping[str, Any]
@@ -31,28 +32,6 @@ COMMON = {
     "every": Option(1, "steps", "steps between samples of the history"),
     "gap_tolerance": Option(1e-12, "m", "a gap up to this counts as closed"),
 }
-
-
-@dataclass
-class Verdict:
-    """A claim and what the run says of it."""
-
-    claim: str
-    measured: float
-    expected: float
-    tolerance: float
-    reproduced: bool
-
-    @classmethod
-    def equal(cls, claim: str, measured: float, expected: float, tolerance: float) -> Verdict:
-        """Measured within ``tolerance`` (absolute) of what is expected."""
-        fits = bool(abs(measured - expected) <= tolerance)
-        return cls(claim, float(measured), float(expected), float(tolerance), fits)
-
-    @classmethod
-    def below(cls, claim: str, measured: float, limit: float) -> Verdict:
-        """Measured magnitude at most ``limit``."""
-        return cls(claim, float(measured), 0.0, float(limit), bool(abs(measured) <= limit))
 
 
 def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,9 +19,10 @@ from ..output.atomic_file import write_whole
 from ..output.result import Result
 from ..simulation.checkpoint import Checkpoint
 from ..simulation.loop import Interrupted, simulate
-from .case import Case, Problem, Verdict
+from .case import Case, Problem
 from .cases import CASES
 from .keeping import Keep
+from .verdict import Verdict
 
 #: Longest text of an error that is kept.
 _LONGEST = 500
@@ -200,7 +200,7 @@ def run(
     if problem.study is not None:
         # The run is kept whatever becomes of the study.
         try:
-            summary["verdicts"] += [asdict(v) for v in problem.study()]
+            summary["verdicts"] += [v.row("claim") for v in problem.study()]
         except Interrupted as stop:
             stop.left = "the run is written, without the verdicts of its study"
             raise
@@ -270,7 +270,7 @@ def _summary(
         "scheme": scheme,
         "parameters": values,
         "results": results,
-        "verdicts": [asdict(v) for v in verdicts],
+        "verdicts": [v.row("claim") for v in verdicts],
         "balance": result.balance,
         "steps": result.steps,
         "dofs": problem.dofs,

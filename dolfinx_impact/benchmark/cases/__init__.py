@@ -1,0 +1,50 @@
+"""The cases of the benchmark by name, and in folders what the papers claim of each.
+
+What runs, times and reports them stands in the folders beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..case import Case
+from .bouncing_ball.case import BOUNCING_BALL
+from .bridge_crane.case import BRIDGE_CRANE
+from .discrete_arch.case import DISCRETE_ARCH
+from .impacting_bar.case import IMPACTING_BAR
+from .rotating_spring.case import ROTATING_SPRING
+from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
+from .solids.cube_drop import CUBE_DROP
+from .solids.free_flight import FREE_FLIGHT
+from .solids.hertz_sphere import HERTZ_SPHERE
+from .solids.oblique_bar import OBLIQUE_BAR
+from .solids.rigid_body import RIGID_BODY
+from .solids.ring_in_cylinder import RING_IN_CYLINDER
+from .solids.sliding_block import SLIDING_BLOCK
+from .solids.spinning_disc import SPINNING_DISC
+from .solids.wave_block import WAVE_BLOCK
+from .split_bar.case import SPLIT_BAR
+from .two_bars.case import TWO_BARS
+from .van_der_pol.case import VAN_DER_POL
+
+CASES: Mapping[str, Case] = {
+    "bouncing-ball": BOUNCING_BALL,
+    "van-der-pol": VAN_DER_POL,
+    "rotating-spring": ROTATING_SPRING,
+    "impacting-bar": IMPACTING_BAR,
+    "discrete-arch": DISCRETE_ARCH,
+    "signorini-impact": SIGNORINI_IMPACT,
+    "signorini-bounces": SIGNORINI_BOUNCES,
+    "two-bars": TWO_BARS,
+    "split-bar": SPLIT_BAR,
+    "bridge-crane": BRIDGE_CRANE,
+    "hertz-sphere": HERTZ_SPHERE,
+    "cube-drop": CUBE_DROP,
+    "rigid-body": RIGID_BODY,
+    "sliding-block": SLIDING_BLOCK,
+    "spinning-disc": SPINNING_DISC,
+    "ring-in-cylinder": RING_IN_CYLINDER,
+    "free-flight": FREE_FLIGHT,
+    "oblique-bar": OBLIQUE_BAR,
+    "wave-block": WAVE_BLOCK,
+}

@@ -1,0 +1,1 @@
+"""The bouncing ball: case, measures, claims and figures of its papers."""

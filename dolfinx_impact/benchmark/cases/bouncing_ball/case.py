@@ -1,0 +1,291 @@
+"""The ball that bounces on the ground: Di Stasio et al. (2019), case 1; Acary and Bonnefon (2011).
+
+One mass under its weight against a rigid ground; for e < 1 its impacts accumulate in finite time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....algebra import kernels
+from ....contact.bound import DofBound
+from ....exact import BouncingBall
+from ....integrators import Integrator, Option, find_scheme
+from ....integrators.step_buffer import Steps
+from ....output.result import Result
+from ....systems.system import PointMasses
+from ... import drawings
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "m": Option(1.0, "kg", "mass"),
+    "gravity": Option(9.81, "m/s2", "acceleration downwards"),
+    "z0": Option(1.0, "m", "height at t = 0"),
+    "v0": Option(0.0, "m/s", "velocity upwards at t = 0"),
+    "restitution": Option(0.8, "-", "Newton's coefficient of the ground"),
+    **COMMON,
+    "courant": Option(None, "-", "refused: the ball has no critical step, give h"),
+    "h": Option(1e-2, "s", "time step"),
+    "t_end": Option(5.0, "s", "end time"),
+}
+#: A ball slower than this rests [m/s].
+RESTING = 1e-3
+
+
+def exact(p: Values) -> BouncingBall:
+    """The solution for the parameters of a run.
+
+    Raises:
+        ValueError: Values that describe no ball above the ground.
+    """
+    return BouncingBall(p["m"], p["gravity"], p["z0"], p["v0"], p["restitution"])
+
+
+def build(p: Values) -> tuple[PointMasses, DofBound]:
+    """The ball and the ground at z = 0."""
+    solution = exact(p)
+    ball = PointMasses(p["m"], load=[-p["m"] * p["gravity"]], labels=["z"], length=solution.top or 1.0)
+    ground = DofBound(
+        ball,
+        0,
+        lower=0.0,
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
+    return ball, ground
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started."""
+    if p["courant"] is not None:
+        raise ValueError("a ball without a spring has no critical time step: give h, not courant")
+    ball, ground = build(p)
+    integrator = find_scheme(scheme).bind(ball, p["h"], ground, p, allow_unstable=allow_unstable)
+    integrator.start(p["z0"], p["v0"])
+    log = BallLog(integrator, p)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        results = measure(log, integrator)
+        return results, verdicts(scheme, results, log, result, p)
+
+    return Problem(integrator, p["t_end"], ball.rows(), log, judge, ball.size)
+
+
+class BallLog(RunLog):
+    """The log of every step with the flights between impacts.
+
+    Args:
+        integrator: The integrator, started.
+        p: Parameters of the run.
+
+    Attributes:
+        heights: Largest position of each flight between two impacts [m]; after :meth:`close` that
+            of the last flight too, if it is past its top.
+        rest_time: From when on the ball was slower than :data:`RESTING` [s]; None for never.
+        rebound_defect: Largest ``|v + e v_before|`` of the steps with an impulse [m/s].
+        energy: Largest energy after the first impact, of motion and height [J]; 0 without impact.
+    """
+
+    state_names = (*RunLog.state_names, "heights", "_state")
+
+    def __init__(self, integrator: Integrator, p: Values) -> None:
+        super().__init__(integrator)
+        self.heights: list[float] = []
+        self._flights = kernels.jit(_follow_flights)
+        self._numbers = np.array([p["restitution"], p["m"], p["gravity"]])
+        #: z and v of the step before, top of the flight, hit, resting since, defect, energy.
+        self._state = np.array([-np.inf, np.nan, np.nan, 0.0, np.nan, 0.0, 0.0])
+        self._tops = np.zeros(0)
+
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        n = steps.count
+        if self._tops.size < n:
+            self._tops = np.zeros(n)
+        count = self._flights(
+            steps.t[:n],
+            steps.u[:n, 0],
+            steps.v[:n, 0],
+            steps.v_t[:n, 0],
+            steps.r[:n, 0],
+            self._numbers,
+            self._state,
+            self._tops,
+        )
+        self.heights += [float(top) for top in self._tops[:count]]
+
+    def close(self) -> None:
+        """Bring the numbers up to the last step; a flight past its top counts."""
+        super().close()
+        z, _, top, _, resting, self.rebound_defect, self.energy = map(float, self._state)
+        self.rest_time = None if np.isnan(resting) else resting
+        if top > 0 and z < top:
+            self.heights.append(top)
+            self._state[2] = np.nan
+
+
+def _follow_flights(
+    t: NDArray,
+    z: NDArray,
+    v: NDArray,
+    v_t: NDArray,
+    r: NDArray,
+    numbers: NDArray,
+    state: NDArray,
+    tops: NDArray,
+) -> int:
+    """Follow the flights; the heights of those that end go into ``tops``, their number is returned."""
+    e, m, gravity = numbers
+    last, v_before, top, hit, resting, defect, energy = state
+    count = 0
+    for i in range(z.size):
+        if r[i] > 0.0:
+            if top > 0.0:
+                tops[count] = top
+                count += 1
+            top, hit = np.nan, 1.0
+            if v_before == v_before:
+                defect = max(defect, abs(v[i] + e * v_before))
+        elif hit > 0.0:
+            top = max(top, z[i]) if top == top else z[i]
+        if hit > 0.0:
+            energy = max(energy, m * (0.5 * v_t[i] ** 2 + gravity * z[i]))
+        if abs(v_t[i]) >= RESTING:
+            resting = np.nan
+        elif resting != resting:
+            resting = t[i]
+        last, v_before = z[i], v[i]
+    state[0], state[1], state[2], state[3] = last, v_before, top, hit
+    state[4], state[5], state[6] = resting, defect, energy
+    return count
+
+
+def measure(log: BallLog, integrator: Integrator) -> dict[str, Any]:
+    """The numbers of a run."""
+    log.close()
+    return {
+        "balance_residual": log.relative_residual(),
+        "h": integrator.dt,
+        "heights": log.heights,
+        "rest_time": log.rest_time,
+        "final_position": float(integrator.u[0]),
+        "impacts": log.contact_phases,
+        "contact_start": log.contact_start,
+        "impulse_sum": log.impulse_sum,
+        "penetration_max": log.deepest,
+        "rebound_defect": log.rebound_defect,
+        "energy_after_impact": log.energy,
+    }
+
+
+def verdicts(scheme: str, results: dict[str, Any], log: BallLog, result: Result, p: Values) -> list[Verdict]:
+    """What the papers say of the scheme, decided from the run."""
+    ball, kind, e = exact(p), find_scheme(scheme).contact, p["restitution"]
+    found = []
+    if result.balance:
+        found.append(balance_verdict(results["balance_residual"], 1e-12, result.steps))
+    if log.contact_start is None:
+        return found
+    if "velocity" in kind:
+        found.append(
+            Verdict.below(
+                "Newton's impact law holds in every step [m/s]",
+                log.rebound_defect,
+                1e-14 * max(1.0, ball.impact_speed),
+            )
+        )
+        found += _rest_verdicts(kind, results, ball, result, p)
+    if "position" in kind and (e == 0 or "velocity" in kind):
+        found.append(
+            Verdict.below(
+                "the ball never penetrates [m]", results["penetration_max"], 1e-13 * max(1.0, ball.top)
+            )
+        )
+    if kind == "velocity" and e == 1 and log.heights:
+        worst = max(abs(height - log.heights[0]) for height in log.heights)
+        found.append(Verdict.below("the ball always reaches the same height [m]", worst, 1e-11 * ball.top))
+    return found + _position_verdicts(scheme, ball, log, result)
+
+
+def _rest_verdicts(
+    kind: str, results: dict[str, Any], ball: BouncingBall, result: Result, p: Values
+) -> list[Verdict]:
+    """The scheme passes the accumulation point, and what is left is the depth of one impact."""
+    tolerance = rest_tolerance(ball, p["h"])
+    if ball.restitution == 1 or p["t_end"] < ball.t_final + tolerance:
+        return []
+    if kind != "velocity" and ball.restitution > 0:
+        # A correction of the position lifts the ball by up to h v, which adds up to g h to the next
+        # impact speed: w' <= e w + g h. It never rests.
+        late = result["t"] >= ball.t_final + tolerance
+        speed = float(abs(result["v_t"][late, 0]).max(initial=0.0))
+        limit = ball.gravity * p["h"] / (1 - ball.restitution)
+        claim = "past the accumulation point it bounces no faster than g h / (1 - e) [m/s]"
+        return [Verdict.below(claim, speed, limit)]
+    rest = p["t_end"] if results["rest_time"] is None else results["rest_time"]
+    passes = Verdict.equal("the ball rests from the accumulation point on [s]", rest, ball.t_final, tolerance)
+    passes = passes.only_if(results["rest_time"] is not None)
+    # A step makes up to h v before the ball is seen to be in the ground.
+    depth = p["h"] * (ball.impact_speed + p["h"] * ball.gravity)
+    return [
+        passes,
+        Verdict.below("it rests within the depth h v of an impact [m]", results["final_position"], depth),
+    ]
+
+
+def rest_tolerance(ball: BouncingBall, h: float) -> float:
+    """How far from the accumulation point a velocity-level scheme may come to rest [s].
+
+    An impact seen d <= h late takes d and the way back out of the ground, d/e, and loses the speed
+    g d (1/e - e): together the rest comes d (1 + e)/e earlier. That holds for the N impacts whose
+    flight takes longer than h; a ball that stays in the ground after them loses a part 1 - e of its
+    speed g h a step until it is below :data:`RESTING`.
+    """
+    e, g = ball.restitution, ball.gravity
+    if e in (0.0, 1.0):
+        return 2 * h
+    decay = -math.log(e)
+    flights = 1 + max(0.0, math.log(2 * max(ball.impact_speed, g * h) / (g * h)) / decay)
+    slow = 1 + max(0.0, math.log(g * h / RESTING) / decay)
+    return h * (flights * (1 + e) / e + slow) + 2 * RESTING / (g * (1 - e))
+
+
+def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Result) -> list[Verdict]:
+    """What Di Stasio et al. (2019), Figures 3 and 4, hold for and against the position level."""
+    found = []
+    if scheme == "paoli-schatzman" and ball.restitution == 1 and log.heights:
+        found.append(
+            Verdict.above(
+                "impacts feed energy: it rises above its first height [m]",
+                max(log.heights),
+                ball.top * (1 + 1e-9),
+            )
+        )
+    if scheme in ("carpenter", "paoli-schatzman") and ball.restitution == 0:
+        away = float(abs(result["u"][:, 0] - ball.position(result["t"])).max())
+        found.append(Verdict.below("the scheme follows the exact solution [m]", away, 1e-11 * ball.top))
+    if scheme == "carpenter-implicit":
+        limit = 1e-3 * float(ball.energy(0.0))
+        found.append(
+            Verdict.above(
+                "the scheme is unstable at the impact: energy left, none is due [J]", log.energy, limit
+            )
+        )
+    return found
+
+
+BOUNCING_BALL = Case(
+    PARAMETERS,
+    NAMED,
+    make,
+    about="A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
+    "time, after which it must rest.",
+    drawing=drawings.bouncing_ball,
+)

@@ -1,0 +1,114 @@
+"""The events of a run of the crane: when a wheel of the trolley comes down on its girder again."""
+
+from __future__ import annotations
+
+import io
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....integrators import Integrator
+from ....simulation.recorder import added
+from ...case import RunLog
+
+HEADER = "time,wheel,time open before,closing velocity,impulse"
+
+
+class Events(NamedTuple):
+    """What happened, one entry an event, ordered by time and then by wheel; each of shape (n,).
+
+    Attributes:
+        time: Time of the step [s].
+        wheel: Number of the wheel, 1 to 4 in the order of the recorded columns.
+        open: Time since the last step in which the wheel had an impulse, or since the start [s].
+        closing: Normal velocity of the wheel towards the girder half a step before [m/s].
+        impulse: Impulse of that step alone [N s].
+    """
+
+    time: NDArray
+    wheel: NDArray
+    open: NDArray
+    closing: NDArray
+    impulse: NDArray
+
+    def longer(self, duration: float) -> int:
+        """Number of events after at least so long a time open [s]; times are rounded."""
+        return int(np.sum(self.open >= duration * (1 - 1e-9)))
+
+    def table(self) -> bytes:
+        """``events.csv``: a line for each, numbers with all their digits."""
+        text = io.BytesIO()
+        formats = ["%.17g", "%d", "%.17g", "%.17g", "%.17g"]
+        np.savetxt(text, np.column_stack(self), formats, delimiter=",", header=HEADER, comments="")
+        return text.getvalue()
+
+
+class EventLog(RunLog):
+    """The log of a run with its events, also where one step of HATI has many fine ones.
+
+    An event is a time step with an impulse at a wheel that had none in the step before; the start is none.
+
+    Args:
+        integrator: The integrator of the crane, whole on every rank, started.
+        normal: See :class:`.RunLog`.
+
+    Attributes:
+        events: The events; after :meth:`close`.
+        widest: Largest gap [m].
+        widest_touching: Largest gap with an impulse [m], -inf for none.
+        impulses: Sum of the impulses of each wheel, shape (p,) [N s].
+        first, last: Sum over the wheels at the start and in the last step [N s].
+    """
+
+    state_names = (
+        *RunLog.state_names,
+        "widest",
+        "widest_touching",
+        "impulses",
+        "first",
+        "last",
+        "_touching",
+        "_last",
+        "_found",
+    )
+
+    def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
+        super().__init__(integrator, normal)
+        points = integrator.r.size
+        self.widest = self.widest_touching = -np.inf
+        self.first = self.last = 0.0
+        self.impulses: NDArray = np.zeros(points)
+        # Nothing that begins at the start is an event.
+        self._touching, self._last = np.ones(points, dtype=bool), np.full(points, np.nan)
+        self._found: list[NDArray] = []
+
+    def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
+        """See :meth:`.RunLog.contacts`."""
+        super().contacts(t, r, gap, before)
+        touching = r > 0
+        self.widest = max(self.widest, float(gap.max()))
+        self.widest_touching = max(self.widest_touching, float(np.max(gap, where=touching, initial=-np.inf)))
+        self.impulses = added(self.impulses, r)
+        if np.isnan(self._last[0]):
+            self._last[:], self.first = t[0], float(r[0].sum())
+        self.last = float(r[-1].sum())
+        came = touching & ~np.vstack([self._touching, touching[:-1]])
+        last = self._last_touched(t, touching)
+        if came.any():
+            steps, wheels = np.nonzero(came)
+            times, where = t[steps], (steps, wheels)
+            columns = times, wheels + 1, times - last[where], 0.0 - before[where], r[where]
+            self._found.append(np.column_stack(columns))
+        self._touching, self._last = touching[-1].copy(), last[-1].copy()
+
+    def _last_touched(self, t: NDArray, touching: NDArray) -> NDArray:
+        """The last time with an impulse before each step, and in the last row after all; (n + 1, p) [s]."""
+        times = np.vstack([self._last, np.where(touching, t[:, None], -np.inf)])
+        return np.asarray(np.maximum.accumulate(times, axis=0))
+
+    def close(self) -> None:
+        """Bring the numbers up to the last step. Collective."""
+        super().close()
+        time, wheel, *others = np.vstack([np.zeros((0, 5)), *self._found]).T
+        self.events = Events(time, wheel.astype(np.intp), *others)

@@ -1,0 +1,278 @@
+"""What the claims on the bridge crane measure: runs, wheels, impacts, oscillations, CPU time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal
+
+from ....output.observer import Observer
+from ....simulation.loop import simulate
+from ...case import RunLog
+from ...claim import FEKAK, Claim
+from ...convergence import at_times, norm35
+from ...runs import FailedRun, Run, Runs
+from ...verdict import Verdict
+from . import case
+
+CASE = "bridge-crane"
+CD, HATI = "cd-lagrange", "hati"
+#: The paper's explicit step [s], its ratio, and a higher one for the small explicit part.
+PAPER_STEP, RATIO, HIGH_RATIO = 1e-3 / 3500, 100, 350
+#: Part of an axis that a line in a figure is wide; and what two curves differ by that look alike.
+LINE, ALIKE = 0.01, 0.05
+#: Oscillations are what is faster [Hz]: ten times the highest frequency of the record.
+OSCILLATION = 200.0
+#: Distance of the samples of long runs [s].
+_SAMPLE = 1e-3
+
+
+@dataclass(frozen=True)
+class Shaking:
+    """How the crane is shaken: once with the paper's steps, once with coarser ones and all samples.
+
+    Attributes:
+        record: The acceleration of the ground.
+        t_end: How long [s].
+        h: The explicit step [s].
+        ratio, high: Ratios with the paper's explicit part and with the small one.
+        step: The coarser step, with which every step is looked at [s].
+        ratios: Ratios that are compared at the coarser step.
+        damped: How long the run with numerical damping takes [s].
+        timed: How long the runs are whose CPU time is measured [s].
+    """
+
+    record: str = "builtin"
+    t_end: float = 1.0
+    h: float = PAPER_STEP
+    ratio: int = RATIO
+    high: int = HIGH_RATIO
+    step: float = 1e-5
+    ratios: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 350)
+    damped: float = 0.7
+    timed: float = 0.05
+
+
+REPORT = Shaking()
+Judge = Callable[[Runs, Shaking], Verdict]
+
+
+class Register(list[tuple[str, str, str, Judge]]):
+    """Claims in the order in which they are entered: id, place, claim and who judges it."""
+
+    def __call__(self, name: str, where: str, claim: str) -> Callable[[Judge], Judge]:
+        """Enters a claim that the decorated function judges."""
+
+        def enter(judge: Judge) -> Judge:
+            self.append((name, where, claim, judge))
+            return judge
+
+        return enter
+
+    def claims(self, shaking: Shaking) -> tuple[Claim, ...]:
+        """Those claims, decided by runs of one length."""
+        return tuple(
+            Claim(f"fekak-crane-{name}", CASE, FEKAK, where, claim, partial(_decide, judge, shaking))
+            for name, where, claim, judge in self
+        )
+
+
+def _decide(judge: Judge, shaking: Shaking, runs: Runs) -> Verdict:
+    return judge(runs, shaking)
+
+
+def explicit(runs: Runs, s: Shaking) -> Run:
+    """Explicit throughout, with the small step; samples 1 ms apart."""
+    return runs(CASE, CD, h=s.h, t_end=s.t_end, record=s.record, every=max(1, round(_SAMPLE / s.h)))
+
+
+def divided(runs: Runs, s: Shaking, partition: str = "paper") -> Run:
+    """HATI with the same step; the paper's explicit part and ratio, or the small one and the high ratio."""
+    ratio = s.ratio if partition == "paper" else s.high
+    every = max(1, round(_SAMPLE / s.h / ratio))
+    return runs(
+        CASE, HATI, h=s.h, t_end=s.t_end, record=s.record, partition=partition, ratio=ratio, every=every
+    )
+
+
+def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None, **more: Any) -> Run:
+    """A run of the whole crane with the coarser step, every step a sample."""
+    return runs(CASE, scheme, **{"h": h or s.step, "t_end": s.t_end, "record": s.record, **more})
+
+
+def of_ratio(runs: Runs, s: Shaking, partition: str, ratio: int) -> Run:
+    """HATI with the coarser step and any ratio; samples a millisecond apart or a coarse step."""
+    every = max(1, round(_SAMPLE / s.step / ratio))
+    return runs(
+        CASE, HATI, h=s.step, t_end=s.t_end, record=s.record, partition=partition, ratio=ratio, every=every
+    )
+
+
+def apart(found: Run, true: Run, name: str, until: float = np.inf) -> float:
+    """Norm (94) of a quantity of ``found`` against ``true``, all wheels, at the times of the rarer samples.
+
+    Args:
+        name: ``u`` or ``v_t`` of the wheels, or an energy.
+        until: Times before this one count [s].
+    """
+    times = min((found["t"], true["t"]), key=len)
+    # The last coarse step may end later than the other run.
+    times = times[times < min(until, found["t"][-1] + 1e-9, true["t"][-1] + 1e-9)]
+    ours, reference = (np.ravel(at_times(run["t"], run[name], times)) for run in (found, true))
+    return norm35(ours, reference)
+
+
+def largest_energy(run: Run) -> float:
+    """The largest kinetic, internal or external energy in the samples [J]."""
+    return max(float(np.abs(run[name]).max()) for name in ("kinetic", "internal", "external"))
+
+
+def lift_off(run: Run) -> float:
+    """The first time at which no wheel presses on its girder [s]; the end for none."""
+    free = np.flatnonzero(~run["r"].any(axis=1))
+    return float(run["t"][free[0] if free.size else -1])
+
+
+def closures(run: Run, wheel: int = 0) -> NDArray:
+    """The samples in which a wheel touches and did not in the one before; every step is a sample."""
+    touching = run["r"][:, wheel] > 0
+    return 1 + np.flatnonzero(touching[1:] & ~touching[:-1])
+
+
+def touches(run: Run, wheel: int = 0) -> NDArray:
+    """How many steps the contacts after each of the :func:`closures` last."""
+    touching = np.append(run["r"][:, wheel] > 0, False)
+    ends = 1 + np.flatnonzero(touching[:-1] & ~touching[1:])
+    began = closures(run, wheel)
+    return np.array([ends[ends > k][0] - k for k in began], dtype=np.intp)
+
+
+def first_impact(run: Run) -> int:
+    """The sample in which a wheel first comes down.
+
+    Raises:
+        FailedRun: None does.
+    """
+    found = closures(run)
+    if not found.size:
+        raise FailedRun("no wheel comes down")
+    return int(found[0])
+
+
+def oscillation(run: Run, above: float = OSCILLATION) -> NDArray:
+    """The part of the wheels' velocities above a frequency [Hz], shape (n, 8) [m/s]."""
+    rate = 1 / float(run["t"][1] - run["t"][0])
+    filtered = signal.butter(4, above, "highpass", fs=rate, output="sos")
+    return np.asarray(signal.sosfiltfilt(filtered, run["v_t"], axis=0))
+
+
+def rms(values: NDArray) -> float:
+    """Root of the mean square; 0 for none."""
+    return float(np.sqrt(np.mean(values**2))) if values.size else 0.0
+
+
+class _Contacts(RunLog):
+    """Contacts of the first wheel in every time step of the scheme, within a window of time."""
+
+    def __init__(self, integrator: Any, window: tuple[float, float]) -> None:
+        super().__init__(integrator)
+        self._window, self.found = window, []  # type: ignore[var-annotated]
+
+    def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
+        inside = (t >= self._window[0]) & (t <= self._window[1])
+        if inside.any():
+            self.found.append(np.column_stack([t, r[:, 0], gap[:, 0]])[inside])
+
+
+def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any) -> NDArray:
+    """Times [s], impulses [N s] and gaps [m] of a wheel in the fine steps of a window, shape (n, 3)."""
+    p = _parameters(runs, scheme, **settings)
+    return _zoomed(runs.scheme(scheme), json.dumps({**p, "t_end": window[1]}, sort_keys=True), window)
+
+
+@lru_cache(maxsize=8)
+def _zoomed(scheme: str, parameters: str, window: tuple[float, float]) -> NDArray:
+    problem = case.make(scheme, json.loads(parameters))
+    log = _Contacts(problem.integrator, window)
+    simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=[log],
+        energies=False,
+        every=10**6,
+        progress=False,
+    )
+    return np.vstack(log.found)
+
+
+def _parameters(runs: Runs, scheme: str, **settings: Any) -> dict[str, Any]:
+    """All parameters of a run with a scheme; they are those of a short one."""
+    short = runs(CASE, scheme, **{**settings, "t_end": 10 * settings["h"]})
+    return dict(short.summary["parameters"])
+
+
+class _Clock(Observer):
+    """Notes the CPU time whenever steps are handed on."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+
+    def follow(self, steps: Any) -> None:
+        self.times.append(time.process_time())
+
+
+def cpu_times(
+    runs: Runs, s: Shaking, chosen: Sequence[tuple[str, dict[str, Any]]], h: float
+) -> tuple[float, ...]:
+    """CPU time of the steps alone [s], energies on: the least of two turns, in which all are run.
+
+    Args:
+        chosen: Schemes and settings.
+        h: Explicit step [s].
+    """
+    parameters = [
+        json.dumps(_parameters(runs, scheme, h=h, **settings), sort_keys=True) for scheme, settings in chosen
+    ]
+    return _cpu_times(tuple(runs.scheme(scheme) for scheme, _ in chosen), tuple(parameters), s.timed)
+
+
+@lru_cache(maxsize=8)
+def _cpu_times(schemes: tuple[str, ...], parameters: tuple[str, ...], timed: float) -> tuple[float, ...]:
+    found = np.full(len(schemes), np.inf)
+    for turn in range(3):
+        for k, (scheme, text) in enumerate(zip(schemes, parameters)):
+            p = json.loads(text)
+            # The first turn is short: it loads what is compiled.
+            p["t_end"] = timed if turn else min(timed, 40 * HIGH_RATIO * p["h"])
+            seconds = _cpu_time(scheme, p)
+            if turn:
+                found[k] = min(found[k], seconds)
+    return tuple(float(seconds) for seconds in found)
+
+
+def _cpu_time(scheme: str, p: dict[str, Any]) -> float:
+    problem, clock = case.make(scheme, p), _Clock()
+    simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        every=10**6,
+        progress=False,
+        observers=[*problem.observers(), clock],
+    )
+    return clock.times[-1] - clock.times[0]
+
+
+def speed(runs: Runs, s: Shaking, partition: str, ratio: int) -> float:
+    """CPU time of the explicit run over that of HATI, at the paper's step."""
+    chosen = [(CD, {}), (HATI, {"partition": partition, "ratio": ratio})]
+    whole, parts = cpu_times(runs, s, chosen, PAPER_STEP)
+    return whole / parts

@@ -1,0 +1,302 @@
+"""The discrete arch that snaps onto a floor: Di Stasio et al. (2019), case 5, mass scaling.
+
+A temporary load on its two middle nodes drives the arch through its limit point; what counts is
+the static configuration that is left. Dofs are positions of the nodes; the supports lie on
+y = 0, the floor on ``y = -floor``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....contact.bound import DofBound
+from ....contact.statics import Equilibrium, static_equilibrium
+from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme
+from ....integrators.step_buffer import Steps
+from ....output.result import Result
+from ....systems.chain import Chain
+from ... import drawings
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "R": Option(1.0, "m", "radius of the arch"),
+    "k": Option(1.0, "N/m", "stiffness of a bar"),
+    "m": Option(1.0, "kg", "mass of every node"),
+    "kappa": Option(1e-4, "N m", "stiffness of a torsion spring (the paper prints 4.16e-3)"),
+    "opening": Option(math.pi / 4, "rad", "total angle of the arch"),
+    "floor": Option(0.065, "m", "distance of the floor below the supports"),
+    "load": Option(1e-3, "N", "force downwards on each of the two middle nodes"),
+    "ramp": Option(100.0, "s", "time over which the load grows"),
+    "release": Option(400.0, "s", "time at which the load is removed"),
+    "damping": Option(0.05, "1/s", "mu of the damping force mu M v"),
+    "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes"),
+    "stop_ratio": Option(0.0, "-", "end where inertia / contact impulse falls below it; 0: never"),
+    "courant": Option(None, "-", "time step over the critical one of the unloaded arch"),
+    **COMMON,
+    "h": Option(0.3, "s", "time step; the other way to give it is courant"),
+    "t_end": Option(900.0, "s", "end time"),
+}
+#: Schemes with contact at velocity level that need no linear system, and the paper's implicit one.
+SCHEME_NAMES = tuple(
+    name
+    for name in NAMED
+    if SCHEMES[name].contact == "velocity" and (SCHEMES[name].explicit or name == "moreau-jean")
+)
+#: What must not change the nodes in contact at the end ("numerical artefacts").
+VARIANTS: tuple[dict[str, float], ...] = (
+    {"m": 0.5, "h": 0.2},
+    {"m": 2.0},
+    {"damping": 0.02},
+    {"damping": 0.1},
+    {"load": 7e-4},
+    {"load": 2e-3},
+    {"h": 0.15},
+    {"h": 0.6},
+)
+SMALL_RATIO = 1e-3
+
+
+def build(p: Values) -> tuple[Chain, DofBound]:
+    """The arch and the floor under its internal nodes.
+
+    Raises:
+        ValueError: Values that describe no arch above a floor.
+    """
+    for name in ("R", "k", "m"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    for name in ("floor", "stop_ratio"):
+        if not (p[name] >= 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be at least 0, but is {p[name]}")
+    names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
+    chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
+    floor = DofBound(
+        chain,
+        [int(dof) for dof in chain.heights],
+        lower=-p["floor"],
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
+    floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
+    return chain, floor
+
+
+def start(scheme: str, p: Values, allow_unstable: bool = False) -> tuple[Chain, Integrator]:
+    """The arch and a scheme that holds it at rest, unloaded, at t = 0."""
+    chain, floor = build(p)
+    h = p["h"] if p.get("courant") is None else p["courant"] * chain.critical_time_step()
+    integrator = find_scheme(scheme).bind(chain, h, floor, p, allow_unstable=allow_unstable)
+    integrator.start(chain.rest, 0.0)
+    return chain, integrator
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started."""
+    chain, integrator = start(scheme, p, allow_unstable)
+    t_end = p["t_end"]
+    if p["stop_ratio"] > 0:
+        t_end = stopping_time(chain, integrator, p)
+        integrator.start(chain.rest, 0.0)
+    log = ArchLog(integrator)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        still = static_equilibrium(chain, -p["floor"], integrator.u)
+        results = measure(log, chain, integrator, still)
+        return results, verdicts(scheme, results, chain, integrator, still, p, log)
+
+    effective = {"h": integrator.dt, "courant": integrator.dt / chain.critical_time_step()}
+    return Problem(
+        integrator,
+        t_end,
+        chain.rows(),
+        log,
+        judge,
+        chain.size,
+        effective=effective,
+        study=lambda: scaling_verdicts(scheme, p),
+    )
+
+
+def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tuple[float, float, float]]:
+    """Run to ``t_end``; time [s], inertia and contact impulse [N s] of every step, as in Figure 25."""
+    for _ in range(max(1, round(t_end / integrator.dt))):
+        integrator.step()
+        yield integrator.t, inertia_impulse(chain, integrator), float(np.sum(integrator.r))
+
+
+def stopping_time(chain: Chain, integrator: Integrator, p: Values) -> float:
+    """First time after ``release`` with a ratio below ``stop_ratio``, or the end; runs until there."""
+    for t, inertia, contact in impulses(chain, integrator, p["t_end"]):
+        if t > p["release"] and abs(inertia) < p["stop_ratio"] * contact:
+            break
+    return integrator.t
+
+
+def inertia_impulse(chain: Chain, integrator: Integrator) -> float:
+    """Vertical impulse of damping in the last step, ``sum of -mu h M v . y`` [N s].
+
+    Di Stasio et al. (2019), termination criteria; v is the velocity that damps: that of the forces
+    in central differences (v_{n+1/2} where they lag), v_theta in the theta method.
+    """
+    if isinstance(integrator, CentralDifferences):
+        v = integrator.v_force
+    else:
+        theta = getattr(integrator, "theta", 0.0)
+        v = (1 - theta) * getattr(integrator, "v_before", integrator.v) + theta * integrator.v
+    return float(-chain.mu * integrator.dt * (chain.mass[1::2] @ v[1::2]))
+
+
+def impulse_ratio(chain: Chain, integrator: Integrator) -> float | None:
+    """Magnitude of :func:`inertia_impulse` over the contact impulse of the step; None without contact."""
+    contact = float(np.sum(integrator.r))
+    return abs(inertia_impulse(chain, integrator)) / contact if contact > 0 else None
+
+
+class ArchLog(RunLog):
+    """The log of every step with the largest speed downwards.
+
+    Attributes:
+        fastest: Largest speed downwards of a node so far [m/s].
+    """
+
+    fastest = 0.0
+    state_names = (*RunLog.state_names, "fastest")
+
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        self.fastest = max(self.fastest, -float(np.min(steps.v[: steps.count, 1::2])))
+
+
+def measure(log: ArchLog, chain: Chain, integrator: Integrator, still: Equilibrium) -> dict[str, Any]:
+    """The numbers of a run; ``static_distance`` is the largest distance of a node from statics."""
+    log.close()
+    return {
+        "balance_residual": log.relative_residual(),
+        "critical_time_step": chain.critical_time_step(),
+        "h": integrator.dt,
+        "active_nodes": _pressing(integrator),
+        "contact_impulse_ratio": impulse_ratio(chain, integrator),
+        "contact_start": log.contact_start,
+        "middle_height": _middle(chain, integrator.u),
+        "penetration_max": log.deepest,
+        "static_distance": distance(integrator.u, still.positions),
+        "static_nodes": list(still.active),
+        "stop_time": integrator.t,
+    }
+
+
+def verdicts(
+    scheme: str,
+    results: dict[str, Any],
+    chain: Chain,
+    integrator: Integrator,
+    still: Equilibrium,
+    p: Values,
+    log: ArchLog,
+) -> list[Verdict]:
+    """What the paper says of the case, decided from the run."""
+    snapped = snapped_equilibrium(chain, p["floor"])
+    active, ratio = results["active_nodes"], results["contact_impulse_ratio"]
+    found = [
+        balance_verdict(
+            results["balance_residual"], 1e-12 if find_scheme(scheme).explicit else 1e-11, integrator.n
+        ),
+        _below_supports(
+            "a static equilibrium on the floor exists: height of its middle [m]",
+            _middle(chain, snapped.positions),
+            bool(snapped.active),
+            p,
+        ),
+        _below_supports(
+            "the arch has snapped and rests on the floor: height of its middle [m]",
+            results["middle_height"],
+            bool(active),
+            p,
+        ),
+        # A node is stopped at the first step that finds it below the floor, and stays at its depth.
+        Verdict.below(
+            "the end is a static equilibrium but for the depth h v of the impact [m]",
+            results["static_distance"],
+            integrator.dt * log.fastest,
+        ),
+        Verdict.equal(
+            "nodes that touch at the end but not in statics, or the reverse",
+            len(set(active) ^ set(still.active)),
+            0,
+            0,
+        ),
+    ]
+    if ratio is not None:
+        limit = p["stop_ratio"] or SMALL_RATIO
+        found.append(Verdict.below("the impulse of inertia vanishes against that of contact", ratio, limit))
+    return found
+
+
+def _below_supports(claim: str, height: float, touches: bool, p: Values) -> Verdict:
+    return Verdict(claim, height, -p["floor"], p["floor"], height < 0 and touches)
+
+
+def snapped_equilibrium(chain: Chain, floor: float) -> Equilibrium:
+    """The equilibrium with the lowest middle that descents from flatter mirrored arches lead to."""
+    ends = []
+    for part in (1.0, 0.75, 0.5, 0.25):
+        mirrored = chain.rest.copy()
+        mirrored[1::2] *= -part
+        ends.append(static_equilibrium(chain, -floor, mirrored))
+    return min(ends, key=lambda end: (not end.active, _middle(chain, end.positions)))
+
+
+def scaling_verdicts(scheme: str, p: Values) -> list[Verdict]:
+    """Neither load, mass, damping nor step change which nodes touch at the end, of the paper's arch.
+
+    The variants change the defaults, whatever the run at hand had; a run without contact is none.
+    """
+    if not find_scheme(scheme).explicit:
+        return []  # the same nodes, at the price of Newton in nine long runs
+    if any(p[name] != PARAMETERS[name].default for name in ("R", "k", "kappa", "opening", "floor")):
+        return []
+    base = {**p, **{name: PARAMETERS[name].default for name in ("m", "damping", "load", "ramp", "release")}}
+    base |= {"h": PARAMETERS["h"].default, "t_end": PARAMETERS["t_end"].default, "courant": None}
+    reference = final_nodes(scheme, base)
+    others = [nodes for nodes in (final_nodes(scheme, {**base, **v}) for v in VARIANTS) if nodes != reference]
+    claim = f"of {len(VARIANTS)} variants of load, mass, damping and step, those that end on other nodes"
+    return [Verdict.equal(claim, len(others), 0, 0).only_if(bool(reference))]
+
+
+def final_nodes(scheme: str, p: Values) -> tuple[int, ...]:
+    """Nodes in contact at the end of a run with the parameters ``p``; nothing is recorded."""
+    _, integrator = start(scheme, p)
+    for _ in range(max(1, round(p["t_end"] / integrator.dt))):
+        integrator.step()
+    return tuple(_pressing(integrator))
+
+
+def distance(x: NDArray, y: NDArray) -> float:
+    """Largest distance between the positions of a node in ``x`` and in ``y`` [m]."""
+    return float(np.max(np.hypot(*(x - y).reshape(-1, 2).T)))
+
+
+def _pressing(integrator: Integrator) -> list[int]:
+    return [int(point) + 1 for point in np.flatnonzero(integrator.r > 0)]
+
+
+def _middle(chain: Chain, x: NDArray) -> float:
+    return float(np.mean(x[[2 * node + 1 for node in chain.middle]]))
+
+
+DISCRETE_ARCH = Case(
+    PARAMETERS,
+    SCHEME_NAMES,
+    make,
+    about="A shallow arch of masses and springs is pushed through and snaps onto a floor. Only the state of "
+    "rest counts, so that its masses are free to choose.",
+    drawing=drawings.discrete_arch,
+)

@@ -1,0 +1,1 @@
+"""The elastic bar that hits a wall: case, measures, claims and figures of its papers."""

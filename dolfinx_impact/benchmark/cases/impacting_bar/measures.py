@@ -1,0 +1,148 @@
+"""What the claims on the impacting bar measure, and the scheme that damps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....contact.base import Contact
+from ....integrators.central_differences import CentralDifferences
+from ....integrators.contact_laws import VelocityLevel
+from ....systems.system import System
+from ...claim import DI_STASIO, Claim
+from ...convergence import at_times, norm35
+from ...runs import Run, Runs
+from ...verdict import Verdict
+from . import case as impacting_bar
+
+CASE = "impacting-bar"
+BOTH = ("cd-lagrange", "moreau-jean")
+DISSIPATIVE = f"{__name__}:TchamwaWielgosz"
+#: Elements, each time twice as many; the step shrinks with them.
+MESHES = (25, 50, 100, 200, 400)
+SIZES = f"{MESHES[0]} to {MESHES[-1]} elements"
+FORECASTS = (0.5, 1.0)
+#: Where within a step the bar reaches the wall is an accident: the wall is moved by these parts of a step.
+PARTS = (0.0, 0.25, 0.5, 0.75)
+PLACES = "four places of the impact in its step"
+
+COURANT = impacting_bar.PARAMETERS["courant"].default
+BAR = impacting_bar.exact({name: option.default for name, option in impacting_bar.PARAMETERS.items()})
+TRANSIT = BAR.length / BAR.wave_speed
+ENERGY = BAR.impulse * BAR.v0 / 4
+_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
+
+
+class TchamwaWielgosz(CentralDifferences):
+    """CD-Lagrange with the displacement of Tchamwa and Wielgosz: explicit, dissipates high frequencies.
+
+    ::
+
+        u_{n+1} = u_n + h v_{n+1/2} + (phi - 1) h (v_{n+1/2} - v_{n-1/2})
+
+    One step multiplies a mode by ``|lambda|^2 = 1 - (phi - 1) (omega h)^2``; stable up to
+    ``h = 2 / (omega_max sqrt(2 phi - 1))``.
+    """
+
+    phi = 1.1
+
+    def __init__(self, system: System, dt: float, contact: Contact | None = None) -> None:
+        super().__init__(system, dt, VelocityLevel(contact), allow_unstable=True)
+
+    def advance(self) -> None:
+        """One step; the change of velocity includes the impulse."""
+        self.u += (self.phi - 1) * self.dt * (self.v - self.v_before)
+        super().advance()
+
+
+class Register(list[Claim]):
+    """Claims in the order in which they are entered."""
+
+    def __call__(
+        self, name: str, where: str, claim: str, paper: str = DI_STASIO
+    ) -> Callable[[_Judge], _Judge]:
+        """Enters a claim that the decorated function judges."""
+
+        def enter(judge: _Judge) -> _Judge:
+            self.append(Claim(name, CASE, paper, where, claim, judge))
+            return judge
+
+        return enter
+
+
+def on_meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
+    """Runs on refined meshes."""
+    return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
+
+
+def hits(runs: Runs, scheme: str, elements: int = 50, courant: float = COURANT, **settings: Any) -> list[Run]:
+    """Runs that reach the wall at different parts of a step."""
+    step = courant * BAR.length / elements / BAR.wave_speed
+    gaps = [BAR.gap - part * step * BAR.v0 for part in PARTS]
+    return [runs(CASE, scheme, elements=elements, courant=courant, gap=gap, **settings) for gap in gaps]
+
+
+def steps_of(found: Sequence[Run]) -> list[float]:
+    """Their time steps [s]."""
+    return [run.results["h"] for run in found]
+
+
+def error(run: Run, name: str, times: NDArray | None = None) -> float:
+    """Norm (35) of ``u`` or ``v_t`` of the contact node against the exact solution with the run's gap."""
+    t = run["t"] if times is None else times
+    bar = replace(BAR, gap=run.summary["parameters"]["gap"])
+    true = bar.displacement(0.0, t) if name == "u" else bar.velocity(0.0, t)
+    return norm35(at_times(run["t"], run[name], t), true)
+
+
+def in_contact(run: Run) -> NDArray:
+    """The samples of the lasting contact, less a tenth of it at both ends."""
+    part = (run["t"] - BAR.contact_start) / (2 * TRANSIT)
+    return (part > 0.1) & (part < 0.9)
+
+
+def position_ripple(run: Run) -> float:
+    """RMS deviation of the node's position from its mean in the lasting contact, over h v0."""
+    return float(np.std(run["gap"][in_contact(run)])) / (run.results["h"] * BAR.v0)
+
+
+def ringing(run: Run) -> tuple[float, float]:
+    """RMS [m/s] and frequency [1/s] of the contact node's velocity L/c to 1.8 L/c after the exact release.
+
+    The front has passed, and its reflection at the far end comes back after 2 L/c only.
+    """
+    since = (run["t"] - BAR.contact_end) / TRANSIT
+    v = run["v_t"][(since > 1) & (since < 1.8), 0]
+    turns = np.count_nonzero(np.diff(np.sign(v - v.mean())))
+    return float(np.std(v)), turns / 2 / (0.8 * TRANSIT)
+
+
+def impulse_ripple(run: Run, mask: NDArray) -> float:
+    """RMS deviation of the impulses from their mean, over the exact force x h."""
+    return float(np.std(run["r"][mask])) / (BAR.force * run.results["h"])
+
+
+def impulse_span(run: Run) -> float:
+    """Peak to peak of the impulses over the exact force x h, from two steps to L/c after the exact impact."""
+    h, since = run.results["h"], run["t"] - BAR.contact_start
+    return float(np.ptp(run["r"][(since > 2 * h) & (since < TRANSIT)])) / (BAR.force * h)
+
+
+def vibrating(run: Run) -> float:
+    """Energy at the end that is not that of the bar's mean velocity, over the initial one."""
+    return 1 - run.results["energy_lost"] - (run.results["rebound_velocity"] / BAR.v0) ** 2
+
+
+def highest_energy(run: Run) -> float:
+    """Largest energy of a run over the initial one."""
+    energy = run["kinetic"] + run["complementary"] + run["internal"]
+    return float(np.max(energy) / energy[0])
+
+
+def listed(found: dict[str, float]) -> str:
+    """Numbers with their names, for a `why`."""
+    return ", ".join(f"{value:.3g} with {name}" for name, value in found.items())

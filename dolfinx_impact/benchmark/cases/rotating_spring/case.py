@@ -1,0 +1,321 @@
+"""The rotating spring in a circular wall: Di Stasio et al. (2019), case 3, angular momentum.
+
+A mass on a spring with a fixed end at the origin, (43), inside a wall concentric to it, so that only
+friction changes the angular momentum. Dofs are the position (x, y).
+
+What a scheme keeps at discrete level differs. Central differences keep
+``u_n ^ m v_{n+1/2} = u_{n+1} ^ m v_{n+1/2}``, which is also ``u_n ^ m v_t``; it is the momentum that
+they report. The momentum that one-step schemes report is ``x ^ m v``; at theta = 1/2 the coupled
+Moreau-Jean scheme keeps ``m (x ^ v + (h^2/4) v ^ a)``, a = F(x)/m, instead. Both change in an
+impact by ``x~ ^ r_t`` alone, x~ the position at which the gap is looked at.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....algebra import kernels
+from ....contact.obstacle_contact import ObstacleContact
+from ....contact.obstacles import Sphere
+from ....integrators import SCHEMES, Integrator, Option, find_scheme
+from ....integrators.step_buffer import Steps
+from ....output.result import Result
+from ....systems.system import PointMasses
+from ... import drawings
+from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "m": Option(1.0, "kg", "mass"),
+    "k": Option(10.0, "N/m", "stiffness of the spring"),
+    "l0": Option(1.0, "m", "relaxed length of the spring"),
+    "x0": Option(0.8, "m", "position at t = 0"),
+    "y0": Option(0.0, "m", "position at t = 0"),
+    "vx0": Option(1.0, "m/s", "velocity at t = 0"),
+    "vy0": Option(2.0, "m/s", "velocity at t = 0"),
+    "radius": Option(1.4, "m", "radius of the wall"),
+    "restitution": Option(1.0, "-", "Newton's coefficient"),
+    "friction": Option(0.0, "-", "Coulomb's coefficient"),
+    "courant": Option(None, "-", "time step over the critical one, 2 sqrt(m/k)"),
+    **COMMON,
+    "h": Option(0.1, "s", "time step; the other way to give it is courant"),
+    "t_end": Option(100.0, "s", "end time"),
+}
+#: Contact at velocity level, or central differences: the other schemes need linear systems.
+SCHEME_NAMES = tuple(name for name in NAMED if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
+#: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
+LAST = 0.8
+
+
+def spring(p: Values) -> PointMasses:
+    """The mass on its spring, (43); the wall's radius is the length.
+
+    Raises:
+        ValueError: Values that describe no spring.
+    """
+    for name in ("m", "k", "radius"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    if not (p["l0"] >= 0 and math.isfinite(p["l0"])):
+        raise ValueError(f"l0 must be at least 0 [m], but is {p['l0']}")
+    distance = math.hypot(p["x0"], p["y0"])
+    if not 0 < distance < p["radius"]:
+        raise ValueError(f"(x0, y0) must lie inside the wall and not at its center, but is {distance} m off")
+    k, l0 = p["k"], p["l0"]
+
+    def internal(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        size = math.hypot(u[0], u[1])
+        pull = k * (1.0 - l0 / size if size > 0 else 0.0)
+        out[0], out[1] = pull * u[0], pull * u[1]
+
+    def energy(u: NDArray) -> float:
+        return 0.5 * k * (math.hypot(u[0], u[1]) - l0) ** 2
+
+    return PointMasses(
+        [p["m"]] * 2,
+        internal=kernels.jit(internal),
+        energy=kernels.jit(energy),
+        labels=["x", "y"],
+        length=p["radius"],
+    )
+
+
+def critical_step(p: Values) -> float:
+    """Of the stretched spring along its axis, its largest stiffness [s]."""
+    return 2.0 * math.sqrt(p["m"] / p["k"])
+
+
+def start(scheme: str, p: Values, allow_unstable: bool = False) -> Integrator:
+    """The scheme, started.
+
+    Raises:
+        ValueError: Values that describe no case; a step above the critical one (explicit schemes).
+    """
+    system = spring(p)
+    wall = ObstacleContact(
+        system,
+        [[0, 1]],
+        Sphere((0.0, 0.0), p["radius"], inside=True),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+        friction=p["friction"],
+    )
+    critical = critical_step(p)
+    h = p["h"] if p.get("courant") is None else p["courant"] * critical
+    integrator = find_scheme(scheme).bind(system, h, wall, p, allow_unstable=allow_unstable)
+    if find_scheme(scheme).explicit and h > (1 + 1e-6) * critical:
+        if not allow_unstable:
+            raise ValueError(f"the time step {h:.6g} s is above the critical one, {critical:.6g} s: lower it")
+        integrator.beyond_limit = True
+    integrator.start([p["x0"], p["y0"]], [p["vx0"], p["vy0"]])
+    return integrator
+
+
+def cross(a: NDArray, b: NDArray) -> float:
+    """``a ^ b`` in the plane."""
+    return float(a[0] * b[1] - a[1] * b[0])
+
+
+class SpinLog(RunLog):
+    """The log of every step with the angular momentum.
+
+    Attributes:
+        first: ``x ^ m v`` at the start [kg m^2/s].
+        last: At the last step.
+        drift: Largest difference to the start so far.
+        kept_drift: The same of what steps without contact keep (see the module; else ``x ^ m v``).
+        largest_gain: Largest growth of the magnitude of that in a step.
+        late_drift: Largest change of that after the time ``settled``.
+        fastest: Largest speed [m/s].
+    """
+
+    state_names = (
+        *RunLog.state_names,
+        "first",
+        "last",
+        "drift",
+        "kept_drift",
+        "largest_gain",
+        "late_drift",
+        "fastest",
+        "_start",
+        "_before",
+        "_late",
+    )
+    fixed_names = ("_settled",)
+
+    def __init__(self, integrator: Integrator, settled: float) -> None:
+        super().__init__(integrator)
+        self._integrator, self._f, self._settled = integrator, np.zeros(2), settled
+        self._start = self._before = self._late = np.nan
+        self.first = self.last = self.drift = self.kept_drift = 0.0
+        self.largest_gain, self.late_drift, self.fastest = 0.0, 0.0, 0.0
+
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        n, mass = steps.count, float(self._integrator.system.mass[0])
+        x, v, v_t = steps.u[:n], steps.v[:n], steps.v_t[:n]
+        momentum = mass * (x[:, 0] * v_t[:, 1] - x[:, 1] * v_t[:, 0])
+        kept = momentum + mass * self._correction(steps)
+        if np.isnan(self._start):
+            self.first, self._start, self._before = momentum[0], kept[0], kept[0]
+        self.last = float(momentum[-1])
+        self.drift = max(self.drift, float(np.max(np.abs(momentum - self.first))))
+        self.kept_drift = max(self.kept_drift, float(np.max(np.abs(kept - self._start))))
+        gains = np.diff(np.abs(kept), prepend=abs(self._before))
+        self.largest_gain, self._before = max(self.largest_gain, float(np.max(gains))), kept[-1]
+        self.fastest = max(self.fastest, float(np.max(np.hypot(v[:, 0], v[:, 1]))))
+        late = kept[steps.t[:n] >= self._settled]
+        if late.size:
+            self._late = late[0] if np.isnan(self._late) else self._late
+            self.late_drift = max(self.late_drift, float(np.max(np.abs(late - self._late))))
+
+    def _correction(self, steps: Steps) -> NDArray:
+        """``(h^2/4) v ^ a`` where a step without contact is the trapezoidal rule, else 0."""
+        s, out = self._integrator, np.zeros(steps.count)
+        if getattr(s, "theta", None) == 0.5 and not getattr(s, "midpoint", False):
+            for i in range(steps.count):
+                s.system.force(steps.t[i], steps.u[i], steps.v[i], self._f)
+                out[i] = s.dt**2 / 4 * cross(steps.v[i], self._f * s.system.inverse_mass)
+        return out
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started."""
+    integrator = start(scheme, p, allow_unstable)
+    log = SpinLog(integrator, LAST * p["t_end"])
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        results = measure(result, log, integrator)
+        return results, verdicts(scheme, results, p, closes=integrator.balance().closes)
+
+    effective = {"h": integrator.dt, "courant": integrator.dt / critical_step(p)}
+    return Problem(integrator, p["t_end"], integrator.system.rows(), log, judge, 2, effective=effective)
+
+
+def measure(result: Result, log: SpinLog, integrator: Integrator) -> dict[str, Any]:
+    """The numbers of a run; ``..._drift``, ``..._gain`` are relative to the momentum at the start."""
+    log.close()
+    scale = abs(log.first) or 1.0
+    gained = (log.last - log.first) * math.copysign(1.0, log.first)
+    kept = float(sum(result[name][-1] for name in ("kinetic", "complementary", "internal")))
+    had = float(sum(result[name][0] for name in ("kinetic", "complementary", "internal")))
+    return {
+        "balance_residual": log.relative_residual(),
+        "h": integrator.dt,
+        "momentum_initial": log.first,
+        "momentum_final": log.last,
+        "momentum_drift": log.drift / scale,
+        "momentum_loss": -gained / scale,
+        "invariant_drift": log.kept_drift / scale,
+        "invariant_gain": log.largest_gain / scale,
+        "invariant_late_drift": log.late_drift / scale,
+        "penetration_max": log.deepest,
+        "step_length": integrator.dt * log.fastest,
+        "energy_lost": 1 - kept / had if had > 0 else 0.0,
+        "contact_start": log.contact_start,
+        "contact_end": log.contact_end,
+        "contact_phases": log.contact_phases,
+        "impulse_sum": log.impulse_sum,
+    }
+
+
+def verdicts(scheme: str, results: dict[str, Any], p: Values, *, closes: bool) -> list[Verdict]:
+    """What the paper says of the case, and what is known of the schemes, decided from the run.
+
+    Args:
+        closes: Whether the energy balance of the scheme is exact.
+    """
+    found = []
+    if closes:
+        limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
+        found.append(balance_verdict(results["balance_residual"], limit, round(p["t_end"] / results["h"])))
+    found.append(
+        Verdict.below(
+            "the mass stays inside the wall but for the way of one step [m]",
+            results["penetration_max"],
+            results["step_length"],
+        )
+    )
+    return found + (_rubbing(results, p) if p["friction"] > 0 else _frictionless(scheme, results, p))
+
+
+def _frictionless(scheme: str, results: dict[str, Any], p: Values) -> list[Verdict]:
+    """Fig. 16, and what takes the place of the angular momentum in the coupled scheme."""
+    found = []
+    if scheme.startswith("cd-lagrange"):
+        found.append(
+            Verdict.below(
+                "the angular momentum keeps its initial value (relative drift)",
+                results["momentum_drift"],
+                1e-12,
+            )
+        )
+    halves = p.get("theta") == p.get("forecast") == 0.5 and p.get("force") == "trapezoid"
+    if scheme == "moreau-jean" and halves:
+        found.append(
+            Verdict.below(
+                "x ^ v + (h^2/4) v ^ a keeps its initial value (relative drift)",
+                results["invariant_drift"],
+                1e-12,
+            )
+        )
+    if scheme == "moreau-jean-decoupled" and halves and _of_the_paper(p) and p["restitution"] == 1:
+        loss = results["momentum_loss"]
+        found.append(
+            Verdict(
+                "the angular momentum loses more than 10 % (relative loss)", loss, 0.1, 0.0, bool(loss > 0.1)
+            )
+        )
+    return found
+
+
+def _rubbing(results: dict[str, Any], p: Values) -> list[Verdict]:
+    """Fig. 18: friction takes angular momentum at every impact, until the mass touches no more."""
+    found = [
+        Verdict.below(
+            "no step increases the angular momentum (largest relative gain)", results["invariant_gain"], 1e-12
+        )
+    ]
+    if _of_the_paper(p) and p["restitution"] == 0 and p["friction"] == 0.2:
+        loss = results["momentum_loss"]
+        found.append(
+            Verdict(
+                "friction decreases the angular momentum (relative loss)",
+                loss,
+                0.0,
+                1e-12,
+                bool(loss > 1e-12),
+            )
+        )
+        found.append(
+            Verdict.below(
+                "the angular momentum ends constant (relative change in the last fifth)",
+                results["invariant_late_drift"],
+                1e-12,
+            )
+        )
+    return found
+
+
+def _of_the_paper(p: Values) -> bool:
+    """Whether spring, wall and start are the paper's, followed over 100 s at its time step."""
+    same = ("m", "k", "l0", "x0", "y0", "vx0", "vy0", "radius", "h")
+    defaults = all(p[name] == PARAMETERS[name].default for name in same)
+    return defaults and p.get("courant") is None and p["t_end"] >= PARAMETERS["t_end"].default
+
+
+ROTATING_SPRING = Case(
+    PARAMETERS,
+    SCHEME_NAMES,
+    make,
+    about="A mass on a spring flies around inside a circular wall. Without friction its energy and its "
+    "angular momentum stay the same for ever.",
+    drawing=drawings.rotating_spring,
+)

@@ -1,0 +1,88 @@
+"""Figures 15 to 18 of Di Stasio et al. (2019): the rotating spring."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ....plot import style
+from ...claim import DI_STASIO, Figure
+from ...runs import Runs
+from .measures import CASE, CD, DECOUPLED, FINE, FINE_LONG, MJ, RUBS, momentum, refined, rubbed
+
+
+def draw_position(runs: Runs, figure: Any, law: dict[str, float], h: float = FINE) -> None:
+    """The paths of the first 5 s inside the wall, Figs. 15 and 17."""
+    axes = figure.add_subplot()
+    fine = refined(runs, h, 0.01, t_end=5, **law)
+    radius, angle = fine.summary["parameters"]["radius"], np.linspace(0, 2 * np.pi, 400)
+    axes.plot(radius * np.cos(angle), radius * np.sin(angle), color="0.6", lw=3, label="wall")
+    axes.plot(*fine["u"].T, **style("exact"), label=f"CD-Lagrange, h = {h:g} s")
+    for scheme, name in ((CD, "CD-Lagrange"), (MJ, "Moreau-Jean")):
+        run = runs(CASE, scheme, t_end=5, **law)
+        axes.plot(*run["u"].T, **{**style(scheme), "markevery": 1}, label=f"{name}, h = 0.1 s")
+    axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    figure.set_size_inches(6.4, 7.2)
+
+
+def draw_momentum(runs: Runs, figure: Any) -> None:
+    """Angular momentum without friction, Fig. 16."""
+    axes = figure.add_subplot()
+    names = {CD: "CD-Lagrange", MJ: "Moreau-Jean (coupled)", DECOUPLED: "Moreau-Jean (decoupled)"}
+    for scheme, name in names.items():
+        run = runs(CASE, scheme)
+        axes.plot(run["t"], momentum(run), **_sparse(scheme), label=f"{name}, h = 0.1 s")
+    true = run.results["momentum_initial"]
+    axes.axhline(true, **style("exact"), zorder=4, label="exact")
+    _finish(axes, figure)
+
+
+def draw_rubbed_momentum(runs: Runs, figure: Any, h: float = FINE_LONG) -> None:
+    """Angular momentum with friction, Fig. 18."""
+    axes = figure.add_subplot()
+    for scheme, name in ((CD, "CD-Lagrange"), (MJ, "Moreau-Jean")):
+        run = runs(CASE, scheme, **RUBS)
+        axes.plot(run["t"], momentum(run), **_sparse(scheme), label=f"{name}, h = 0.1 s")
+    fine = refined(runs, h, 0.1, **RUBS)
+    axes.plot(fine["t"], momentum(fine), **style("exact"), label=f"CD-Lagrange, h = {h:g} s")
+    axes.axhline(rubbed(fine), color="0.0", lw=0.6, label="limit h → 0")
+    _finish(axes, figure)
+
+
+def _sparse(scheme: str) -> dict[str, Any]:
+    """The scheme's look with a marker every 10 s: a swinging line would gather more."""
+    return {**style(scheme), "markevery": (50, 100), "zorder": 3 if scheme == CD else 2}
+
+
+def _finish(axes: Any, figure: Any) -> None:
+    axes.set(xlim=(0, 100), xlabel="time [s]", ylabel="angular momentum [kg m²/s]")
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+
+
+FIGURES: tuple[Figure, ...] = (
+    Figure(
+        "distasio-fig15",
+        CASE,
+        DI_STASIO,
+        "Fig. 15",
+        "Position without friction, first 5 s",
+        partial(draw_position, law={}),
+    ),
+    Figure("distasio-fig16", CASE, DI_STASIO, "Fig. 16", "Angular momentum without friction", draw_momentum),
+    Figure(
+        "distasio-fig17",
+        CASE,
+        DI_STASIO,
+        "Fig. 17",
+        "Position with friction, first 5 s",
+        partial(draw_position, law=RUBS),
+    ),
+    Figure(
+        "distasio-fig18", CASE, DI_STASIO, "Fig. 18", "Angular momentum with friction", draw_rubbed_momentum
+    ),
+)

@@ -1,0 +1,310 @@
+"""The bar on rigid ground: Doyen, Ern and Piperno (2011), one impact and bounces under its weight.
+
+The bar stands along x, its contact end at x = 0. Displacements are measured from the bar undeformed
+on the ground: ``u = h0`` at the start, and ``u`` of the bottom node is the gap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .... import mesh, parallel
+from ....contact.obstacles import Plane
+from ....contact.rigid_contact import RigidContact
+from ....exact import SignoriniBar
+from ....integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
+from ....integrators.step_buffer import Steps
+from ....materials import LinearElastic
+from ....output.result import Result
+from ....simulation.recorder import added
+from ....systems.solid import Solid
+from ... import drawings
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+#: Time step unless given, of implicit and of explicit schemes [s].
+IMPLICIT_STEP, EXPLICIT_STEP = 5e-3, 2.5e-3
+#: Part of the contact phase that is left out at both ends where forces are compared: 0.1 s of 2/3 s.
+ENDS = 0.15
+#: A force up to this part of ``E v_f / c`` is rounding of a gap that just closes, no contact.
+NO_FORCE = 1e-8
+
+
+def _parameters(v0: float, g0: float, t_end: float) -> dict[str, Option]:
+    return {
+        "elements": Option(100, "-", "elements along the bar"),
+        "E": Option(900.0, "Pa", "Young's modulus"),
+        "rho": Option(1.0, "kg/m3", "density"),
+        "length": Option(10.0, "m", "length of the bar, its section is 1 m2"),
+        "h0": Option(5.0, "m", "height of the bottom at t = 0"),
+        "v0": Option(v0, "m/s", "speed downwards at t = 0"),
+        "g0": Option(g0, "m/s2", "acceleration downwards"),
+        "restitution": Option(0.0, "-", "Newton's coefficient of the contact node"),
+        **COMMON,
+        "courant": Option(None, "-", "c h / (length of an element)"),
+        "h": Option(None, "s", f"time step (default: {IMPLICIT_STEP}, explicit schemes {EXPLICIT_STEP})"),
+        "t_end": Option(t_end, "s", "end time"),
+        # Impacts fall on a step: whether the gap is closed there must not depend on rounding.
+        "gap_tolerance": Option(1e-9, "m", "a gap up to this counts as closed"),
+    }
+
+
+def exact(p: Values) -> SignoriniBar:
+    """The solution for the parameters of a run.
+
+    Raises:
+        ValueError: Values that describe no bar above the ground.
+    """
+    return SignoriniBar(p["E"], p["rho"], p["length"], p["h0"], p["v0"], p["g0"])
+
+
+def build(p: Values) -> tuple[Solid, RigidContact]:
+    """Bar and ground. Collective."""
+    if not 1 <= p["elements"] <= 10_000_000:
+        raise ValueError(f"elements must be 1 to 10000000, but is {p['elements']}")
+    named = mesh.read(
+        mesh.package_mesh("bar.geo"),
+        gdim=1,
+        parameters={"dimension": 1, "length": p["length"], "elements": p["elements"]},
+    )
+    bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"]), gravity=[-p["g0"]])
+    ground = RigidContact(
+        bar,
+        "contact",
+        Plane([0.0], [1.0]),
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
+    return bar, ground
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started. Collective."""
+    solution = exact(p)
+    bar, ground = build(p)
+    transit = p["length"] / p["elements"] / solution.wave_speed
+    h = p["h"]
+    if h is None:
+        usual = EXPLICIT_STEP if find_scheme(scheme).explicit else IMPLICIT_STEP
+        h = usual if p["courant"] is None else p["courant"] * transit
+    integrator = find_scheme(scheme).bind(bar, h, ground, p, allow_unstable=allow_unstable)
+    integrator.start(p["h0"], -p["v0"])
+    log = SignoriniLog(integrator, solution)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        results = measure(log, integrator, p)
+        return results, verdicts(scheme, results, integrator, p)
+
+    return Problem(
+        integrator,
+        p["t_end"],
+        bar.rows(bar.nodes("contact")),
+        log,
+        judge,
+        dofs=int(parallel.total(bar.comm, bar.owned)),
+        effective={"h": h, "courant": h / transit},
+    )
+
+
+class SignoriniLog(RunLog):
+    """The log of every step against the exact solution.
+
+    Args:
+        integrator: The integrator, started.
+        solution: The exact solution.
+
+    Attributes:
+        forces, exact_forces: Contact force and the exact one, in the first contact phase of the latter
+            less :data:`ENDS` at both ends, shape (samples,) [N]; empty where the run ends before.
+        energy_changes: Of ``E - F.u`` to the end of 1 and of 4 periods, relative; without gravity to the
+            end of the run, once the bar has left the ground. NaN for what the run does not reach.
+        contact_work: Work of the contact force in the whole run, relative to ``E - F.u`` at the start.
+        error_u: ``sum |u - exact| / sum |exact|`` of the bottom over all steps, as (35) of Di Stasio et
+            al. (2019).
+    """
+
+    state_names = (*RunLog.state_names, "_start", "_at_ends", "_last", "_window", "_sums", "_work", "_t")
+
+    def __init__(self, integrator: Integrator, solution: SignoriniBar) -> None:
+        super().__init__(integrator)
+        self._integrator, self._exact, self._h = integrator, solution, integrator.dt
+        self._ends = np.array([1.0, 4.0]) * solution.period
+        self._start, self._at_ends, self._last = np.nan, np.full(2, np.nan), np.nan
+        self._window: list[NDArray] = []
+        self._work, self._t = 0.0, 0.0
+        self._sums: NDArray = np.zeros(2)
+        least = NO_FORCE * solution.E * solution.impact_speed / solution.wave_speed * integrator.dt
+        touch = self._touch
+        self._touch = lambda t, r, state: touch(t, np.where(r > least, r, 0.0), state)
+
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps. Collective."""
+        super().follow(steps)
+        n = steps.count
+        terms = dict(zip(energy.TERMS, steps.energies[:n].T))
+        kept = terms["kinetic"] + terms["internal"] - terms["external"]
+        local = np.array([steps.u[:n].sum(axis=1), steps.r[:n].sum(axis=1), kept, terms["contact"]])
+        u, r, kept, work = self._comm.allreduce(local, op=MPI.SUM)
+        t = steps.t[:n].copy()
+        self._t, self._work = float(t[-1]), float(work[-1])
+        self._follow_force(t, r)
+        self._follow_energy(t, kept)
+        true = self._exact.displacement(0.0, t)
+        known = np.isfinite(true)
+        self._sums = added(self._sums, np.column_stack([np.abs(u - true), np.abs(true)])[known])
+
+    def _follow_force(self, t: NDArray, r: NDArray) -> None:
+        left = ENDS * 2 * self._exact.transit
+        # Samples at the very ends count, whatever the rounding.
+        inside = t >= self._exact.contact_start + left - 1e-6 * self._h
+        inside &= t <= self._exact.contact_end - left + 1e-6 * self._h
+        # Some schemes have the force of a step in a balance within it.
+        acts = t[inside] + self._integrator.r_shift * self._h
+        self._window.append(np.column_stack([r[inside] / self._h, self._exact.force(acts)]))
+
+    def _follow_energy(self, t: NDArray, kept: NDArray) -> None:
+        if np.isnan(self._start):
+            self._start = kept[0]
+        self._last = kept[-1]
+        for i, end in enumerate(self._ends):
+            distances = np.abs(t - end)
+            if distances.min() <= (0.5 + 1e-6) * self._h:
+                self._at_ends[i] = kept[distances.argmin()]
+
+    def close(self) -> None:
+        """Bring the numbers up to the last step. Collective."""
+        super().close()
+        bar, left = self._exact, ENDS * 2 * self._exact.transit
+        if bar.g0 == 0 and left_ground(bar, self._t):
+            self._at_ends[0] = self._last
+        weight = bar.g0 * self._integrator.body.total_mass  # type: ignore[attr-defined]
+        had = self._start + weight * bar.h0
+        self.energy_changes = (self._at_ends - self._start) / had if had > 0 else np.full(2, np.nan)
+        self.contact_work = self._work / had if had > 0 else np.nan
+        self.forces, self.exact_forces = np.concatenate(self._window).T
+        if self._t < bar.contact_end - left - self._h:
+            self.forces, self.exact_forces = np.zeros((2, 0))
+        self.error_u = self._sums[0] / self._sums[1] if self._sums[1] > 0 else np.nan
+
+
+def left_ground(bar: SignoriniBar, t: float) -> bool:
+    """Whether the bar has left the ground for good, by half a transit, at ``t`` [s]."""
+    return bar.g0 == 0 and t >= bar.contact_end + bar.transit / 2
+
+
+def measure(log: SignoriniLog, integrator: Integrator, p: Values) -> dict[str, Any]:
+    """The numbers of a run; None for what it does not reach. Collective."""
+    log.close()
+    force, away = log.forces, log.forces - log.exact_forces
+    seen = force.size > 0
+    return {
+        "balance_residual": log.relative_residual(),
+        "critical_time_step": integrator.system.critical_time_step(),
+        "h": integrator.dt,
+        "courant": integrator.dt * p["elements"] / exact(p).transit,
+        "contact_start": log.contact_start,
+        "contact_end": log.contact_end,
+        "contact_phases": log.contact_phases,
+        "impulse_sum": log.impulse_sum,
+        "first_force": log.first_impulse / integrator.dt,
+        "force_mean": float(force.mean()) if seen else None,
+        "force_std": float(force.std()) if seen else None,
+        "force_max_deviation": float(np.abs(away).max()) if seen else None,
+        "force_oscillation": float(away.std()) if seen else None,
+        "energy_change_1": _known(log.energy_changes[0]),
+        "energy_change_4": _known(log.energy_changes[1]),
+        "contact_work": _known(log.contact_work),
+        "error_u": _known(log.error_u),
+        "penetration_max": log.deepest,
+    }
+
+
+def _known(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None
+
+
+def verdicts(scheme: str, results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
+    """What the papers say of the scheme and of the case, decided from the run."""
+    chosen, bar, found = find_scheme(scheme), exact(p), []
+    if integrator.balance().closes:
+        limit = 1e-12 if chosen.explicit else 1e-11
+        found.append(balance_verdict(results["balance_residual"], limit, integrator.n))
+    if p["restitution"] > 0:
+        return found
+    if "position" in chosen.contact:
+        found.append(
+            Verdict.below(
+                "the bar never penetrates [m]", results["penetration_max"], 1e-12 * max(bar.h0, bar.length)
+            )
+        )
+    if left_ground(bar, p["t_end"]) and bar.impact_speed > 0 and results["contact_start"] is not None:
+        found += _impact_verdicts(chosen, results, integrator, p)
+    return found
+
+
+def _impact_verdicts(
+    scheme: Scheme, results: dict[str, Any], integrator: Integrator, p: Values
+) -> list[Verdict]:
+    """Verdicts on one impact at uniform speed, without gravity."""
+    bar, h, N = exact(p), integrator.dt, p["elements"]
+    duration = results["contact_end"] - results["contact_start"]
+    # Dispersion spreads the front over (2 N)^(1/3) elements on its way up and down.
+    spread = (2 * N) ** (1 / 3) * bar.transit / N
+    found = [
+        Verdict.equal(
+            "the bar leaves the ground 2 L / c after it touched [s]", duration, 2 * bar.transit, h + spread
+        )
+    ]
+    if scheme.contact == "velocity":
+        found.append(
+            Verdict.below(
+                "it penetrates by no more than a step's approach [m]",
+                results["penetration_max"],
+                (1 + 1e-9) * h * bar.v0,
+            )
+        )
+    if scheme.contact == "velocity" and scheme.explicit:
+        force = bar.rho * bar.length / (2 * N) * bar.v0 / h
+        found += [
+            Verdict.equal(
+                "the first force stops the contact node, m_i v_i / h [N]",
+                results["first_force"],
+                force,
+                1e-9 * force,
+            ),
+            Verdict.equal(
+                "the contact force takes the kinetic energy of the contact node, 1/(2N)",
+                results["contact_work"],
+                -1 / (2 * N),
+                1e-9,
+            ),
+        ]
+    return found
+
+
+def _names() -> tuple[str, ...]:
+    left_out = ("cd-lagrange-implicit", "hati")
+    return tuple(n for n, s in SCHEMES.items() if n not in left_out and s.contact != "none")
+
+
+SIGNORINI_IMPACT = Case(
+    _parameters(v0=10.0, g0=0.0, t_end=2.0),
+    _names(),
+    make,
+    about="An elastic bar hits rigid ground once. The exact contact force is constant, and so shows every "
+    "oscillation that a scheme makes.",
+    drawing=drawings.signorini_impact,
+)
+SIGNORINI_BOUNCES = Case(
+    _parameters(v0=0.0, g0=10.0, t_end=1 + 4 * 16 / 3),
+    _names(),
+    make,
+    about="An elastic bar bounces on rigid ground under its weight. The exact motion is periodic and keeps "
+    "its energy over any number of impacts.",
+    drawing=drawings.signorini_bounces,
+)

@@ -1,0 +1,176 @@
+"""Figures of the solids whose answer is known: what runs give beside theory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....integrators import Integrator
+from ....plot import style
+from ....simulation.loop import simulate
+from ...claim import Figure
+from ...runs import Run, Runs
+from . import claims as c
+from . import cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
+from .spinning import cross
+
+_LABELS = {c.CD: "c.CD-Lagrange", c.MJ: "Moreau-Jean"}
+#: Three curves of one scheme, told apart in grey.
+_LOOKS: tuple[dict[str, Any], ...] = (
+    {"color": "#0b559f", "ls": "-", "marker": "o"},
+    {"color": "#8a2f7d", "ls": "--", "marker": "^"},
+    {"color": "#d1711a", "ls": "-.", "marker": "s"},
+)
+#: Samples of the free flights that are drawn.
+_SAMPLES = 100
+
+
+def _look(k: int) -> dict[str, Any]:
+    return {"lw": 1.4, "ms": 5, "mfc": "white", **_LOOKS[k]}
+
+
+def _below(figure: Any, ax: Any, columns: int, height: float = 4.4) -> None:
+    """One legend for all axes."""
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    figure.set_size_inches(10, height)
+
+
+def contact_force(run: Run, window: float) -> tuple[NDArray, NDArray]:
+    """Middle times [s] and the force of the plane on the whole sphere, a mean over a window [N]."""
+    share = hertz_sphere.SHARES[run.summary["parameters"]["geometry"]]
+    t, impulse = run["t"], np.cumsum(share * run["r"].sum(axis=1))
+    ends = np.arange(window, t[-1], window / 4)
+    gained = np.interp(ends, t, impulse) - np.interp(ends - window, t, impulse)
+    return ends - window / 2, gained / window
+
+
+def draw_force(runs: Runs, figure: Any) -> None:
+    """The force of both schemes over time beside Hertz's, at both speeds."""
+    figure.set_layout_engine("constrained")
+    for ax, v0 in zip(figure.subplots(1, 2), (0.1, hertz_sphere.FASTER)):
+        for scheme in c.BOTH:
+            run = runs(c.HERTZ, scheme, geometry="axisymmetric", resolution=8, v0=v0)
+            hertz = hertz_sphere.exact(dict(run.summary["parameters"]))
+            t, force = contact_force(run, hertz_sphere.WINDOW * hertz.duration)
+            ax.plot(1e6 * t, force, label=_LABELS[scheme], **style(scheme))
+        t = np.linspace(0, run["t"][-1], 601)
+        ax.plot(1e6 * t, hertz.force(t), label="Hertz", **style("exact"))
+        ax.set(xlabel="time [µs]", ylabel="contact force [N]", title=f"{v0:g} m/s")
+        ax.grid(alpha=0.3)
+    _below(figure, ax, 3)
+
+
+def draw_rebound(runs: Runs, figure: Any) -> None:
+    """The rebound of the cube for three coefficients of its nodes as the mesh is refined."""
+    figure.set_layout_engine("constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, scheme in zip(axes, c.BOTH):
+        for k, e in enumerate(cube_drop.RESTITUTIONS):
+            meshes = c.CUBES[scheme]
+            found = [runs(c.CUBE, scheme, elements=n, restitution=e).results["rebound_ratio"] for n in meshes]
+            ax.plot(1 / np.array(meshes), found, label=f"e = {e:g}", **_look(k))
+        ax.set(xlabel="1 / elements a side [-]", ylabel="rebound / v0 [-]", title=_LABELS[scheme])
+        ax.set(xlim=(0, None), ylim=(0.5, 1))
+        ax.grid(alpha=0.3)
+    _below(figure, ax, 3)
+
+
+def draw_errors(runs: Runs, figure: Any) -> None:
+    """Errors of Lame's mode over the element size, and the slopes of degree + 1."""
+    figure.set_layout_engine("constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, scheme in zip(axes, c.BOTH):
+        for k, degree in enumerate(c.DEGREES):
+            n = wave_block.ELEMENTS[2, degree]
+            found = [runs(c.WAVE, scheme, degree=degree, elements=m) for m in (n // 2, 3 * n // 4, n)]
+            size = 1e3 * wave_block.PARAMETERS["side"].default / (n * np.array([0.5, 0.75, 1.0]))
+            error = np.array([r.results["error_displacement"] for r in found])
+            ax.loglog(size, error, label=f"degree {degree}", **_look(k))
+            guide = 0.6 * error[-1] * (size / size[-1]) ** (degree + 1)
+            ax.loglog(size, guide, color="0.6", lw=0.8, ls=_LOOKS[k]["ls"], label=f"slope {degree + 1}")
+        ax.set(xlabel="element size [mm]", ylabel="L2 error after a period [-]", title=_LABELS[scheme])
+        ax.set_xticks((6, 8, 12, 16, 25), ("6", "8", "12", "16", "25"))
+        ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+        ax.grid(alpha=0.3)
+    _below(figure, ax, 3, 4.8)
+
+
+def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
+    """Times [s], energy and angular momentum of the free flight, their changes over those at the start.
+
+    Histories hold the motion of two corners alone: the run is made again, and all nodes are followed.
+    """
+    summary = runs(c.FLIGHT, scheme).summary
+    problem = free_flight.make(runs.scheme(scheme), dict(summary["parameters"]))
+    steps, turning = summary["steps"], []
+    every = max(1, steps // _SAMPLES)
+    system: Any = problem.integrator.system
+    x, momentum, n = system.x[:, :2].ravel(), np.zeros(system.size), system.owned
+
+    def note(s: Integrator) -> None:
+        if s.n % every == 0 or s.n == steps:
+            system.mass_product(s.v, s.mass, momentum)
+            arms, moved = ((x + s.u)[:n].reshape(-1, 2), momentum[:n].reshape(-1, 2))
+            turning.append(cross(arms, moved).sum())
+
+    note(problem.integrator)
+    result = simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=[note],
+        every=every,
+        progress=False,
+    )
+    energy = result["kinetic"] + result["complementary"] + result["internal"]
+    return result["t"], energy / energy[0] - 1, np.array(turning) / turning[0] - 1
+
+
+def draw_flight(runs: Runs, figure: Any) -> None:
+    """Energy and angular momentum of the free flight over time."""
+    figure.set_layout_engine("constrained")
+    axes = figure.subplots(2, 2)
+    for k, scheme in enumerate(c.BOTH):
+        t, *changes = flown(runs, scheme)
+        for ax, change, name in zip(axes[:, k], changes, ("energy", "angular momentum")):
+            ax.plot(t, change, label=_LABELS[scheme], **style(scheme, every=0))
+            ax.set(xlabel="time [s]", ylabel=f"relative change of {name} [-]")
+            ax.grid(alpha=0.3)
+            ax.legend(frameon=False)
+    figure.set_size_inches(10, 7)
+
+
+def draw_sliding(runs: Runs, figure: Any) -> None:
+    """The velocity of the block above and below the angle of friction."""
+    figure.set_layout_engine("constrained")
+    ax = figure.subplots()
+    for k, angle in enumerate((c.BELOW[-1], *c.ABOVE)):
+        for scheme in c.BOTH:
+            run = runs(c.SLIDING, scheme, angle=angle)
+            name = _LABELS[scheme] if k == 0 else None
+            look = style(scheme) if scheme == c.CD else style(scheme, every=0.07)
+            ax.plot(1e3 * run["t"], run["v_t"].mean(axis=1), label=name, **look)
+        t, expected = run["t"], sliding_block.expected_acceleration(dict(run.summary["parameters"]))
+        ax.plot(1e3 * t, expected * t, label="rigid block" if k == 0 else None, **style("exact"))
+        ax.annotate(f"{angle:g}°", (1e3 * t[-1], expected * t[-1]), (4, -3), textcoords="offset points")
+    ax.set(xlabel="time [ms]", ylabel="mean velocity down the plane [m/s]")
+    ax.margins(x=0.07)
+    ax.grid(alpha=0.3)
+    ax.legend(frameon=False, loc="upper left")
+
+
+def _figure(case: str, name: str, source: str, title: str, draw: Callable[[Runs, Any], None]) -> Figure:
+    return Figure(f"{case}-{name}", case, source, case, title, draw)
+
+
+FIGURES: tuple[Figure, ...] = (
+    _figure(c.HERTZ, "force", c.JOHNSON, "Sphere: contact force over time", draw_force),
+    _figure(c.CUBE, "rebound", c.CLOSED, "Cube: rebound for three coefficients of its nodes", draw_rebound),
+    _figure(c.SLIDING, "velocity", c.CLOSED, "Block on a plane with friction 0.3: velocity", draw_sliding),
+    _figure(c.FLIGHT, "kept", c.CONSERVED, "Free flight: energy and angular momentum", draw_flight),
+    _figure(c.WAVE, "errors", c.LAME, "Standing wave: errors over the element size", draw_errors),
+)

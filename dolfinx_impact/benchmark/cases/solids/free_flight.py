@@ -1,0 +1,322 @@
+"""A spinning neo-Hookean body in free flight: what a scheme keeps of momentum, spin and energy.
+
+A plate or a box of sides 1 : 0.6 : 0.3, undeformed at the start, suddenly moves like a rigid body that spins.
+It stretches, swings and goes on for ever; no force acts on it from outside.
+
+Central differences keep ``sum m v_{n+1/2}`` and ``sum x_n ^ m v_{n+1/2}``. The latter equals
+``sum x_{n+1} ^ m v_{n+1/2}``, since a node moves along its velocity, and a kick adds ``h sum x ^ F`` to it,
+which is zero for objective laws. One-step schemes are asked for ``sum x_n ^ M v_n``: theta = 1/2 keeps it
+where the force is that of the mean state (``force=midpoint``), not where it is the mean of the forces at both
+ends. Rounding adds up like a random walk, with the square root of the number of steps; it grows with the
+way flown too, since displacements do.
+
+The discrete energy of central differences, E = kinetic + complementary + internal, swings with the square of
+the step. Defects are those of its mean, over the last less over the first tenth of the steps. What does not
+drift is the energy that central differences conserve up to terms in h^4, with K the tangent stiffness::
+
+    E + h^2/12 (v.K v + F.M^-1 F)
+
+In E a vibration of frequency w counts by ``(h w)^2 / 6`` of its energy less, and its mean may settle
+elsewhere while the first, slow swings pass on to faster ones; the mean of the conserved one stays.
+Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IX (the modified energy of the
+Stoermer-Verlet scheme, to which -h^2/8 F.M^-1 F of the complementary energy is added); for theta = 1/2 Simo,
+Tarnow, Z. angew. Math. Phys. 43 (1992).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .... import parallel
+from ....algebra.operators import SparseRows
+from ....integrators import Integrator, Option, energy, find_scheme
+from ....integrators.central_differences import CentralDifferences
+from ....integrators.step_buffer import Steps
+from ....materials import NeoHookean
+from ....output.observer import ObserverLike
+from ....output.result import Result
+from ....simulation.recorder import added
+from ....systems.solid import Solid
+from ... import drawings
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "dimension": Option(2, "-", "a plate in plane strain, or a box", (2, 3)),
+    "elements": Option(8, "-", "elements along the longest side"),
+    "length": Option(1.0, "m", "longest side; the others are 0.6 and 0.3 of it"),
+    "E": Option(1e5, "Pa", "Young's modulus at rest"),
+    "nu": Option(0.3, "-", "Poisson's ratio at rest"),
+    "rho": Option(1000.0, "kg/m3", "density"),
+    "v0": Option(0.1, "m/s", "speed of the center"),
+    "spin": Option(7.0, "rad/s", "rate of rotation, of a box about nearly its middle axis, which tumbles"),
+    "courant": Option(
+        None, "-", "time step over the critical one at rest (default 0.25 explicit, 2 implicit)"
+    ),
+    **COMMON,
+    "t_end": Option(None, "s", "end time (default 100 000 steps, of implicit schemes 1000)"),
+    "every": Option(100, "steps", "steps between samples of the history"),
+}
+SIDES = (1.0, 0.6, 0.3)
+#: Steps and Courant number by default, of explicit schemes and of others.
+STEPS, COURANT = {True: 100_000, False: 1000}, {True: 0.25, False: 2.0}
+#: Directions of flight and of the axis of rotation.
+FLIGHT = {2: (0.8, 0.6), 3: (0.48, 0.6, 0.64)}
+AXIS = np.array([0.1, 1.0, 0.1]) / math.sqrt(1.02)
+#: Momenta are kept to this part over 10 000 steps; at the default Courant number the means of the discrete
+#: and of the conserved energy are kept to those, over any number of steps.
+MOMENTUM, DRIFT, CONSERVED = 1e-12, 1e-3, 1e-5
+
+
+def check(p: Values) -> None:
+    """Raise a ValueError unless the parameters describe a body that spins."""
+    for name in ("length", "E", "rho"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    if not -1 < p["nu"] < 0.5:
+        raise ValueError(f"nu must lie in (-1, 0.5), but is {p['nu']}")
+    if p["dimension"] not in FLIGHT:
+        raise ValueError(f"dimension must be one of 2, 3, but is {p['dimension']}")
+    if not (1 <= p["elements"] <= 200 and p["elements"] == int(p["elements"])):
+        raise ValueError(f"elements must be a whole number from 1 to 200, but is {p['elements']}")
+    if not (p["spin"] != 0 and math.isfinite(p["spin"])):
+        raise ValueError(f"spin must be a number other than 0 [rad/s], but is {p['spin']}")
+    if not math.isfinite(p["v0"]):
+        raise ValueError(f"v0 must be a finite number [m/s], but is {p['v0']}")
+
+
+def make_body(p: Values) -> Solid:
+    """The body, its center at the origin. Collective."""
+    dimension = p["dimension"]
+    top = [0.5 * p["length"] * side for side in SIDES[:dimension]]
+    n = [max(1, math.ceil(p["elements"] * side - 1e-9)) for side in SIDES[:dimension]]
+    make = dmesh.create_rectangle if dimension == 2 else dmesh.create_box
+    cell = dmesh.CellType.quadrilateral if dimension == 2 else dmesh.CellType.hexahedron
+    body = make(MPI.COMM_WORLD, [[-x for x in top], top], n, cell_type=cell)
+    return Solid(body, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started. Collective."""
+    check(p)
+    body, explicit = make_body(p), find_scheme(scheme).explicit
+    critical = body.critical_time_step()
+    courant = p["courant"] if p["courant"] is not None else COURANT[explicit]
+    h = p["h"] if p["h"] is not None else courant * critical
+    t_end = p["t_end"] if p["t_end"] is not None else STEPS[explicit] * h
+    integrator = find_scheme(scheme).bind(body, h, None, p, allow_unstable=allow_unstable)
+    flight = p["v0"] * np.array(FLIGHT[p["dimension"]])
+    spin = p["spin"] if p["dimension"] == 2 else p["spin"] * AXIS
+    integrator.start(0.0, body.rigid_velocity(flight, spin))
+    log = FlightLog(integrator, max(1, round(t_end / h)))
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        results = measure(result, log, integrator, p)
+        return results, verdicts(results, integrator, h / critical, p)
+
+    return Problem(
+        integrator,
+        t_end,
+        corners(body),
+        log,
+        judge,
+        dofs=int(parallel.total(body.comm, body.owned)),
+        effective={"h": h, "courant": h / critical, "t_end": t_end},
+    )
+
+
+def corners(body: Solid) -> SparseRows:
+    """The displacements of two opposite corners. Collective."""
+    x = body.x[: body.owned // body.block]
+    corner = np.array([parallel.largest(body.comm, body.x[:, i]) for i in range(3)])
+    ends = [np.all(np.abs(x - end) < 1e-9 * body.length, axis=1) for end in (-corner, corner)]
+    return body.rows(np.flatnonzero(ends[0] | ends[1]))
+
+
+class FlightLog(RunLog):
+    """Follows momentum, angular momentum about the origin, and the mean energy, every step counted.
+
+    Args:
+        integrator: The integrator, started.
+        steps: Number of steps of the run.
+
+    Attributes:
+        linear: Largest change of the momentum [kg m/s]; after :meth:`close`, as the others.
+        angular: Largest change of the angular momentum [kg m2/s].
+        spin: Angular momentum at the start [kg m2/s].
+        drift: Mean energy over the last tenth of the steps less that over the first [J].
+        conserved: The same of what central differences conserve [J]; nan for other schemes.
+    """
+
+    state_names = (*RunLog.state_names, "linear", "angular", "_followed", "_sums")
+    share_names = ("_corrections",)
+    fixed_names = ("_steps",)
+
+    def __init__(self, integrator: Integrator, steps: int) -> None:
+        super().__init__(integrator)
+        self._integrator: Any = integrator
+        system: Any = integrator.system
+        self._gdim, self._nodes, self._moved = system.block, system.owned // system.block, 0
+        self._x = system.x[: self._nodes, : self._gdim]
+        self._arms = np.ones((self._nodes, self._gdim + 1))
+        self._Mv: NDArray = np.zeros(system.size)
+        self._moments = np.zeros((1000, self._gdim + 1, self._gdim))
+        self._kept, self.linear, self.angular = 0, 0.0, 0.0
+        self._tenth, self._steps, self._followed = max(1, steps // 10), steps, 0
+        self._sums: NDArray = np.zeros(2)
+        self._corrections = np.zeros(2)
+        self._f = integrator.f[: system.owned].copy() if isinstance(integrator, CentralDifferences) else None
+        self._note_moments(integrator)
+        self._start = self._totals()[0]
+        self.spin = float(np.linalg.norm(self._start[1]))
+
+    def observers(self) -> list[ObserverLike]:
+        """What a run needs to keep this log."""
+        return [self, self._note_moments, *([self._correct] if self._f is not None else [])]
+
+    def _correct(self, integrator: Integrator) -> None:
+        """Add what makes of the discrete energy the conserved one, ``v.K v`` half a step before ``t``."""
+        s: Any = integrator
+        system, h, f = s.system, s.dt, s.f[: s.system.owned]
+        rate = (self._f - f) @ s.v_before[: system.owned] / h
+        correction = h**2 / 12 * (rate + f @ (system.inverse_mass * f))
+        self._corrections += correction * np.array(self._parts(s.n), dtype=float)
+        self._f[:] = f  # type: ignore[index]
+
+    def _parts(self, number: Any) -> tuple[Any, Any]:
+        """Whether steps of these numbers are in the first, in the last tenth."""
+        return (number > 0) & (number <= self._tenth), number > self._steps - self._tenth
+
+    def _note_moments(self, integrator: Integrator) -> None:
+        """Sums of ``(x, 1) (M v)^T`` over the owned nodes. Collective."""
+        n, system = self._nodes * self._gdim, integrator.system
+        system.mass_product(integrator.v, integrator.mass, self._Mv)
+        np.add(self._x, integrator.u[:n].reshape(-1, self._gdim), out=self._arms[:, :-1])
+        momenta = self._Mv[:n].reshape(-1, self._gdim)
+        np.matmul(self._arms.T, momenta, out=self._moments[self._kept])
+        self._kept += 1
+        if self._kept == len(self._moments):
+            self._compare()
+
+    def _totals(self) -> list[tuple[NDArray, NDArray]]:
+        """Momentum and angular momentum after each of the steps kept. Collective."""
+        moments = self._comm.allreduce(self._moments[: self._kept], op=MPI.SUM)
+        pairs = ((0, 1),) if self._gdim == 2 else ((1, 2), (2, 0), (0, 1))
+        turning = np.stack([moments[:, i, j] - moments[:, j, i] for i, j in pairs], axis=1)
+        return list(zip(moments[:, -1], turning))
+
+    def _compare(self) -> None:
+        """Note the changes of the steps kept, and forget these. Collective."""
+        for momentum, turning in self._totals():
+            self.linear = max(self.linear, float(np.linalg.norm(momentum - self._start[0])))
+            self.angular = max(self.angular, float(np.linalg.norm(turning - self._start[1])))
+        self._kept = 0
+
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps. Collective."""
+        super().follow(steps)
+        kinds = [energy.TERMS.index(name) for name in ("kinetic", "complementary", "internal")]
+        total = self._comm.allreduce(steps.energies[: steps.count, kinds].sum(axis=1), op=MPI.SUM)
+        parts = self._parts(self._followed + np.arange(steps.count))
+        self._sums = added(self._sums, np.column_stack([np.where(part, total, 0.0) for part in parts]))
+        self._followed += steps.count
+
+    def state(self) -> dict[str, NDArray]:
+        """See :meth:`.RunLog.state`."""
+        self._compare()
+        return super().state()
+
+    def resume(self, state: Mapping[str, NDArray]) -> None:
+        """See :meth:`.RunLog.resume`; the integrator is where it was."""
+        super().resume(state)
+        self._kept = 0
+        if self._f is not None:
+            self._f[:] = self._integrator.f[: self._f.size]
+
+    def close(self) -> None:
+        """Bring the numbers up to the last step. Collective."""
+        super().close()
+        self._compare()
+        self.drift = float(self._sums[1] - self._sums[0]) / self._tenth
+        change = parallel.total(self._comm, float(self._corrections[1] - self._corrections[0])) / self._tenth
+        self.conserved = math.nan if self._f is None else self.drift + change
+
+
+def measure(result: Result, log: FlightLog, integrator: Integrator, p: Values) -> dict[str, Any]:
+    """The numbers of a run. Collective."""
+    log.close()
+    system, dimension = integrator.system, p["dimension"]
+    kept: NDArray = result["kinetic"] + result["complementary"] + result["internal"]
+    diagonal = p["length"] * np.array(SIDES[:dimension])
+    between = diagonal + result["u"][:, dimension:] - result["u"][:, :dimension]
+    stretch = np.linalg.norm(between, axis=1) / np.linalg.norm(diagonal) - 1
+    mass: float = system.total_mass  # type: ignore[attr-defined]
+    return {
+        "linear_momentum_defect": log.linear / math.sqrt(2 * mass * kept[0]),
+        "angular_momentum_defect": log.angular / log.spin,
+        "energy_defect": log.drift / kept[0],
+        **({} if math.isnan(log.conserved) else {"conserved_energy_defect": log.conserved / kept[0]}),
+        "energy_swing": float(np.ptp(kept)) / kept[0],
+        "balance_residual": log.relative_residual(),
+        "stretch_max": float(np.max(stretch)),
+        "turns": abs(p["spin"]) * integrator.t / (2 * math.pi),
+        "h": integrator.dt,
+    }
+
+
+def verdicts(results: dict[str, Any], integrator: Integrator, courant: float, p: Values) -> list[Verdict]:
+    """Whether momenta, energy and balance are kept, by schemes of which that is known."""
+    found, steps = [], integrator.n
+    limit = MOMENTUM * max(1.0, math.sqrt(steps / 1e4))
+    if integrator.balance().closes:
+        rounding = 1e-12 if integrator.mass == "lumped" else 1e-11
+        found.append(balance_verdict(results["balance_residual"], rounding, steps))
+    found.append(
+        Verdict.below(
+            "the momentum stays (largest change over sqrt(2 m T) of the start)",
+            results["linear_momentum_defect"],
+            limit,
+        )
+    )
+    if p.get("force", "midpoint") == "midpoint" and p.get("theta", 0.5) == 0.5:
+        found.append(
+            Verdict.below(
+                "the angular momentum stays (largest relative change)",
+                results["angular_momentum_defect"],
+                limit,
+            )
+        )
+    if "conserved_energy_defect" in results:
+        larger = max(1.0, courant / COURANT[True])
+        found += [
+            Verdict.below(
+                "the mean of the discrete energy does not drift, but for terms in h^2 (last "
+                "tenth of the steps to the first)",
+                results["energy_defect"],
+                DRIFT * larger**2,
+            ),
+            Verdict.below(
+                "nor does that of the conserved energy, but for terms in h^4 (likewise)",
+                results["conserved_energy_defect"],
+                CONSERVED * larger**4,
+            ),
+        ]
+    return found
+
+
+FREE_FLIGHT = Case(
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
+    defaults={"force": "midpoint"},
+    about="A soft block spins, swings and stretches in free flight. Without any force from outside, its "
+    "momentum, its spin and its energy stay the same.",
+    drawing=drawings.free_flight,
+)

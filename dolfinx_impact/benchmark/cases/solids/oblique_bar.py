@@ -1,0 +1,249 @@
+"""A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it.
+
+The bar of ``impacting-bar`` in 3D flies towards the wall and along it. Mesh, wall and velocity are
+turned by ``R = R_y(angle2) R_z(angle1)``; after the run the bar that was not turned is run too, and
+turned displacements, velocities and impulses are compared at every sample: no direction of space
+may be any better than another.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dolfinx import fem
+from numpy.typing import NDArray
+
+from .... import mesh, parallel
+from ....algebra.operators import SparseRows, coordinate_order
+from ....contact.obstacles import Plane
+from ....contact.rigid_contact import RigidContact
+from ....integrators import Integrator, Option, find_scheme
+from ....materials import LinearElastic
+from ....output.result import Result
+from ....simulation.loop import simulate
+from ....systems.solid import Solid
+from ... import drawings
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict, run_end
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "angle1": Option(30.0, "deg", "first turn, about z"),
+    "angle2": Option(50.0, "deg", "second turn, about y"),
+    "elements": Option(20, "-", "elements along the bar"),
+    "lateral": Option(3, "-", "elements along each side of the section"),
+    "cell": Option("hexahedron", "-", "cells", ("hexahedron", "tetrahedron")),
+    "E": Option(2.1e11, "Pa", "Young's modulus"),
+    "rho": Option(7847.0, "kg/m3", "density"),
+    "nu": Option(0.3, "-", "Poisson's ratio"),
+    "length": Option(0.254, "m", "length of the bar"),
+    "area": Option(0.645e-3, "m2", "cross-section"),
+    "gap": Option(2e-4, "m", "distance to the wall at t = 0"),
+    "v0": Option(5.0, "m/s", "speed towards the wall"),
+    "v_along": Option(2.0, "m/s", "speed along the wall, in the direction that was y"),
+    "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes"),
+    "friction": Option(0.2, "-", "Coulomb's coefficient"),
+    "courant": Option(0.7, "-", "time step over the critical one"),
+    **COMMON,
+    "t_end": Option(3e-4, "s", "end time"),
+}
+#: Largest relative difference that counts as the same solution.
+SAME = 1e-10
+
+
+def check(p: Values) -> None:
+    """Refuse values that describe no bar.
+
+    Raises:
+        ValueError: What is wrong, and what is allowed.
+    """
+    for name in ("E", "rho", "length", "area"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    for name in ("gap", "v0", "friction"):
+        if not (p[name] >= 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be at least 0 [{PARAMETERS[name].unit}], but is {p[name]}")
+    if not 0 <= p["restitution"] <= 1:
+        raise ValueError(f"restitution must lie in [0, 1], but is {p['restitution']}")
+    for name in ("angle1", "angle2", "v_along"):
+        if not math.isfinite(p[name]):
+            raise ValueError(f"{name} must be finite [{PARAMETERS[name].unit}], but is {p[name]}")
+    for name, most in (("elements", 10_000), ("lateral", 100)):
+        if not 1 <= p[name] <= most:
+            raise ValueError(f"{name} must be 1 to {most}, but is {p[name]}")
+    if not 1e-5 < math.sqrt(p["area"]) / p["length"] < 1e5:
+        size = f"a section of {p['area']:.3g} m2 and a length of {p['length']:g} m"
+        raise ValueError(f"{size} cannot be meshed")
+
+
+def rotation(p: Values) -> NDArray:
+    """``R = R_y(angle2) R_z(angle1)``, shape (3, 3)."""
+    (c1, s1), (c2, s2) = (
+        (math.cos(math.radians(p[name])), math.sin(math.radians(p[name]))) for name in ("angle1", "angle2")
+    )
+    about_z = np.array([[c1, -s1, 0.0], [s1, c1, 0.0], [0.0, 0.0, 1.0]])
+    about_y = np.array([[c2, 0.0, s2], [0.0, 1.0, 0.0], [-s2, 0.0, c2]])
+    return about_y @ about_z
+
+
+@dataclass
+class Turned:
+    """The bar and its wall, turned.
+
+    Attributes:
+        R: The rotation, shape (3, 3).
+        bar: The bar.
+        wall: Its contact with the wall.
+        order: Keys that sort the local nodes by their coordinates before the turn, shape (nodes, 3).
+    """
+
+    R: NDArray
+    bar: Solid
+    wall: RigidContact
+    order: NDArray
+
+    def start(self, scheme: str, h: float, p: Values, allow_unstable: bool = False) -> Integrator:
+        """The scheme, started with the bar's velocity. Collective."""
+        integrator = find_scheme(scheme).bind(self.bar, h, self.wall, p, allow_unstable=allow_unstable)
+        velocity = self.R @ np.array([-p["v0"], p["v_along"], 0.0])
+        integrator.start(0.0, np.tile(velocity, self.bar.size // 3))
+        return integrator
+
+    def turned_back(self, result: Result) -> dict[str, NDArray]:
+        """What a run recorded, as vectors in the directions before the turn, points in their order there.
+
+        Returns:
+            ``u``, ``v`` and the impulses ``r`` on the body, shape (n, points, 3) each. Collective.
+        """
+        every = self._places(self.bar.rows(), np.repeat(np.arange(self.bar.owned // 3), 3))[::3] // 3
+        found = {name: result[name].reshape(len(result["t"]), -1, 3)[:, every] for name in ("u", "v")}
+        # The wall's normal is the turned x axis.
+        impulses = result["r"][:, :, None] * self.R[:, 0]
+        if self.wall.friction > 0:
+            impulses = impulses + result["r_t"]
+        found["r"] = impulses[:, self._places(self.wall.L, self.wall.L.dofs[:, 0] // 3)]
+        return {name: vectors @ self.R for name, vectors in found.items()}
+
+    def _places(self, rows: SparseRows, nodes: NDArray) -> NDArray:
+        """Where in a history of ``rows``, one row for each of ``nodes``, the columns are in :attr:`order`.
+
+        The columns themselves are sorted by the coordinates after the turn. Collective.
+        """
+        keys = parallel.gather_rows(self.bar.comm, self.order[nodes])
+        return np.lexsort(keys[rows.sorting(self.bar.comm)].T)
+
+
+def build(p: Values, R: NDArray) -> Turned:
+    """The bar and its wall, turned by R. Collective."""
+    law = LinearElastic(p["E"], p["nu"])
+    named = mesh.read(
+        mesh.package_mesh("bar.geo"),
+        parameters={
+            "dimension": 3,
+            "length": p["length"],
+            "side": math.sqrt(p["area"]),
+            "elements": p["elements"],
+            "lateral": p["lateral"],
+            "tetrahedra": p["cell"] == "tetrahedron",
+        },
+    )
+    # A space like that of the body: their nodes have the same numbers.
+    before = fem.functionspace(named.mesh, ("Lagrange", 1, (3,))).tabulate_dof_coordinates()
+    named.mesh.geometry.x[:] = named.mesh.geometry.x @ R.T
+    bar = Solid(named, density=p["rho"], law=law)
+    wall = RigidContact(
+        bar,
+        "contact",
+        Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])),
+        restitution=p["restitution"],
+        friction=p["friction"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
+    return Turned(R, bar, wall, coordinate_order(before, p["length"]))
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started. Collective."""
+    check(p)
+    turned = build(p, rotation(p))
+    critical = turned.bar.critical_time_step()
+    h = p["h"] if p["h"] is not None else p["courant"] * critical
+    integrator = turned.start(scheme, h, p, allow_unstable)
+    log = RunLog(integrator)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        log.close()
+        plain = build(p, np.eye(3))
+        start = plain.start(scheme, h, p, allow_unstable)
+        reference = simulate(
+            start,
+            t_end=run_end(start, p["t_end"]),
+            record=plain.bar.rows(),
+            energies=False,
+            every=p["every"],
+            progress=False,
+        )
+        found = differences(turned.turned_back(result), plain.turned_back(reference))
+        results = measure(log, found, critical, h)
+        return results, verdicts(results, find_scheme(scheme).explicit, integrator.n)
+
+    return Problem(
+        integrator,
+        p["t_end"],
+        turned.bar.rows(),
+        log,
+        judge,
+        dofs=int(parallel.total(turned.bar.comm, turned.bar.owned)),
+        effective={"h": h, "courant": h / critical},
+    )
+
+
+def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
+    """Largest difference of each kind of vector over the largest vector; 0 where there is none."""
+    largest = {}
+    for name, true in reference.items():
+        scale = float(np.max(np.linalg.norm(true, axis=2)))
+        off = float(np.max(np.linalg.norm(found[name] - true, axis=2)))
+        largest[name] = off / scale if scale > 0 else off
+    return largest
+
+
+def measure(log: RunLog, found: dict[str, float], critical: float, h: float) -> dict[str, Any]:
+    """The numbers of a run."""
+    return {
+        "balance_residual": log.relative_residual(),
+        "critical_time_step": critical,
+        "h": h,
+        "contact_start": log.contact_start,
+        "contact_end": log.contact_end,
+        "impulse_sum": log.impulse_sum,
+        "difference_u": found["u"],
+        "difference_v": found["v"],
+        "difference_r": found["r"],
+        "difference": max(found.values()),
+    }
+
+
+def verdicts(results: dict[str, Any], explicit: bool, steps: int) -> list[Verdict]:
+    """Whether the turned solution is the solution turned."""
+    return [
+        balance_verdict(results["balance_residual"], 1e-12 if explicit else 1e-11, steps),
+        Verdict.below(
+            "bar, wall and velocity turned give the solution turned (largest relative difference)",
+            results["difference"],
+            SAME,
+        ),
+    ]
+
+
+OBLIQUE_BAR = Case(
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
+    about="A bar thrown aslant at a wall, with its mesh, the wall and the velocity turned in space: the "
+    "solution must turn with them.",
+    drawing=drawings.oblique_bar,
+)

@@ -1,0 +1,284 @@
+"""A block on an inclined plane with Coulomb friction: it slides with g (sin a - mu cos a), or not at all.
+
+Mesh and plane are tilted by the angle a; gravity points downwards, along -y. The block starts at
+rest from an equilibrium, so that no waves run through it: the static one with friction where
+tan a < mu, else that of the block sliding, in which every node has the same acceleration.
+
+Steady sliding of an elastic block on a constant coefficient of friction is linearly unstable
+(Martins, Barbarin, Raous, Pinto da Costa, Comput. Methods Appl. Mech. Eng. 177, 1999): friction
+is no gradient, and pairs of modes flutter. On the default mesh roundings grow e-fold in 7.5 wave
+transits at mu = 0.3 and in 1.6 at mu = 1.5, on finer meshes faster; after some 20 of those times
+the block chatters, and no longer slides as a rigid one does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .... import parallel
+from ....algebra.operators import SparseRows, coordinate_order
+from ....contact.obstacles import Plane
+from ....contact.rigid_contact import RigidContact
+from ....integrators import MoreauJean, Option, find_scheme
+from ....materials import LinearElastic
+from ....mesh import NamedMesh
+from ....output.result import Result
+from ....systems.solid import Solid
+from ... import drawings
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "angle": Option(30.0, "deg", "inclination of the plane, from 0 to below 90"),
+    "friction": Option(0.3, "-", "Coulomb's coefficient"),
+    "gravity": Option(9.81, "m/s2", "acceleration of gravity"),
+    "E": Option(1e7, "Pa", "Young's modulus"),
+    "nu": Option(0.3, "-", "Poisson's ratio"),
+    "rho": Option(1000.0, "kg/m3", "density"),
+    "length": Option(0.1, "m", "side of the block along the plane"),
+    "height": Option(0.05, "m", "side of the block across the plane"),
+    "elements": Option(4, "-", "elements across the height; as long along the plane"),
+    "cell": Option("quadrilateral", "-", "cells", ("quadrilateral", "triangle")),
+    "courant": Option(0.7, "-", "time step over the critical one"),
+    **COMMON,
+    "t_end": Option(None, "s", "end time (default 20 wave transits)"),
+}
+#: The mean acceleration is measured after so many transits of a wave from the bottom to the top,
+SETTLING = 10
+#: and by default until so many.
+TRANSITS = 20
+#: Slip up to this is none [m].
+NO_SLIP = 1e-12
+_MOST_ELEMENTS = 1_000_000
+#: A quasi-static step in transits: periods are far shorter, and rounding does not drown the stiffness.
+_LONG = 10.0
+_ROUNDS = 50
+
+
+def check(p: Values) -> None:
+    """Refuse values that describe no block resting or sliding on a plane.
+
+    Raises:
+        ValueError: What is wrong, and what is allowed.
+    """
+    for name in ("gravity", "E", "rho", "length", "height"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    if not 0 <= p["angle"] < 90:
+        raise ValueError(f"angle must be at least 0 and below 90 degrees, but is {p['angle']}")
+    if not (p["friction"] >= 0 and math.isfinite(p["friction"])):
+        raise ValueError(f"friction must be a coefficient of at least 0, but is {p['friction']}")
+    countable = 1 <= p["elements"] <= _MOST_ELEMENTS
+    if not (countable and p["elements"] ** 2 * p["length"] / p["height"] <= _MOST_ELEMENTS):
+        raise ValueError(
+            f"elements must be at least 1, with at most {_MOST_ELEMENTS} in the block, but is {p['elements']}"
+        )
+    lever = min(p["friction"], math.tan(math.radians(p["angle"])))
+    if not p["length"] > lever * p["height"]:
+        raise ValueError(
+            f"a block of length {p['length']:g} m and height {p['height']:g} m tips over: its length must be "
+            f"more than {lever:.4g} heights, the smaller one of friction and tan(angle)"
+        )
+
+
+def transit(p: Values) -> float:
+    """Time of a wave from the bottom of the block to its top [s]."""
+    return p["height"] / math.sqrt(p["E"] / p["rho"])
+
+
+def axes(p: Values) -> NDArray:
+    """Unit vectors down the plane and normal to it, the rows, shape (2, 2)."""
+    a = math.radians(p["angle"])
+    return np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]])
+
+
+def excess(p: Values) -> float:
+    """``tan a - mu``, by which it slides where it is positive; 0 up to rounding."""
+    found = math.tan(math.radians(p["angle"])) - p["friction"]
+    return found if abs(found) > 1e-12 * (1 + p["friction"]) else 0.0
+
+
+def expected_acceleration(p: Values) -> float:
+    """Acceleration of a rigid block down the plane [m/s2]."""
+    return p["gravity"] * math.cos(math.radians(p["angle"])) * max(0.0, excess(p))
+
+
+def build(p: Values) -> Solid:
+    """The block, tilted. Collective."""
+    law = LinearElastic(p["E"], p["nu"])
+    sides, cell = [p["length"], p["height"]], getattr(dmesh.CellType, p["cell"])
+    bare = dmesh.create_rectangle(MPI.COMM_WORLD, [[0.0, 0.0], sides], _divisions(p), cell_type=cell)
+    bottom = np.sort(dmesh.locate_entities_boundary(bare, 1, lambda x: x[1] < 1e-9 * p["height"]))
+    tags = dmesh.meshtags(bare, 1, bottom, np.ones(bottom.size, dtype=np.int32))
+    bare.geometry.x[:, :2] = bare.geometry.x[:, :2] @ axes(p)
+    return Solid(
+        NamedMesh(bare, None, tags, {"bottom": (1, 1)}),
+        density=p["rho"],
+        law=law,
+        gravity=(0.0, -p["gravity"]),
+    )
+
+
+def plane_under(block: Solid, p: Values, friction: float, **options: Any) -> RigidContact:
+    """The bottom of the block on the plane. Collective."""
+    return RigidContact(block, "bottom", Plane((0.0, 0.0), list(axes(p)[1])), friction=friction, **options)
+
+
+def _divisions(p: Values) -> list[int]:
+    return [max(1, round(p["elements"] * p["length"] / p["height"])), p["elements"]]
+
+
+def equilibrium(block: Solid, p: Values) -> NDArray:
+    """Displacements of the block at rest, or sliding without vibration, shape (size,) [m]. Collective.
+
+    A block that is to rest first slides as well, with hardly less friction than holds it: so
+    every node will carry about tan a times its normal impulse, and none is on the edge of
+    slipping, where the equilibrium might be unstable.
+    """
+    tangent = math.tan(math.radians(p["angle"]))
+    sliding = plane_under(block, p, min(p["friction"], 0.999 * tangent))
+    u = _settled(block, sliding, np.zeros(block.size), p)
+    return u if excess(p) > 0 else _settled(block, plane_under(block, p, p["friction"]), u, p)
+
+
+def _settled(block: Solid, plane: RigidContact, u: NDArray, p: Values) -> NDArray:
+    """Where long steps of backward Euler, always from rest, lead to from ``u``. Collective.
+
+    Inertia matters for the rigid motion down the plane alone, which is taken out after each step.
+    What a step leaves as it is, is an equilibrium with the impulses of the step.
+    """
+    integrator = MoreauJean(block, _LONG * transit(p), theta=1.0, contact=plane)
+    down, rest = np.tile(axes(p)[0], block.size // 2), np.zeros(block.size)
+    for _ in range(_ROUNDS):
+        integrator.start(u, rest)
+        integrator.step()
+        after = integrator.u - _mean_along(block, integrator.u * down) * down
+        change, size = (parallel.largest(block.comm, np.abs(x[: block.owned])) for x in (after - u, after))
+        u = after
+        if change <= 1e-10 * size:
+            break
+    return u
+
+
+def _mean_along(block: Solid, parts: NDArray) -> float:
+    """Mean over the nodes of a displacement of given components, shape (size,) [m]. Collective."""
+    nodes = block.space.dofmap.index_map.size_global
+    return parallel.total(block.comm, float(np.sum(parts[: block.owned]))) / nodes
+
+
+def down_the_plane(block: Solid, p: Values) -> SparseRows:
+    """The displacement of each node down the plane, those of the bottom first."""
+    nodes = block.owned // 2
+    dofs = np.arange(block.owned).reshape(nodes, 2)
+    placed = block.x[:nodes, :2] @ axes(p).T
+    order = coordinate_order(placed[:, ::-1], block.length)
+    return SparseRows(dofs, np.tile(axes(p)[0], (nodes, 1)), order, ["down the plane"] * nodes)
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started. Collective."""
+    check(p)
+    block = build(p)
+    plane = plane_under(
+        block, p, p["friction"], gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True)
+    )
+    critical, explicit = block.critical_time_step(), find_scheme(scheme).explicit
+    h = p["h"] if p["h"] is not None else p["courant"] * critical
+    integrator = find_scheme(scheme).bind(block, h, plane, p, allow_unstable=allow_unstable)
+    integrator.start(equilibrium(block, p), 0.0)
+    log, record = RunLog(integrator), down_the_plane(block, p)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        results = measure(result, log, block, plane, p, record)
+        return results, verdicts(results, explicit, integrator.n, block.total_mass, p)
+
+    t_end = p["t_end"] if p["t_end"] is not None else TRANSITS * transit(p)
+    return Problem(
+        integrator,
+        t_end,
+        record,
+        log,
+        judge,
+        dofs=int(parallel.total(block.comm, block.owned)),
+        effective={"h": h, "courant": h / critical, "t_end": t_end},
+    )
+
+
+def measure(
+    result: Result, log: RunLog, block: Solid, plane: RigidContact, p: Values, record: SparseRows
+) -> dict[str, Any]:
+    """The numbers of a run. Collective."""
+    log.close()
+    masses = parallel.gather_rows(block.comm, block.mass[::2])[record.sorting(block.comm)]
+    slid = result["u"][:, : plane.total] - result["u"][0, : plane.total]
+    results = {
+        "balance_residual": log.relative_residual(),
+        "mean_acceleration": None,
+        "expected_acceleration": expected_acceleration(p),
+        "mean_normal_force": None,
+        "slip": float(np.max(np.abs(slid))),
+        "friction_excess": _friction_excess(result, block.total_mass, p),
+        "penetration_max": log.deepest,
+    }
+    begin = int(np.searchsorted(result["t"], SETTLING * transit(p)))
+    if begin < result["t"].size - 1:
+        lasting = result["t"][-1] - result["t"][begin]
+        velocity = result["v_t"][[begin, -1]] @ masses / np.sum(masses)
+        results["mean_acceleration"] = float(velocity[1] - velocity[0]) / lasting
+        results["mean_normal_force"] = float(np.sum(result["r"][begin + 1 :])) / lasting
+    return results
+
+
+def _friction_excess(result: Result, mass: float, p: Values) -> float:
+    """How much a tangential impulse exceeds mu times the normal one, over the impulse of all weight."""
+    if p["friction"] == 0:
+        return 0.0
+    over = np.linalg.norm(result["r_t"], axis=2) - p["friction"] * result["r"]
+    return max(0.0, float(np.max(over))) / (mass * p["gravity"] * (result["t"][1] - result["t"][0]))
+
+
+def verdicts(results: dict[str, Any], explicit: bool, steps: int, mass: float, p: Values) -> list[Verdict]:
+    """What is known of the block, decided from the run."""
+    found = [
+        balance_verdict(results["balance_residual"], 1e-12 if explicit else 1e-11, steps),
+        Verdict.below(
+            "no node rubs more than mu times its normal impulse (over m g h)",
+            results["friction_excess"],
+            1e-10,
+        ),
+    ]
+    if excess(p) < 0:
+        found.append(Verdict.below("the block does not slide at all [m]", results["slip"], NO_SLIP))
+    measured, expected = results["mean_acceleration"], results["expected_acceleration"]
+    if measured is None:
+        return found  # the rest is about what comes after the first wave transits
+    if excess(p) >= 0:
+        scale = max(expected, 1e-3 * p["gravity"])
+        found.append(
+            Verdict.equal(
+                "the block accelerates by g (sin a - mu cos a) [m/s2]", measured, expected, 1e-3 * scale
+            )
+        )
+    weight = mass * p["gravity"] * math.cos(math.radians(p["angle"]))
+    found.append(
+        Verdict.equal(
+            "the plane carries m g cos a in the mean [N]", results["mean_normal_force"], weight, 1e-3 * weight
+        )
+    )
+    return found
+
+
+SLIDING_BLOCK = Case(
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
+    about="An elastic block on an inclined plane with Coulomb's friction. It slides with g (sin α - μ cos "
+    "α), or not at all.",
+    drawing=drawings.sliding_block,
+)

@@ -1,0 +1,272 @@
+"""A standing shear wave in a block of GLL elements: orders of convergence in space and time.
+
+Lame's equivoluminal mode of a block of side L, with k = pi / L and no traction on any face::
+
+    u_x = A cos(kx) sin(ky) cos(wt),   u_y = -A sin(kx) cos(ky) cos(wt),   u_z = 0
+
+Its divergence and its shear strain e_xy are zero. What is left, s_xx = -s_yy = -2 mu k A sin(kx) sin(ky)
+cos(wt), vanishes on x = 0, L and y = 0, L. From ``mu lap u = rho u''`` follows ``w = sqrt(2 mu / rho) k``.
+Source: Achenbach, Wave Propagation in Elastic Solids, 1973; Graff, Wave Motion in Elastic Solids, 1975.
+
+The mode is an eigenfunction in space, so that what a scheme makes of it without any error in space is what
+it makes of one oscillator of frequency w. Errors in space are those against this solution, whatever the
+step: of the displacement in the L2 norm, of the strain in the energy norm, by a quadrature of more points
+than the nodes, where they may be smaller than elsewhere. The order in space is that after a whole period:
+the error of the phase, of order twice the degree, enters squared there, and at other times may hide that of
+the elements on coarse meshes. The order in time is that of the wave's amplitude on one mesh, after 9/8 of a
+period, where the phase counts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import ufl
+from dolfinx import fem
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from .... import parallel
+from ....integrators import Integrator, Option, find_scheme
+from ....materials import LinearElastic
+from ....output.result import Result
+from ....simulation.loop import simulate
+from ....systems.solid import Solid
+from ....systems.system import PointMasses
+from ... import drawings
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "dimension": Option(2, "-", "quadrilaterals in plane strain, or hexahedra", (2, 3)),
+    "degree": Option(2, "-", "degree of the elements", (1, 2, 3)),
+    "elements": Option(
+        None,
+        "-",
+        "elements along a side (default by dimension and degree); the orders take up to twice as many",
+    ),
+    "side": Option(0.1, "m", "side of the block"),
+    "E": Option(2.1e11, "Pa", "Young's modulus"),
+    "nu": Option(0.3, "-", "Poisson's ratio"),
+    "rho": Option(7850.0, "kg/m3", "density"),
+    "amplitude": Option(1e-5, "m", "largest displacement"),
+    "courant": Option(0.5, "-", "time step over the critical one"),
+    **COMMON,
+    "t_end": Option(None, "s", "end time (default a period)"),
+}
+#: Elements along a side by dimension and degree.
+ELEMENTS = {(2, 1): 16, (2, 2): 16, (2, 3): 8, (3, 1): 8, (3, 2): 8, (3, 3): 4}
+#: Periods of the wave after which the orders in space and in time are measured.
+PERIODS_SPACE, PERIODS_TIME = 1.0, 1.125
+#: An order in space may lie by so much beside the degree plus 1, one in time beside 2.
+TOLERANCE_SPACE, TOLERANCE_TIME = 0.3, 0.1
+
+
+def check(p: Values) -> None:
+    """Raise a ValueError unless the parameters describe a block and a wave."""
+    for name in ("side", "E", "rho", "amplitude"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    if not -1 < p["nu"] < 0.5:
+        raise ValueError(f"nu must lie in (-1, 0.5), but is {p['nu']}")
+    for name in ("dimension", "degree"):
+        if p[name] not in PARAMETERS[name].allowed:
+            allowed = ", ".join(map(str, PARAMETERS[name].allowed))
+            raise ValueError(f"{name} must be one of {allowed}, but is {p[name]}")
+    if p["elements"] is not None and not (2 <= p["elements"] <= 100 and p["elements"] == int(p["elements"])):
+        raise ValueError(f"elements must be a whole number from 2 to 100, but is {p['elements']}")
+
+
+def frequency(p: Values) -> float:
+    """``w = sqrt(2 mu / rho) pi / L`` [rad/s]."""
+    return math.sqrt(p["E"] / (1 + p["nu"]) / p["rho"]) * math.pi / p["side"]
+
+
+def mode(x: Any, k: Any, functions: Any) -> list[Any]:
+    """The mode with A = 1 at ``x``, three entries; ``functions`` has ``cos`` and ``sin`` (numpy, ufl)."""
+    cos, sin = functions.cos, functions.sin
+    return [cos(k * x[0]) * sin(k * x[1]), -sin(k * x[0]) * cos(k * x[1]), 0.0 * x[0]]
+
+
+def make_block(p: Values) -> Solid:
+    """The block, a corner at the origin, in space a quarter as deep as wide. Collective."""
+    n, side = p["elements"], p["side"]
+    if p["dimension"] == 2:
+        block = dmesh.create_rectangle(
+            MPI.COMM_WORLD, [[0.0, 0.0], [side, side]], [n, n], dmesh.CellType.quadrilateral
+        )
+    else:
+        top = [side, side, side / 4]
+        block = dmesh.create_box(
+            MPI.COMM_WORLD, [[0.0] * 3, top], [n, n, max(1, n // 4)], dmesh.CellType.hexahedron
+        )
+    return Solid(block, density=p["rho"], law=LinearElastic(p["E"], p["nu"]), degree=p["degree"])
+
+
+def start(scheme: str, block: Solid, h: float, p: Values, allow_unstable: bool = False) -> Integrator:
+    """The scheme with the block at the wave's largest displacement. Collective."""
+    integrator = find_scheme(scheme).bind(block, h, None, p, allow_unstable=allow_unstable)
+    integrator.start(p["amplitude"] * wave_field(block, p), 0.0)
+    return integrator
+
+
+def wave_field(block: Solid, p: Values) -> NDArray:
+    """The mode with A = 1 at the nodes, shape (size,)."""
+    return np.stack(mode(block.x.T, math.pi / p["side"], np)[: p["dimension"]], axis=1).ravel()
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started. Collective."""
+    check(p)
+    n = p["elements"] if p["elements"] is not None else ELEMENTS[p["dimension"], p["degree"]]
+    p = {**p, "elements": int(n)}
+    block, period = make_block(p), 2 * math.pi / frequency(p)
+    critical = block.critical_time_step()
+    t_end = p["t_end"] if p["t_end"] is not None else period
+    h = p["h"] if p["h"] is not None else whole_step(t_end, p["courant"] * critical)
+    courant = h / critical if p["h"] is not None else p["courant"]
+    integrator = start(scheme, block, h, p, allow_unstable)
+    unstable = integrator.beyond_limit or (find_scheme(scheme).explicit and courant > 1)
+    log = RunLog(integrator)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        log.close()
+        displacement, strain = errors(integrator, scheme, p)
+        results = {
+            "balance_residual": log.relative_residual(),
+            "critical_time_step": critical,
+            "h": h,
+            "period": period,
+            "error_displacement": displacement,
+            "error_energy": strain,
+            **({} if unstable else orders(scheme, {**p, "courant": courant})),
+        }
+        return results, verdicts(results, integrator, p)
+
+    edge = np.all(block.x[: block.owned // block.block, [0, 2]] < 1e-9 * p["side"], axis=1)
+    return Problem(
+        integrator,
+        t_end,
+        block.rows(np.flatnonzero(edge)),
+        log,
+        judge,
+        dofs=int(parallel.total(block.comm, block.owned)),
+        effective={"h": h, "courant": h / critical, "t_end": t_end, "elements": p["elements"]},
+    )
+
+
+def whole_step(t_end: float, most: float) -> float:
+    """The largest step up to ``most`` that divides ``t_end`` [s]."""
+    return t_end / math.ceil(t_end / most * (1 - 1e-12))
+
+
+def errors(integrator: Integrator, scheme: str, p: Values) -> tuple[float, float]:
+    """Errors in space at ``t`` in L2 and energy norm, over those of the wave at its largest. Collective."""
+    exact = p["amplitude"] * oscillation(scheme, integrator.n, integrator.dt, p)
+    return norms(integrator.system, integrator.u, exact, p)
+
+
+def oscillation(scheme: str, steps: int, h: float, p: Values) -> float:
+    """What the scheme makes of ``cos(wt)`` after so many steps: an oscillator of frequency w alone."""
+    oscillator = find_scheme(scheme).bind(PointMasses(1.0, stiffness=[[frequency(p) ** 2]]), h, None, p)
+    oscillator.start(1.0, 0.0)
+    for _ in range(steps):
+        oscillator.step()
+    return float(oscillator.u[0])
+
+
+def norms(block: Any, u: NDArray, exact: float, p: Values) -> tuple[float, float]:
+    """L2 and energy norm of ``u`` less ``exact`` times the mode, over those of the wave. Collective."""
+    field, x = fem.Function(block.space), ufl.SpatialCoordinate(block.mesh)
+    field.x.array[: block.owned] = u[: block.owned]
+    field.x.scatter_forward()
+    k, part = (fem.Constant(block.mesh, value) for value in (math.pi / p["side"], exact))
+    wave = ufl.as_vector(mode(x, k, ufl)[: p["dimension"]])
+    dx = ufl.dx(metadata={"quadrature_degree": 2 * p["degree"] + 4})
+
+    def lame(v: Any) -> Any:
+        strain = ufl.sym(ufl.grad(v))
+        ratio = fem.Constant(block.mesh, p["nu"] / (1 - 2 * p["nu"]))  # lambda / (2 mu)
+        return ufl.inner(strain, strain) + ratio * ufl.tr(strain) ** 2
+
+    def norm(form: Any) -> float:
+        return math.sqrt(parallel.total(block.comm, fem.assemble_scalar(fem.form(form * dx))))
+
+    error, scale = field - part * wave, p["amplitude"]
+    displacement = norm(ufl.inner(error, error)) / norm(ufl.inner(wave, wave)) / scale
+    return displacement, norm(lame(error)) / norm(lame(wave)) / scale
+
+
+def amplitude(block: Any, u: NDArray, p: Values) -> float:
+    """Part of the mode in ``u``, by the lumped masses, over the wave's largest. Collective."""
+    n = block.owned
+    wave = wave_field(block, p)[:n] * block.mass
+    products = np.array([wave @ u[:n], wave @ wave_field(block, p)[:n]])
+    found, whole = block.comm.allreduce(products)
+    return float(found / whole / p["amplitude"])
+
+
+def orders(scheme: str, p: Values) -> dict[str, float]:
+    """Orders of convergence as the mesh alone and the step alone are refined. Collective."""
+    n, period = p["elements"], 2 * math.pi / frequency(p)
+    meshes = (n, 3 * n // 2, 2 * n)
+    found = np.array(
+        [errors(run(scheme, {**p, "elements": m}, PERIODS_SPACE * period), scheme, p) for m in meshes]
+    )
+    displacement, strain = -np.polyfit(np.log(meshes), np.log(found), 1)[0]
+    ends = [run(scheme, p, PERIODS_TIME * period, 2**halvings) for halvings in range(3)]
+    coarse, middle, fine = (amplitude(end.system, end.u, p) for end in ends)
+    return {
+        "order_space": float(displacement),
+        "order_energy": float(strain),
+        "order_time": math.log2(abs(coarse - middle) / abs(middle - fine)),
+    }
+
+
+def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
+    """A run of its own to ``t_end``, with so many parts of the step of ``courant``. Collective."""
+    block = make_block(p)
+    h = whole_step(t_end, p["courant"] * block.critical_time_step()) / parts
+    integrator, nothing = start(scheme, block, h, p), block.rows(np.zeros(0, np.int32))
+    simulate(integrator, t_end=t_end, record=nothing, energies=False, progress=False)
+    return integrator
+
+
+def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
+    """Whether the balance closes and the orders are those of the elements and of the scheme."""
+    found, degree = [], p["degree"]
+    if integrator.balance().closes:
+        limit = 1e-12 if integrator.mass == "lumped" else 1e-11
+        found.append(balance_verdict(results["balance_residual"], limit, integrator.n))
+    if "order_space" not in results:
+        return found
+    return found + [
+        Verdict.equal(
+            f"order in space of the displacement of Q{degree} in the L2 norm: degree + 1",
+            results["order_space"],
+            degree + 1,
+            TOLERANCE_SPACE,
+        ),
+        Verdict.equal(
+            f"order in space of the strain of Q{degree} in the energy norm: degree",
+            results["order_energy"],
+            degree,
+            TOLERANCE_SPACE,
+        ),
+        Verdict.equal(
+            "order in time", results["order_time"], 2.0 if p.get("theta", 0.5) == 0.5 else 1.0, TOLERANCE_TIME
+        ),
+    ]
+
+
+WAVE_BLOCK = Case(
+    PARAMETERS,
+    ("cd-lagrange", "moreau-jean"),
+    make,
+    about="A standing shear wave in an elastic block. The exact mode shows the order of convergence in "
+    "space and in time.",
+    drawing=drawings.wave_block,
+)

@@ -1,0 +1,245 @@
+"""The Van der Pol oscillator, free or against a wall: Di Stasio et al. (2019), case 2.
+
+``x'' = xi omega0 (1 - x^2/X0^2) x' - omega0^2 x``, (36), of mass 1. The term with the velocity is the
+damping of the system, which feeds energy while ``|x| < X0``: ``dissipated`` is negative there.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....algebra import kernels
+from ....contact.bound import DofBound
+from ....integrators import SCHEMES, Integrator, Option, find_scheme
+from ....integrators.step_buffer import Steps
+from ....output.result import Result
+from ....systems.system import PointMasses
+from ... import drawings
+from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...verdict import Verdict
+
+PARAMETERS = {
+    "xi": Option(5.0, "-", "weight of the nonlinear term"),
+    "omega0": Option(1.0, "1/s", "angular frequency of the linear oscillator"),
+    "X0": Option(1.0, "m", "amplitude above which the nonlinear term takes energy"),
+    "x0": Option(1.0, "m", "position at t = 0"),
+    "v0": Option(1.0, "m/s", "velocity at t = 0"),
+    "wall": Option(
+        -1.0, "m", "position of the wall, on the left of the oscillator, or none", words=("none",)
+    ),
+    "restitution": Option(0.0, "-", "Newton's coefficient of the wall"),
+    "courant": Option(None, "-", "time step over 2 / omega0"),
+    **COMMON,
+    "h": Option(1e-3, "s", "time step; the other way to give it is courant"),
+    "t_end": Option(30.0, "s", "end time"),
+}
+#: Schemes that take forces of any kind; Moreau-Jean's in the form (38).
+SCHEME_NAMES = tuple(
+    name
+    for name in (
+        "cd-lagrange",
+        "cd-lagrange-implicit",
+        "moreau-jean",
+        "moreau-jean-decoupled",
+        "paoli-schatzman",
+        "carpenter",
+    )
+    if name in SCHEMES
+)
+#: "both schemes stay on it for more than forty cycles", in the 300 s of Figure 11.
+MANY_CYCLES, LONG = 40, 300.0
+
+
+def wall_position(p: Values) -> float | None:
+    """Where the wall is [m], None for nowhere.
+
+    Raises:
+        ValueError: Neither a number nor ``none``, or a wall that the oscillator starts behind.
+    """
+    if str(p["wall"]).lower() == "none":
+        return None
+    try:
+        wall = float(p["wall"])
+    except ValueError:
+        wall = math.nan
+    if not math.isfinite(wall):
+        raise ValueError(f"wall must be a finite number or none, not {p['wall']!r}")
+    if p["x0"] < wall:
+        raise ValueError(f"x0 must not lie behind the wall at {wall:g} m, but is {p['x0']:g} m")
+    return wall
+
+
+def build(p: Values) -> tuple[PointMasses, DofBound | None]:
+    """The oscillator and its wall.
+
+    Raises:
+        ValueError: Values that describe no oscillator.
+    """
+    for name in ("omega0", "X0"):
+        if not (p[name] > 0 and math.isfinite(p[name])):
+            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    strength, inverse = p["xi"] * p["omega0"], 1.0 / p["X0"] ** 2
+
+    def damping(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        out[0] = -strength * (1.0 - inverse * u[0] * u[0]) * v[0]
+
+    oscillator = PointMasses(
+        1.0, stiffness=[[p["omega0"] ** 2]], damping=kernels.jit(damping), labels=["x"], length=p["X0"]
+    )
+    wall = wall_position(p)
+    if wall is None:
+        return oscillator, None
+    return oscillator, DofBound(
+        oscillator,
+        0,
+        lower=wall,
+        restitution=p["restitution"],
+        gap_tolerance=p["gap_tolerance"],
+        touching=p.get("touching", True),
+    )
+
+
+def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
+    """The case for one scheme, started."""
+    oscillator, wall = build(p)
+    critical = oscillator.critical_time_step()
+    h = p["h"] if p.get("courant") is None else p["courant"] * critical
+    integrator = find_scheme(scheme).bind(oscillator, h, wall, p, allow_unstable=allow_unstable)
+    integrator.start(p["x0"], p["v0"])
+    log = CycleLog(integrator)
+
+    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+        results = measure(log, integrator)
+        return results, verdicts(results, log, wall, result, p)
+
+    effective = {"h": h, "courant": h / critical}
+    return Problem(integrator, p["t_end"], oscillator.rows(), log, judge, oscillator.size, effective)
+
+
+class CycleLog(RunLog):
+    """The log of every step with the cycles, which begin where x passes 0 upwards.
+
+    Attributes:
+        crossings: Times at which cycles begin, x interpolated linearly [s].
+        amplitudes: Largest ``|x|`` of each complete cycle [m].
+    """
+
+    state_names = (*RunLog.state_names, "crossings", "amplitudes", "_state")
+
+    def __init__(self, integrator: Integrator) -> None:
+        super().__init__(integrator)
+        self.crossings: list[float] = []
+        self.amplitudes: list[float] = []
+        self._cycles, self._h = kernels.jit(_follow_cycles), integrator.dt
+        #: x and v of the step before (x is none at first), largest |x| of the cycle, jump, speed.
+        self._state = np.array([np.nan, 0.0, 0.0, 0.0, 0.0])
+        self._found = np.zeros((0, 2))
+
+    def follow(self, steps: Steps) -> None:
+        """Note consecutive steps."""
+        super().follow(steps)
+        n = steps.count
+        if len(self._found) < n:
+            self._found = np.zeros((n, 2))
+        r = steps.r[:n, 0] if steps.r.shape[1] else np.zeros(n)
+        x, v = steps.u[:n, 0], steps.v[:n, 0]
+        count = self._cycles(steps.t[:n], self._h, x, v, r, self._state, self._found)
+        for crossing, reach in self._found[:count]:
+            if self.crossings:
+                self.amplitudes.append(float(reach))
+            self.crossings.append(float(crossing))
+
+    @property
+    def largest_jump(self) -> float:
+        """Largest change of the velocity over a step with an impulse [m/s]."""
+        return float(self._state[3])
+
+    @property
+    def fastest(self) -> float:
+        """Largest speed [m/s]."""
+        return float(self._state[4])
+
+    def late(self, t_end: float) -> int:
+        """Number of the first cycle of the second half of a run to ``t_end``."""
+        return int(np.searchsorted(self.crossings, 0.5 * t_end))
+
+    def period(self, t_end: float) -> float | None:
+        """Mean over the second half of the run, of the last cycle if none lies there whole [s]."""
+        if len(self.crossings) < 2:
+            return None
+        first = min(self.late(t_end), len(self.crossings) - 2)
+        return (self.crossings[-1] - self.crossings[first]) / (len(self.crossings) - 1 - first)
+
+
+def _follow_cycles(
+    t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDArray, found: NDArray
+) -> int:
+    """Follow the cycles; rows (time, largest |x| before it) of ``found``, whose number is returned."""
+    before, v_before, reach, jump, fastest = state
+    count = 0
+    for i in range(x.size):
+        if before < 0.0 <= x[i]:
+            found[count, 0] = t[i] - h * x[i] / (x[i] - before)
+            found[count, 1] = reach
+            reach = 0.0
+            count += 1
+        if r[i] != 0.0 and before == before:
+            jump = max(jump, abs(v[i] - v_before))
+        reach, fastest = max(reach, abs(x[i])), max(fastest, abs(v[i]))
+        before, v_before = x[i], v[i]
+    state[0], state[1], state[2], state[3], state[4] = before, v_before, reach, jump, fastest
+    return count
+
+
+def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
+    """The numbers of a run."""
+    log.close()
+    return {
+        "balance_residual": log.relative_residual(),
+        "h": integrator.dt,
+        "cycles": max(0, len(log.crossings) - 1),
+        "period": log.period(integrator.t),
+        "largest_jump": log.largest_jump,
+        "amplitude": log.amplitudes[-1] if log.amplitudes else None,
+        "impacts": log.contact_phases,
+        "penetration_max": log.deepest,
+    }
+
+
+def verdicts(
+    results: dict[str, Any], log: CycleLog, wall: DofBound | None, result: Result, p: Values
+) -> list[Verdict]:
+    """What the paper says of the case, decided from the run."""
+    found = []
+    if result.balance:
+        found.append(balance_verdict(results["balance_residual"], 1e-11, result.steps))
+    if p["t_end"] >= LONG and wall is not None:
+        words = "the limit cycle lasts for more than forty cycles"
+        found.append(Verdict.above(words, results["cycles"], MANY_CYCLES))
+    late = log.amplitudes[log.late(float(result["t"][-1])) :]
+    if len(late) > 1:
+        # An impact is seen up to a step late: each cycle starts from a place up to h v off.
+        found.append(
+            Verdict.below(
+                "the amplitude of the limit cycle is constant but for h v [m]",
+                max(late) - min(late),
+                results["h"] * log.fastest,
+            )
+        )
+    return found
+
+
+VAN_DER_POL = Case(
+    PARAMETERS,
+    SCHEME_NAMES,
+    make,
+    amplifies_rounding=True,
+    defaults={"force": "midpoint"},
+    about="An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
+    "adds or takes by itself shows in its limit cycle.",
+    drawing=drawings.van_der_pol,
+)

@@ -1,0 +1,25 @@
+"""What papers say of every case, and known answers, decided by runs; and figures, drawn again."""
+
+from .cases.bouncing_ball import claims as ball
+from .cases.bridge_crane import claims as crane
+from .cases.discrete_arch import claims as arch
+from .cases.impacting_bar import claims as bar
+from .cases.rotating_spring import claims as spring
+from .cases.signorini import claims as signorini
+from .cases.solids import claims as known
+from .cases.solids import figures as known_figures
+from .cases.split_bar import claims as hati
+from .cases.two_bars import claims as two_bars
+from .cases.van_der_pol import claims as oscillator
+from .claim import Claim, Figure
+from .verdict import Verdict
+
+__all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
+
+_MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known)
+#: All claims, case by case.
+CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
+#: All figures, case by case.
+FIGURES: tuple[Figure, ...] = tuple(
+    figure for module in (*_MODULES[:-1], known_figures) for figure in module.FIGURES
+)

@@ -1,0 +1,345 @@
+"""The report: every case with every scheme, every claim decided, every figure drawn, in parallel."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ... import plot
+from ...integrators import SCHEMES, find_scheme
+from .. import runner
+from ..cases import CASES
+from ..claims import CLAIMS, FIGURES, Verdict
+from ..runs import FailedRun, NotChosen, Runs, describe
+from . import classification, folders, terminal
+from . import html as page
+from .properties import PROPERTIES
+from .workers import Task, Workers, usable_cores, while_others_sleep
+
+#: Cases whose claims take long come first, so that no long one is left for the end.
+_LONGEST_FIRST = (
+    "van-der-pol",
+    "bridge-crane",
+    "rotating-spring",
+    "bouncing-ball",
+    "discrete-arch",
+    "impacting-bar",
+)
+#: Width and height of a figure, and height of one of its rows [inch].
+_SHEET, _ROW = (8.0, 5.0), 2.3
+#: More processes for a core do not make a report any faster.
+_MOST_PER_CORE = 4
+#: They run cases with restitution without it.
+_WITHOUT_RESTITUTION = ("carpenter", "carpenter-implicit")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a report is about.
+
+    Attributes:
+        cases: Names of cases.
+        schemes: Names of schemes of the catalogue.
+        own: Classes of the user, as ``module:Class``.
+        properties: Properties that all of the schemes are asked for, by id.
+    """
+
+    cases: tuple[str, ...]
+    schemes: tuple[str, ...]
+    own: tuple[str, ...]
+    properties: tuple[str, ...]
+
+    def runs(self) -> list[tuple[str, str]]:
+        """Every case with every scheme that it supports; a class of the user is tried on all."""
+        return [
+            (case, scheme)
+            for case in self.cases
+            for scheme in (*(s for s in self.schemes if s in CASES[case].schemes), *self.own)
+        ]
+
+    def asked(self) -> tuple[str, ...]:
+        """The schemes that are asked for the properties: those that run a case of theirs, and own ones."""
+        cases = {p.case for p in PROPERTIES if p.id in self.properties}
+        return (*(s for s in self.schemes if any(s in CASES[case].schemes for case in cases)), *self.own)
+
+    def classified(self) -> list[str]:
+        """The rows of the classification by name; none unless all of its cases are chosen."""
+        whole = set(classification.CASES) <= set(self.cases)
+        return [row.name for row in classification.rows((*self.schemes, *self.own))] if whole else []
+
+    def lanes(self) -> list[list[Task]]:
+        """All tasks, those of a case after each other."""
+        lanes: dict[str, list[Task]] = {
+            case: [] for case in sorted(CASES, key=lambda c: (*_LONGEST_FIRST, c).index(c))
+        }
+        for claim in CLAIMS:
+            if claim.case in self.cases:
+                lanes[claim.case].append(("claim", claim.id))
+        for figure in FIGURES:
+            if figure.case in self.cases:
+                lanes[figure.case].append(("figure", figure.id))
+        for prop in PROPERTIES:
+            if prop.id in self.properties:
+                lanes[prop.case] += [("property", prop.id, scheme) for scheme in self.asked()]
+        for name in self.classified():
+            lanes[classification.BOUNCES].append(("classification", name))
+        for case, scheme in self.runs():
+            lanes[case].append(("run", case, scheme))
+        return [lane for lane in lanes.values() if lane]
+
+
+def choose(
+    cases: Sequence[str] | None, schemes: Sequence[str] | None, properties: Sequence[str] | None = None
+) -> Choice:
+    """What a report is to be about; None for everything there is.
+
+    Raises:
+        ValueError: An empty list; a case, scheme or property that does not exist; a class without step.
+    """
+    for name, given in (("cases", cases), ("schemes", schemes), ("properties", properties)):
+        if given is not None and not any(given):
+            raise ValueError(f"there are no {name} in the list: name one, or leave it out for all")
+    for case in cases or ():
+        if case not in CASES:
+            raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(CASES)}")
+    for scheme in schemes or ():
+        find_scheme(scheme)
+    known = {p.id: p for p in PROPERTIES}
+    for prop in properties or ():
+        if prop not in known:
+            raise ValueError(f"unknown property {prop!r}; the properties are: {', '.join(known)}")
+    chosen = tuple(dict.fromkeys(cases or CASES))
+    built_in = [s for s in dict.fromkeys(schemes or ()) if ":" not in s]
+    return Choice(
+        chosen,
+        tuple(built_in or SCHEMES),
+        tuple(s for s in dict.fromkeys(schemes or ()) if ":" in s),
+        tuple(dict.fromkeys(properties or [p.id for p in PROPERTIES if p.case in chosen])),
+    )
+
+
+def write(
+    cases: Sequence[str] | None = None,
+    schemes: Sequence[str] | None = None,
+    folder: str | Path | None = None,
+    *,
+    jobs: int | None = None,
+    properties: Sequence[str] | None = None,
+    progress: bool = True,
+) -> dict[str, Any]:
+    """Make the report and write ``report.json``, ``report.html`` and the figures. Collective.
+
+    Rank 0 does all of it, with processes of its own; the others sleep meanwhile.
+
+    Args:
+        cases: Names of cases; all by default.
+        schemes: Names from the catalogue, which leave out the others of it, and classes of the user as
+            ``module:Class``, beside them; the whole catalogue where none of it is named.
+        folder: Where to; ``results/report`` by default.
+        jobs: Number of processes, at most four for a core; the number of usable cores by default.
+        properties: Ids of properties that the schemes are asked for; those of the chosen cases by default.
+        progress: Show how far it is.
+
+    Returns:
+        What ``report.json`` holds, on every rank.
+
+    Raises:
+        ValueError: Bad input, before anything runs.
+        Interrupted: Ctrl-C or SIGTERM; an earlier report is intact.
+        OSError: The report cannot be written.
+    """
+    choice = choose(cases, schemes, properties)
+    cores = usable_cores()
+    count = _processes(jobs, len(cores))
+    folder = Path("results") / "report" if folder is None else Path(folder)
+    folders.prepare(folder)
+    case_of = {c.id: c.case for c in CLAIMS}
+
+    def work(poll: Callable[[], None]) -> tuple[dict[str, Any], int]:
+        with folders.temporary() as place:
+            found = _perform(choice, place, count, cores, poll, progress)
+            report = assemble(choice, found)
+            html = page.html(report, _drawn(choice, found), place / "figures", case_of)
+            return report, folders.publish(report, html, place / "figures", folder)
+
+    report, figures = while_others_sleep(work)
+    if MPI.COMM_WORLD.rank == 0:
+        columns = shutil.get_terminal_size((100, 24)).columns
+        beside = f", figures beside them: {figures}" if figures else ""
+        terminal.say(terminal.summary(report, case_of, columns))
+        terminal.say(f"written: {folder / 'report.html'}, {folder / 'report.json'}{beside}")
+    return report
+
+
+def _processes(jobs: int | None, cores: int) -> int:
+    """The number of processes.
+
+    Raises:
+        ValueError: Less than one.
+    """
+    if jobs is None:
+        return cores
+    if jobs < 1:
+        raise ValueError(f"the number of jobs must be at least 1, but is {jobs}")
+    most = _MOST_PER_CORE * cores
+    if jobs > most and MPI.COMM_WORLD.rank == 0:
+        print(f"report: {most} processes, {_MOST_PER_CORE} for each core, instead of {jobs}", file=sys.stderr)
+    return min(jobs, most)
+
+
+# -- tasks, as workers do them
+
+
+def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
+    """What does a task in a worker: answers that JSON can hold."""
+    runs = Runs(settings["runs"], only=settings["only"])
+    folder = Path(settings["figures"])
+    claims, figures = {c.id: c for c in CLAIMS}, {f.id: f for f in FIGURES}
+    properties = {p.id: p for p in PROPERTIES}
+    kinds: dict[str, Callable[..., Any]] = {
+        "claim": lambda name: as_row(claims[name].decide(runs)),
+        "property": lambda name, scheme: as_row(properties[name].decide(runs, scheme)),
+        "classification": lambda name: classification.classify(runs, classification.Row.named(name)),
+        "figure": lambda name: _draw(figures[name], runs, folder),
+        "run": lambda case, scheme: _default_run(runs, case, scheme),
+    }
+
+    def do(task: Task) -> Any:
+        try:
+            with np.errstate(all="ignore"):
+                return kinds[task[0]](*task[1:])
+        except (NotChosen, FailedRun) as missing:
+            return {"failed": str(missing)}
+        except BaseException as error:
+            # Whatever code of the user's does: the report goes on.
+            return {"failed": describe(error)}
+
+    return do
+
+
+def as_row(finding: Verdict) -> dict[str, Any]:
+    """A verdict as JSON holds it."""
+    return {**finding.row("why"), "relation": finding.relation}
+
+
+def _default_run(runs: Runs, case: str, scheme: str) -> Any:
+    restitution = CASES[case].parameters.get("restitution")
+    unable = scheme in _WITHOUT_RESTITUTION and restitution is not None and restitution.default > 0
+    return runs(case, scheme, **({"restitution": 0} if unable else {})).summary
+
+
+def _draw(figure: Any, runs: Runs, folder: Path) -> Any:
+    plot.pyplot()
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    paper = Figure(figsize=_SHEET, layout="constrained")
+    figure.draw(runs, paper)
+    if tuple(paper.get_size_inches()) == _SHEET:
+        places = [axes.get_subplotspec() for axes in paper.axes]
+        rows = max((place.get_gridspec().nrows for place in places if place is not None), default=1)
+        paper.set_size_inches(_SHEET[0], max(_SHEET[1], _ROW * rows))
+    # The same numbers give the same file.
+    with matplotlib.rc_context({"svg.hashsalt": figure.id}):
+        paper.savefig(folder / f"{figure.id}.svg", metadata={"Date": None})
+    paper.savefig(folder / f"{figure.id}.png", dpi=150)
+    return {"drawn": True}
+
+
+# -- the whole, on rank 0
+
+
+def _perform(
+    choice: Choice, place: Path, jobs: int, cores: list[int], poll: Callable[[], None], progress: bool
+) -> dict[Task, Any]:
+    """The answers to all tasks."""
+    lanes = choice.lanes()
+    for name in ("runs", "figures", "temporary"):
+        (place / name).mkdir()
+    settings = {
+        "runs": str(place / "runs"),
+        "figures": str(place / "figures"),
+        "only": None if set(choice.schemes) == set(SCHEMES) else [*choice.schemes, *choice.own],
+    }
+    found: dict[Task, Any] = {}
+    with (
+        Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores) as workers,
+        terminal.Progress(sum(map(len, lanes)), progress) as shown,
+    ):
+
+        def look() -> None:
+            poll()
+            shown.look(workers.running())
+
+        for task, answer in workers.do(lanes, look):
+            if "ended" in answer:
+                answer = {"failed": f"its process ended with status {answer['ended']}"}
+            found[task] = answer
+            shown.one_more()
+    return found
+
+
+def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
+    """What ``report.json`` holds, from the answers to the tasks."""
+    cases: dict[str, dict[str, Any]] = {case: {} for case in choice.cases}
+    for case, scheme in choice.runs():
+        cases[case][scheme] = found["run", case, scheme]
+    claims = [
+        {"id": c.id, "paper": c.paper, "where": c.where, "claim": c.claim, **_verdict(found["claim", c.id])}
+        for c in CLAIMS
+        if c.case in choice.cases
+    ]
+    schemes: dict[str, list[dict[str, Any]]] = {}
+    for scheme in choice.asked():
+        schemes[scheme] = [
+            {
+                "id": p.id,
+                "name": p.name,
+                "unit": p.unit,
+                "case": p.case,
+                "criterion": p.criterion,
+                "bound": p.bound,
+                **_verdict(found["property", p.id, scheme]),
+            }
+            for p in PROPERTIES
+            if p.id in choice.properties
+        ]
+    for scheme in choice.own:
+        claims += [
+            {
+                "id": f"own-{scheme}-{row['id']}",
+                "paper": scheme,
+                "where": row["name"],
+                "claim": row["criterion"],
+                **{name: row[name] for name in _VERDICT},
+            }
+            for row in schemes[scheme]
+        ]
+    report = {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
+    rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
+    if rows:
+        report["classification"] = {"criteria": classification.criteria(), "rows": rows}
+    return report
+
+
+_VERDICT = ("measured", "expected", "tolerance", "reproduced", "why", "relation")
+
+
+def _verdict(answer: dict[str, Any]) -> dict[str, Any]:
+    """The row of a finding; where none was made, undecided with the reason."""
+    return answer if "failed" not in answer else as_row(Verdict.undecided(answer["failed"]))
+
+
+def _drawn(choice: Choice, found: dict[Task, Any]) -> list[page.Drawn]:
+    return [
+        page.Drawn(f.id, f.case, f.paper, f.where, f.title, found["figure", f.id].get("failed"))
+        for f in FIGURES
+        if f.case in choice.cases
+    ]

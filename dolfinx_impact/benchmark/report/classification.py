@@ -1,0 +1,259 @@
+"""What every scheme does on the Signorini benchmarks: one row a scheme, every cell from runs.
+
+Doyen, Ern and Piperno (2011) tell schemes apart by the oscillation of the contact force, the energy over
+many impacts and the stability limit. Where in a step an impact falls matters to some of them: cells give
+the range over phases, and classes that differ are named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...algebra.complementarity import NotConverged
+from ...integrators import SCHEMES, UnstableTimeStep, find_scheme
+from ...simulation.loop import simulate
+from .. import runner
+from ..cases import CASES as EVERY_CASE
+from ..cases.signorini import case as signorini
+from ..convergence import norm35
+from ..runs import Run, Runs
+from .properties import defaults
+
+IMPACT, BOUNCES = CASES = ("signorini-impact", "signorini-bounces")
+#: Places of the impact within a step.
+PHASES = 9
+#: Conventions: parts of m_i v_i / h up to which the force does not oscillate, and from which it does much.
+NO_OSCILLATION, LARGE_OSCILLATION = 0.01, 0.5
+#: Courant numbers between which the limit is looked for, and how closely.
+COURANT, RESOLUTION = (0.25, 1.5), 2e-3
+#: What energy may grow by in a stable run. (Beyond the limit it explodes, or, with a penalty that the
+#: bar leaves again, comes to 5 to 100 times as much; below it is kept to a few per cent.)
+_BOUNDED = 2.0
+
+_NAMED = ("cd-lagrange", "moreau-jean", "carpenter-implicit", "combined")
+_OSCILLATIONS, _ENERGIES = ("none", "small", "large"), ("conserved", "dissipated", "gained")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table.
+
+    Attributes:
+        scheme: Name of a scheme, or a class of the user's.
+        settings: Parameters that are not at their defaults; the row is about the stability limit alone.
+    """
+
+    scheme: str
+    settings: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def named(cls, name: str) -> Row:
+        """The row of that name."""
+        scheme, *settings = name.split()
+        pairs = (each.partition("=") for each in settings)
+        return cls(scheme, {key: float(value) for key, _, value in pairs})
+
+    @property
+    def name(self) -> str:
+        """For example ``dep-5.3 eps=0.01``."""
+        return " ".join([self.scheme, *(f"{name}={value:g}" for name, value in self.settings.items())])
+
+
+def rows(schemes: Iterable[str]) -> list[Row]:
+    """The rows of these schemes; classes of the user have theirs below those of the catalogue."""
+    chosen = list(schemes)
+    built_in = [s for s in SCHEMES if s in EVERY_CASE[IMPACT].schemes and (s in _NAMED or s[:4] == "dep-")]
+    found = []
+    for scheme in sorted((s for s in built_in if s in chosen), key=lambda s: s in _NAMED):
+        found.append(Row(scheme))
+        if SCHEMES[scheme].explicit and SCHEMES[scheme].contact == "penalty":
+            found += [Row(scheme, {"eps": eps}) for eps in (1e-3, 1e-2)]
+    return found + [Row(scheme) for scheme in chosen if ":" in scheme]
+
+
+def criteria() -> list[str]:
+    """How cells and classes come about, in words."""
+    none, large = (f"{100 * part:g} %" for part in (NO_OSCILLATION, LARGE_OSCILLATION))
+    return [
+        f"phases: the bar starts k/{PHASES} of a step further down its path, k = 0 to {PHASES - 1}; cells "
+        "give the smallest and the largest value",
+        f"force: {IMPACT} less 0.1 s at both ends of the contact; std and largest of the deviation from the "
+        f"exact force; oscillation none up to {none}, large from {large} of m_i v_i/h of the contact node on",
+        f"energy: relative change of E - F.u in {BOUNCES}; after 4 periods conserved up to "
+        f"{_node_energy():g} = 1/(2N), the share of the contact node in the kinetic energy of the bar",
+        f"largest Courant number of explicit schemes: bisected to {RESOLUTION:g} over a period of {BOUNCES}, "
+        f"stable where E - F.u, 0 on the ground, stays below {_BOUNDED:g} times that at the start",
+        "predicted Courant number: sqrt(2/(1 + sqrt(1 + k^2))), k = dx/(eps E), 0 without penalty; rows "
+        "with an eps are about this limit alone",
+        f"errors: sum |x - exact| / sum |exact| over {IMPACT}, of contact force and displacement",
+    ]
+
+
+def classify(runs: Runs, row: Row, phases: Sequence[int] = range(PHASES)) -> dict[str, Any]:
+    """The cells of a row: pairs of smallest and largest value, lists of classes, None for what is not asked.
+
+    Raises:
+        FailedRun: A run failed.
+        NotChosen: The scheme was left out.
+    """
+    cells: dict[str, Any] = dict.fromkeys(_CELLS)
+    if not row.settings:
+        cells |= _of_runs(runs, row.scheme, phases)
+    cells["courant_predicted"] = predicted_courant(runs, row)
+    if cells["courant_predicted"] is not None:
+        limits: list[float | None] = [None]
+        for k in phases:
+            limits.append(courant_limit(runs, row, k, limits[-1]))
+        cells["courant"] = _range(limits)
+    return {"name": row.name, "scheme": row.scheme, "settings": dict(row.settings), **cells}
+
+
+_CELLS = (
+    "force_std",
+    "force_max_deviation",
+    "force_predicted",
+    "oscillation",
+    "energy_change_1",
+    "energy_change_4",
+    "energy",
+    "courant",
+    "courant_predicted",
+    "force_error",
+    "displacement_error",
+    "changes",
+)
+
+
+def _of_runs(runs: Runs, scheme: str, phases: Sequence[int]) -> dict[str, Any]:
+    impacts, bounces = (
+        [runs(case, scheme, **start(runs, case, scheme, k)) for k in phases] for case in CASES
+    )
+    force, shift = node_force(impacts[0]), force_shift(runs, scheme)
+    oscillations = {oscillation(run.results["force_oscillation"] / force) for run in impacts}
+    energies = {energy(run.results["energy_change_4"], _node_energy()) for run in bounces}
+    return {
+        "force_std": _range(run.results["force_oscillation"] for run in impacts),
+        "force_max_deviation": _range(run.results["force_max_deviation"] for run in impacts),
+        "force_predicted": force,
+        "oscillation": [word for word in _OSCILLATIONS if word in oscillations],
+        "energy_change_1": _range(run.results["energy_change_1"] for run in bounces),
+        "energy_change_4": _range(run.results["energy_change_4"] for run in bounces),
+        "energy": [word for word in _ENERGIES if word in energies],
+        "force_error": _range(force_error(run, shift) for run in impacts),
+        "displacement_error": _range(run.results["error_u"] for run in impacts),
+        "changes": [
+            name for name, words in (("oscillation", oscillations), ("energy", energies)) if len(words) > 1
+        ],
+    }
+
+
+def _range(values: Iterable[float | None]) -> list[float] | None:
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    return [min(known), max(known)] if known else None
+
+
+# -- phases and classes
+
+
+def start(runs: Runs, case: str, scheme: str, phase: int) -> dict[str, float]:
+    """Where the bar starts: k/9 of a step later on the same path, so that the impact is the same."""
+    p, explicit = defaults(case), find_scheme(runs.scheme(scheme)).explicit
+    late = phase / PHASES * (signorini.EXPLICIT_STEP if explicit else signorini.IMPLICIT_STEP)
+    return {"h0": p["h0"] - p["v0"] * late - p["g0"] * late**2 / 2, "v0": p["v0"] + p["g0"] * late}
+
+
+def oscillation(part: float) -> str:
+    """The class of a force whose deviation has the standard deviation ``part`` of ``m_i v_i / h``."""
+    return _OSCILLATIONS[(part > NO_OSCILLATION) + (part >= LARGE_OSCILLATION)]
+
+
+def energy(change: float, limit: float) -> str:
+    """The class of a relative change."""
+    return _ENERGIES[0 if abs(change) <= limit else 1 + (change > 0)]
+
+
+def node_force(run: Run) -> float:
+    """The force that takes the momentum of the contact node in a step, ``m_i v_i / h`` [N]."""
+    p = run.summary["parameters"]
+    return float(p["rho"] * p["length"] / (2 * p["elements"]) * signorini.exact(p).impact_speed / p["h"])
+
+
+def _node_energy() -> float:
+    return 1 / (2 * defaults(BOUNCES)["elements"])
+
+
+def force_shift(runs: Runs, scheme: str) -> float:
+    """Where the force of a step acts, in steps from its end."""
+    name, case = runs.scheme(scheme), EVERY_CASE[IMPACT]
+    return case.make(name, runner.parse(case, name, []), False).integrator.r_shift
+
+
+def force_error(run: Run, shift: float) -> float:
+    """The contact force against the exact one where it acts, norm (35) over all steps."""
+    p = run.summary["parameters"]
+    true = signorini.exact(p).force(run["t"] + shift * p["h"])
+    return norm35(run["r"][:, :1] / p["h"], true[:, None])
+
+
+# -- stability
+
+
+def predicted_courant(runs: Runs, row: Row) -> float | None:
+    """The closed form for central differences with lumped masses, None for what is not explicit.
+
+    A node with a spring ``1 / eps`` at the end of a chain of equal masses has a mode of its own, above
+    those of the chain.
+    """
+    scheme = find_scheme(runs.scheme(row.scheme))
+    if not scheme.explicit or scheme.contact == "own":
+        return None
+    p = {**defaults(BOUNCES), **{n: o.default for n, o in scheme.parameters.items()}, **row.settings}
+    k = p["length"] / p["elements"] / (p["eps"] * p["E"]) if scheme.contact == "penalty" else 0.0
+    return math.sqrt(2 / (1 + math.sqrt(1 + k**2)))
+
+
+def courant_limit(runs: Runs, row: Row, phase: int = 0, near: float | None = None) -> float | None:
+    """The largest Courant number with bounded energy, None where there is none between the two.
+
+    Args:
+        near: The limit at another phase, where to look first.
+    """
+    bounded = _bounded(runs, row, phase)
+    for low, high in (COURANT,) if near is None else ((near, near + RESOLUTION), COURANT):
+        if bounded(low) and not bounded(high):
+            break
+    else:
+        return None
+    while high - low > (1 + 1e-9) * RESOLUTION:
+        middle = (low + high) / 2
+        low, high = (middle, high) if bounded(middle) else (low, middle)
+    return low
+
+
+def _bounded(runs: Runs, row: Row, phase: int) -> Callable[[float], bool]:
+    """Whether the bouncing bar keeps its energy bounded over a period at a Courant number."""
+    name, case = runs.scheme(row.scheme), EVERY_CASE[BOUNCES]
+    given = {**start(runs, BOUNCES, row.scheme, phase), **row.settings}
+    known = runner.options_of(case, name)
+    p = runner.parse(case, name, [f"{key}={value}" for key, value in given.items() if key in known])
+    exact, (bar, ground) = signorini.exact(p), signorini.build(p)
+    weight = p["rho"] * p["length"] * p["g0"]
+
+    def bounded(courant: float) -> bool:
+        h = courant * exact.transit / p["elements"]
+        integrator = find_scheme(name).bind(bar, h, ground, p, allow_unstable=True)
+        integrator.start(p["h0"], -p["v0"])
+        try:
+            with np.errstate(all="ignore"):
+                run = simulate(integrator, t_end=exact.period, progress=False)
+        except (UnstableTimeStep, NotConverged):
+            return False
+        kept = run["kinetic"] + run["internal"] - run["external"] + weight * p["h0"]
+        return bool(np.max(kept) <= _BOUNDED * kept[0])
+
+    return bounded

@@ -1,0 +1,246 @@
+"""Processes that do independent tasks beside each other for rank 0; no MPI among them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import queue
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import numpy as np
+from mpi4py import MPI
+
+from ...simulation.loop import Interrupted, stop_signals
+
+T = TypeVar("T")
+
+#: What a process does: words that say which of the tasks it knows.
+Task = tuple[str, ...]
+#: Seconds between two looks at whether to go on.
+_PATIENCE = 0.2
+#: What would make a worker take itself for a rank of the MPI job around it.
+_OF_THE_JOB = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIR_")
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from dolfinx_impact.benchmark import workers; workers.serve()"
+)
+
+
+class Workers:
+    """Workers that live until the ``with`` block ends, however it ends.
+
+    Each is a Python process of its own with one thread and a session of its own, so that signals
+    of the terminal reach this process alone; a worker ends when this process does.
+
+    Args:
+        count: How many.
+        maker: ``module:function``; called in each worker with ``argument`` it returns what does a task.
+        argument: Goes to the workers as JSON.
+        folder: For their temporary files; the caller removes it.
+        cores: Cores that they may use.
+    """
+
+    def __init__(self, count: int, maker: str, argument: Any, folder: Path, cores: Sequence[int]) -> None:
+        self._hello = {"maker": maker, "argument": argument, "cores": list(cores)}
+        self._count, self._folder = count, folder
+        self._running: dict[int, subprocess.Popen] = {}
+        self._doing: dict[int, tuple[Task, float]] = {}
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._running.values():
+            process.kill()
+        for process in self._running.values():
+            process.communicate()
+
+    def do(self, lanes: Sequence[Sequence[Task]], poll: Callable[[], None]) -> Iterator[tuple[Task, Any]]:
+        """Tasks with their answers, as they come.
+
+        Args:
+            lanes: Tasks that had better follow each other, since they share runs; long lanes first.
+                Each worker keeps to a lane of its own while there are enough.
+            poll: Called every now and then; stops everything by an exception.
+
+        Yields:
+            The task and its answer; that of a task that ended its process is ``{"ended": status}``.
+        """
+        schedule = Schedule(lanes)
+        with selectors.DefaultSelector() as selector:
+            for place in range(min(self._count, schedule.left)):
+                self._hand_out(place, schedule, selector)
+            while self._doing:
+                poll()
+                for key, _ in selector.select(_PATIENCE):
+                    place = key.data
+                    line = self._running[place].stdout.readline()  # type: ignore[union-attr]
+                    task, _ = self._doing.pop(place)
+                    if not line.endswith(b"\n"):
+                        selector.unregister(key.fileobj)
+                    answer = json.loads(line) if line.endswith(b"\n") else {"ended": self._bury(place)}
+                    self._hand_out(place, schedule, selector)
+                    yield task, answer
+
+    def running(self) -> list[tuple[Task, float]]:
+        """The tasks that are being done, and for how many seconds."""
+        now = time.perf_counter()
+        return [(task, now - begun) for task, begun in self._doing.values()]
+
+    def _hand_out(self, place: int, schedule: Schedule, selector: Any) -> None:
+        task = schedule.next(place)
+        if task is None:
+            return
+        if place not in self._running:
+            self._running[place] = self._start()
+            selector.register(self._running[place].stdout, selectors.EVENT_READ, place)
+        try:
+            _send(self._running[place].stdin, task)
+        except BrokenPipeError:
+            pass  # it has ended, as its silence will tell
+        self._doing[place] = task, time.perf_counter()
+
+    def _start(self) -> subprocess.Popen:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
+        own = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self._folder)}
+        process = subprocess.Popen(
+            [sys.executable, "-c", _START, json.dumps(sys.path)],
+            env={**kept, **own},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        _send(process.stdin, self._hello)
+        return process
+
+    def _bury(self, place: int) -> int:
+        process = self._running.pop(place)
+        process.kill()  # of one that closed its pipe and lives, nothing more can be known
+        process.communicate()
+        return process.returncode
+
+
+class Schedule:
+    """Who does which task next.
+
+    Args:
+        lanes: See :meth:`Workers.do`.
+    """
+
+    def __init__(self, lanes: Sequence[Sequence[Task]]) -> None:
+        self._lanes = [list(lane) for lane in lanes]
+        self._owner: dict[int, int] = {}
+
+    @property
+    def left(self) -> int:
+        """Tasks that nobody does yet."""
+        return sum(map(len, self._lanes))
+
+    def next(self, worker: int) -> Task | None:
+        """The next task for a worker: of its lane, of the first free one, or from the end of the fullest."""
+        mine = next((lane for lane, owner in self._owner.items() if owner == worker), None)
+        if mine is None or not self._lanes[mine]:
+            free = [i for i, lane in enumerate(self._lanes) if lane and i not in self._owner]
+            if not free:
+                fullest = max(self._lanes, key=len, default=[])
+                return fullest.pop() if fullest else None
+            self._owner.pop(mine, None)  # type: ignore[arg-type]
+            mine = free[0]
+            self._owner[mine] = worker
+        return self._lanes[mine].pop(0)
+
+
+def _send(stream: IO[bytes] | None, what: Any) -> None:
+    assert stream is not None
+    stream.write(json.dumps(what).encode() + b"\n")
+    stream.flush()
+
+
+def serve() -> None:
+    """Do the tasks that come by the standard input, until it ends; what they print goes to stderr."""
+    given, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    hello = json.loads(given.readline())
+    os.sched_setaffinity(0, hello["cores"])
+    tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(given, tasks), daemon=True).start()
+    module, _, name = hello["maker"].partition(":")
+    do = getattr(importlib.import_module(module), name)(hello["argument"])
+    while True:
+        _send(answers, do(tasks.get()))
+
+
+def _listen(given: IO[bytes], tasks: queue.SimpleQueue[Task]) -> None:
+    """Queue the tasks; with their end, so that of who gives them, the process ends in whatever it does."""
+    for line in given:
+        tasks.put(json.loads(line))
+    os._exit(0)
+
+
+# -- what the ranks of this job do meanwhile
+
+#: Louder than any signal.
+_DONE = 1 << 16
+
+
+def while_others_sleep(work: Callable[[Callable[[], None]], T]) -> T:
+    """``work(poll)`` on rank 0, its result or its exception on all ranks; a signal to any stops it."""
+    comm, result, error = MPI.COMM_WORLD, None, None
+    with stop_signals() as caught:
+        heard = 0
+
+        def listen(say: int = 0) -> None:
+            nonlocal heard
+            heard = _loudest(comm, say or max(caught, default=0))
+
+        def poll() -> None:
+            listen()
+            if heard:
+                raise Interrupted(heard)
+
+        if comm.rank == 0:
+            try:
+                result = work(poll)
+            except Interrupted:
+                pass
+            except Exception as stopped:
+                error = stopped
+            if not heard:
+                listen(_DONE)
+        else:
+            while not heard:
+                listen()
+    if heard != _DONE:
+        raise Interrupted(heard)
+    result, error = comm.bcast((result, error), root=0)
+    if error is not None:
+        raise error
+    return result  # type: ignore[return-value]
+
+
+def _loudest(comm: MPI.Comm, say: int) -> int:
+    """The largest of what the ranks say, waited for asleep. Collective."""
+    if comm.size == 1:
+        return say
+    said, heard = np.array([say]), np.zeros(1, dtype=int)
+    request = comm.Iallreduce(said, heard, op=MPI.MAX)
+    while not request.Test():
+        time.sleep(0.01)
+    return int(heard[0])
+
+
+def usable_cores() -> list[int]:
+    """Of all ranks on the machine of rank 0, since they sleep meanwhile. Collective."""
+    everyone = MPI.COMM_WORLD.allgather((socket.gethostname(), os.sched_getaffinity(0)))
+    return sorted(set().union(*(cores for host, cores in everyone if host == everyone[0][0])))

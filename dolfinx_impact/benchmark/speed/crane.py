@@ -1,0 +1,232 @@
+"""What HATI gains on the bridge crane: CPU time of whole runs against the explicit run of the same step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...algebra import kernels
+from ...contact.statics import tied_equilibrium
+from ...integrators import HATI, CDLagrange, Integrator
+from ...integrators.compiled.central import Block
+from ...integrators.hati.compiled import HATIBlock
+from ...integrators.step_buffer import Steps
+from ...simulation.recorder import Recorder
+from ...systems.frame import Frame
+from ..cases.bridge_crane import model as crane
+from ..cases.bridge_crane import record as crane_record
+from ..report.wording import faster
+
+#: The paper's explicit step, and the one that these elements allow [s].
+PAPER_STEP, STEP = 1e-3 / 3500, 1e-5
+T_END = 1.0
+#: Every run is made in so many parts, in turn with the others.
+PARTS = 8
+_SAMPLE = 1e-3
+_PRODUCTS = 2000
+_BARE = "step without energies"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A run: ratio 0 is the undivided crane, explicit throughout."""
+
+    refine: int
+    dt: float
+    partition: str = ""
+    ratio: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it is, in words."""
+        if not self.ratio:
+            return "explicit throughout"
+        return f"HATI, partition {self.partition}, m = {self.ratio}"
+
+
+#: Runs that are compared with the first of each group.
+GROUPS = (
+    (
+        Candidate(1, PAPER_STEP),
+        Candidate(1, PAPER_STEP, "small", 350),
+        Candidate(1, PAPER_STEP, "paper", 100),
+    ),
+    (Candidate(2, PAPER_STEP), Candidate(2, PAPER_STEP, "small", 350)),
+    (
+        Candidate(1, STEP),
+        Candidate(1, STEP, "small", 10),
+        Candidate(1, STEP, "small", 350),
+        Candidate(1, STEP, "paper", 100),
+    ),
+)
+
+
+def measure(t_end: float = T_END) -> dict[str, float]:
+    """Print and return how many times faster each run is than the explicit one of its group.
+
+    Args:
+        t_end: Time that every run simulates [s].
+    """
+    found: dict[str, float] = {}
+    print(
+        f"bridge-crane, {t_end:g} s of shaking, energies followed: CPU time of whole runs, by turns in "
+        f"{PARTS} parts"
+    )
+    for group in GROUPS:
+        runs = [_Run(each, t_end) for each in group]
+        yardstick = _Yardstick(runs[0])
+        for part in range(PARTS):
+            for run in runs:
+                run.go_on(part)
+            yardstick.measure()
+        found |= _table(group, runs)
+        found |= yardstick.table(f"refine {group[0].refine} h {group[0].dt:.3g}")
+    critical = crane.crane_frame(crane.crane_mesh()).critical_time_step()
+    print(
+        f"The paper's step {PAPER_STEP:.3g} s is not needed with these elements: the crane's critical step "
+        f"is {critical:.3g} s, so that {STEP:g} s is enough."
+    )
+    return found
+
+
+def started(candidate: Candidate) -> Integrator:
+    """The crane in its static state, ready to be shaken."""
+    named = crane.crane_mesh(refine=candidate.refine)
+    record = crane_record.record()
+    whole = crane.crane_frame(named, record=record)
+    tied = crane.wheels(whole)
+    u0, _ = tied_equilibrium(whole, tied, hold=crane.horizontal_hold(whole))
+    gap0 = -tied.L(u0)
+    integrator: Integrator
+    if candidate.ratio:
+        fine, coarse = crane.divided(named, candidate.partition, record=record)
+        wheels = crane.wheels(fine, gap0=gap0)
+        integrator = HATI(fine, coarse, candidate.dt, wheels, ratio=candidate.ratio)
+    else:
+        integrator = CDLagrange(whole, candidate.dt, contact=crane.wheels(whole, gap0=gap0))
+    integrator.start(u0, 0.0)
+    return integrator
+
+
+class _Run:
+    """A run made in parts; what it needs once (factors, H) counts, meshes and compilation do not."""
+
+    def __init__(self, candidate: Candidate, t_end: float) -> None:
+        self.candidate = candidate
+        s = self.integrator = started(candidate)
+        body: Any = s.fine.system if isinstance(s, HATI) else s.system
+        rows = crane.wheel_rows(body)
+        balance = s.balance()
+        balance.start()
+        self._steps = max(1, round(t_end / s.dt))
+        every = max(1, round(_SAMPLE / s.dt))
+        self._kept, self._recorder = Steps(s, rows, balance), Recorder(s, self._steps, every, rows, balance)
+        kind: Callable[..., Any] = HATIBlock if isinstance(s, HATI) else Block
+        self._block = kind(s, rows, balance)
+        self._block.fill(self._kept, 1)  # compiles
+        begun = time.process_time()
+        self._block = kind(s, rows, balance)
+        self.seconds = [time.process_time() - begun]
+
+    def go_on(self, part: int) -> None:
+        """Make one part of the run."""
+        done, end = (self._steps * k // PARTS for k in (part, part + 1))
+        begun = time.process_time()
+        while done < end:
+            self._block.fill(self._kept, min(self._kept.capacity, end - done))
+            self._recorder.follow(self._kept)
+            done += self._kept.count
+        self.seconds.append(time.process_time() - begun)
+
+    @property
+    def total(self) -> float:
+        """CPU time of the run [s]."""
+        return float(sum(self.seconds))
+
+    @property
+    def per_step(self) -> float:
+        """CPU time per fine step [us]."""
+        return 1e6 * self.total / (self._steps * self.integrator.substeps)
+
+
+def _table(group: tuple[Candidate, ...], runs: list[_Run]) -> dict[str, float]:
+    first, base = group[0], runs[0]
+    dofs = int(np.sum(~base.integrator.system.constrained))
+    print(f"\nrefine {first.refine} ({dofs} free dofs), explicit step {first.dt:.4g} s:")
+    found = {}
+    for candidate, run in zip(group, runs):
+        ratio = base.total / run.total
+        parts = np.array(base.seconds[1:]) / np.array(run.seconds[1:])
+        against = f", {faster(ratio)} (parts: {faster(float(parts.min()))} to {faster(float(parts.max()))})"
+        print(
+            f"  {candidate.name:<34} {run.total:8.2f} s, {run.per_step:7.2f} us a step"
+            f"{against if candidate.ratio else ''}",
+            flush=True,
+        )
+        if candidate.ratio:
+            found[f"{candidate.partition} {candidate.ratio} refine {first.refine} h {first.dt:.3g}"] = ratio
+    return found
+
+
+class _Yardstick:
+    """The least that an explicit step could cost: a sparse product and one fused update."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run = run
+        frame: Any = run.integrator.system
+        u, v, f = (np.full(frame.size, 1e-9) for _ in range(3))
+        kick = run.integrator.dt * frame.inverse_mass
+        update = {"fused update": lambda: kernels.load().fused_update(u, v, f, kick, 1e-9)}
+        self._calls = _product_calls(frame) | update
+        bare: Any = started(run.candidate)
+        self._kept = Steps(bare, crane.wheel_rows(frame).select(np.zeros(0, dtype=np.intp)), None)
+        self._bare = Block(bare, self._kept.rows, None)
+        self._bare.fill(self._kept, 1)  # compiles
+        self._seconds: dict[str, list[float]] = {name: [] for name in (_BARE, *self._calls)}
+
+    def measure(self) -> None:
+        """Time every call once more."""
+        begun = time.process_time()
+        self._bare.fill(self._kept, self._kept.capacity)
+        self._seconds[_BARE].append((time.process_time() - begun) / self._kept.capacity)
+        for name, call in self._calls.items():
+            call()
+            begun = time.process_time()
+            for _ in range(_PRODUCTS):
+                call()
+            self._seconds[name].append((time.process_time() - begun) / _PRODUCTS)
+
+    def table(self, name: str) -> dict[str, float]:
+        """Print and return what a step costs beside them, medians over the parts of the run."""
+        calls = {each: 1e6 * float(np.median(values)) for each, values in self._seconds.items()}
+        least = calls["our CSR"] + calls["fused update"]
+        ratio = self._run.per_step / least
+        bare = calls[_BARE] / least
+        print(
+            f"  an explicit step with contact is {bare:.2f} times the CSR product that all runs use plus a "
+            f"fused update, with energies and records {ratio:.2f} times"
+        )
+        print("  (" + ", ".join(f"{each} {value:.2f} us" for each, value in calls.items()) + ")", flush=True)
+        return {f"step over product and update, {name}": bare, f"with energies, {name}": ratio}
+
+
+def _product_calls(frame: Frame) -> dict[str, Callable[[], Any]]:
+    """The product K u by all sparse formats at hand; ours is what both kinds of runs use."""
+    from petsc4py import PETSc
+
+    K = frame.stiffness.scipy()
+    x, out = np.full(frame.size, 1e-9), np.zeros(frame.size)
+    petsc = PETSc.Mat().createAIJ(K.shape, csr=(K.indptr, K.indices, K.data))
+    a, b = petsc.createVecs()
+    a.array[:] = x
+    rows, loops = frame.stiffness.csr, kernels.load()
+    assert rows is not None
+    return {
+        "our CSR": lambda: loops.subtract_rows(*rows, x, out),
+        "PETSc AIJ, inodes": lambda: petsc.mult(a, b),
+        "SciPy CSR": lambda: K @ x,
+    }

@@ -1,0 +1,253 @@
+"""What a step costs, as ratios within one run against the best alternative.
+
+The yardstick of an explicit step of a solid is the product with the best PETSc format for the same
+stiffness plus a fused vector update. Rounds of all candidates are interleaved; a ratio is
+that of the medians, and the spread over the rounds is printed with it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from ... import parallel
+from ...algebra import kernels
+from ...algebra.operators import SparseRows
+from ...contact.rigid_contact import RigidContact
+from ...integrators import CDLagrange, Integrator
+from ...integrators.central_differences import CentralDifferences
+from ...integrators.step_buffer import Steps
+from ...simulation.recorder import Recorder
+from ...systems.solid import Solid
+from ..case import Values
+from ..cases.impacting_bar.case import PARAMETERS, build
+from . import crane as speed_crane
+from . import scaling as speed_scaling
+from . import small as speed_small
+from . import solids as speed_solids
+
+ROUNDS = 7
+STEPS = 200
+_PRODUCTS = 20
+
+
+def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
+    """Print and return the ratios of the explicit step. Collective.
+
+    Args:
+        case: Small systems against petsc4py calls (one rank), by case; the bar also as a solid of
+            ``sizes`` dofs. By default all of these. The crane: HATI against the explicit run. ``solids``:
+            nonlinear laws against a plain DOLFINx loop, and what obstacles cost. ``scaling``: one rank
+            against two, set-up and memory; it starts ``mpirun`` itself.
+        sizes: Numbers of dofs of the solid bar, and of the bodies of ``scaling``.
+
+    Raises:
+        ValueError: A case without a speed measurement, or sizes that are no sizes.
+        RuntimeError: Without ``mpirun``, or when one of the jobs of ``scaling`` fails.
+    """
+    known = (*speed_small.CASES, "bridge-crane", "solids", "scaling")
+    if case is not None and case not in known:
+        raise ValueError(f"speed is measured for: {', '.join(known)}; not for {case!r}")
+    if min(sizes) < 1000:
+        raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
+    if case == "scaling":
+        speed_scaling.check()
+    elif case not in (None, "impacting-bar", "solids") and MPI.COMM_WORLD.size > 1:
+        raise ValueError(f"{case} is measured on one rank, not on {MPI.COMM_WORLD.size}")
+    if MPI.COMM_WORLD.rank == 0:
+        print(plan(case, sizes), flush=True)
+    if case == "scaling":
+        return speed_scaling.measure(sizes)
+    if case == "bridge-crane":
+        return {case: speed_crane.measure()}
+    if case == "solids":
+        return {case: speed_solids.measure()}
+    found = {}
+    if MPI.COMM_WORLD.size == 1:
+        for name in (case,) if case else speed_small.CASES:
+            found[name] = speed_small.measure(name)
+    if case in (None, "impacting-bar"):
+        found |= {str(size): _bar_ratios(size) for size in sizes}
+    return found
+
+
+#: What is measured, and about how long that takes on a machine without other work [s].
+_PLANS: dict[str, tuple[str, float]] = {
+    **{
+        name: ("a compiled step of a small system against one through petsc4py calls", 5)
+        for name in speed_small.CASES
+    },
+    "bridge-crane": ("whole runs with HATI against the explicit run", 150),
+    "solids": ("nonlinear laws against a plain DOLFINx loop, and what obstacles cost", 90),
+}
+#: The same for a dof of the solid bar and of a body of ``scaling``, all kinds together [s].
+_BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
+
+
+def plan(case: str | None, sizes: list[int]) -> str:
+    """What will be measured, and about how long it takes."""
+    names = [name for name in _PLANS if name == case or (case is None and name in speed_small.CASES)]
+    parts = [(name, *_PLANS[name]) for name in names if MPI.COMM_WORLD.size == 1 or name == "solids"]
+    numbers = " and ".join(map(str, sizes))
+    if case in (None, "impacting-bar"):
+        what = f"a step with {numbers} dofs against a matrix product and an update"
+        parts.append(("impacting-bar in 3D", what, _BAR_PER_DOF * sum(sizes)))
+    if case == "scaling":
+        what = f"bodies with {numbers} dofs on one rank and on two"
+        parts.append(("scaling", what, _SCALING_PER_DOF * sum(sizes)))
+    lines = [f"  {name}: {what}, {_duration(seconds)}" for name, what, seconds in parts]
+    whole = _duration(sum(seconds for *_, seconds in parts))
+    head = f"This takes {whole} without other work on the machine, which would disturb it:"
+    return "\n".join([head, *lines])
+
+
+def _duration(seconds: float) -> str:
+    return f"about {seconds / 60:.0f} min" if seconds >= 90 else f"about {max(5, 5 * round(seconds / 5))} s"
+
+
+def _bar_ratios(size: int) -> dict[str, float]:
+    begun = time.perf_counter()
+    problem = _values(size)
+    bar, wall, critical = build(problem)
+    h = 0.7 * critical
+    plain, full = _started(bar, wall, h, problem), _started(bar, wall, h, problem)
+    free = _started(bar, None, h, problem)
+    dofs = int(parallel.total(bar.comm, bar.owned))
+    _say(
+        bar,
+        f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up "
+        f"{time.perf_counter() - begun:.1f} s, {ROUNDS} rounds of {STEPS} steps",
+    )
+    matrix, name, product = _best_product(bar)
+    x, y = matrix.createVecs()
+    update = _fused_update(bar)
+
+    def yardstick() -> None:
+        matrix.mult(x, y)
+        update()
+
+    recorded = _recorded_step(full, wall.approach())
+    seconds = _interleave(
+        bar,
+        {
+            "yardstick": yardstick,
+            "step": plain.step,
+            "step without contact": free.step,
+            "step, energies and recorder": recorded,
+        },
+    )
+    base = np.median(seconds["yardstick"])
+    _say(
+        bar,
+        f"  yardstick: {name} product and fused update, {base / dofs * 1e9:.2f} ns per dof "
+        f"(product alone {product / dofs * 1e9:.2f})",
+    )
+    ratios = {}
+    for what in ("step", "step, energies and recorder"):
+        ratios[what] = _ratio(bar, what, seconds[what], seconds["yardstick"])
+    contact = np.median(seconds["step"] - seconds["step without contact"]) / np.median(seconds["step"])
+    ratios["contact"] = float(contact)
+    _say(bar, f"  {'contact, part of the step':<44} {contact:5.3f}")
+    return ratios
+
+
+def _values(size: int) -> Values:
+    """A bar of about ``size`` dofs whose cells are the default ones, refined evenly."""
+    lateral = max(1, round((size / 30) ** (1 / 3)) - 1)
+    elements = max(2, round(size / 3 / (lateral + 1) ** 2) - 1)
+    values = {name: option.default for name, option in PARAMETERS.items()}
+    return {**values, "dimension": 3, "elements": elements, "lateral": lateral}
+
+
+def _started(bar: Solid, wall: RigidContact | None, h: float, p: Values) -> CentralDifferences:
+    integrator = CDLagrange(bar, h, contact=wall)
+    v0 = np.zeros(bar.size)
+    v0[::3] = -p["v0"]
+    # The wall is touched from the start: contact is measured while it acts.
+    u0 = np.zeros(bar.size)
+    u0[::3] = -p["gap"]
+    integrator.start(u0, v0)
+    return integrator
+
+
+def _best_product(bar: Solid) -> tuple[Any, str, float]:
+    """The fastest PETSc format for the stiffness, its name, and the seconds of a product."""
+    block = bar.stiffness_matrix()
+    plain = block.convert("aij")
+    candidates = {"BAIJ": block, "SBAIJ": plain.copy().convert("sbaij"), "AIJ": plain}
+    x, y = block.createVecs()
+    x.setRandom()
+    seconds = {}
+    for name, matrix in candidates.items():
+        matrix.mult(x, y)
+        begun = time.perf_counter()
+        for _ in range(_PRODUCTS):
+            matrix.mult(x, y)
+        seconds[name] = bar.comm.bcast((time.perf_counter() - begun) / _PRODUCTS)
+    best = min(seconds, key=lambda name: seconds[name])
+    for name, matrix in candidates.items():
+        if name not in (best, "BAIJ"):
+            matrix.destroy()
+    return candidates[best], best, seconds[best]
+
+
+def _fused_update(bar: Solid) -> Callable[[], None]:
+    """``v += w f; u += h v`` in one compiled loop where numba is installed."""
+    u, v, f, w = (np.zeros(bar.owned) for _ in range(4))
+    loops = kernels.load()
+
+    def update() -> None:
+        loops.fused_update(u, v, f, w, 1e-9)
+
+    return update
+
+
+def _recorded_step(integrator: Integrator, rows: SparseRows) -> Callable[[], None]:
+    """A step with the energy balance and the recorder of a run, each step sampled."""
+    balance = integrator.balance()
+    balance.start()
+    recorder = Recorder(integrator, ROUNDS * STEPS + STEPS, 1, rows, balance)
+    part = Steps(integrator, rows, balance)
+    part.append()
+
+    def step() -> None:
+        integrator.step()
+        balance.step()
+        part.append()
+        if part.count == part.capacity:
+            recorder.follow(part)
+            part.count = 0
+
+    return step
+
+
+def _interleave(bar: Solid, actions: dict[str, Callable[[], None]]) -> dict[str, np.ndarray]:
+    """Seconds per call of each action in every round; the first calls are not counted."""
+    for action in actions.values():
+        action()
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(ROUNDS):
+        for name, action in actions.items():
+            bar.comm.barrier()
+            begun = time.perf_counter()
+            for _ in range(STEPS):
+                action()
+            seconds[name].append((time.perf_counter() - begun) / STEPS)
+    return {name: np.array(values) for name, values in seconds.items()}
+
+
+def _ratio(bar: Solid, what: str, seconds: np.ndarray, base: np.ndarray) -> float:
+    ratio = float(np.median(seconds) / np.median(base))
+    spread = seconds / base
+    rounds = f"rounds {spread.min():.2f} to {spread.max():.2f}"
+    _say(bar, f"  {what + ' / yardstick':<44} {ratio:5.2f}  ({rounds})")
+    return ratio
+
+
+def _say(bar: Solid, line: str) -> None:
+    if bar.comm.rank == 0:
+        print(line, flush=True)

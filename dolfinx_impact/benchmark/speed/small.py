@@ -1,0 +1,186 @@
+"""What a step of a small system costs: in a compiled loop, from Python, and through petsc4py calls."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...algebra.operators import SparseRows
+from ...contact.base import Contact
+from ...contact.bound import DofBound
+from ...contact.rigid_contact import RigidContact
+from ...integrators import CDLagrange, CentralDifferences
+from ...integrators.compiled.central import Block
+from ...integrators.step_buffer import Steps
+from ...systems.system import System
+from ..case import Values
+from ..cases.bouncing_ball import case as bouncing_ball
+from ..cases.signorini import case as signorini
+from ..cases.van_der_pol import case as van_der_pol
+from ..report.wording import faster
+
+ROUNDS = 9
+#: Steps of a round: compiled, from Python, and through PETSc.
+_COMPILED, _PLAIN = 131_072, 1_000
+CASES = ("bouncing-ball", "van-der-pol", "impacting-bar")
+
+
+def measure(case: str) -> dict[str, float]:
+    """Print and return how many times faster a compiled step is than one through petsc4py calls."""
+    system, contact, start, h, rows = _ready(case)
+    nothing = rows.select(np.zeros(0, dtype=np.intp))
+    started = [_started(system, contact, start, h) for _ in range(4)]
+    yardstick = PetscSteps(started[0])
+    seconds = _interleave(
+        {
+            "petsc4py calls": (yardstick.step, _PLAIN),
+            "step()": (started[1].step, _PLAIN),
+            "compiled loop": (_filled(started[2], nothing, False), _COMPILED),
+            "compiled, energies and recorder": (_filled(started[3], rows, True), _COMPILED),
+        }
+    )
+    print(f"{case}, {system.owned} dofs with contact, {ROUNDS} rounds, medians of seconds per step:")
+    base, ratios = seconds["petsc4py calls"], {}
+    for name, values in seconds.items():
+        ratios[name] = float(np.median(base) / np.median(values))
+        against = "" if values is base else f", {faster(ratios[name])}{_spread(base / values)}"
+        print(f"  {name:<32} {np.median(values) * 1e9:9.0f} ns{against}", flush=True)
+    return ratios
+
+
+def _spread(ratios: np.ndarray) -> str:
+    """The ratios of the rounds."""
+    return f" (rounds: {faster(float(ratios.min()))} to {faster(float(ratios.max()))})"
+
+
+def _ready(case: str) -> tuple[System, Contact, tuple[Any, Any], float, SparseRows]:
+    """The system, its contact, the start, the time step and what is recorded.
+
+    Ball and bar lie on the ground under their weight: contact is measured while it acts.
+    """
+    if case == "impacting-bar":
+        p: Values = {**_defaults(signorini.SIGNORINI_BOUNCES.parameters), "elements": 50}
+        bar, floor = signorini.build(p)
+        transit = p["length"] / p["elements"] / signorini.exact(p).wave_speed
+        return bar, floor, (0.0, 0.0), 0.7 * transit, bar.rows(bar.nodes("contact"))
+    if case == "bouncing-ball":
+        p = {**_defaults(bouncing_ball.PARAMETERS), "z0": 0.0}
+        ball, ground = bouncing_ball.build(p)
+        return ball, ground, (p["z0"], p["v0"]), p["h"], ball.rows()
+    p = _defaults(van_der_pol.PARAMETERS)
+    oscillator, wall_of = van_der_pol.build(p)
+    assert wall_of is not None
+    return oscillator, wall_of, (p["x0"], p["v0"]), p["h"], oscillator.rows()
+
+
+def _defaults(parameters: Any) -> Values:
+    return {name: option.default for name, option in parameters.items()}
+
+
+def _started(system: System, contact: Contact, start: tuple[Any, Any], h: float) -> CentralDifferences:
+    integrator = CDLagrange(system, h, contact=contact)
+    integrator.start(*start)
+    return integrator
+
+
+def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) -> Callable[[int], None]:
+    """Many compiled steps; times, gaps and impulses of each are kept, and what ``rows`` names."""
+    balance = integrator.balance() if energies else None
+    if balance is not None:
+        balance.start()
+    block, part = Block(integrator, rows, balance), Steps(integrator, rows, balance)
+
+    def fill(steps: int) -> None:
+        while steps > 0:
+            block.fill(part, min(steps, part.capacity))
+            steps -= part.count
+
+    return fill
+
+
+def _interleave(actions: dict[str, tuple[Callable, int]]) -> dict[str, np.ndarray]:
+    """Seconds per step of each action in every round; the first calls are not counted."""
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    for each in range(ROUNDS + 1):
+        for name, (action, steps) in actions.items():
+            begun = time.perf_counter()
+            if name.startswith("compiled"):
+                action(steps)
+            else:
+                for _ in range(steps):
+                    action()
+            if each:
+                seconds[name].append((time.perf_counter() - begun) / steps)
+    return {name: np.array(values) for name, values in seconds.items()}
+
+
+class PetscSteps:
+    """CD-Lagrange written with petsc4py vectors and matrices, nothing allocated inside the step.
+
+    Args:
+        integrator: The same scheme, started, with a flat contact whose points share no dof.
+    """
+
+    def __init__(self, integrator: CentralDifferences) -> None:
+        from petsc4py import PETSc
+
+        system, contact = integrator.system, integrator.contact
+        assert isinstance(contact, (DofBound, RigidContact))
+        zero = np.zeros(system.size)
+        self._h, self._e = integrator.dt, contact.restitution
+        self._tolerance, self._offset = contact.gap_tolerance, contact.gap(zero)
+        self._L = contact.matrix()
+        self._K = _stiffness(system)
+        self._u, self._v = (
+            PETSc.Vec().createWithArray(x.copy(), comm=system.comm) for x in (integrator.u, integrator.v)
+        )
+        self._before, self._f, self._push = (self._u.duplicate() for _ in range(3))
+        self._kick, self._inverse, self._load = (self._u.duplicate() for _ in range(3))
+        self._kick.array[:] = self._h * system.inverse_mass
+        self._inverse.array[:] = system.inverse_mass
+        system.external(0.0, zero, zero, self._load.array)
+        self._gap, self._r, self._speed, self._earlier = (self._L.createVecLeft() for _ in range(4))
+        rows = contact.L
+        self._H = np.sum(rows.weights**2 * system.inverse_mass[rows.dofs], axis=1)
+        self._system, self._has_damping = system, system.has_damping
+
+    def step(self) -> None:
+        """One step, as Di Stasio et al. (2019), Algorithm 1."""
+        self._u.axpy(self._h, self._v)
+        self._K.mult(self._u, self._f)
+        self._f.aypx(-1.0, self._load)
+        if self._has_damping:
+            self._system.damping(0.0, self._u.array_r, self._v.array_r, self._push.array)
+            self._f.axpy(-1.0, self._push)
+        self._v.copy(self._before)
+        self._push.pointwiseMult(self._kick, self._f)
+        self._v.axpy(1.0, self._push)
+        self._L.mult(self._u, self._gap)
+        closed = self._gap.array_r + self._offset <= self._tolerance
+        if not closed.any():
+            return
+        self._L.mult(self._v, self._speed)
+        self._L.mult(self._before, self._earlier)
+        b = self._speed.array_r + self._e * self._earlier.array_r
+        self._r.array[:] = np.where(closed, np.maximum(0.0, -b / self._H), 0.0)
+        self._L.multTranspose(self._r, self._push)
+        self._push.pointwiseMult(self._push, self._inverse)
+        self._v.axpy(1.0, self._push)
+
+
+def _stiffness(system: System) -> Any:
+    """K as a PETSc matrix; without stiffness an empty one."""
+    from petsc4py import PETSc
+
+    if hasattr(system, "stiffness_matrix"):
+        return system.stiffness_matrix()
+    K = getattr(system, "stiffness", None)
+    dense = np.zeros((system.owned, system.owned)) if K is None else K
+    i, j = np.nonzero(dense)
+    starts = np.searchsorted(i, np.arange(system.owned + 1)).astype(PETSc.IntType)
+    return PETSc.Mat().createAIJ(
+        (system.owned, system.owned), csr=(starts, j.astype(PETSc.IntType), dense[i, j]), comm=system.comm
+    )

@@ -1,0 +1,531 @@
+"""The claims on the bridge crane and on HATI: which hold, and that each turns without the property."""
+
+import copy
+
+import numpy as np
+import pytest
+from support import flips
+
+from dolfinx_impact.benchmark.cases.bridge_crane import claims as crane
+from dolfinx_impact.benchmark.cases.bridge_crane.figures import (
+    draw_contact,
+    draw_displacement,
+    draw_energies,
+    draw_interface,
+    draw_trade_off,
+    draw_velocity,
+)
+from dolfinx_impact.benchmark.cases.bridge_crane.measures import (
+    CD,
+    HATI,
+    Shaking,
+    apart,
+    closures,
+    divided,
+    explicit,
+    first_impact,
+    lift_off,
+    oscillation,
+    rms,
+    sampled,
+    touches,
+    zoomed,
+)
+from dolfinx_impact.benchmark.cases.impacting_bar.measures import DISSIPATIVE
+from dolfinx_impact.benchmark.cases.split_bar import claims as hati
+from dolfinx_impact.benchmark.cases.split_bar.measures import (
+    OTHERS,
+    TOTAL,
+    OtherNewmark,
+    Printed,
+    StepByStep,
+    fine_jump,
+    made,
+    residual_as_printed,
+)
+from dolfinx_impact.integrators import HATI as Divided
+from dolfinx_impact.integrators import find_scheme
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
+
+pytestmark = pytest.mark.serial
+pytest.importorskip("gmsh")
+
+
+class Central(CentralDifferences):
+    """CD-Lagrange, to be changed."""
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, VelocityLevel(contact))
+
+
+class NoContact(Central):
+    """The trolley falls through the girders."""
+
+    def _resolve_contact(self, response, first=False):
+        self.r[:] = 0.0
+
+
+class Tied(Central):
+    """The wheels cannot lift off."""
+
+    def _resolve_contact(self, response, first=False):
+        everywhere = np.ones(self.r.size, dtype=bool)
+        self.r[:] = -self.contact.L(self.v) / response.delassus(everywhere)
+        response.apply_impulse(self.r, self.v)
+
+
+class Soft(Central):
+    """The wheels stand on springs: a force in place of an impulse."""
+
+    def _resolve_contact(self, response, first=False):
+        self.r[:] = 1e7 * self.dt * np.maximum(1.3e-3 - self.gap(), 0.0)
+        response.apply_impulse(self.r, self.v)
+
+
+class Elastic(CentralDifferences):
+    """CD-Lagrange whose wheels always rebound."""
+
+    def __init__(self, system, dt, contact=None):
+        contact = copy.copy(contact)
+        contact.restitution = 1.0
+        super().__init__(system, dt, VelocityLevel(contact))
+
+
+class Thrown(Central):
+    """The trolley's wheels start upwards."""
+
+    def _resolve_contact(self, response, first=False):
+        super()._resolve_contact(response, first)
+        if first:
+            response.apply_impulse(np.full(self.r.size, 50.0), self.v)
+
+
+class Tilted(Central):
+    """One wheel is pushed twice."""
+
+    def _resolve_contact(self, response, first=False):
+        super()._resolve_contact(response, first)
+        response.apply_impulse(self.r * [1.0, 0.0, 0.0, 0.0], self.v)
+
+
+class Dragged(Central):
+    """Something slows the crane down, 5/s."""
+
+    def advance(self):
+        super().advance()
+        self.v *= 1 - 5 * self.dt
+
+
+class _Pulled(StepByStep):
+    """Something changes both sides' velocities, in every coarse step."""
+
+    rate = 0.0
+
+    def advance(self):
+        super().advance()
+        for velocity in (self.fine.v, self.coarse.v):
+            velocity *= 1 + self.rate * self.dt
+
+
+class DraggedHATI(_Pulled):
+    """Slows down, 5/s."""
+
+    rate = -5.0
+
+
+class DrivenHATI(_Pulled):
+    """Speeds up, 5/s."""
+
+    rate = 5.0
+
+
+class Unglued(StepByStep):
+    """No forces at the interface: two bodies."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.compiled = False
+        self.fine.operator.multipliers = lambda defects: 0 * defects
+
+    def _compiled_block(self):
+        return None
+
+
+class Half(StepByStep):
+    """The interface operator has half of the implicit part's compliance."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.fine.glue(0.5 * self.coarse.compliance)
+
+
+class Stuck(Divided):
+    """Ten fine steps in a coarse one, whatever is asked for."""
+
+    def __init__(self, *arguments, ratio, **options):
+        super().__init__(*arguments, ratio=10, **options)
+
+
+class Solving(StepByStep):
+    """Solves the implicit problem once more with every coarse step's fine steps."""
+
+    def _fine_steps(self, new):
+        super()._fine_steps(new)
+        self.coarse.solver.solve(self.coarse.f, np.zeros_like(self.coarse.a))
+
+
+class Changed(StepByStep):
+    """HATI with a contact of its own."""
+
+    def __init__(self, fine, coarse, dt, contact=None, **options):
+        contact = copy.copy(contact)
+        self.change(contact)
+        super().__init__(fine, coarse, dt, contact, **options)
+
+
+class Repelling(Changed):
+    """Pushes wheels that are a millimetre away."""
+
+    def change(self, contact):
+        contact.gap_tolerance = 1e-3
+
+
+class Late(Changed):
+    """Notices the wall 10 um late."""
+
+    def change(self, contact):
+        contact.gap_tolerance = -1e-5
+
+
+class Rebounding(Changed):
+    """Its points rebound."""
+
+    def change(self, contact):
+        contact.restitution = 1.0
+
+
+class NoRatio(StepByStep):
+    """Cannot be made."""
+
+    def __init__(self, fine, coarse, dt, contact=None):
+        super().__init__(fine, coarse, dt, contact, ratio=1)
+
+
+class Slow(StepByStep):
+    """Makes its fine steps one by one."""
+
+    def _compiled_block(self):
+        return None
+
+
+HERE = "test_claims_crane:"
+NO_CONTACT, TIED = {CD: HERE + "NoContact"}, {CD: HERE + "Tied"}
+DRAGGED, UNGLUED, WHOLE = {HATI: HERE + "DraggedHATI"}, {HATI: HERE + "Unglued"}, {HATI: CD}
+BROKEN = {
+    f"fekak-{name}": broken
+    for name, broken in {
+        "crane-masses": NO_CONTACT,
+        "crane-impacts": NO_CONTACT,
+        "crane-displacement": DRAGGED,
+        "crane-velocity": WHOLE,
+        "crane-velocity-before-impacts": DRAGGED,
+        "crane-validated": DRAGGED,
+        "crane-other-wheels": {CD: HERE + "Tilted"},
+        "crane-oscillations": TIED,
+        "crane-oscillations-jumps": TIED,
+        "crane-oscillations-modes": TIED,
+        "crane-numerical-damping": {DISSIPATIVE: CD},
+        "crane-coarse-step": {HATI: HERE + "DrivenHATI"},
+        "crane-initial-contact": NO_CONTACT,
+        "crane-early-bounce": {CD: HERE + "Thrown"},
+        "crane-bounce": TIED,
+        "crane-impact": {CD: HERE + "Soft"},
+        "crane-contact-phases": NO_CONTACT,
+        "crane-single-impacts": {CD: HERE + "Soft"},
+        "crane-sometimes": {CD: HERE + "Soft"},
+        "crane-conditions": {HATI: HERE + "Repelling"},
+        "crane-balance-explicit": {CD: HERE + "Dragged"},
+        "crane-balance-hati": DRAGGED,
+        "crane-energies": DRAGGED,
+        "crane-interface-negligible": WHOLE,
+        "crane-interface-low": WHOLE,
+        "crane-interface-sign": WHOLE,
+        "crane-ratio-controls": {HATI: HERE + "Stuck"},
+        "crane-ratio-order": WHOLE,
+        "crane-faster": {HATI: HERE + "Slow"},
+        "crane-gain": {HATI: HERE + "Slow"},
+        "crane-gain-high": {HATI: HERE + "Slow"},
+        "hati-continuity": UNGLUED,
+        "hati-glued": UNGLUED,
+        "hati-free-velocity": {HATI: TOTAL},
+        "hati-solves": {HATI: HERE + "Solving"},
+        "hati-stable": {HATI: HERE + "DrivenHATI"},
+        "hati-ratio-controls": UNGLUED,
+        "hati-equal-steps": UNGLUED,
+        "hati-equal-steps-order": UNGLUED,
+        "hati-balance": DRAGGED,
+        "hati-balance-printed": UNGLUED,
+        "hati-convergence": UNGLUED,
+        "hati-fine-contact": {HATI: HERE + "Late"},
+        "hati-fast-phenomena": {HATI: HERE + "Rebounding"},
+        "hati-slow-phenomena": UNGLUED,
+        "hati-any-newmark": {next(iter(OTHERS)): HERE + "Unglued"},
+        "hati-explicit-limit": {HATI: HERE + "Half"},
+    }.items()
+}
+NOT_REPRODUCED = {
+    "fekak-crane-velocity",
+    "fekak-crane-early-bounce",
+    "fekak-crane-interface-negligible",
+    "fekak-crane-interface-low",
+    "fekak-crane-ratio-order",
+    "fekak-crane-gain",
+    "fekak-hati-equal-steps",
+    "fekak-hati-balance-printed",
+}
+#: No run decides them.
+UNDECIDED = {"fekak-crane-bounce-times", "fekak-hati-other-methods"}
+IDS = [claim.id for claim in (*crane.CLAIMS, *hati.CLAIMS)]
+
+
+def test_a_divided_scheme_of_the_users():
+    """It takes two subdomains and a ratio; one that cannot be made so is refused."""
+    found = find_scheme(HERE + "Slow")
+    assert found.divided and found.make is Slow and found.paper == HERE + "Slow"
+    assert found.equations == "Makes its fine steps one by one." and "ratio" in found.parameters
+    with pytest.raises(ValueError, match=r"as NoRatio\(fine, coarse, dt, contact=None, \*, ratio, allow"):
+        find_scheme(HERE + "NoRatio")
+
+
+@pytest.fixture(scope="session")
+def shaking(tmp_path_factory):
+    """Strong and short: the trolley lifts off at 0.103 s and comes down at 0.145 s."""
+    t = 1e-3 * np.arange(400)
+    path = tmp_path_factory.mktemp("records") / "strong.csv"
+    wave = 20 * np.sin(2 * np.pi * 20 * t)
+    path.write_text("t [s], a [m/s2]\n" + "".join(f"{a:.3f}, {b:.17g}\n" for a, b in zip(t, wave)))
+    return Shaking(
+        record=str(path), t_end=0.25, h=1e-5, ratio=4, high=10, ratios=(1, 10, 50, 100, 350), timed=0.0015
+    )
+
+
+@pytest.fixture(scope="session")
+def claims(shaking):
+    return {claim.id: claim for claim in (*crane.claims(shaking), *hati.CLAIMS)}
+
+
+def test_every_claim_has_a_scheme_that_lacks_the_property(claims):
+    assert len(set(IDS)) == len(IDS) and list(claims) == IDS
+    assert set(IDS) == set(BROKEN) | UNDECIDED and not UNDECIDED & set(BROKEN)
+
+
+@pytest.mark.parametrize("name", [name for name in IDS if name not in UNDECIDED])
+def test_verdict_turns(name, claims, runs):
+    claim = claims[name]
+    finding = flips.check(claim, runs, BROKEN[name])
+    turned = claim.decide(runs.instead(BROKEN[name]))
+    assert turned.measured is not None, f"turns because {turned.words}"
+    assert finding.reproduced is (name not in NOT_REPRODUCED), finding
+
+
+@pytest.mark.parametrize("name", sorted(UNDECIDED))
+def test_what_no_run_decides_says_why(name, claims, runs):
+    finding = claims[name].decide(runs)
+    assert finding.reproduced is None and finding.measured is None and len(finding.words) > 50
+
+
+def test_norm_is_that_of_the_paper_at_common_times(shaking, runs):
+    """(94), with the samples of a run at all steps and one a millisecond apart."""
+    every, some = sampled(runs, shaking), divided(runs, shaking)
+    at = np.rint(some["t"] / 1e-5).astype(int)
+    for name in ("u", "v_t", "kinetic"):
+        true = every[name][at]
+        expected = np.abs(some[name] - true).sum() / np.abs(true).sum()
+        assert apart(some, every, name) == pytest.approx(expected, rel=1e-12) and expected > 1e-4
+    assert apart(explicit(runs, shaking), every, "u") == 0.0
+    assert apart(some, every, "u", 0.1) < 1e-2 * apart(some, every, "u")
+
+
+def test_closures_and_how_long_they_last(shaking, runs):
+    """Every step after a closure and before the end of its contact has an impulse."""
+    run = sampled(runs, shaking)
+    came, lasted = closures(run), touches(run)
+    assert came.size == lasted.size == run.results["closures"] / 4 and came[0] == first_impact(run)
+    pushed = run["r"][:, 0] > 0
+    for k, n in zip(came, lasted):
+        assert not pushed[k - 1] and pushed[k : k + n].all() and not pushed[k + n : k + n + 1].any()
+    first = np.flatnonzero(~pushed)[0]
+    assert lift_off(run) == run["t"][first] and pushed.sum() == first + lasted.sum()
+
+
+def test_oscillation_is_what_is_fast(shaking, runs):
+    """Of a slow and a fast sine the fast one is left."""
+
+    class Sines(dict):
+        pass
+
+    t = 1e-5 * np.arange(20001)
+    fast = 0.1 * np.sin(2 * np.pi * 1500 * t)
+    run = Sines(t=t, v_t=(np.sin(2 * np.pi * 10 * t) + fast)[:, None])
+    inside = slice(1000, -1000)
+    assert np.abs(oscillation(run)[inside, 0] - fast[inside]).max() < 2e-3
+    assert rms(fast) == pytest.approx(0.1 / np.sqrt(2), rel=1e-3) and rms(np.zeros(0)) == 0.0
+
+
+@pytest.mark.parametrize("scheme, settings", [(CD, {}), (HATI, {"ratio": 4, "partition": "paper"})])
+def test_zoom_has_the_fine_steps_of_the_run(scheme, settings, shaking, runs):
+    """Summed over coarse steps the impulses are those of the history; gaps are sampled there."""
+    settings = {"h": 1e-5, "record": shaking.record, **settings}
+    run, m = runs("bridge-crane", scheme, t_end=0.15, **settings), settings.get("ratio", 1)
+    found = zoomed(runs, scheme, (0.14 + 5e-6, 0.15 + 5e-6), **settings)
+    assert found.shape == (1000, 3) and np.allclose(np.diff(found[:, 0]), 1e-5)
+    late = run["t"] > 0.14 + 5e-6
+    # Two runs, whose static starts may differ by rounding, which flights and contacts amplify.
+    assert np.allclose(found[:, 1].reshape(-1, m).sum(axis=1), run["r"][late, 0], rtol=0, atol=1e-8)
+    assert np.allclose(found[m - 1 :: m, 2], run["gap"][late, 0], rtol=0, atol=1e-12)
+    assert found[:, 1].max() > 1.0
+
+
+class SameNewmark(OtherNewmark):
+    """The usual constants, in the steps of the other ones."""
+
+    beta, gamma = 0.25, 0.5
+
+
+@pytest.mark.parametrize("m", [1, 10])
+def test_other_constants_are_those_of_newmark(m, runs):
+    """With (1/4, 1/2) they are HATI; with others the tip moves otherwise."""
+    usual, same, other = (
+        runs("split-bar", kind, ratio=m) for kind in (HATI, HERE + "SameNewmark", list(OTHERS)[2])
+    )
+    assert np.allclose(same["u"], usual["u"], rtol=0, atol=1e-16)
+    assert np.abs(other["u"] - usual["u"]).max() > 1e-8
+    assert other.results["velocity_jump"] < 1e-12
+
+
+def test_printed_interface_energy_is_the_sum_over_increments(runs):
+    """(93) term by term from states and multipliers; the means instead close the balance."""
+    integrator = made(runs, ratio=5, courant=0.8)
+    balance, sums = Printed(integrator), 0.0
+    integrator.compiled = False
+    balance.start()
+    g, h = integrator.interface.dofs, integrator.fine.dt
+    records = []
+    integrator.following = Noting(balance, records, g)
+    for _ in range(12):
+        u, began = integrator.coarse.u[g].copy(), integrator.multipliers.copy()
+        records.append((None, began))
+        integrator.step()
+        balance.step()
+        sums -= (integrator.coarse.u[g] - u) @ (integrator.multipliers - began)
+        for (_, before), (v, after) in zip(records, records[1:]):
+            sums += h * v @ (after - before)
+        records.clear()
+    assert balance.interface == pytest.approx(sums, rel=1e-12) and abs(sums) > 1e-3
+    assert residual_as_printed(runs, 5) > 1e-3
+
+
+class Noting:
+    """Notes velocities and multipliers of fine steps, and goes on to a balance."""
+
+    def __init__(self, balance, records, dofs):
+        self._balance, self._records, self._dofs = balance, records, dofs
+        self.before_step = balance.before_step
+
+    def fine_step(self):
+        self._balance.fine_step()
+        fine = self._balance.integrator.fine
+        self._records.append((fine.v_before[self._dofs].copy(), fine.multipliers.copy()))
+
+
+def test_fine_velocities_of_both_copies_agree_or_not(runs):
+    assert fine_jump(runs, 10) < 1e-13 and fine_jump(runs.instead(UNGLUED), 10) > 1e-2
+
+
+@pytest.fixture
+def figure():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(9, 6))
+
+
+def drawn(draw, runs, figure, shaking):
+    """Axes of a figure, all with units and a legend."""
+    draw(runs, figure, shaking)
+    assert figure.legends or all(ax.get_legend() is not None for ax in figure.axes)
+    assert all("[" in ax.get_xlabel() and "[" in ax.get_ylabel() for ax in figure.axes)
+    return figure.axes
+
+
+def curves(ax):
+    return {line.get_label(): line.get_xydata().T for line in ax.lines}
+
+
+def test_figures_have_the_numbers_of_the_paper_and_say_whose_record_it_is():
+    names = [figure.id for figure in crane.FIGURES]
+    assert names == [*(f"fekak-fig{n}" for n in range(15, 20)), "fekak-trade-off"] and not hati.FIGURES
+    assert all("our record, vertical" in figure.title for figure in crane.FIGURES)
+
+
+def test_figure_15_has_the_trolley_above_the_girder(shaking, runs, figure):
+    axes = drawn(draw_displacement, runs, figure, shaking)
+    assert len(axes) == 2
+    for ax in axes:
+        (t, trolley), (_, girder) = curves(ax)["trolley"], curves(ax)["girder"]
+        assert t[-1] == pytest.approx(shaking.t_end, abs=1e-3) and np.ptp(trolley) > 5
+        assert (trolley - girder).min() > -0.01 and (trolley - girder).max() > 0.5
+
+
+def test_figure_16_is_the_slope_of_figure_15(shaking, runs, figure):
+    for ax in drawn(draw_velocity, runs, figure, shaking):
+        assert set(curves(ax)) == {"trolley", "girder"} and "m/s" in ax.get_ylabel()
+    run = explicit(runs, shaking)
+    t, v = curves(figure.axes[0])["trolley"]
+    way = np.sum((v[1:] + v[:-1]) / 2 * np.diff(t))
+    assert np.ptp(v) > 0.5 and way == pytest.approx(run["u"][-1, 0] - run["u"][0, 0], abs=1e-3)
+
+
+def test_figure_17_shows_lift_off_and_impacts_of_both_runs(shaking, runs, figure):
+    axes = drawn(draw_contact, runs, figure, shaking)
+    assert len(axes) == 6
+    off, impact, early = (curves(ax) for ax in axes[:3])
+    for label, (t, force) in off.items():
+        assert force[0] > 0 and force[-1] == 0 and 0 <= t.min() and t.max() < 0.61, label
+    (_, whole), (_, parts) = impact.values()
+    assert whole.max() > 100 and parts.max() == pytest.approx(whole.max(), rel=0.01)
+    assert early["fully explicit"][0].max() == pytest.approx(0.2, rel=1e-3)
+    for upper, lower in zip(axes[:2], axes[3:5]):
+        for label, (_, force) in curves(upper).items():
+            assert np.allclose(curves(lower)[label][1], 1e3 * force * shaking.step)
+
+
+def test_figure_18_has_energies_that_balance(shaking, runs, figure):
+    for ax in drawn(draw_energies, runs, figure, shaking):
+        shown = {name: values for name, (_, values) in curves(ax).items()}
+        stored = shown["kinetic"] + shown["internal"] + shown["complementary"]
+        given = shown["external"] + shown["impacts and contacts"] + shown["interface"]
+        assert np.abs(stored - stored[0] - given).max() < 1e-9 * shown["internal"].max()
+        assert np.ptp(shown["internal"]) > 1000
+
+
+def test_figure_19_has_losses_alone(shaking, runs, figure):
+    (ax,) = drawn(draw_interface, runs, figure, shaking)
+    assert len(ax.lines) == 4
+    for label, (t, values) in curves(ax).items():
+        assert values[0] == 0 and values[-1] < -1 and values[t < 0.1].min() > -0.5, label
+
+
+def test_the_trade_off_has_every_ratio_of_both_partitions(shaking, runs, figure):
+    speed, error, energy = drawn(draw_trade_off, runs, figure, shaking)
+    for ax in (speed, error, energy):
+        for label, (m, _) in curves(ax).items():
+            if "explicit" not in label and not label.startswith("_"):
+                assert tuple(m) == shaking.ratios, label
+    gains = curves(speed)["small"][1]
+    assert gains[-1] > gains[0] > 0
+    errors = curves(error)
+    assert len(errors) == 4 and errors["displacement, small"][1][-1] > errors["displacement, small"][1][0]
+    assert curves(energy)["interface, small"][1][1] < -10

@@ -1,0 +1,215 @@
+"""What is said of the Van der Pol oscillator: every verdict, how it turns, the reference, the figures."""
+
+import matplotlib.figure
+import numpy as np
+import pytest
+from support import flips
+
+from dolfinx_impact.benchmark.cases.van_der_pol import claims as oscillator
+from dolfinx_impact.benchmark.cases.van_der_pol import figures as oscillator_figures
+from dolfinx_impact.benchmark.cases.van_der_pol import measures as oscillator_runs
+from dolfinx_impact.benchmark.convergence import norm35, order
+from dolfinx_impact.integrators import Integrator
+
+pytestmark = pytest.mark.serial
+QUICK = oscillator_runs.Extent(
+    short=10.0, h=2e-2, every=1, lossy=2e-2, span=5.0, steps=(8e-3, 4e-3, 2e-3), starts=5
+)
+CLAIMS = {claim.id: claim for claim in oscillator.claims(QUICK)}
+FIGURES = {figure.id: figure for figure in oscillator_figures.figures(QUICK)}
+
+
+class Leapfrog(Integrator):
+    """CD-Lagrange for one dof with e = 0, by hand, and what may be wrong with it."""
+
+    v_shift = 0.5
+    #: The spring over the right one; whether the wall stops.
+    spring, stops = 1.0, True
+
+    def feed(self):
+        """The velocity term over the right one."""
+        return 1.0
+
+    def kick(self, dt):
+        f, damping = np.zeros(1), np.zeros(1)
+        self.system.force(self.t, self.u, self.v, f)
+        self.system.damping(self.t, self.u, self.v, damping)
+        return dt * (self.spring * (f + damping) - self.feed() * damping)
+
+    def begin(self):
+        self.v += self.kick(0.5 * self.dt)
+
+    def advance(self):
+        self.u += self.dt * self.v
+        self.v += self.kick(self.dt)
+        self.r[:] = 0.0
+        if self.stops and self.contact is not None and self.gap()[0] <= 0 and self.v[0] < 0:
+            self.r[:], self.v[:] = -self.v, 0.0
+
+
+class NoWall(Leapfrog):
+    """Flies through the wall."""
+
+    stops = False
+
+
+class StiffSpring(Leapfrog):
+    """Not the linear oscillator where xi vanishes."""
+
+    spring = 1.1
+
+
+class Unfed(Leapfrog):
+    """Without the velocity term: every start keeps an amplitude of its own."""
+
+    def feed(self):
+        return 0.0
+
+
+class Overfed(Leapfrog):
+    """A fifth too much of the velocity term, however small the step."""
+
+    def feed(self):
+        return 1.2
+
+
+class Tiring(Leapfrog):
+    """Feeds less and less."""
+
+    def feed(self):
+        return 1.0 - self.t / 600.0
+
+
+class Damped(Leapfrog):
+    """Loses more than the velocity term feeds, and comes to rest."""
+
+    def kick(self, dt):
+        return super().kick(dt) - 6.0 * dt * self.v
+
+
+def own(kind):
+    return f"{__name__}:{kind.__name__}"
+
+
+CD, MJ, IMPLICIT = oscillator_runs.SCHEMES
+BROKEN = {
+    "distasio-vdp-linear": {CD: own(StiffSpring)},
+    "distasio-vdp-limit-cycle": {CD: own(Unfed)},
+    "distasio-vdp-only-conservative": {MJ: own(Damped)},
+    "distasio-vdp-lagged-limit": {CD: own(Overfed)},
+    "distasio-fig10-close": {CD: own(Overfed)},
+    "distasio-fig10-robust": {CD: own(NoWall)},
+    "distasio-fig11-jump": {MJ: own(NoWall)},
+    "distasio-fig11-forty-cycles": {CD: own(Damped)},
+    "distasio-fig11-stays": {CD: own(Unfed)},
+    "distasio-vdp-as-good": {CD: own(Overfed)},
+    "distasio-vdp-fewer-iterations": {CD: MJ},
+    "distasio-fig12-order-mj": {MJ: CD},
+    "distasio-fig12-order-cd": {CD: IMPLICIT},
+    "distasio-fig12-order-implicit": {IMPLICIT: CD},
+    "distasio-fig12-lowered": {CD: IMPLICIT},
+    "distasio-fig13-order-mj": {MJ: own(NoWall)},
+    "distasio-fig13-order-cd": {CD: own(NoWall)},
+    "distasio-fig13-order-implicit": {IMPLICIT: own(NoWall)},
+    "distasio-fig13-no-matter": {CD: own(Overfed)},
+    "distasio-fig13-cd-larger": {CD: MJ},
+    "distasio-vdp-long-energy": {MJ: own(Tiring)},
+    "csma-vdp-linear": {CD: own(StiffSpring)},
+    "csma-vdp-limit-cycle": {CD: own(Unfed)},
+    "csma-vdp-only-conservative": {MJ: own(Damped)},
+    "csma-vdp-division": {IMPLICIT: CD},
+    "csma-vdp-order-implicit": {IMPLICIT: CD},
+    "csma-vdp-order-explicit": {CD: IMPLICIT},
+    "csma-vdp-no-matter": {CD: own(Overfed)},
+    "csma-vdp-long-energy": {MJ: own(Tiring)},
+}
+NOT_REPRODUCED = {"distasio-vdp-only-conservative", "csma-vdp-only-conservative"}
+
+
+def test_every_claim_is_tested():
+    assert set(BROKEN) == set(CLAIMS) == {claim.id for claim in oscillator.CLAIMS}
+    assert len(oscillator.CLAIMS) == len(CLAIMS)
+
+
+@pytest.mark.parametrize("id", CLAIMS)
+def test_verdict(runs, id):
+    finding = flips.check(CLAIMS[id], runs, BROKEN[id])
+    assert finding.reproduced is (id not in NOT_REPRODUCED), finding
+
+
+def test_scheme_left_out_leaves_undecided(runs):
+    chosen = type(runs)(runs.folder, only=[MJ])
+    for id in ("distasio-fig10-close", "distasio-vdp-fewer-iterations", "distasio-fig13-order-cd"):
+        assert CLAIMS[id].decide(chosen).reproduced is None
+
+
+def test_reference():
+    """Free flight as Richardson's limit of the implicit scheme; every impact leaves the same state."""
+    cycle, first = oscillator_runs.limit_cycle(), 2.15942109
+    x = oscillator_runs.exact(np.append(0.0, np.add.outer([0.0, cycle.period], [first, first + 0.3])))
+    assert x[0] == 1.0 and x[1] == pytest.approx(-1.0, abs=1e-7)
+    assert x[3:] == pytest.approx(x[1:3], abs=1e-7)
+    assert oscillator_runs.exact(np.array([0.0, 40.0])).min() >= -1.0  # flights that no sample falls into
+    assert (cycle.period, cycle.jump) == pytest.approx((6.8971621, 7.6363090), abs=1e-6)
+
+
+def test_reference_is_the_limit_of_the_implicit_scheme(runs):
+    """Its own error is far below those that are measured with it."""
+    x = oscillator_runs.positions(QUICK, runs, IMPLICIT, 1.0, False)
+    times = np.arange(1, x.shape[1] + 1) * QUICK.steps[0]
+    true = oscillator_runs.exact(times, wall=False)
+    far = [norm35(one, true) for one in x]
+    limit = norm35((4 * x[-1] - x[-2]) / 3, true)
+    assert [a / b for a, b in zip(far, far[1:])] == pytest.approx([4.0, 4.0], rel=2e-3)
+    # The next term, of order 4, is left.
+    assert limit < 1e-3 * far[-1]
+
+
+def test_one_start_alone_misleads(runs):
+    alone = [order(QUICK.steps, e) for e in oscillator_runs.errors(QUICK, runs, IMPLICIT, True)]
+    assert min(alone) < 0.5 and max(alone) > 1.5
+
+
+def drawn(runs, id):
+    figure = matplotlib.figure.Figure(figsize=(8, 5), layout="constrained")
+    FIGURES[id].draw(runs, figure)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    assert "[" in axes.get_xlabel() and "[" in axes.get_ylabel()
+    return axes, [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_figures_have_the_papers_numbers():
+    assert list(FIGURES) == [f"distasio-fig{n}" for n in (10, 11, 12, 13)]
+    assert [figure.id for figure in oscillator.FIGURES] == list(FIGURES)
+
+
+def test_figure_of_positions(runs):
+    axes, legend = drawn(runs, "distasio-fig10")
+    assert legend == [CD, MJ, "exact, event by event"]
+    for line in axes.get_lines()[:3]:
+        t, x = line.get_data()
+        assert t[-1] == pytest.approx(QUICK.short) and -1.01 < x.min() <= -0.999 and 2.0 < x.max() < 2.01
+
+
+def test_figure_of_phase_space(runs):
+    axes, legend = drawn(runs, "distasio-fig11")
+    assert len(legend) == 3 and len(axes.texts) == 2
+    for line in axes.get_lines()[1:3]:
+        x, v = line.get_data()
+        assert 100 < len(x) < 400 and np.ptp(x) == pytest.approx(3.0, abs=8 * QUICK.h) and v.max() > 7
+        # Spread along the whole cycle.
+        assert min(np.sum(v < -1), np.sum(v > 1), np.sum(np.abs(v) < 1)) > 0.1 * len(x)
+
+
+@pytest.mark.parametrize(
+    "id, orders, slopes",
+    [("distasio-fig12", ["1.00", "2.00", "2.00"], ["1", "2"]), ("distasio-fig13", None, ["1"])],
+)
+def test_figures_of_convergence(runs, id, orders, slopes):
+    axes, legend = drawn(runs, id)
+    assert [text.split(":")[0] for text in legend] == list(oscillator_runs.SCHEMES)
+    if orders:
+        assert [text.split("order ")[1] for text in legend] == orders
+    assert sorted(text.get_text() for text in axes.texts) == slopes
+    assert axes.get_xscale() == axes.get_yscale() == "log"

@@ -1,0 +1,181 @@
+"""The claims of Doyen, Ern and Piperno (2011), Sects. 2 to 4: which hold, and that each turns."""
+
+import time
+
+import numpy as np
+import pytest
+from support import flips
+
+from dolfinx_impact.benchmark.cases.impacting_bar.claims import TchamwaWielgosz
+from dolfinx_impact.benchmark.cases.signorini.claims_exact import CLAIMS
+from dolfinx_impact.benchmark.cases.signorini.measures import CORRECTED, THETAS
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
+from dolfinx_impact.integrators.newmark import Newmark
+from dolfinx_impact.integrators.penalty import ExplicitPenalty
+
+pytestmark = pytest.mark.serial
+
+
+class OnlyNewmark(Newmark):
+    """Newmark with exact contact and constants of its own."""
+
+    explicit = False
+    constants = (0.25, 0.5)
+
+    def __init__(self, system, dt, contact=None, **options):
+        beta, gamma = self.constants
+        options = {"mass": "consistent", **options}
+        super().__init__(system, dt, PositionLevel(contact), beta=beta, gamma=gamma, **options)
+
+
+class LinearAcceleration(OnlyNewmark):
+    """Stable for small steps only."""
+
+    constants = (1 / 6, 0.5)
+
+
+class Backward(OnlyNewmark):
+    """Half the acceleration at an impact."""
+
+    constants = (0.5, 1.0)
+
+
+class Unstable(TchamwaWielgosz):
+    """Its largest stable step is 0.67 of the critical one."""
+
+    phi = 1.6
+
+
+class Soft(CentralDifferences):
+    """Falls on soft ground."""
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, ExplicitPenalty(contact, eps=1e-2), allow_unstable=True)
+
+
+class Reflected(CentralDifferences):
+    """Takes the bar for rigid: it rebounds whole and at once, and loses nothing."""
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, VelocityLevel(contact))
+
+    def advance(self):
+        super().advance()
+        if self.r.any():
+            self.v[:] = -self.v_before
+
+
+class SlowProjection(OnlyNewmark):
+    """4.6 that waits a millisecond in every step."""
+
+    dissipative = projected = True
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, contact, mass="lumped")
+
+    def advance(self):
+        time.sleep(1e-3)
+        super().advance()
+
+
+HERE = "test_claims_signorini_exact:"
+NEWMARK, THETA, RESET, MIDPOINT, DISSIPATIVE, STABILIZED, CENTRAL, PROJECTED = (
+    f"dep-4.{k}" for k in range(1, 9)
+)
+BROKEN = {
+    "2.1-trapezoidal-order": {NEWMARK: THETA},
+    "2.1-trapezoidal-stable": {NEWMARK: HERE + "LinearAcceleration"},
+    "2.1-trapezoidal-energy": {NEWMARK: THETA},
+    "2.1-hht-order": {NEWMARK: THETA},
+    "2.1-hht-stable": {NEWMARK: HERE + "LinearAcceleration"},
+    "2.1-hht-frequencies": {NEWMARK: MIDPOINT},
+    "2.1-hht-alpha": {NEWMARK: MIDPOINT},
+    "2.2-midpoint-order": {MIDPOINT: THETA},
+    "2.2-midpoint-stable": {MIDPOINT: HERE + "LinearAcceleration"},
+    "2.2-midpoint-energy": {MIDPOINT: THETA},
+    "2.3-central-order": {CENTRAL: THETA},
+    "2.3-central-energy": {CENTRAL: THETA},
+    "2.3-central-stable": {CENTRAL: HERE + "Unstable"},
+    "2.3-nearly": {CENTRAL: THETA},
+    "3.1-force": {CENTRAL: HERE + "Soft"},
+    "3.1-duration": {CENTRAL: HERE + "Soft"},
+    "3.1-rebound": {CENTRAL: NEWMARK},
+    "3.2-second": {CENTRAL: HERE + "Soft"},
+    "4-node": {CENTRAL: "dep-7.2"},
+    "4.1-force": {NEWMARK: RESET},
+    "4.1-displacement": {NEWMARK: RESET},
+    "4.1-acceleration": {NEWMARK: HERE + "Backward"},
+    "4.1-magnitude": {NEWMARK: MIDPOINT},
+    "4.1-magnitude-limit": {NEWMARK: "dep-7.1"},
+    "4.1-step": {NEWMARK: "dep-7.1"},
+    "4.1-impact-law": {NEWMARK: RESET},
+    "4.1-long-time": {NEWMARK: "dep-7.2"},
+    "4.1-energy": {NEWMARK: "dep-7.2"},
+    "4.1-balance": {NEWMARK: MIDPOINT},
+    "4.1-work": {NEWMARK: MIDPOINT},
+    "4.1-structure": {NEWMARK: RESET},
+    "4.1-hht-damped": {NEWMARK: MIDPOINT},
+    "4.1-hht-visible": {NEWMARK: "dep-7.1"},
+    "4.1-hht-energy": {NEWMARK: "dep-7.2"},
+    **{f"4.2-damped-{theta:g}": {THETA: NEWMARK} for theta in THETAS},
+    **{f"4.2-energy-{theta:g}": {THETA: "dep-7.2"} for theta in THETAS},
+    "4.2-order": {THETA: NEWMARK},
+    "4.2-stable": {THETA: HERE + "LinearAcceleration"},
+    "4-order": {RESET: NEWMARK},
+    "4.1-no-newmark": {NEWMARK: RESET},
+    "4.3-quiet": {RESET: NEWMARK},
+    "4.3-late": {RESET: STABILIZED},
+    "4.3-peak": {RESET: STABILIZED},
+    "4.4-balance": {MIDPOINT: NEWMARK},
+    "4.4-work": {MIDPOINT: "dep-5.1"},
+    "4.4-force": {MIDPOINT: STABILIZED},
+    "4.4-stress": {MIDPOINT: NEWMARK},
+    "4.4-energy": {MIDPOINT: "dep-7.2"},
+    "4.4-long-time": {MIDPOINT: "dep-7.2"},
+    "4.4-velocity-update": {CORRECTED: "dep-7.2"},
+    "4.5-balance": {DISSIPATIVE: NEWMARK},
+    "4.5-bulk-balance": {NEWMARK: MIDPOINT},
+    "4.5-bulk": {NEWMARK: MIDPOINT},
+    "4.5-bulk-work": {NEWMARK: "dep-5.1"},
+    "4.5-same": {DISSIPATIVE: STABILIZED},
+    "4.6-quiet": {STABILIZED: MIDPOINT},
+    "4.6-sum": {STABILIZED: DISSIPATIVE},
+    "4.6-long-time": {STABILIZED: "dep-7.2"},
+    "4.6-cheap": {STABILIZED: HERE + "SlowProjection"},
+    "4.7-acceleration": {CENTRAL: NEWMARK},
+    "4.7-quiet": {CENTRAL: NEWMARK},
+    "4.7-balance": {CENTRAL: MIDPOINT},
+    "4.7-energy": {CENTRAL: "dep-7.2"},
+    "4.7-stable": {CENTRAL: "dep-5.3"},
+    "4.7-converges": {CENTRAL: HERE + "Reflected"},
+    "4.7-semi-discrete": {CENTRAL: NEWMARK},
+    "4.8-same": {PROJECTED: "dep-6.2"},
+}
+NOT_REPRODUCED = {"4.1-acceleration", "4.1-magnitude"}
+
+
+def short(claim):
+    return claim.id.removeprefix("doyen-")
+
+
+def test_every_claim_has_a_scheme_that_lacks_the_property():
+    assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
+    assert {short(claim) for claim in CLAIMS} == set(BROKEN)
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=short)
+def test_verdict_turns(claim, runs):
+    broken = BROKEN[short(claim)]
+    finding = flips.check(claim, runs, broken)
+    turned = claim.decide(runs.instead(broken))
+    assert turned.measured is not None, f"turns because {turned.words}"
+    assert finding.reproduced is (short(claim) not in NOT_REPRODUCED), finding
+
+
+def test_velocity_update_gives_the_lost_energy_back(runs):
+    run = runs("signorini-impact", CORRECTED)
+    energy = run["kinetic"] + run["internal"]
+    assert np.ptp(energy) < 1e-11 * energy[0] and run["r"].max() > 0
+    plain = runs("signorini-impact", MIDPOINT)
+    assert np.ptp(plain["kinetic"] + plain["internal"]) > 1e-4 * energy[0]

@@ -1,0 +1,154 @@
+"""The cube that falls flat: waves decide its rebound, the coefficient of its nodes less and less."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dolfinx_impact as di
+from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
+from dolfinx_impact.benchmark.cases.solids import cube_drop as case
+from dolfinx_impact.integrators import SCHEMES
+
+SCHEMES_OF_CASE = ("cd-lagrange", "moreau-jean")
+
+
+def parameters(scheme="cd-lagrange", module=case, **changes):
+    options = {**module.PARAMETERS, **SCHEMES[scheme].parameters}
+    return {**{name: option.default for name, option in options.items()}, **changes}
+
+
+def run(scheme="cd-lagrange", module=case, **changes):
+    p = parameters(scheme, module, **changes)
+    problem = module.make(scheme, p)
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
+    results, verdicts = problem.judge(result)
+    return result, results, verdicts
+
+
+@pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
+def test_the_default_run(scheme):
+    result, results, verdicts = run(scheme)
+    assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
+    assert results["contact_start"] == pytest.approx(results["h"] * (1 if scheme == "cd-lagrange" else 2))
+    assert results["rebound_ratio"] == pytest.approx(0.78, abs=0.02)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
+@given(
+    factor=st.floats(-3.0, 3.0).map(lambda x: 10.0**x),
+    e=st.floats(0.0, 1.0),
+    nu=st.sampled_from([0.0, 0.3, 0.45]),
+)
+@settings(max_examples=6)
+def test_the_rebound_does_not_depend_on_E(scheme, factor, e, nu):
+    _, one, _ = run(scheme, elements=3, restitution=e, nu=nu)
+    _, other, _ = run(scheme, elements=3, restitution=e, nu=nu, E=2.1e11 * factor)
+    assert other["rebound_ratio"] == pytest.approx(one["rebound_ratio"], rel=1e-6)
+    assert other["contact_end"] / one["contact_end"] == pytest.approx(factor**-0.5, rel=1e-6)
+
+
+@given(side=st.floats(1e-3, 10.0), rho=st.floats(100.0, 2e4), v0=st.floats(0.1, 10.0), e=st.floats(0.0, 1.0))
+@settings(max_examples=6)
+def test_nor_on_size_density_and_speed(side, rho, v0, e):
+    _, one, _ = run(elements=3, restitution=e)
+    _, other, _ = run(elements=3, restitution=e, side=side, rho=rho, v0=v0)
+    assert other["rebound_ratio"] == pytest.approx(one["rebound_ratio"], rel=1e-6)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_without_lateral_strain_it_is_a_bar(e):
+    """nu = 0: every column of elements moves like the one-dimensional bar."""
+    cube, results, _ = run(nu=0.0, elements=6, restitution=e)
+    bar, expected, _ = run(
+        module=impacting_bar,
+        elements=6,
+        E=2.1e11,
+        rho=7850.0,
+        length=0.1,
+        v0=1.0,
+        restitution=e,
+        h=results["h"],
+        gap=results["h"],
+        t_end=case.TRANSITS * case.transit(parameters()),
+    )
+    assert results["rebound_ratio"] == pytest.approx(expected["rebound_velocity"], rel=1e-9)
+    assert results["energy_lost"] == pytest.approx(expected["energy_lost"], abs=1e-9)
+    assert np.abs(cube["u"] - bar["u"]).max() < 1e-10 * np.abs(bar["u"]).max()
+
+
+@pytest.mark.parametrize("elements", [2, 4])
+def test_energy_is_lost_at_the_nodes_alone(elements):
+    """e = 0 takes the kinetic energy of half a layer of elements, e = 1 nothing."""
+    assert run(elements=elements)[1]["energy_lost"] == pytest.approx(1 / (2 * elements), rel=1e-9)
+    assert run(elements=elements, restitution=1.0)[1]["energy_lost"] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
+def test_all_coefficients_give_one_rebound_in_the_limit(scheme, monkeypatch):
+    if scheme == "moreau-jean":
+        monkeypatch.setattr(case, "REFINEMENTS", (3, 6, 9))
+    study = case.study(scheme, parameters(scheme))
+    assert len(study) == 5 and all(v.reproduced for v in study), study
+    assert case.study("cd-lagrange", parameters(courant=1.1)) == []
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"side": 0.0}, "side must be positive"),
+        ({"E": -1.0}, "E must be positive"),
+        ({"rho": float("nan")}, "rho must be positive"),
+        ({"v0": 0.0}, "v0 must be positive"),
+        ({"nu": 0.5}, "nu must lie in"),
+        ({"elements": 0}, "elements must be 1 to"),
+        ({"restitution": 1.5}, "restitution must lie in"),
+        ({"v0": 1e-7}, "v0 must be above gap_tolerance"),
+    ],
+)
+def test_bad_values_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        case.make("cd-lagrange", parameters(**changes))
+
+
+PROGRAM = """
+import json
+import dolfinx_impact as di
+from dolfinx_impact.benchmark import cube_drop as case
+from dolfinx_impact.integrators import SCHEMES
+from mpi4py import MPI
+found = {}
+for scheme in ("cd-lagrange", "moreau-jean"):
+    for e in (0.0, 0.5, 1.0):
+        options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
+        p = {**{n: o.default for n, o in options.items()}, "elements": 6, "restitution": e}
+        problem = case.make(scheme, p)
+        result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
+                             observers=problem.observers(), progress=False)
+        results, _ = problem.judge(result)
+        found[f"{scheme} {e}"] = [results["rebound_ratio"], results["contact_end"], *result["u"][-1]]
+if MPI.COMM_WORLD.rank == 0:
+    print(json.dumps(found))
+"""
+
+
+@pytest.mark.serial
+def test_ranks_agree(launch):
+    found = []
+    for ranks in (1, 2, 3):
+        done = launch(["-c", PROGRAM], ranks=ranks)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    for name, values in found[0].items():
+        for other in found[1:]:
+            assert other[name] == pytest.approx(values, rel=1e-10), name

@@ -1,0 +1,246 @@
+"""A spinning body in free flight: momenta to rounding, energy without drift."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import ufl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dolfinx_impact as di
+from dolfinx_impact import parallel
+from dolfinx_impact.benchmark.cases.solids import free_flight as case
+from dolfinx_impact.integrators import SCHEMES
+from dolfinx_impact.materials import EnergyLaw
+
+
+def parameters(scheme="cd-lagrange", **changes):
+    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
+    defaults = {name: option.default for name, option in options.items()}
+    return {**defaults, **case.FREE_FLIGHT.defaults, "elements": 6, "every": 10, **changes}
+
+
+def run(scheme="cd-lagrange", steps=1000, **changes):
+    p = parameters(scheme, **changes)
+    problem = case.make(scheme, p)
+    result = di.simulate(
+        problem.integrator,
+        t_end=steps * problem.integrator.dt,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
+    results, verdicts = problem.judge(result)
+    return result, results, verdicts
+
+
+def whole_run(scheme="cd-lagrange", steps=1000, **changes):
+    """A run whose end the case knows, so that its tenths are those of the run."""
+    h = case.make(scheme, parameters(scheme, **changes)).integrator.dt
+    return run(scheme, steps, h=h, t_end=steps * h, **changes)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_central_differences_keep_everything(dimension):
+    _, results, verdicts = whole_run(steps=3000 // dimension, dimension=dimension, elements=10 // dimension)
+    assert len(verdicts) == 5 and all(v.reproduced for v in verdicts), verdicts
+    assert 0.03 < results["stretch_max"] < 0.1
+    assert results["linear_momentum_defect"] < 1e-14
+    assert results["angular_momentum_defect"] < 1e-13
+
+
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+def test_the_midpoint_rule_keeps_both_momenta(mass):
+    _, results, verdicts = run("moreau-jean", 80, mass=mass)
+    assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
+
+
+def test_the_trapezoidal_rule_does_not_keep_the_spin():
+    _, results, verdicts = run("moreau-jean", 80, force="trapezoid")
+    assert len(verdicts) == 2 and all(v.reproduced for v in verdicts), verdicts
+    assert results["linear_momentum_defect"] < 1e-13
+    assert results["angular_momentum_defect"] > 1e-4
+
+
+@given(
+    spin=st.floats(0.1, 9.0),
+    sign=st.sampled_from([-1, 1]),
+    v0=st.floats(-10.0, 10.0),
+    nu=st.floats(-0.5, 0.45),
+    dimension=st.sampled_from([2, 3]),
+    courant=st.floats(0.05, 0.7),
+)
+@settings(max_examples=12)
+def test_momenta_stay_whatever_the_motion(spin, sign, v0, nu, dimension, courant):
+    _, results, _ = run(
+        steps=150, spin=sign * spin, v0=v0, nu=nu, dimension=dimension, courant=courant, elements=4
+    )
+    assert results["linear_momentum_defect"] < 1e-13
+    # Rounding of displacements of the way flown, in forces with the arm of the body.
+    assert results["angular_momentum_defect"] < 1e-12 * (1 + abs(v0) / spin)
+    assert results["balance_residual"] < 1e-12
+
+
+@given(scale=st.floats(-2.0, 2.0).map(lambda x: 10.0**x))
+@settings(max_examples=4)
+def test_the_flight_has_no_scale(scale):
+    """Length and time scaled alike, or stiffness and density, change no ratio."""
+    first = run(steps=100)[1]
+    larger = run(steps=100, length=scale, spin=7.0 / scale)[1]
+    stiffer = run(steps=100, E=1e5 * scale, rho=1e3 * scale)[1]
+    for name in ("stretch_max", "energy_swing", "turns"):
+        assert larger[name] == pytest.approx(first[name], rel=1e-6), name
+        assert stiffer[name] == pytest.approx(first[name], rel=1e-6), name
+
+
+def test_the_energy_swings_with_the_square_of_the_step():
+    runs = [run(steps=steps, courant=courant, every=1) for steps, courant in ((400, 0.2), (800, 0.1))]
+    swings = [results["energy_swing"] for _, results, _ in runs]
+    assert math.log2(swings[0] / swings[1]) == pytest.approx(2.0, abs=0.2)
+
+
+def conserved(courant, steps):
+    """``E + h^2/12 (v.K v + F.M^-1 F)`` at every step, with the tangent itself, and the case's log."""
+    h = courant * case.make_body(parameters()).critical_time_step()
+    problem = case.make("cd-lagrange", parameters(h=h, t_end=steps * h))
+    s, log, balance = problem.integrator, problem.log, problem.integrator.balance()
+    system, n, energies, corrections = s.system, s.system.owned, [], []
+    balance.start()
+    for _ in range(steps):
+        s.step(), balance.step(), log._correct(s)
+        product, v = np.zeros(system.size), np.ascontiguousarray(s.v_mean)
+        system.subtract_tangent(s.u, v, product)
+        local = h**2 / 12 * (s.f[:n] @ (system.inverse_mass * s.f[:n]) - v[:n] @ product[:n])
+        corrections.append(parallel.total(system.comm, float(local)))
+        local = balance.kinetic + balance.complementary + balance.internal
+        energies.append(parallel.total(system.comm, float(local)))
+    sums = [parallel.total(system.comm, float(part)) for part in log._corrections]
+    return np.array(energies), np.array(corrections), sums
+
+
+def test_the_conserved_energy_is_of_fourth_order():
+    swings = []
+    for courant, steps in ((0.4, 400), (0.2, 800)):
+        energies, corrections, sums = conserved(courant, steps)
+        swings.append(np.ptp(energies + corrections) / energies[0])
+        tenth = steps // 10
+        assert sums == pytest.approx([corrections[:tenth].sum(), corrections[-tenth:].sum()], rel=0.05)
+        assert swings[-1] < 0.2 * np.ptp(energies) / energies[0]
+    assert math.log2(swings[0] / swings[1]) == pytest.approx(4.0, abs=0.4)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_log_sees_a_blow(dimension):
+    """An impulse on one node changes momentum and angular momentum by what it brings."""
+    problem = case.make("cd-lagrange", parameters(dimension=dimension, elements=4))
+    scheme, log = problem.integrator, problem.log
+    system, comm, blow = scheme.system, scheme.system.comm, np.array([0.3, -0.2, 0.1])[:dimension]
+    arm = np.zeros(3)
+
+    def strike(s):
+        if s.n == 10 and comm.rank == 0:
+            s.v[:dimension] += blow / system.mass[:dimension]
+            arm[:] = system.x[0]
+            arm[:dimension] += s.u[:dimension]
+
+    di.simulate(
+        scheme,
+        t_end=20 * scheme.dt,
+        record=problem.record,
+        observers=[strike, *problem.observers()],
+        progress=False,
+    )
+    log.close()
+    assert log.linear == pytest.approx(np.linalg.norm(blow), rel=1e-12)
+    turned = np.cross(comm.bcast(arm), np.pad(blow, (0, 3 - dimension)))
+    assert log.angular == pytest.approx(np.linalg.norm(turned), rel=1e-12)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("scheme, mass", [("cd-lagrange", "lumped"), ("moreau-jean", "consistent")])
+def test_the_moments_are_sums_over_the_nodes(scheme, mass, dimension):
+    problem = case.make(scheme, parameters(scheme, dimension=dimension, elements=4))
+    s, log = problem.integrator, problem.log
+    matrix = np.diag(s.system.mass)
+    if mass == "consistent":
+        matrix = s.system.mass_matrix(mass).convert("dense").getDenseArray()
+
+    def spin(u):
+        x = s.system.x + np.pad(u.reshape(-1, dimension), ((0, 0), (0, 3 - dimension)))
+        p = np.pad((matrix @ s.v).reshape(-1, dimension), ((0, 0), (0, 3 - dimension)))
+        return np.cross(x, p).sum(axis=0)
+
+    assert np.linalg.norm(spin(s.u)) == pytest.approx(log.spin, rel=1e-12)
+    for _ in range(20):
+        s.step()
+    assert np.linalg.norm(spin(s.u)) == pytest.approx(log.spin, rel=1e-12)
+    if scheme == "cd-lagrange":  # the same with the position half a step later
+        assert spin(s.u + s.dt * s.v) == pytest.approx(spin(s.u), rel=1e-12, abs=1e-12 * log.spin)
+
+
+def test_a_law_that_is_not_objective_is_seen(monkeypatch):
+    def springs(E, nu):
+        return EnergyLaw(lambda F: E / 2 * ufl.inner(F - ufl.Identity(3), F - ufl.Identity(3)))
+
+    monkeypatch.setattr(case, "NeoHookean", springs)
+    _, results, verdicts = run(steps=300)
+    assert results["angular_momentum_defect"] > 1e-2
+    assert not all(v.reproduced for v in verdicts)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"length": 0.0}, "length must be positive"),
+        ({"E": -1.0}, "E must be positive"),
+        ({"rho": float("nan")}, "rho must be positive"),
+        ({"nu": 0.5}, "nu must lie in"),
+        ({"dimension": 1}, "dimension must be one of 2, 3"),
+        ({"elements": 0}, "elements must be a whole number from 1"),
+        ({"spin": 0.0}, "spin must be a number other than 0"),
+        ({"v0": float("inf")}, "v0 must be a finite number"),
+        ({"courant": 1.1}, "above the critical one"),
+    ],
+)
+def test_bad_values_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        case.make("cd-lagrange", parameters(**changes))
+
+
+PROGRAM = """
+import json
+import dolfinx_impact as di
+from dolfinx_impact.benchmark import free_flight as case
+from dolfinx_impact.integrators import SCHEMES
+from mpi4py import MPI
+found = {}
+for scheme, steps in (("cd-lagrange", 500), ("moreau-jean", 20)):
+    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
+    p = {**{n: o.default for n, o in options.items()}, **case.FREE_FLIGHT.defaults}
+    h = case.make(scheme, p).integrator.dt
+    problem = case.make(scheme, {**p, "h": h, "t_end": steps * h})
+    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
+                         observers=problem.observers(), progress=False)
+    results, _ = problem.judge(result)
+    found[scheme] = [results["stretch_max"], results["energy_swing"], *result["u"][-1]]
+    found[scheme + " defects"] = [results["linear_momentum_defect"], results["angular_momentum_defect"]]
+if MPI.COMM_WORLD.rank == 0:
+    print(json.dumps(found))
+"""
+
+
+@pytest.mark.serial
+def test_ranks_agree(launch):
+    found = []
+    for ranks in (1, 2, 3):
+        done = launch(["-c", PROGRAM], ranks=ranks)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    for name in ("cd-lagrange", "moreau-jean"):
+        for other in found:
+            assert other[name] == pytest.approx(found[0][name], rel=1e-10, abs=1e-12), name
+            assert max(other[name + " defects"]) < 1e-13

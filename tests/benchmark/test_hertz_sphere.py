@@ -1,0 +1,241 @@
+"""The sphere on a plane: Hertz's impact solved independently, and what the finite elements make of it."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate
+
+import dolfinx_impact as di
+from dolfinx_impact.benchmark.cases.solids import hertz_sphere as case
+from dolfinx_impact.exact.hertz import HertzImpact
+from dolfinx_impact.integrators import SCHEMES
+
+SPHERES = st.builds(
+    HertzImpact,
+    R=st.floats(1e-3, 10.0),
+    E=st.floats(1e6, 1e12),
+    nu=st.floats(-0.9, 0.49),
+    rho=st.floats(100.0, 2e4),
+    v0=st.floats(1e-3, 10.0),
+)
+
+
+def parameters(scheme="cd-lagrange", **changes):
+    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
+    return {**{name: option.default for name, option in options.items()}, **changes}
+
+
+def run(scheme="cd-lagrange", **changes):
+    p = parameters(scheme, **changes)
+    problem = case.make(scheme, p)
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
+    results, verdicts = problem.judge(result)
+    return result, results, verdicts, problem
+
+
+def deviation(results):
+    return results["peak_force"] / results["peak_force_hertz"] - 1
+
+
+# -- the exact solution
+
+
+@given(sphere=SPHERES)
+@settings(max_examples=15)
+def test_exact_solution_solves_the_equation_of_motion(sphere):
+    """``m d'' = -4/3 E* sqrt(R) d^(3/2)`` from d = 0, integrated numerically."""
+    stiffness = 4 / 3 * sphere.E / (1 - sphere.nu**2) * np.sqrt(sphere.R)
+    m = sphere.rho * 4 / 3 * np.pi * sphere.R**3
+    t = np.linspace(0.0, sphere.duration / 2, 20)
+    scale = sphere.v0 * sphere.duration
+
+    def motion(s, y):
+        return [y[1], -stiffness * np.sqrt(scale) * sphere.duration**2 / m * max(y[0], 0.0) ** 1.5]
+
+    # In units of the duration and of v0 times it.
+    d = (
+        scale
+        * integrate.solve_ivp(
+            motion, (0, 0.5), [0.0, 1.0], t_eval=t / sphere.duration, rtol=1e-11, atol=1e-13
+        ).y[0]
+    )
+    assert np.allclose(sphere.force(t), stiffness * d**1.5, rtol=1e-6, atol=1e-8 * sphere.peak_force)
+    assert d[-1] == pytest.approx(sphere.approach, rel=1e-8)
+    assert sphere.contact_radius**2 == pytest.approx(sphere.R * sphere.approach, rel=1e-12)
+
+
+@given(sphere=SPHERES)
+@settings(max_examples=15)
+def test_exact_force_is_symmetric_and_reverses_the_momentum(sphere):
+    t = np.linspace(0.0, sphere.duration, 4001)
+    force = sphere.force(t)
+    assert np.allclose(force, force[::-1], atol=1e-9 * sphere.peak_force)
+    assert force.max() == pytest.approx(sphere.peak_force, rel=1e-12)
+    assert integrate.simpson(force, x=t) == pytest.approx(2 * sphere.mass * sphere.v0, rel=1e-5)
+    assert not sphere.force([-sphere.duration, 1.01 * sphere.duration]).any()
+
+
+def test_duration_is_johnsons_constant():
+    sphere = HertzImpact(0.01, 2.1e11, 0.3, 7850.0, 0.1)
+    assert sphere.duration * sphere.v0 / sphere.approach == pytest.approx(2.94, abs=0.005)
+    assert sphere.duration == pytest.approx(
+        2.87 * (sphere.mass**2 / (sphere.R * sphere.modulus**2 * sphere.v0)) ** 0.2, rel=2e-3
+    )
+
+
+# -- the finite elements
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+def test_axisymmetric_impact_is_hertz_within_3_percent(scheme):
+    """Peak, duration and the whole course of the force; all momentum comes back."""
+    result, results, verdicts, problem = run(scheme)
+    assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
+    assert abs(deviation(results)) < 0.015
+    hertz = case.exact(parameters())
+    assert results["peak_force_hertz"] == hertz.peak_force
+    assert results["contact_phases"] == 1
+    assert results["rebound_velocity"] == pytest.approx(hertz.v0, rel=1e-3)
+    assert results["impulse_sum"] == pytest.approx(2 * hertz.mass * hertz.v0, rel=2e-3)
+    force = result["r"][1:].sum(axis=1) / np.diff(result["t"])
+    expected = hertz.force((result["t"][1:] + result["t"][:-1]) / 2)
+    assert np.abs(force - expected).sum() < 0.03 * expected.sum()
+
+
+@pytest.mark.serial
+def test_a_quarter_of_a_sphere_is_hertz_within_6_percent():
+    _, results, verdicts, problem = run(geometry="3d", resolution=4, v0=0.3)
+    assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
+    assert problem.dofs < 60_000
+    assert results["impulse_sum"] == pytest.approx(2 * case.exact(parameters()).mass * 0.3, rel=5e-3)
+
+
+@pytest.mark.serial
+def test_faster_impacts_deviate_more():
+    """The contact is less and less small against the sphere."""
+    found = [deviation(run(resolution=4, v0=v0)[1]) for v0 in (0.3, 1.0, 3.0)]
+    assert 0 < found[0] < found[1] < found[2] < 0.05
+
+
+@pytest.mark.serial
+def test_the_run_at_1_meter_per_second_is_reported():
+    study = run(resolution=2, geometry="3d", v0=0.5)[3].study()
+    assert len(study) == 2 and all("at 1 m/s" in v.claim for v in study)
+    _, results, _, _ = run(resolution=2, geometry="3d", v0=1.0)
+    assert study[0].measured == pytest.approx(1 + deviation(results), rel=1e-9)
+    assert case.faster("cd-lagrange", parameters(v0=1.0)) == []
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("nu", [0.0, 0.2, 0.4])
+def test_results_follow_poissons_ratio(nu):
+    _, results, verdicts, _ = run(resolution=4, v0=0.3, nu=nu)
+    assert all(v.reproduced for v in verdicts), verdicts
+    assert results["peak_force_hertz"] == case.exact(parameters(v0=0.3, nu=nu)).peak_force
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("R, E, rho, v0", [(2.0, 1.0, 1.0, 1.0), (1.0, 4.0, 0.25, 4.0), (0.5, 4.0, 4.0, 1.0)])
+def test_similar_spheres_have_similar_impacts(R, E, rho, v0):
+    """At the same v0 / c: force goes with E R^2, time with R / c; meshes may differ by rounding."""
+    given = parameters(resolution=2, v0=1.0)
+    factors = {"R": R, "E": E, "rho": rho, "v0": v0}
+    _, one, _, _ = run(resolution=2, v0=1.0)
+    _, other, _, _ = run(resolution=2, **{name: given[name] * factor for name, factor in factors.items()})
+    assert other["peak_force"] / one["peak_force"] == pytest.approx(E * R**2, rel=1e-3)
+    assert other["duration"] / one["duration"] == pytest.approx(R * np.sqrt(rho / E), rel=1e-3)
+
+
+@pytest.mark.serial
+def test_the_peak_is_that_of_the_moving_mean():
+    """Computed again from the history of all steps."""
+    result, results, _, problem = run(resolution=1, v0=1.0, every=1)
+    width = round(case.WINDOW * results["duration_hertz"] / results["h"])
+    sums = np.convolve(result["r"].sum(axis=1), np.ones(width))
+    assert width > 10
+    assert results["peak_force"] == pytest.approx(sums.max() / (width * results["h"]), rel=1e-10)
+    assert results["peak_force"] < result["r"].sum(axis=1).max() / results["h"]
+
+
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+@pytest.mark.parametrize("geometry, share", [("axisymmetric", 1), ("3d", 4)])
+def test_mass_momentum_and_balance_are_those_of_the_sphere(scheme, geometry, share):
+    changes = {"geometry": geometry, "resolution": 1, "v0": 5.0}
+    p = parameters(scheme, **changes)
+    mass = share * case.make_sphere(p).total_mass
+    assert mass == pytest.approx(case.exact(p).mass, rel=0.01)
+    result, results, verdicts, _ = run(scheme, **changes)
+    assert verdicts[0].claim == "the energy balance closes" and verdicts[0].reproduced
+    momentum = mass * (p["v0"] + results["rebound_velocity"])
+    assert results["impulse_sum"] == pytest.approx(momentum, rel=1e-9)
+
+
+def test_no_verdict_on_an_impact_that_is_not_over():
+    _, results, verdicts, problem = run(resolution=1, v0=5.0, t_end=1e-5)
+    assert problem.t_end == 1e-5 and results["contact_end"] == pytest.approx(1e-5, abs=results["h"])
+    assert [v.claim for v in verdicts] == ["the energy balance closes"]
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"R": 0.0}, "R must be positive"),
+        ({"E": -1.0}, "E must be positive"),
+        ({"rho": float("nan")}, "rho must be positive"),
+        ({"v0": 0.0}, "v0 must be positive"),
+        ({"nu": 0.5}, "nu must lie in"),
+        ({"resolution": 0}, "resolution must be 1 to 100"),
+        ({"v0": 1e3}, "contact radius would be .* R"),
+        ({"v0": 1e-5}, "contact radius would be .* R"),
+        ({"gap_tolerance": 1e-6}, "gap_tolerance must be small"),
+    ],
+)
+def test_bad_values_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        case.make("cd-lagrange", parameters(**changes))
+
+
+PROGRAM = """
+import json
+import dolfinx_impact as di
+from dolfinx_impact.benchmark import hertz_sphere as case
+from dolfinx_impact.integrators import SCHEMES
+from mpi4py import MPI
+found = {}
+for scheme, geometry, t_end in (("cd-lagrange", "axisymmetric", 8e-6), ("cd-lagrange", "3d", 8e-6),
+                                ("moreau-jean", "3d", None)):
+    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
+    p = {**{n: o.default for n, o in options.items()}, "geometry": geometry, "resolution": 1, "v0": 5.0}
+    problem = case.make(scheme, {**p, "t_end": t_end})
+    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
+                         observers=problem.observers(), every=20, progress=False)
+    results, _ = problem.judge(result)
+    names = ("peak_force", "duration", "rebound_velocity")
+    found[f"{scheme} {geometry}"] = [*(results[n] for n in names), *result["u"][-1]]
+if MPI.COMM_WORLD.rank == 0:
+    print(json.dumps(found))
+"""
+
+
+@pytest.mark.serial
+def test_ranks_agree(launch):
+    found = []
+    for ranks in (1, 2, 3):
+        done = launch(["-c", PROGRAM], ranks=ranks)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    for name, values in found[0].items():
+        assert values[0] > 0
+        for other in found[1:]:
+            assert other[name] == pytest.approx(values, rel=1e-10, abs=1e-14), name

@@ -1,0 +1,148 @@
+"""Every property is found where it is, and missed where it is not."""
+
+import functools
+
+import numpy as np
+import pytest
+from support.paths import DEMOS
+
+from dolfinx_impact.benchmark.report import properties
+from dolfinx_impact.benchmark.report.properties import PROPERTIES
+from dolfinx_impact.integrators.central_differences import CentralDifferences
+from dolfinx_impact.integrators.contact_laws import VelocityLevel
+
+
+class Leaky(CentralDifferences):
+    """CD-Lagrange that loses a thousandth of its velocity in every step."""
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, VelocityLevel(contact))
+
+    def advance(self):
+        super().advance()
+        self.v *= 0.999
+
+
+class NoContact(CentralDifferences):
+    """Central differences that see no obstacle."""
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, VelocityLevel(contact))
+
+    def _resolve_contact(self, response, first=False):
+        self.r[:] = 0.0
+
+
+class LateStart(Leaky):
+    """Symplectic Euler: the first velocity is taken for that of half a step later, which costs an order."""
+
+    def begin(self):
+        v0 = self.v.copy()
+        super().begin()
+        self.v[:], self.v_before[:] = v0, v0
+
+    def advance(self):
+        CentralDifferences.advance(self)
+
+
+class Light(NoContact):
+    """A contact that gives way to all but light bodies."""
+
+    def _resolve_contact(self, response, first=False):
+        if self.system.mass[0] <= 1.0:
+            CentralDifferences._resolve_contact(self, response, first)
+
+
+class Refuses(CentralDifferences):
+    """A scheme that cannot be made."""
+
+    def __init__(self, system, dt, contact=None):
+        raise ValueError("only on Sundays")
+
+
+#: A scheme that has the property, and one that lacks it.
+PAIRS = {
+    "impact-energy": ("cd-lagrange", "paoli-schatzman"),
+    "long-run-energy": ("moreau-jean", "test_properties:Leaky"),
+    "angular-momentum": ("cd-lagrange", "moreau-jean-decoupled"),
+    "smooth-order": ("cd-lagrange", "test_properties:LateStart"),
+    "damped-order": ("cd-lagrange-implicit", "cd-lagrange"),
+    "impact-order": ("cd-lagrange", "test_properties:NoContact"),
+    "oscillation": ("own_scheme:TchamwaWielgosz", "cd-lagrange"),
+    "accumulation": ("cd-lagrange", "combined"),
+    "mass-scaling": ("cd-lagrange", "test_properties:Light"),
+}
+SHORTER = {
+    "impact-order": functools.partial(
+        properties.impact_order, steps=(1e-2, 5e-3, 2.5e-3), drops=np.linspace(0.9, 1.1, 8)
+    )
+}
+
+
+def within(bound, finding):
+    """What the words of a bound say of a finding."""
+    measured, expected, tolerance = abs(finding.measured), finding.expected, finding.tolerance
+    return {
+        "at most {tolerance}": measured <= tolerance,
+        "off by at most {tolerance}": measured <= tolerance,
+        "at least {expected} - {tolerance}": finding.measured >= expected - tolerance,
+        "{expected} +- {tolerance}": abs(finding.measured - expected) <= tolerance,
+    }[bound]
+
+
+def test_every_property_has_its_pair():
+    assert set(PAIRS) == {p.id for p in PROPERTIES}
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("prop", PROPERTIES, ids=lambda p: p.id)
+def test_property(prop, runs, monkeypatch):
+    monkeypatch.syspath_prepend(str(DEMOS))
+    having, lacking = PAIRS[prop.id]
+    measure = SHORTER.get(prop.id, prop.measure)
+    for scheme, expected in ((having, True), (lacking, False)):
+        finding = measure(runs, scheme)
+        assert finding.reproduced is expected, f"{scheme}: {finding}"
+        assert finding.words and None not in (finding.measured, finding.expected, finding.tolerance)
+        assert finding.reproduced is within(prop.bound, finding)
+    # The name of one and the class of the other: runs with schemes in the place of others.
+    assert measure(runs.instead({having: lacking}), having).reproduced is False
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("id", ["impact-energy", "accumulation"])
+def test_a_ball_that_falls_through_the_ground_has_neither(id, runs):
+    (prop,) = (p for p in PROPERTIES if p.id == id)
+    finding = prop.decide(runs, "test_properties:NoContact")
+    assert finding.reproduced is False and finding.measured is not None
+
+
+@pytest.mark.serial
+def test_energy_and_momentum_of_a_leak(runs):
+    """0.999 per step leaves nothing after 1000 steps with 2 (1 - 0.999) of the kinetic energy each."""
+    for measure in (properties.long_energy, properties.angular_momentum):
+        finding = measure(runs, "test_properties:Leaky")
+        assert finding.reproduced is False and finding.measured < -0.3
+
+
+@pytest.mark.serial
+def test_orders_are_those_of_the_theory(runs):
+    assert properties.smooth_order(runs, "cd-lagrange").measured == pytest.approx(2, abs=0.01)
+    assert properties.smooth_order(runs, "test_properties:LateStart").measured == pytest.approx(1, abs=0.05)
+    assert properties.damped_order(runs, "cd-lagrange-implicit").measured == pytest.approx(2, abs=0.01)
+    assert properties.damped_order(runs, "cd-lagrange").measured == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize(
+    "scheme, reason",
+    [
+        ("test_properties:Refuses", "only on Sundays"),
+        ("carpenter-implicit", "does not run rotating-spring"),
+        ("carpenter", "no restitution"),
+    ],
+)
+def test_what_a_scheme_does_not_run_is_undecided(scheme, reason, runs):
+    (prop,) = (p for p in PROPERTIES if p.id == "long-run-energy")
+    finding = prop.decide(runs, scheme)
+    assert finding.reproduced is None and finding.measured is None and reason in finding.words

@@ -1,0 +1,170 @@
+"""The rotating spring: angular momentum with and without friction, results and verdicts."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from dolfinx_impact import simulate
+from dolfinx_impact.benchmark.cases.rotating_spring import case as rotating_spring
+from dolfinx_impact.benchmark.cases.rotating_spring.case import PARAMETERS, ROTATING_SPRING, make
+from dolfinx_impact.integrators import SCHEMES
+
+VELOCITY_LEVEL = ("cd-lagrange", "moreau-jean")
+RUBS = (("friction", 0.2), ("restitution", 0.0))
+
+
+def values(scheme, **changed):
+    options = {**PARAMETERS, **SCHEMES[scheme].parameters}
+    return {**{name: option.default for name, option in options.items()}, **changed}
+
+
+@functools.cache
+def run(scheme, *changed):
+    """History, results and verdicts by claim."""
+    problem = make(scheme, values(scheme, **dict(changed)))
+    result = simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+    )
+    results, verdicts = problem.judge(result)
+    return result, results, {verdict.claim: verdict for verdict in verdicts}
+
+
+def cross(a, b):
+    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+
+
+@pytest.mark.parametrize("t_end", [5.0, 100.0])
+def test_central_differences_keep_the_angular_momentum(t_end):
+    result, results, verdicts = run("cd-lagrange", ("t_end", t_end))
+    assert np.abs(cross(result["u"], result["v"]) - 1.6).max() < 1e-12
+    assert results["momentum_initial"] == pytest.approx(1.6, abs=1e-15)
+    assert results["momentum_drift"] < 1e-12 and results["contact_phases"] == (5 if t_end == 5 else 91)
+    assert len(verdicts) == 3 and all(v.reproduced for v in verdicts.values())
+
+
+@pytest.mark.parametrize("e", [1.0, 0.0])
+def test_coupled_moreau_jean_keeps_an_invariant_of_its_own(e):
+    result, results, verdicts = run("moreau-jean", ("restitution", e))
+    size = np.linalg.norm(result["u"], axis=1)
+    a = -10.0 * (1 - 1 / size)[:, None] * result["u"]
+    invariant = cross(result["u"], result["v"]) + 0.1**2 / 4 * cross(result["v"], a)
+    assert np.abs(invariant - invariant[0]).max() < 1e-12
+    assert results["invariant_drift"] < 1e-12
+    assert 0.01 < results["momentum_drift"] < 0.02  # x ^ v alone oscillates
+    assert len(verdicts) == 3 and all(v.reproduced for v in verdicts.values())
+
+
+def test_only_the_decoupled_scheme_loses_what_the_paper_shows():
+    _, results, verdicts = run("moreau-jean-decoupled")
+    assert results["momentum_loss"] == pytest.approx(0.136, abs=0.03)
+    claim = "the angular momentum loses more than 10 % (relative loss)"
+    assert verdicts[claim].reproduced
+    assert "the energy balance closes" not in verdicts
+    coupled = run("moreau-jean")[1]
+    judged = rotating_spring.verdicts("moreau-jean-decoupled", coupled, values("moreau-jean"), closes=False)
+    assert [v.reproduced for v in judged if v.claim == claim] == [False]
+
+
+@pytest.mark.parametrize(
+    "scheme, other",
+    [
+        ("cd-lagrange", "moreau-jean"),
+        ("cd-lagrange", "paoli-schatzman"),
+        ("moreau-jean", "moreau-jean-decoupled"),
+    ],
+)
+def test_the_verdict_turns_with_a_scheme_that_lacks_the_property(scheme, other):
+    judged = rotating_spring.verdicts(scheme, run(other)[1], values(scheme), closes=False)
+    kept = [v for v in judged if "keeps its initial value" in v.claim]
+    assert len(kept) == 1 and not kept[0].reproduced and kept[0].measured > 1e-3
+
+
+@pytest.mark.parametrize("h", [0.1, 0.02])
+@pytest.mark.parametrize("scheme", VELOCITY_LEVEL)
+def test_friction_takes_angular_momentum_and_nothing_else_does(scheme, h):
+    result, results, verdicts = run(scheme, *RUBS, ("h", h))
+    u, v, r_t = result["u"], result["v"], result["r_t"][:, 0]
+    assert np.abs(result["residual"]).max() < 1e-12 and results["balance_residual"] < 1e-12
+    # The arm of the impulse is the position at which the gap is evaluated.
+    arm = u if scheme == "cd-lagrange" else np.vstack([u[:1], u[:-1] + h / 2 * v[:-1]])
+    kept = cross(u, v)
+    if scheme == "moreau-jean":
+        a = -10.0 * (1 - 1 / np.linalg.norm(u, axis=1))[:, None] * u
+        kept += h**2 / 4 * cross(v, a)
+    assert np.diff(kept) == pytest.approx(cross(arm, r_t)[1:], abs=1e-12)
+    hits = np.flatnonzero(result["r"][1:, 0])
+    assert np.all(np.diff(kept)[hits] < 0) and results["invariant_gain"] < 1e-12
+    assert np.all(np.linalg.norm(r_t, axis=1) <= 0.2 * result["r"][:, 0] + 1e-15)
+    assert 0.25 < results["momentum_loss"] < 0.45
+    assert all(v.reproduced for v in verdicts.values()) and len(verdicts) == (5 if h == 0.1 else 3)
+
+
+@pytest.mark.parametrize("scheme", VELOCITY_LEVEL)
+def test_friction_over_five_seconds(scheme):
+    coarse, fine = (run(scheme, *RUBS, ("t_end", 5.0), ("h", h))[0] for h in (0.01, 0.0025))
+    # Both schemes go to the same motion as h does to 0 (the reference of Figs. 17 and 18).
+    reference = run("cd-lagrange", *RUBS, ("t_end", 5.0), ("h", 0.0005))[0]
+    errors = [
+        np.abs(
+            r["u"] - np.column_stack([np.interp(r["t"], reference["t"], x) for x in reference["u"].T])
+        ).max()
+        for r in (coarse, fine)
+    ]
+    assert errors[1] < errors[0] < 0.15 and errors[1] < 0.03
+
+
+def test_the_verdicts_on_friction_turn():
+    """No friction: nothing is lost. A run that still rubs is not constant. A gain is seen."""
+    p = values("cd-lagrange", **dict(RUBS))
+    good, smooth = run("cd-lagrange", *RUBS)[1], run("cd-lagrange")[1]
+    short = run("cd-lagrange", *RUBS, ("t_end", 0.5))[1]
+    # theta = 0.6 keeps no momentum between the impacts.
+    damped = run("moreau-jean", *RUBS, ("theta", 0.6))[1]
+    for change in (
+        {"momentum_loss": smooth["momentum_loss"]},
+        {"invariant_late_drift": short["momentum_drift"]},
+        {"invariant_gain": damped["invariant_gain"]},
+    ):
+        judged = rotating_spring.verdicts("cd-lagrange", {**good, **change}, p, closes=True)
+        assert len(judged) == 5 and sum(not v.reproduced for v in judged) == 1
+
+
+@pytest.mark.parametrize("scheme", ROTATING_SPRING.schemes)
+def test_every_scheme_runs_and_stays_inside(scheme):
+    changed = {"restitution": 0.0} if scheme == "carpenter" else {}
+    result, results, verdicts = run(scheme, *changed.items(), ("t_end", 5.0))
+    assert list(result["labels"]) == ["x", "y"] and result["u"].shape == (51, 2)
+    assert {"momentum_initial", "momentum_final", "momentum_drift", "balance_residual"} <= set(results)
+    assert 0 <= results["penetration_max"] <= results["step_length"]
+    assert all(v.reproduced for v in verdicts.values())
+    if scheme == "carpenter":
+        assert results["penetration_max"] < 1e-12
+
+
+@pytest.mark.parametrize(
+    "scheme, changed, words",
+    [
+        ("carpenter", {}, "Carpenter's scheme has no restitution"),
+        ("paoli-schatzman", {"friction": 0.1}, "does not support friction"),
+        ("cd-lagrange", {"m": 0.0}, r"m must be positive \[kg\], but is 0.0"),
+        ("cd-lagrange", {"l0": -1.0}, "l0 must be at least 0"),
+        ("cd-lagrange", {"x0": 1.5}, "inside the wall and not at its center"),
+        ("cd-lagrange", {"x0": 0.0}, "inside the wall and not at its center"),
+        ("cd-lagrange", {"h": 0.64}, "above the critical one, 0.632456 s"),
+        ("moreau-jean", {"friction": -1.0}, "friction must be a coefficient"),
+    ],
+)
+def test_bad_input_is_said(scheme, changed, words):
+    with pytest.raises(ValueError, match=words):
+        make(scheme, values(scheme, **changed))
+
+
+def test_courant_gives_the_step():
+    problem = make("cd-lagrange", values("cd-lagrange", courant=0.5))
+    assert problem.effective == {"h": pytest.approx(np.sqrt(0.1)), "courant": pytest.approx(0.5)}
+    assert make("cd-lagrange", values("cd-lagrange", courant=2.0), True).integrator.beyond_limit

@@ -1,0 +1,163 @@
+"""The Van der Pol oscillator: equation, wall, cycles, orders of convergence."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import dolfinx_impact as di
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases.van_der_pol import case
+from dolfinx_impact.integrators import SCHEMES
+
+
+def parameters(scheme, **changes):
+    return {**runner.parse(case.VAN_DER_POL, scheme, []), **changes}
+
+
+def run(scheme, **changes):
+    p = parameters(scheme, **changes)
+    problem = case.make(scheme, p)
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        progress=False,
+    )
+    return (result, *problem.judge(result))
+
+
+def acceleration(p, x, v):
+    return p["xi"] * p["omega0"] * (1 - x**2 / p["X0"] ** 2) * v - p["omega0"] ** 2 * x
+
+
+def reference(p, t):
+    """Without the wall, by a method of order 8."""
+    found = solve_ivp(
+        lambda _, y: [y[1], acceleration(p, *y)],
+        (0, t[-1]),
+        [p["x0"], p["v0"]],
+        method="DOP853",
+        t_eval=t,
+        rtol=1e-12,
+        atol=1e-13,
+    )
+    return found.y[0]
+
+
+def test_forces_are_those_of_the_paper():
+    p = parameters("cd-lagrange", xi=3.0, omega0=2.0, X0=0.7)
+    oscillator, _ = case.build(p)
+    out = np.zeros(1)
+    for x, v in ((0.3, -1.2), (1.1, 0.4), (-0.9, 2.0)):
+        oscillator.force(0.0, np.array([x]), np.array([v]), out)
+        assert out[0] == pytest.approx(acceleration(p, x, v), rel=1e-14)
+    assert oscillator.stored_energy(np.array([0.5])) == pytest.approx(0.5 * 4.0 * 0.25)
+    assert oscillator.critical_time_step() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "scheme, order", [("cd-lagrange", 1), ("cd-lagrange-implicit", 2), ("moreau-jean", 2)]
+)
+def test_order_without_impact(scheme, order):
+    """In norm (35), at the times of the coarsest run, before the wall is reached; Figure 12."""
+    steps, errors = (4e-3, 2e-3, 1e-3), []
+    times = np.arange(1, 251) * steps[0]
+    x = reference(parameters(scheme), times)
+    for h in steps:
+        result, _, _ = run(scheme, h=h, t_end=1.0, wall="none")
+        coarse = result["u"][:: round(steps[0] / h), 0][1:]
+        errors.append(np.sum(np.abs(coarse - x)) / np.sum(np.abs(x)))
+    assert np.polyfit(np.log(steps), np.log(errors), 1)[0] == pytest.approx(order, abs=0.1)
+
+
+@pytest.mark.parametrize("scheme", case.SCHEME_NAMES)
+def test_every_scheme_runs_against_the_wall(scheme):
+    result, results, verdicts = run(scheme, h=1e-2, t_end=20.0)
+    assert set(results) >= {"cycles", "period", "largest_jump", "balance_residual"}
+    assert results["impacts"] >= 2 and results["cycles"] >= 1
+    assert all(v.reproduced for v in verdicts) and bool(verdicts) == result.balance
+    assert list(result["labels"]) == ["x"]
+    hit = np.flatnonzero(result["r"][:, 0])
+    if SCHEMES[scheme].contact == "velocity":
+        # e = 0: what approaches the wall stops, and all of its speed is the jump.
+        assert np.abs(result["v"][hit, 0]).max() < 1e-13
+    jumps = np.abs(result["v"][hit, 0] - result["v"][hit - 1, 0])
+    assert results["largest_jump"] == jumps.max() > 3.0
+
+
+def test_energy_is_fed_and_taken():
+    """The velocity term feeds inside X0 and takes outside."""
+    result, _, _ = run("cd-lagrange", h=2e-3, wall="none", t_end=15.0)
+    inside = np.abs(result["u"][:, 0]) < 1
+    change = np.diff(result["dissipated"])
+    # Where x turns, the force is lagged and belongs to the other sign of v.
+    turning = 1e-4 * np.abs(change).max()
+    assert change[inside[1:] & inside[:-1]].max() <= turning
+    assert change[~inside[1:] & ~inside[:-1]].min() >= -turning
+    assert np.abs(result["residual"]).max() < 1e-12
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "paoli-schatzman"])
+def test_limit_cycle(scheme):
+    """Many cycles on the coarse step; free period of xi = 5 from the literature: 11.61 s."""
+    _, results, verdicts = run(scheme, h=1e-2, t_end=300.0)
+    assert results["cycles"] > case.MANY_CYCLES
+    assert len(verdicts) == 3 and all(v.reproduced for v in verdicts)
+    _, results, verdicts = run(scheme, h=2e-3, t_end=60.0, wall="none")
+    assert results["period"] == pytest.approx(11.612, rel=0.01)
+    assert results["amplitude"] == pytest.approx(2.0216, abs=0.02)
+    assert len(verdicts) == 2 and all(v.reproduced for v in verdicts)
+
+
+def test_crossings_are_interpolated():
+    """Of the linear oscillator (xi = 0) the period is known."""
+    _, results, verdicts = run("moreau-jean", xi=0.0, omega0=2.0, wall="none", h=1e-2, t_end=20.0)
+    # The trapezoidal rule: tan(omega h / 2) = omega0 h / 2.
+    period = 2 * np.pi / (2 / 1e-2 * np.arctan(2.0 * 1e-2 / 2))
+    assert results["period"] == pytest.approx(period, rel=1e-6)
+    assert results["cycles"] == 5 and results["largest_jump"] == 0.0 and results["impacts"] == 0
+    assert all(v.reproduced for v in verdicts)
+
+
+def test_a_run_that_leaves_the_cycle_fails_its_verdict():
+    """Linear damping in place of the velocity term: the amplitude decays."""
+    p = parameters("cd-lagrange", wall="none", t_end=60.0)
+    system = di.PointMasses(1.0, stiffness=[[1.0]], damping=lambda t, u, v, out: np.copyto(out, 0.1 * v))
+    integrator = di.CDLagrange(system, 1e-2)
+    integrator.start(1.0, 1.0)
+    log = case.CycleLog(integrator)
+    result = di.simulate(integrator, t_end=60.0, observers=[log], progress=False)
+    found = case.verdicts(case.measure(log, integrator), log, None, result, p)
+    assert [v.reproduced for v in found] == [True, False]
+
+
+def test_moreau_jean_takes_the_force_at_the_midpoint():
+    assert runner.parse(case.VAN_DER_POL, "moreau-jean", [])["force"] == "midpoint"
+    assert runner.parse(case.VAN_DER_POL, "moreau-jean", ["force=trapezoid"])["force"] == "trapezoid"
+    assert "force" not in runner.parse(case.VAN_DER_POL, "cd-lagrange", [])
+    assert case.make("moreau-jean", parameters("moreau-jean")).integrator.midpoint
+
+
+def test_courant_is_the_other_way_to_give_the_step():
+    problem = case.make("cd-lagrange", parameters("cd-lagrange", courant=0.01, omega0=2.0))
+    assert problem.integrator.dt == pytest.approx(0.01)
+    assert problem.effective == {"h": pytest.approx(0.01), "courant": pytest.approx(0.01)}
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ({"wall": "left"}, "wall must be a finite number or none, not 'left'"),
+        ({"wall": "nan"}, "wall must be a finite number or none"),
+        ({"wall": "2"}, "x0 must not lie behind the wall at 2 m, but is 1 m"),
+        ({"omega0": 0.0}, r"omega0 must be positive \[1/s\]"),
+        ({"X0": -1.0}, r"X0 must be positive \[m\]"),
+        ({"h": 3.0}, "above the critical one, 2 s"),
+        ({"restitution": 2.0}, "restitution must lie in"),
+    ],
+)
+def test_what_is_no_oscillator(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        case.make("cd-lagrange", parameters("cd-lagrange", **wrong))

@@ -1,0 +1,202 @@
+"""The standing shear wave: an exact mode of the block, and the orders of its elements and schemes."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dolfinx_impact as di
+from dolfinx_impact.benchmark.cases.solids import wave_block as case
+from dolfinx_impact.integrators import SCHEMES
+
+SCHEMES_OF_CASE = ("cd-lagrange", "moreau-jean")
+
+
+def parameters(scheme="cd-lagrange", **changes):
+    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
+    return {**{name: option.default for name, option in options.items()}, **changes}
+
+
+def run(scheme="cd-lagrange", allow_unstable=False, **changes):
+    p = parameters(scheme, **changes)
+    problem = case.make(scheme, p, allow_unstable)
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=p["every"],
+        progress=False,
+    )
+    results, verdicts = problem.judge(result)
+    return result, results, verdicts
+
+
+@given(
+    side=st.floats(1e-3, 10.0),
+    nu=st.floats(-0.9, 0.49),
+    rho=st.floats(100.0, 2e4),
+    place=st.tuples(st.floats(0.0, 1.0), st.floats(0.0, 1.0)),
+)
+def test_the_mode_is_a_free_vibration_of_the_block(side, nu, rho, place):
+    p = parameters(side=side, nu=nu, rho=rho)
+    k, mu = math.pi / side, p["E"] / (2 * (1 + nu))
+    lame = 2 * mu * nu / (1 - 2 * nu)
+
+    def stress(x):
+        moved = [np.array(x, dtype=complex) + 1e-30j * np.eye(3)[j] for j in range(3)]
+        gradient = np.array([np.imag(case.mode(y, k, np)) for y in moved]).T / 1e-30
+        strain = (gradient + gradient.T) / 2
+        return 2 * mu * strain + lame * np.trace(strain) * np.eye(3)
+
+    x = np.array([*place, 0.3]) * side
+    faces = [(i, end) for i in range(2) for end in (0.0, side)] + [(2, 0.3 * side)]
+    for i, end in faces:
+        on_face = x.copy()
+        on_face[i] = end
+        assert np.abs(stress(on_face)[i]).max() < 1e-9 * mu * k
+    step = 1e-3 * side
+    around = sum(np.array(case.mode(x + s * step * e, k, np)) for e in np.eye(3) for s in (-1, 1))
+    laplacian = (around - 6 * np.array(case.mode(x, k, np))) / step**2
+    expected = -rho * case.frequency(p) ** 2 * np.array(case.mode(x, k, np))
+    assert mu * laplacian == pytest.approx(expected, abs=1e-5 * mu * k**2)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_the_default_run(scheme, degree):
+    result, results, verdicts = run(scheme, degree=degree)
+    assert len(verdicts) == 4 and all(v.reproduced for v in verdicts), verdicts
+    assert results["order_space"] == pytest.approx(degree + 1, abs=0.2)
+    assert results["order_time"] == pytest.approx(2.0, abs=0.02)
+    assert np.abs(result["u"]).max() <= 1e-5 * (1 + 10 * results["error_energy"])
+
+
+@pytest.mark.parametrize("courant", [0.1, 0.99])
+def test_any_explicit_step(courant):
+    verdicts = run(degree=3, elements=6, courant=courant)[2]
+    assert all(v.reproduced for v in verdicts), verdicts
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
+def test_both_masses_and_long_steps(mass):
+    verdicts = run("moreau-jean", degree=2, elements=12, mass=mass, courant=1.5)[2]
+    assert all(v.reproduced for v in verdicts), verdicts
+
+
+@given(steps=st.integers(1, 50), part=st.floats(0.01, 0.9))
+@settings(max_examples=20)
+def test_the_oscillator_has_the_frequencies_of_the_schemes(steps, part):
+    w, p = case.frequency(parameters()), parameters()
+    h = 2 * part / w
+    assert case.oscillation("cd-lagrange", steps, h, p) == pytest.approx(
+        math.cos(2 * math.asin(part) * steps), abs=1e-11
+    )
+    assert case.oscillation("moreau-jean", steps, h, parameters("moreau-jean")) == pytest.approx(
+        math.cos(2 * math.atan(part) * steps), abs=1e-11
+    )
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_errors_in_space_are_those_of_small_steps(degree):
+    """Against the true solution, with steps so small that their error no longer counts."""
+    p = parameters(degree=degree, elements=8)
+    t_end = 2 * math.pi / case.frequency(p)
+    usual = case.errors(case.run("cd-lagrange", p, t_end), "cd-lagrange", p)
+    small = case.run("cd-lagrange", p, t_end, 32)
+    assert case.norms(small.system, small.u, p["amplitude"], p) == pytest.approx(usual, rel=0.02)
+
+
+def test_step_and_mesh_together_give_the_order_of_the_step():
+    p, total = parameters(degree=3), []
+    t_end = case.PERIODS_TIME * 2 * math.pi / case.frequency(p)
+    exact = p["amplitude"] * math.cos(case.frequency(p) * t_end)
+    for n in (6, 12):
+        end = case.run("cd-lagrange", {**p, "elements": n}, t_end)
+        total.append(case.norms(end.system, end.u, exact, p)[0])
+    assert math.log2(total[0] / total[1]) == pytest.approx(2.0, abs=0.1)
+
+
+def test_without_lateral_strain_space_is_the_plane():
+    """nu = 0: every layer of hexahedra moves like the quadrilaterals."""
+    plane, space = (parameters(nu=0.0, degree=2, elements=4, dimension=d, courant=0.3) for d in (2, 3))
+    t_end = case.PERIODS_TIME * 2 * math.pi / case.frequency(plane)
+    h = case.whole_step(t_end, 0.3 * case.make_block(space).critical_time_step())
+    found = []
+    for p in (plane, space):
+        integrator = case.start("cd-lagrange", case.make_block(p), h, p)
+        for _ in range(round(t_end / h)):
+            integrator.step()
+        found.append(case.errors(integrator, "cd-lagrange", p))
+    assert found[1] == pytest.approx(found[0], rel=1e-9)
+
+
+def test_hexahedra():
+    _, results, verdicts = run(degree=1, dimension=3)
+    assert all(v.reproduced for v in verdicts), verdicts
+
+
+def test_what_has_no_order_says_so():
+    assert not all(v.reproduced for v in run(degree=1, elements=2)[2])
+    first = run("moreau-jean", degree=1, elements=4, theta=1.0, courant=0.05)[1]
+    assert first["order_time"] == pytest.approx(1.0, abs=0.1)
+    _, results, verdicts = run(degree=1, courant=1.01, t_end=1e-5, allow_unstable=True)
+    assert "order_space" not in results and len(verdicts) == 1
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"side": 0.0}, "side must be positive"),
+        ({"E": -1.0}, "E must be positive"),
+        ({"rho": float("nan")}, "rho must be positive"),
+        ({"amplitude": 0.0}, "amplitude must be positive"),
+        ({"nu": 0.5}, "nu must lie in"),
+        ({"degree": 4}, "degree must be one of 1, 2, 3"),
+        ({"dimension": 1}, "dimension must be one of 2, 3"),
+        ({"elements": 1}, "elements must be a whole number from 2"),
+        ({"elements": 2.5}, "elements must be a whole number from 2"),
+        ({"courant": 1.1}, "above the critical one"),
+    ],
+)
+def test_bad_values_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        case.make("cd-lagrange", parameters(**changes))
+
+
+PROGRAM = """
+import json
+import dolfinx_impact as di
+from dolfinx_impact.benchmark import wave_block as case
+from dolfinx_impact.integrators import SCHEMES
+from mpi4py import MPI
+found = {}
+for scheme in ("cd-lagrange", "moreau-jean"):
+    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
+    p = {**{n: o.default for n, o in options.items()}, "degree": 2, "elements": 3}
+    problem = case.make(scheme, p)
+    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
+                         observers=problem.observers(), progress=False)
+    results, _ = problem.judge(result)
+    found[scheme] = [results[n] for n in ("order_space", "order_energy", "order_time", "error_displacement")]
+    found[scheme + " u"] = list(1e5 * result["u"][-1])
+if MPI.COMM_WORLD.rank == 0:
+    print(json.dumps(found))
+"""
+
+
+@pytest.mark.serial
+def test_ranks_agree(launch):
+    found = []
+    for ranks in (1, 2, 3):
+        done = launch(["-c", PROGRAM], ranks=ranks)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    for name, values in found[0].items():
+        for other in found[1:]:
+            assert other[name] == pytest.approx(values, rel=1e-7, abs=1e-10), name

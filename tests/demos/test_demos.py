@@ -1,0 +1,38 @@
+"""Every demo runs, serially and under mpirun, and prints the same numbers."""
+
+import re
+
+import pytest
+from support.paths import DEMOS
+
+#: What each demo prints in one row, and how many pictures it draws.
+CHECKED = {
+    "bridge_crane.py": ("first flight: off [s], down [s], highest [mm]", [0.5614, 0.59538, 0.193954], 3),
+    "impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0], 2),
+    "obstacles.py": ("impulses [N s]", [3.1081329, 3.3119107, 3.8451726, 3.5544595], 4),
+    "by_hand.py": ("impulse by hand [N s]", [12.739151143040532], 1),
+    "own_scheme.py": ("oscillation after release / v0", [0.157522, 0.084488], 1),
+}
+
+
+#: Further arguments: a film of fewer pictures, some of the obstacles.
+ARGUMENTS = {"bridge_crane.py": ["9"], "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"]}
+
+
+def test_every_demo_has_a_checked_number():
+    # The drop test takes options, and has tests of its own.
+    assert {path.name for path in DEMOS.glob("*.py")} == {*CHECKED, "drop_test.py"}
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("demo", CHECKED)
+def test_demo(demo, ranks, launch, tmp_path):
+    arguments = [str(DEMOS / demo), str(tmp_path), *ARGUMENTS.get(demo, [])]
+    done = launch(arguments, ranks=ranks, timeout=180)
+    assert done.returncode == 0, done.stdout + done.stderr
+    row, expected, count = CHECKED[demo]
+    (line,) = re.findall(rf"^{re.escape(row)}\s+(.*)$", done.stdout, re.M)
+    assert [float(x) for x in line.split()] == pytest.approx(expected, rel=1e-5)
+    pictures = [*tmp_path.glob("*.png"), *tmp_path.glob("*.gif")]
+    assert len(pictures) == count and all(20_000 < p.stat().st_size < 10_000_000 for p in pictures)

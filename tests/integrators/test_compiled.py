@@ -1,0 +1,395 @@
+"""What joins a compiled run says so itself: classes of the user's that do, and those that must not."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from support.parts import bar, glued
+
+import dolfinx_impact as di
+from dolfinx_impact.algebra import kernels
+from dolfinx_impact.algebra.operators import SparseRows
+from dolfinx_impact.integrators import CentralDifferences, VelocityLevel
+from dolfinx_impact.integrators.central_differences import CentralDifferenceBalance
+from dolfinx_impact.integrators.contact_laws import PositionLevel
+from dolfinx_impact.integrators.energy import TERMS
+from dolfinx_impact.integrators.hati import HATI
+from dolfinx_impact.integrators.hati.balance import HATIBalance
+from dolfinx_impact.integrators.hati.implicit_side import Implicit
+
+numba = pytest.importorskip("numba")
+
+
+class Bowl:
+    """A bowl of the user's that derives from nothing."""
+
+    flat, radius = False, 5.0
+
+    def gap(self, x):
+        return self.radius - np.linalg.norm(x, axis=1)
+
+    def normal(self, x):
+        return -x / np.maximum(np.linalg.norm(x, axis=1), 1e-9)[:, None]
+
+
+class CompiledBowl(Bowl):
+    def compiled(self):
+        radius = self.radius
+
+        @numba.njit
+        def surface(x, normal):
+            size = math.sqrt(np.sum(x * x))
+            normal[:] = -x / max(size, 1e-9)
+            return radius - size
+
+        return surface
+
+
+class Deeper(CompiledBowl):
+    """Changes the gap of a class that has a compiled one."""
+
+    def gap(self, x):
+        return super().gap(x) + 0.5
+
+
+class Raised(di.DofBound):
+    """A bound whose gap is another one."""
+
+    def gap(self, u, t=0.0):
+        return super().gap(u, t) - 0.1
+
+
+class CompiledRaised(Raised):
+    def compiled(self):
+        return super().compiled()
+
+
+class Funnel(di.contact.Contact):
+    """A contact of the user's with a curved gap, in a plane: ``g = y - x^2 / 4`` over its gradient."""
+
+    constant = False
+
+    def __init__(self, system, **options):
+        rows = SparseRows(np.array([[0, 1]]), np.array([[0.0, 1.0]]), np.zeros((1, 1)))
+        super().__init__(system, rows, **options)
+
+    def gap(self, u, t=0.0):
+        return np.array([(u[1] - u[0] ** 2 / 4) / math.sqrt(1 + u[0] ** 2 / 4)])
+
+    def evaluate(self, u, t=0.0):
+        self.L.weights[0] = np.array([-u[0] / 2, 1.0]) / math.sqrt(1 + u[0] ** 2 / 4)
+        return self.gap(u, t)
+
+
+@numba.njit
+def funnel(x, normal):
+    slope = math.sqrt(1 + x[0] ** 2 / 4)
+    normal[0], normal[1] = -x[0] / 2 / slope, 1.0 / slope
+    return (x[1] - x[0] ** 2 / 4) / slope
+
+
+class CompiledFunnel(Funnel):
+    def compiled(self):
+        return super().compiled(funnel)
+
+
+class Wide(CompiledFunnel):
+    """Closes its points earlier than the class that has a compiled gap."""
+
+    def closed(self, gap):
+        return gap <= 0.2
+
+
+class Milder(VelocityLevel):
+    """A contact law of the user's."""
+
+    def impulses(self, s, response, *, first=False):
+        return 0.9 * super().impulses(s, response, first=first)
+
+
+class Same(VelocityLevel):
+    """One with other parameters alone."""
+
+    note = "mine"
+
+
+class Counting(CentralDifferenceBalance):
+    """An energy balance of the user's."""
+
+    steps = 0
+
+    def step(self):
+        super().step()
+        self.steps += 1
+
+
+class Named(CentralDifferenceBalance):
+    """One that counts nothing else."""
+
+    label = "mine"
+
+
+class Scheme(CentralDifferences):
+    """Parameters of the user's: nothing that a step does is changed."""
+
+    law, note = VelocityLevel, "mine"
+
+    def __init__(self, system, dt, contact=None):
+        super().__init__(system, dt, self.law(contact))
+        self.label = "own"
+
+    def height(self):
+        return self.u[-1]
+
+
+class Damped(Scheme):
+    def advance(self):
+        super().advance()
+        self.v *= 0.999
+
+
+class Mean(Scheme):
+    """Tells other velocities than the loop records."""
+
+    def v_mean_at(self, dofs):
+        return self.v[dofs]
+
+
+class Marked(Scheme):
+    """Records what no loop knows."""
+
+    point_records = ("marks",)
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.marks = np.ones_like(self.r)
+
+
+class Rough(di.PointMasses):
+    """Forces of the user's, in Python."""
+
+    def external(self, t, u, v, out):
+        out[:] = self._constant
+
+
+class CompiledRough(Rough):
+    def compiled(self):
+        return dataclasses.replace(di.PointMasses(self.mass, load=self._constant).compiled())
+
+
+def point():
+    return di.PointMasses([1.0, 2.0], load=[0.0, -9.81])
+
+
+def in_bowl(kind):
+    return lambda s: di.ObstacleContact(s, [[0, 1]], kind(), restitution=0.5)
+
+
+def run(compiled, contact=None, scheme=Scheme, system=point, balance=None, t_end=10.5):
+    made = system()
+    integrator = scheme(made, 5e-3, contact=contact(made) if contact else None)
+    integrator.start([0.8, 1.0], [1.0, 0.5])
+    follow = [balance(integrator)] if balance else []
+    return di.simulate(integrator, t_end=t_end, observers=follow, progress=False, compiled=compiled)
+
+
+def on(kind, **options):
+    return lambda s: kind(s, 1, lower=-1.0, restitution=0.8, **options)
+
+
+def law(kind):
+    return type(kind.__name__ + "Scheme", (Scheme,), {"law": kind})
+
+
+#: Gaps of other rounding grow apart with the number of impacts, most at position level.
+JOIN = {
+    "obstacle": {"contact": in_bowl(CompiledBowl)},
+    "flat contact": {"contact": on(CompiledRaised)},
+    "flat contact at position level": {
+        "contact": on(CompiledRaised),
+        "scheme": law(PositionLevel),
+        "t_end": 4.0,
+    },
+    "curved contact": {"contact": lambda s: CompiledFunnel(s, restitution=0.6)},
+    "law": {"contact": on(di.DofBound), "scheme": law(Same)},
+    "balance": {"contact": on(di.DofBound), "balance": Named},
+    "system": {"system": lambda: CompiledRough([1.0, 2.0], load=[0.0, -9.81])},
+}
+
+REFUSED = {
+    "obstacle": ({"contact": in_bowl(Bowl)}, "Bowl offers no compiled gap"),
+    "gap below a compiled one": ({"contact": in_bowl(Deeper)}, "Deeper has a gap or a normal of its own"),
+    "flat contact": ({"contact": on(Raised)}, r"Raised decides for itself .* changes gap\(\)"),
+    "curved contact": ({"contact": Funnel}, "Funnel decides for itself"),
+    "closed below a compiled one": ({"contact": Wide}, r"Wide decides for itself .* changes closed\(\)"),
+    "law": ({"contact": on(di.DofBound), "scheme": law(Milder)}, "Milder is no contact law of the compiled"),
+    "curved at position level": (
+        {"contact": CompiledFunnel, "scheme": law(PositionLevel)},
+        "curved gaps at position level",
+    ),
+    "balance": ({"balance": Counting}, "Counting follows its steps one by one"),
+    "step": ({"scheme": Damped}, "Damped makes its steps one by one"),
+    "mean velocity": ({"scheme": Mean}, "Mean makes its steps one by one"),
+    "records": ({"contact": on(di.DofBound), "scheme": Marked}, "Marked makes its steps one by one"),
+    "system": (
+        {"system": lambda: Rough([1.0, 2.0], load=[0.0, -9.81])},
+        r"external\(\) of Rough is not of a compiled",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", JOIN)
+def test_a_class_that_offers_a_compiled_form_joins(what):
+    plain, compiled = (run(each, **JOIN[what]) for each in (False, True))
+    assert plain["r"].any() or what == "system"
+    for name in ("u", "v", "v_t", "gap", "r", *TERMS):
+        scale = np.abs(plain[name]).max(initial=0.0) + 1.0
+        np.testing.assert_allclose(compiled[name], plain[name], rtol=0, atol=1e-10 * scale, err_msg=name)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_without_one_its_steps_are_made_one_by_one(what):
+    options, reason = REFUSED[what]
+    with pytest.raises(ValueError, match=f"no compiled loop for this run: .*{reason}"):
+        run(True, **options)
+    plain, by_default = (run(each, **options) for each in (False, None))
+    for name in ("u", "v", "r", "kinetic"):
+        np.testing.assert_array_equal(by_default[name], plain[name], err_msg=name)
+
+
+def test_what_an_object_has_of_its_own_counts_too():
+    contact = di.DofBound(point(), 1, lower=0.0)
+    assert kernels.overridden(contact, ("gap", "closed")) is None
+    contact.closed = lambda gap: gap <= 0.2
+    assert kernels.overridden(contact, ("gap", "closed")) == "closed"
+    with pytest.raises(kernels.NotCompiled, match=r"changes closed\(\)"):
+        contact.compiled()
+
+
+def test_the_level_of_a_class_decides():
+    s = point()
+    assert kernels.overridden(Raised(s, 1, lower=0.0), ("gap",)) == "gap"
+    assert kernels.overridden(CompiledRaised(s, 1, lower=0.0), ("gap",)) is None
+    assert kernels.overridden(CompiledRaised(s, 1, lower=0.0), ("gap",), di.DofBound) == "gap"
+    assert kernels.overridden(Bowl(), ("gap",)) == "gap"
+
+
+def test_none_is_a_refusal_too():
+    class Silent:
+        def compiled(self):
+            return None
+
+    with pytest.raises(kernels.NotCompiled, match="Silent says nothing"):
+        kernels.ask(Silent(), "says nothing")
+
+
+# -- both sides of HATI
+
+
+class Labelled(HATI):
+    """Changes nothing that a step does."""
+
+    note = "mine"
+
+
+class Drifting(HATI):
+    def advance(self):
+        super().advance()
+
+
+class Slow(Implicit):
+    """An implicit side of the user's."""
+
+    def finish(self, multipliers):
+        super().finish(0.9 * multipliers)
+
+
+class Sided(HATI):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.coarse = Slow(self.coarse.system, self.dt, self.interface)
+
+
+class Noted(HATIBalance):
+    """Counts fine steps."""
+
+    seen = 0
+
+    def fine_step(self):
+        super().fine_step()
+        self.seen += 1
+
+
+def stiff(kind):
+    s = glued(bar(), 4, kind=kind)
+    s.start(0.0, -1.0)
+    return s
+
+
+@pytest.mark.serial
+def test_a_hati_with_other_parameters_joins():
+    runs = []
+    for kind, compiled in ((HATI, True), (Labelled, True), (Labelled, False)):
+        s = stiff(kind)
+        runs.append(di.simulate(s, t_end=100 * s.dt, progress=False, compiled=compiled))
+    assert runs[0]["r"].any()
+    for other in runs[1:]:
+        for name in ("u", "v", "r", *TERMS):
+            np.testing.assert_array_equal(other[name], runs[0][name], err_msg=name)
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize(
+    "kind, balance, reason",
+    [
+        (Drifting, None, "Drifting makes its steps one by one"),
+        (Sided, None, "Slow makes its steps one by one"),
+        (HATI, Noted, "Noted follows its steps one by one"),
+    ],
+)
+def test_a_hati_with_other_parts_does_not(kind, balance, reason):
+    def run(compiled):
+        s = stiff(kind)
+        follow = [balance(s)] if balance else []
+        return di.simulate(s, t_end=600 * s.dt, observers=follow, progress=False, compiled=compiled), follow
+
+    with pytest.raises(ValueError, match=f"no compiled loop for this run: {reason}"):
+        run(True)
+    (plain, _), (by_default, follow) = run(False), run(None)
+    for name in ("u", "v", "r", *TERMS):
+        np.testing.assert_array_equal(by_default[name], plain[name], err_msg=name)
+    assert not follow or follow[0].seen == 4 * 600
+
+
+class Delegating:
+    """A contact law that hands all but its impulses on."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["inner"], name)
+
+    def impulses(self, s, response, *, first=False):
+        return 0.5 * self.inner.impulses(s, response, first=first)
+
+
+def test_the_compiled_form_of_another_object_is_not_taken():
+    ball = di.PointMasses(1.0, load=[-9.81])
+    law = Delegating(di.integrators.VelocityLevel(di.DofBound(ball, 0, lower=0.0, restitution=0.5)))
+    scheme = di.integrators.CentralDifferences(ball, 1e-3, law)
+    scheme.start(0.05, 0.0)
+    reason = scheme.compiled_loop(ball.rows(), None)
+    assert reason == "Delegating is no contact law of the compiled loop"
+
+
+def test_a_contact_with_places_of_its_own_is_not_compiled():
+    class Shifted(di.ObstacleContact):
+        def places(self, u):
+            return super().places(u) + 0.1
+
+    system = di.PointMasses([1.0, 1.0])
+    contact = Shifted(system, [[0, 1]], di.Sphere((0.0, -2.0), 1.0))
+    with pytest.raises(kernels.NotCompiled, match="Shifted decides for itself"):
+        contact.compiled()

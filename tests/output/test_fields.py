@@ -1,0 +1,529 @@
+"""Files for ParaView, read back and compared with the run."""
+
+import ctypes
+from pathlib import Path
+
+import basix.ufl
+import numpy as np
+import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+from support import vtx_reader
+from support.blocks import dropped, named
+from support.pairs import bars
+
+import dolfinx_impact as di
+from dolfinx_impact import _compat, parallel
+from dolfinx_impact.output.fields import LABELS, FieldWriter
+from dolfinx_impact.output.stress import VonMises
+
+COMM = MPI.COMM_WORLD
+needs_reader = pytest.mark.skipif(not vtx_reader.available(), reason="no C library of ADIOS2")
+
+
+def gathered(s, values):
+    """Values at the owned nodes of all ranks with their coordinates in front, in their order."""
+    body = getattr(s.system, "fine", s.system)
+    own = body.owned // body.block
+    values = np.asarray(values).reshape(body.size // body.block, -1)
+    return in_order(parallel.gather_rows(COMM, np.column_stack([body.x[:own], values[:own]])))
+
+
+def in_order(table):
+    return table[np.lexsort(np.round(table[:, :3], 9).T)]
+
+
+def shown(s):
+    """Expected values of a sample, without impulses."""
+    body = s.system
+    g = np.full(body.size // body.block, np.nan)
+    if s.contact is not None:
+        np.fmin.at(g, s.contact.L.dofs[:, 0] // body.block, s.gap())
+    fields = {"displacement": s.u, "velocity": s.v_mean, "stress": VonMises(body)(s.u), "gap": g}
+    return s.t, {name: gathered(s, values) for name, values in fields.items()}
+
+
+def follow(s, fields, steps, seen=None, forced=()):
+    """A loop as in ``simulate``; impulses of the steps of all ranks, shape (steps, gdim)."""
+    fields.begin(s)
+    total = []
+    for _ in range(steps):
+        s.step()
+        fields(s)
+        total.append(COMM.allreduce(impulse_on(s)))
+        if seen is not None and (s.n % seen[0] == 0 or s.n in forced):
+            seen[1].append(shown(s))
+    fields.end()
+    return np.array(total)
+
+
+def impulse_on(s):
+    d = s.system.mesh.geometry.dim
+    if s.contact is None:
+        return np.zeros(d)
+    out = s.r @ s.contact.L.weights
+    return out + s.r_t.sum(axis=0) if s.r_t.size else out
+
+
+def read(path, names=tuple(LABELS)):
+    """A file as rank 0 reads it; fields of the points that are no ghosts."""
+    COMM.barrier()
+    file = parallel.on_root(COMM, lambda: vtx_reader.read(path, [LABELS[name] for name in names]))
+    file.points = file.x[file.own]
+    file.tables = {
+        name: [in_order(np.column_stack([file.points, step[file.own]])) for step in file.fields[LABELS[name]]]
+        for name in names
+    }
+    return file
+
+
+@needs_reader
+@pytest.mark.parametrize(
+    "cell, degree",
+    [("tetrahedron", 1), ("tetrahedron", 2), ("quadrilateral", 1), ("quadrilateral", 3), ("triangle", 2)],
+)
+def test_values_and_times(cell, degree, shared_path):
+    """Every field at every sample is that of the run at its own place, start and last step included."""
+    s = dropped(cell, degree)
+    expected = [shown(s)]
+    impulses = follow(s, FieldWriter(shared_path / "drop.bp", every=7), 24, (7, expected), (24,))
+    file = read(shared_path / "drop.bp")
+    assert file.t == pytest.approx([t for t, _ in expected], rel=1e-14) and file.t.size == 5
+    for name in ("displacement", "velocity", "stress", "gap"):
+        for found, (_, values) in zip(file.tables[name], expected):
+            wanted = np.zeros(found.shape)
+            wanted[:, : values[name].shape[1]] = values[name]
+            assert found == pytest.approx(wanted, rel=1e-12, abs=1e-12, nan_ok=True), name
+    # Impulses are summed between samples; nothing is lost.
+    ends = [0, 0, 7, 14, 21, 24]
+    for i, table in enumerate(file.tables["impulse"]):
+        between = impulses[ends[i] : ends[i + 1]].sum(axis=0)
+        assert table[:, 3 : 3 + between.size].sum(axis=0) == pytest.approx(between, rel=1e-12, abs=1e-12)
+        away = np.isnan(file.tables["gap"][i][:, 3])
+        assert away.any() and not away.all() and not table[away, 3:].any()
+    assert impulses[:, -1].sum() > 0 and abs(impulses[:, 0].sum()) > 0
+
+
+@needs_reader
+def test_what_paraview_is_told(shared_path):
+    """The scheme names points, cells, time and all fields with their units; the mesh is there once."""
+    s = dropped("triangle")
+    follow(s, FieldWriter(shared_path / "a.bp", every=2), 4)
+    file = read(shared_path / "a.bp")
+    for name in ("geometry", "connectivity", "types", *LABELS.values()):
+        assert f'<DataArray Name="{name}" />' in file.xml
+    assert '<DataArray Name="TIME">step</DataArray>' in file.xml
+    assert file.first_mesh
+    corners = file.x[np.array(file.cells)]
+    edges = corners[:, 1:, :2] - corners[:, :1, :2]
+    assert np.abs(np.linalg.det(edges)) == pytest.approx(0.1**2 / 4)
+    assert len(file.points) == 9
+
+
+@needs_reader
+def test_curved_obstacles(shared_path):
+    """Where normals change, each impulse keeps the direction that it had."""
+    s = dropped("tetrahedron", obstacle=di.Sphere((0.05, 0.05, -0.3), 0.3005), friction=0.0)
+    total = follow(s, FieldWriter(shared_path / "s.bp", every=40, names=["impulse"]), 40)
+    tables = read(shared_path / "s.bp", ["impulse"]).tables["impulse"]
+    assert sum(tables)[:, 3:].sum(axis=0) == pytest.approx(total.sum(axis=0), rel=1e-12, abs=1e-12)
+
+
+@needs_reader
+def test_by_time(shared_path):
+    """The first step at or after each multiple of the interval, and the last."""
+    s = dropped("triangle")
+    h = s.dt
+    follow(s, FieldWriter(shared_path / "t.bp", interval=2.5 * h, names=("gap",)), 11)
+    assert read(shared_path / "t.bp", ["gap"]).t / h == pytest.approx([0, 3, 5, 8, 10, 11])
+    s = dropped("triangle")
+    follow(s, FieldWriter(shared_path / "u.bp", interval=2 * h, names=("gap",)), 4)
+    assert read(shared_path / "u.bp", ["gap"]).t / h == pytest.approx([0, 2, 4])
+    s = dropped("triangle")
+    follow(s, FieldWriter(shared_path / "v.bp", interval=h / 3, names=("gap",)), 3)
+    assert read(shared_path / "v.bp", ["gap"]).t / h == pytest.approx([0, 1, 2, 3])
+
+
+@needs_reader
+@pytest.mark.parametrize("obstacle", [None, "sphere"])
+@pytest.mark.parametrize("schedule", ["every", "interval"])
+def test_resumed(schedule, obstacle, shared_path):
+    """The samples of a resumed run are those of an uninterrupted one; the earlier file is intact."""
+    ball = di.Sphere((0.05, -0.3), 0.3005) if obstacle else None
+    first = dropped("triangle", obstacle=ball)
+    options = {"every": 6} if schedule == "every" else {"interval": 5.4 * first.dt}
+    follow(first, FieldWriter(shared_path / "whole.bp", **options), 30)
+    for stop in (15, 18):
+        s, fields = dropped("triangle", obstacle=ball), FieldWriter(shared_path / f"{stop}.bp", **options)
+        fields.begin(s)
+        for _ in range(stop):
+            s.step()
+            fields(s)
+        kept, state = s.state(), fields.state()
+        assert all(np.array_equal(COMM.bcast(value), value) for value in state.values())
+        fields.end()
+        before = (shared_path / f"{stop}.bp" / "data.0").read_bytes()
+        again, rest = dropped("triangle", obstacle=ball), FieldWriter(shared_path / f"{stop}.bp", **options)
+        again.resume(kept)
+        rest.resume(state)
+        follow(again, rest, 30 - stop)
+        assert (shared_path / f"{stop}.bp" / "data.0").read_bytes() == before
+        whole, part = read(shared_path / "whole.bp"), read(shared_path / f"{stop}-2.bp")
+        n = part.t.size
+        assert 0 < n < whole.t.size and part.t == pytest.approx(whole.t[-n:], rel=1e-13)
+        assert part.t[0] > kept["n"] * s.dt * (1 + 1e-9)
+        for name in LABELS:
+            for a, b in zip(part.tables[name], whole.tables[name][-n:]):
+                assert a == pytest.approx(b, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def test_states_do_not_depend_on_ranks(shared_path):
+    """Impulses are kept by the order of the contact points and find their points again."""
+    s, fields = dropped(), FieldWriter(shared_path / "s.bp", every=100)
+    fields.begin(s)
+    for _ in range(15):
+        s.step()
+        fields(s)
+    state, samples = fields.state(), fields._samples
+    order = s.contact.L.sorting(COMM)
+    x = parallel.gather_rows(COMM, s.system.x[s.contact.L.dofs[:, 0] // 3])[order]
+    assert np.all(np.diff(np.round(x, 9) @ [1e6, 1e3, 1.0]) > 0)
+    assert state["normal"].shape == (len(x),) and state["normal"].any()
+    mine = samples._normal.copy(), samples._tangential.copy()
+    samples.forget_impulses()
+    samples.take_impulses(state["normal"], state["tangential"])
+    assert np.array_equal(mine[0], samples._normal) and np.array_equal(mine[1], samples._tangential)
+    fields.end()
+
+
+@needs_reader
+def test_a_run_that_goes_on(shared_path):
+    """A second run with the same fields writes a second file; one from elsewhere is refused."""
+    s, fields = dropped("triangle"), FieldWriter(shared_path / "a.bp", every=4)
+    follow(s, fields, 6)
+    follow(s, fields, 6)
+    assert read(shared_path / "a.bp").t / s.dt == pytest.approx([0, 4, 6])
+    assert read(shared_path / "a-2.bp").t / s.dt == pytest.approx([8, 12])
+    s.start(0.0, 0.0)
+    with pytest.raises(ValueError, match="followed to t = .* but the run is at t = 0 s: make new ones"):
+        fields.begin(s)
+    fields.end()
+    # A new run replaces the first file and nothing else.
+    follow(dropped("triangle"), FieldWriter(shared_path / "a.bp", every=4), 1)
+    assert read(shared_path / "a.bp").t / s.dt == pytest.approx([0, 1])
+    assert (shared_path / "a-2.bp").exists()
+
+
+@needs_reader
+def test_two_bodies_of_hati(shared_path):
+    """Both sides are one field; the stress between them is averaged over all cells."""
+    mesh = named("triangle")
+    near, far = (
+        di.Solid(mesh, density=1e3, law=di.LinearElastic(1e7, 0.3), cells=part) for part in ("near", "far")
+    )
+    wall = di.RigidContact(near, "bottom", di.Plane((0, 0), (0, 1)))
+    s = di.HATI(near, far, 0.5 * near.critical_time_step(), wall, ratio=3)
+    s.start(0.0, near.rigid_velocity((0, -20.0)))
+    total = follow_hati(s, FieldWriter(shared_path / "h.bp", every=5), 20)
+    file = read(shared_path / "h.bp")
+    u = gathered(s, s.system.split(s.u)[0])
+    v = gathered(s, s.system.split(s.u)[1])
+    merged = np.where(v[:, 1:2] > 0.051 + 1e-9, v, u)
+    assert file.tables["displacement"][-1][:, :5] == pytest.approx(merged, abs=1e-15)
+    assert sum(file.tables["impulse"])[:, 4].sum() == pytest.approx(total, rel=1e-12)
+    stress = file.tables["stress"][-1][:, 3]
+    assert np.all(stress > 0) and total > 0
+
+
+def follow_hati(s, fields, steps):
+    fields.begin(s)
+    total = 0.0
+    for _ in range(steps):
+        s.step()
+        fields(s)
+        total += parallel.total(COMM, s.r.sum())
+    fields.end()
+    return total
+
+
+@needs_reader
+def test_pairs_of_nodes(shared_path):
+    """Both nodes of a pair have its gap and opposite impulses, also where two ranks share it."""
+    solid = bars([0, COMM.size - 1])
+    pairs = di.NodePairs(solid, *pair_names(solid), (1.0,))
+    s = di.CDLagrange(solid, 0.5 * solid.critical_time_step(), pairs)
+    s.start(0.0, np.where(solid.x[:, 0] < 0, 1.0, -1.0))
+    fields = FieldWriter(shared_path / "p.bp", every=10)
+    fields.begin(s)
+    total = 0.0
+    for _ in range(200):
+        s.step()
+        fields(s)
+        total += parallel.total(COMM, s.r.sum())
+    state = fields.state()
+    assert state["normal"].shape == (1,)
+    fields.end()
+    file = read(shared_path / "p.bp")
+    sums = sum(file.tables["impulse"])[:, 3]
+    assert total > 0 and np.sort(sums)[[0, -1]] == pytest.approx([-total, total])
+    assert np.count_nonzero(~np.isnan(file.tables["gap"][-1][:, 3])) == 2
+
+
+def pair_names(solid):
+    return [name for name, (dim, _) in solid.named.names.items() if dim == 0][:2]
+
+
+@needs_reader
+def test_frames(shared_path):
+    """Displacements without rotations, no stress; a frame that every rank has is written once."""
+    mesh = dmesh.create_interval(MPI.COMM_SELF, 4, [0.0, 1.0])
+    line = in_space(mesh)
+    frame = di.Frame(line, density=1e3, E=1e9, nu=0.3, sections=di.Section.circle(0.1), gravity=(0, 0, -9.81))
+    s = di.CDLagrange(frame, 0.5 * frame.critical_time_step())
+    s.start(0.0, 0.0)
+    fields = FieldWriter(shared_path / "f.bp", every=5)
+    fields.begin(s)
+    for _ in range(10):
+        s.step()
+        fields(s)
+    fields.end()
+    file = read(shared_path / "f.bp", ["displacement", "gap", "impulse"])
+    assert file.t.size == 3 and "stress" not in file.xml and len(file.points) == 5
+    assert file.tables["displacement"][-1][:, 5] == pytest.approx(s.u[2::6][:5].min(), rel=1e-9)
+    with pytest.raises(ValueError, match="a Frame has no stress to show"):
+        FieldWriter(shared_path / "f.bp", every=5, names="stress").begin(s)
+
+
+def in_space(mesh):
+    """The same line with three coordinates."""
+    cells = np.asarray(_compat.geometry_dofmap(mesh), dtype=np.int64)
+    element = basix.ufl.element("Lagrange", "interval", 1, shape=(3,))
+    return dmesh.create_mesh(MPI.COMM_SELF, cells=cells, e=element, x=mesh.geometry.x.copy())
+
+
+@needs_reader
+def test_without_contact_and_on_part_of_a_mesh(shared_path):
+    s = dropped("triangle", contact=False, cells="far")
+    follow(s, FieldWriter(shared_path / "n.bp", every=3), 3)
+    file = read(shared_path / "n.bp")
+    below = file.points[:, 1] < 0.051 - 1e-9
+    assert np.isnan(file.tables["gap"][-1][:, 3]).all() and not file.tables["impulse"][-1][:, 3:].any()
+    table = file.tables["velocity"][-1]
+    assert below.sum() == 3 and not table[table[:, 1] < 0.051 - 1e-9, 3:].any()
+
+
+# -- XDMF
+
+
+def test_xdmf(shared_path):
+    """Names, times and values, read with meshio's eyes for the XML and the C library of HDF5."""
+    s = dropped("tetrahedron")
+    expected = [shown(s)]
+    follow(s, FieldWriter(shared_path / "x.xdmf", every=3), 9, (3, expected))
+    COMM.barrier()
+    found = parallel.on_root(COMM, lambda: xdmf(shared_path / "x.xdmf"))
+    x = found.pop("x")
+    assert set(found) == set(LABELS.values())
+    for name in ("displacement", "velocity", "stress", "gap"):
+        series = found[LABELS[name]]
+        assert [t for t, _ in series] == pytest.approx([t for t, _ in expected])
+        for (_, values), (_, wanted) in zip(series, expected):
+            assert in_order(np.column_stack([x, values])) == pytest.approx(
+                wanted[name], rel=1e-12, abs=1e-12, nan_ok=True
+            )
+    with pytest.raises(ValueError, match="XDMF shows elements of degree 1, these have 2: take .bp"):
+        FieldWriter(shared_path / "y.xdmf", every=1).begin(dropped("triangle", 2))
+    assert not (shared_path / "y.xdmf").exists()
+
+
+def xdmf(path):
+    """Coordinates, and by name the times and values of a file."""
+    from xml.etree import ElementTree
+
+    grids = ElementTree.parse(path).getroot().findall("Domain/Grid")
+    library, found = hdf5(), {}
+
+    def values(item):
+        file, _, name = item.text.partition(":")
+        shape = [int(n) for n in item.get("Dimensions").split()]
+        return library(path.parent / file, name, shape)
+
+    found["x"] = values(grids[0].find("Geometry/DataItem"))
+    for grid in grids[1:]:
+        found[grid.get("Name")] = [
+            (float(step.find("Time").get("Value")), values(step.find("Attribute/DataItem")))
+            for step in grid.findall("Grid")
+        ]
+    return found
+
+
+def hdf5():
+    """``read(file, name, shape)`` through the HDF5 that DOLFINx has loaded."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    loaded = {line.split()[-1] for line in lines if "libhdf5_" in line}
+    names = [name for name in loaded if "_hl" not in name and "cpp" not in name and "fortran" not in name]
+    library = ctypes.CDLL(sorted(names, key=lambda name: "openmpi" not in name)[0])
+    hid = ctypes.c_int64
+    for name in ("H5Fopen", "H5Dopen2"):
+        getattr(library, name).restype = hid
+    library.H5open()
+    double = hid.in_dll(library, "H5T_NATIVE_DOUBLE_g")
+
+    def read(file, name, shape):
+        opened = hid(library.H5Fopen(str(file).encode(), 0, hid(0)))
+        data = hid(library.H5Dopen2(opened, name.encode(), hid(0)))
+        assert data.value > 0, name
+        values = np.zeros(shape)
+        target = values.ctypes.data_as(ctypes.c_void_p)
+        assert library.H5Dread(data, double, hid(0), hid(0), hid(0), target) >= 0
+        library.H5Dclose(data)
+        library.H5Fclose(opened)
+        return values
+
+    return read
+
+
+# -- errors
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({}, r"give either every= .* or interval="),
+        ({"every": 2, "interval": 1.0}, r"give either every= .* or interval="),
+        ({"every": 0}, "every must be a whole number of steps from 1 on, but is 0"),
+        ({"every": 1.5}, "every must be a whole number of steps from 1 on, but is 1.5"),
+        ({"every": "2"}, "every must be a whole number of steps from 1 on, but is '2'"),
+        ({"interval": 0.0}, "interval must be a positive time .* but is 0.0"),
+        ({"interval": float("inf")}, "interval must be a positive time .* but is inf"),
+        ({"every": 1, "names": ("speed",)}, "unknown field 'speed'; the fields are displacement, velocity,"),
+        ({"every": 1, "names": ()}, "names has no field; the fields are"),
+        ({"every": 1, "path": "drop.vtu"}, "'drop.vtu' must end in .bp"),
+    ],
+    ids=range(10),
+)
+def test_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        FieldWriter(options.pop("path", "drop.bp"), **options)
+
+
+def test_without_adios2(monkeypatch):
+    monkeypatch.setattr(_compat, "has_adios2", lambda: False)
+    with pytest.raises(ImportError, match="without ADIOS2, take .xdmf instead"):
+        FieldWriter("drop.bp", every=1)
+    FieldWriter("drop.xdmf", every=1)
+
+
+def test_refused_before_the_first_step(shared_path, monkeypatch):
+    """Wrong systems and folders; all ranks hear of it."""
+    ball = di.CDLagrange(di.PointMasses(1.0), 1e-3)
+    ball.start(0.0, 0.0)
+    with pytest.raises(ValueError, match="fields are those of a Solid or a Frame, not of a PointMasses"):
+        FieldWriter(shared_path / "a.bp", every=1).begin(ball)
+    s = dropped("triangle")
+    for suffix in ("bp", "xdmf"):
+        with pytest.raises(OSError, match="could not write .*nowhere.* No such file or directory"):
+            FieldWriter(shared_path / "nowhere" / f"a.{suffix}", every=1).begin(s)
+    if COMM.rank == 0:
+        (shared_path / "b.bp").mkdir()
+        (shared_path / "b.bp" / "letters").write_text("dear")
+        (shared_path / "c.bp").write_text("dear")
+    COMM.barrier()
+    for name, words in (("b", "folder of other files, with 'letters'"), ("c", "something else of this name")):
+        with pytest.raises(OSError, match=words):
+            FieldWriter(shared_path / f"{name}.bp", every=1).begin(s)
+    assert (shared_path / "b.bp" / "letters").exists()
+    unstarted = di.CDLagrange(s.system, s.dt)
+    with pytest.raises(RuntimeError, match="call integrator.start"):
+        FieldWriter(shared_path / "a.bp", every=1).begin(unstarted)
+    with pytest.raises(ValueError, match="this is no state of FieldWriter: it has no count"):
+        FieldWriter(shared_path / "a.bp", every=1).resume({})
+    fields = FieldWriter(shared_path / "a.bp", every=1)
+    follow(s, fields, 1)
+    other, state = FieldWriter(shared_path / "d.bp", every=1), fields.state()
+    other.resume({**state, "normal": np.zeros(77)})
+    with pytest.raises(ValueError, match="of another contact: it has impulses of shape"):
+        other.begin(s)
+    other = FieldWriter(shared_path / "d.bp", every=1)
+    other.resume({**state, "t": np.array(5.0)})
+    with pytest.raises(ValueError, match="followed to t = 5 s, but the run is at"):
+        other.begin(s)
+    assert not (shared_path / "d.bp").exists()
+
+
+def test_a_failed_step_is_not_shown(shared_path):
+    """After a step that was not made whole there is no sample of it."""
+    s, fields = dropped("triangle"), FieldWriter(shared_path / "a.bp", every=10)
+    fields.begin(s)
+    s.step()
+    fields(s)
+    s.n += 1  # as a step that raises
+    fields.end()
+    fields.end()
+    if vtx_reader.available():
+        assert read(shared_path / "a.bp").t.size == 1
+
+
+FAILING = """
+import resource, shutil, sys
+from pathlib import Path
+from mpi4py import MPI
+from support.blocks import dropped
+from dolfinx_impact.output.field_file import FieldFile
+from dolfinx_impact.output.fields import FieldWriter
+comm, folder = MPI.COMM_WORLD, Path(sys.argv[1])
+
+def run(what, path):
+    s = dropped("tetrahedron", 2 if path.suffix == ".bp" else 1)
+    fields = FieldWriter(path, every=1)
+    fields.begin(s)
+    try:
+        for i in range(60):
+            s.step()
+            if i == 5:
+                comm.barrier()
+                if what == "gone" and comm.rank == 0:
+                    shutil.rmtree(path.parent)
+                if what != "gone":
+                    limit = 300_000 if what == "limit" else 50_000
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+                comm.barrier()
+            fields(s)
+    except OSError as error:
+        print(f"<{what} {path.suffix} {i}: {error}>", flush=True)
+    finally:
+        fields.end()
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+
+for what in ("limit", "gone"):
+    for suffix in ("bp", "xdmf"):
+        (folder / what / suffix).mkdir(parents=True, exist_ok=True)
+        comm.barrier()
+        run(what, folder / what / suffix / f"a.{suffix}")
+if comm.size == 1:
+    FieldFile._check_space = lambda self, size: None
+    run("surprise", folder / "b.bp")
+print("<ended>", flush=True)
+"""
+
+
+@pytest.mark.serial
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_failing_while_running(ranks, launch, tmp_path):
+    """One OSError on every rank, no hang, and what was written before can be read."""
+    script = tmp_path / "script.py"
+    script.write_text(FAILING)
+    done = launch([script, tmp_path], ranks=ranks, timeout=90)
+    out = done.stdout
+    assert done.returncode == 0 and "Traceback" not in done.stderr, out + done.stderr
+    assert out.count("<ended>") == ranks and "\x1b" not in out
+    for what, words in (("limit", "files may have 300000 bytes here"), ("gone", "No such file or directory")):
+        for suffix in ("bp", "xdmf"):
+            lines = [line for line in out.split("<") if line.startswith(f"{what} .{suffix} ")]
+            assert len(lines) == ranks and all("could not write" in line and words in line for line in lines)
+            folder, steps = tmp_path / what / suffix, int(lines[0].split()[2].rstrip(":"))
+            assert not folder.exists() or not [path for path in folder.iterdir() if path.name[0] == "."]
+            if (what, suffix) == ("limit", "bp") and vtx_reader.available():
+                assert vtx_reader.read(folder / "a.bp", [LABELS["gap"]]).t.size == steps + 1
+    # An error of the library itself is such an error too, and the program continues.
+    assert ranks > 1 or ("<surprise .bp" in out and "File too large" in out)

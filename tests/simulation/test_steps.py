@@ -1,0 +1,79 @@
+"""Histories are cut from parts of a run: how long the parts are changes nothing, on any number of ranks."""
+
+import numpy as np
+import pytest
+from support.restarts import rubber, whole
+
+import dolfinx_impact as di
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.integrators import energy
+from dolfinx_impact.integrators import step_buffer as steps
+from dolfinx_impact.integrators.energy import TERMS
+
+
+def run(case, scheme, *settings):
+    values = runner.parse(CASES[case], scheme, list(settings))
+    problem = CASES[case].make(scheme, values, False)
+    result = di.simulate(
+        problem.integrator,
+        t_end=problem.t_end,
+        record=problem.record,
+        observers=problem.observers(),
+        every=values["every"],
+        progress=False,
+        compiled=False,
+    )
+    return result, problem.judge(result)[0]
+
+
+@pytest.mark.parametrize("every", [1, 7, 1000])
+@pytest.mark.parametrize(
+    "case, scheme, settings",
+    [
+        ("impacting-bar", "cd-lagrange", ("dimension=3", "elements=12", "lateral=3")),
+        ("impacting-bar", "combined", ()),
+        ("rotating-spring", "cd-lagrange", ("friction=0.2", "restitution=0", "t_end=20")),
+    ],
+)
+def test_the_length_of_the_parts_changes_nothing(case, scheme, settings, every, monkeypatch):
+    """Ranks with and without contact points must hand on the same steps together."""
+    settings = (*settings, f"every={every}")
+    whole, results = run(case, scheme, *settings)
+    monkeypatch.setattr(steps, "_NUMBERS", 2500)
+    parts, results_of_parts = run(case, scheme, *settings)
+    energy = max(np.abs(whole[name]).max() for name in TERMS)
+    for name in whole:
+        if whole[name].dtype.kind == "f":  # on several ranks two meshes are not numbered alike
+            scale = energy if name in (*TERMS, "residual") else np.abs(whole[name]).max(initial=0)
+            np.testing.assert_allclose(parts[name], whole[name], rtol=0, atol=1e-12 * scale, err_msg=name)
+    assert results_of_parts == pytest.approx(results, rel=1e-10, abs=1e-13)
+
+
+def test_impulses_between_samples_are_summed():
+    every_step, _ = run("bouncing-ball", "cd-lagrange", "restitution=0.5")
+    seldom, _ = run("bouncing-ball", "cd-lagrange", "restitution=0.5", "every=45")
+    ends = np.minimum(np.arange(len(seldom["t"])) * 45, len(every_step["t"]) - 1)
+    sums = np.diff(np.cumsum(every_step["r"][:, 0])[ends], prepend=0.0)
+    np.testing.assert_allclose(seldom["r"][:, 0], sums, rtol=1e-13)
+    np.testing.assert_array_equal(seldom["t"], every_step["t"][ends])
+
+
+def test_stored_energy_is_that_of_the_samples():
+    """Energies of samples every few steps equal those of runs that sample every step."""
+
+    class Counted:
+        def __init__(self, needs_energies):
+            self.needs_energies, self.internal = needs_energies, []
+
+        def follow(self, steps):
+            self.internal += list(steps.energies[: steps.count, energy.TERMS.index("internal")])
+
+    every, few = whole(rubber), whole(rubber, every=40, observers=[Counted(False)])
+    where = [*range(0, 150, 40), 150]
+    for name in ("kinetic", "internal", "internal_work", "contact", "residual"):
+        assert np.array_equal(few[name], every[name][where]), name
+    watched, lazy = Counted(True), Counted(False)
+    whole(rubber, every=40, observers=[watched])
+    whole(rubber, every=40, observers=[lazy])
+    assert len(set(lazy.internal)) < 10 < len(set(watched.internal))

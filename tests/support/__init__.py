@@ -1,0 +1,1 @@
+"""Bodies, schemes, programs and checks that tests share."""
