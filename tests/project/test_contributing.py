@@ -1,15 +1,18 @@
 """The examples for contributors are complete: their code runs and passes its own tests."""
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-ROOT = next(path for path in Path(__file__).parents if (path / "pyproject.toml").exists())
 TEXT = (ROOT / ".github" / "CONTRIBUTING.md").read_text()
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M))
 PROGRAMS = {title: re.findall(r"```python\n(.*?)```", text, re.S) for title, text in SECTIONS.items()}
 EXAMPLES = {title: programs for title, programs in PROGRAMS.items() if programs}
+#: Runs of claims are kept in files of one process.
+SERIAL = pytest.mark.serial
 
 
 def run_example(title):
@@ -21,16 +24,19 @@ def run_example(title):
 
 
 def test_there_is_an_example_of_each_kind():
-    assert set(EXAMPLES) == {"A scheme", "An obstacle", "A law", "A case"}
+    assert set(EXAMPLES) == {"A scheme", "An obstacle", "A law", "A case", "A claim"}
 
 
-@pytest.mark.parametrize("title", EXAMPLES)
-def test_example_passes_its_tests(title):
+@pytest.mark.parametrize(
+    "title", [pytest.param(title, marks=SERIAL if title == "A claim" else ()) for title in EXAMPLES]
+)
+def test_example_passes_its_tests(title, request):
     names = run_example(title)
     tests = [name for name in names if name.startswith("test_")]
     assert tests
     for name in tests:
-        names[name]()
+        fixtures = inspect.signature(names[name]).parameters
+        names[name](**{each: request.getfixturevalue(each) for each in fixtures})
 
 
 def test_scheme_of_the_example_fits_into_the_catalogue():

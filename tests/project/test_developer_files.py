@@ -1,11 +1,10 @@
 """Files of the developers: workflows without logic of their own, hooks that run the tools of the image."""
 
 import re
-from pathlib import Path
 
 import pytest
+from support.paths import ROOT
 
-ROOT = next(path for path in Path(__file__).parents if (path / "pyproject.toml").exists())
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 COMMANDS = {
     "ci": ".ci/run",
