@@ -256,6 +256,6 @@ def _wider(values: FloatArray, width: int) -> FloatArray:
     return np.pad(values, ((0, 0), (0, width - values.shape[1])))
 
 
-def _repeated(dofs: IntArray, width: int) -> FloatArray:
+def _repeated(dofs: IntArray, width: int) -> IntArray:
     """The columns, padded with copies of the first one, shape (p, width)."""
     return np.hstack([dofs, np.repeat(dofs[:, :1], width - dofs.shape[1], axis=1)])

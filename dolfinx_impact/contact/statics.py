@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._types import BoolArray, FloatArray
 from ..algebra.complementarity import NotConverged
 from ..systems.body import Body
 from ..systems.chain import Chain
@@ -32,7 +32,7 @@ class Equilibrium:
         residual: Largest unbalanced force [N].
     """
 
-    positions: IntArray
+    positions: FloatArray
     forces: FloatArray
     active: tuple[int, ...]
     residual: float

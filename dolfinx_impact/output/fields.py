@@ -89,7 +89,7 @@ class FieldWriter(Observer):
         if self.path.suffix == ".bp" and not _compat.has_adios2():
             raise ImportError(f"{str(path)!r}: this DOLFINx was built without ADIOS2, take .xdmf instead")
         self._integrator: Integrator | None = None
-        self._state: dict[str, FloatArray] = {}
+        self._state: dict[str, AnyArray] = {}
         self._count = self._sampled = self._multiple = 0
         self._begun = self._t = 0.0
         self._samples: _Samples

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import parallel
-from .._types import FloatArray
+from .._types import AnyArray, FloatArray
 from ..contact.contact_set import Contacts, as_contact
 from ..contact.obstacles import Obstacle
 from ..systems.solid import Solid
@@ -229,7 +229,7 @@ def _draw_film(path: str | Path, scene: Scene, shots: Sequence[Shot], pause: flo
     scene.add_colorbar(figure, levels=LEVELS, cax=bar)
     figure.text(8 / size[0], 1 - 18 / size[1], title, fontsize=11)
     clock = figure.text(8 / size[0], 1 - (above - 8) / size[1], "", fontsize=10, family="monospace")
-    pictures: list[FloatArray] = []
+    pictures: list[AnyArray] = []
     arrows: list[Any] = []
     shown = None
     for i, (image, shot) in enumerate(zip(scene.images(sharp=1), shots)):

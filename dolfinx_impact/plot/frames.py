@@ -10,7 +10,7 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import parallel
-from .._types import AnyArray, FloatArray
+from .._types import AnyArray, FloatArray, IntArray
 from ..contact.base import Contact
 from ..systems.frame import Frame
 from .drawing import load_pyvista, pyplot, round_down
@@ -371,7 +371,7 @@ def _dot(color: str, size: float, label: str) -> Any:
     return Line2D([], [], color=color, marker="o", ms=size, ls="", label=label)
 
 
-def _lines(pyvista: Any, points: FloatArray, segments: FloatArray) -> Any:
+def _lines(pyvista: Any, points: FloatArray, segments: IntArray) -> Any:
     """The segments as lines of pyvista, with only the nodes they use."""
     used, index = np.unique(segments, return_inverse=True)
     ends = index.reshape(segments.shape)

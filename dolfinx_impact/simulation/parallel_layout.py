@@ -95,7 +95,7 @@ class Dofs:
         self._length = float(system.length)
         self._counts = self._comm.allgather(int(system.owned) // self.block)
         self._nodes = _nodes(system) if self._meshed else np.arange(system.owned, dtype=float)[:, None]
-        self._matches: FloatArray | None = None
+        self._matches: IntArray | None = None
 
     def nodes(self) -> FloatArray | None:
         """Keys of all nodes on rank 0, None on others. Collective.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..._types import FloatArray, IntArray
+from ..._types import AnyArray, FloatArray, IntArray
 from ...algebra.kernels._numba import add_signals, copy, rows_force, solve_symmetric, trapezoidal_sums
 from ..central_formulas import mean_velocity
 from ..compiled import _shared as shared
@@ -84,7 +84,7 @@ class Implicit(NamedTuple):
     constant: FloatArray
     patterns: FloatArray
     stiffness: Stiffness
-    factors: tuple[FloatArray, ...]
+    factors: tuple[AnyArray, ...]
     at: IntArray
     rate: float
     u: FloatArray
@@ -293,7 +293,7 @@ def _implicit_energies(
 
 @inlined
 def _record(
-    picked: FloatArray,
+    picked: IntArray,
     factors: FloatArray,
     state: State,
     implicit: Implicit,
