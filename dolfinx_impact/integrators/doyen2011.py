@@ -156,7 +156,7 @@ class DEP71(HHTNewmark):
     """
 
     equations = "7.1: Newmark, modified mass"
-    system: ModifiedMass  # type: ignore[assignment]
+    system: ModifiedMass
 
     def __init__(self, system: System, dt: float, contact: Contacts = None, **options: Any) -> None:
         contact = as_contact(contact)
