@@ -1,0 +1,46 @@
+"""The examples for contributors are complete: their code runs and passes its own tests."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = next(path for path in Path(__file__).parents if (path / "pyproject.toml").exists())
+TEXT = (ROOT / ".github" / "CONTRIBUTING.md").read_text()
+SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M))
+PROGRAMS = {title: re.findall(r"```python\n(.*?)```", text, re.S) for title, text in SECTIONS.items()}
+EXAMPLES = {title: programs for title, programs in PROGRAMS.items() if programs}
+
+
+def run_example(title):
+    """Names that the code of a section and its test define."""
+    names: dict = {"__name__": "contributing"}
+    for program in EXAMPLES[title]:
+        exec(compile(program, f"CONTRIBUTING.md, {title}", "exec"), names)
+    return names
+
+
+def test_there_is_an_example_of_each_kind():
+    assert set(EXAMPLES) == {"A scheme", "An obstacle", "A law", "A case"}
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_example_passes_its_tests(title):
+    names = run_example(title)
+    tests = [name for name in names if name.startswith("test_")]
+    assert tests
+    for name in tests:
+        names[name]()
+
+
+def test_scheme_of_the_example_fits_into_the_catalogue():
+    """Its class states the facts of the table, and the shown lines of the list of schemes exist."""
+    from dolfinx_impact.integrators import catalogue
+    from dolfinx_impact.integrators.catalogue_entry import Scheme
+
+    entry = Scheme.of(run_example("A scheme")["MoreauMidpoint"])
+    assert all((entry.paper, entry.equations, entry.order, entry.conserves, entry.limit)) and entry.explicit
+    source = Path(catalogue.__file__).read_text()
+    (diff,) = re.findall(r"```diff\n(.*?)```", SECTIONS["A scheme"], re.S)
+    context = [line[1:] for line in diff.splitlines() if not line.startswith("+")]
+    assert "\n".join(context) in source
