@@ -3,7 +3,6 @@
 import select
 import subprocess
 
-import pytest
 from support.paths import ROOT
 
 BUILD = ROOT / "docker" / "build.bash"
@@ -18,7 +17,6 @@ SHOWN = {
 }
 
 
-@pytest.mark.serial
 def test_progress_comes_line_by_line():
     with subprocess.Popen(
         ["bash", "-euo", "pipefail", "-c", 'name= SUITE= cache_root=; source "$0"; show_progress', BUILD],
