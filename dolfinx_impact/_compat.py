@@ -19,7 +19,7 @@ def cell_partitioner(ghosts: dmesh.GhostMode, links: int = 2) -> Any:
     return dmesh.create_cell_partitioner(ghosts)
 
 
-def model_to_mesh(model: Any, comm: Any, rank: int, gdim: int, partitioner: Any) -> tuple:
+def model_to_mesh(model: Any, comm: Any, rank: int, gdim: int, partitioner: Any) -> tuple[Any, Any, Any]:
     """``(mesh, cell_tags, facet_tags)`` of a gmsh model living on ``rank``."""
     if VERSION >= (0, 10):
         from dolfinx.io import gmsh as gmsh_io
@@ -28,7 +28,8 @@ def model_to_mesh(model: Any, comm: Any, rank: int, gdim: int, partitioner: Any)
         return data.mesh, data.cell_tags, data.facet_tags
     from dolfinx.io import gmshio
 
-    return gmshio.model_to_mesh(model, comm, rank, gdim=gdim, partitioner=partitioner)
+    found: tuple[Any, Any, Any] = gmshio.model_to_mesh(model, comm, rank, gdim=gdim, partitioner=partitioner)
+    return found
 
 
 def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
@@ -36,7 +37,7 @@ def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
     return mesh.geometry.dofmaps[0] if VERSION >= (0, 11) else mesh.geometry.dofmap
 
 
-def pack(form: Any) -> tuple[Any, dict]:
+def pack(form: Any) -> tuple[Any, dict[Any, Any]]:
     """Constants of a compiled form, and its coefficients cell by cell by kind of integral."""
     given = form if VERSION >= (0, 10) else form._cpp_object
     return assemble.pack_constants(given), assemble.pack_coefficients(given)

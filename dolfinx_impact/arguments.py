@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from ufl.core.expr import Expr
 
 from . import _deprecated
+from ._types import FloatArray, IntArray
 
 _LONGEST = 60
 
@@ -94,7 +94,7 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def mapping(name: str, value: Any, example: str) -> Mapping:
+def mapping(name: str, value: Any, example: str) -> Mapping[Any, Any]:
     """Validated mapping.
 
     Raises:
@@ -105,7 +105,7 @@ def mapping(name: str, value: Any, example: str) -> Mapping:
     return value
 
 
-def sequence(name: str, value: Any, example: str) -> Sequence:
+def sequence(name: str, value: Any, example: str) -> Sequence[Any]:
     """List of the items of an iterable other than text and mappings.
 
     Raises:
@@ -128,7 +128,7 @@ def words(name: str, value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def floats(value: Any) -> NDArray:
+def floats(value: Any) -> FloatArray:
     """Copy of an array-like as floats; a scalar NaN for other values and for ragged rows."""
     try:
         # NumPy would index a UFL expression without end.
@@ -138,7 +138,7 @@ def floats(value: Any) -> NDArray:
     return array.astype(np.float64) if array.dtype.kind in "iuf" else np.full((), np.nan)
 
 
-def local_dofs(name: str, value: Any, system: Any) -> tuple[NDArray[np.intp], ValueError | None]:
+def local_dofs(name: str, value: Any, system: Any) -> tuple[IntArray, ValueError | None]:
     """Validated numbers of owned dofs, in the given shape; otherwise zeros and the error of this rank."""
     dofs = floats(value)
     if np.all((dofs >= 0) & (dofs < system.owned) & (dofs == np.floor(dofs))):

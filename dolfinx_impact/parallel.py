@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
+
+from ._types import FloatArray
 
 T = TypeVar("T")
 
 
 def on_root(comm: MPI.Comm, work: Callable[[], T]) -> T:
     """Run ``work`` on rank 0 and broadcast its result; an exception is raised on all ranks. Collective."""
-    result, error = None, None
+    found, error = None, None
     if comm.rank == 0:
         try:
-            result = work()
+            found = work()
         except Exception as caught:
             error = caught
-    result, error = comm.bcast((result, _portable(error)), root=0)
-    if error is not None:
-        raise error
-    return result  # type: ignore[return-value]
+    of_root: tuple[T, Exception | None] = comm.bcast((found, _portable(error)), root=0)
+    result, failure = of_root
+    if failure is not None:
+        raise failure
+    return result
 
 
 def agree(comm: MPI.Comm, error: Exception | None) -> None:
@@ -61,17 +63,17 @@ def _portable(error: Exception | None) -> Exception | None:
     return error
 
 
-def total(comm: MPI.Comm, value: float) -> float:
+def total(comm: MPI.Comm, value: float | np.number[Any]) -> float:
     """Sum of a float over the ranks. Collective."""
     return float(comm.allreduce(value, op=MPI.SUM))
 
 
-def largest(comm: MPI.Comm, values: NDArray) -> float:
+def largest(comm: MPI.Comm, values: FloatArray) -> float:
     """Largest entry over all ranks; ``-inf`` without entries. Collective."""
     return float(comm.allreduce(float(np.max(values, initial=-np.inf)), op=MPI.MAX))
 
 
-def gather_rows(comm: MPI.Comm, local: NDArray, axis: int = 0) -> NDArray:
+def gather_rows(comm: MPI.Comm, local: FloatArray, axis: int = 0) -> FloatArray:
     """Concatenation of the arrays of all ranks along ``axis``, in rank order, replicated. Collective."""
     if comm.size == 1:
         return np.asarray(local)

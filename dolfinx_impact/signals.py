@@ -11,7 +11,8 @@ from typing import overload
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import NDArray
+
+from ._types import AnyArray, FloatArray
 
 #: Standard gravity [m/s2], the unit g of accelerograms.
 STANDARD_GRAVITY = 9.80665
@@ -42,7 +43,7 @@ class Signal:
     """
 
     dt: float
-    values: NDArray[np.float64]
+    values: FloatArray
     unit: str = field(default="m/s2", kw_only=True)
     name: str = field(default="", kw_only=True)
 
@@ -64,7 +65,7 @@ class Signal:
         return (len(self.values) - 1) * self.dt
 
     @property
-    def times(self) -> NDArray[np.float64]:
+    def times(self) -> FloatArray:
         """Times of the samples (n,) [s]."""
         return self.dt * np.arange(len(self.values), dtype=np.float64)
 
@@ -72,9 +73,9 @@ class Signal:
     def __call__(self, t: float) -> float: ...
 
     @overload
-    def __call__(self, t: NDArray | Sequence[float]) -> NDArray[np.float64]: ...
+    def __call__(self, t: AnyArray | Sequence[float]) -> FloatArray: ...
 
-    def __call__(self, t: float | NDArray | Sequence[float]) -> float | NDArray[np.float64]:
+    def __call__(self, t: float | AnyArray | Sequence[float]) -> float | FloatArray:
         """Values at the times ``t`` [s], any shape, a float for a scalar; exact at the samples.
 
         Raises:
@@ -94,7 +95,7 @@ class Signal:
         x = np.where(np.abs(x - nearest) <= 8 * np.finfo(float).eps * (1 + x), nearest, x)
         left = np.floor(x).astype(np.intp)
         start, end = self.values[left], self.values[np.minimum(left + 1, last)]
-        result: NDArray[np.float64] = start + (x - left) * (end - start)
+        result: FloatArray = start + (x - left) * (end - start)
         return result if t.ndim else float(result)
 
     @property
@@ -250,7 +251,7 @@ def read_csv(path: str | Path) -> Signal:
     return _signal(path, _step(table[:, 0], [number for number, _ in rows], where), factor * table[:, 1])
 
 
-def _step(t: NDArray, lines: list[int], where: str) -> float:
+def _step(t: FloatArray, lines: list[int], where: str) -> float:
     """Step of equidistant times ``t``, shape (n,) [s], from 0 on; ``lines`` (n,) are their line numbers."""
     backward = np.flatnonzero(np.diff(t) <= 0)
     if len(backward):
@@ -296,7 +297,7 @@ def _number(word: str, where: str, line: int) -> float:
     return float(word)
 
 
-def _signal(path: str | Path, dt: float, values: NDArray) -> Signal:
+def _signal(path: str | Path, dt: float, values: FloatArray) -> Signal:
     try:
         return Signal(dt, values, unit="m/s2", name=Path(path).stem)
     except ValueError as error:

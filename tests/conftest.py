@@ -1,45 +1,63 @@
-"""Shared parts of all tests: repeatable examples, collective clean-up, separate processes."""
+"""Shared parts of all tests: tiers, repeatable examples, collective clean-up, separate processes."""
 
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
-import subprocess
-import sys
+import pickle
+import time
+from pathlib import Path
 
-import hypothesis
 import pytest
 from mpi4py import MPI
-from support.processes import end, environment
+from support import examples as _profile  # noqa: F401
+from support import stages
+from support.processes import run_to_its_end, started
 
 from dolfinx_impact.benchmark.runs import Runs
 
-hypothesis.settings.register_profile(
-    "repeatable", derandomize=True, deadline=None, database=None, max_examples=25
-)
-hypothesis.settings.load_profile("repeatable")
+COMM = MPI.COMM_WORLD
+MARKERS = {
+    "mpi": "runs on 2 and on 3 ranks too: what it tests is distributed",
+    "one_rank": "a case of a test marked mpi that one rank is enough for",
+    "slow": "left out by default: long, with a shorter relative that is not",
+    "nightly": "too long for every change: .ci/nightly runs it",
+}
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config):
-    # The whole suite on one rank: two processes share its files where pytest-xdist is installed.
+    """The whole suite: on one rank two processes share its files, then come the stages on several ranks."""
     whole = config.args == config.getini("testpaths") or config.args == [str(config.rootpath / "tests")]
-    asked = hasattr(config, "workerinput") or getattr(config.option, "numprocesses", 0) is not None
-    if whole and MPI.COMM_WORLD.size == 1 and not asked:
+    if not whole or COMM.size > 1 or hasattr(config, "workerinput"):
+        return (yield)
+    if getattr(config.option, "numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = 2, "loadfile"
+    begun, counts = time.monotonic(), stages.Counts()
+    config.pluginmanager.register(counts)
+    options = ["-q", "-m", config.option.markexpr, "-k", config.option.keyword]
+    with stages.kept_results() as folder:
+        status = yield
+        ended = status == pytest.ExitCode.OK or (status == 1 and not config.getvalue("maxfail"))
+        if not ended or not (counts.passed or counts.failed):
+            return status
+        passed = stages.run_on_several_ranks(status == 0, counts, options, folder, begun)
+    return status or (0 if passed else 1)
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "serial: starts processes or is pointless in parallel; one rank only")
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
     # gc.freeze below hides from hypothesis that its generator is referred to.
     config.addinivalue_line("filterwarnings", "ignore:It looks like `register_random`")
 
 
-def pytest_collection_modifyitems(items):
-    if MPI.COMM_WORLD.size > 1:
-        for item in items:
-            if item.get_closest_marker("serial"):
-                item.add_marker(pytest.mark.skip(reason="runs on one rank only"))
+def pytest_collection_modifyitems(config, items):
+    if COMM.size > 1:
+        kept = [i for i in items if i.get_closest_marker("mpi") and not i.get_closest_marker("one_rank")]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
 
 
 def pytest_collection_finish():
@@ -49,60 +67,54 @@ def pytest_collection_finish():
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown():
+def pytest_runtest_teardown(item, nextitem):
     # PETSc and MPI objects are destroyed collectively: no rank may collect them at a time of its own.
-    gc.collect()
-    MPI.COMM_WORLD.barrier()
+    if COMM.size > 1 or nextitem is None or nextitem.path != item.path:
+        gc.collect()
+    COMM.barrier()
 
 
 @pytest.fixture
 def spawn():
     """``spawn(arguments, ranks=1, cwd=None)``: a running Python process, ended after the test."""
-    running = []
-
-    def start(arguments, ranks=1, cwd=None):
-        command = [sys.executable, *map(str, arguments)]
-        if ranks > 1:
-            command = ["mpirun", "-n", str(ranks), *command]
-        process = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment(),
-            text=True,
-            start_new_session=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        running.append(process)
-        return process
-
-    yield start
-    for process in running:
-        if process.poll() is None:
-            end(process)
+    with started() as start:
+        yield start
 
 
-@pytest.fixture
-def launch(spawn):
-    """``launch(arguments, ranks=1, cwd=None, timeout=120)``: a Python process that has ended."""
-
-    def run(arguments, ranks=1, cwd=None, timeout=120):
-        process = spawn(arguments, ranks, cwd)
-        try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            out, err = end(process)
-            pytest.fail(f"{arguments} on {ranks} ranks took more than {timeout} s:\n{out}\n{err}")
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    return run
+@pytest.fixture(scope="session")
+def launch():
+    """``launch(arguments, ranks=1, cwd=None)``: a Python process that has ended."""
+    return run_to_its_end
 
 
 @pytest.fixture
 def shared_path(tmp_path):
     """A fresh folder, the same on all ranks."""
-    return MPI.COMM_WORLD.bcast(tmp_path)
+    return COMM.bcast(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def kept_files():
+    """A folder that the stages on 1, 2 and 3 ranks of a run of the whole suite share; None in other runs."""
+    folder = os.environ.get(stages.KEPT)
+    return Path(folder) if folder else None
+
+
+@pytest.fixture
+def as_on_one_rank(request, kept_files):
+    """``as_on_one_rank(found)``: what the same test found on one rank; there it is kept for several."""
+    name = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:24]
+
+    def compared(found):
+        if COMM.size == 1:
+            if kept_files:
+                (kept_files / name).write_bytes(pickle.dumps(found))
+            return found
+        if not kept_files:
+            pytest.skip("results of one rank are there in a run of the whole suite only")
+        return pickle.loads((kept_files / name).read_bytes())
+
+    return compared
 
 
 @pytest.fixture(scope="session")

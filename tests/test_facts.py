@@ -43,6 +43,7 @@ def test_parts_of_a_mesh_count_their_own_nodes():
     assert "explicit Solid: 4 nodes" in str(made) and "implicit Solid: 8 nodes" in str(made)
 
 
+@pytest.mark.mpi
 def test_one_rank_may_print_alone():
     """Nothing that is printed waits for other ranks."""
     body = bar()

@@ -9,8 +9,6 @@ from support.paths import DATA
 from dolfinx_impact import signals
 from dolfinx_impact.signals import STANDARD_GRAVITY, Signal
 
-pytestmark = pytest.mark.serial
-
 # North-south component of El Centro, 1940, in the version of Peknold: the record as it is usually handed on.
 EL_CENTRO = DATA / "elcentro-1940-ns.AT2"
 STEPS = st.sampled_from([1e-3, 0.02, 0.005, 1 / 3, 0.1, 2.857142857142857e-7, 7.0])

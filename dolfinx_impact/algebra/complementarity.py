@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, optimize
+
+from .._types import BoolArray, FloatArray, IntArray
 
 TOLERANCE = 1e-10
 #: Number of points up to which a solution to round-off is sought, and its residual.
@@ -29,7 +30,7 @@ class NotConverged(RuntimeError):
     """A solver did not reach its tolerance; its result was discarded."""
 
 
-def residual(H: NDArray, b: NDArray, r: NDArray) -> float:
+def residual(H: FloatArray, b: FloatArray, r: FloatArray) -> float:
     """``||min(r, H r + b)||_inf`` with rows scaled to unit diagonal, relative to ``||b||_inf``.
 
     Args:
@@ -45,7 +46,7 @@ def residual(H: NDArray, b: NDArray, r: NDArray) -> float:
     return float(worst / largest) if largest > 0 else float(worst)
 
 
-def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
+def solve(H: FloatArray, b: FloatArray, *, tolerance: float = TOLERANCE) -> FloatArray:
     """Solve the complementarity problem.
 
     Args:
@@ -88,7 +89,7 @@ def solve(H: NDArray, b: NDArray, *, tolerance: float = TOLERANCE) -> NDArray:
     return best
 
 
-def refuse_negative(diagonal: NDArray) -> None:
+def refuse_negative(diagonal: FloatArray) -> None:
     """Raise NotConverged unless all diagonal entries of H are positive."""
     if not np.all(diagonal > 0):
         raise NotConverged(
@@ -97,7 +98,7 @@ def refuse_negative(diagonal: NDArray) -> None:
         )
 
 
-def _candidates(S: NDArray, c: NDArray, tolerance: float) -> Iterator[tuple[NDArray, float]]:
+def _candidates(S: FloatArray, c: FloatArray, tolerance: float) -> Iterator[tuple[FloatArray, float]]:
     """Candidates of successive methods, each with the largest residual at which it is accepted.
 
     For the least-distance solution, which has minimum norm, residuals at the round-off level of ``S x`` are
@@ -114,7 +115,7 @@ def _candidates(S: NDArray, c: NDArray, tolerance: float) -> Iterator[tuple[NDAr
             yield x, tolerance
 
 
-def _active_set(S: NDArray, c: NDArray) -> Iterator[NDArray]:
+def _active_set(S: FloatArray, c: FloatArray) -> Iterator[FloatArray]:
     """Primal-dual active set method; exact to round-off for regular S."""
     active = c < 0.0
     for _ in range(_ACTIVE_SET_STEPS):
@@ -128,7 +129,7 @@ def _active_set(S: NDArray, c: NDArray) -> Iterator[NDArray]:
         active = now
 
 
-def _on_active(S: NDArray, c: NDArray, active: NDArray) -> NDArray | None:
+def _on_active(S: FloatArray, c: FloatArray, active: BoolArray) -> FloatArray | None:
     x = np.zeros_like(c)
     if active.any():
         block = S[np.ix_(active, active)]
@@ -142,7 +143,7 @@ def _on_active(S: NDArray, c: NDArray, active: NDArray) -> NDArray | None:
     return x
 
 
-def _refined(S: NDArray, c: NDArray, x: NDArray) -> Iterator[NDArray]:
+def _refined(S: FloatArray, c: FloatArray, x: FloatArray) -> Iterator[FloatArray]:
     """``x`` after the solution of ``w = 0`` on its active set."""
     on = x > 0.0
     if on.any() and np.all(np.isfinite(x)):
@@ -151,7 +152,7 @@ def _refined(S: NDArray, c: NDArray, x: NDArray) -> Iterator[NDArray]:
         yield np.maximum(better, 0.0)
 
 
-def _least_distance(S: NDArray, c: NDArray) -> Iterator[NDArray]:
+def _least_distance(S: FloatArray, c: FloatArray) -> Iterator[FloatArray]:
     """Least-distance programming for symmetric S = G G^T: the shortest y with ``G y + c >= 0`` is ``G^T x``.
 
     By non-negative least squares, Lawson and Hanson, Solving least squares problems (1974), ch. 23.
@@ -172,7 +173,7 @@ def _least_distance(S: NDArray, c: NDArray) -> Iterator[NDArray]:
             yield weights / (part * last)
 
 
-def lemke(S: NDArray, c: NDArray) -> Iterator[NDArray]:
+def lemke(S: FloatArray, c: FloatArray) -> Iterator[FloatArray]:
     """Lemke's method with lexicographic pivoting, also for nonsymmetric S.
 
     Cottle, Pang and Stone, The linear complementarity problem (1992), 4.4 and 4.9. The columns of the tableau
@@ -199,7 +200,7 @@ def lemke(S: NDArray, c: NDArray) -> Iterator[NDArray]:
         row = _first(table, rows, entering, basis)
 
 
-def _first(table: NDArray, rows: NDArray, entering: int, basis: NDArray) -> int:
+def _first(table: FloatArray, rows: IntArray, entering: int, basis: IntArray) -> int:
     """Row of the leaving variable by the ratio test; among ties that of the artificial variable."""
     p = len(table)
     for k in (2 * p + 1, *range(p)):

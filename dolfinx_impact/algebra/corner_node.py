@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
+
+from .._types import FloatArray
 
 _RANK, _INDEPENDENT = 1e-12, 1e-6
 #: Distances on the line from the point of least slip of a face, relative to the largest velocity.
@@ -26,7 +27,7 @@ _STICK = 1e-11
 _FAN, _OUTSIDE, _ROUNDS = np.linspace(-1.0, 1.0, 33), 0.05, 8
 
 
-def factor(S: NDArray) -> NDArray | None:
+def factor(S: FloatArray) -> FloatArray | None:
     """F with ``S = F F^T``, shape (p, 3, 3), for two or three faces of one node; None for other problems.
 
     Also None for linearly dependent normals, as between parallel walls.
@@ -36,18 +37,18 @@ def factor(S: NDArray) -> NDArray | None:
     values, vectors = np.linalg.eigh(S)
     if values[-4] > _RANK * values[-1]:
         return None
-    F: NDArray = (vectors[:, -3:] * np.sqrt(np.maximum(values[-3:], 0.0))).reshape(-1, 3, 3)
+    F: FloatArray = (vectors[:, -3:] * np.sqrt(np.maximum(values[-3:], 0.0))).reshape(-1, 3, 3)
     return F if np.linalg.svd(F[:, 0], compute_uv=False)[-1] > _INDEPENDENT else None
 
 
-def can_stick(F: NDArray, c: NDArray) -> bool:
+def can_stick(F: FloatArray, c: FloatArray) -> bool:
     """Whether some momentum change brings the node to rest at all faces, as without restitution."""
     rows = F.reshape(-1, 3)
     y = np.linalg.lstsq(rows, -c, rcond=None)[0]
     return bool(np.max(np.abs(rows @ y + c)) <= _RANK * np.max(np.abs(c)))
 
 
-def candidates(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+def candidates(F: FloatArray, c: FloatArray, m: FloatArray) -> Iterator[FloatArray]:
     """Candidate impulses: all faces sticking, then three and two active faces, shape (3 p,) each.
 
     Args:
@@ -66,14 +67,14 @@ def candidates(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
                 yield x.ravel()
 
 
-def _sticking(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+def _sticking(F: FloatArray, c: FloatArray, m: FloatArray) -> Iterator[FloatArray]:
     """Candidates with zero contact velocity at all faces."""
     if can_stick(F, c):
-        y = np.linalg.lstsq(F.reshape(-1, 3), -c, rcond=None)[0]
+        y = np.asarray(np.linalg.lstsq(F.reshape(-1, 3), -c, rcond=None)[0], dtype=np.float64)
         yield from (x.ravel() for x in _decomposed(F, c.reshape(-1, 3), m, y))
 
 
-def _decomposed(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> Iterator[NDArray]:
+def _decomposed(F: FloatArray, c: FloatArray, m: FloatArray, y: FloatArray) -> Iterator[FloatArray]:
     """Impulses with the sum y: against the slip of sliding faces, in the cones of sticking ones, (p, 3).
 
     A cone is represented by edges of an inscribed pyramid, which are refined around the impulse.
@@ -99,7 +100,7 @@ def _decomposed(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> Iterator[NDAr
         spread[leans] /= 8.0
 
 
-def _directions(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> tuple[NDArray, NDArray]:
+def _directions(F: FloatArray, c: FloatArray, m: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Sliding impulses per normal impulse, and their momentum changes, at y, shape (..., p, 3) each."""
     w = np.einsum("pck,...k->...pc", F[:, 1:], y) + c[:, 1:]
     size = np.linalg.norm(w, axis=-1, keepdims=True)
@@ -108,21 +109,23 @@ def _directions(F: NDArray, c: NDArray, m: NDArray, y: NDArray) -> tuple[NDArray
     return impulses, np.einsum("...pc,pck->...pk", impulses, F)
 
 
-def _triple(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+def _triple(F: FloatArray, c: FloatArray, m: FloatArray) -> Iterator[FloatArray]:
     """Candidates with three active faces, whose normals determine y."""
-    yield from _decomposed(F, c, m, np.linalg.solve(F[:, 0], -c[:, 0]))
+    y = np.asarray(np.linalg.solve(F[:, 0], -c[:, 0]), dtype=np.float64)
+    yield from _decomposed(F, c, m, y)
 
 
-def _pair(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+def _pair(F: FloatArray, c: FloatArray, m: FloatArray) -> Iterator[FloatArray]:
     """Candidates with two active faces: roots of ``y . d_1 x d_2`` on the line ``w_N = 0``, or one sticks."""
     along = np.cross(F[0, 0], F[1, 0])
     along /= np.linalg.norm(along)
     start = np.linalg.lstsq(F[:, 0], -c[:, 0], rcond=None)[0]
 
-    def misfit(s: NDArray) -> NDArray:
+    def misfit(s: FloatArray) -> FloatArray:
         y = start + s[..., None] * along
         momenta = _directions(F, c, m, y)[1]
-        return np.einsum("...k,...k->...", y, np.cross(momenta[..., 0, :], momenta[..., 1, :]))
+        defect: FloatArray = np.einsum("...k,...k->...", y, np.cross(momenta[..., 0, :], momenta[..., 1, :]))
+        return defect
 
     a, rate = F[:, 1:] @ start + c[:, 1:], F[:, 1:] @ along
     slowest = -np.sum(a * rate, axis=1) / np.maximum(np.sum(rate**2, axis=1), 1e-300)
@@ -147,7 +150,7 @@ def _pair(F: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
             yield sizes[:, None] * impulses
 
 
-def _brackets(s: NDArray, values: NDArray) -> tuple[NDArray, NDArray]:
+def _brackets(s: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Intervals of ``s`` with a sign change of ``values``."""
     change = np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1]))
     return s[change], s[change + 1]

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from . import complementarity, corner_node, friction_pyramid
 from .complementarity import NotConverged
 
@@ -31,7 +31,7 @@ _WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8)
 _FEW = 90
 
 
-def tangents(normals: NDArray) -> NDArray:
+def tangents(normals: FloatArray) -> FloatArray:
     """Unit tangents that complete each normal to an orthonormal basis.
 
     Args:
@@ -54,7 +54,7 @@ def tangents(normals: NDArray) -> NDArray:
     return np.stack([first, second], axis=1)
 
 
-def residual(H: NDArray, b: NDArray, r: NDArray, mu: float | NDArray, dimension: int) -> float:
+def residual(H: FloatArray, b: FloatArray, r: FloatArray, mu: float | FloatArray, dimension: int) -> float:
     """Natural residual of the problem scaled to unit diagonal, relative to the scaled ``||b||_inf``.
 
     The tangential components of a point share one scale, which preserves its friction disc.
@@ -71,13 +71,13 @@ def residual(H: NDArray, b: NDArray, r: NDArray, mu: float | NDArray, dimension:
 
 
 def solve(
-    H: NDArray,
-    b: NDArray,
-    mu: float | NDArray,
+    H: FloatArray,
+    b: FloatArray,
+    mu: float | FloatArray,
     dimension: int,
     *,
     tolerance: float = complementarity.TOLERANCE,
-) -> NDArray:
+) -> FloatArray:
     """Solve the frictional contact problem.
 
     Args:
@@ -117,7 +117,7 @@ def solve(
     return scale * x
 
 
-def _scaled(H: NDArray, b: NDArray, d: int) -> tuple[NDArray, NDArray, NDArray]:
+def _scaled(H: FloatArray, b: FloatArray, d: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """H and b scaled to unit diagonal (mean over the tangents), and ``scale`` with ``r = scale x``."""
     diagonal = np.diag(H).reshape(-1, d).copy()
     if d > 1:
@@ -126,13 +126,13 @@ def _scaled(H: NDArray, b: NDArray, d: int) -> tuple[NDArray, NDArray, NDArray]:
     return H * np.outer(scale, scale), b * scale, scale
 
 
-def _coefficients(scale: NDArray, mu: float | NDArray, d: int) -> NDArray:
+def _coefficients(scale: FloatArray, mu: float | FloatArray, d: int) -> FloatArray:
     """Coulomb's coefficient of every point for the scaled impulses, shape (p,)."""
     by_point = scale.reshape(-1, d)
     return mu * by_point[:, 0] / by_point[:, -1]
 
 
-def _natural(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+def _natural(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> FloatArray:
     """``min(x_N, w_N)`` and ``x_T - projection(x_T - w_T)``, shape (p, d)."""
     r, w = x.reshape(-1, d), (S @ x + c).reshape(-1, d)
     out = np.empty_like(r)
@@ -145,18 +145,18 @@ def _natural(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
     return out
 
 
-def _misfit(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> float:
+def _misfit(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> float:
     worst, largest = float(np.max(np.abs(_natural(S, c, x, m, d)))), float(np.max(np.abs(c)))
     return worst / largest if largest > 0 else worst
 
 
-def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
+def _all_points(S: FloatArray, c: FloatArray, m: FloatArray, d: int) -> FloatArray:
     """Nonlinear block Gauss-Seidel, with Newton on the whole problem where it converges slowly."""
 
-    def misfit(y: NDArray) -> float:
+    def misfit(y: FloatArray) -> float:
         return _misfit(S, c, y, m, d)
 
-    x: NDArray = np.zeros(c.size)
+    x: FloatArray = np.zeros(c.size)
     best = x
     F = corner_node.factor(S) if d == 3 else None
     if F is not None:
@@ -180,9 +180,9 @@ def _all_points(S: NDArray, c: NDArray, m: NDArray, d: int) -> NDArray:
     return best
 
 
-def _in_corner(S: NDArray, c: NDArray, m: NDArray, F: NDArray) -> NDArray:
+def _in_corner(S: FloatArray, c: FloatArray, m: FloatArray, F: FloatArray) -> FloatArray:
     """First candidate for the faces of one node that solves the problem, or the best of them."""
-    best: NDArray = np.zeros(c.size)
+    best: FloatArray = np.zeros(c.size)
     least = _misfit(S, c, best, m, 3)
     for x in chain(corner_node.candidates(F, c, m), _one_face(S, c, m)):
         now = _misfit(S, c, x, m, 3)
@@ -196,7 +196,7 @@ def _in_corner(S: NDArray, c: NDArray, m: NDArray, F: NDArray) -> NDArray:
     return best
 
 
-def _one_face(S: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
+def _one_face(S: FloatArray, c: FloatArray, m: FloatArray) -> Iterator[FloatArray]:
     """Candidates with an impulse at one face only."""
     for k in range(m.size):
         block, x = slice(3 * k, 3 * k + 3), np.zeros(c.size)
@@ -205,7 +205,7 @@ def _one_face(S: NDArray, c: NDArray, m: NDArray) -> Iterator[NDArray]:
             yield x
 
 
-def _weighted(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+def _weighted(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> FloatArray:
     """Best Newton iterate over the natural maps of all weights rho."""
     best, least = x, _misfit(S, c, x, m, d)
     for rho in _WEIGHTS:
@@ -219,7 +219,7 @@ def _weighted(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray
     return best
 
 
-def _sweep(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> tuple[NDArray, bool]:
+def _sweep(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> tuple[FloatArray, bool]:
     """Gauss-Seidel sweeps with exact solution at each point; whether the iterates have become stationary."""
     bound = _ROUNDING * np.max(np.abs(c))
     for _ in range(_SWEEPS):
@@ -233,7 +233,9 @@ def _sweep(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> tuple[NDAr
     return x, False
 
 
-def _newton(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int, rho: float | None = None) -> NDArray:
+def _newton(
+    S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int, rho: float | None = None
+) -> FloatArray:
     """Semi-smooth Newton on the natural map (Alart and Curnier, 1991); returns the best iterate.
 
     With a weight rho of w the steps are minimum-norm solutions, since rows on shared dofs make the Jacobian
@@ -261,7 +263,7 @@ def _newton(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int, rho: float |
     return best
 
 
-def _jacobian(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray:
+def _jacobian(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> FloatArray:
     """A generalised Jacobian of the natural map."""
     w, J, unit = S @ x + c, S.copy(), np.eye(c.size)
     for k in range(m.size):
@@ -279,11 +281,11 @@ def _jacobian(S: NDArray, c: NDArray, x: NDArray, m: NDArray, d: int) -> NDArray
     return J
 
 
-def _one_point(S: NDArray, c: NDArray, m: float) -> NDArray:
+def _one_point(S: FloatArray, c: FloatArray, m: float) -> FloatArray:
     """Solution at one point to round-off, by cases: open, stick, or the best slip candidate."""
     if c[0] >= 0.0:
         return np.zeros(c.size)
-    stick = -np.linalg.solve(S, c)
+    stick: FloatArray = -np.asarray(np.linalg.solve(S, c), dtype=np.float64)
     if stick[0] >= 0.0 and np.linalg.norm(stick[1:]) <= m * stick[0]:
         return stick
     slips = _slips_2d(S, c, m) if c.size == 2 else _slips_3d(S, c, m)
@@ -292,7 +294,7 @@ def _one_point(S: NDArray, c: NDArray, m: float) -> NDArray:
     return min([stick, *slips], key=lambda x: _misfit(S, c, x, one, c.size))
 
 
-def _slips_2d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
+def _slips_2d(S: FloatArray, c: FloatArray, m: float) -> list[FloatArray]:
     """Slip candidates ``x_T = +-m x_N`` with ``w_N = 0``."""
     candidates = []
     for side in (m, -m):
@@ -302,7 +304,7 @@ def _slips_2d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
     return candidates
 
 
-def _slips_3d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
+def _slips_3d(S: FloatArray, c: FloatArray, m: float) -> list[FloatArray]:
     """Slip candidates ``w_T = -alpha x_T``, ``|x_T| = m x_N``, ``w_N = 0``: roots alpha >= 0 of a quartic.
 
     With x_N eliminated ``(A + alpha) x_T = a``, hence ``x_T = (alpha + adj A) a / det(A + alpha)``;
@@ -322,7 +324,9 @@ def _slips_3d(S: NDArray, c: NDArray, m: float) -> list[NDArray]:
     return [_polished(N, row, c[0], A, a, m, max(alpha, 0.0)) for alpha in real]
 
 
-def _polished(N: float, row: NDArray, c_n: float, A: NDArray, a: NDArray, m: float, alpha: float) -> NDArray:
+def _polished(
+    N: float, row: FloatArray, c_n: float, A: FloatArray, a: FloatArray, m: float, alpha: float
+) -> FloatArray:
     """Slip impulse for alpha, refined by Newton on ``|x_T| - m x_N``, which the quartic squares."""
     for _ in range(4):
         x_t = np.linalg.solve(A + alpha * np.eye(2), a)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
+
+from .._types import BoolArray, FloatArray
 
 
 class DenseSolver:
     """LU factorisation of a small matrix; the solution is zero at constrained dofs."""
 
-    def __init__(self, matrix: NDArray, held: NDArray) -> None:
+    def __init__(self, matrix: FloatArray, held: BoolArray) -> None:
         self._free = ~held
         self._factor = linalg.lu_factor(matrix[np.ix_(self._free, self._free)])
 
-    def solve(self, b: NDArray, out: NDArray) -> None:
+    def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for ``b`` into ``out``, both shape (size,)."""
         out[:] = 0.0
         out[self._free] = linalg.lu_solve(self._factor, b[self._free])
@@ -35,12 +36,12 @@ class DenseTangent:
     def __init__(self, system: Any) -> None:
         self._system = system
 
-    def update(self, t: float, u: NDArray, v: NDArray, a: float, b: float) -> None:
+    def update(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> None:
         """Compute and factorise ``M + a D + b K`` at the state (t, u, v)."""
         stiffness, damping = self._system.tangents(t, u, v)
         matrix = np.diag(self._system.mass) + a * damping + b * stiffness
         self._solver = DenseSolver(matrix, self._system.constrained)
 
-    def solve(self, b: NDArray, out: NDArray) -> None:
+    def solve(self, b: FloatArray, out: FloatArray) -> None:
         """See :meth:`DenseSolver.solve`."""
         self._solver.solve(b, out)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from . import complementarity
 
 _EDGES = (8, 16)
 
 
-def starts(S: NDArray, c: NDArray, m: NDArray, d: int) -> Iterator[NDArray]:
+def starts(S: FloatArray, c: FloatArray, m: FloatArray, d: int) -> Iterator[FloatArray]:
     """Solutions with friction pyramids of increasing numbers of edges, shape (p d,) each.
 
     Stewart and Trinkle, Int. J. Numer. Meth. Engng 39 (1996): unknowns of each point are the normal impulse,

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from .. import _deprecated, parallel
+from .._types import AnyArray, BoolArray, FloatArray, Int64Array, IntArray
 from . import kernels
 
 
@@ -31,9 +31,9 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
     """
 
     collective: ClassVar[bool] = False
-    dofs: NDArray
-    weights: NDArray
-    order: NDArray
+    dofs: IntArray
+    weights: FloatArray
+    order: AnyArray
     labels: Sequence[str] = ()
     distinct: bool = field(init=False)
 
@@ -46,28 +46,31 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
     @property
     def count(self) -> int:
         """Number of rows on this rank."""
-        return self.dofs.shape[0]
+        count: int = self.dofs.shape[0]
+        return count
 
-    def __call__(self, x: NDArray) -> NDArray:
+    def __call__(self, x: FloatArray) -> FloatArray:
         """``L x``, shape (p,), in the unit of ``x``."""
-        return kernels.load().row_sums(self.weights, x[self.dofs])
+        values: FloatArray = kernels.load().row_sums(self.weights, x[self.dofs])
+        return values
 
-    def add_transpose(self, r: NDArray, out: NDArray) -> None:
+    def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
         """Add ``L^T r`` to ``out``."""
         if self.distinct:
             out[self.dofs] += self.weights * r[:, None]
         else:
             np.add.at(out, self.dofs, self.weights * r[:, None])
 
-    def diagonal(self, d: NDArray) -> NDArray:
+    def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, if no rows share a dof, shape (p,).
 
         Args:
             d: Diagonal of D at the owned dofs, shape (owned,).
         """
-        return np.sum(self.weights**2 * d[self.dofs], axis=1)
+        values: FloatArray = np.sum(self.weights**2 * d[self.dofs], axis=1)
+        return values
 
-    def product(self, d: NDArray, which: NDArray) -> NDArray:
+    def product(self, d: FloatArray, which: IntArray) -> FloatArray:
         """``L D L^T`` of the rows ``which``, shape (n, n); shape (n,), its diagonal, if :attr:`distinct`.
 
         Args:
@@ -76,13 +79,14 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         """
         dofs, weights = self.dofs[which], self.weights[which]
         if self.distinct:
-            return np.einsum("pk,pk,pk->p", weights, weights, d[dofs])
+            products: FloatArray = np.einsum("pk,pk,pk->p", weights, weights, d[dofs])
+            return products
         used, place = np.unique(dofs, return_inverse=True)
         L = np.zeros((dofs.shape[0], used.size))
         np.add.at(L, (np.arange(dofs.shape[0])[:, None], place.reshape(dofs.shape)), weights)
         return (L * d[used]) @ L.T
 
-    def add_scaled_transpose(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+    def add_scaled_transpose(self, r: FloatArray, d: FloatArray, out: FloatArray) -> None:
         """Add ``D L^T r`` to ``out``; rows with r = 0 are skipped.
 
         Args:
@@ -99,19 +103,20 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
             else:
                 np.add.at(out, dofs, change)
 
-    def groups(self) -> NDArray[np.intp]:
+    def groups(self) -> IntArray:
         """Group number of each row, shape (p,); rows coupled by shared dofs, also indirectly, are a group."""
         p, k = self.dofs.shape
         entries = np.ones(p * k), (np.repeat(np.arange(p), k), self.dofs.ravel())
         links = sparse.csr_matrix(entries, (p, int(self.dofs.max(initial=-1)) + 1))
-        return csgraph.connected_components(links @ links.T, directed=False)[1]
+        numbers: IntArray = csgraph.connected_components(links @ links.T, directed=False)[1]
+        return numbers
 
-    def select(self, which: NDArray) -> SparseRows:
+    def select(self, which: AnyArray) -> SparseRows:
         """Sub-operator of the rows ``which`` (mask or numbers)."""
         labels = list(np.array(self.labels)[which]) if self.labels else ()
         return SparseRows(self.dofs[which], self.weights[which], self.order[which], labels)
 
-    def sorting(self, comm: MPI.Comm) -> NDArray[np.intp]:
+    def sorting(self, comm: MPI.Comm) -> IntArray:
         """Permutation that sorts the concatenated rows of all ranks. Collective."""
         keys = parallel.gather_rows(comm, self.order)
         return np.lexsort(keys.T[::-1]) if keys.size else np.zeros(len(keys), dtype=np.intp)
@@ -122,7 +127,7 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         named = [name for part in comm.allgather(list(self.labels)) for name in part]
         return [named[i] for i in order] if named else [str(i) for i in range(order.size)]
 
-    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
+    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
         """L as a PETSc matrix (p x n), rows in rank order. Collective.
 
         Args:
@@ -154,7 +159,7 @@ class SharedSparseRows(SparseRows):
     collective = True
 
     def __init__(
-        self, comm: MPI.Comm, point: NDArray, dofs: NDArray, weights: NDArray, order: NDArray
+        self, comm: MPI.Comm, point: IntArray, dofs: IntArray, weights: FloatArray, order: AnyArray
     ) -> None:
         super().__init__(np.reshape(dofs, (-1, 1)), np.reshape(weights, (-1, 1)), order)
         counts = comm.allgather(self.count)
@@ -166,25 +171,26 @@ class SharedSparseRows(SparseRows):
     @property
     def count(self) -> int:
         """Number of rows owned by this rank."""
-        return self.order.shape[0]
+        count: int = self.order.shape[0]
+        return count
 
-    def __call__(self, x: NDArray) -> NDArray:
+    def __call__(self, x: FloatArray) -> FloatArray:
         """``L x`` for this rank's rows, shape (p,), in the unit of ``x``. Collective."""
         return self._summed(super().__call__(x))
 
-    def add_transpose(self, r: NDArray, out: NDArray) -> None:
+    def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
         """Add ``L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
         super().add_transpose(self._spread(r), out)
 
-    def add_scaled_transpose(self, r: NDArray, d: NDArray, out: NDArray) -> None:
+    def add_scaled_transpose(self, r: FloatArray, d: FloatArray, out: FloatArray) -> None:
         """Add ``D L^T r`` to the owned entries of ``out``, r at this rank's rows. Collective."""
         super().add_scaled_transpose(self._spread(r), d, out)
 
-    def diagonal(self, d: NDArray) -> NDArray:
+    def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T`` at this rank's rows, if no rows share a dof, shape (p,). Collective."""
         return self._summed(super().diagonal(d))
 
-    def product(self, d: NDArray, which: NDArray) -> NDArray:
+    def product(self, d: FloatArray, which: IntArray) -> FloatArray:
         """Dense ``L D L^T`` of the rows ``which`` of all ranks in rank order, replicated. Collective."""
         used, place = np.unique(self.dofs[:, 0], return_inverse=True)
         L = np.zeros((self._all.size, used.size))
@@ -193,26 +199,26 @@ class SharedSparseRows(SparseRows):
         self._comm.Allreduce(MPI.IN_PLACE, H, op=MPI.SUM)
         return H
 
-    def select(self, which: NDArray) -> SparseRows:
+    def select(self, which: BoolArray) -> SparseRows:
         """Not available: a rank holds entries of rows that others own."""
         raise NotImplementedError("rows that ranks share are taken whole")
 
-    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: NDArray) -> Any:
+    def petsc_matrix(self, comm: MPI.Comm, owned: int, to_global: Int64Array) -> Any:
         """See :meth:`SparseRows.petsc_matrix`. Collective."""
-        entries = np.column_stack([self.point, to_global[self.dofs[:, 0]], self.weights[:, 0]])
+        entries: FloatArray = np.column_stack([self.point, to_global[self.dofs[:, 0]], self.weights[:, 0]])
         point, column, weight = parallel.gather_rows(comm, entries).T
         order = np.argsort(point, kind="stable")
         order = order[(point[order] >= self.mine.start) & (point[order] < self.mine.stop)]
         start = np.searchsorted(point[order], np.arange(self.mine.start, self.mine.stop + 1))
         return _petsc_matrix(comm, owned, start, column[order], weight[order])
 
-    def _summed(self, parts: NDArray) -> NDArray:
+    def _summed(self, parts: FloatArray) -> FloatArray:
         """Sums over the entries of all ranks in each of this rank's rows, shape (p,). Collective."""
         self._all[:] = np.bincount(self.point, parts, self._all.size)
         self._comm.Allreduce(MPI.IN_PLACE, self._all, op=MPI.SUM)
         return self._all[self.mine].copy()
 
-    def _spread(self, r: NDArray) -> NDArray:
+    def _spread(self, r: FloatArray) -> FloatArray:
         """Value of its row at every entry of this rank, shape (m,). Collective."""
         self._all[:] = 0.0
         self._all[self.mine] = r
@@ -220,7 +226,7 @@ class SharedSparseRows(SparseRows):
         return self._all[self.point]
 
 
-def _petsc_matrix(comm: MPI.Comm, owned: int, start: NDArray, columns: NDArray, weights: NDArray) -> Any:
+def _petsc_matrix(comm: MPI.Comm, owned: int, start: IntArray, columns: AnyArray, weights: FloatArray) -> Any:
     """PETSc matrix from this rank's rows in CSR format with global columns. Collective."""
     from petsc4py import PETSc
 
@@ -228,7 +234,7 @@ def _petsc_matrix(comm: MPI.Comm, owned: int, start: NDArray, columns: NDArray, 
     return PETSc.Mat().createAIJ(((start.size - 1, None), (owned, None)), csr=csr, comm=comm)
 
 
-def coordinate_order(x: NDArray, scale: float) -> NDArray[np.float64]:
+def coordinate_order(x: FloatArray, scale: float) -> FloatArray:
     """Sorting keys from coordinates, insensitive to round-off of the mesh generator.
 
     Args:
@@ -238,6 +244,6 @@ def coordinate_order(x: NDArray, scale: float) -> NDArray[np.float64]:
     return np.round(np.asarray(x, dtype=np.float64) / (1e-8 * scale)) + 0.0
 
 
-def sparse_rows(matrix: sparse.csr_matrix) -> tuple[NDArray, NDArray, NDArray]:
+def sparse_rows(matrix: sparse.csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:
     """CSR arrays (indptr, indices, data) for the loops, with unsigned indices, which are faster there."""
     return matrix.indptr.astype(np.uint32), matrix.indices.astype(np.uint32), matrix.data

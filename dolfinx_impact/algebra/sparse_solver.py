@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from .._types import AnyArray, FloatArray, IntArray
 from . import kernels
 from .operators import sparse_rows
 
@@ -33,7 +33,7 @@ class FactorisedSolver:
         kind: ``"cholesky"`` for definite, ``"ldlt"`` for symmetric, ``"lu"`` for general matrices.
     """
 
-    def __init__(self, matrix: Any, held: NDArray, *, prefix: str, kind: str = "cholesky") -> None:
+    def __init__(self, matrix: Any, held: IntArray, *, prefix: str, kind: str = "cholesky") -> None:
         from petsc4py import PETSc
 
         self._held, self.matrix = held, matrix
@@ -53,7 +53,7 @@ class FactorisedSolver:
         self._ksp.setOperators(self.matrix)
         self._ksp.setUp()
 
-    def solve(self, b: NDArray, out: NDArray) -> None:
+    def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for the right-hand side ``b`` (owned entries first) into ``out``. Collective.
 
         Raises:
@@ -70,21 +70,21 @@ class FactorisedSolver:
             )
         out[:n] = self._x.array_r
 
-    def compiled(self) -> tuple:
+    def compiled(self) -> tuple[AnyArray, ...]:
         """None for compiled loops: see :meth:`SymmetricSolver.compiled`."""
         raise kernels.NotCompiled(
             f"a linear system is solved by PETSc, as with more than {SMALL} free dofs, with options for its "
             "solver, or where the operator has no symmetric factors"
         )
 
-    def solve_block(self, columns: NDArray) -> NDArray:
+    def solve_block(self, columns: FloatArray) -> FloatArray:
         """Solutions for several right-hand sides, shape (size, k), owned entries first. Collective."""
         from petsc4py import PETSc
 
         n, k = self._b.getLocalSize(), columns.shape[1]
         right = np.asfortranarray(columns[:n])
         right[self._held] = 0.0
-        out: NDArray = np.zeros(columns.shape)
+        out: FloatArray = np.zeros(columns.shape)
         pc = self._ksp.getPC()
         if self._ksp.getType() != "preonly" or pc.getType() not in ("cholesky", "lu"):
             for i in range(k):
@@ -117,7 +117,7 @@ class SymmetricSolver:
         ArithmeticError: When SuperLU finds no symmetric factors.
     """
 
-    def __init__(self, matrix: sparse.spmatrix, dofs: NDArray, size: int) -> None:
+    def __init__(self, matrix: sparse.spmatrix, dofs: IntArray, size: int) -> None:
         tidy = {"SymmetricMode": True}
         self._all = splu(sparse.csc_matrix(matrix), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=tidy)
         pivots = self._all.U.diagonal()
@@ -135,12 +135,12 @@ class SymmetricSolver:
             np.zeros(order.size),
         )
 
-    def solve(self, b: NDArray, out: NDArray) -> None:
+    def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for ``b``, shape (size,), into ``out``."""
         out[: self._size] = 0.0
         self._loops.solve_symmetric(*self.factors, b, out)
 
-    def compiled(self) -> tuple:
+    def compiled(self) -> tuple[AnyArray, ...]:
         """The :attr:`factors`, for compiled loops.
 
         Raises:
@@ -150,7 +150,7 @@ class SymmetricSolver:
             raise kernels.NotCompiled(f"{type(self).__name__} has a solution method of its own")
         return self.factors
 
-    def solve_block(self, columns: NDArray) -> NDArray:
+    def solve_block(self, columns: FloatArray) -> FloatArray:
         """Solutions for several right-hand sides, shape (size, k)."""
         out = np.zeros(columns.shape)
         out[self._dofs] = self._all.solve(columns[self._dofs])

@@ -27,9 +27,9 @@ Values = Mapping[str, Any]
 NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
 #: What every case understands besides its own parameters.
 COMMON = {
-    "h": Option(None, "s", "time step; the other way to give it is courant"),
-    "t_end": Option(None, "s", "end time"),
-    "every": Option(1, "steps", "steps between samples of the history"),
+    "h": Option(None, "s", "time step; the other way to give it is courant", interval="(0, inf)"),
+    "t_end": Option(None, "s", "end time", interval="(0, inf)"),
+    "every": Option(1, "-", "steps between samples of the history", interval="[1, inf)"),
     "gap_tolerance": Option(1e-12, "m", "a gap up to this counts as closed"),
 }
 

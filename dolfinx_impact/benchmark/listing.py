@@ -70,7 +70,8 @@ def _parameters(options: Mapping[str, Any], given: Mapping[str, Any], width: int
     rows = []
     for name, option in options.items():
         unit = "" if option.unit == "-" else f" [{option.unit}]"
-        rows.append(_entry(f"{name:<15}{_value(given[name])}", f"{option.help}{unit}", width))
+        limits = f", {option.range}" if option.interval else ""
+        rows.append(_entry(f"{name:<15}{_value(given[name])}", f"{option.help}{unit}{limits}", width))
     return rows
 
 

@@ -15,6 +15,7 @@ from mpi4py import MPI
 from .. import parallel
 from .._version import __version__
 from ..integrators import SCHEMES, Option, find_scheme
+from ..integrators.options import check
 from ..output.atomic_file import write_whole
 from ..output.result import Result
 from ..simulation.checkpoint import Checkpoint
@@ -120,7 +121,7 @@ def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
     if "h" in given and "courant" in given:
         raise ValueError("give h or courant, not both")
     values.update(given)
-    _check_common(values)
+    check(options, values)
     return values
 
 
@@ -143,14 +144,6 @@ def _convert(name: str, text: str, option: Option) -> Any:
     if option.allowed and value not in option.allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, option.allowed))}, not {text}")
     return value
-
-
-def _check_common(values: dict[str, Any]) -> None:
-    for name in ("h", "courant", "t_end"):
-        if values.get(name) is not None and not values[name] > 0:
-            raise ValueError(f"{name} must be positive, but is {values[name]}")
-    if values["every"] < 1:
-        raise ValueError(f"every must be at least 1, but is {values['every']}")
 
 
 def prepare_folder(folder: Path) -> None:

@@ -22,8 +22,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from .obstacles import Shape
 from .obstacles.shapes import EdgedObstacle, Obstacle
 
@@ -45,14 +45,14 @@ class ActiveSides:
         projected: Projected positions, shape (p, gdim) [m].
     """
 
-    def __init__(self, obstacles: Sequence[Obstacle], x: NDArray, tolerance: float, margin: float) -> None:
+    def __init__(self, obstacles: Sequence[Obstacle], x: FloatArray, tolerance: float, margin: float) -> None:
         self.obstacles: list[EdgedObstacle] = [as_edged(each) for each in obstacles]
         self.tolerance, self.margin = tolerance, max(margin, 2 * tolerance)
         self.active = np.full((len(x), len(self.obstacles)), -1, dtype=np.int8)
         self.projected = x.copy()
         self.start(x, 0.0)
 
-    def start(self, x: NDArray, t: float) -> None:
+    def start(self, x: FloatArray, t: float) -> None:
         """Start at ``x``; for a point inside an obstacle the path by which it entered is unknown (NaN)."""
         self.active[:], self.projected[:], self._t = -1, x, t
         depth = np.max([-obstacle.side_gaps(x, t).max(axis=1) for obstacle in self.obstacles], axis=0)
@@ -63,20 +63,20 @@ class ActiveSides:
         """Store the result of the last :meth:`update` as that of the completed step."""
         self._active_before, self._origin, self._t_before = self.active.copy(), self.projected.copy(), self._t
 
-    def past(self) -> dict[str, NDArray]:
+    def past(self) -> dict[str, AnyArray]:
         """State at the end of the last step, one row per point and obstacle: active side, origin and time."""
         time = np.full((len(self._origin), 1), self._t_before)
         origin = np.repeat(np.hstack([self._origin, time]), len(self.obstacles), axis=0)
         return {"sides": self._active_before.ravel().astype(np.float64), "origin": origin}
 
-    def resume(self, past: Mapping[str, NDArray]) -> None:
+    def resume(self, past: Mapping[str, AnyArray]) -> None:
         """Restore the state returned by :meth:`past`."""
         origin = past["origin"][:: len(self.obstacles)]
         self.active[:], self.projected[:] = past["sides"].reshape(self.active.shape), origin[:, :-1]
         self._t = float(origin[0, -1]) if len(origin) else 0.0
         self.accept_step()
 
-    def update(self, which: NDArray, x: NDArray, t: float, v: NDArray | None) -> None:
+    def update(self, which: IntArray, x: FloatArray, t: float, v: FloatArray | None) -> None:
         """Determine the active sides at ``t``.
 
         Args:
@@ -95,7 +95,7 @@ class ActiveSides:
             points.activate(self._origin[which], self._t_before)
             self.active[which], self.projected[which] = points.active, points.projected
 
-    def path(self, j: int, x: NDArray) -> tuple[NDArray, NDArray]:
+    def path(self, j: int, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Start and end of the path in this step of points at ``x``, as obstacle j sees it.
 
         Points are projected by their active sides of other obstacles, so that an obstacle flush with a floor
@@ -108,13 +108,13 @@ class ActiveSides:
         begin = np.where(self._active_before[:, j, None] >= 0, np.nan, self._origin)
         return begin, np.where(self.active[:, j, None] >= 0, x, self.projected)
 
-    def gaps(self, x: NDArray, t: float) -> NDArray:
+    def gaps(self, x: FloatArray, t: float) -> FloatArray:
         """Gaps at ``x`` with the present active sides, shape (p, obstacles) [m]; the state is unchanged."""
         return self.rows(np.arange(len(x)), x, t)[0]
 
     def rows(
-        self, which: NDArray, x: NDArray, t: float, *, active_only: bool = False
-    ) -> tuple[NDArray, NDArray]:
+        self, which: IntArray, x: FloatArray, t: float, *, active_only: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
         """Gaps and normals of the points ``which`` at ``x``.
 
         Where an obstacle has an active side they are those of the side, elsewhere those of the obstacle at
@@ -140,11 +140,11 @@ class _Points:
     def __init__(
         self,
         parent: ActiveSides,
-        which: NDArray,
-        x: NDArray,
+        which: IntArray,
+        x: FloatArray,
         t: float,
-        v: NDArray,
-        active: NDArray | None = None,
+        v: FloatArray,
+        active: IntArray | None = None,
     ) -> None:
         self._obstacles, self._t, self._v = parent.obstacles, t, v
         self._tolerance, self._margin = parent.tolerance, parent.margin
@@ -153,7 +153,7 @@ class _Points:
         if active is not None:
             self._project()
 
-    def active_side(self, j: int, rows: NDArray) -> tuple[NDArray, NDArray]:
+    def active_side(self, j: int, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Gaps and normals of the active sides of obstacle j at the points ``rows``."""
         x, side = self.x[rows], self.active[rows, j].astype(np.intp)
         if not rows.size:
@@ -164,10 +164,10 @@ class _Points:
     def retain(self) -> None:
         """Rule 1 of the module: keep active sides or hand them over."""
         left = np.zeros(self.active.shape, dtype=bool)
-        for j in np.flatnonzero((self.active >= 0).any(axis=0)):
+        for j in map(int, np.flatnonzero((self.active >= 0).any(axis=0))):
             rows = np.flatnonzero(self.active[:, j] >= 0)
             left[rows, j] = ~self._inside(j, rows)
-        for j in np.flatnonzero(left.any(axis=0)):
+        for j in map(int, np.flatnonzero(left.any(axis=0))):
             rows = np.flatnonzero(left[:, j])
             gaps, normals = self.active_side(j, rows)
             out = self.x[rows] + (self._margin - gaps)[:, None] * normals
@@ -181,19 +181,21 @@ class _Points:
                     self.active[rows[over][beyond], i] = side[beyond]
         self._project()
 
-    def _inside(self, i: int, rows: NDArray) -> NDArray[np.bool_]:
+    def _inside(self, i: int, rows: IntArray) -> BoolArray:
         """Which of the points ``rows`` are inside obstacle i."""
         gaps = self._obstacles[i].side_gaps(self.x[rows], self._t)
-        return np.max(gaps, axis=1) <= self._tolerance
+        inside: BoolArray = np.max(gaps, axis=1) <= self._tolerance
+        return inside
 
-    def _closest_side(self, i: int, rows: NDArray, normals: NDArray) -> NDArray[np.intp]:
+    def _closest_side(self, i: int, rows: IntArray, normals: FloatArray) -> IntArray:
         """The sides of obstacle i whose normals are closest to the given ones."""
         x, obstacle = self.x[rows], self._obstacles[i]
         cosines = [
             np.sum(obstacle.side_normals(x, np.full(rows.size, k), self._t) * normals, axis=1)
             for k in range(obstacle.sides)
         ]
-        return np.argmax(cosines, axis=0)
+        closest: IntArray = np.argmax(cosines, axis=0)
+        return closest
 
     def _project(self) -> None:
         """Project the points to the outside of their active sides."""
@@ -203,7 +205,7 @@ class _Points:
             gaps, normals = self.active_side(j, rows)
             self.projected[rows] += (self._margin - gaps)[:, None] * normals
 
-    def activate(self, origin: NDArray, t_before: float) -> None:
+    def activate(self, origin: FloatArray, t_before: float) -> None:
         """Rule 2 of the module: activate the sides through which points have entered.
 
         Args:
@@ -229,8 +231,8 @@ class _Points:
             self._project()
 
     def _last_crossing(
-        self, i: int, rows: NDArray, end: NDArray, origin: NDArray, t_before: float
-    ) -> tuple[NDArray, NDArray[np.intp]]:
+        self, i: int, rows: IntArray, end: FloatArray, origin: FloatArray, t_before: float
+    ) -> tuple[FloatArray, IntArray]:
         """Path parameter in [0, 1] at which each point enters obstacle i, and the side that it crosses."""
         near, begin = self._margin, self._obstacles[i].side_gaps(origin[rows], t_before)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -250,7 +252,9 @@ class _Points:
                 place[k] = np.inf  # at rest on an edge: undecided until the point moves
         return place, side
 
-    def _drop_buried_crossings(self, i: int, row: int, crossing: NDArray, origin: NDArray, t0: float) -> None:
+    def _drop_buried_crossings(
+        self, i: int, row: int, crossing: FloatArray, origin: FloatArray, t0: float
+    ) -> None:
         """Remove from one point's ``crossing`` sides that are crossed inside another obstacle (a seam)."""
         for k in np.argsort(-crossing)[: np.count_nonzero(crossing >= 0.0)]:
             place = crossing[k]
@@ -261,13 +265,13 @@ class _Points:
                 crossing[crossing > place + _SIMULTANEOUS] = -1.0
                 return
 
-    def _inside_another(self, i: int, x: NDArray, t: float) -> bool:
+    def _inside_another(self, i: int, x: FloatArray, t: float) -> bool:
         return any(
             j != i and bool(np.all(each.side_gaps(x, t) <= self._tolerance))
             for j, each in enumerate(self._obstacles)
         )
 
-    def _exit_ranks(self, i: int, row: int, sides: NDArray) -> list[tuple[tuple[bool, float], int]]:
+    def _exit_ranks(self, i: int, row: int, sides: IntArray) -> list[tuple[tuple[bool, float], int]]:
         """Ranks of sides crossed simultaneously: whether a side leads out of all obstacles, closing speed."""
         ranks = []
         for k in sides:
@@ -284,9 +288,9 @@ class _Points:
             ranks.append(((not buried, -float(normal[0] @ (self._v[row] - own))), int(k)))
         return ranks
 
-    def _first_entered(self, rows: NDArray, place: NDArray, side: NDArray) -> NDArray[np.intp]:
+    def _first_entered(self, rows: IntArray, place: IntArray, side: IntArray) -> IntArray:
         """The obstacle that each point enters first; among simultaneous ones that whose side leads out."""
-        first = np.argmin(place, axis=1)
+        first: IntArray = np.argmin(place, axis=1)
         tied = place <= place.min(axis=1, keepdims=True) + _SIMULTANEOUS
         for k in np.flatnonzero(np.count_nonzero(tied, axis=1) > 1):
             row = int(rows[k])
@@ -302,7 +306,7 @@ class _Points:
 
 def as_edged(obstacle: Any) -> EdgedObstacle:
     """The obstacle itself; a user-defined one without sides as an obstacle with a single side."""
-    return obstacle if hasattr(obstacle, "side_gaps") else _SmoothObstacle(obstacle)  # type: ignore
+    return obstacle if hasattr(obstacle, "side_gaps") else _SmoothObstacle(obstacle)
 
 
 class _SmoothObstacle(Shape):
@@ -312,14 +316,14 @@ class _SmoothObstacle(Shape):
         super().__init__(obstacle.gdim)
         self.obstacle, self.moving = obstacle, bool(getattr(obstacle, "moving", False))
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Gaps of the obstacle [m]."""
         return self.obstacle.gap(x, t) if self.moving else self.obstacle.gap(x)
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Normals of the obstacle."""
         return self.obstacle.normal(x, t) if self.moving else self.obstacle.normal(x)
 
-    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def velocity(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Velocities of the obstacle [m/s]."""
         return self.obstacle.velocity(x, t) if self.moving else super().velocity(x, t)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import _deprecated, arguments, descriptions, parallel
+from .._types import AnyArray, BoolArray, FloatArray
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..systems.system import System
@@ -145,40 +145,40 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         return any(each is self.system for each in (system, *getattr(system, "contains", ())))
 
     @property
-    def restitutions(self) -> NDArray:
+    def restitutions(self) -> FloatArray:
         """Newton's coefficient e of every point, shape (p,)."""
         return self._of_points("restitution")
 
     @property
-    def frictions(self) -> NDArray:
+    def frictions(self) -> FloatArray:
         """Coulomb's coefficient mu of every point, shape (p,)."""
         return self._of_points("friction")
 
     @property
-    def feedbacks(self) -> NDArray:
+    def feedbacks(self) -> FloatArray:
         """Gap feedback a of every point, shape (p,)."""
         return self._of_points("drift_correction")
 
-    def _of_points(self, name: str) -> NDArray:
+    def _of_points(self, name: str) -> FloatArray:
         """A coefficient of the contact laws at every point, shape (p,)."""
         values = self._coefficients[name]
         values[:] = getattr(self, name)
         return values
 
-    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gap at the positions ``u`` at the time ``t`` [s], shape (p,) [m]."""
         raise NotImplementedError
 
-    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gap at ``u`` at ``t``, shape (p,) [m]; updates :attr:`L` to L(u)."""
         self._evaluated_at = t
         return self.gap(u, t)
 
-    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
         """:meth:`evaluate`; at edges velocities ``v`` [m/s] select the side through which points enter."""
         return self.evaluate(u, t)
 
-    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
+    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
         """Active set at ``u`` at ``t``: mask of the closed points, shape (p,). Updates their :attr:`L` alone.
 
         Args:
@@ -190,12 +190,12 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
     # -- history: the state that the next step depends on
 
-    def start(self, u: NDArray, t: float) -> None:
+    def start(self, u: FloatArray, t: float) -> None:
         """Initialise at the displacements ``u`` [m] and the time ``t`` [s], without history. Collective."""
         self._evaluated_at = t
         self.closed_before[:] = self._closed[:] = False
 
-    def warn_of_long_steps(self, u: NDArray, v: NDArray, dt: float, t: float = 0.0) -> None:
+    def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
         """Warn where points with velocities ``v`` at ``t`` may tunnel in a step of ``dt``. Collective."""
         if not self.comm.allreduce(self.thickness, op=MPI.MIN) < math.inf:
             return
@@ -207,16 +207,17 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
                 stacklevel=4,
             )
 
-    def speeds(self, u: NDArray, v: NDArray, t: float) -> NDArray:
+    def speeds(self, u: FloatArray, v: FloatArray, t: float) -> FloatArray:
         """Speeds of the points relative to the obstacle at ``t``, shape (p,) [m/s]."""
-        return np.linalg.norm(v[self.L.dofs] - self.surface_velocity(t), axis=1)
+        speeds: FloatArray = np.linalg.norm(v[self.L.dofs] - self.surface_velocity(t), axis=1)
+        return speeds
 
     def agree_on_failure(self) -> None:
         """Raise the :attr:`failure` of any rank on all ranks. Collective."""
         if self.thickness < math.inf and self.comm.size > 1:
             parallel.agree(self.comm, self.failure)
 
-    def note(self, closed: NDArray) -> None:
+    def note(self, closed: BoolArray) -> None:
         """Record the active set of the present step, mask of shape (p,)."""
         self._closed[:] = closed
 
@@ -231,14 +232,14 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Whether the next step depends on more than displacements and velocities."""
         return self._sides is not None or (self.drift_correction > 0 and not self.constant)
 
-    def past(self) -> dict[str, NDArray]:
+    def past(self) -> dict[str, AnyArray]:
         """History variables that the next step depends on, by name, shape (p, ...) each; empty for none."""
-        history: dict[str, NDArray] = {} if self._sides is None else self._sides.past()
+        history: dict[str, AnyArray] = {} if self._sides is None else self._sides.past()
         if not (self.drift_correction > 0 and not self.constant):
             return history
         return {**history, "closed": self.closed_before.astype(np.float64), "L": self.L.weights.copy()}
 
-    def resume(self, past: Mapping[str, NDArray]) -> None:
+    def resume(self, past: Mapping[str, AnyArray]) -> None:
         """Restore the history returned by :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
@@ -254,11 +255,11 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Rows for the displacement of each point along ``-n`` of the start [m]; None where not available."""
         return None
 
-    def places(self, u: NDArray) -> NDArray | None:
+    def places(self, u: FloatArray) -> FloatArray | None:
         """Current positions of the points at ``u``, shape (p, gdim) [m]; None where they are unknown."""
         return None
 
-    def local_bases(self) -> NDArray:
+    def local_bases(self) -> FloatArray:
         """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, d, k).
 
         ``d`` is the number of components of a contact velocity, 1 without tangents, k that of a point's dofs.
@@ -266,25 +267,25 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """
         return self.L.weights[:, None, :]
 
-    def surface_velocity(self, t: float) -> NDArray:
+    def surface_velocity(self, t: float) -> FloatArray:
         """Velocities of the obstacle at the points, on their dofs, shape (p, k) [m/s].
 
         At the positions of the last :meth:`evaluate`; zero unless :attr:`moving`.
         """
         return np.zeros(self.L.dofs.shape)
 
-    def approach_velocity(self, v: NDArray, t: float) -> NDArray:
+    def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
         """Relative normal velocity ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
         normal_velocity = self.L(v)
         if self.moving:
             normal_velocity -= np.einsum("pk,pk->p", self.L.weights, self.surface_velocity(t))
         return normal_velocity
 
-    def closed(self, gap: NDArray) -> NDArray[np.bool_]:
+    def closed(self, gap: FloatArray) -> BoolArray:
         """Mask of the points that count as closed at these gaps, shape (p,)."""
         return gap <= self.gap_tolerance if self.touching else gap < -self.gap_tolerance
 
-    def tangential_velocity(self, v: NDArray, t: float = 0.0) -> NDArray:
+    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
         """Tangential velocities of the points relative to the obstacle at ``t``, shape (p, gdim) [m/s].
 
         Defined only where the columns of L are the directions of space, as for obstacles.
@@ -293,9 +294,10 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         if self.moving:
             velocity -= self.surface_velocity(t)
         normal = np.einsum("pk,pk->p", self.L.weights, velocity)
-        return velocity - normal[:, None] * self.L.weights
+        tangential: FloatArray = velocity - normal[:, None] * self.L.weights
+        return tangential
 
-    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+    def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """Data for compiled loops.
 
         A class that changes the gap, or what else a loop does in its place, joins compiled runs by a method

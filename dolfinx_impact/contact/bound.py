@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments, parallel
+from .._types import FloatArray
 from ..algebra.operators import SparseRows
 from ..systems.system import System
 from .base import Contact
@@ -74,10 +74,10 @@ class DofBound(Contact):
             allow_penetration=allow_penetration,
         )
 
-    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """``u - lower`` or ``upper - u``, shape (p,)."""
         return self.L.weights[:, 0] * (u[self.L.dofs[:, 0]] - self.value)
 
-    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+    def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`."""
         return super().compiled(surface, x)

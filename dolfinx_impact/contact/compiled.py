@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from numpy.typing import NDArray
+from .._types import FloatArray, IntArray
 
 #: Gap and normal of one point: ``surface(x, normal)`` returns the gap [m] at x and writes the normal.
-Surface = Callable[[NDArray, NDArray], float]
+Surface = Callable[[FloatArray, FloatArray], float]
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class CompiledContact:
         friction: Coulomb's coefficient mu.
     """
 
-    dofs: NDArray
-    weights: NDArray
-    offset: NDArray
-    x: NDArray
+    dofs: IntArray
+    weights: FloatArray
+    offset: FloatArray
+    x: FloatArray
     surface: Surface | None
     restitution: float
     gap_tolerance: float

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments
+from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra.operators import SharedSparseRows, SparseRows
 from .base import Contact
 from .obstacles import Obstacle, UnionObstacle
@@ -94,7 +94,7 @@ class ContactSet(Contact):
         weights = np.concatenate([_wider(each.L.weights, width) for each in self.members])
         return SparseRows(dofs, weights, keys)
 
-    def _shared_rows(self, keys: NDArray) -> SparseRows:
+    def _shared_rows(self, keys: IntArray) -> SparseRows:
         """Distributed rows of all members, numbered by rank and then by member."""
         comm = self.members[0].comm
         counts = np.array(comm.allgather([each.count for each in self.members]))  # (ranks, members)
@@ -110,8 +110,8 @@ class ContactSet(Contact):
             points.append(place[rows.point if isinstance(rows, SharedSparseRows) else local])
             dofs.append(rows.dofs.ravel())
             weights.append(rows.weights.ravel())
-        point, dof, weight = (np.concatenate(part) for part in (points, dofs, weights))
-        return SharedSparseRows(comm, point, dof, weight, keys)
+        point, dof = np.concatenate(points), np.concatenate(dofs)
+        return SharedSparseRows(comm, point, dof, np.concatenate(weights), keys)
 
     @property
     def obstacle(self) -> Obstacle | None:
@@ -120,7 +120,7 @@ class ContactSet(Contact):
         shapes = [each for each in known if each is not None]
         return UnionObstacle(shapes) if shapes else None
 
-    def _of_points(self, name: str) -> NDArray:
+    def _of_points(self, name: str) -> FloatArray:
         values = self._coefficients[name]
         for each, part in zip(self.members, self._parts):
             values[part] = getattr(each, name)
@@ -128,26 +128,26 @@ class ContactSet(Contact):
 
     # -- gaps and rows
 
-    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gaps of all members at ``t``, shape (p,) [m]."""
         return np.concatenate([each.gap(u, t) for each in self.members])
 
-    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.evaluate`."""
         self._evaluated_at = t
         return self._updated(lambda each: each.evaluate(u, t))
 
-    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.evaluate_along`."""
         self._evaluated_at = t
         return self._updated(lambda each: each.evaluate_along(u, v, t))
 
-    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
+    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
         """See :meth:`.Contact.active_set`."""
         self._evaluated_at = t
         return self._updated(lambda each: each.active_set(u, v, t))
 
-    def _updated(self, evaluate: Callable[[Contact], NDArray]) -> NDArray:
+    def _updated(self, evaluate: Callable[[Contact], AnyArray]) -> AnyArray:
         """Values of all members, concatenated; copies the rows that their evaluation has updated."""
         values = []
         for each, part in zip(self.members, self._parts):
@@ -156,29 +156,29 @@ class ContactSet(Contact):
                 self.L.weights[part, : each.L.weights.shape[1]] = each.L.weights
         return np.concatenate(values)
 
-    def closed(self, gap: NDArray) -> NDArray[np.bool_]:
+    def closed(self, gap: FloatArray) -> BoolArray:
         """Mask of the closed points, shape (p,), with the tolerance of each member."""
         parts = zip(self.members, self._parts)
         return np.concatenate([each.closed(gap[part]) for each, part in parts])
 
-    def local_bases(self) -> NDArray:
+    def local_bases(self) -> FloatArray:
         """See :meth:`.Contact.local_bases`; without friction only the normal rows."""
         if self.friction == 0:
             return super().local_bases()
         return np.concatenate([each.local_bases() for each in self.members])
 
-    def surface_velocity(self, t: float) -> NDArray:
+    def surface_velocity(self, t: float) -> FloatArray:
         """See :meth:`.Contact.surface_velocity`."""
         if self._shared:
             return np.zeros(self.L.dofs.shape)
         width = self.L.dofs.shape[1]
         return np.concatenate([_wider(each.surface_velocity(t), width) for each in self.members])
 
-    def tangential_velocity(self, v: NDArray, t: float = 0.0) -> NDArray:
+    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.tangential_velocity`."""
         return np.concatenate([each.tangential_velocity(v, t) for each in self.members])
 
-    def places(self, u: NDArray) -> NDArray | None:
+    def places(self, u: FloatArray) -> FloatArray | None:
         """See :meth:`.Contact.places`."""
         positions = [each.places(u) for each in self.members]
         if any(x is None for x in positions):
@@ -210,7 +210,7 @@ class ContactSet(Contact):
         """See :attr:`.Contact.remembers`."""
         return any(each.remembers for each in self.members)
 
-    def speeds(self, u: NDArray, v: NDArray, t: float) -> NDArray:
+    def speeds(self, u: FloatArray, v: FloatArray, t: float) -> FloatArray:
         """See :meth:`.Contact.speeds`; zero for members whose obstacle has no finite thickness."""
         return np.concatenate([each.speeds(u, v, t) * (each.thickness < np.inf) for each in self.members])
 
@@ -220,7 +220,7 @@ class ContactSet(Contact):
         failures = [getattr(each, "failure", None) for each in self.members]
         return next((each for each in failures if each is not None), None)
 
-    def start(self, u: NDArray, t: float) -> None:
+    def start(self, u: FloatArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
         for each in self.members:
@@ -232,7 +232,7 @@ class ContactSet(Contact):
         for each in self.members:
             each.keep()
 
-    def past(self) -> dict[str, NDArray]:
+    def past(self) -> dict[str, AnyArray]:
         """See :meth:`.Contact.past`; variables of a member are NaN at the points of the others."""
         history = super().past()
         for i, (each, part) in enumerate(zip(self.members, self._parts)):
@@ -243,7 +243,7 @@ class ContactSet(Contact):
                     history[f"{i}.{name}"] = padded
         return history
 
-    def resume(self, past: Mapping[str, NDArray]) -> None:
+    def resume(self, past: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
         for i, (each, part) in enumerate(zip(self.members, self._parts)):
@@ -251,11 +251,11 @@ class ContactSet(Contact):
             each.resume({name.split(".", 1)[1]: values for name, values in history.items()})
 
 
-def _wider(values: NDArray, width: int) -> NDArray:
+def _wider(values: FloatArray, width: int) -> FloatArray:
     """The columns, padded with zeros to ``width``."""
     return np.pad(values, ((0, 0), (0, width - values.shape[1])))
 
 
-def _repeated(dofs: NDArray, width: int) -> NDArray:
+def _repeated(dofs: IntArray, width: int) -> IntArray:
     """The columns, padded with copies of the first one, shape (p, width)."""
     return np.hstack([dofs, np.repeat(dofs[:, :1], width - dofs.shape[1], axis=1)])

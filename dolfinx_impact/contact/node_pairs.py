@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from .. import arguments, parallel
+from .._types import FloatArray, IntArray
 from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order
 from ..systems.body import Body
 from .base import Contact
@@ -84,11 +85,12 @@ class NodePairs(Contact):
             allow_penetration=allow_penetration,
         )
 
-    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where pairs lie on two ranks."""
-        return self._gap0 + self.L(u)
+        gaps: FloatArray = self._gap0 + self.L(u)
+        return gaps
 
-    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+    def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`."""
         return super().compiled(surface, x)
 
@@ -103,14 +105,14 @@ class NodePairs(Contact):
 class _End:
     """One node of every pair: owning rank, local number, coordinates [m]."""
 
-    def __init__(self, rank: NDArray, node: NDArray, x: NDArray) -> None:
+    def __init__(self, rank: IntArray, node: IntArray, x: FloatArray) -> None:
         self.rank, self.node, self.x = rank, node, x
 
-    def select(self, which: NDArray) -> _End:
+    def select(self, which: IntArray) -> _End:
         return _End(self.rank[which], self.node[which], self.x[which])
 
 
-def _direction(body: Body, normal: Sequence[float]) -> NDArray:
+def _direction(body: Body, normal: Sequence[float]) -> FloatArray:
     """Unit normal, with components at round-off level set to zero. Collective."""
     n = np.atleast_1d(arguments.floats(normal))
     gdim, size, error = body.mesh.geometry.dim, np.linalg.norm(n), None
@@ -122,7 +124,7 @@ def _direction(body: Body, normal: Sequence[float]) -> NDArray:
     return n
 
 
-def _match(body: Body, names: tuple[str, str], n: NDArray) -> tuple[_End, _End]:
+def _match(body: Body, names: tuple[str, str], n: FloatArray) -> tuple[_End, _End]:
     """Nodes of both sides, paired and sorted by the first ones; replicated on all ranks. Collective."""
     first, second = (_nodes(body, name) for name in names)
     if first.rank.size != second.rank.size:
@@ -154,7 +156,7 @@ def _nodes(body: Body, name: str) -> _End:
     return _End(every[:, 0].astype(np.intp), every[:, 1].astype(np.intp), every[:, 2:])
 
 
-def _gaps(ends: tuple[_End, _End], n: NDArray, gap0: ArrayLike | None) -> NDArray:
+def _gaps(ends: tuple[_End, _End], n: FloatArray, gap0: ArrayLike | None) -> FloatArray:
     """Gaps at zero displacement, in the order of the pairs, shape (pairs,) [m]."""
     count = ends[0].rank.size
     if gap0 is None:
@@ -166,7 +168,7 @@ def _gaps(ends: tuple[_End, _End], n: NDArray, gap0: ArrayLike | None) -> NDArra
 
 
 def _operators(
-    body: Body, ends: tuple[_End, _End], n: NDArray, keys: NDArray, names: tuple[str, str]
+    body: Body, ends: tuple[_End, _End], n: FloatArray, keys: FloatArray, names: tuple[str, str]
 ) -> tuple[SparseRows, SparseRows]:
     """Contact operator L and the rows of :meth:`NodePairs.approach`; pairs in rank order."""
     directions = np.flatnonzero(n)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import arguments, parallel
+from .._types import AnyArray, BoolArray, FloatArray, Int32Array, IntArray
 from ..algebra import coulomb, kernels
 from ..algebra.operators import SparseRows
 from ..systems.system import System
@@ -58,8 +59,8 @@ class ObstacleContact(Contact):
         dofs: ArrayLike,
         obstacle: Obstacle | Sequence[Obstacle],
         *,
-        x: NDArray | None = None,
-        order: NDArray | None = None,
+        x: FloatArray | None = None,
+        order: FloatArray | None = None,
         restitution: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
@@ -95,7 +96,7 @@ class ObstacleContact(Contact):
         )
         self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
         self._positions = self._x
-        self._surface_velocities: tuple[NDArray, dict[float, NDArray]] = (self._positions, {})
+        self._surface_velocities: tuple[FloatArray, dict[float, FloatArray]] = (self._positions, {})
         self._tunnelling = TunnellingCheck(self.faces, self.moving, self.gap_tolerance)
         self.thickness = self._tunnelling.thickness
         #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.
@@ -107,11 +108,11 @@ class ObstacleContact(Contact):
         self._own_gap = kernels.overridden(self, ("evaluate", "gap"), ObstacleContact) is not None
         self._refuse_constrained()
 
-    def _points(self) -> NDArray:
+    def _points(self) -> FloatArray:
         """Positions of the points at the last evaluation, shape (points, gdim) [m]."""
         return self._positions[:: len(self.faces)]
 
-    def places(self, u: NDArray) -> NDArray:
+    def places(self, u: FloatArray) -> FloatArray:
         """Current positions at ``u``, one per row of L, shape (p, gdim) [m]."""
         return self._x + u[self.L.dofs]
 
@@ -124,7 +125,7 @@ class ObstacleContact(Contact):
                 "free them or leave them out"
             )
 
-    def _gaps(self, x: NDArray, t: float) -> NDArray:
+    def _gaps(self, x: FloatArray, t: float) -> FloatArray:
         """Gaps of the rows with their points at ``x``, shape (p,) [m]."""
         count, gaps = len(self.faces), np.empty(len(x))
         time = (t,) if self.moving else ()
@@ -132,7 +133,7 @@ class ObstacleContact(Contact):
             gaps[k::count] = face.gap(x[k::count], *time)
         return gaps
 
-    def _normals(self, x: NDArray, t: float) -> NDArray:
+    def _normals(self, x: FloatArray, t: float) -> FloatArray:
         """Normals of the rows with their points at ``x``, shape (p, gdim)."""
         count, normals = len(self.faces), np.empty(x.shape)
         time = (t,) if self.moving else ()
@@ -140,27 +141,30 @@ class ObstacleContact(Contact):
             normals[k::count] = face.normal(x[k::count], *time)
         return normals
 
-    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the points at displacements ``u`` at ``t``, shape (p,) [m]."""
         if self.constant:
-            return self._gap0 + self.L(u)
+            flat: FloatArray = self._gap0 + self.L(u)
+            return flat
         x, sides = self.places(u), self._sides
         if sides is not None:
-            return self._together(lambda: sides.gaps(x[:: len(self.faces)], t).ravel())
-        return self._together(lambda: self._gaps(x, t))
+            of_sides: FloatArray = self._together(lambda: sides.gaps(x[:: len(self.faces)], t).ravel())
+            return of_sides
+        gaps: FloatArray = self._together(lambda: self._gaps(x, t))
+        return gaps
 
-    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """:meth:`gap` at ``u``; writes the normals at ``u`` into :attr:`L`."""
         return super().evaluate(u, t) if self.constant else self._evaluate(u, None, t)
 
-    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.evaluate_along`."""
         return self.evaluate(u, t) if self._sides is None else self._evaluate(u, v, t)
 
-    def _evaluate(self, u: NDArray, v: NDArray | None, t: float) -> NDArray:
+    def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
         self._positions, self._evaluated_at = self.places(u), t
 
-        def gaps_and_rows() -> NDArray:
+        def gaps_and_rows() -> FloatArray:
             if self._sides is not None:
                 self._update_sides(v, t)
                 self._check_tunnelling(t)
@@ -171,9 +175,10 @@ class ObstacleContact(Contact):
             self.L.weights[:] = self._normals(self._positions, t)
             return self._gaps(self._positions, t)
 
-        return self._together(gaps_and_rows)
+        gaps: FloatArray = self._together(gaps_and_rows)
+        return gaps
 
-    def _update_sides(self, v: NDArray | None, t: float) -> NDArray[np.intp]:
+    def _update_sides(self, v: FloatArray | None, t: float) -> IntArray:
         """Update the active sides at the present positions at ``t``; returns the points that have one."""
         assert self._sides is not None
         x, time = self._points(), (t,) if self.moving else ()
@@ -186,7 +191,7 @@ class ObstacleContact(Contact):
         """Result of ``evaluate``; an error on one rank is raised on all. Collective."""
         return parallel.together(self.system.comm, evaluate) if self._fallible else evaluate()
 
-    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
+    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
         """See :meth:`.Contact.active_set`; only points in the bounding box of a face are evaluated."""
         if self._own_gap:
             return super().active_set(u, v, t)
@@ -194,9 +199,10 @@ class ObstacleContact(Contact):
         if self.constant:
             return self.closed(self._gap0 + self.L(u))
         self._positions = self.places(u)
-        return self._together(lambda: self._closed_near(v, t))
+        closed: BoolArray = self._together(lambda: self._closed_near(v, t))
+        return closed
 
-    def _closed_near(self, v: NDArray | None, t: float) -> NDArray[np.bool_]:
+    def _closed_near(self, v: FloatArray | None, t: float) -> BoolArray:
         """Mask of the closed points at the present positions at ``t``, shape (p,); updates their rows."""
         closed, count = np.zeros(len(self._positions), dtype=bool), len(self.faces)
         if self._sides is not None:
@@ -219,7 +225,7 @@ class ObstacleContact(Contact):
                 self.L.weights[hit * count + k] = face.normal(x[hit], *time)
         return closed
 
-    def compiled(self, surface: Surface | None = None, x: NDArray | None = None) -> CompiledContact:
+    def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`; the surface is that of a curved obstacle, which is asked for it."""
         self._refuse_uncompiled()
         names = ("places", "_gaps", "_normals", "_evaluate", "_closed_near")
@@ -240,7 +246,7 @@ class ObstacleContact(Contact):
 
     # -- history: the state that the next step depends on
 
-    def start(self, u: NDArray, t: float) -> None:
+    def start(self, u: FloatArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
         self._positions, self.failure = self.places(u), None
@@ -255,7 +261,7 @@ class ObstacleContact(Contact):
         if self.thickness < np.inf:
             self._tunnelling.accept_step(self._points(), self._evaluated_at)
 
-    def resume(self, past: Mapping[str, NDArray]) -> None:
+    def resume(self, past: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
         self._tunnelling.restart()
@@ -267,12 +273,12 @@ class ObstacleContact(Contact):
         if self.failure is not None and self.comm.size == 1:
             raise self.failure
 
-    def local_bases(self) -> NDArray:
+    def local_bases(self) -> FloatArray:
         """Local bases: normals and tangents, shape (p, gdim, gdim)."""
         weights = self.L.weights
         return np.concatenate([weights[:, None, :], coulomb.tangents(weights)], axis=1)
 
-    def surface_velocity(self, t: float) -> NDArray:
+    def surface_velocity(self, t: float) -> FloatArray:
         """Velocities of the obstacle at the points, shape (p, gdim) [m/s].
 
         Stored for the last times at the present positions; otherwise collective where the obstacle moves.
@@ -288,14 +294,14 @@ class ObstacleContact(Contact):
             velocities[t] = self._together(lambda: self._velocities(t))
         return velocities[t].copy()
 
-    def _velocities(self, t: float) -> NDArray:
+    def _velocities(self, t: float) -> FloatArray:
         count, velocities = len(self.faces), np.empty(self._x.shape)
         for k, face in enumerate(self.faces):
             velocities[k::count] = face.velocity(self._positions[k::count], t)
         return velocities
 
 
-def _point_dofs(system: System, dofs: ArrayLike) -> NDArray[np.int32]:
+def _point_dofs(system: System, dofs: ArrayLike) -> Int32Array:
     """Validated dofs of the points, shape (p, gdim). Collective."""
     numbers, error = arguments.local_dofs("each of dofs", dofs, system)
     if error is None and numbers.size and numbers.ndim != 2:
@@ -309,7 +315,7 @@ def _point_dofs(system: System, dofs: ArrayLike) -> NDArray[np.int32]:
     return numbers.astype(np.int32)
 
 
-def _in_box(x: NDArray, face: Obstacle, time: tuple, tolerance: float) -> NDArray[np.intp]:
+def _in_box(x: FloatArray, face: Obstacle, time: tuple[float, ...], tolerance: float) -> IntArray:
     """Numbers of the points in the bounding box of a face, outside of which its gap is positive."""
     inside = np.ones(len(x), dtype=bool)
     if hasattr(face, "bounds"):

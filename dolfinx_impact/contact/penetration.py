@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
+
+from .._types import FloatArray
 
 if TYPE_CHECKING:
     from .base import Contact
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 TOUCHING = 1e-9
 
 
-def refuse_penetration(contact: Contact, gap: NDArray, x: NDArray | None, what: str) -> None:
+def refuse_penetration(contact: Contact, gap: FloatArray, x: FloatArray | None, what: str) -> None:
     """Raise a ValueError where points are inside the obstacle at the start. Collective.
 
     Args:

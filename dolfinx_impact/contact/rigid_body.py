@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, BoolArray, FloatArray
 from ..algebra import coulomb
 from ..algebra.operators import SparseRows
 from ..systems.rigid_body import RigidBody
@@ -81,39 +81,41 @@ class RigidBodyContact(Contact):
         self._tunnelling = TunnellingCheck(self.faces, self.moving, self.gap_tolerance)
         self.thickness = self._tunnelling.thickness
 
-    def _corner_velocities(self, u: NDArray, v: NDArray) -> NDArray:
+    def _corner_velocities(self, u: FloatArray, v: FloatArray) -> FloatArray:
         arms = self.body.arms(u[2])
-        return v[:2] + v[2] * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
+        velocities: FloatArray = v[:2] + v[2] * np.stack([-arms[:, 1], arms[:, 0]], axis=1)
+        return velocities
 
-    def speeds(self, u: NDArray, v: NDArray, t: float) -> NDArray:
+    def speeds(self, u: FloatArray, v: FloatArray, t: float) -> FloatArray:
         """See :meth:`.Contact.speeds`, at the corners."""
         velocities = np.repeat(self._corner_velocities(u, v), len(self.faces), axis=0)
-        return np.linalg.norm(velocities - self.surface_velocity(t)[:, :2], axis=1)
+        speeds: FloatArray = np.linalg.norm(velocities - self.surface_velocity(t)[:, :2], axis=1)
+        return speeds
 
-    def places(self, u: NDArray) -> NDArray:
+    def places(self, u: FloatArray) -> FloatArray:
         """Current positions of the corners, one per row of L, shape (p, 2) [m]."""
         return np.repeat(u[:2] + self.body.arms(u[2]), len(self.faces), axis=0)
 
-    def gap(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the contact points from the obstacle at ``t``, shape (p,) [m]."""
         x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
             return self._sides.gaps(x, t).ravel()
         return np.stack([face.gap(x, t) for face in self.faces], axis=1).ravel() - self.body.radius
 
-    def evaluate(self, u: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """:meth:`gap` at ``u``; writes L(u) = ``(n, n.J a)`` into :attr:`L`, with the lever arm in m."""
         return self._evaluate(u, None, t)
 
-    def evaluate_along(self, u: NDArray, v: NDArray, t: float = 0.0) -> NDArray:
+    def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.evaluate_along`."""
         return self._evaluate(u, v, t)
 
-    def active_set(self, u: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray[np.bool_]:
+    def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
         """See :meth:`.Contact.active_set`."""
         return self.closed(self._evaluate(u, v, t))
 
-    def _evaluate(self, u: NDArray, v: NDArray | None, t: float) -> NDArray:
+    def _evaluate(self, u: FloatArray, v: FloatArray | None, t: float) -> FloatArray:
         x = u[:2] + self.body.arms(u[2])
         if self._sides is not None:
             velocities = None if v is None else self._corner_velocities(u, v)
@@ -128,7 +130,7 @@ class RigidBodyContact(Contact):
 
     # -- history: the state that the next step depends on
 
-    def start(self, u: NDArray, t: float) -> None:
+    def start(self, u: FloatArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
         self._corners = u[:2] + self.body.arms(u[2])
@@ -141,12 +143,12 @@ class RigidBodyContact(Contact):
         super().keep()
         self._tunnelling.accept_step(self._corners, self._evaluated_at)
 
-    def resume(self, past: Mapping[str, NDArray]) -> None:
+    def resume(self, past: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Contact.resume`."""
         super().resume(past)
         self._tunnelling.restart()
 
-    def local_bases(self) -> NDArray:
+    def local_bases(self) -> FloatArray:
         """Local bases at the last :meth:`evaluate`: normal and tangential rows, shape (p, 2, 3).
 
         ``frames @ v`` are the normal and the tangential velocity of each contact point [m/s]; the tangent is
@@ -154,7 +156,7 @@ class RigidBodyContact(Contact):
         """
         return self._frames
 
-    def surface_velocity(self, t: float) -> NDArray:
+    def surface_velocity(self, t: float) -> FloatArray:
         """Velocities of the obstacle at the contact points, shape (p, 3) [m/s]; the last column is zero."""
         velocities = np.zeros((self.count, 3))
         if self.moving:
@@ -163,12 +165,13 @@ class RigidBodyContact(Contact):
                 velocities[rows, :2] = face.velocity(self._points[rows], t)
         return velocities
 
-    def tangential_velocity(self, v: NDArray, t: float = 0.0) -> NDArray:
+    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
         """Tangential velocities of the contact points relative to the obstacle at ``t``, (p, 2) [m/s]."""
         along = np.einsum("pk,pk->p", self._frames[:, 1], v - self.surface_velocity(t))
-        return along[:, None] * self._frames[:, 1, :2]
+        tangential: FloatArray = along[:, None] * self._frames[:, 1, :2]
+        return tangential
 
-    def _contact_points(self, u: NDArray, t: float) -> tuple[NDArray, NDArray]:
+    def _contact_points(self, u: FloatArray, t: float) -> tuple[FloatArray, FloatArray]:
         """Contact points, shape (p, 2) [m], and local bases, shape (p, 2, 3), at ``u`` at ``t``."""
         arms = self.body.arms(u[2])
         if self._sides is not None:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from .._types import BoolArray, FloatArray
 from ..algebra.complementarity import NotConverged
 from ..systems.body import Body
 from ..systems.chain import Chain
@@ -31,14 +32,14 @@ class Equilibrium:
         residual: Largest unbalanced force [N].
     """
 
-    positions: NDArray
-    forces: NDArray
+    positions: FloatArray
+    forces: FloatArray
     active: tuple[int, ...]
     residual: float
 
 
 def static_equilibrium(
-    chain: Chain, floor: ArrayLike, start: NDArray, *, tolerance: float = 1e-12
+    chain: Chain, floor: ArrayLike, start: FloatArray, *, tolerance: float = 1e-12
 ) -> Equilibrium:
     """Minimise the chain's energy without load subject to ``y_i >= floor`` at the internal nodes.
 
@@ -78,20 +79,20 @@ def static_equilibrium(
     )
 
 
-def _finite(name: str, values: ArrayLike, size: int) -> NDArray:
+def _finite(name: str, values: ArrayLike, size: int) -> FloatArray:
     given = np.asarray(values, dtype=np.float64)
     if given.shape not in ((), (size,)) or not np.all(np.isfinite(given)):
         raise ValueError(f"{name} must be finite, one number or shape ({size},), but is {values!r}")
     return np.broadcast_to(given, (size,))
 
 
-def _unbalanced(chain: Chain, x: NDArray, force: NDArray, lower: NDArray) -> tuple[NDArray, float]:
+def _unbalanced(chain: Chain, x: FloatArray, force: FloatArray, lower: FloatArray) -> tuple[BoolArray, float]:
     """Mask of the inactive dofs, shape (size,), and the largest unbalanced force on them [N]."""
     free = ~chain.constrained & ~((x <= lower) & (force > 0))
     return free, float(np.max(np.abs(force[free]), initial=0.0))
 
 
-def _descent(tangent: NDArray, force: NDArray, balanced: bool) -> tuple[NDArray, bool]:
+def _descent(tangent: FloatArray, force: FloatArray, balanced: bool) -> tuple[FloatArray, bool]:
     """Newton step with the moduli of the curvatures, and whether all of these are positive.
 
     At a balanced state with a negative curvature (a saddle point) the step is that eigenvector.
@@ -105,8 +106,8 @@ def _descent(tangent: NDArray, force: NDArray, balanced: bool) -> tuple[NDArray,
 
 
 def _line_search(
-    chain: Chain, x: NDArray, step: NDArray, lower: NDArray, worst: float, length: float
-) -> NDArray:
+    chain: Chain, x: FloatArray, step: FloatArray, lower: FloatArray, worst: float, length: float
+) -> FloatArray:
     """Backtracking on the step projected to the floor until energy or unbalanced force decrease."""
     energy, force = chain.energy(x), chain.internal_force(x)
     rounding = 1e-14 * chain.k * length**2
@@ -121,7 +122,9 @@ def _line_search(
     return x
 
 
-def tied_equilibrium(body: Body, contact: Contact, *, hold: Sequence[int] = ()) -> tuple[NDArray, NDArray]:
+def tied_equilibrium(
+    body: Body, contact: Contact, *, hold: Sequence[int] = ()
+) -> tuple[FloatArray, FloatArray]:
     """Static equilibrium under constant loads with all contacts closed: ``K u = f + L^T r, g(u) = 0``.
 
     Args:
@@ -153,7 +156,7 @@ def tied_equilibrium(body: Body, contact: Contact, *, hold: Sequence[int] = ()) 
     return u, r
 
 
-def _tied(K: sparse.spmatrix, L: sparse.spmatrix, force: NDArray, offset: NDArray) -> NDArray:
+def _tied(K: sparse.spmatrix, L: sparse.spmatrix, force: FloatArray, offset: FloatArray) -> FloatArray:
     """Solve ``[K, -L^T; L, 0] [u; r] = [force; offset]``, scaled so that small pivots reveal rigid modes."""
     sizes = np.concatenate([np.sqrt(K.diagonal()), np.zeros(L.shape[0])])
     scaled = L @ sparse.diags(1 / sizes[: K.shape[0]])

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from .active_sides import ActiveSides
 
 #: Largest number of positions at which a path is sampled.
@@ -37,10 +37,10 @@ class TunnellingCheck:
         ]
         self.thickness = min((face.thickness for _, face in self._thin), default=math.inf)
         self._moving, self._tolerance = moving, tolerance
-        self._x: NDArray = np.zeros((0, 0))
+        self._x: FloatArray = np.zeros((0, 0))
         self._t = -math.inf
 
-    def accept_step(self, x: NDArray, t: float) -> None:
+    def accept_step(self, x: FloatArray, t: float) -> None:
         """Store the positions at the end of a step, shape (p, gdim) [m], and its time [s]."""
         self._x, self._t = x, t
 
@@ -48,7 +48,7 @@ class TunnellingCheck:
         """Discard the stored positions: the first step after this is not checked."""
         self._t = -math.inf
 
-    def error_at(self, x: NDArray, t: float, sides: ActiveSides | None = None) -> Tunnelled | None:
+    def error_at(self, x: FloatArray, t: float, sides: ActiveSides | None = None) -> Tunnelled | None:
         """The error for points that tunnelled on their path to ``x`` at ``t``; None where none did.
 
         Args:
@@ -71,7 +71,9 @@ class TunnellingCheck:
                     return error
         return None
 
-    def _error(self, face: Any, before: NDArray, now: NDArray, t: float, length: float) -> Tunnelled | None:
+    def _error(
+        self, face: Any, before: FloatArray, now: FloatArray, t: float, length: float
+    ) -> Tunnelled | None:
         """The error where points have crossed the face, or have passed its middle; None where none has."""
         samples = min(_MAX_SAMPLES, math.ceil(8 * length / face.thickness))
         gaps = []

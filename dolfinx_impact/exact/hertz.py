@@ -6,8 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
+
+from .._types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class HertzImpact:
     @property
     def peak_force(self) -> float:
         """Largest contact force ``4/3 E* sqrt(R) d_max^(3/2)`` [N]."""
-        return 4 / 3 * self.modulus * math.sqrt(self.R) * self.approach**1.5
+        force: float = 4 / 3 * self.modulus * math.sqrt(self.R) * self.approach**1.5
+        return force
 
     @property
     def duration(self) -> float:
@@ -69,7 +72,7 @@ class HertzImpact:
         factor = 0.8 * math.sqrt(math.pi) * math.gamma(0.4) / math.gamma(0.9)
         return factor * self.approach / self.v0
 
-    def force(self, t: ArrayLike) -> NDArray:
+    def force(self, t: ArrayLike) -> FloatArray:
         """Contact force at the time ``t`` after the beginning of contact [N], 0 outside [0, T].
 
         The first integral gives ``2 t / T`` as the regularised incomplete beta function of
@@ -77,4 +80,5 @@ class HertzImpact:
         """
         s = np.clip(2 * np.asarray(t, dtype=np.float64) / self.duration, 0.0, 2.0)
         ratio = special.betaincinv(0.4, 0.5, np.minimum(s, 2.0 - s))
-        return self.peak_force * ratio**0.6
+        force: FloatArray = self.peak_force * ratio**0.6
+        return force

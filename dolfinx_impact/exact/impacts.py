@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from .._types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -57,30 +59,32 @@ class ImpactingBar:
         """Contact force during contact, ``rho c v0 A`` [N]."""
         return self.rho * self.wave_speed * self.v0 * self.area
 
-    def kinetic(self, t: ArrayLike) -> NDArray:
+    def kinetic(self, t: ArrayLike) -> FloatArray:
         """Kinetic energy at ``t`` [J]: one side of the wave front moves at ``v0``, the other is at rest."""
         transit = self.length / self.wave_speed
         s = np.clip(np.asarray(t, dtype=np.float64) - self.contact_start, 0.0, 2 * transit)
-        return self.impulse * self.v0 / 4 * np.abs(1 - s / transit)
+        momentum: FloatArray = self.impulse * self.v0 / 4 * np.abs(1 - s / transit)
+        return momentum
 
-    def internal(self, t: ArrayLike) -> NDArray:
+    def internal(self, t: ArrayLike) -> FloatArray:
         """Stored energy at ``t`` [J], the initial kinetic energy minus :meth:`kinetic`."""
         return self.impulse * self.v0 / 4 - self.kinetic(t)
 
-    def displacement(self, x: ArrayLike, t: ArrayLike) -> NDArray:
+    def displacement(self, x: ArrayLike, t: ArrayLike) -> FloatArray:
         """Displacement towards the wall at ``t`` [m], at the distance ``x`` [m] from the contact end."""
         transit = self.length / self.wave_speed
         s = np.asarray(t, dtype=np.float64) - self.contact_start
         front = transit - np.abs(s - transit)
         return self.gap + self.v0 * np.minimum(np.asarray(x) / self.wave_speed, front)
 
-    def velocity(self, x: ArrayLike, t: ArrayLike) -> NDArray:
+    def velocity(self, x: ArrayLike, t: ArrayLike) -> FloatArray:
         """Velocity towards the wall at ``t`` [m/s], right-continuous, at the distance ``x`` [m]."""
         transit = self.length / self.wave_speed
         s = np.asarray(t, dtype=np.float64) - self.contact_start
         before = s < np.asarray(x) / self.wave_speed
         after = s >= 2 * transit - np.asarray(x) / self.wave_speed
-        return self.v0 * (before.astype(float) - after.astype(float))
+        velocity: FloatArray = self.v0 * (before.astype(float) - after.astype(float))
+        return velocity
 
 
 @dataclass(frozen=True)
@@ -146,39 +150,40 @@ class BouncingBall:
             return float(np.inf)
         return self.first_impact + (2 * speed / self.gravity * e / (1 - e) if e < 1 else 0.0)
 
-    def impact_time(self, n: ArrayLike) -> NDArray:
+    def impact_time(self, n: ArrayLike) -> FloatArray:
         """Time of the n-th impact, n = 1, 2, ... [s]."""
         flights = self._flights(np.asarray(n, dtype=np.float64) - 1)
         return self.first_impact + 2 * self.impact_speed / self.gravity * flights
 
-    def rebound_height(self, n: ArrayLike) -> NDArray:
+    def rebound_height(self, n: ArrayLike) -> FloatArray:
         """Height reached after the n-th impact [m]."""
         speed = self.impact_speed * self.restitution ** np.asarray(n, dtype=np.float64)
-        return speed**2 / (2 * self.gravity)
+        return np.asarray(speed**2 / (2 * self.gravity), dtype=np.float64)
 
-    def position(self, t: ArrayLike) -> NDArray:
+    def position(self, t: ArrayLike) -> FloatArray:
         """Height at ``t`` >= 0 [m]."""
         since, speed, start = self._flight(t)
         return np.maximum(0.0, start + since * (speed - 0.5 * self.gravity * since))
 
-    def velocity(self, t: ArrayLike) -> NDArray:
+    def velocity(self, t: ArrayLike) -> FloatArray:
         """Upward velocity at ``t`` >= 0 [m/s], right-continuous."""
         since, speed, _ = self._flight(t)
         resting = np.asarray(t, dtype=np.float64) >= self.t_final
         return np.where(resting, 0.0, speed - self.gravity * since)
 
-    def energy(self, t: ArrayLike) -> NDArray:
+    def energy(self, t: ArrayLike) -> FloatArray:
         """Total energy ``m v^2/2 + m g z`` at ``t`` [J], constant in flight."""
         return self.m * (0.5 * self.velocity(t) ** 2 + self.gravity * self.position(t))
 
-    def _flights(self, n: NDArray) -> NDArray:
+    def _flights(self, n: FloatArray) -> FloatArray:
         """Geometric sum ``e + e^2 + ... + e^n``."""
         e = self.restitution
         if e in (0.0, 1.0):
             return n * e
-        return -e * np.expm1(n * np.log(e)) / (1 - e)
+        flights: FloatArray = -e * np.expm1(n * np.log(e)) / (1 - e)
+        return flights
 
-    def _flight(self, t: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
+    def _flight(self, t: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Time since the beginning of the flight at ``t`` [s], its initial velocity [m/s] and height [m].
 
         All are 0 from :attr:`t_final` on.
@@ -191,7 +196,7 @@ class BouncingBall:
         speed = np.where(before, self.v0, self.impact_speed * self.restitution**n)
         return since, np.where(rests, 0.0, speed), np.where(before, self.z0, 0.0)
 
-    def _impacts(self, t: NDArray) -> NDArray:
+    def _impacts(self, t: FloatArray) -> FloatArray:
         """Number of impacts up to ``t``, at least 1, before the accumulation point."""
         e, speed = self.restitution, self.impact_speed
         if e == 0.0 or speed == 0.0:

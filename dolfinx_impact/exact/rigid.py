@@ -16,7 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from .._types import FloatArray
 
 _ROUNDING = 1e-13
 
@@ -35,8 +37,8 @@ class Impact:
         lost: Kinetic energy lost [J].
     """
 
-    velocity: NDArray
-    normal: NDArray
+    velocity: FloatArray
+    normal: FloatArray
     tangential: float
     sticks: bool
     lost: float
@@ -107,7 +109,7 @@ class RigidImpact:
                 return impact
         raise ValueError(f"no impact at {count} points fits Coulomb's law with friction {self.mu:g}")
 
-    def _alone(self, v: NDArray, k: int) -> Impact:
+    def _alone(self, v: FloatArray, k: int) -> Impact:
         """Impact of point ``k`` alone: stick if its impulse is in the friction cone, else slip."""
         a, b = self.arms[k]
         nn, tt = 1 / self.mass + a * a / self.inertia, 1 / self.mass + b * b / self.inertia
@@ -126,7 +128,7 @@ class RigidImpact:
         normal[k] = p_n
         return self._after(v, normal, p_t, sticks)
 
-    def _both(self, v: NDArray) -> Impact:
+    def _both(self, v: FloatArray) -> Impact:
         """Impact of both points: normal and angular velocity times ``-e``, one tangential impulse."""
         b = self.arms[0, 1]
         spin = -self.e * v[2]
@@ -139,7 +141,7 @@ class RigidImpact:
         normal = np.linalg.solve(np.stack([np.ones(2), self.arms[:, 0]]), np.array([total, moment]))
         return self._after(v, normal, float(p_t), sticks)
 
-    def _after(self, v: NDArray, normal: NDArray, p_t: float, sticks: bool) -> Impact:
+    def _after(self, v: FloatArray, normal: FloatArray, p_t: float, sticks: bool) -> Impact:
         p_n, moment = float(np.sum(normal)), float(self.arms[:, 0] @ normal) - self.arms[0, 1] * p_t
         masses = np.array([self.mass, self.mass, self.inertia])
         w = v + np.array([p_t, p_n, moment]) / masses

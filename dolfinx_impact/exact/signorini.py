@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from .._types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class SignoriniBar:
         g, v, low = self.g0, self.impact_speed, self.g0 * self.transit**2
         return self.contact_end + (v + float(np.sqrt(v**2 - 2 * g * low))) / g
 
-    def displacement(self, x: ArrayLike, t: ArrayLike) -> NDArray:
+    def displacement(self, x: ArrayLike, t: ArrayLike) -> FloatArray:
         """Upward displacement at ``t`` [m], at the height ``x`` [m] of the undeformed bar; (26), (31).
 
         NaN after :attr:`known_until`.
@@ -111,7 +113,7 @@ class SignoriniBar:
             np.nan,
         )
 
-    def velocity(self, x: ArrayLike, t: ArrayLike) -> NDArray:
+    def velocity(self, x: ArrayLike, t: ArrayLike) -> FloatArray:
         """Upward velocity at ``t`` [m/s], at the height ``x`` [m]; NaN after :attr:`known_until`.
 
         At a jump one of the two one-sided limits.
@@ -130,7 +132,7 @@ class SignoriniBar:
             np.nan,
         )
 
-    def force(self, t: ArrayLike) -> NDArray:
+    def force(self, t: ArrayLike) -> FloatArray:
         """Contact force at ``t`` [N]; without gravity it is (27).
 
         At a jump one of the two one-sided limits; NaN after :attr:`known_until`.
@@ -139,7 +141,7 @@ class SignoriniBar:
         contact_force = self.E / self.wave_speed * (self.impact_speed + self.g0 * s)
         return np.select([_in_contact(phase), phase >= 0], [contact_force, 0.0], np.nan)
 
-    def _phase(self, x: ArrayLike, t: ArrayLike) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    def _phase(self, x: ArrayLike, t: ArrayLike) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
         """``x`` and ``t`` broadcast, the phase of the motion and the time s since its beginning [s].
 
         Phases: 0 first fall, 1 contact, 2 vibrating flight, 3 reversed contact (s is the time to its end),
@@ -149,41 +151,43 @@ class SignoriniBar:
         falls = times < self.contact_start
         since = np.where(falls, 0.0, times - self.contact_start) % self.period
         ends = np.cumsum([2 * self.transit, self.flight, 2 * self.transit])
-        phase = np.where(falls, 0, 1 + np.searchsorted(ends, since, side="right"))
+        phase: IntArray = np.where(falls, 0, 1 + np.searchsorted(ends, since, side="right"))
         phase = np.where(times > self.known_until, -1, phase)
-        begins: NDArray = np.array([0.0, 0.0, ends[0], 0.0, ends[2], 0.0])
+        begins: FloatArray = np.array([0.0, 0.0, ends[0], 0.0, ends[2], 0.0])
         return y, times, phase, np.where(phase == 3, ends[2] - since, since - begins[phase])
 
-    def _shock(self, x: NDArray, s: NDArray) -> NDArray:
+    def _shock(self, x: FloatArray, s: FloatArray) -> FloatArray:
         """H of (26): shock wave of the impact [m]."""
         front = self.transit - np.abs(s - self.transit)
-        return -self.impact_speed * np.minimum(x / self.wave_speed, front)
+        u: FloatArray = -self.impact_speed * np.minimum(x / self.wave_speed, front)
+        return u
 
-    def _weight_response(self, x: NDArray, s: NDArray) -> NDArray:
+    def _weight_response(self, x: FloatArray, s: FloatArray) -> FloatArray:
         """S1, (29): bar fixed at its bottom, at rest, whose weight is applied at s = 0 [m]."""
         L, c = self.length, self.wave_speed
 
-        def odd(y: NDArray) -> NDArray:
+        def odd(y: FloatArray) -> FloatArray:
             wrapped = _wrap(y, 4 * L)
             return wrapped * (np.abs(wrapped) - 2 * L)
 
         return self.g0 / (2 * c**2) * (x * (x - 2 * L) - (odd(x + c * s) + odd(x - c * s)) / 2)
 
-    def _vibration(self, x: NDArray, s: NDArray) -> NDArray:
+    def _vibration(self, x: FloatArray, s: FloatArray) -> FloatArray:
         """S2, (30): free bar released from the deformed shape at take-off [m]."""
         L, c = self.length, self.wave_speed
 
-        def even(y: NDArray) -> NDArray:
+        def even(y: FloatArray) -> FloatArray:
             wrapped = np.abs(_wrap(y, 2 * L))
             return wrapped * (wrapped - 2 * L)
 
         return self.g0 / (2 * c**2) * (even(x + c * s) + even(x - c * s))
 
 
-def _in_contact(phase: NDArray) -> NDArray:
-    return (phase == 1) | (phase == 3)
+def _in_contact(phase: IntArray) -> BoolArray:
+    contact: BoolArray = (phase == 1) | (phase == 3)
+    return contact
 
 
-def _wrap(y: NDArray, period: float) -> NDArray:
+def _wrap(y: FloatArray, period: float) -> FloatArray:
     """``y`` modulo the period, in [-period/2, period/2)."""
     return (y + period / 2) % period - period / 2

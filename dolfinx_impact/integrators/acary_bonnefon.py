@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments, parallel
+from .._types import BoolArray, FloatArray
 from ..algebra import complementarity
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts
@@ -105,12 +105,14 @@ class AcaryBonnefon(Integrator):
         self.v += self._dv
         self.u += h / 2 * (before + self.v)  # second line of (6), free
         if contact is not None and closed is not None:
-            velocity: NDArray = contact.L(self.v) + contact.restitutions * contact.L(before)
+            velocity: FloatArray = contact.L(self.v) + contact.restitutions * contact.L(before)
             P, tau = self._solve(closed, velocity, contact.gap(self.u, self.t))
             self.r[:], self.tau[:] = self._points.mine(P), self._points.mine(tau)
             self._apply()
 
-    def _solve(self, closed: NDArray, velocity: NDArray, gap: NDArray) -> tuple[NDArray, NDArray]:
+    def _solve(
+        self, closed: BoolArray, velocity: FloatArray, gap: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """P and tau of the points of all ranks from a single LCP, shape (points,) each. Collective.
 
         Its matrix has positive principal minors: for one point the determinant is
@@ -125,7 +127,7 @@ class AcaryBonnefon(Integrator):
         active, n = np.flatnonzero(gathered[:, 0]), len(gathered)
         H, G = self._delassus, self._position_delassus
         difference = self._points.own - G  # L (1 - A^-1 M) L^T
-        matrix: NDArray = np.block(
+        matrix: FloatArray = np.block(
             [[G, self.dt / 2 * H[:, active]], [-2 / self.dt * difference[active], H[np.ix_(active, active)]]]
         )
         solution = complementarity.solve(matrix, np.concatenate([gathered[:, 2], gathered[active, 1]]))
@@ -153,24 +155,24 @@ class AcaryBonnefon(Integrator):
             self.u += self._x
             self.v -= 2 / h * (correction - self._x)
 
-    def _push(self, P: NDArray) -> None:
+    def _push(self, P: FloatArray) -> None:
         """``x = A^-1 L^T P``."""
         self._spread(P, self._b)
         self._solver.solve(self._b, self._x)
 
-    def _move(self, tau: NDArray) -> None:
+    def _move(self, tau: FloatArray) -> None:
         """``x = A^-1 M L^T tau``."""
         spread = np.zeros_like(self._b)
         self._spread(tau, spread)
         self.system.mass_product(spread, self.mass, self._b)
         self._solver.solve(self._b, self._x)
 
-    def _spread(self, r: NDArray, out: NDArray) -> None:
+    def _spread(self, r: FloatArray, out: FloatArray) -> None:
         assert self.contact is not None
         out[:] = 0.0
         self.contact.L.add_transpose(r, out)
 
-    def _columns(self, act: Callable[[NDArray], None]) -> NDArray:
+    def _columns(self, act: Callable[[FloatArray], None]) -> FloatArray:
         """``L x`` after ``act`` on a unit value at each point of all ranks, one per column. Collective."""
         assert self.contact is not None
         columns = []
@@ -193,6 +195,6 @@ class _Points:
         size = parallel.gather_rows(self.comm, contact.L.diagonal(np.ones(contact.system.owned)))
         self.own = np.diag(size)
 
-    def mine(self, values: NDArray) -> NDArray:
+    def mine(self, values: FloatArray) -> FloatArray:
         """Values of the points of this rank."""
         return values[self._mine]

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments, descriptions, parallel
 from .._deprecated import OldContactPoint
+from .._types import AnyArray, FloatArray, Int32Array
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
@@ -129,20 +129,20 @@ class Integrator(OldContactPoint):
         return self.t + self.v_shift * self.dt
 
     @property
-    def v_mean(self) -> NDArray:
+    def v_mean(self) -> FloatArray:
         """Velocities at ``t``, shape (size,) [m/s]."""
         return self.v
 
     @property
-    def fine_records(self) -> dict[str, NDArray]:
+    def fine_records(self) -> dict[str, FloatArray]:
         """Records of the time steps within one :meth:`step`, by name, shape (substeps, p) each."""
         return {}
 
-    def v_mean_at(self, dofs: NDArray) -> NDArray:
+    def v_mean_at(self, dofs: Int32Array) -> FloatArray:
         """Velocities at ``t`` of the given local dofs, with the shape of ``dofs`` [m/s]."""
         return self.v[dofs]
 
-    def gap(self) -> NDArray:
+    def gap(self) -> FloatArray:
         """Gap at ``u``, shape (points of this rank,) [m]."""
         if self.contact is None:
             return np.zeros(0)
@@ -192,7 +192,7 @@ class Integrator(OldContactPoint):
             self.contact.keep()
             self.contact.agree_on_failure()
 
-    def state(self) -> dict[str, NDArray]:
+    def state(self) -> dict[str, AnyArray]:
         """Copies of all variables that the next step depends on, rank-local.
 
         Raises:
@@ -230,7 +230,7 @@ class Integrator(OldContactPoint):
         past = {} if self.contact is None else self.contact.past()
         return places | {f"contact.{name}": "points" for name in past}
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, instead of :meth:`start`. Collective.
 
         Raises:
@@ -248,7 +248,7 @@ class Integrator(OldContactPoint):
             past = [name for name in state if name.startswith("contact.")]
             self.contact.resume({name.removeprefix("contact."): state[name] for name in past})
 
-    def check_state(self, state: Mapping[str, NDArray]) -> None:
+    def check_state(self, state: Mapping[str, AnyArray]) -> None:
         """Raise a ValueError on all ranks unless names, shapes and time step of ``state`` fit. Collective."""
         error = None
         lacking = [name for name in ("t0", "n", "dt") if name not in state]
@@ -265,7 +265,9 @@ class Integrator(OldContactPoint):
                 error = ValueError(f"this is no state of the run: {name} has shape {shape}, not {needed}")
         parallel.agree(self.system.comm, error)
 
-    def contact_work(self, v: NDArray, r: NDArray | None = None, r_t: NDArray | None = None) -> float:
+    def contact_work(
+        self, v: FloatArray, r: FloatArray | None = None, r_t: FloatArray | None = None
+    ) -> float:
         """Work ``r.L v + r_t.v`` over the points of this rank, with L of the last step [J].
 
         Args:
@@ -319,9 +321,9 @@ class Integrator(OldContactPoint):
             compiled: Whether to use compiled loops; None: where possible.
         """
 
-    def _field(self, name: str, value: Initial) -> NDArray:
+    def _field(self, name: str, value: Initial) -> FloatArray:
         """Values of all dofs, shape (size,); an error of one rank is raised on all. Collective."""
-        field: NDArray = np.zeros(0)
+        field: FloatArray = np.zeros(0)
         error = None
         try:
             field = self._read_field(name, value)
@@ -330,6 +332,6 @@ class Integrator(OldContactPoint):
         parallel.agree(self.system.comm, error)
         return field
 
-    def _read_field(self, name: str, value: Initial) -> NDArray:
+    def _read_field(self, name: str, value: Initial) -> FloatArray:
         """Values of all dofs, shape (size,); errors are raised on this rank only."""
         return initial_field(self.system, name, value)

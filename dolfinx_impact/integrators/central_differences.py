@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, FloatArray, Int32Array
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..systems.compiled import Compiled, compiled_forces
@@ -55,7 +55,7 @@ class CompiledParts:
 
     forces: Compiled
     law: CompiledLaw | None
-    diagonal: NDArray
+    diagonal: FloatArray
 
 
 class CentralDifferences(Integrator):
@@ -102,7 +102,7 @@ class CentralDifferences(Integrator):
                 "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
             )
         self.v_before, self.f = np.zeros(system.size), np.zeros(system.size)
-        self.v_force: NDArray = self.v_before
+        self.v_force: FloatArray = self.v_before
         self.v_start = np.zeros(system.size)
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.enforcement, self._loops = enforcement, formulas.for_arrays()
@@ -115,27 +115,27 @@ class CentralDifferences(Integrator):
             self._response = lumped_delassus(self)
 
     @property
-    def v_mean(self) -> NDArray:
+    def v_mean(self) -> FloatArray:
         """Mean of the half-step velocities around ``t``, Fekak et al. (44b); v_0 at the start [m/s]."""
         if self.n == 0:
             return self.v_start
         return formulas.mean_velocity(self.v_before, self.v)
 
-    def v_mean_at(self, dofs: NDArray) -> NDArray:
+    def v_mean_at(self, dofs: Int32Array) -> FloatArray:
         """Mean of the half-step velocities of some dofs [m/s]."""
         if self.n == 0:
             return self.v_start[dofs]
         return formulas.mean_velocity(self.v_before[dofs], self.v[dofs])
 
-    def contact_point(self) -> tuple[float, NDArray]:
+    def contact_point(self) -> tuple[float, FloatArray]:
         """Time [s] and position [m] at which the active set is decided at velocity level: ``t`` and ``u``."""
         return self.t, self.u
 
-    def end_position(self) -> NDArray:
+    def end_position(self) -> FloatArray:
         """``u* = u_n + h v*``, one step later [m]."""
         return formulas.leapfrog(self.u, self.v, self.dt)
 
-    def constrained(self, e: float) -> tuple[NDArray, float]:
+    def constrained(self, e: float) -> tuple[FloatArray, float]:
         """``(u* + e u_{n-1}) / (1 + e)``, Di Stasio et al. (2019), (19), and ``h / (1 + e)``."""
         weighted = formulas.constrained_position(self.u, self.v, self.v_before, self.dt, e)
         return weighted, formulas.constrained_time(self.dt, e)
@@ -216,14 +216,14 @@ class CentralDifferences(Integrator):
         self.v_before[:] = formulas.velocity_before(v0, self.v)
         self.look_ahead = self.dt if self.system.prescribed.any else 0.0
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Integrator.resume`."""
         super().resume(state)
         self.v_force = self.v_before
         if self.n == 0:
             self.v_force = self.v_before + 0.5 * (self.v - self.v_before)
 
-    def reactions(self) -> NDArray:
+    def reactions(self) -> FloatArray:
         """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""
         dofs = self.system.prescribed.dofs
         return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..algebra import kernels
 
 #: A number, or an array with one entry a dof or point.
-Values = TypeVar("Values", float, NDArray)
+Values = TypeVar("Values", float, FloatArray)
 
 
 def leapfrog(u: Values, v: Values, h: float) -> Values:
@@ -48,7 +48,9 @@ def newton_impact(Lv: Values, Lv_before: Values, e: Values) -> Values:
 
 def constrained_position(u: Values, v: Values, v_before: Values, h: float, e: float) -> Values:
     """``(u* + e u_{n-1}) / (1 + e)`` of (19), ``u* = u_n + h v*``, ``u_{n-1} = u_n - h v_{n-1/2}`` [m]."""
-    return (leapfrog(u, v, h) + e * (u - h * v_before)) / (1.0 + e)
+    weighted: Any = leapfrog(u, v, h) + e * (u - h * v_before)
+    position: Values = weighted / (1.0 + e)
+    return position
 
 
 def constrained_time(h: float, e: float) -> float:
@@ -94,18 +96,18 @@ def for_arrays() -> ModuleType:
     return _kernels
 
 
-def drift(u: NDArray, v: NDArray, h: float) -> None:
+def drift(u: FloatArray, v: FloatArray, h: float) -> None:
     """:func:`leapfrog` in place."""
     u[:] = leapfrog(u, v, h)
 
 
-def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
+def kick(v_before: FloatArray, f: FloatArray, w: FloatArray, v: FloatArray) -> None:
     """:func:`kicked` into ``v``."""
     v[:] = kicked(v_before, w, f)
 
 
 def central_sums(
-    m: NDArray, v_before: NDArray, v: NDArray, f: NDArray, u: NDArray
+    m: FloatArray, v_before: FloatArray, v: FloatArray, f: FloatArray, u: FloatArray
 ) -> tuple[float, float, float, float, float]:
     """:func:`inertia_terms` and :func:`power_sums`: see the compiled version."""
     mean, jump = velocity_squares(v_before, v)
@@ -113,13 +115,15 @@ def central_sums(
 
 
 def central_sums_with_load(
-    m: NDArray, v_before: NDArray, v: NDArray, f: NDArray, u: NDArray, load: NDArray
+    m: FloatArray, v_before: FloatArray, v: FloatArray, f: FloatArray, u: FloatArray, load: FloatArray
 ) -> tuple[float, float, float, float, float, float, float, float]:
     """:func:`central_sums`, then :func:`power_sums` of the load."""
     return *central_sums(m, v_before, v, f, u), *power_sums(v_before, v, u, load)
 
 
-def power_sums(v_before: NDArray, v: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
+def power_sums(
+    v_before: FloatArray, v: FloatArray, u: FloatArray, f: FloatArray
+) -> tuple[float, float, float]:
     """``v_before.f, v.f, u.f``, sums over the entries of f."""
     n = f.size
     return np.dot(v_before[:n], f), np.dot(v[:n], f), np.dot(u[:n], f)

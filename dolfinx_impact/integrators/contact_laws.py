@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import BoolArray, FloatArray
 from ..algebra import kernels
 from ..algebra.complementarity import NotConverged
 from ..contact.base import Contact
@@ -35,7 +35,7 @@ class FreeStep(Protocol):
     def v_time(self) -> float:
         """Time of ``v`` [s]."""
 
-    def contact_point(self) -> tuple[float, NDArray]:
+    def contact_point(self) -> tuple[float, FloatArray]:
         """Time [s] and position, shape (size,) [m], at which the active set is decided."""
 
 
@@ -52,10 +52,10 @@ class FreeEnd(FreeStep, Protocol):
     def t(self) -> float:
         """Time [s]."""
 
-    def end_position(self) -> NDArray:
+    def end_position(self) -> FloatArray:
         """Displacements at the end of the free step, at which L is evaluated, shape (size,) [m]."""
 
-    def constrained(self, e: float) -> tuple[NDArray, float]:
+    def constrained(self, e: float) -> tuple[FloatArray, float]:
         """Constrained position c of the free step [m], and its sensitivity to ``B L^T r`` [s].
 
         Args:
@@ -78,7 +78,7 @@ class Enforcement(Protocol):
     contact: Contact | None
     halves_first_impulse: bool
 
-    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> FloatArray:
         """Impulses of the step, shape (points of this rank,) [N s]. Collective.
 
         Args:
@@ -139,7 +139,7 @@ class VelocityLevel:
     def __init__(self, contact: Contacts) -> None:
         self.contact = as_contact(contact)
 
-    def impulses(self, s: FreeStep, response: DelassusOperator, *, first: bool = False) -> NDArray:
+    def impulses(self, s: FreeStep, response: DelassusOperator, *, first: bool = False) -> FloatArray:
         """See :class:`Enforcement`; without restitution at the start."""
         contact = self.contact
         if contact is None:
@@ -167,7 +167,7 @@ class VelocityLevel:
         """
         return CompiledLaw(_compiled_contact(self), at_position=False)
 
-    def impact(self, s: FreeStep, response: DelassusOperator) -> NDArray:
+    def impact(self, s: FreeStep, response: DelassusOperator) -> FloatArray:
         """Impulses of an impact at the contact point of ``s``, shape (p,) [N s]; ``s.v`` is that before."""
         if self.contact is None:
             return np.zeros(0)
@@ -177,7 +177,7 @@ class VelocityLevel:
         b = (1.0 + contact.restitutions) * contact.approach_velocity(s.v, t)
         return response.solve(closed, b, s.v, t)
 
-    def _corrected(self, s: FreeStep, lasting: NDArray, before: NDArray, old: NDArray) -> NDArray:
+    def _corrected(self, s: FreeStep, lasting: BoolArray, before: FloatArray, old: FloatArray) -> FloatArray:
         """Coefficients of restitution with feedback of the gap, shape (p,).
 
         Args:
@@ -229,13 +229,13 @@ class PositionLevel:
                 "MoreauJean"
             )
 
-    def impulses(self, s: FreeEnd, response: DelassusOperator, *, first: bool = False) -> NDArray:
+    def impulses(self, s: FreeEnd, response: DelassusOperator, *, first: bool = False) -> FloatArray:
         """See :class:`Enforcement`; at the start only for points with penetration after the free step."""
         contact = self.contact
         if contact is None:
             return np.zeros(0)
         gap = contact.evaluate_along(s.end_position(), s.v, s.t)
-        which = gap < 0 if first else np.ones(gap.size, dtype=bool)
+        which: BoolArray = gap < 0 if first else np.ones(gap.size, dtype=bool)
         free, reach = self._constrained_gap(s, None)
         r = response.solve(which, free / reach)  # Di Stasio et al. (19), (22)
         if contact.constant:
@@ -249,7 +249,7 @@ class PositionLevel:
             raise kernels.NotCompiled("curved gaps at position level are closed by iteration")
         return CompiledLaw(found, at_position=True)
 
-    def _constrained_gap(self, s: FreeEnd, change: NDArray | None) -> tuple[NDArray, NDArray]:
+    def _constrained_gap(self, s: FreeEnd, change: FloatArray | None) -> tuple[FloatArray, FloatArray]:
         """``g(c)`` [m] and the sensitivity of c to the velocity [s], shape (p,) each.
 
         Args:
@@ -267,8 +267,8 @@ class PositionLevel:
         return gap, reach
 
     def _close_curved_gaps(
-        self, s: FreeEnd, response: DelassusOperator, which: NDArray, r: NDArray
-    ) -> NDArray:
+        self, s: FreeEnd, response: DelassusOperator, which: BoolArray, r: FloatArray
+    ) -> FloatArray:
         """Fixed-point iteration with L frozen, until ``g(c)`` and r are complementary."""
         contact = self.contact
         assert contact is not None

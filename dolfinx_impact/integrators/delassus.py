@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _deprecated, parallel
+from .._types import BoolArray, FloatArray, IntArray
 from ..algebra import complementarity, coulomb
 from ..contact.base import Contact
 from .base import Integrator
@@ -17,7 +17,9 @@ from .base import Integrator
 class DelassusOperator(Protocol):
     """Delassus operator of a time-stepping formula, as used by contact laws."""
 
-    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+    def solve(
+        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
+    ) -> FloatArray:
         """Impulses with ``0 <= r _|_ H r + b >= 0`` on the active set, 0 elsewhere. Collective.
 
         Args:
@@ -30,7 +32,7 @@ class DelassusOperator(Protocol):
             Normal impulses, shape (p,) [N s].
         """
 
-    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """Add ``B L^T r`` to ``v``. Collective."""
 
 
@@ -52,15 +54,17 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
         self._symmetric, self._directions = symmetric, 1
         self._mine = contact.mine
         self._rhs, self._x = np.zeros(size), np.zeros(size)
-        self._columns: dict[int, NDArray] = {}
-        self._which: NDArray = np.zeros(0, dtype=np.intp)
-        self._H: NDArray = np.zeros((0, 0))
+        self._columns: dict[int, FloatArray] = {}
+        self._which: IntArray = np.zeros(0, dtype=np.intp)
+        self._H: FloatArray = np.zeros((0, 0))
 
-    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+    def solve(
+        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
+    ) -> FloatArray:
         """See :class:`DelassusOperator`; gathered and solved on rank 0."""
         return self.solve_by(complementarity.solve, closed, b)
 
-    def solve_by(self, law: Callable[..., NDArray], closed: NDArray, *values: NDArray) -> NDArray:
+    def solve_by(self, law: Callable[..., FloatArray], closed: BoolArray, *values: FloatArray) -> FloatArray:
         """Impulses by an arbitrary law ``law(H, *values)`` of the active points, on rank 0. Collective.
 
         Args:
@@ -84,7 +88,7 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
         self._columns.clear()
         self._which = np.zeros(0, dtype=np.intp)
 
-    def _delassus(self, which: NDArray) -> NDArray:
+    def _delassus(self, which: IntArray) -> FloatArray:
         """H of the active points [1/kg]; columns are stored while L is constant. Collective."""
         if not self._contact.constant:
             self._columns.clear()
@@ -94,11 +98,11 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
             if point not in self._columns:
                 self._columns[point] = self._column(int(point))
         d = self._directions
-        H: NDArray = np.hstack([self._columns[point][which].reshape(-1, d) for point in which])
+        H: FloatArray = np.hstack([self._columns[point][which].reshape(-1, d) for point in which])
         self._which, self._H = which, (H + H.T) / 2 if self._symmetric else H
         return self._H
 
-    def _column(self, point: int) -> NDArray:
+    def _column(self, point: int) -> FloatArray:
         """Column of ``L A^-1 L^T`` for one point of all ranks, shape (points of all ranks,) [1/kg]."""
         unit = np.zeros(self._contact.count)
         if self._mine.start <= point < self._mine.stop:
@@ -108,7 +112,7 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
         self._solver.solve(self._rhs, self._x)
         return parallel.gather_rows(self._comm, self._contact.L(self._x))
 
-    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """``v += A^-1 L^T r`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
             self._rhs[:] = 0.0
@@ -149,11 +153,13 @@ class FrictionalDelassus(FactorisedDelassus):
         assert integrator.contact is not None
         super().__init__(integrator.contact, solver, integrator.system.size, symmetric=symmetric)
         self._integrator = integrator
-        self._bases: NDArray = np.zeros((0, 0, 0))
+        self._bases: FloatArray = np.zeros((0, 0, 0))
         self._directions = self._contact.local_bases().shape[1]
         refuse_friction_on_held(integrator)
 
-    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+    def solve(
+        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
+    ) -> FloatArray:
         """See :class:`DelassusOperator`; normal and tangential components, gathered and solved on rank 0."""
         assert v is not None
         s, contact = self._integrator, self._contact
@@ -176,11 +182,12 @@ class FrictionalDelassus(FactorisedDelassus):
         s.r_t[:] = np.einsum("pj,pjk->pk", local[:, 1:], self._bases[:, 1:])
         return local[:, 0].copy()
 
-    def _components(self, x: NDArray) -> NDArray:
+    def _components(self, x: FloatArray) -> FloatArray:
         """Normal and tangential components of ``x`` at the points of this rank, shape (p, d)."""
-        return np.einsum("pjk,pk->pj", self._bases, x[self._contact.L.dofs])
+        local: FloatArray = np.einsum("pjk,pk->pj", self._bases, x[self._contact.L.dofs])
+        return local
 
-    def _column(self, point: int) -> NDArray:
+    def _column(self, point: int) -> FloatArray:
         """Columns of H for one point of all ranks, shape (points of all ranks, d, d) [1/kg]."""
         columns = []
         for direction in range(self._directions):
@@ -192,7 +199,7 @@ class FrictionalDelassus(FactorisedDelassus):
             columns.append(parallel.gather_rows(self._comm, self._components(self._x)))
         return np.stack(columns, axis=2)
 
-    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """``v += A^-1 (L_N^T r + L_T^T r_T)`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
             rows = self._contact.L

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import _deprecated, parallel
+from .._types import BoolArray, FloatArray, IntArray
 from ..algebra import complementarity, coulomb, kernels
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
@@ -26,20 +26,22 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         factor: Part of the impulse that acts on the velocity (1/2 at the start of central differences).
     """
 
-    def __init__(self, contact: Contact, inverse_mass: NDArray, factor: float = 1.0) -> None:
+    def __init__(self, contact: Contact, inverse_mass: FloatArray, factor: float = 1.0) -> None:
         self._contact = contact
         self._inverse = inverse_mass if factor == 1.0 else factor * inverse_mass
         rows = contact.L
         self._coupled = contact.comm.allreduce(not rows.distinct)
         self._groups = rows.groups() if self._coupled and not rows.collective else np.arange(rows.count)
-        self._diagonal: NDArray | None = None
+        self._diagonal: FloatArray | None = None
         if contact.constant and not self._coupled:
             self._diagonal = rows.diagonal(self._inverse)
         changed = kernels.overridden(self, ("delassus", "_solve_groups"), LumpedDelassus)
         #: H where it is a constant diagonal, shape (p,) [1/kg], or None.
         self._constant_H = self._diagonal if changed is None else None
 
-    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+    def solve(
+        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
+    ) -> FloatArray:
         """See :class:`.DelassusOperator`; ``r = max(0, -b / H)`` for uncoupled points, else an LCP each."""
         if self._coupled and self._contact.L.collective:
             return self._solve_gathered(closed, b)
@@ -58,7 +60,7 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
             r[which] = np.nan
         return r
 
-    def _solve_groups(self, which: NDArray, b: NDArray, r: NDArray) -> None:
+    def _solve_groups(self, which: IntArray, b: FloatArray, r: FloatArray) -> None:
         """Write the impulses of the points ``which`` into ``r``, one problem for each group."""
         if not self._coupled:
             r[which] = complementarity.solve(self.delassus(which), b[which])
@@ -71,7 +73,7 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         for group in self._split(which[~alone]):
             r[group] = complementarity.solve(self._contact.L.product(self._inverse, group), b[group])
 
-    def _split(self, which: NDArray) -> list[NDArray]:
+    def _split(self, which: IntArray) -> list[IntArray]:
         """The points ``which`` divided into their groups."""
         if not which.size:
             return []
@@ -79,13 +81,13 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         order = np.argsort(labels, kind="stable")
         return np.split(which[order], np.flatnonzero(np.diff(labels[order])) + 1)
 
-    def delassus(self, closed: NDArray) -> NDArray:
+    def delassus(self, closed: IntArray) -> FloatArray:
         """H of the active points [1/kg], only its diagonal where no points have common dofs."""
         if self._diagonal is not None:
             return self._diagonal[closed]
         return self._contact.L.product(self._inverse, closed)
 
-    def compiled(self) -> NDArray:
+    def compiled(self) -> FloatArray:
         """The diagonal of H for compiled loops, with L of the last evaluation, shape (p,) [1/kg].
 
         Raises:
@@ -99,7 +101,7 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
             raise kernels.NotCompiled("points of the contact share dofs")
         return self._contact.L.diagonal(self._inverse)
 
-    def _solve_gathered(self, closed: NDArray, b: NDArray) -> NDArray:
+    def _solve_gathered(self, closed: BoolArray, b: FloatArray) -> FloatArray:
         """Impulses where rows of L have entries on several ranks: one problem on rank 0. Collective."""
         contact = self._contact
         gathered = parallel.gather_rows(contact.comm, np.column_stack([closed, b]))
@@ -109,11 +111,11 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
             r[which] = parallel.on_root(contact.comm, lambda: complementarity.solve(H, gathered[which, 1]))
         return r[contact.mine]
 
-    def apply_impulse(self, r: NDArray, v: NDArray) -> None:
+    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """``v += factor M^-1 L^T r``."""
         self._contact.L.add_scaled_transpose(r, self._inverse, v)
 
-    def apply_friction(self, r: NDArray, v: NDArray, t: float) -> NDArray:
+    def apply_friction(self, r: FloatArray, v: FloatArray, t: float) -> FloatArray:
         """Compute Coulomb friction impulses and apply them to ``v``.
 
         With equal masses in all directions of a point the normal impulse does not change its tangential
@@ -158,13 +160,13 @@ class LumpedFrictionalDelassus(LumpedDelassus):
         assert integrator.contact is not None
         super().__init__(integrator.contact, integrator.system.inverse_mass, factor)
         self._r_t = np.zeros(integrator.contact.L.dofs.shape)
-        self._free: NDArray = np.zeros((0, 0))
+        self._free: FloatArray = np.zeros((0, 0))
         dofs, m = self._contact.L.dofs, self._inverse[self._contact.L.dofs]
         levers = self._contact.local_bases().shape[1] != dofs.shape[1]
         #: Mask of the points with equal masses in all directions: normal and tangential are not coupled.
         self._even = np.all(np.abs(m - m[:, :1]) <= 1e-12 * m[:, :1], axis=1) & (not levers)
 
-    def _solve_groups(self, which: NDArray, b: NDArray, r: NDArray) -> None:
+    def _solve_groups(self, which: IntArray, b: FloatArray, r: FloatArray) -> None:
         contact, free = self._contact, self._free
         frames, dofs = contact.local_bases(), contact.L.dofs
         free[:, 0], d = b, frames.shape[1]
@@ -183,7 +185,9 @@ class LumpedFrictionalDelassus(LumpedDelassus):
             r[group] = impulses[:, 0]
             self._r_t[group] = np.einsum("pj,pjk->pk", impulses[:, 1:], frames[group, 1:])
 
-    def solve(self, closed: NDArray, b: NDArray, v: NDArray | None = None, t: float = 0.0) -> NDArray:
+    def solve(
+        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
+    ) -> FloatArray:
         """See :class:`DelassusOperator`."""
         assert v is not None
         self._r_t[:] = 0.0
@@ -191,11 +195,11 @@ class LumpedFrictionalDelassus(LumpedDelassus):
         self._free = np.einsum("pdk,pk->pd", self._contact.local_bases(), relative)
         return super().solve(closed, b)
 
-    def compiled(self) -> NDArray:
+    def compiled(self) -> FloatArray:
         """None: see :meth:`LumpedDelassus.compiled`."""
         raise kernels.NotCompiled("normal and tangential impulses are coupled")
 
-    def apply_friction(self, r: NDArray, v: NDArray, t: float) -> NDArray:
+    def apply_friction(self, r: FloatArray, v: FloatArray, t: float) -> FloatArray:
         """See :meth:`LumpedDelassus.apply_friction`."""
         hit = np.flatnonzero(self._r_t.any(axis=1))
         dofs = self._contact.L.dofs[hit]
@@ -203,7 +207,7 @@ class LumpedFrictionalDelassus(LumpedDelassus):
         return self._r_t.copy()
 
 
-def _projected(vectors: NDArray, radius: NDArray) -> NDArray:
+def _projected(vectors: FloatArray, radius: FloatArray) -> FloatArray:
     """Projection of vectors, shape (p, k), on discs or balls of the given radii, shape (p,); in place."""
     length = np.linalg.norm(vectors, axis=1)
     outside = length > radius

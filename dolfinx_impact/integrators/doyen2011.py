@@ -28,7 +28,7 @@ HHT = {
     **BOTH,
 }
 NEWMARK = {**{name: HHT[name] for name in ("beta", "gamma")}, **BOTH}
-EPS = {"eps": Option(1e-4, "m/N", "compliance of a point of the penalty")}
+EPS = {"eps": Option(1e-4, "m/N", "compliance of a point of the penalty", interval="(0, inf)")}
 #: 6.1 and 6.2 close points below the obstacle, not those that touch it.
 BELOW = {
     "touching": Option(False, "-", "closed when g < -gap_tolerance", (False,)),
@@ -156,7 +156,7 @@ class DEP71(HHTNewmark):
     """
 
     equations = "7.1: Newmark, modified mass"
-    system: ModifiedMass  # type: ignore[assignment]
+    system: ModifiedMass
 
     def __init__(self, system: System, dt: float, contact: Contacts = None, **options: Any) -> None:
         contact = as_contact(contact)
@@ -233,7 +233,7 @@ class DEP42(Midpoint):
     order, conserves = "1", "it dissipates"
     options = {
         **fixed_restitution(0.0),
-        "theta": Option(0.6, "-", "weight of the end of the step, 0 to 1"),
+        "theta": Option(0.6, "-", "weight of the end of the step", interval="[0, 1]"),
         **BOTH,
     }
 

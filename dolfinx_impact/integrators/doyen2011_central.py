@@ -116,7 +116,7 @@ class DEP72(Central):
 
     equations = "7.2: semi-explicit, modified mass"
     law = StaticLevel
-    system: StaticContact  # type: ignore[assignment]
+    system: StaticContact
 
     def __init__(
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False

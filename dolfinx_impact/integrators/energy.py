@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, FloatArray
 from ..algebra import kernels
 from . import central_formulas as formulas
 
@@ -28,7 +28,7 @@ TERMS = (
 )
 
 
-def residual(energies: dict[str, NDArray]) -> NDArray:
+def residual(energies: dict[str, AnyArray]) -> FloatArray:
     """Residual of the energy balance, shape (n,) [J].
 
     Args:
@@ -36,7 +36,7 @@ def residual(energies: dict[str, NDArray]) -> NDArray:
     """
     e = energies
     total = e["kinetic"] + e["complementary"]
-    return (
+    residual: FloatArray = (
         total
         - total[0]
         + e["internal_work"]
@@ -45,6 +45,7 @@ def residual(energies: dict[str, NDArray]) -> NDArray:
         - e["contact"]
         - e["interface"]
     )
+    return residual
 
 
 class Sums(NamedTuple):
@@ -56,8 +57,8 @@ class Sums(NamedTuple):
             shape (4,).
     """
 
-    terms: NDArray
-    powers: NDArray
+    terms: FloatArray
+    powers: FloatArray
 
 
 class EnergyBalance:
@@ -101,17 +102,17 @@ class EnergyBalance:
         """
         raise ValueError(f"{type(self).__name__} does not support changes of the time step")
 
-    def state(self) -> dict[str, NDArray]:
+    def state(self) -> dict[str, AnyArray]:
         """Rank-local state for a restart (copies)."""
         return {name: np.array(getattr(self, name), dtype=np.float64) for name in self.state_names}
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, after :meth:`start` with the resumed integrator. Collective."""
         for name in self.state_names:
             value = np.array(state[name])
             setattr(self, name, value if value.ndim else float(value))
 
-    def terms(self) -> NDArray:
+    def terms(self) -> FloatArray:
         """Contributions of this rank to :data:`TERMS`, shape (8,) [J]."""
         return np.array([getattr(self, name) for name in TERMS])
 
@@ -198,7 +199,7 @@ class CentralDifferenceBalance(EnergyBalance):
         self.dissipated += rest - (self.kinetic + self.complementary - before)
         self._powers[3] = 0.0
 
-    def _read(self) -> NDArray:
+    def _read(self) -> FloatArray:
         """Evaluate the energies at t and the powers of the forces and impulses.
 
         Returns:
@@ -231,6 +232,6 @@ class CentralDifferenceBalance(EnergyBalance):
         self._powers = np.array([internal[1], external[1], damped[1], s.contact_work(s.v)])
         return np.array([internal[0], external[0], damped[0], s.contact_work(s.v_before)])
 
-    def _of(self, x: NDArray) -> NDArray:
+    def _of(self, x: FloatArray) -> FloatArray:
         """The entries over which sums run: the owned dofs."""
         return x[: self.integrator.system.owned]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments
+from .._types import AnyArray
 from ..algebra import complementarity
 from ..algebra.dense_solver import DenseSolver
 from ..contact.contact_set import Contacts
@@ -92,7 +92,7 @@ class CDLagrangeImplicit(CentralDifferences):
             f"is {change:.3g} m/s; take a smaller time step"
         )
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Integrator.resume`; forces depend on the mean velocity."""
         super().resume(state)
         if self.n > 0:

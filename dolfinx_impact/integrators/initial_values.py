@@ -8,16 +8,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from dolfinx import fem
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import arguments
+from .._types import FloatArray
 from ..systems.system import System
 
 #: Types of the initial fields in :meth:`.Integrator.start`.
-Initial: TypeAlias = ArrayLike | fem.Function | Callable[[NDArray], NDArray | Sequence[Any]]
+Initial: TypeAlias = ArrayLike | fem.Function | Callable[[FloatArray], FloatArray | Sequence[Any]]
 
 
-def initial_field(system: System, name: str, value: Initial) -> NDArray:
+def initial_field(system: System, name: str, value: Initial) -> FloatArray:
     """Values of all local dofs, shape (size,); zero at ghosts if an array does not have them.
 
     Args:
@@ -40,7 +41,7 @@ def initial_field(system: System, name: str, value: Initial) -> NDArray:
     return field
 
 
-def _from_array(system: System, name: str, value: Any) -> NDArray:
+def _from_array(system: System, name: str, value: Any) -> FloatArray:
     array, gdim = arguments.floats(value), _gdim(system)
     if array.ndim == 0:
         if not isinstance(value, numbers.Real) and np.isnan(array):
@@ -68,7 +69,7 @@ def _from_array(system: System, name: str, value: Any) -> NDArray:
     return out
 
 
-def _from_function(system: System, name: str, value: fem.Function) -> NDArray:
+def _from_function(system: System, name: str, value: fem.Function) -> FloatArray:
     space, other = getattr(system, "space", None), value.function_space
     if space is None:
         raise ValueError(f"{name} is a Function, but the system has no space: give {_alternatives(system)}")
@@ -81,7 +82,7 @@ def _from_function(system: System, name: str, value: fem.Function) -> NDArray:
     return np.array(value.x.array[: system.size], dtype=np.float64)
 
 
-def _from_callable(system: System, name: str, value: Callable[[NDArray], Any]) -> NDArray:
+def _from_callable(system: System, name: str, value: Callable[[FloatArray], Any]) -> FloatArray:
     x, gdim = getattr(system, "x", None), _gdim(system)
     if x is None:
         raise ValueError(
@@ -101,7 +102,7 @@ def _from_callable(system: System, name: str, value: Callable[[NDArray], Any]) -
     return _nodal(system, values.T)
 
 
-def _nodal(system: System, vectors: NDArray) -> NDArray:
+def _nodal(system: System, vectors: FloatArray) -> FloatArray:
     """Dofs, shape (size,), of a vector at all nodes or one per node; rotations are zero."""
     out = np.zeros((system.size // getattr(system, "block", 1), getattr(system, "block", 1)))
     out[:, : _gdim(system)] = vectors

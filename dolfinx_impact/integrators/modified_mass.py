@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from .. import parallel
+from .._types import FloatArray, Int64Array
 from ..algebra import complementarity
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
@@ -99,19 +99,19 @@ class ModifiedMass:
         """See :class:`.System`."""
         return self.base.until
 
-    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """See :meth:`.System.force`."""
         self.base.force(t, u, v, out)
 
-    def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def external(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """See :meth:`.System.external`."""
         self.base.external(t, u, v, out)
 
-    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """See :meth:`.System.damping`."""
         self.base.damping(t, u, v, out)
 
-    def stored_energy(self, u: NDArray) -> float:
+    def stored_energy(self, u: FloatArray) -> float:
         """See :meth:`.System.stored_energy`."""
         return self.base.stored_energy(u)
 
@@ -119,7 +119,7 @@ class ModifiedMass:
         """See :meth:`.System.rows`."""
         return self.base.rows()
 
-    def global_dofs(self) -> NDArray:
+    def global_dofs(self) -> Int64Array:
         """See :meth:`.System.global_dofs`."""
         return self.base.global_dofs()
 
@@ -136,7 +136,7 @@ class ModifiedMass:
         """Solves with ``M* + factor K``; without K the massless dofs of the solution are zero."""
         return self.base.implicit_solver(factor, mass, massless=self.massless)  # type: ignore[call-arg]
 
-    def settle(self, u: NDArray) -> None:
+    def settle(self, u: FloatArray) -> None:
         """Put the contact dofs of ``u`` to their static position ``Q(u_*)``, (117). Collective.
 
         ``K_cc u_c = F_c - K_c* u_* + L^T r,  0 <= g  _|_  r >= 0``.
@@ -145,7 +145,7 @@ class ModifiedMass:
         u[self.massless] = 0.0
         loads, offset = self._at_contact(u), parallel.gather_rows(comm, self._offset)
 
-        def solve() -> tuple[NDArray, NDArray]:
+        def solve() -> tuple[FloatArray, FloatArray]:
             r = complementarity.solve(H, offset + H @ loads)
             return r, H @ (loads + r)
 
@@ -153,7 +153,7 @@ class ModifiedMass:
         self.reaction[:] = r[self.contact.mine]
         u[self.massless] = self.sign * moved[self.contact.mine]
 
-    def _inverse_stiffness(self) -> NDArray:
+    def _inverse_stiffness(self) -> FloatArray:
         """``K_cc^-1`` over the points of all ranks, along their normals [m/N]. Collective."""
         comm, rest = self.contact.comm, np.zeros(self.base.size)
         free, columns = self._at_contact(rest), []
@@ -164,12 +164,12 @@ class ModifiedMass:
         K = np.array(columns).T
         return parallel.on_root(comm, lambda: np.asarray(linalg.inv((K + K.T) / 2)))
 
-    def _at_contact(self, u: NDArray) -> NDArray:
+    def _at_contact(self, u: FloatArray) -> FloatArray:
         """Forces of the system along the normals of the points of all ranks [N]. Collective."""
         self.base.force(0.0, u, u, self._f)
         return parallel.gather_rows(self.contact.comm, self.sign * self._f[self.massless])
 
-    def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
+    def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """``M* v``."""
         self._v[:] = v
         self._v[self.massless] = 0.0
@@ -184,7 +184,7 @@ class StaticContact(ModifiedMass):
     to zero, before it computes the forces.
     """
 
-    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Settle the contact dofs of ``u`` in place, then the forces there. Collective."""
         self.settle(u)
         v[self.massless] = 0.0
@@ -212,7 +212,7 @@ class StaticBalance(CentralDifferenceBalance):
         self.contact += 0.5 * float(moved @ (before[3] + now[3]))
         self._static = now
 
-    def _read_static(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    def _read_static(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Positions, internal forces, loads and contact forces at the massless dofs."""
         s, system = self.integrator, self.integrator.system
         at = system.massless
@@ -230,6 +230,7 @@ class StaticLevel:
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact
 
-    def impulses(self, s: Any, response: Any, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Any, response: Any, *, first: bool = False) -> FloatArray:
         """See :class:`~.contact_laws.Enforcement`."""
-        return s.dt * s.system.reaction
+        impulses: FloatArray = s.dt * s.system.reaction
+        return impulses

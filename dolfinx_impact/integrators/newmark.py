@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import parallel
 from .._deprecated import attributes_as_keywords
+from .._types import FloatArray
 from ..systems.system import System
 from .base import Integrator
 from .contact_laws import Enforcement
@@ -131,11 +131,11 @@ class Newmark(Integrator):
         if self.reset and self.contact is not None:
             self._reset_normal_motion()
 
-    def end_position(self) -> NDArray:
+    def end_position(self) -> FloatArray:
         """``u_{n+1}`` without contact [m]."""
         return self.u
 
-    def constrained(self, e: float) -> tuple[NDArray, float]:
+    def constrained(self, e: float) -> tuple[FloatArray, float]:
         """``u_{n+1}`` without contact, and its sensitivity to ``A^-1 L^T r`` [s]."""
         return self.u, self.dt / 2 if self.dissipative else self.beta * self.dt
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray, Forces
 from .energy import EnergyBalance
 
 
@@ -41,18 +41,19 @@ class OneStepBalance(EnergyBalance):
 
     def _contact_work(self) -> float:
         w = self._weight()
-        return self.integrator.contact_work((1 - w) * self._v + w * self.integrator.v_mean)
+        work: float = self.integrator.contact_work((1 - w) * self._v + w * self.integrator.v_mean)
+        return work
 
     def _weight(self) -> float:
         return 0.5
 
-    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+    def _acting(self, before: Forces, after: Forces) -> Forces:
         """Internal, external and damping forces that do the works of the step, shape (owned,) each [N]."""
         w = self._weight()
         mean = 0.5 * (before[0] + after[0])
         return mean, (1 - w) * before[1] + w * after[1], (1 - w) * before[2] + w * after[2]
 
-    def _forces(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    def _forces(self, t: float, u: FloatArray, v: FloatArray) -> Forces:
         """Internal, external and damping forces, shape (owned,) each [N]."""
         system, n = self.integrator.system, self.integrator.system.owned
         system.force(t, u, v, self._f)
@@ -61,7 +62,7 @@ class OneStepBalance(EnergyBalance):
         f, load, damp = self._f[:n], self._load[:n], self._damp[:n]
         return load - f - damp, load.copy(), damp.copy()
 
-    def _norm(self, v: NDArray) -> float:
+    def _norm(self, v: FloatArray) -> float:
         """``v.M v`` over the owned dofs."""
         n = self.integrator.system.owned
         self.integrator.system.mass_product(v, self.integrator.mass, self._Mv)
@@ -92,7 +93,7 @@ class ThetaBalance(OneStepBalance):
         super().__init__(integrator)
         self.closes = closes
 
-    def _acting(self, before: tuple, after: tuple) -> tuple[NDArray, NDArray, NDArray]:
+    def _acting(self, before: Forces, after: Forces) -> Forces:
         s = self.integrator
         point = s.force_point()
         if point is None:
@@ -102,7 +103,8 @@ class ThetaBalance(OneStepBalance):
         return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
 
     def _weight(self) -> float:
-        return self.integrator.theta
+        theta: float = self.integrator.theta
+        return theta
 
 
 class TrapezoidalBalance(OneStepBalance):
@@ -139,6 +141,6 @@ class NewmarkBalance(OneStepBalance):
         if s.contact is None:
             return 0.0
         r = s.r if s.dissipative else 0.5 * (self._r + s.r)
-        work = float(r @ s.contact.L(s.u - s.u_before)) / s.dt
+        work: float = float(r @ s.contact.L(s.u - s.u_before)) / s.dt
         self._r[:] = s.r
         return work

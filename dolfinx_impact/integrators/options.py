@@ -21,7 +21,7 @@ class Option:
     default: Any
     unit: str
     help: str
-    allowed: tuple = ()
+    allowed: tuple[Any, ...] = ()
     words: tuple[str, ...] = ()
     interval: str = ""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments
+from .._types import FloatArray
 from ..algebra import complementarity
 from ..contact.contact_set import Contacts, as_contact
 from .contact_laws import FreeEnd
@@ -48,13 +48,14 @@ class Penalty:
 class ExplicitPenalty(Penalty):
     """``r = h R(g(u_n))``: explicit penalty, Discretization 5.3."""
 
-    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> NDArray:
+    def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> FloatArray:
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
         t, u = s.contact_point()
         gap = self.contact.evaluate(u, t)  # (85)
-        return s.dt / self.eps * np.maximum(-gap, 0.0)
+        impulses: FloatArray = s.dt / self.eps * np.maximum(-gap, 0.0)
+        return impulses
 
 
 class ImplicitPenalty(Penalty):
@@ -64,7 +65,7 @@ class ImplicitPenalty(Penalty):
     g_free / s >= 0`` with the sensitivity s [s] of the gap to the velocity ``H r``.
     """
 
-    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
+    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> FloatArray:
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:
             return np.zeros(0)
@@ -73,10 +74,11 @@ class ImplicitPenalty(Penalty):
         gap = self.contact.gap(free, s.t)
         regularisation = self.eps / (s.dt * reach)  # r = h R(g'), (77)
 
-        def law(H: NDArray, b: NDArray) -> NDArray:
+        def law(H: FloatArray, b: FloatArray) -> FloatArray:
             return complementarity.solve(H + regularisation * np.eye(len(H)), b)
 
-        return response.solve_by(law, np.ones(gap.size, dtype=bool), gap / reach)
+        impulses: FloatArray = response.solve_by(law, np.ones(gap.size, dtype=bool), gap / reach)
+        return impulses
 
 
 class EnergyConservingPenalty(Penalty):
@@ -85,7 +87,7 @@ class EnergyConservingPenalty(Penalty):
     The work of the contact forces in a step is minus the change of the penalty energy V: energy is conserved.
     """
 
-    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> NDArray:
+    def impulses(self, s: FreeEnd, response: Any, *, first: bool = False) -> FloatArray:
         """See :class:`~.contact_laws.Enforcement`."""
         contact, h, eps = self.contact, s.dt, self.eps
         if contact is None:
@@ -93,14 +95,15 @@ class EnergyConservingPenalty(Penalty):
         before = contact.gap(s.u_before, s.t - h)  # type: ignore[attr-defined]
         free, reach = s.constrained(0.0)
 
-        def law(H: NDArray, free: NDArray, before: NDArray) -> NDArray:
+        def law(H: FloatArray, free: FloatArray, before: FloatArray) -> FloatArray:
             return h * _mean_forces(reach * h * H, free, before, eps)
 
         all_points = np.ones(before.size, dtype=bool)
-        return response.solve_by(law, all_points, contact.gap(free, s.t), before)
+        impulses: FloatArray = response.solve_by(law, all_points, contact.gap(free, s.t), before)
+        return impulses
 
 
-def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDArray:
+def _mean_forces(D: FloatArray, free: FloatArray, before: FloatArray, eps: float) -> FloatArray:
     """Forces R with ``g' = free + D R``, R the mean force of each point between g and g', shape (p,) [N].
 
     Nonlinear Gauss-Seidel with a closed-form solution per point (the problem minimises a convex energy),
@@ -115,7 +118,7 @@ def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDAr
     Raises:
         NotConverged: A residual above 1e-11 of the largest force.
     """
-    R: NDArray = np.zeros(free.size)
+    R: FloatArray = np.zeros(free.size)
     for _ in range(_SWEEPS):
         for i in range(R.size):
             alone = free[i] + D[i] @ R - D[i, i] * R[i]
@@ -141,7 +144,7 @@ def _mean_forces(D: NDArray, free: NDArray, before: NDArray, eps: float) -> NDAr
     return best
 
 
-def _residual(D: NDArray, free: NDArray, before: NDArray, eps: float, R: NDArray) -> float:
+def _residual(D: FloatArray, free: FloatArray, before: FloatArray, eps: float, R: FloatArray) -> float:
     """Largest residual of a force over ``1 + D_ii |dR/dg'|``, the amplification of round-off [N]."""
     worst = 0.0
     for i, x in enumerate(free + D @ R):
@@ -175,7 +178,8 @@ def _end_gap(g: float, f: float, q: float) -> float:
         # (1 + q) x^2 - (f + g) x + f g = 0: the negative root, without cancellation where f + g > 0
         root = np.sqrt((f - g) ** 2 - 4 * q * f * g)
         if f + g > 0.0:
-            return 2 * f * g / (f + g + root)
+            mean: float = 2 * f * g / (f + g + root)
+            return mean
         return float((f + g - root) / (2 * (1 + q)))
     closed = (f - q * g) / (1 + q)
     return closed if closed < 0.0 else float((f + g + np.sqrt((f - g) ** 2 + 4 * q * g * g)) / 2)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from .delassus import factorised_delassus
 
 
@@ -54,6 +54,6 @@ class FactorisedThetaStep:
     def force_point(self) -> None:
         """None: the mean of the forces at both ends is the force at the mean."""
 
-    def reactions(self) -> NDArray:
+    def reactions(self) -> FloatArray:
         """No dof has a prescribed motion, shape (0,) [N]."""
         return np.zeros(0)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._deprecated import attributes_as_keywords
+from .._types import FloatArray
 from ..systems.system import PointMasses, System
 from .base import Integrator
 from .contact_laws import Enforcement, VelocityLevel
@@ -105,25 +105,25 @@ class ThetaMethod(Integrator):
         self.step_solver.solve()  # v_{n+1} and r, (33) or (38)
         self.step_solver.update()  # u_{n+1}
 
-    def reactions(self) -> NDArray:
+    def reactions(self) -> FloatArray:
         """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
         return self.step_solver.reactions()
 
-    def contact_point(self) -> tuple[float, NDArray]:
+    def contact_point(self) -> tuple[float, FloatArray]:
         """Time [s] and value [m] of the forecast ``u_n + forecast h v_n``; overwritten by the next call."""
         np.multiply(self.v_before, self.forecast * self.dt, out=self._forecast_u)
         self._forecast_u += self.u_before
         return self.t - (1 - self.forecast) * self.dt, self._forecast_u
 
-    def end_position(self) -> NDArray:
+    def end_position(self) -> FloatArray:
         """``u_{n+1}`` without contact [m]."""
         return self.u_before + self.dt * ((1 - self.theta) * self.v_before + self.theta * self.v)
 
-    def constrained(self, e: float) -> tuple[NDArray, float]:
+    def constrained(self, e: float) -> tuple[FloatArray, float]:
         """``u_{n+1}`` without contact, and ``theta h``."""
         return self.end_position(), self.theta * self.dt
 
-    def force_point(self) -> tuple[float, NDArray, NDArray] | None:
+    def force_point(self) -> tuple[float, FloatArray, FloatArray] | None:
         """Time, position and velocity of the force in F_theta; None where that is the mean of both ends."""
         return self.step_solver.force_point() if self.midpoint else None
 

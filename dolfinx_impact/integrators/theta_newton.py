@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import FloatArray
 from ..algebra import complementarity
 from ..algebra.sparse_solver import LinearSolverFailed
 from .delassus import FactorisedDelassus, factorised_delassus
@@ -55,7 +55,7 @@ class NewtonThetaStep:
             raise ValueError("the impulse of a decoupled step acts through the lumped mass: mass='lumped'")
         self._inside_out = False
 
-    def force_point(self) -> tuple[float, NDArray, NDArray]:
+    def force_point(self) -> tuple[float, FloatArray, FloatArray]:
         """Time, position and velocity at which the unknown force of the step is evaluated."""
         s, h, theta = self._scheme, self._scheme.dt, self._scheme.theta
         u = s.u_before + h * ((1 - theta) * s.v_before + theta * s.v)
@@ -139,9 +139,10 @@ class NewtonThetaStep:
                 )
         return True
 
-    def reactions(self) -> NDArray:
+    def reactions(self) -> FloatArray:
         """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
-        return self._reactions / self._scheme.dt
+        reactions: FloatArray = self._reactions / self._scheme.dt
+        return reactions
 
     def _solve_linearised(self) -> None:
         """Velocity and impulses of the step linearised at the present velocity."""
@@ -198,7 +199,7 @@ class NewtonThetaStep:
         norm = parallel.total(s.system.comm, float(weighted @ weighted)) ** 0.5
         return norm if np.isfinite(norm) and not self._inside_out else np.inf
 
-    def _inverted(self, u: NDArray) -> bool:
+    def _inverted(self, u: FloatArray) -> bool:
         """Whether an element of a body is inverted at ``u``, which some laws allow. Collective."""
         body = self._scheme.system
         return hasattr(body, "deformation") and not body.linear and bool(body.deformation.inside_out(u))
@@ -210,5 +211,5 @@ class NewtonThetaStep:
         largest = self._largest(np.abs(s.u_before[: s.system.owned]))
         return float(4 * np.finfo(np.float64).eps * largest / weight)
 
-    def _largest(self, values: NDArray) -> float:
+    def _largest(self, values: FloatArray) -> float:
         return parallel.largest(self._scheme.system.comm, values)

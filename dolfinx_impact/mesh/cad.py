@@ -146,7 +146,8 @@ def _one_solid(gmsh: Any) -> int:
     loose = [surface for surface in surfaces if surface not in skin]
     if loose:
         raise _Refused(f"holds loose surfaces ({len(loose)}) beside its solid: a part is one solid alone")
-    return solids[0][1]
+    volume: int = solids[0][1]
+    return volume
 
 
 def _length_in_mm(gmsh: Any, solid: int, size: float) -> float:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import _compat, arguments, parallel
+from .._types import Int32Array, IntArray
 from . import cad
 
 _PREFIX = "Parameters/"
@@ -35,7 +35,7 @@ class NamedMesh:
     facet_tags: Any
     names: Mapping[str, tuple[int, int]]
 
-    def facets(self, name: str) -> NDArray[np.int32]:
+    def facets(self, name: str) -> Int32Array:
         """Local facets, ghosts included, of the part ``name``. Collective.
 
         Raises:
@@ -43,7 +43,7 @@ class NamedMesh:
         """
         return self._tagged("facets", self.facet_tags, self.mesh.topology.dim - 1, name)
 
-    def cells(self, name: str) -> NDArray[np.int32]:
+    def cells(self, name: str) -> Int32Array:
         """Local cells, ghosts included, of the part ``name``. Collective.
 
         Raises:
@@ -51,12 +51,13 @@ class NamedMesh:
         """
         return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
 
-    def _tagged(self, kind: str, tags: Any, dim: int, name: str) -> NDArray[np.int32]:
+    def _tagged(self, kind: str, tags: Any, dim: int, name: str) -> Int32Array:
         known = sorted(n for n, (d, _) in self.names.items() if d == dim)
         if not isinstance(name, str) or name not in known or tags is None:
             hint = arguments.nearest(name, known) if isinstance(name, str) else "tags go by their names; "
             raise ValueError(f"no {kind} are named {name!r} in the mesh; {hint}named are: {known or 'none'}")
-        return tags.find(self.names[name][1])
+        found: Int32Array = tags.find(self.names[name][1])
+        return found
 
 
 def bare_mesh(given: NamedMesh | dmesh.Mesh) -> dmesh.Mesh:
@@ -250,19 +251,23 @@ class _Copy:
         return list(self._groups)
 
     def getPhysicalName(self, dim: int, tag: int) -> str:
-        return self._groups[dim, tag][0]
+        name: str = self._groups[dim, tag][0]
+        return name
 
-    def getEntitiesForPhysicalGroup(self, dim: int, tag: int) -> NDArray:
-        return self._groups[dim, tag][1]
+    def getEntitiesForPhysicalGroup(self, dim: int, tag: int) -> IntArray:
+        entities: IntArray = self._groups[dim, tag][1]
+        return entities
 
-    def getNodes(self) -> tuple:
+    def getNodes(self) -> tuple[Any, ...]:
         return tuple(part.copy() for part in self._nodes)
 
-    def getElements(self, dim: int, tag: int = -1) -> tuple:
-        return self._elements[dim, tag]
+    def getElements(self, dim: int, tag: int = -1) -> tuple[Any, ...]:
+        elements: tuple[Any, ...] = self._elements[dim, tag]
+        return elements
 
-    def getElementProperties(self, kind: int) -> tuple:
-        return self._properties[kind]
+    def getElementProperties(self, kind: int) -> tuple[Any, ...]:
+        properties: tuple[Any, ...] = self._properties[kind]
+        return properties
 
 
 def _physical_names(model: Any) -> dict[str, tuple[int, int]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from dolfinx import mesh as dmesh
-from numpy.typing import NDArray
 
 from .. import _compat, parallel
+from .._types import FloatArray, IntArray
 
 _FLAT = 1e-10  # of the product of the edge lengths at a corner
 
 
-def refuse_inverted(mesh: dmesh.Mesh, cells: NDArray | None = None) -> None:
+def refuse_inverted(mesh: dmesh.Mesh, cells: IntArray | None = None) -> None:
     """Raise a ValueError on all ranks where a cell has no volume or is inverted. Collective.
 
     DOLFINx integrates with the absolute value of the Jacobian determinant, so that such cells silently give
@@ -50,7 +50,7 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: NDArray | None = None) -> None:
     parallel.agree(mesh.comm, error)
 
 
-def _corner_volumes(corners: NDArray, simplex: bool) -> NDArray:
+def _corner_volumes(corners: FloatArray, simplex: bool) -> FloatArray:
     """Determinants of the edges at the corners over the product of their lengths, shape (cells, corners).
 
     One corner of a simplex, all corners of quadrilaterals and hexahedra.
@@ -66,7 +66,7 @@ def _corner_volumes(corners: NDArray, simplex: bool) -> NDArray:
     return np.column_stack(columns)
 
 
-def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
+def _folded_facets(mesh: dmesh.Mesh, cells: IntArray, count: int) -> FloatArray:
     """Midpoints of facets whose two cells lie on the same side, shape (k, tdim) [m].
 
     Args:
@@ -91,14 +91,19 @@ def _folded_facets(mesh: dmesh.Mesh, cells: NDArray, count: int) -> NDArray:
     middle = x[_compat.geometry_dofmap(mesh)[:, :count]].mean(axis=1)
     center, normal = corners.mean(axis=1), _normals(corners)
     sides = [np.einsum("fi,fi->f", normal, middle[pairs[:, i]] - center) for i in (0, 1)]
-    return center[sides[0] * sides[1] >= 0]
+    folded: FloatArray = center[sides[0] * sides[1] >= 0]
+    return folded
 
 
-def _normals(corners: NDArray) -> NDArray:
+def _normals(corners: FloatArray) -> FloatArray:
     """Normals of facets from their corners, not normalised, shape (k, tdim); quadrilaterals: by diagonals."""
     if corners.shape[2] == 2:
         edge = corners[:, 1] - corners[:, 0]
         return np.column_stack([-edge[:, 1], edge[:, 0]])
     if corners.shape[1] == 4:
-        return np.cross(corners[:, 3] - corners[:, 0], corners[:, 2] - corners[:, 1])
-    return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        return np.asarray(
+            np.cross(corners[:, 3] - corners[:, 0], corners[:, 2] - corners[:, 1]), dtype=np.float64
+        )
+    return np.asarray(
+        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), dtype=np.float64
+    )

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from dolfinx import fem
-from numpy.typing import NDArray
 
 from .. import _compat, parallel
+from .._types import AnyArray, FloatArray
 from ..algebra.operators import SharedSparseRows
 from ..contact.base import Contact
 from ..integrators.base import Integrator
@@ -89,7 +89,7 @@ class FieldWriter(Observer):
         if self.path.suffix == ".bp" and not _compat.has_adios2():
             raise ImportError(f"{str(path)!r}: this DOLFINx was built without ADIOS2, take .xdmf instead")
         self._integrator: Integrator | None = None
-        self._state: dict[str, NDArray] = {}
+        self._state: dict[str, AnyArray] = {}
         self._count = self._sampled = self._multiple = 0
         self._begun = self._t = 0.0
         self._samples: _Samples
@@ -164,7 +164,7 @@ class FieldWriter(Observer):
 
     # -- checkpoints
 
-    def state(self) -> dict[str, NDArray]:
+    def state(self) -> dict[str, AnyArray]:
         """Schedule and summed impulses, replicated and independent of the number of ranks. Collective."""
         schedule = {
             "count": self._count,
@@ -175,7 +175,7 @@ class FieldWriter(Observer):
         }
         return {**{name: np.array(value) for name, value in schedule.items()}, **self._samples.impulses()}
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, before :meth:`begin`.
 
         Raises:
@@ -241,7 +241,7 @@ class _Samples:
         chosen = [name for name in names if solid or name != "stress"]
         if not chosen:
             raise ValueError("a Frame has no stress to show: name other fields")
-        element: tuple = ("Lagrange", body.degree)
+        element: tuple[Any, ...] = ("Lagrange", body.degree)
         spaces = {
             False: fem.functionspace(self.mesh, element),
             True: fem.functionspace(self.mesh, (*element, (3,))),
@@ -276,7 +276,7 @@ class _Samples:
         """Set the sums to zero."""
         self._normal[:], self._tangential[:] = 0.0, 0.0
 
-    def impulses(self) -> dict[str, NDArray]:
+    def impulses(self) -> dict[str, FloatArray]:
         """Summed impulses of all contact points in their global order, replicated [N s]. Collective."""
         sums = {"normal": self._normal, "tangential": self._tangential}
         if self._contact is None:
@@ -287,7 +287,7 @@ class _Samples:
             sums[name] = gathered[order] if len(gathered) else gathered.copy()
         return sums
 
-    def take_impulses(self, normal: NDArray, tangential: NDArray) -> None:
+    def take_impulses(self, normal: FloatArray, tangential: FloatArray) -> None:
         """Restore the sums of :meth:`impulses`. Collective."""
         contact, stored = self._contact, (normal, tangential)
         total = contact.total if contact else 0
@@ -309,7 +309,7 @@ class _Samples:
     def fill(self) -> None:
         """Update the functions to the values at ``t``. Collective."""
         s = self._s
-        evaluations: dict[str, Callable[[], NDArray]] = {
+        evaluations: dict[str, Callable[[], FloatArray]] = {
             "displacement": lambda: self._at_nodes(s.u),
             "velocity": lambda: self._at_nodes(s.v_mean),
             "stress": self._stress,
@@ -323,17 +323,17 @@ class _Samples:
             target[:owned, :width] = values[:owned].reshape(owned, width)
             function.x.scatter_forward()
 
-    def _split(self, x: NDArray) -> list[NDArray]:
+    def _split(self, x: FloatArray) -> list[FloatArray]:
         system = self._s.system
         return list(system.split(x)) if isinstance(system, Divided) else [x]
 
-    def _at_nodes(self, x: NDArray) -> NDArray:
+    def _at_nodes(self, x: FloatArray) -> FloatArray:
         """Displacements or velocities of the owned nodes, shape (owned nodes, gdim)."""
         body, gdim = self._bodies[0], self.mesh.geometry.dim
         parts = [each[: body.owned].reshape(-1, body.block)[:, :gdim] for each in self._split(x)]
         return parts[0] if len(parts) == 1 else np.where(self._first[:, None], parts[0], parts[1])
 
-    def _stress(self) -> NDArray:
+    def _stress(self) -> FloatArray:
         values = [stress(u) for stress, u in zip(self._stresses, self._split(self._s.u))]
         if len(values) == 1:
             return values[0]
@@ -341,7 +341,7 @@ class _Samples:
         total = volumes[0] + volumes[1]
         return sum(a * b for a, b in zip(values, volumes)) / np.where(total > 0, total, 1.0)  # type: ignore
 
-    def _impulse(self) -> NDArray:
+    def _impulse(self) -> FloatArray:
         body, out, contact = self._bodies[0], np.zeros(self._bodies[0].size), self._contact
         if contact is not None:
             if self._fixed:
@@ -352,8 +352,8 @@ class _Samples:
                 np.add.at(out, contact.L.dofs, self._tangential)
         return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
 
-    def _gap(self) -> NDArray:
-        smallest: NDArray = np.full(self.nodes, np.nan)
+    def _gap(self) -> FloatArray:
+        smallest: FloatArray = np.full(self.nodes, np.nan)
         if self._contact is not None:
             rows, gap = self._contact.L, self._s.gap()
             if isinstance(rows, SharedSparseRows):

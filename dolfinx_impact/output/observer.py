@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
-from numpy.typing import NDArray
-
+from .._types import AnyArray
 from ..integrators.base import Integrator
 from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import Steps
@@ -74,11 +73,11 @@ class Observer:
         ranks, which may have occurred on one of them only. After an error, exceptions of ``end`` are dropped.
         """
 
-    def state(self) -> dict[str, NDArray]:
+    def state(self) -> dict[str, AnyArray]:
         """Arrays by name for a restart, replicated and independent of the number of ranks."""
         return {}
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, before :meth:`begin`; the integrator is resumed already.
 
         Args:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray
 from .atomic_file import write_whole
 
 #: Part of the largest energy, or of the approach in a step, below which a value is not reported.
@@ -19,7 +19,7 @@ _SMALL_ROTATION = 0.1
 _MANY_STEPS = 10
 
 
-class Result(Mapping[str, NDArray]):
+class Result(Mapping[str, AnyArray]):
     """Recorded arrays of a run by name, replicated.
 
     For n samples, k recorded dofs and p contact points, in SI units:
@@ -71,7 +71,7 @@ class Result(Mapping[str, NDArray]):
             return repr(self)
         return "\n".join(filter(None, [self.summary(), self.about, repr(self)]))
 
-    def __getitem__(self, name: str) -> NDArray:
+    def __getitem__(self, name: str) -> AnyArray:
         try:
             return self._arrays[name]
         except KeyError:
@@ -175,7 +175,7 @@ class Result(Mapping[str, NDArray]):
         return text
 
 
-def internal_difference(result: Mapping[str, NDArray]) -> float:
+def internal_difference(result: Mapping[str, AnyArray]) -> float:
     """Largest difference between internal work and change of stored energy, over the largest energy.
 
     Round-off for linear bodies. For nonlinear ones the discrete work of the internal forces differs from the
@@ -187,11 +187,11 @@ def internal_difference(result: Mapping[str, NDArray]) -> float:
     return difference / largest if largest > 0 else 0.0
 
 
-def _largest_energy(result: Mapping[str, NDArray]) -> float:
+def _largest_energy(result: Mapping[str, AnyArray]) -> float:
     return max(float(np.max(np.abs(result[name]))) for name in ("kinetic", "internal", "external"))
 
 
-def relative_residual(result: Mapping[str, NDArray]) -> float:
+def relative_residual(result: Mapping[str, AnyArray]) -> float:
     """Largest residual of the energy balance over the largest energy of the run."""
     largest = _largest_energy(result)
     worst = float(np.max(np.abs(result["residual"])))

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import ufl
 from dolfinx import fem, la
-from numpy.typing import NDArray
 from ufl.algorithms import extract_coefficients
 
 from .. import _compat
+from .._types import FloatArray, Int32Array, IntArray
 from ..materials import StVenantKirchhoff, kinematics
 from ..materials.law import THIN, constants_of
 from ..materials.reduced_dimension import Thin
@@ -65,7 +65,7 @@ class VonMises:
         self.volume = self._sums.array.copy()
         self._inverse = np.divide(1.0, self.volume, out=np.zeros_like(self.volume), where=self.volume > 0)
 
-    def __call__(self, u: NDArray) -> NDArray:
+    def __call__(self, u: FloatArray) -> FloatArray:
         """Von Mises stress at ``u``, shape (local nodes,) [Pa], with updated ghosts. Collective.
 
         It is 0 at nodes without cells of the body.
@@ -77,7 +77,8 @@ class VonMises:
         self._u.x.array[:owned] = u[:owned]
         self._u.x.scatter_forward()
         self._add(lambda expression, cells, values: expression.eval(self._mesh, cells, values))
-        return self._sums.array * self._inverse
+        stress: FloatArray = self._sums.array * self._inverse
+        return stress
 
     def _add(self, evaluate: Any) -> None:
         """Sum cell values, weighted by the volumes of the cells, into the nodes."""
@@ -142,20 +143,21 @@ def _von_mises(sigma: Any) -> Any:
     return ufl.sqrt(1.5 * ufl.inner(deviator, deviator))
 
 
-def _cells_of_materials(solid: Solid) -> list[NDArray]:
+def _cells_of_materials(solid: Solid) -> list[Int32Array]:
     """Owned cells of each material, in the order of ``solid.materials``. Collective."""
     local = solid.mesh.topology.index_map(solid.mesh.topology.dim).size_local
     mappings = [each for each in (solid.law, solid.density) if isinstance(each, Mapping)]
     if mappings:
-        regions = [solid.named.cells(name) for name in sorted(set().union(*mappings))]
+        regions: list[IntArray] = [solid.named.cells(name) for name in sorted(set().union(*mappings))]
     else:
         regions = [np.arange(local) if solid.cells is None else solid.cells]
     return [np.unique(cells[cells < local]).astype(np.int32) for cells in regions]
 
 
-def _cell_volumes(solid: Solid) -> NDArray:
+def _cell_volumes(solid: Solid) -> FloatArray:
     """Undeformed volumes of owned cells of the body, 0 for other cells, shape (cells,) [m3]. Collective."""
     space = fem.functionspace(solid.mesh, ("DG", 0))
     weight = kinematics.thickness(solid.mesh, solid.hypothesis, solid.cross_section)
     volumes = fem.assemble_vector(fem.form(weight * ufl.TestFunction(space) * solid.dx))
-    return volumes.array[np.asarray(space.dofmap.list)[:, 0]]
+    found: FloatArray = volumes.array[np.asarray(space.dofmap.list)[:, 0]]
+    return found

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..contact.obstacles import MovingObstacle, Obstacle
 from .marks import grid_lines, outline, shadow
 from .skin import in_space
@@ -55,10 +55,10 @@ class Backdrop:
     def __init__(
         self,
         obstacle: Obstacle,
-        corners: NDArray,
+        corners: FloatArray,
         times: Sequence[float],
         *,
-        back: NDArray,
+        back: FloatArray,
         cells: int,
         away: float,
     ) -> None:
@@ -90,7 +90,7 @@ class Backdrop:
         seen = [facing(moved(at_rest, rigid, t), self._back) for t in times]
         return [Place(t, each, outline(each), None) for t, each in zip(times, seen)]
 
-    def points(self) -> list[NDArray]:
+    def points(self) -> list[FloatArray]:
         """Points of the surfaces at the moments, shape (n, 3) each [m]."""
         return [np.asarray(place.seen.points) for place in self.places]
 
@@ -141,7 +141,7 @@ class Backdrop:
         """Outline at the first moment, including the cuts by the box: a plane has no other edges."""
         return outline(self.places[0].seen)
 
-    def pace(self, i: int) -> tuple[NDArray, NDArray, float] | None:
+    def pace(self, i: int) -> tuple[FloatArray, FloatArray, float] | None:
         """A visible point of largest speed [m], its velocity, and the largest speed of all moments [m/s].
 
         None where the obstacle does not move.
@@ -151,7 +151,7 @@ class Backdrop:
         point, velocity = self._pace(i)
         return (point, velocity, self._fastest) if np.linalg.norm(velocity) > 1e-3 * self._fastest else None
 
-    def _pace(self, i: int) -> tuple[NDArray, NDArray]:
+    def _pace(self, i: int) -> tuple[FloatArray, FloatArray]:
         """The leftmost of the fastest visible points [m] and its velocity [m/s]; zeros at rest."""
         place = self.places[i]
         if not (self._obstacle.moving and place.seen.n_points):
@@ -165,7 +165,7 @@ class Backdrop:
         return x[chosen], v[chosen]
 
 
-def _small_rigid(obstacle: Obstacle, corners: NDArray) -> MovingObstacle | None:
+def _small_rigid(obstacle: Obstacle, corners: FloatArray) -> MovingObstacle | None:
     """The obstacle if it is moved rigidly and at most twice as large as the box; None otherwise."""
     if not isinstance(obstacle, MovingObstacle) or obstacle.obstacle.moving:
         return None
@@ -173,7 +173,7 @@ def _small_rigid(obstacle: Obstacle, corners: NDArray) -> MovingObstacle | None:
     return obstacle if size <= 2 * np.max(np.diff(corners, axis=0)) else None
 
 
-def _shifted(mesh: Any, shift: NDArray) -> Any:
+def _shifted(mesh: Any, shift: FloatArray) -> Any:
     copy = mesh.copy()
     if copy.n_points:
         copy.points = np.asarray(copy.points) + shift

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import parallel
+from .._types import AnyArray, FloatArray
 from ..contact.contact_set import Contacts, as_contact
 from ..contact.obstacles import Obstacle
 from ..systems.solid import Solid
@@ -140,7 +141,7 @@ def animate(
 
 def _scene(parts: Parts, plane: Plane | None, shots: Sequence[Shot], wanted: Wanted) -> Scene:
     shape, gdim = wanted.shape, parts.gdim
-    corners: NDArray = np.zeros((2, gdim))
+    corners: FloatArray = np.zeros((2, gdim))
     away = 0.0
     if shape is not None:
         corners = _box(shots, shape) if wanted.box is None else corners_of_box(gdim, *wanted.box)
@@ -155,7 +156,7 @@ def _scene(parts: Parts, plane: Plane | None, shots: Sequence[Shot], wanted: Wan
     return Scene(look, colors, Body(parts, plane), shots)
 
 
-def _box(shots: Sequence[Shot], shape: Obstacle) -> NDArray:
+def _box(shots: Sequence[Shot], shape: Obstacle) -> FloatArray:
     """Box around the region that the body passes and an obstacle of similar size, shape (2, gdim) [m]."""
     low = np.min([shot.points.min(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
     high = np.max([shot.points.max(axis=0) for shot in shots], axis=0)[: shape.gdim].astype(float)
@@ -181,7 +182,8 @@ def _columns(count: int, ratio: float) -> int:
 
     def penalty(columns: int) -> float:
         rows = -(-count // columns)
-        return abs(np.log(columns * ratio / rows / 1.8)) + (rows * columns - count) / count
+        misfit: float = abs(np.log(columns * ratio / rows / 1.8)) + (rows * columns - count) / count
+        return misfit
 
     return min(range(1, min(count, 4) + 1), key=penalty)
 
@@ -227,7 +229,7 @@ def _draw_film(path: str | Path, scene: Scene, shots: Sequence[Shot], pause: flo
     scene.add_colorbar(figure, levels=LEVELS, cax=bar)
     figure.text(8 / size[0], 1 - 18 / size[1], title, fontsize=11)
     clock = figure.text(8 / size[0], 1 - (above - 8) / size[1], "", fontsize=10, family="monospace")
-    pictures: list[NDArray] = []
+    pictures: list[AnyArray] = []
     arrows: list[Any] = []
     shown = None
     for i, (image, shot) in enumerate(zip(scene.images(sharp=1), shots)):

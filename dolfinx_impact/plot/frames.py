@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import AnyArray, FloatArray, IntArray
 from ..contact.base import Contact
 from ..systems.frame import Frame
 from .drawing import load_pyvista, pyplot, round_down
@@ -106,13 +106,13 @@ class Scene:
         middle = self._corner + np.array([width, -self.size[1]]) / (2 * self._scale)
         self._focus = middle @ self.view[:2]
 
-    def pixels(self, points: NDArray) -> NDArray:
+    def pixels(self, points: FloatArray) -> FloatArray:
         """Pixel coordinates from the upper left corner, shape (n, 2), of points, shape (n, 3) [m]."""
         return np.asarray((points @ self.view[:2].T - self._corner) * [self._scale, -self._scale])
 
     # -- drawing
 
-    def images(self, displacements: NDArray, gaps: NDArray) -> list[NDArray]:
+    def images(self, displacements: FloatArray, gaps: FloatArray) -> list[AnyArray]:
         """One picture per state, shape (height, width, 3) each.
 
         Args:
@@ -134,8 +134,8 @@ class Scene:
         self._set_camera(plotter)
         self._add_static_parts(plotter, pyvista)
         images = []
-        for u, gap in zip(displacements, gaps):
-            self._add_state(plotter, pyvista, u, gap)
+        for i in range(len(displacements)):
+            self._add_state(plotter, pyvista, displacements[i], gaps[i])
             plotter.render()
             sharp = np.asarray(plotter.screenshot(return_img=True), dtype=np.uint16)[..., :3]
             four = sharp[::2, ::2] + sharp[1::2, ::2] + sharp[::2, 1::2] + sharp[1::2, 1::2]
@@ -163,7 +163,7 @@ class Scene:
             cone = pyvista.Cone(center=below, direction=(0, 0, 1), height=height, radius=0.6 * height)
             plotter.add_mesh(cone, color="#777777")
 
-    def _add_state(self, plotter: Any, pyvista: Any, u: NDArray, gap: NDArray) -> None:
+    def _add_state(self, plotter: Any, pyvista: Any, u: FloatArray, gap: FloatArray) -> None:
         """Tubes, and a ball at every contact point; they replace those of the previous state."""
         x = self._x + self.magnify * u
         for name, tube in self.tubes.items():
@@ -201,7 +201,7 @@ class Scene:
         lifted = [f"{name} drawn {t.lift:g} m higher" for name, t in self.tubes.items() if t.lift]
         axes.text(*(ends.mean(axis=0) + [10, 0]), "\n".join([scale, *lifted]), va="center", **text)
 
-    def _arrow(self, axes: Any, foot: NDArray, tip: NDArray, name: str, text: dict[str, Any]) -> None:
+    def _arrow(self, axes: Any, foot: FloatArray, tip: FloatArray, name: str, text: dict[str, Any]) -> None:
         ends = self.pixels(np.array([foot, tip]))
         axes.annotate("", ends[1], ends[0], arrowprops={"arrowstyle": "-|>", "color": "0.15", "shrinkA": 0})
         arrow = ends[1] - ends[0]
@@ -223,8 +223,8 @@ class Scene:
 def strip(
     path: str | Path,
     scene: Scene,
-    displacements: NDArray,
-    gaps: NDArray,
+    displacements: FloatArray,
+    gaps: FloatArray,
     titles: Sequence[str],
     *,
     title: str = "",
@@ -247,7 +247,12 @@ def strip(
 
 
 def _strip(
-    path: str | Path, scene: Scene, displacements: NDArray, gaps: NDArray, titles: Sequence[str], title: str
+    path: str | Path,
+    scene: Scene,
+    displacements: FloatArray,
+    gaps: FloatArray,
+    titles: Sequence[str],
+    title: str,
 ) -> None:
     plt, images = pyplot(), scene.images(displacements, gaps)
     rows, aspect = -(-len(images) // 2), scene.size[1] / scene.size[0]
@@ -269,11 +274,11 @@ def _strip(
 def film(
     path: str | Path,
     scene: Scene,
-    t: NDArray,
-    displacements: NDArray,
-    gaps: NDArray,
+    t: FloatArray,
+    displacements: FloatArray,
+    gaps: FloatArray,
     *,
-    curves: Mapping[str, tuple[NDArray, NDArray]],
+    curves: Mapping[str, tuple[FloatArray, FloatArray]],
     pause: float = 0.05,
     title: str = "",
 ) -> None:
@@ -300,10 +305,10 @@ def film(
 def _film(
     path: str | Path,
     scene: Scene,
-    t: NDArray,
-    displacements: NDArray,
-    gaps: NDArray,
-    curves: Mapping[str, tuple[NDArray, NDArray]],
+    t: FloatArray,
+    displacements: FloatArray,
+    gaps: FloatArray,
+    curves: Mapping[str, tuple[FloatArray, FloatArray]],
     pause: float,
     title: str,
 ) -> None:
@@ -340,13 +345,14 @@ def _film(
     write_film(path, pictures, [_rgb(color) for color in colors], pause)
 
 
-def _rgb(color: Any) -> NDArray:
+def _rgb(color: Any) -> AnyArray:
     from matplotlib.colors import to_rgb
 
-    return np.rint(255 * np.array(to_rgb(color)))
+    rgb: AnyArray = np.rint(255 * np.array(to_rgb(color)))
+    return rgb
 
 
-def _draw_gaps(axes: Any, curves: Mapping[str, tuple[NDArray, NDArray]], t: NDArray) -> None:
+def _draw_gaps(axes: Any, curves: Mapping[str, tuple[FloatArray, FloatArray]], t: FloatArray) -> None:
     for (name, (times, gap)), look in zip(curves.items(), ("-", "--", "-.", ":")):
         axes.plot(times, 1e3 * gap, look, lw=1.3, label=name)
     axes.set(xlim=(t[0], t[-1]), xlabel="time [s]", ylabel="gap [mm]")
@@ -354,7 +360,7 @@ def _draw_gaps(axes: Any, curves: Mapping[str, tuple[NDArray, NDArray]], t: NDAr
     axes.legend(frameon=False, fontsize=9, loc="upper left")
 
 
-def _show(axes: Any, image: NDArray) -> Any:
+def _show(axes: Any, image: AnyArray) -> Any:
     height, width = image.shape[:2]
     return axes.imshow(image, extent=(0, width, height, 0), interpolation="antialiased")
 
@@ -365,7 +371,7 @@ def _dot(color: str, size: float, label: str) -> Any:
     return Line2D([], [], color=color, marker="o", ms=size, ls="", label=label)
 
 
-def _lines(pyvista: Any, points: NDArray, segments: NDArray) -> Any:
+def _lines(pyvista: Any, points: FloatArray, segments: IntArray) -> Any:
     """The segments as lines of pyvista, with only the nodes they use."""
     used, index = np.unique(segments, return_inverse=True)
     ends = index.reshape(segments.shape)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import FloatArray
 from ..output.result import Result, relative_residual
 from .drawing import check_path, pyplot, save, unit
 
 _KINDS = (".png", ".svg", ".pdf")
 #: A curve: name, times [s], values, line style.
-_Line = tuple[str, NDArray, NDArray, dict[str, Any]]
+_Line = tuple[str, FloatArray, FloatArray, dict[str, Any]]
 #: Terms of the energy balance: name in the legend, line style.
 _TERMS: dict[str, tuple[str, dict[str, Any]]] = {
     "kinetic": ("kinetic", {"color": "#0b559f", "ls": "-"}),
@@ -71,7 +71,7 @@ def history(
     path: str | Path,
     runs: Mapping[str, Result],
     *,
-    exact: Mapping[str, Callable[[NDArray], NDArray]] | None = None,
+    exact: Mapping[str, Callable[[FloatArray], FloatArray]] | None = None,
     title: str = "",
 ) -> None:
     """Plot displacement, velocity, impulse and energies of runs over time, as PNG, SVG or PDF.
@@ -96,14 +96,19 @@ def history(
 
 
 #: Panels of :func:`history` other than energies: label, unit, curve.
-_CURVES: dict[str, tuple[str, str, Callable[[Result], NDArray]]] = {
+_CURVES: dict[str, tuple[str, str, Callable[[Result], FloatArray]]] = {
     "u": ("mean displacement", "m", lambda run: run["u"].mean(axis=1)),
     "v": ("mean velocity", "m/s", lambda run: run["v_t"].mean(axis=1)),
     "impulse": ("cumulated impulse", "N s", lambda run: np.cumsum(run["r"].sum(axis=1))),
 }
 
 
-def _history(path: str | Path, runs: Mapping[str, Result], exact: Mapping[str, Callable], title: str) -> None:
+def _history(
+    path: str | Path,
+    runs: Mapping[str, Result],
+    exact: Mapping[str, Callable[[FloatArray], FloatArray]],
+    title: str,
+) -> None:
     check_path(path, _KINDS)
     if not runs:
         raise ValueError("runs is empty: give results by the name that the legend shows")

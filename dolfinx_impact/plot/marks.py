@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from .._types import FloatArray
 
 #: Darkness of the shadow, its blur over the size of the body, pixels across the body.
 _DARK, _SOFT, _FINE = 0.32, 0.05, 160
 
 
-def grid_lines(found: Any, places: NDArray, spacing: float) -> list[Any]:
+def grid_lines(found: Any, places: FloatArray, spacing: float) -> list[Any]:
     """Equidistant lines along the axes of the obstacle at rest, which move with it.
 
     Args:
@@ -38,7 +39,7 @@ def grid_lines(found: Any, places: NDArray, spacing: float) -> list[Any]:
     return [each for each in lines if each.n_points]
 
 
-def outline(found: Any, corners: NDArray | None = None) -> Any:
+def outline(found: Any, corners: FloatArray | None = None) -> Any:
     """Edges and boundary of a visible surface, except the cuts by a box.
 
     Args:
@@ -61,7 +62,7 @@ def outline(found: Any, corners: NDArray | None = None) -> Any:
     return type(edges)(edges.points[used], lines=lines.ravel())
 
 
-def shadow(found: Any, body: Any, up: NDArray) -> NDArray:
+def shadow(found: Any, body: Any, up: FloatArray) -> FloatArray:
     """Brightness of a surface in the shadow of a body, 0 to 1, shape (n,).
 
     The blurred silhouette of the body, on faces whose normals have a component towards the light.

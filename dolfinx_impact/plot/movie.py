@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import AnyArray, IntArray
 from ..output.atomic_file import whole_file
 from .drawing import check_path
 
@@ -35,7 +36,7 @@ def check_film(path: str | Path) -> None:
         )
 
 
-def write_film(path: str | Path, pictures: Sequence[NDArray], colors: ArrayLike, pause: float) -> None:
+def write_film(path: str | Path, pictures: Sequence[AnyArray], colors: ArrayLike, pause: float) -> None:
     """Write an animation atomically. On one rank.
 
     Args:
@@ -54,7 +55,7 @@ def write_film(path: str | Path, pictures: Sequence[NDArray], colors: ArrayLike,
             _write_gif(file, pictures, np.asarray(colors, dtype=np.uint8), pause)
 
 
-def _write_gif(file: Any, pictures: Sequence[NDArray], colors: NDArray, pause: float) -> None:
+def _write_gif(file: Any, pictures: Sequence[AnyArray], colors: IntArray, pause: float) -> None:
     """Write all pictures with one palette and without dithering, so that static parts do not flicker."""
     from PIL import Image
 
@@ -66,7 +67,7 @@ def _write_gif(file: Any, pictures: Sequence[NDArray], colors: NDArray, pause: f
     )
 
 
-def _palette(pictures: Sequence[NDArray], colors: NDArray) -> NDArray:
+def _palette(pictures: Sequence[AnyArray], colors: IntArray) -> AnyArray:
     """White, black, the exact colours, and colours quantised from the pictures, shape (256, 3)."""
     from PIL import Image
 
@@ -81,7 +82,7 @@ def _palette(pictures: Sequence[NDArray], colors: NDArray) -> NDArray:
     return np.vstack([palette, np.repeat(palette[:1], 256 - len(palette), axis=0)])
 
 
-def _write_mp4(file: Any, pictures: Sequence[NDArray], pause: float) -> None:
+def _write_mp4(file: Any, pictures: Sequence[AnyArray], pause: float) -> None:
     height, width = pictures[0].shape[:2]
     with tempfile.TemporaryDirectory() as folder:
         # ffmpeg seeks to the beginning at the end, so that it needs a file; yuv420p needs even sizes.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from .drawing import load_pyvista
 
 
@@ -35,8 +35,8 @@ class Plane(NamedTuple):
         normal: Unit normal, shape (3,).
     """
 
-    point: NDArray
-    normal: NDArray
+    point: FloatArray
+    normal: FloatArray
 
 
 class Body:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import parallel
+from .._types import FloatArray
 from ..contact.base import Contact
 from ..contact.obstacles import Obstacle
 from ..systems.solid import Solid
@@ -165,7 +166,7 @@ def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Par
         u = skin.field(each.u)
         points = skin.gather(skin.x + wanted.magnify * u)
         values = skin.gather(_values(skin, each, wanted.shade, u, stress))
-        arrows: NDArray = np.zeros((2, 0, 3))
+        arrows: FloatArray = np.zeros((2, 0, 3))
         if contact is not None and each.forces is not None:
             dofs = contact.L.dofs
             shift = wanted.magnify * in_space(each.u[dofs])
@@ -179,10 +180,12 @@ def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Par
     return Parts(skin.pieces, skin.cells, x, gdim, names), skin.plane, shots
 
 
-def _values(skin: Skin, moment: Moment, shade: str, u: NDArray, stress: Any) -> NDArray:
+def _values(skin: Skin, moment: Moment, shade: str, u: FloatArray, stress: Any) -> FloatArray:
     if shade == "stress":
-        return np.asarray(stress(moment.u))[skin.nodes]
+        stresses: FloatArray = np.asarray(stress(moment.u))[skin.nodes]
+        return stresses
     if shade == "displacement":
-        return np.linalg.norm(u, axis=1)
+        lengths: FloatArray = np.linalg.norm(u, axis=1)
+        return lengths
     v = skin.field(moment.v)
     return np.linalg.norm(v, axis=1) if shade == "speed" else v[:, "xyz".index(shade[-1])]

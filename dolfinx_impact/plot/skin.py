@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from dolfinx import la
 from mpi4py import MPI
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import AnyArray, FloatArray, IntArray
 from ..systems.solid import Solid
 from .section import Plane
 
@@ -49,17 +50,17 @@ class Skin:
         self.x = solid.x[self.nodes]
         self.pieces, self.cells = self._gathered(pieces), self._gathered(parts)
 
-    def _gathered(self, pieces: NDArray) -> NDArray | None:
+    def _gathered(self, pieces: IntArray) -> IntArray | None:
         before = sum(self._comm.allgather(self.nodes.size)[: self._comm.rank])
         gathered = self._comm.gather(np.searchsorted(self.nodes, pieces) + before)
         return None if gathered is None else np.concatenate(gathered)
 
-    def gather(self, values: NDArray) -> NDArray | None:
+    def gather(self, values: AnyArray) -> AnyArray | None:
         """Values at :attr:`nodes`, shape (k, ...), of all ranks on rank 0, None on others. Collective."""
         gathered = self._comm.gather(np.ascontiguousarray(values, dtype=np.float32))
         return None if gathered is None else np.concatenate(gathered)
 
-    def field(self, values: NDArray) -> NDArray:
+    def field(self, values: FloatArray) -> FloatArray:
         """A vector field, shape (size,), at :attr:`nodes`, shape (k, 3); updates its ghosts. Collective."""
         dofmap = self.solid.space.dofmap
         vector = la.vector(dofmap.index_map, dofmap.bs)
@@ -68,12 +69,12 @@ class Skin:
         return in_space(vector.array.reshape(-1, dofmap.bs)[self.nodes])
 
 
-def in_space(vectors: NDArray) -> NDArray:
+def in_space(vectors: FloatArray) -> FloatArray:
     """Vectors padded with zeros to three components, shape (n, 3)."""
     return np.pad(vectors, ((0, 0), (0, 3 - vectors.shape[1])))
 
 
-def _plane(comm: MPI.Comm, x: NDArray, clip: Any, back: NDArray) -> Plane:
+def _plane(comm: MPI.Comm, x: FloatArray, clip: Any, back: FloatArray) -> Plane:
     """The plane of ``clip``, normal towards the eye; a ValueError if it misses the body. Collective."""
     if isinstance(clip, str):
         first = np.min(comm.allgather(x.min(axis=0, initial=np.inf)), axis=0)
@@ -92,7 +93,7 @@ def _plane(comm: MPI.Comm, x: NDArray, clip: Any, back: NDArray) -> Plane:
     return Plane(point - 1e-6 * (high - low) * normal, normal)
 
 
-def _cut_cells(solid: Solid, plane: Plane | None) -> NDArray:
+def _cut_cells(solid: Solid, plane: Plane | None) -> IntArray:
     """Nodes of the owned cells that a plane cuts, subdivided for higher degrees, shape (m, 4) or (m, 8)."""
     if plane is None:
         return np.zeros((0, 4), dtype=np.int32)
@@ -100,10 +101,11 @@ def _cut_cells(solid: Solid, plane: Plane | None) -> NDArray:
     dofs = np.asarray(solid.space.dofmap.list)[_own(solid)]
     off = (solid.x[dofs] - plane.point) @ plane.normal
     passed = (off < 0).any(axis=1) & (off > 0).any(axis=1)
-    return dofs[passed][:, parts].reshape(-1, parts.shape[1])
+    nodes: IntArray = dofs[passed][:, parts].reshape(-1, parts.shape[1])
+    return nodes
 
 
-def _parts_of_cell(solid: Solid) -> NDArray:
+def _parts_of_cell(solid: Solid) -> IntArray:
     """Subdivision of a cell into tetrahedra (4) or hexahedra (8 nodes, VTK order), by its local dofs."""
     space: Any = solid.space
     points, k = space.element.basix_element.points, space.element.basix_element.degree
@@ -114,7 +116,7 @@ def _parts_of_cell(solid: Solid) -> NDArray:
     return np.array([order[a : a + k, b : b + k, c : c + k].ravel() for a, b, c in corners]).T
 
 
-def _tetrahedra(points: NDArray, k: int) -> NDArray:
+def _tetrahedra(points: FloatArray, k: int) -> IntArray:
     """Subdivision of a tetrahedron of degree k with these nodes, shape (m, 4)."""
     if k == 1:
         return np.arange(4)[None]
@@ -123,13 +125,13 @@ def _tetrahedra(points: NDArray, k: int) -> NDArray:
     return np.asarray(Delaunay(points, qhull_options="QJ").simplices)
 
 
-def _own(solid: Solid) -> NDArray:
+def _own(solid: Solid) -> IntArray:
     """Owned cells of the body."""
     own = np.arange(solid.mesh.topology.index_map(solid.mesh.topology.dim).size_local)
     return own if solid.cells is None else np.asarray(solid.cells)[np.asarray(solid.cells) < own.size]
 
 
-def _shown(solid: Solid) -> tuple[NDArray, NDArray]:
+def _shown(solid: Solid) -> tuple[IntArray, IntArray]:
     """Owned cells at the surface and their local exterior facets; all cells and 0 in 2D. Collective."""
     topology = solid.mesh.topology
     tdim = topology.dim
@@ -150,14 +152,14 @@ def _shown(solid: Solid) -> tuple[NDArray, NDArray]:
     return own[rows], local
 
 
-def _pieces_of_entities(solid: Solid) -> list[NDArray]:
+def _pieces_of_entities(solid: Solid) -> list[IntArray]:
     """Pieces of every facet of a cell (in 2D of the cell itself), by its local dofs."""
     import basix
 
     space: Any = solid.space
     element = space.element.basix_element
     kind, tdim, k = element.cell_type, solid.mesh.topology.dim, element.degree
-    corners: NDArray = np.asarray(basix.geometry(kind))
+    corners: FloatArray = np.asarray(basix.geometry(kind))
     points = element.points
     closures = element.entity_closure_dofs[2]
     pieces = []
@@ -173,7 +175,7 @@ def _pieces_of_entities(solid: Solid) -> list[NDArray]:
     return pieces if tdim == 3 else pieces[:1]
 
 
-def _triangles(k: int) -> NDArray:
+def _triangles(k: int) -> IntArray:
     """Triangles between the points of a triangle of k rows, sorted row by row, shape (k^2, 3)."""
     triangles, start = [], 0
     for row in range(k):
@@ -186,7 +188,8 @@ def _triangles(k: int) -> NDArray:
     return np.array(triangles)
 
 
-def _quadrilaterals(k: int) -> NDArray:
+def _quadrilaterals(k: int) -> IntArray:
     """Quadrilaterals between the points of a square of k rows, sorted row by row, shape (k^2, 4)."""
     first = (np.arange(k)[:, None] * (k + 1) + np.arange(k)).ravel()
-    return first[:, None] + [0, 1, k + 2, k + 1]
+    corners: IntArray = np.add(first[:, None], [0, 1, k + 2, k + 1])
+    return corners

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..integrators import Integrator
 from ..output.observer import Observer
 
@@ -25,9 +25,9 @@ class Moment(NamedTuple):
     """
 
     t: float
-    u: NDArray
-    v: NDArray
-    forces: NDArray | None = None
+    u: FloatArray
+    v: FloatArray
+    forces: FloatArray | None = None
     title: str = ""
 
 
@@ -56,7 +56,7 @@ class Snapshots(Observer):
 
     def __init__(
         self,
-        times: Sequence[float] | NDArray | None = None,
+        times: Sequence[float] | FloatArray | None = None,
         *,
         interval: float | None = None,
         count: int | None = None,
@@ -71,7 +71,7 @@ class Snapshots(Observer):
         self._interval, self._forces, self._memory = interval, bool(forces), float(memory)
         self._wanted = _wanted(times, count, span)
         self._integrator: Integrator | None = None
-        self._stored: list[tuple[float, NDArray, NDArray, NDArray]] = []
+        self._stored: list[tuple[float, FloatArray, FloatArray, FloatArray]] = []
         self._seen = 0
 
     @property
@@ -80,9 +80,9 @@ class Snapshots(Observer):
         if not self._forces:
             return [Moment(t, u, v) for t, u, v, _ in self._stored]
         moments, before = [], self._begun
-        impulse: NDArray = np.zeros(self._impulse.shape)
+        impulse: FloatArray = np.zeros(self._impulse.shape)
         for t, u, v, total in self._stored:
-            force = (total - impulse) / (t - before) if t > before else np.zeros(total.shape)
+            force = np.divide(total - impulse, t - before) if t > before else np.zeros(total.shape)
             moments.append(Moment(t, u, v, force))
             before, impulse = t, total
         return moments
@@ -150,15 +150,15 @@ class Snapshots(Observer):
 
 
 def _wanted(
-    times: Sequence[float] | NDArray | None, count: int | None, span: tuple[float, float] | None
-) -> NDArray | None:
+    times: Sequence[float] | FloatArray | None, count: int | None, span: tuple[float, float] | None
+) -> FloatArray | None:
     if (count is None) != (span is None):
         raise ValueError("count and span belong together: give both, count=60, span=(0, 2e-3)")
     if count is not None and span is not None:
         first, last = span
         if not (count >= 2 and count == int(count) and last > first and np.all(np.isfinite(span))):
             raise ValueError(f"count must be 2 or more over a span (first, last), not {count} over {span}")
-        return np.linspace(first, last, int(count))
+        return np.asarray(np.linspace(first, last, int(count)), dtype=np.float64)
     if times is None:
         return None
     ordered = np.sort(np.asarray(times, dtype=np.float64).ravel())

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, FloatArray, IntArray
 from ..contact.obstacles import Obstacle
 from .backdrop import COLOR, Backdrop
 from .drawing import load_pyvista, pyplot, round_down, unit
@@ -42,10 +42,10 @@ class Shot(NamedTuple):
 
     t: float
     title: str
-    points: NDArray
-    values: NDArray
-    feet: NDArray
-    forces: NDArray
+    points: FloatArray
+    values: FloatArray
+    feet: FloatArray
+    forces: FloatArray
 
 
 class Colors(NamedTuple):
@@ -83,16 +83,16 @@ class Look(NamedTuple):
         magnify: Factor on the displacements.
     """
 
-    view: NDArray
+    view: FloatArray
     names: str
     obstacle: Obstacle | None
-    corners: NDArray
+    corners: FloatArray
     cells: int
     away: float = 0.0
     magnify: float = 1.0
 
 
-def view_from(gdim: int, eye: Sequence[float]) -> NDArray:
+def view_from(gdim: int, eye: Sequence[float]) -> FloatArray:
     """Directions right, up and towards the eye, one per row, shape (3, 3); a ValueError for a bad eye."""
     if gdim == 2:
         return np.eye(3)
@@ -136,7 +136,7 @@ class Scene:
         self._patches = _patches(shots)
         self._strongest = max(np.linalg.norm(self.arrows(s)[1], axis=1).max(initial=0.0) for s in shots)
 
-    def _frame(self, clouds: Sequence[NDArray]) -> None:
+    def _frame(self, clouds: Sequence[AnyArray]) -> None:
         """Fit size [pixels], scale [pixels/m] and upper left corner [m] of the window to all points."""
         flat = [points @ self._view.T for points in clouds if len(points)]
         low, high = (np.array([getattr(f, end)(axis=0) for f in flat]) for end in ("min", "max"))
@@ -150,11 +150,11 @@ class Scene:
         self._scale, self._corner = WIDTH / size[0], middle + size / 2 * [-1.0, 1.0]
         self.size, self._middle = (WIDTH, int(size[1] * self._scale)), middle
 
-    def pixels(self, points: NDArray) -> NDArray:
+    def pixels(self, points: FloatArray) -> FloatArray:
         """Pixel coordinates from the upper left corner, shape (n, 2), of points, shape (n, 3) [m]."""
         return np.asarray((points @ self._view[:2].T - self._corner) * [self._scale, -self._scale])
 
-    def images(self, sharp: int = 2) -> Iterator[NDArray]:
+    def images(self, sharp: int = 2) -> Iterator[AnyArray]:
         """One picture per moment, shape (sharp * height, sharp * width, 3) each."""
         pyvista = load_pyvista()
         # One window for all: some X servers refuse a client right after the last one disconnected.
@@ -194,13 +194,13 @@ class Scene:
 
     # -- annotations by matplotlib, on axes in pixels of a picture
 
-    def show(self, axes: Any, image: NDArray) -> Any:
+    def show(self, axes: Any, image: AnyArray) -> Any:
         """Show a picture on axes in pixels."""
         shown = axes.imshow(image, extent=(0, *self.size, 0), interpolation="antialiased")
         axes.axis("off")
         return shown
 
-    def arrows(self, shot: Shot) -> tuple[NDArray, NDArray]:
+    def arrows(self, shot: Shot) -> tuple[FloatArray, FloatArray]:
         """Feet [m] and forces [N] of the arrows, shape (n, 3) each; sums over patches if there are many."""
         some = shot.forces.any(axis=1)
         feet, forces = shot.feet[some].astype(float), shot.forces[some]
@@ -284,13 +284,14 @@ class Scene:
             text += f", displacements x {self._look.magnify:g}"
         axes.text(start, y - 0.012 * width, text, fontsize=8, va="bottom", color="0.15")
 
-    def palette(self) -> NDArray:
+    def palette(self) -> FloatArray:
         """Colours that a GIF must contain: legend, shaded bodies and obstacles, arrows; shape (n, 3)."""
         bright = np.asarray(self._colors.map(LEVELS).colors)[:, :3]
         written = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (ARROW, MOTION, TEXT)]
         lights = [255 * bright, *(255 * light * bright[::2] for light in (0.85, 0.7))]
         walls = np.outer(np.linspace(0.4, 1.0, 24), COLOR)
-        return np.rint(np.vstack([*lights, walls, written]))
+        colors: FloatArray = np.rint(np.vstack([*lights, walls, written]))
+        return colors
 
     def add_colorbar(self, figure: Any, levels: int = 256, **options: Any) -> None:
         """Add the colour bar, in animations with as many levels as their palette has."""
@@ -301,9 +302,9 @@ class Scene:
         figure.colorbar(shades, label=f"{colors.name} [{name}]", **options)
 
 
-def _patches(shots: Sequence[Shot]) -> NDArray | None:
+def _patches(shots: Sequence[Shot]) -> IntArray | None:
     """Patch of each contact point, shape (p,); None where few enough have forces for an arrow each."""
-    feet: NDArray = next((shot.feet for shot in shots if len(shot.feet)), np.zeros((0, 3)))
+    feet: FloatArray = next((shot.feet for shot in shots if len(shot.feet)), np.zeros((0, 3)))
     loaded = np.zeros(len(feet), dtype=bool)
     for shot in shots:
         if len(shot.forces):
@@ -316,7 +317,7 @@ def _patches(shots: Sequence[Shot]) -> NDArray | None:
     return np.asarray(np.unique(patch, axis=0, return_inverse=True)[1]).reshape(len(feet))
 
 
-def _sums(feet: NDArray, forces: NDArray, patches: NDArray) -> tuple[NDArray, NDArray]:
+def _sums(feet: FloatArray, forces: FloatArray, patches: IntArray) -> tuple[FloatArray, FloatArray]:
     """Force-weighted mean of the feet and sum of the forces of each patch, shape (patches, 3) each."""
     used, patch = np.unique(patches, return_inverse=True)
     sums, means = np.zeros((used.size, 3)), np.zeros((used.size, 3))

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._types import BoolArray, FloatArray, IntArray
 from ..contact.obstacles import Cone, Cylinder, MovingObstacle, Obstacle, UnionObstacle
 from .drawing import load_pyvista
 from .skin import in_space
@@ -58,13 +59,13 @@ def surface(
     if gdim == 2:
         mesh = pyvista.PolyData(in_space(points), lines=_counted(pieces))
         mesh["normals"] = in_space(obstacle.normal(points, t))
-        for end, sign in zip(corners, (-1.0, 1.0)):
+        for i, sign in enumerate((-1.0, 1.0)):
             for axis in np.eye(3)[:2]:
-                mesh = mesh.clip(normal=sign * axis, origin=(*end, 0.0))
+                mesh = mesh.clip(normal=sign * axis, origin=(*corners[i], 0.0))
         return mesh
-    for end, sign in zip(corners, (1.0, -1.0)):
+    for i, sign in enumerate((1.0, -1.0)):
         for axis in range(3):
-            clipped = clip(pieces, sign * (points[:, axis] - end[axis]))
+            clipped = clip(pieces, sign * (points[:, axis] - corners[i, axis]))
             points, pieces = clipped.at(points), clipped.pieces
     if not len(pieces):
         return pyvista.PolyData()
@@ -80,8 +81,8 @@ def surface(
 
 
 def _pieces(
-    obstacle: Obstacle, corners: NDArray, cells: int, t: float, away: float
-) -> tuple[NDArray, NDArray]:
+    obstacle: Obstacle, corners: FloatArray, cells: int, t: float, away: float
+) -> tuple[FloatArray, IntArray]:
     """Points, shape (n, gdim) [m], and lines or triangles between them, oriented to the free side."""
     size = float(np.max(np.diff(corners, axis=0))) / cells
     if obstacle.gdim == 3 and away == 0.0:
@@ -94,7 +95,7 @@ def _pieces(
     return _Dual(obstacle, corners, cells, t, away).pieces()
 
 
-def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tuple[NDArray, NDArray]:
+def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tuple[FloatArray, IntArray]:
     """Triangulated surface of revolution about the axis of a shape, whose rim may be thinner than ``size``.
 
     Args:
@@ -123,7 +124,7 @@ def _revolved(shape: Cylinder | Cone, profile: Sequence[Any], size: float) -> tu
     return points.reshape(-1, 3), pieces[:, ::-1] if shape.inside else pieces
 
 
-def facing(found: Any, back: NDArray) -> Any:
+def facing(found: Any, back: FloatArray) -> Any:
     """The part of a surface whose normals point towards the eye."""
     if not found.n_points:
         return found
@@ -146,18 +147,18 @@ class Kept(NamedTuple):
         share: Weight of the second one, shape (n,).
     """
 
-    pieces: NDArray
-    first: NDArray
-    second: NDArray
-    share: NDArray
+    pieces: IntArray
+    first: IntArray
+    second: IntArray
+    share: FloatArray
 
-    def at(self, values: NDArray) -> NDArray:
+    def at(self, values: FloatArray) -> FloatArray:
         """Values at the old points, interpolated to the new ones."""
         share = self.share.reshape(-1, *[1] * (values.ndim - 1))
         return np.asarray((1 - share) * values[self.first] + share * values[self.second])
 
 
-def clip(triangles: NDArray, values: NDArray) -> Kept:
+def clip(triangles: IntArray, values: FloatArray) -> Kept:
     """The part of triangles where ``values``, linear between their points, are not negative.
 
     Coincident points remain distinct. (The VTK filter merges them and drops all but one of their normals.)
@@ -188,7 +189,7 @@ def clip(triangles: NDArray, values: NDArray) -> Kept:
     return Kept(pieces.reshape(-1, 3), first[used], second[used], share[used])
 
 
-def _counted(pieces: NDArray) -> NDArray:
+def _counted(pieces: IntArray) -> IntArray:
     """Pieces in the format of VTK: the number of points of each, then the points."""
     return np.column_stack([np.full(len(pieces), pieces.shape[1]), pieces]).ravel()
 
@@ -210,7 +211,7 @@ def region(
 class _Dual:
     """Dual contouring: points in the cells of a grid, and pieces between the cells around its edges."""
 
-    def __init__(self, obstacle: Obstacle, corners: NDArray, cells: int, t: float, away: float) -> None:
+    def __init__(self, obstacle: Obstacle, corners: FloatArray, cells: int, t: float, away: float) -> None:
         self._obstacle, self._t, self._away = obstacle, t, away
         size, gdim = np.diff(corners, axis=0)[0], obstacle.gdim
         counts = np.maximum(np.rint(size / size.max() * cells), 1).astype(int)
@@ -221,10 +222,10 @@ class _Dual:
         lattice = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, gdim)
         self._inside = (self._gap(lattice) < 0).reshape(self._shape)
 
-    def _gap(self, x: NDArray) -> NDArray:
+    def _gap(self, x: FloatArray) -> FloatArray:
         return np.asarray(self._obstacle.gap(x, self._t)) + self._away
 
-    def pieces(self) -> tuple[NDArray, NDArray]:
+    def pieces(self) -> tuple[FloatArray, IntArray]:
         """Points, shape (n, gdim) [m], and lines or triangles, oriented to the free side."""
         gdim, rings, crossings = len(self._h), [], []
         for axis in range(gdim):
@@ -236,7 +237,7 @@ class _Dual:
         points = self._points(used, ring.reshape(around.shape), x)
         return points, ring.reshape(around.shape) if gdim == 2 else self._split(points, ring.reshape(-1, 4))
 
-    def _edges(self, axis: int) -> tuple[NDArray, NDArray, NDArray]:
+    def _edges(self, axis: int) -> tuple[IntArray, IntArray, BoolArray]:
         """Edges along an axis that the surface crosses: first nodes, cells around, orientation."""
         gdim, last = len(self._h), self._shape[axis] - 1
         first = self._inside.take(range(last), axis)
@@ -253,7 +254,7 @@ class _Dual:
         outwards = first[tuple(nodes.T)]
         return nodes, ring, outwards if gdim == 3 or axis == 1 else ~outwards
 
-    def _crossings(self, nodes: NDArray, axis: int) -> NDArray:
+    def _crossings(self, nodes: IntArray, axis: int) -> FloatArray:
         """Zeros of the gap on edges by bisection and a final secant step, shape (m, gdim) [m]."""
         a = self._origin + self._h * nodes
         b = a + self._h * np.eye(len(self._h))[axis]
@@ -265,17 +266,18 @@ class _Dual:
             a, b = np.where(within, middle, a), np.where(within, b, middle)
         low, high = self._gap(a), self._gap(b)
         share = -low / np.where(high > low, high - low, 1.0)
-        return a + np.clip(share, 0.0, 1.0)[:, None] * (b - a)
+        crossings: FloatArray = a + np.clip(share, 0.0, 1.0)[:, None] * (b - a)
+        return crossings
 
-    def _points(self, cells: NDArray, ring: NDArray, x: NDArray) -> NDArray:
+    def _points(self, cells: IntArray, ring: IntArray, x: FloatArray) -> FloatArray:
         """Point of each cell, shape (cells, gdim) [m], from the crossings and the cells around each."""
         count, each = cells.size, ring.shape[1]
         n, index = self._obstacle.normal(x, self._t), ring.ravel()
 
-        def gathered(values: NDArray) -> NDArray:
+        def gathered(values: FloatArray) -> FloatArray:
             flat = np.repeat(values.reshape(len(x), int(np.prod(values.shape[1:]))), each, axis=0)
             sums = [np.bincount(index, column, count) for column in flat.T]
-            return np.array(sums).T.reshape(count, *values.shape[1:])
+            return np.array(sums, dtype=np.float64).T.reshape(count, *values.shape[1:])
 
         # Least squares n.(p - x) = 0 about the mean of the crossings, by a truncated pseudo-inverse.
         number = np.bincount(index, minlength=count)[:, None]
@@ -289,15 +291,17 @@ class _Dual:
         points = mean + np.einsum("cij,cj->ci", vectors, share)
         low = self._origin + self._h * np.array(np.unravel_index(cells, tuple(self._shape - 1))).T
         # An edge may lie slightly outside the cell.
-        return np.clip(points, low - self._h / 2, low + 1.5 * self._h)
+        within: FloatArray = np.clip(points, low - self._h / 2, low + 1.5 * self._h)
+        return within
 
-    def _split(self, points: NDArray, quads: NDArray) -> NDArray:
+    def _split(self, points: FloatArray, quads: IntArray) -> IntArray:
         """Triangles of quadrilaterals, split along the diagonal that is closer to the surface."""
         off = [np.abs(self._gap((points[quads[:, i]] + points[quads[:, i + 2]]) / 2)) for i in (0, 1)]
         turned = np.where((off[1] < off[0])[:, None], np.roll(quads, -1, axis=1), quads)
         split = np.concatenate([turned[:, [0, 1, 2]], turned[:, [0, 2, 3]]])
         a, b = points[split[:, 1]] - points[split[:, 0]], points[split[:, 2]] - points[split[:, 0]]
-        return split[np.cross(a, b).any(axis=1)]
+        triangles: IntArray = split[np.cross(a, b).any(axis=1)]
+        return triangles
 
 
 def check_cells(cells: int) -> None:
@@ -306,7 +310,7 @@ def check_cells(cells: int) -> None:
         raise ValueError(f"cells must be a whole number from 1 on, but is {cells}")
 
 
-def corners_of_box(gdim: int, low: ArrayLike, high: ArrayLike) -> NDArray:
+def corners_of_box(gdim: int, low: ArrayLike, high: ArrayLike) -> FloatArray:
     """The corners as an array, shape (2, gdim) [m]; a ValueError unless low < high in all dimensions."""
     first, last = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     fits = first.shape == last.shape == (gdim,) and gdim > 1
@@ -318,7 +322,7 @@ def corners_of_box(gdim: int, low: ArrayLike, high: ArrayLike) -> NDArray:
     return np.array([first, last])
 
 
-def around(obstacle: Obstacle) -> NDArray:
+def around(obstacle: Obstacle) -> FloatArray:
     """Corners of a box around a bounded obstacle with a margin, shape (2, gdim) [m]."""
     low, high = obstacle.bounds()
     room = 0.02 * np.max(high - low)
@@ -335,7 +339,7 @@ def moved(at_rest: Any, obstacle: MovingObstacle, t: float) -> Any:
     return mesh
 
 
-def rest_places(obstacle: Obstacle, x: NDArray, t: float) -> NDArray:
+def rest_places(obstacle: Obstacle, x: FloatArray, t: float) -> FloatArray:
     """Positions, in the obstacle at rest, of its material points at ``x`` at ``t``, shape (p, gdim) [m]."""
     if isinstance(obstacle, MovingObstacle):
         arm = x - obstacle.center - obstacle.displacement(t)

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import arguments, parallel
+from .._types import AnyArray
 from .._version import __version__
 from ..integrators.base import Integrator
 from ..output.atomic_file import refuse_unwritable, whole_file
@@ -146,7 +146,8 @@ class Writer:
             return
         try:
             with self._archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.asarray(values), allow_pickle=False)
+                write: Any = np.lib.format.write_array
+                write(entry, np.asarray(values), allow_pickle=False)
         except OSError as error:
             self._error = error
 
@@ -221,7 +222,7 @@ class Stored:
         """Names of the arrays in a folder of the archive, relative to it."""
         return sorted(name[len(folder) + 1 :] for name in self._names if name.startswith(f"{folder}/"))
 
-    def read(self, name: str, place: str) -> NDArray:
+    def read(self, name: str, place: str) -> AnyArray:
         """Rank-local part of an array; see :meth:`Writer.add`.
 
         Raises:
@@ -232,9 +233,10 @@ class Stored:
         layout = self.places[place]
         values = self._global(name, getattr(layout, "size", None))
         # Replicated systems have the complete array on every rank.
-        return layout.scatter(values if self._shared else MPI.COMM_WORLD.bcast(values, root=0))
+        share: AnyArray = layout.scatter(values if self._shared else MPI.COMM_WORLD.bcast(values, root=0))
+        return share
 
-    def _global(self, name: str, size: int | None = None) -> NDArray | None:
+    def _global(self, name: str, size: int | None = None) -> AnyArray | None:
         """The complete array on rank 0, None on others; a ValueError unless it has ``size`` entries."""
         values, error = None, None
         if self._data is not None:
@@ -283,7 +285,7 @@ class Stored:
             s.resume(before)
             raise
 
-    def _read_state(self, s: Integrator, before: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    def _read_state(self, s: Integrator, before: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
         state = {name: np.array(values) for name, values in before.items()}
         for name, place in s.state_places().items():
             values = self.read(f"scheme/{name}", place)

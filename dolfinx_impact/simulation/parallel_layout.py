@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from dolfinx import la
 from mpi4py import MPI
-from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from .._types import AnyArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows
 
 #: Tolerance of node coordinates over the length of the body.
@@ -25,10 +25,10 @@ _APART = 1e-6
 class Place(Protocol):
     """Layout of arrays whose first axis is distributed over the ranks."""
 
-    def gather(self, local: NDArray) -> NDArray | None:
+    def gather(self, local: AnyArray) -> AnyArray | None:
         """The complete array on rank 0, None on others. Collective."""
 
-    def scatter(self, stored: NDArray | None) -> NDArray:
+    def scatter(self, stored: AnyArray | None) -> AnyArray:
         """Rank-local part of the array of rank 0. Collective."""
 
 
@@ -38,12 +38,12 @@ class Shares:
     def __init__(self, comm: MPI.Comm) -> None:
         self._comm = comm
 
-    def gather(self, local: NDArray) -> NDArray | None:
+    def gather(self, local: AnyArray) -> AnyArray | None:
         """The contributions, one per rank along the first axis."""
         parts = self._comm.gather(np.array(local))
         return None if parts is None else np.array(parts)
 
-    def scatter(self, stored: NDArray | None) -> NDArray:
+    def scatter(self, stored: AnyArray | None) -> AnyArray:
         """See :class:`Place`."""
         comm, parts = self._comm, self._comm.bcast(stored, root=0)
         if len(parts) == comm.size:
@@ -64,12 +64,12 @@ class Points:
         self.size = self._order.size
         self._counts = comm.allgather(rows.count)
 
-    def gather(self, local: NDArray) -> NDArray | None:
+    def gather(self, local: AnyArray) -> AnyArray | None:
         """See :class:`Place`."""
         by_rank = gather_on_root(self._comm, local)
         return None if by_rank is None else by_rank[self._order]
 
-    def scatter(self, stored: NDArray | None) -> NDArray:
+    def scatter(self, stored: AnyArray | None) -> AnyArray:
         """See :class:`Place`."""
         by_rank = None
         if stored is not None:
@@ -95,16 +95,16 @@ class Dofs:
         self._length = float(system.length)
         self._counts = self._comm.allgather(int(system.owned) // self.block)
         self._nodes = _nodes(system) if self._meshed else np.arange(system.owned, dtype=float)[:, None]
-        self._matches: NDArray | None = None
+        self._matches: IntArray | None = None
 
-    def nodes(self) -> NDArray | None:
+    def nodes(self) -> FloatArray | None:
         """Keys of all nodes on rank 0, None on others. Collective.
 
         Coordinates [m] and a number, shape (nodes, 4); for systems without a mesh a number, shape (dofs, 1).
         """
         return gather_on_root(self._comm, self._nodes)
 
-    def find(self, stored: NDArray | None) -> str:
+    def find(self, stored: FloatArray | None) -> str:
         """Match the nodes of this run with the stored ones. Collective.
 
         Returns:
@@ -115,7 +115,7 @@ class Dofs:
             problem = self._match(present, stored)
         return str(self._comm.bcast(problem, root=0))
 
-    def _match(self, present: NDArray, stored: NDArray) -> str:
+    def _match(self, present: FloatArray, stored: FloatArray) -> str:
         if present.shape != stored.shape:
             return f"it has {len(stored)} nodes, this run {len(present)}"
         self._matches = None
@@ -129,12 +129,12 @@ class Dofs:
         self._matches = matches
         return ""
 
-    def gather(self, local: NDArray) -> NDArray | None:
+    def gather(self, local: AnyArray) -> AnyArray | None:
         """See :class:`Place`; ghosts of ``local`` are ignored."""
         owned = self._counts[self._comm.rank] * self.block
         return gather_on_root(self._comm, local[:owned])
 
-    def scatter(self, stored: NDArray | None) -> NDArray:
+    def scatter(self, stored: AnyArray | None) -> AnyArray:
         """The owned entries. Collective, after :meth:`find`."""
         if stored is not None and self._matches is not None:
             stored = stored.reshape(-1, self.block, *stored.shape[1:])[self._matches].reshape(stored.shape)
@@ -150,16 +150,16 @@ class Pairs:
         owned: Number of owned dofs of this rank.
     """
 
-    def __init__(self, dofs: Dofs, at: NDArray, owned: int) -> None:
+    def __init__(self, dofs: Dofs, at: IntArray, owned: int) -> None:
         self._dofs, self._at, self._owned = dofs, at, owned
 
-    def gather(self, local: NDArray) -> NDArray | None:
+    def gather(self, local: AnyArray) -> AnyArray | None:
         """See :class:`Place`."""
         spread = np.zeros(self._owned)
         spread[self._at] = local
         return self._dofs.gather(spread)
 
-    def scatter(self, stored: NDArray | None) -> NDArray:
+    def scatter(self, stored: AnyArray | None) -> AnyArray:
         """See :class:`Place`."""
         return self._dofs.scatter(stored)[self._at]
 
@@ -175,7 +175,7 @@ def places_of(s: Any) -> dict[str, Any]:
     return places
 
 
-def _nodes(body: Any) -> NDArray:
+def _nodes(body: Any) -> FloatArray:
     """Coordinates of the owned nodes [m] and a hash in [0, 1) of the cells at the node, shape (n, 4)."""
     index_map = body.space.dofmap.index_map
     cells = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
@@ -190,7 +190,7 @@ def _nodes(body: Any) -> NDArray:
     return np.column_stack([np.asarray(body.x)[:owned], sums.array[:owned] % 1.0])
 
 
-def gather_on_root(comm: MPI.Comm, local: NDArray) -> NDArray | None:
+def gather_on_root(comm: MPI.Comm, local: AnyArray) -> AnyArray | None:
     """Concatenation of the rank-local arrays along the first axis on rank 0; None on others. Collective."""
     local = np.ascontiguousarray(local)
     if comm.size == 1:
@@ -205,7 +205,7 @@ def gather_on_root(comm: MPI.Comm, local: NDArray) -> NDArray | None:
     return out
 
 
-def scatter_from_root(comm: MPI.Comm, stored: NDArray | None, counts: list[int]) -> NDArray:
+def scatter_from_root(comm: MPI.Comm, stored: AnyArray | None, counts: list[int]) -> AnyArray:
     """Inverse of :func:`gather_on_root`; ``counts`` are the lengths of the parts. Collective."""
     if comm.size == 1:
         assert stored is not None

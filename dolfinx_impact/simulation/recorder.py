@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import AnyArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows
 from ..integrators import energy
 from ..integrators.energy import EnergyBalance
@@ -52,7 +52,7 @@ class Recorder(Observer):
         first, last = self._seen, self._seen + part.count
         self._depth.follow(part, first == 0)
         self._seen = last
-        numbers: NDArray = np.arange(-(-first // self._every) * self._every, last, self._every)
+        numbers: IntArray = np.arange(-(-first // self._every) * self._every, last, self._every)
         self._reserve(numbers.size)
         history = self._history
         samples, target = numbers - first, slice(history.count, history.count + numbers.size)
@@ -85,7 +85,7 @@ class Recorder(Observer):
         history.r[history.count], history.r_t[history.count] = self._impulses, self._tangential
         history.count += 1
 
-    def arrays(self) -> dict[str, tuple[str, NDArray]]:
+    def arrays(self) -> dict[str, tuple[str, AnyArray]]:
         """History so far with the last step and the impulses since the last sample, for a checkpoint.
 
         Collective.
@@ -107,7 +107,7 @@ class Recorder(Observer):
         points = self._integrator.contact is not None
         return common | {name: each for name, each in local.items() if points or each[0] == "rows"}
 
-    def _by_place(self, steps: Steps) -> dict[str, tuple[str, NDArray]]:
+    def _by_place(self, steps: Steps) -> dict[str, tuple[str, AnyArray]]:
         """Layout and transposed view of each column, with dofs or points along the first axis."""
         columns = {name: ("rows", getattr(steps, name).T) for name in ("u", "v_t", "v")}
         points = {"gap": steps.gap, "r": steps.r, **steps.further}
@@ -116,7 +116,7 @@ class Recorder(Observer):
             columns["r_t"] = ("points", np.moveaxis(steps.r_t, 1, 0))
         return columns
 
-    def restore(self, read: Callable[[str, str], NDArray]) -> None:
+    def restore(self, read: Callable[[str, str], AnyArray]) -> None:
         """Restore :meth:`arrays`. Collective.
 
         Args:
@@ -162,7 +162,7 @@ class Recorder(Observer):
             arrays[name] = parallel.gather_rows(comm, local, axis=1)[:, order]
         arrays["labels"] = np.array(self._rows.sorted_labels(comm), dtype=str)
         points = contact.L.sorting(comm) if contact else np.zeros(0, dtype=np.intp)
-        by_point: dict[str, NDArray] = {"gap": history.gap, "r": history.r, **history.further}
+        by_point: dict[str, AnyArray] = {"gap": history.gap, "r": history.r, **history.further}
         if self._tangential.ndim == 2:
             by_point["r_t"] = history.r_t[:, :, : contact.directions]
         for name, values in by_point.items():
@@ -209,11 +209,11 @@ class Depth:
 
     def __init__(self) -> None:
         self.penetration = self.approach = self.at_start = 0.0
-        self._last: NDArray | None = None
+        self._last: FloatArray | None = None
 
     def follow(self, part: Steps, at_start: bool) -> None:
         """Update with consecutive steps, or with the fine steps within them where there are any."""
-        gaps: NDArray = part.gap[: part.count]
+        gaps: FloatArray = part.gap[: part.count]
         if not gaps.size:
             return
         if at_start:
@@ -226,14 +226,14 @@ class Depth:
         self.approach = max(self.approach, float(np.max(gaps[:-1] - gaps[1:], initial=0.0)))
         self._last = gaps[-1].copy()
 
-    def of_all(self, comm: MPI.Comm) -> NDArray:
+    def of_all(self, comm: MPI.Comm) -> FloatArray:
         """Penetration, approach and initial penetration, largest values of all ranks [m]. Collective."""
         largest = np.array([self.penetration, self.approach, self.at_start])
         comm.Allreduce(MPI.IN_PLACE, largest, op=MPI.MAX)
         return largest
 
 
-def _sum_between(values: NDArray, where: NDArray, every: int, rest: NDArray, out: NDArray) -> None:
+def _sum_between(values: FloatArray, where: IntArray, every: int, rest: FloatArray, out: FloatArray) -> None:
     """Sum the rows between samples, in the same order of additions for any division into parts.
 
     Args:
@@ -259,6 +259,7 @@ def _sum_between(values: NDArray, where: NDArray, every: int, rest: NDArray, out
     rest[...] = added(rest, values[after:])
 
 
-def added(rest: NDArray, values: NDArray) -> NDArray:
+def added(rest: FloatArray, values: FloatArray) -> FloatArray:
     """``rest`` plus the rows, added sequentially."""
-    return np.add.accumulate(np.concatenate([rest[None], values]), axis=0)[-1]
+    sums: FloatArray = np.add.accumulate(np.concatenate([rest[None], values]), axis=0)[-1]
+    return sums

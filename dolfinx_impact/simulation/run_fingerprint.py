@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import AnyArray, FloatArray
 from ..contact.base import Contact
 from ..contact.contact_set import ContactSet
 from ..integrators.base import Integrator
@@ -74,7 +74,7 @@ def _contact(contact: Contact) -> dict[str, Any]:
     return {"points": contact.total, **constants(contact, Contact)}
 
 
-def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
+def fingerprint(s: Integrator) -> dict[str, tuple[str, AnyArray]]:
     """Masses, forces, motions and gaps, which distinguish runs. Collective.
 
     Evaluated at the current state; stiffness and damping also at a small deformation, since they have no
@@ -109,10 +109,10 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, NDArray]]:
     return arrays
 
 
-def _of_side(s: Integrator, side: Any, u: NDArray, v: NDArray) -> dict[str, NDArray]:
+def _of_side(s: Integrator, side: Any, u: FloatArray, v: FloatArray) -> dict[str, AnyArray]:
     """Columns of a system or subdomain, shape (owned,) each; 0 at constrained dofs except for motions."""
 
-    def at(force: Callable[..., None], t: float, u: NDArray, v: NDArray) -> NDArray:
+    def at(force: Callable[..., None], t: float, u: FloatArray, v: FloatArray) -> FloatArray:
         f = np.zeros(side.size)
         force(t, u, v, f)
         return np.where(side.constrained, 0.0, f[: side.owned])
@@ -125,12 +125,12 @@ def _of_side(s: Integrator, side: Any, u: NDArray, v: NDArray) -> dict[str, NDAr
         "force": force,
         "motion": motion,
         "stiffness": at(side.force, s.t, u + shape, v) - force,
-        "damping": at(side.damping, s.t, u, shape / s.dt),
+        "damping": at(side.damping, s.t, u, np.divide(shape, s.dt)),
         "loads": _over_time(s, lambda t: at(side.external, t, u, v)),
     }
 
 
-def _deformation(side: Any) -> NDArray:
+def _deformation(side: Any) -> FloatArray:
     """Small displacements with stretch and shear, independent of the partition, shape (size,) [m]."""
     u, n = np.zeros(side.size), side.owned
     phase = 1.0 + np.arange(n)
@@ -141,18 +141,19 @@ def _deformation(side: Any) -> NDArray:
     return u
 
 
-def _over_time(s: Integrator, value: Callable[[float], NDArray]) -> NDArray:
+def _over_time(s: Integrator, value: Callable[[float], FloatArray]) -> FloatArray:
     """Weighted sum of a function of time at times of the run so far and ``look_ahead`` beyond."""
     elapsed = s.t - s.t0
     times = [s.t0 + part * elapsed for part in _PARTS] + [s.t - min(s.dt, elapsed), s.t, s.t + s.look_ahead]
-    return np.sum([value(t) / (k + 1) for k, t in enumerate(times)], axis=0)
+    weighted: AnyArray = np.sum([value(t) / (k + 1) for k, t in enumerate(times)], axis=0)
+    return weighted
 
 
-def _obstacle(s: Integrator) -> NDArray:
+def _obstacle(s: Integrator) -> FloatArray:
     """Velocities of the faces of a moving obstacle at the vertices of a simplex [m/s]. Collective."""
     contact: Any = s.contact
 
-    def velocities() -> NDArray:
+    def velocities() -> FloatArray:
         dimension = contact.obstacle.gdim
         points = s.system.length * np.vstack([np.zeros(dimension), np.eye(dimension)])
         return _over_time(s, lambda t: np.array([face.velocity(points, t) for face in contact.faces]))
@@ -160,7 +161,7 @@ def _obstacle(s: Integrator) -> NDArray:
     return parallel.on_root(s.system.comm, velocities)
 
 
-def tolerance(s: Integrator, name: str, values: NDArray) -> float:
+def tolerance(s: Integrator, name: str, values: AnyArray) -> float:
     """Largest difference of an array of :func:`fingerprint` due to round-off. Collective."""
     comm, n = s.system.comm, s.system.owned
     largest = max(0.0, parallel.largest(comm, np.abs(values)))

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import FloatArray
 from ..integrators import energy
 from ..integrators.base import Integrator, UnstableTimeStep
 from ..integrators.energy import EnergyBalance
@@ -90,12 +90,12 @@ class StabilityMonitor:
         self._stored = parallel.total(self._comm, _stored(balance)) if balance else 0.0
         self.drift = 0.0 if balance else np.nan
 
-    def state(self) -> tuple[NDArray, NDArray]:
+    def state(self) -> tuple[FloatArray, FloatArray]:
         """State for a restart: replicated numbers, and this rank's share of the stored energy."""
         numbers = [self._start, self._given, self._largest, self._stored]
         return np.array(numbers), np.array(self._internal)
 
-    def resume(self, common: NDArray, share: NDArray) -> None:
+    def resume(self, common: FloatArray, share: FloatArray) -> None:
         """Restore a :meth:`state`."""
         self._start, self._given, self._largest, self._stored = map(float, common)
         self._internal = float(share)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments
+from .._types import FloatArray
 from ..algebra import kernels
 from ..integrators.base import UnstableTimeStep
 
@@ -106,11 +106,11 @@ class Watch:
         if control is None and self._quadratic and integrator.n == 0:
             self._warn_of_impacts()
 
-    def state(self) -> NDArray:
+    def state(self) -> FloatArray:
         """State for a restart, replicated, shape (8,)."""
         return np.array([self._critical, *self._then, *self._now, self.due])
 
-    def resume(self, state: NDArray) -> None:
+    def resume(self, state: FloatArray) -> None:
         """Restore a :meth:`state`."""
         first, *rest = map(float, state[:7])
         self._critical, self._then, self._now = first, tuple(rest[:3]), tuple(rest[3:])  # type: ignore

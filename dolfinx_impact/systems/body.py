@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from dolfinx import fem
 from dolfinx import mesh as dmesh
-from numpy.typing import NDArray
 
 from .. import _deprecated, arguments, descriptions
+from .._types import BoolArray, FloatArray, Int32Array
 from ..algebra import kernels
 from ..mesh import NamedMesh
 from .compiled import Compiled
@@ -102,7 +102,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         self.prescribed, self.loads = Motion(self.comm), Loads(self.size, self.comm)
         self.damping_rate, self.stiffness_damping = float(damping), float(stiffness_damping)
         self.constrained = self._hold(fixed, {} if prescribed is None else prescribed) | ~self.active
-        self._part: NDArray = np.zeros(self.size)
+        self._part: FloatArray = np.zeros(self.size)
         self._critical: float | None = None
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
 
     # -- defined by subclasses
 
-    def _lump(self) -> NDArray:
+    def _lump(self) -> FloatArray:
         """Lumped masses of the owned dofs, 0 where not :attr:`active`, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
 
@@ -129,7 +129,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Their derivative."""
         raise NotImplementedError
 
-    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
+    def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """Inertia force per uniform acceleration along ``direction``, shape (size,) [N s2/m]. Collective."""
         raise NotImplementedError
 
@@ -160,23 +160,23 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Time up to which loads and prescribed motions are defined [s]."""
         return min(self.loads.until, self.prescribed.until)
 
-    def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def _add_viscosity(self, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Add further damping forces to the owned entries of ``out``, shape (size,) [N]. Collective."""
 
     @functools.cached_property
-    def mass(self) -> NDArray:
+    def mass(self) -> FloatArray:
         """Lumped masses of the owned dofs, shape (owned,) [kg] (rotations [kg m2]). Collective."""
         return self._lump()
 
     @functools.cached_property
-    def inverse_mass(self) -> NDArray:
+    def inverse_mass(self) -> FloatArray:
         """Inverse lumped masses, 0 at constrained dofs, shape (owned,) [1/kg]. Collective."""
         inverse = np.zeros(self.owned)
         free = ~self.constrained
         inverse[free] = 1.0 / self.mass[free]
         return inverse
 
-    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Total force ``f - F_int - D v``, shape (size,) [N]; ghost entries are undefined. Collective."""
         self.external(t, u, v, out)
         self.subtract_internal(u, out)
@@ -184,14 +184,14 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             self.damping(t, u, v, self._part)
             out -= self._part
 
-    def subtract_internal(self, u: NDArray, out: NDArray) -> None:
+    def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
         if self.linear:
             self.stiffness.subtract_product(u, out)
         else:
             out[: self.owned] -= self._internal.vector(u)
 
-    def subtract_tangent(self, u: NDArray, x: NDArray, out: NDArray) -> None:
+    def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
         """``out -= dF_int/du(u) x`` on the owned entries, shape (size,). Collective."""
         if self.linear:
             self.stiffness.subtract_product(x, out)
@@ -235,14 +235,14 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             rate=self.damping_rate,
         )
 
-    def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def external(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Loads f(t), shape (size,) [N]."""
         if self.loads.signals:
             self.loads(t, out)
         else:
             out[:] = self.loads.constant
 
-    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Damping force ``alpha M v + beta K(u) v``, shape (size,) [N]. Collective."""
         out[:] = 0.0
         if self.stiffness_damping > 0:
@@ -252,7 +252,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         if self.damping_rate > 0:
             out[: self.owned] += self.damping_rate * self.mass * v[: self.owned]
 
-    def stored_energy(self, u: NDArray) -> float:
+    def stored_energy(self, u: FloatArray) -> float:
         """This rank's contribution to ``u.K u / 2`` [J]. Collective."""
         product = np.zeros(self.size)
         self.stiffness.subtract_product(u, product)
@@ -265,10 +265,10 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
 
     def critical_time_step(
         self,
-        inverse_mass: NDArray | None = None,
+        inverse_mass: FloatArray | None = None,
         *,
-        u: NDArray | None = None,
-        v: NDArray | None = None,
+        u: FloatArray | None = None,
+        v: FloatArray | None = None,
         tolerance: float = 1e-7,
     ) -> float:
         """Critical time step of central differences with lumped masses [s], to 1e-6 or better. Collective.
@@ -300,14 +300,16 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             self._critical = critical_step(self, self.inverse_mass, None, None, 1e-7)
         return self._critical
 
-    def _refuse_inside_out(self, u: NDArray) -> None:
+    def _refuse_inside_out(self, u: FloatArray) -> None:
         """Raise a ValueError where ``u`` inverts an element. Collective."""
 
     def _law_changed(self) -> bool:
         """Whether parameters of the law have changed since the last call. Collective."""
         return False
 
-    def viscous_rate(self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float) -> float:
+    def viscous_rate(
+        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
+    ) -> float:
         """Largest ``v.D v / v.M v`` of further damping forces [1/s]. Collective."""
         return 0.0
 
@@ -317,7 +319,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         self,
         fixed: Sequence[str] | Mapping[str, Sequence[int]],
         prescribed: Mapping[str, Mapping[int, Signal]],
-    ) -> NDArray:
+    ) -> BoolArray:
         """Mask of the fixed and prescribed dofs, shape (owned,); stores the motions. Collective."""
         held = np.zeros(self.owned, dtype=bool)
         for name in arguments.words("fixed", fixed):
@@ -335,7 +337,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
                 self.prescribed.add(dofs, checked_signal(what, signal))
         return held
 
-    def _dofs_of(self, what: str, name: str, i: int) -> NDArray:
+    def _dofs_of(self, what: str, name: str, i: int) -> Int32Array:
         if isinstance(i, bool) or not isinstance(i, (int, np.integer)) or i not in range(self.block):
             raise ValueError(f"{what}: directions are 0 to {self.block - 1}, not {i}")
         return self._nodes_on(self.named.facets(name)) * self.block + i
@@ -358,6 +360,6 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             pattern = vector("the direction of ground_acceleration", direction, gdim)
             self.loads.add(-self.inertia(pattern), checked_signal("ground_acceleration", signal))
 
-    def _free_of_held(self, pattern: NDArray) -> NDArray:
+    def _free_of_held(self, pattern: FloatArray) -> FloatArray:
         pattern[: self.owned][self.constrained] = 0.0
         return pattern

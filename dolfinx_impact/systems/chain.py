@@ -18,9 +18,9 @@ import numpy as np
 import ufl
 from dolfinx import fem
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import mesh
+from .._types import FloatArray, Int64Array, IntArray
 from ..algebra import kernels
 from .system import PointMasses
 
@@ -28,7 +28,9 @@ from .system import PointMasses
 _JIT = {"timeout": 120}
 
 
-def chain_force(x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray, out: NDArray) -> None:
+def chain_force(
+    x: FloatArray, k: float, kappa: float, length: FloatArray, angle: FloatArray, out: FloatArray
+) -> None:
     """Gradient of :func:`chain_energy`; a loop that numba can compile.
 
     Args:
@@ -64,7 +66,7 @@ def chain_force(x: NDArray, k: float, kappa: float, length: NDArray, angle: NDAr
         ax, ay, a2 = bx, by, b2
 
 
-def chain_energy(x: NDArray, k: float, kappa: float, length: NDArray, angle: NDArray) -> float:
+def chain_energy(x: FloatArray, k: float, kappa: float, length: FloatArray, angle: FloatArray) -> float:
     """Stored energy [J] at the positions ``x``; arguments as :func:`chain_force`."""
     energy = ax = ay = 0.0
     for i in range(length.size):
@@ -94,7 +96,7 @@ class ChainForms:
         kappa: Stiffness of a torsion spring [N m].
     """
 
-    def __init__(self, space: fem.FunctionSpace, order: NDArray, k: float, kappa: float) -> None:
+    def __init__(self, space: fem.FunctionSpace, order: IntArray, k: float, kappa: float) -> None:
         domain = space.mesh
         self._dofs = (2 * order[:, None] + np.arange(2)).ravel().astype(np.int32)
         self._x = fem.Function(space)
@@ -106,19 +108,20 @@ class ChainForms:
         self._vector = fem.assemble_vector(self._force)
         self._matrix: Any = None
 
-    def energy(self, x: NDArray) -> float:
+    def energy(self, x: FloatArray) -> float:
         """Stored energy [J] at the positions ``x``, shape (2 n,) in the order of the chain [m]."""
         self._x.x.array[self._dofs] = x
         return float(np.real(fem.assemble_scalar(self._energy)))
 
-    def force(self, x: NDArray) -> NDArray:
+    def force(self, x: FloatArray) -> FloatArray:
         """Internal force, shape (2 n,) [N]."""
         self._x.x.array[self._dofs] = x
         self._vector.array[:] = 0.0
         fem.assemble_vector(self._vector.array, self._force)
-        return self._vector.array[self._dofs]
+        force: FloatArray = self._vector.array[self._dofs]
+        return force
 
-    def tangent(self, x: NDArray) -> NDArray:
+    def tangent(self, x: FloatArray) -> FloatArray:
         """Derivative of the internal force, shape (2 n, 2 n) [N/m]."""
         from dolfinx.fem import petsc
 
@@ -199,7 +202,7 @@ class Chain(PointMasses):
         self.k, self.kappa, self.mu = float(k), float(kappa), float(damping)
         self.load, self.ramp, self.release = float(load), float(ramp), float(release)
         self.forms = ChainForms(space, nodes, k, kappa)
-        self.rest: NDArray = space.tabulate_dof_coordinates()[nodes, :2].ravel().copy()
+        self.rest: FloatArray = space.tabulate_dof_coordinates()[nodes, :2].ravel().copy()
         self.middle = (bars // 2, bars // 2 + 1)
         self._lengths, self._angles = _lengths_and_angles(self.rest)
         super().__init__(
@@ -214,26 +217,26 @@ class Chain(PointMasses):
         )
 
     @property
-    def heights(self) -> NDArray[np.int64]:
+    def heights(self) -> Int64Array:
         """Dofs of the heights y of the internal nodes 1, 2, ..., shape (bars - 1,)."""
         return np.arange(3, self.size - 2, 2)
 
-    def energy(self, x: NDArray) -> float:
+    def energy(self, x: FloatArray) -> float:
         """Stored energy at the positions ``x`` [J], from :func:`chain_energy`."""
         return self.stored_energy(x)
 
-    def internal_force(self, x: NDArray) -> NDArray:
+    def internal_force(self, x: FloatArray) -> FloatArray:
         """Internal force at the positions ``x``, shape (size,) [N], from :func:`chain_force`."""
         out = np.zeros(self.size)
         assert self._internal is not None
         self._internal(0.0, x, x, out)
         return out
 
-    def tangents(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def tangents(self, t: float, u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``-dF/du`` [N/m] from the UFL form and ``-dF/dv = mu M`` [N s/m]."""
         return self.forms.tangent(u), np.diag(self.mu * self.mass)
 
-    def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
+    def critical_time_step(self, inverse_mass: FloatArray | None = None) -> float:
         """Critical time step of central differences with lagged damping, at the unloaded arch [s].
 
         ``(omega h)^2 + 2 mu h < 4`` for the highest frequency omega.
@@ -248,7 +251,7 @@ class Chain(PointMasses):
         load, ramp, release = self.load, self.ramp, self.release
         left, right = (2 * node + 1 for node in self.middle)
 
-        def pull(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        def pull(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
             out[:] = 0.0
             out[left] = out[right] = -load * load_factor(t, ramp, release)
 
@@ -257,15 +260,15 @@ class Chain(PointMasses):
     def _resist(self) -> Callable[..., None]:
         k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
 
-        def resist(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        def resist(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
             chain_force(u, k, kappa, lengths, angles, out)
 
         return kernels.jit(resist, chain_force)
 
-    def _stored(self) -> Callable[[NDArray], float]:
+    def _stored(self) -> Callable[[FloatArray], float]:
         k, kappa, lengths, angles = self.k, self.kappa, self._lengths, self._angles
 
-        def stored(u: NDArray) -> float:
+        def stored(u: FloatArray) -> float:
             return chain_energy(u, k, kappa, lengths, angles)
 
         return kernels.jit(stored, chain_energy)
@@ -273,14 +276,14 @@ class Chain(PointMasses):
     def _drag(self, mass: float) -> Callable[..., None]:
         strength = self.mu * mass
 
-        def drag(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+        def drag(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
             for i in range(v.size):
                 out[i] = strength * v[i]
 
         return kernels.jit(drag)
 
 
-def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, NDArray, list[int]]:
+def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, IntArray, list[int]]:
     """Function space of the positions, its nodes in the order of the chain, and the supports among these."""
     parameters = {"R": radius, "opening": opening, "bars": bars}
     named = mesh.read(mesh.package_mesh("arch.geo"), gdim=2, parameters=parameters, comm=MPI.COMM_SELF)
@@ -293,7 +296,7 @@ def _arc(radius: float, opening: float, bars: int) -> tuple[fem.FunctionSpace, N
     return space, order, [int(place) for place in np.flatnonzero(np.isin(order, supports))]
 
 
-def _lengths_and_angles(x: NDArray) -> tuple[NDArray, NDArray]:
+def _lengths_and_angles(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     bars = np.diff(x.reshape(-1, 2), axis=0)
     a, b = bars[:-1], bars[1:]
     turn = np.arctan2(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0], np.einsum("ni,ni->n", a, b))

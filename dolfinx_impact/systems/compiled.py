@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import AnyArray, FloatArray, Int32Array, IntArray
 from ..algebra import kernels
 
 if TYPE_CHECKING:
     from .system import System
 
 #: ``force(t, u, v, out)`` writes forces into ``out``, shape (size,) [N].
-Force = Callable[[float, NDArray, NDArray, NDArray], None]
+Force = Callable[[float, FloatArray, FloatArray, FloatArray], None]
 
 
 @dataclass
@@ -38,18 +38,18 @@ class Compiled:
     external: Force | None
     internal: Force | None
     damping: Force | None
-    energy: Callable[[NDArray], float] | None
-    load: NDArray
-    stiffness: NDArray = field(default_factory=lambda: np.zeros((0, 0)))
-    pairs: tuple[NDArray, NDArray, NDArray] = field(
+    energy: Callable[[FloatArray], float] | None
+    load: FloatArray
+    stiffness: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    pairs: tuple[Int32Array, Int32Array, FloatArray] = field(
         default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
     )
     block: int = 0
-    csr: tuple[NDArray, NDArray, NDArray] = field(
+    csr: tuple[IntArray, IntArray, FloatArray] = field(
         default_factory=lambda: (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0))
     )
-    patterns: NDArray | None = None
-    amplitudes: Callable[[NDArray], NDArray] | None = None
+    patterns: FloatArray | None = None
+    amplitudes: Callable[[AnyArray], FloatArray] | None = None
     rate: float = 0.0
 
 

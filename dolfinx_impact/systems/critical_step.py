@@ -7,18 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from .stiffness import largest_eigenvalue
 
 
 def critical_step(
-    body: Any, inverse_mass: NDArray, u: NDArray | None, v: NDArray | None, tolerance: float
+    body: Any, inverse_mass: FloatArray, u: FloatArray | None, v: FloatArray | None, tolerance: float
 ) -> float:
     """See :meth:`.Body.critical_time_step` [s]. Collective."""
     at = np.zeros(body.size) if u is None else u
 
-    def add(x: NDArray, out: NDArray) -> None:
+    def add(x: FloatArray, out: FloatArray) -> None:
         body.subtract_tangent(at, x, out)
         np.negative(out, out=out)
 
@@ -27,17 +27,18 @@ def critical_step(
     square = largest_rate(body, add, inverse_mass, tolerance)
     damped = body.damping_rate + body.stiffness_damping * square
     damped += body.viscous_rate(inverse_mass, at, v, tolerance)
-    return 4.0 / (damped + math.hypot(damped, 2 * math.sqrt(square)))
+    dt: float = 4.0 / (damped + math.hypot(damped, 2 * math.sqrt(square)))
+    return dt
 
 
 def largest_rate(
-    body: Any, add: Callable[[NDArray, NDArray], None], inverse_mass: NDArray, tolerance: float
+    body: Any, add: Callable[[FloatArray, FloatArray], None], inverse_mass: FloatArray, tolerance: float
 ) -> float:
     """Largest eigenvalue of ``M^-1 A``; ``add(x, out)`` adds ``A x`` to a zero ``out``. Collective."""
     root = np.sqrt(inverse_mass)
     x, y = np.zeros(body.size), np.zeros(body.size)
 
-    def apply(q: NDArray, out: NDArray) -> None:
+    def apply(q: FloatArray, out: FloatArray) -> None:
         x[: body.owned] = root * q
         y[:] = 0.0
         add(x, y)
@@ -46,7 +47,7 @@ def largest_rate(
     return largest_eigenvalue(body.comm, apply, root * rough_field(body), tolerance=tolerance)
 
 
-def rough_field(body: Any) -> NDArray:
+def rough_field(body: Any) -> FloatArray:
     """Start vector with components of all modes, independent of the partition, shape (owned,)."""
     x = body.x[: body.owned // body.block] / body.length
     phase = x @ np.array([[1297.0, 911.0, 1103.0], [1471.0, 1031.0, 787.0], [853.0, 1289.0, 1187.0]])

@@ -11,9 +11,9 @@ import numpy as np
 import ufl
 from dolfinx import fem, la
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import _compat, parallel
+from .._types import FloatArray
 from ..algebra import kernels
 from ..materials import kinematics
 from .element_forms import compile_expression
@@ -53,7 +53,7 @@ class Deformation:
         self._local, self._global = np.zeros(3), np.zeros(3)
         self._measure = kernels.load().measure_lines
 
-    def lines(self, u: NDArray, v: NDArray) -> tuple[float, float, float]:
+    def lines(self, u: FloatArray, v: FloatArray) -> tuple[float, float, float]:
         """Smallest and largest stretch of the lines, largest logarithmic stretch rate [1/s]. Collective.
 
         They are invariant under rigid motions.
@@ -75,7 +75,7 @@ class Deformation:
             extremes = self._global
         return float(np.sqrt(max(0.0, -extremes[0]))), float(np.sqrt(extremes[1])), float(extremes[2])
 
-    def inside_out(self, u: NDArray) -> bool:
+    def inside_out(self, u: FloatArray) -> bool:
         """Whether ``det F <= 0`` at a quadrature point of the internal forces. Collective.
 
         Args:
@@ -89,7 +89,7 @@ class Deformation:
         return parallel.largest(self._comm, np.where(values > 0, 0.0, 1.0)) > 0
 
     @functools.cached_property
-    def _volume(self) -> tuple[fem.Function, fem.Expression, NDArray]:
+    def _volume(self) -> tuple[fem.Function, fem.Expression, FloatArray]:
         """Displacement function, the expression ``det F`` and an array for its values. Collective."""
         solid, field = self._solid, fem.Function(self._solid.space)
         rule = kinematics.quadrature(solid.mesh, solid.degree, solid.hypothesis, False)

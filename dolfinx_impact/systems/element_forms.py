@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from dolfinx import fem, la
 from mpi4py import MPI
-from numpy.typing import NDArray
 from ufl.algorithms import extract_coefficients
 
 from .. import _compat
+from .._types import FloatArray
 from ..algebra import kernels
 from .kernel_cache import cache_flags
 
@@ -36,7 +36,7 @@ def compile_form(form: Any) -> fem.Form:
     return fem.form(form, jit_options={"cffi_extra_compile_args": flags})
 
 
-def compile_expression(expression: Any, points: NDArray, comm: MPI.Comm) -> fem.Expression:
+def compile_expression(expression: Any, points: FloatArray, comm: MPI.Comm) -> fem.Expression:
     """Compile an expression at points of the reference cell, shape (points, tdim). Collective."""
     flags = cache_flags(_FLAGS, comm)
     return fem.Expression(expression, points, jit_options={"cffi_extra_compile_args": flags})
@@ -84,9 +84,9 @@ class ElementForm:
         # Unsigned indices save the loops the handling of negative ones.
         places = {} if self._turned else self._coefficients
         self._places = {key: packed.astype(np.uint32).ravel() for key, packed in places.items()}
-        self._values: NDArray = np.zeros(size)
+        self._values: FloatArray = np.zeros(size)
 
-    def vector(self, *fields: NDArray) -> NDArray:
+    def vector(self, *fields: FloatArray) -> FloatArray:
         """Assembled vector of a linear form, shape (owned,), overwritten by the next call. Collective.
 
         Args:
@@ -97,20 +97,21 @@ class ElementForm:
         fem.assemble_vector(self._sums.array, self._form, self._constants, self._coefficients)
         if self._comm.size > 1:
             self._sums.scatter_reverse(la.InsertMode.add)
-        return self._sums.array[: self._owned]
+        owned: FloatArray = self._sums.array[: self._owned]
+        return owned
 
-    def scalar(self, *fields: NDArray) -> float:
+    def scalar(self, *fields: FloatArray) -> float:
         """This rank's contribution to a functional; see :meth:`vector`. Collective."""
         self._pack(fields)
         # DOLFINx 0.9 evaluates the truth value of an array of constants: let it pack them itself.
         return float(fem.assemble_scalar(self._form, coeffs=self._coefficients))
 
-    def parameters(self) -> NDArray:
+    def parameters(self) -> FloatArray:
         """Values of the constants and of the other coefficients on this rank."""
         constants = np.ravel(_compat.pack_constants(self._form))
         return np.concatenate([constants, *(each.x.array for each in self._others)])
 
-    def _pack(self, fields: Sequence[NDArray]) -> None:
+    def _pack(self, fields: Sequence[FloatArray]) -> None:
         start = 0
         for field, values in zip(self._fields, fields):
             field.array[: self._owned] = values[: self._owned]

@@ -11,11 +11,11 @@ import numpy as np
 import ufl
 from dolfinx import fem
 from dolfinx import mesh as dmesh
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from .. import _deprecated, arguments
+from .._types import FloatArray, IntArray
 from ..mesh import NamedMesh, bare_mesh
 from .body import Body
 from .critical_step import rough_field
@@ -36,7 +36,7 @@ class InflationCost(NamedTuple):
     """
 
     step_gain: float
-    frequency_changes: NDArray
+    frequency_changes: FloatArray
 
 
 class Frame(Body):
@@ -123,7 +123,7 @@ class Frame(Body):
         found = np.concatenate([self.named.cells(name) for name in names(parts)])
         return float(self._line_masses()[np.intersect1d(found, self._own_cells)].sum())
 
-    def frequencies(self, count: int) -> NDArray:
+    def frequencies(self, count: int) -> FloatArray:
         """Lowest natural frequencies with the lumped mass, 0 for rigid-body modes, shape (count,) [Hz].
 
         Raises:
@@ -143,10 +143,10 @@ class Frame(Body):
         changes = np.divide(after - before, before, out=np.zeros(count), where=before > 0)
         return InflationCost(steps[1] / steps[0], changes)
 
-    def _inverse(self, mass: NDArray) -> NDArray:
+    def _inverse(self, mass: FloatArray) -> FloatArray:
         return np.divide(1.0, mass, out=np.zeros(self.owned), where=~self.constrained)
 
-    def _frequencies(self, count: int, mass: NDArray) -> NDArray:
+    def _frequencies(self, count: int, mass: FloatArray) -> FloatArray:
         free = np.flatnonzero(~self.constrained)
         if not 0 < count < free.size:
             raise ValueError(f"of {free.size} free dofs 1 to {free.size - 1} frequencies can be asked for")
@@ -156,14 +156,15 @@ class Frame(Body):
         start = rough_field(self)[free]
         squares = eigsh(matrix, count, sigma=-1e-9 * largest, v0=start, return_eigenvectors=False)
         squares[squares < _RIGID * largest] = 0.0
-        return np.sqrt(np.sort(squares)) / (2 * math.pi)
+        frequencies: FloatArray = np.sqrt(np.sort(squares)) / (2 * math.pi)
+        return frequencies
 
     # -- the interface of a body
 
-    def _lump(self) -> NDArray:
+    def _lump(self) -> FloatArray:
         return self._lumped(self.inflated_inertia)
 
-    def _lumped(self, inflated: bool) -> NDArray:
+    def _lumped(self, inflated: bool) -> FloatArray:
         """Lumped masses [kg, kg m2], shape (owned,)."""
         masses = np.zeros((self.owned // 6, 6))
         translations = np.repeat(self._line_masses()[:, None], 3, axis=1)
@@ -174,7 +175,7 @@ class Frame(Body):
         masses[:, :3] += self._point_masses[:, None]
         return masses.ravel()
 
-    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
+    def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """Inertia forces of a uniform unit acceleration, shape (owned,) [kg]."""
         forces = np.zeros((self.owned // 6, 6))
         forces[:, :3] = self._lumped(False).reshape(-1, 6)[:, :3] * np.asarray(direction)
@@ -219,11 +220,11 @@ class Frame(Body):
 
     # -- properties by cell, in the order of the mesh
 
-    def _line_masses(self) -> NDArray:
+    def _line_masses(self) -> FloatArray:
         """Masses of the cells, shape (cells,) [kg]."""
         return self.density * self._sections[:, 0] * self._lengths
 
-    def _local_inertia(self, inflated: bool) -> NDArray:
+    def _local_inertia(self, inflated: bool) -> FloatArray:
         """Rotary inertia per length about the local axes, shape (cells, 3) [kg m]."""
         area, Iy, Iz, _, shear = self._sections.T
         inertia = self.density * np.column_stack([Iy + Iz, Iy, Iz])
@@ -232,18 +233,19 @@ class Frame(Body):
             inertia[:, 1:] = np.maximum(inertia[:, 1:], least[:, None])
         return inertia
 
-    def _global_inertia(self, inflated: bool) -> NDArray:
+    def _global_inertia(self, inflated: bool) -> FloatArray:
         """Diagonal rotary inertia per length about the global axes, shape (cells, 3) [kg m]."""
         inertia, squares = self._local_inertia(inflated), self._axes**2
         aligned = np.all(squares.max(axis=2) > 1 - _PARALLEL, axis=1)
         turned = np.einsum("cij,ci->cj", np.round(squares), inertia)
-        return np.where(aligned[:, None], turned, inertia.max(axis=1)[:, None])
+        about_axes: FloatArray = np.where(aligned[:, None], turned, inertia.max(axis=1)[:, None])
+        return about_axes
 
     @functools.cached_property
-    def _own_cells(self) -> NDArray:
+    def _own_cells(self) -> IntArray:
         return np.arange(len(self._nodes_of)) if self.cells is None else self.cells
 
-    def _spread(self, sections: Mapping[str, Section] | Section) -> NDArray:
+    def _spread(self, sections: Mapping[str, Section] | Section) -> FloatArray:
         """Area, Iy, Iz, J and shear factor of the cells, 0 outside the frame, shape (cells, 5)."""
         values = np.zeros((len(self._nodes_of), 5))
         pairs = (
@@ -264,7 +266,7 @@ class Frame(Body):
         values[outside] = 0.0
         return values
 
-    def _upwards(self, up: Sequence[float] | Mapping[str, Sequence[float]]) -> NDArray:
+    def _upwards(self, up: Sequence[float] | Mapping[str, Sequence[float]]) -> FloatArray:
         """Direction ``up`` of each cell, shape (cells, 3)."""
         given = up if isinstance(up, Mapping) else {}
         values = np.tile(_UP if given is up else vector("up", up, 3), (len(self._nodes_of), 1))
@@ -272,7 +274,7 @@ class Frame(Body):
             values[self.named.cells(name)] = vector(f"up[{name!r}]", direction, 3)
         return values
 
-    def _lay_out(self, up: NDArray) -> tuple[NDArray, NDArray]:
+    def _lay_out(self, up: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Lengths, shape (cells,) [m], and local axes as rows, shape (cells, 3, 3)."""
         first, second = (self.x[end] for end in self._nodes_of.T)
         lengths = np.linalg.norm(second - first, axis=1)
@@ -290,7 +292,7 @@ class Frame(Body):
         z = np.divide(across, size[:, None], out=np.zeros_like(across), where=size[:, None] > 0)
         return lengths, np.stack([along, np.cross(z, along), z], axis=1)
 
-    def _place(self, point_masses: Mapping[str, float]) -> NDArray:
+    def _place(self, point_masses: Mapping[str, float]) -> FloatArray:
         """Point masses of the nodes, shape (nodes,) [kg]."""
         placed = np.zeros(self.owned // 6)
         for name, mass in point_masses.items():
@@ -306,7 +308,7 @@ class Frame(Body):
         x, y, z = (ufl.as_vector([flat[3 * i + j] for j in range(3)]) for i in range(3))
         return x, y, z
 
-    def _by_cell(self, values: NDArray) -> fem.Function:
+    def _by_cell(self, values: FloatArray) -> fem.Function:
         """Piecewise constant function from values of shape (cells, k)."""
         space = fem.functionspace(self.mesh, ("DG", 0, (values.shape[1],)))
         function = fem.Function(space)

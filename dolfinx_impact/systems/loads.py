@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import arguments, parallel, signals
+from .._types import AnyArray, FloatArray, Int32Array, IntArray
 
 #: A function of time [s]: a number for a number, an array for an array.
 Signal = Callable[[Any], Any]
@@ -29,11 +29,12 @@ class Loads:
 
     def __init__(self, size: int, comm: MPI.Comm = MPI.COMM_SELF) -> None:
         self._comm = comm
-        self.constant, self.patterns = np.zeros(size), np.zeros((0, size))
+        self.constant = np.zeros(size)
+        self.patterns: FloatArray = np.zeros((0, size))
         self.signals: list[Signal] = []
         self.any, self.until = False, math.inf
 
-    def add(self, pattern: NDArray, signal: Signal | None = None) -> None:
+    def add(self, pattern: FloatArray, signal: Signal | None = None) -> None:
         """Add a load; constant without a signal."""
         self.any = True
         if signal is None:
@@ -43,7 +44,7 @@ class Loads:
         self.signals.append(signal)
         self.until = min(self.until, known_until(signal))
 
-    def __call__(self, t: float, out: NDArray) -> None:
+    def __call__(self, t: float, out: FloatArray) -> None:
         """Write ``f(t)`` into ``out``, shape (size,) [N]. Collective."""
         out[:] = self.constant
         if self.signals:  # as an array: signals may round a number and an array differently
@@ -51,7 +52,7 @@ class Loads:
             for pattern, amplitude in zip(self.patterns, amplitudes):
                 out += pattern * amplitude
 
-    def amplitudes(self, t: NDArray) -> NDArray:
+    def amplitudes(self, t: AnyArray) -> FloatArray:
         """Signals s_k at the times ``t``, shape (n,); shape (n, k)."""
         if not self.signals:
             return np.zeros((t.size, 0))
@@ -71,18 +72,18 @@ class Motion:
 
     def __init__(self, comm: MPI.Comm = MPI.COMM_SELF) -> None:
         self._comm = comm
-        self.dofs: NDArray = np.zeros(0, dtype=np.intp)
+        self.dofs: IntArray = np.zeros(0, dtype=np.intp)
         self.any, self.until = False, math.inf
-        self._parts: list[tuple[NDArray, Signal]] = []
+        self._parts: list[tuple[Int32Array, Signal]] = []
 
-    def add(self, dofs: NDArray, signal: Signal) -> None:
+    def add(self, dofs: Int32Array, signal: Signal) -> None:
         """Prescribe ``signal(t)`` [m] at ``dofs``."""
         self.any = True
         self.until = min(self.until, known_until(signal))
         self._parts.append((np.asarray(dofs), signal))
         self.dofs = np.unique(np.concatenate([part for part, _ in self._parts]))
 
-    def __call__(self, t: float) -> NDArray:
+    def __call__(self, t: float) -> FloatArray:
         """Prescribed displacements at ``t``, shape (k,) [m]. Collective."""
         displacements = np.zeros(self.dofs.size)
         given = [signal for _, signal in self._parts]
@@ -104,7 +105,7 @@ def known_until(signal: Signal) -> float:
     return float(getattr(signal, "duration", math.inf))
 
 
-def at_times(signal: Signal, t: NDArray) -> NDArray:
+def at_times(signal: Signal, t: AnyArray) -> FloatArray:
     """Values of a signal at the times ``t``, shape (n,), also of one that accepts only numbers."""
     try:
         values = np.asarray(signal(t), dtype=np.float64)
@@ -128,10 +129,11 @@ def checked_signal(name: str, signal: Any) -> Signal:
     if value.shape != () or not np.isfinite(value):
         shown = arguments.shown(given)
         raise ValueError(f"{name}: the signal must give one finite number for a time, not {shown}")
-    return signal
+    checked: Signal = signal
+    return checked
 
 
-def vector(name: str, value: Any, size: int) -> NDArray:
+def vector(name: str, value: Any, size: int) -> FloatArray:
     """A vector of ``size`` finite numbers, one per direction.
 
     Raises:

@@ -8,12 +8,12 @@ import basix.ufl
 import numpy as np
 import ufl
 from dolfinx import fem, la
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import FloatArray
 
 
-def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> FloatArray:
     """Lumped masses by the method that is positive for the elements.
 
     Degree 1: :func:`row_sums`. Intervals, quadrilaterals and hexahedra of higher degree with nodes at the
@@ -44,7 +44,9 @@ def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any =
     return hrz(space, density, dx, inside)
 
 
-def row_sums(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+def row_sums(
+    space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)
+) -> FloatArray:
     """Row sums of the consistent mass matrix.
 
     Args:
@@ -62,7 +64,7 @@ def row_sums(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: A
     return _positive(space, _sums(space, density, dx), inside, "row-sum")
 
 
-def gll(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+def gll(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> FloatArray:
     """Mass matrix by Gauss-Lobatto-Legendre quadrature, which is diagonal.
 
     The quadrature points are the nodes of the element, so that row sums equal the diagonal.
@@ -89,7 +91,7 @@ def gll(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
     return _positive(space, _sums(space, density, dx(metadata=_gll_rule(element))), inside, "GLL")
 
 
-def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> NDArray:
+def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)) -> FloatArray:
     """Diagonals of the consistent element mass matrices, scaled to the mass of the cell.
 
     ``m_i = M_ii m_cell / sum_j M_jj``, summed over the cells. Positive for every element and positive
@@ -122,7 +124,7 @@ def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
     return _positive(space, np.repeat(owned, space.dofmap.bs), inside, "HRZ")
 
 
-def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[NDArray, NDArray]:
+def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[FloatArray, FloatArray]:
     """Quadrature points, shape (q, tdim), and the masses at those of owned cells, shape (cells, q) [kg]."""
     mesh = space.mesh
     degree = _quadrature_degree(space, density)
@@ -131,7 +133,8 @@ def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[NDAr
     form = density * ufl.TestFunction(points) * dx(metadata={"quadrature_degree": degree})
     weights = fem.assemble_vector(fem.form(form)).array
     cells = mesh.topology.index_map(mesh.topology.dim).size_local
-    return element.custom_quadrature()[0], weights[points.dofmap.list[:cells]]
+    quadrature: FloatArray = np.asarray(element.custom_quadrature()[0], dtype=np.float64)
+    return quadrature, weights[points.dofmap.list[:cells]]
 
 
 def _quadrature_degree(space: fem.FunctionSpace, density: Any) -> int:
@@ -141,7 +144,8 @@ def _quadrature_degree(space: fem.FunctionSpace, density: Any) -> int:
     simplex = mesh.basix_cell().name in ("interval", "triangle", "tetrahedron")
     geometry = mesh.ufl_domain().ufl_coordinate_element().sub_elements[0]
     warp = geometry.degree - (1 if simplex else 0)
-    return 2 * _base(space).degree + density_degree + mesh.topology.dim * warp
+    degree: int = 2 * _base(space).degree + density_degree + mesh.topology.dim * warp
+    return degree
 
 
 def _base(space: fem.FunctionSpace) -> Any:
@@ -162,7 +166,7 @@ def _gll_rule(element: Any) -> dict[str, Any]:
     return {"quadrature_rule": "GLL", "quadrature_degree": 2 * element.degree - 1}
 
 
-def _sums(space: fem.FunctionSpace, density: Any, dx: Any) -> NDArray:
+def _sums(space: fem.FunctionSpace, density: Any, dx: Any) -> FloatArray:
     ones = ufl.as_vector([1.0] * space.dofmap.bs)
     form = density * ufl.inner(ones, ufl.TestFunction(space)) * dx
     masses = fem.assemble_vector(fem.form(form))
@@ -171,13 +175,13 @@ def _sums(space: fem.FunctionSpace, density: Any, dx: Any) -> NDArray:
     return np.ascontiguousarray(owned)
 
 
-def _range(space: fem.FunctionSpace, masses: NDArray, inside: Any) -> tuple[float, float]:
+def _range(space: fem.FunctionSpace, masses: FloatArray, inside: Any) -> tuple[float, float]:
     """Smallest and largest mass over all ranks [kg]. Collective."""
     comm, touched = space.mesh.comm, masses[inside]
     return -parallel.largest(comm, -touched), parallel.largest(comm, touched)
 
 
-def _positive(space: fem.FunctionSpace, masses: NDArray, inside: Any, how: str) -> NDArray:
+def _positive(space: fem.FunctionSpace, masses: FloatArray, inside: Any, how: str) -> FloatArray:
     low, top = _range(space, masses, inside)
     if low <= 1e-12 * top:
         raise ValueError(

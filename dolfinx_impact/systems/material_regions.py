@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import ufl
 from dolfinx import fem
-from numpy.typing import NDArray
 
 from .. import arguments
+from .._types import BoolArray
 from ..materials import Law, kinematics
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class Material(NamedTuple):
     law: Law
     density: fem.Constant
     dx: Any
-    inside: NDArray
+    inside: BoolArray
 
 
 def find_materials(
@@ -85,7 +85,7 @@ def wave_speed(materials: Sequence[Material]) -> float | None:
     return max(speeds) if len(speeds) == len(pairs) else None
 
 
-def _material(body: Any, law: Law, density: float, dx: Any, inside: NDArray) -> Material:
+def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray) -> Material:
     if isinstance(law, type):
         constants = ", ".join(inspect.signature(law).parameters)
         raise ValueError(

@@ -10,9 +10,9 @@ import ufl
 from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
-from numpy.typing import NDArray
 from scipy import sparse
 
+from .._types import BoolArray, FloatArray, Int32Array, Int64Array, IntArray
 from ..algebra import kernels
 from ..algebra.sparse_solver import SMALL, FactorisedSolver, SymmetricSolver
 from ..mesh import NamedMesh
@@ -30,11 +30,11 @@ class Assembled:
     owned: int
     size: int
     block: int
-    cells: NDArray | None
-    constrained: NDArray
+    cells: IntArray | None
+    constrained: BoolArray
 
     @property
-    def mass(self) -> NDArray:
+    def mass(self) -> FloatArray:
         """Lumped masses of the owned dofs, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
 
@@ -51,7 +51,7 @@ class Assembled:
         """Bilinear form of the consistent mass over the body's cells."""
         raise NotImplementedError
 
-    def global_dofs(self) -> NDArray:
+    def global_dofs(self) -> Int64Array:
         """Global number of each local dof, shape (size,)."""
         raise NotImplementedError
 
@@ -59,7 +59,7 @@ class Assembled:
         self,
         factor: float,
         mass: str,
-        massless: NDArray | None = None,
+        massless: IntArray | None = None,
         *,
         mass_factor: float = 1.0,
         prefix: str = "impact_theta_",
@@ -117,7 +117,7 @@ class Assembled:
         """Form of K with all diagonal entries; that of damping beyond ``alpha M + beta K``, or None."""
         return self._square_form(), None
 
-    def _mass_copy(self, mass: str, massless: NDArray) -> Any:
+    def _mass_copy(self, mass: str, massless: IntArray) -> Any:
         """M in the sparsity pattern of K, with zero rows and columns at ``massless``. Collective."""
         if _known_mass(mass) == "lumped":
             copy = self._assemble_petsc(self._square_form())
@@ -141,10 +141,10 @@ class Assembled:
         everywhere = ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)
         return form + fem.Constant(self.mesh, 0.0) * ufl.inner(u, w) * everywhere
 
-    def _petsc_rows(self, matrix: Any, dofs: NDArray) -> NDArray:
+    def _petsc_rows(self, matrix: Any, dofs: IntArray) -> Int32Array:
         return self.global_dofs()[dofs].astype(matrix.getOwnershipRanges().dtype)
 
-    def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
+    def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """Write ``M v`` into the owned entries of ``out``, shape (size,). Collective."""
         if mass == "lumped":
             np.multiply(self.mass, v[: self.owned], out=out[: self.owned])

@@ -10,9 +10,9 @@ import ufl
 from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .. import parallel
+from .._types import BoolArray, FloatArray, Int32Array, Int64Array, IntArray
 from ..algebra.operators import SparseRows, coordinate_order
 from ..mesh import NamedMesh
 from .loads import names, vector
@@ -29,13 +29,13 @@ class Nodes:
     owned: int
     size: int
     length: float
-    x: NDArray
+    x: FloatArray
     parts: tuple[str, ...] | None
-    cells: NDArray | None
-    active: NDArray
+    cells: IntArray | None
+    active: BoolArray
 
     @property
-    def mass(self) -> NDArray:
+    def mass(self) -> FloatArray:
         """Lumped masses of the owned dofs, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
 
@@ -46,7 +46,7 @@ class Nodes:
         *,
         center: Sequence[float] | None = None,
         cells: str | Sequence[str] | None = None,
-    ) -> NDArray:
+    ) -> FloatArray:
         """Velocity field of a rigid motion, an argument of ``start``, shape (size,) [m/s]. Collective.
 
         Args:
@@ -72,7 +72,7 @@ class Nodes:
             raise ValueError(f"a body on a line does not spin, but spin is {spin}")
         return field.ravel()
 
-    def rigid_rotation(self, u: NDArray) -> float:
+    def rigid_rotation(self, u: FloatArray) -> float:
         """Mean rotation angle of the body at displacements ``u``, 0 to pi [rad]. Collective.
 
         It belongs to the rotation closest to the mass-weighted mean deformation gradient.
@@ -88,36 +88,39 @@ class Nodes:
         cosine = (np.trace(rotation) - 1) / 2 if gdim == 3 else rotation[0, 0]
         return float(np.arccos(np.clip(cosine, -1.0, 1.0)))
 
-    def _nodes_in(self, cells: str | Sequence[str] | None) -> NDArray:
+    def _nodes_in(self, cells: str | Sequence[str] | None) -> BoolArray:
         """Mask of the local nodes on the named cells, shape (nodes,). Collective."""
         if cells is None:
             return np.ones(self.size // self.block, dtype=bool)
-        found = np.unique(np.concatenate([self.named.cells(name) for name in names(cells)]))
+        found: Int32Array = np.unique(np.concatenate([self.named.cells(name) for name in names(cells)]))
         touched = la.vector(self.space.dofmap.index_map, 1)
         touched.array[np.unique(self.space.dofmap.list[found])] = 1.0
         touched.scatter_reverse(la.InsertMode.add)
         touched.scatter_forward()
-        return touched.array > 0
+        inside: BoolArray = touched.array > 0
+        return inside
 
-    def _center(self, owned: NDArray) -> NDArray:
+    def _center(self, owned: BoolArray) -> FloatArray:
         """Center of the lumped masses of the nodes in the mask, shape (gdim,) [m]. Collective."""
         gdim, owned = self.mesh.geometry.dim, owned[: self.owned // self.block]
         mass, x = self.mass[:: self.block][owned], self.x[: owned.size, :gdim][owned]
         sums = self.comm.allreduce(np.append(mass @ x, mass.sum()))
-        return sums[:gdim] / sums[gdim]
+        center: FloatArray = sums[:gdim] / sums[gdim]
+        return center
 
-    def nodes(self, name: str) -> NDArray[np.int32]:
+    def nodes(self, name: str) -> Int32Array:
         """Owned nodes of the body on the named facets, empty on ranks without any. Collective."""
         return self._nodes_on(self.named.facets(name))
 
-    def _nodes_on(self, facets: NDArray) -> NDArray[np.int32]:
+    def _nodes_on(self, facets: Int32Array) -> Int32Array:
         fdim = self.mesh.topology.dim - 1
         self.mesh.topology.create_connectivity(fdim, fdim + 1)
         nodes = fem.locate_dofs_topological(self.space, fdim, facets)
         nodes = nodes[nodes < self.space.dofmap.index_map.size_local]
-        return nodes[self.active[nodes * self.block]]
+        found: Int32Array = nodes[self.active[nodes * self.block]]
+        return found
 
-    def rows(self, nodes: NDArray | None = None) -> SparseRows:
+    def rows(self, nodes: IntArray | None = None) -> SparseRows:
         """Rows that select the displacements of ``nodes`` (default: all owned nodes of the body)."""
         gdim = self.mesh.geometry.dim
         every = np.flatnonzero(self.active[:: self.block])
@@ -132,19 +135,20 @@ class Nodes:
         labels = [f"u{'xyz'[i]}" for i in range(gdim)] * picked.size
         return SparseRows(dofs, np.ones(dofs.shape), order, labels)
 
-    def global_dofs(self) -> NDArray:
+    def global_dofs(self) -> Int64Array:
         """Global number of each local dof, shape (size,)."""
         index_map, bs = self.space.dofmap.index_map, self.block
         nodes = index_map.local_to_global(np.arange(self.size // bs, dtype=np.int32))
-        return (nodes[:, None] * bs + np.arange(bs)).ravel()
+        dofs: Int64Array = (nodes[:, None] * bs + np.arange(bs)).ravel()
+        return dofs
 
-    def _find_cells(self) -> NDArray | None:
+    def _find_cells(self) -> Int32Array | None:
         """Local cells of the named parts, None for all. Collective."""
         if self.parts is None:
             return None
         if not self.parts:
             raise ValueError("cells names no part: give the names of the body's cells, or None for all")
-        found = np.unique(np.concatenate([self.named.cells(name) for name in self.parts]))
+        found: Int32Array = np.unique(np.concatenate([self.named.cells(name) for name in self.parts]))
         if not self.comm.allreduce(bool(found.size)):
             raise ValueError(f"the parts {', '.join(self.parts)} have no cells in the mesh: nothing is there")
         return found
@@ -155,7 +159,7 @@ class Nodes:
         tags = tuple(sorted({self.named.names[name][1] for name in self.parts}))
         return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
 
-    def _find_inside(self) -> NDArray:
+    def _find_inside(self) -> BoolArray:
         """Mask of the owned dofs on cells of the body, on any rank, shape (owned,). Collective."""
         if self.cells is None:
             return np.ones(self.owned, dtype=bool)

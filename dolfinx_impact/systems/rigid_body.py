@@ -11,9 +11,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import arguments
+from .._types import FloatArray
 from .loads import vector
 from .system import PointMasses
 
@@ -140,10 +141,11 @@ class RigidBody(PointMasses):
         mass = _density(density, thickness) * surface
         return cls(mass, mass * polar, a - center, gravity=gravity)
 
-    def arms(self, angle: float) -> NDArray:
+    def arms(self, angle: float) -> FloatArray:
         """Arms of the corners about the centre of mass at ``angle`` [rad], shape (p, 2) [m]."""
         c, s = math.cos(angle), math.sin(angle)
-        return self.corners @ np.array([[c, s], [-s, c]])
+        arms: FloatArray = self.corners @ np.array([[c, s], [-s, c]])
+        return arms
 
 
 def positive(name: str, value: float, unit: str) -> None:
@@ -162,7 +164,7 @@ def _density(density: float, thickness: float) -> float:
     return density * thickness
 
 
-def _points(given: ArrayLike, least: int) -> NDArray:
+def _points(given: ArrayLike, least: int) -> FloatArray:
     points = arguments.floats(given)
     fits = points.ndim == 2 and points.shape[1:] == (2,) and len(points) >= least
     if not (fits and np.all(np.isfinite(points))):
@@ -172,11 +174,11 @@ def _points(given: ArrayLike, least: int) -> NDArray:
     return points
 
 
-def _cross(a: NDArray, b: NDArray) -> NDArray:
+def _cross(a: FloatArray, b: FloatArray) -> FloatArray:
     return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
 
 
-def _check_convex(points: NDArray, area: float) -> None:
+def _check_convex(points: FloatArray, area: float) -> None:
     """Raise a ValueError unless the polygon is convex and simple."""
     edges = np.roll(points, -1, axis=0) - points
     following = np.roll(edges, -1, axis=0)

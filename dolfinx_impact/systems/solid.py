@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import ufl
 from dolfinx import fem, la
 from dolfinx import mesh as dmesh
-from numpy.typing import NDArray
 
 from .. import _deprecated, arguments, parallel
+from .._types import FloatArray
 from ..materials import Law, kinematics
 from ..mesh import NamedMesh, bare_mesh
 from ..mesh.quality import refuse_inverted
@@ -193,12 +193,13 @@ class Solid(Body, renamed=_RENAMED):
         """The measure with exact quadrature instead of that of the forces."""
         return dx.reconstruct(metadata={})
 
-    def _lump(self) -> NDArray:
+    def _lump(self) -> FloatArray:
         parts = [
             mass_lumping.lump(self.space, m.density * self._weight, self._exact(m.dx), m.inside)
             for m in self.materials
         ]
-        return np.sum(parts, axis=0)
+        lumped: FloatArray = np.sum(parts, axis=0)
+        return lumped
 
     @functools.cached_property
     def _internal(self) -> ElementForm:
@@ -220,7 +221,7 @@ class Solid(Body, renamed=_RENAMED):
         """Stretches and stretch rates of the body. Collective at the first access."""
         return Deformation(self)
 
-    def _refuse_inside_out(self, u: NDArray) -> None:
+    def _refuse_inside_out(self, u: FloatArray) -> None:
         """See :meth:`.Body._refuse_inside_out`."""
         if not self.linear and self.deformation.inside_out(u):
             raise ValueError("u turns an element inside out (det F <= 0): there is no critical time step")
@@ -234,7 +235,7 @@ class Solid(Body, renamed=_RENAMED):
         self._seen = now
         return bool(self.comm.allreduce(changed))
 
-    def stored_energy(self, u: NDArray) -> float:
+    def stored_energy(self, u: FloatArray) -> float:
         """This rank's contribution to the elastic energy [J]; 0 for laws defined by a stress. Collective."""
         if self.linear:
             return super().stored_energy(u)
@@ -244,7 +245,7 @@ class Solid(Body, renamed=_RENAMED):
         """See :meth:`.Body.compiled`; nonlinear laws and bulk viscosity are refused there."""
         return super().compiled()
 
-    def _add_viscosity(self, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def _add_viscosity(self, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         if any(self.viscosity):
             out[: self.owned] += self._viscous.vector(u, v)
 
@@ -265,14 +266,16 @@ class Solid(Body, renamed=_RENAMED):
     def _viscous_form(self) -> Any:
         return viscosity.power(self, self._w, self.viscosity)
 
-    def viscous_rate(self, inverse_mass: NDArray, u: NDArray, v: NDArray | None, tolerance: float) -> float:
+    def viscous_rate(
+        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
+    ) -> float:
         """See :meth:`.Body.viscous_rate`."""
         b1, b2 = self.viscosity
         if b1 == 0 and (v is None or b2 == 0):
             return 0.0
         at = np.zeros(self.size) if v is None else v
 
-        def add(x: NDArray, out: NDArray) -> None:
+        def add(x: FloatArray, out: FloatArray) -> None:
             out[: self.owned] += self._viscous_tangent.vector(u, at, x)
 
         return largest_rate(self, add, inverse_mass, tolerance)
@@ -297,7 +300,7 @@ class Solid(Body, renamed=_RENAMED):
 
     # -- loads
 
-    def inertia(self, direction: Sequence[float] | NDArray) -> NDArray:
+    def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """See :meth:`.Body.inertia`."""
         return self._assemble_load([(m.density * np.asarray(direction), m.dx) for m in self.materials])
 
@@ -314,7 +317,7 @@ class Solid(Body, renamed=_RENAMED):
         tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))
         return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)
 
-    def _assemble_load(self, parts: Sequence[tuple[Any, Any]]) -> NDArray:
+    def _assemble_load(self, parts: Sequence[tuple[Any, Any]]) -> FloatArray:
         """Nodal forces of force densities over measures, shape (size,) [N]. Collective."""
         total = np.zeros(self.size)
         for density, measure in parts:
@@ -326,7 +329,7 @@ class Solid(Body, renamed=_RENAMED):
         return self._free_of_held(total)
 
 
-def _with_signal(name: str, given: Any) -> tuple[Any, Callable | None]:
+def _with_signal(name: str, given: Any) -> tuple[Any, Signal | None]:
     """A load and its signal, None for a constant load."""
     if isinstance(given, (tuple, list)) and len(given) == 2 and callable(given[1]):
         return given[0], checked_signal(name, given[1])

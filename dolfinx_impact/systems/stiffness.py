@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from dolfinx import fem, la
 from mpi4py import MPI
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh_tridiagonal
 
 from .. import parallel
+from .._types import FloatArray, Int32Array, IntArray
 from ..algebra import kernels
 from ..algebra.operators import sparse_rows
 
@@ -44,7 +44,7 @@ class StoredStiffness:
         self.pairs = self._upper_pairs() if kernels.load().COMPILED else None
         if self.pairs is not None:
             self._alone, self._pair_product = space.mesh.comm.size == 1, kernels.load().pair_product(self._bs)
-        self.csr: tuple[NDArray, NDArray, NDArray] | None = None
+        self.csr: tuple[IntArray, IntArray, FloatArray] | None = None
         if self.pairs is None and space.mesh.comm.size == 1:
             self.csr = sparse_rows(self.scipy())
         elif self.pairs is None:
@@ -71,7 +71,7 @@ class StoredStiffness:
             self._petsc = matrix.convert("baij") if self._bs > 1 else matrix
         return self._petsc
 
-    def subtract_product(self, u: NDArray, out: NDArray) -> None:
+    def subtract_product(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= K u`` on the owned entries; only owned entries of ``u`` are read. Collective."""
         if self.pairs is not None and self._alone:
             self._pair_product(*self.pairs, u, out)
@@ -86,7 +86,8 @@ class StoredStiffness:
         self._petsc.mult(self._x, self._y)
         out[: self._owned] -= self._y.array_r
 
-    def _add_pairs(self, u: NDArray, out: NDArray) -> None:
+    def _add_pairs(self, u: FloatArray, out: FloatArray) -> None:
+        assert self.pairs is not None
         # Rows at a partition boundary have columns that are not ghosts of the space itself.
         self._columns.array[: self._owned] = u[: self._owned]
         self._columns.scatter_forward()
@@ -94,7 +95,7 @@ class StoredStiffness:
         self._pair_product(*self.pairs, self._columns.array, self._sums)
         out[: self._owned] += self._sums[: self._owned]
 
-    def _upper_pairs(self) -> tuple[NDArray, NDArray, NDArray] | None:
+    def _upper_pairs(self) -> tuple[Int32Array, Int32Array, FloatArray] | None:
         """Strictly upper triangular blocks of -K, or None when rows do not sum to zero. Collective."""
         matrix = fem.assemble_matrix(self._form)
         matrix.scatter_reverse()
@@ -119,8 +120,8 @@ class StoredStiffness:
 
 def largest_eigenvalue(
     comm: MPI.Comm,
-    apply: Callable[[NDArray, NDArray], None],
-    start: NDArray,
+    apply: Callable[[FloatArray, FloatArray], None],
+    start: FloatArray,
     *,
     tolerance: float = 1e-7,
     most: int = 20_000,
@@ -141,7 +142,7 @@ def largest_eigenvalue(
         RuntimeError: When the residual remains above the tolerance.
     """
 
-    def dot(a: NDArray, b: NDArray) -> float:
+    def dot(a: FloatArray, b: FloatArray) -> float:
         return parallel.total(comm, float(a @ b))
 
     q, before, y = start, np.zeros_like(start), np.zeros_like(start)
@@ -171,7 +172,7 @@ def largest_eigenvalue(
     )
 
 
-def _top(diagonal: list[float], side: list[float]) -> tuple[float, NDArray]:
+def _top(diagonal: list[float], side: list[float]) -> tuple[float, FloatArray]:
     """Largest eigenvalue of a symmetric tridiagonal matrix, and its eigenvector."""
     last = len(diagonal) - 1
     values, vectors = eigh_tridiagonal(diagonal, side, select="i", select_range=(last, last))

@@ -8,9 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _deprecated, arguments, descriptions
+from .._types import BoolArray, FloatArray, Int64Array, IntArray
 from ..algebra import kernels
 from ..algebra.dense_solver import DenseSolver, DenseTangent
 from ..algebra.operators import SparseRows
@@ -48,7 +49,7 @@ class System(Protocol):
     size: int
     length: float
     linear: bool
-    constrained: NDArray
+    constrained: BoolArray
     prescribed: Motion
 
     @property
@@ -68,23 +69,23 @@ class System(Protocol):
         """See the attributes."""
 
     @property
-    def mass(self) -> NDArray:
+    def mass(self) -> FloatArray:
         """Lumped masses of the owned dofs, shape (owned,) [kg]."""
 
     @property
-    def inverse_mass(self) -> NDArray:
+    def inverse_mass(self) -> FloatArray:
         """Inverse lumped masses, 0 at constrained dofs, shape (owned,) [1/kg]."""
 
-    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Write all smooth forces F(t, u, v) into ``out``, shape (size,) [N]. Collective."""
 
-    def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def external(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Write the loads into ``out``, shape (size,) [N]; their work is ``external`` in results."""
 
-    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Write the damping forces, which F subtracts, shape (size,) [N]; their work is ``dissipated``."""
 
-    def stored_energy(self, u: NDArray) -> float:
+    def stored_energy(self, u: FloatArray) -> float:
         """This rank's contribution to the elastic energy at ``u`` [J]. Collective."""
 
     def critical_time_step(self) -> float:
@@ -93,13 +94,13 @@ class System(Protocol):
     def implicit_solver(self, factor: float, mass: str) -> Any:
         """Solver of ``(M + factor K) x = b`` with ``solve(b, out)``. Collective."""
 
-    def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
+    def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """Write ``M v`` with the lumped or consistent mass, shape (size,). Collective."""
 
     def rows(self) -> SparseRows:
         """Rows of the displacements that a run records by default."""
 
-    def global_dofs(self) -> NDArray:
+    def global_dofs(self) -> Int64Array:
         """Global number of each local dof, shape (size,)."""
 
 
@@ -149,7 +150,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         load: ArrayLike | None = None,
         stiffness: ArrayLike | None = None,
         internal: Force | None = None,
-        energy: Callable[[NDArray], float] | None = None,
+        energy: Callable[[FloatArray], float] | None = None,
         damping: Force | None = None,
         fixed: Sequence[int] = (),
         labels: Sequence[str] | None = None,
@@ -162,7 +163,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         if stiffness is not None and (internal is not None or energy is not None):
             raise ValueError("give either stiffness= or internal= with energy=")
         self.comm: MPI.Comm = MPI.COMM_SELF
-        self.mass, self.inverse_mass = masses, 1.0 / masses
+        self.mass, self.inverse_mass = masses, np.asarray(1.0 / masses, dtype=np.float64)
         self.owned = self.size = masses.size
         self.constrained = _held(fixed, self.size)
         self.inverse_mass[self.constrained] = 0.0
@@ -186,7 +187,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
     def __repr__(self) -> str:
         return descriptions.of_points(self)
 
-    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Total force: loads minus internal and damping forces, shape (k,) [N]."""
         out[:] = 0.0
         self.external(t, u, v, out)
@@ -218,7 +219,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         K = np.zeros((0, 0)) if self.stiffness is None else self.stiffness
         return Compiled(*parts, load=self._constant, stiffness=K)
 
-    def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def external(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Loads: those of the ``force`` callable and the constant ones, shape (k,) [N]."""
         if self._force is None:
             out[:] = self._constant
@@ -227,24 +228,24 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
             self._force(t, u, v, out)
             out += self._constant
 
-    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Damping forces, shape (k,) [N]."""
         out[:] = 0.0
         if self._damping is not None:
             self._damping(t, u, v, out)
 
-    def stored_energy(self, u: NDArray) -> float:
+    def stored_energy(self, u: FloatArray) -> float:
         """Stored energy [J]: the ``energy`` callable, or ``u.K u / 2``."""
         if self._energy is not None:
             return float(self._energy(u))
         return 0.5 * float(u @ self.stiffness @ u) if self.stiffness is not None else 0.0
 
-    def tangents(self, t: float, u: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    def tangents(self, t: float, u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``-dF/du`` [N/m] and ``-dF/dv`` [N s/m] by central differences, each shape (k, k)."""
         stiffness = self._slopes(lambda y, out: self.force(t, y, v, out), u)
         return stiffness, self._slopes(lambda y, out: self.force(t, u, y, out), v)
 
-    def _slopes(self, force: Callable[[NDArray, NDArray], None], x: NDArray) -> NDArray:
+    def _slopes(self, force: Callable[[FloatArray, FloatArray], None], x: FloatArray) -> FloatArray:
         slopes = np.zeros((self.size, self.size))
         up, down = np.zeros(self.size), np.zeros(self.size)
         for k in range(self.size):
@@ -257,7 +258,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
             slopes[:, k] = (down - up) / (2 * step)
         return slopes
 
-    def critical_time_step(self, inverse_mass: NDArray | None = None) -> float:
+    def critical_time_step(self, inverse_mass: FloatArray | None = None) -> float:
         """``2 / omega_max`` of K [s], inf without a stiffness; optionally with other inverse masses."""
         if self.stiffness is None:
             return np.inf
@@ -265,7 +266,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         largest = np.linalg.eigvalsh(self.stiffness * np.outer(root, root))[-1]
         return 2.0 / np.sqrt(largest) if largest > 0 else np.inf
 
-    def implicit_solver(self, factor: float, mass: str, massless: NDArray | None = None) -> DenseSolver:
+    def implicit_solver(self, factor: float, mass: str, massless: IntArray | None = None) -> DenseSolver:
         """Dense factorisation of ``M + factor K``, with zero mass at the dofs ``massless``.
 
         For ``factor = 0`` the solution is zero there.
@@ -281,7 +282,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         """Solver of the linearised step of an implicit scheme; the mass is diagonal for any ``mass``."""
         return DenseTangent(self)
 
-    def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
+    def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """Write ``M v`` into ``out``; the mass is diagonal for any ``mass``."""
         np.multiply(self.mass, v, out=out)
 
@@ -290,12 +291,12 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         numbers = np.arange(self.size).reshape(-1, 1)
         return SparseRows(numbers, np.ones((self.size, 1)), numbers.astype(np.float64), self.labels)
 
-    def global_dofs(self) -> NDArray:
+    def global_dofs(self) -> Int64Array:
         """Local numbers, since the system is replicated."""
         return np.arange(self.size)
 
 
-def _held(given: Sequence[int], size: int) -> NDArray:
+def _held(given: Sequence[int], size: int) -> BoolArray:
     """Mask of the constrained dofs, shape (size,)."""
     dofs = np.atleast_1d(arguments.floats(given))
     if not np.all((dofs >= 0) & (dofs < size) & (dofs == np.floor(dofs))):
@@ -303,7 +304,7 @@ def _held(given: Sequence[int], size: int) -> NDArray:
     return np.isin(np.arange(size), dofs)
 
 
-def _symmetric(matrix: ArrayLike, size: int) -> NDArray:
+def _symmetric(matrix: ArrayLike, size: int) -> FloatArray:
     K = arguments.floats(matrix)
     if K.shape != (size, size) or not np.allclose(K, K.T, rtol=1e-12, atol=0.0):
         raise ValueError(f"stiffness must be symmetric with shape {(size, size)}, not {K.shape}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._types import FloatArray
 from ..algebra.sparse_solver import FactorisedSolver
 from .element_forms import compile_form
 
@@ -47,7 +47,7 @@ class TangentSolver:
         self._solver: FactorisedSolver | None = None
         self._last: tuple[float, float] | None = None
 
-    def update(self, t: float, u: NDArray, v: NDArray, a: float, b: float) -> None:
+    def update(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> None:
         """Assemble and factorise ``M + a D + b K`` at the state (t, u, v). Collective."""
         from petsc4py import PETSc
 
@@ -74,7 +74,7 @@ class TangentSolver:
         else:
             self._solver.refactor()
 
-    def _assemble(self, u: NDArray, v: NDArray) -> None:
+    def _assemble(self, u: FloatArray, v: FloatArray) -> None:
         from dolfinx.fem import petsc
 
         for field, values in ((self._body.displacement, u), (self._body.velocity, v)):
@@ -88,7 +88,7 @@ class TangentSolver:
             petsc.assemble_matrix(matrix, form)
             matrix.assemble()
 
-    def solve(self, b: NDArray, out: NDArray) -> None:
+    def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for the right-hand side ``b`` (owned entries first) into ``out``. Collective."""
         assert self._solver is not None
         self._solver.solve(b, out)

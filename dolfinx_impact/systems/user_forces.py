@@ -6,13 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import arguments
+from .._types import FloatArray
 
 
 def try_out(
-    length: float, size: int, *, energy: Callable[[NDArray], Any] | None, **forces: Callable[..., Any] | None
+    length: float,
+    size: int,
+    *,
+    energy: Callable[[FloatArray], Any] | None,
+    **forces: Callable[..., Any] | None,
 ) -> None:
     """Validate forces and an energy at displacements of the order of ``length`` [m].
 
@@ -29,7 +33,7 @@ def try_out(
         check_energy(energy, state)
 
 
-def check_force(name: str, function: Callable[..., Any], state: NDArray) -> None:
+def check_force(name: str, function: Callable[..., Any], state: FloatArray) -> None:
     """Call ``function(t, u, v, out)`` with ``out`` of zeros and of NaN, to detect entries that it leaves.
 
     Args:
@@ -63,7 +67,7 @@ def check_force(name: str, function: Callable[..., Any], state: NDArray) -> None
         )
 
 
-def check_energy(energy: Callable[[NDArray], Any], state: NDArray) -> None:
+def check_energy(energy: Callable[[FloatArray], Any], state: FloatArray) -> None:
     """Call ``energy(u)`` and check that it returns one number.
 
     Raises:

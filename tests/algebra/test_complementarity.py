@@ -4,8 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from dolfinx_impact import NotConverged
 from dolfinx_impact.algebra import complementarity
@@ -87,7 +88,7 @@ def test_lever_finds_short_cuts_out(wrong, b):
 
 
 @pytest.mark.parametrize("family", [positive_definite, m_matrix])
-@settings(max_examples=60)
+@examples(15)
 @given(p=sizes, seed=seeds)
 def test_random_problems_against_all_active_sets(family, p, seed):
     rng = np.random.default_rng(seed)
@@ -95,7 +96,7 @@ def test_random_problems_against_all_active_sets(family, p, seed):
     assert solve(H, b) == pytest.approx(enumerate_active_sets(H, b), rel=1e-6, abs=1e-8)
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(p=st.integers(2, 8), rank=st.integers(1, 4), seed=seeds)
 def test_more_contacts_than_the_body_can_feel(p, rank, seed):
     rng = np.random.default_rng(seed)
@@ -110,7 +111,7 @@ def test_twin_contacts_share_the_impulse_of_one():
     assert r.sum() == pytest.approx(1.0, rel=1e-9) and np.all(r >= 0)
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(p=sizes, seed=seeds)
 def test_diagonal_is_the_full_problem_without_coupling(p, seed):
     rng = np.random.default_rng(seed)
@@ -126,7 +127,7 @@ def test_empty_problem(H):
     assert residual(H, np.zeros(0), np.zeros(0)) == 0.0
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(p=sizes, seed=seeds, exponent=st.integers(-12, 12))
 def test_units_do_not_matter(p, seed, exponent):
     rng, s = np.random.default_rng(seed), 10.0**exponent
@@ -137,7 +138,7 @@ def test_units_do_not_matter(p, seed, exponent):
     assert residual(H / s, s * b, s * s * r) == pytest.approx(residual(H, b, r), abs=1e-12)
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(p=sizes, seed=seeds)
 def test_points_of_very_different_mass(p, seed):
     rng = np.random.default_rng(seed)

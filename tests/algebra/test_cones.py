@@ -5,9 +5,10 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import NotConverged, mesh
@@ -23,7 +24,7 @@ def random_problem(seed, p, d, scale=1.0):
     return scale * (G @ G.T + 0.3 * np.eye(p * d)), rng.normal(size=p * d)
 
 
-@settings(max_examples=150)
+@examples(37)
 @given(
     seed=seeds,
     p=st.integers(1, 5),
@@ -47,7 +48,7 @@ def test_coulomb_s_law_holds_at_every_point(seed, p, d, mu, scale):
     assert along == pytest.approx(-size * slip, abs=1e-10) and np.all(along < 1e-11)
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(seed=seeds, p=st.integers(1, 5), d=st.sampled_from([1, 2, 3]))
 def test_without_friction_it_is_the_complementarity_problem(seed, p, d):
     H, b = random_problem(seed, p, d)
@@ -79,7 +80,7 @@ def enumerate_states(H, b, mu):
     return found
 
 
-@settings(max_examples=80)
+@examples(20)
 @given(seed=seeds, p=st.integers(1, 3), mu=st.floats(1e-3, 1.5))
 def test_agrees_with_the_enumeration_of_all_states(seed, p, mu):
     H, b = random_problem(seed, p, 2)

@@ -119,8 +119,7 @@ def test_what_is_no_ball(wrong, words):
 # -- the schemes
 
 
-@pytest.mark.serial
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+@pytest.mark.parametrize("scheme", ["cd-lagrange", pytest.param("moreau-jean", marks=pytest.mark.slow)])
 def test_elastic_ball_keeps_its_height(scheme):
     """1000 s at the step of the paper, every step checked."""
     integrator = case.make(scheme, parameters(scheme, restitution=1.0)).integrator

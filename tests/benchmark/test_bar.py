@@ -37,6 +37,7 @@ def test_critical_step_of_a_line_is_the_transit_of_an_element(elements):
     assert bar.critical_time_step() == pytest.approx(critical, rel=1e-10)
 
 
+@pytest.mark.mpi
 def test_critical_step_of_a_solid_against_a_dense_eigenvalue_problem():
     bar, _, critical = case.build(values("cd-lagrange", dimension=3, elements=6, lateral=2))
     K = bar.stiffness_matrix().convert("aij")
@@ -99,6 +100,7 @@ def test_theta_balance_with_lost_energy(theta, e):
         assert result["dissipated"][-1] > 1e-3 * result["kinetic"][0]
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 def test_solid_without_lateral_motion_is_the_line(scheme):
     """nu = 0 on hexahedra: every row of nodes moves as the line does, lateral motion is nil."""

@@ -166,7 +166,6 @@ def test_table_of_events():
     assert told(np.zeros((2, 1)), [2])[0].events.table().decode() == HEADER + "\n"
 
 
-@pytest.mark.serial
 def test_events_of_a_run(record):
     """From the history of every step: (44b)'s half-step velocities are recorded."""
     problem, result, results, _ = strong("cd-lagrange", record)
@@ -183,7 +182,6 @@ def test_events_of_a_run(record):
     assert result["r"][0] == pytest.approx(np.full(4, WEIGHT / 4 * H), rel=1e-9)
 
 
-@pytest.mark.serial
 def test_events_do_not_depend_on_samples(record):
     every_step, thin = strong("cd-lagrange", record), strong("cd-lagrange", record, every=1000)
     assert thin[1]["t"].size == 17
@@ -205,7 +203,6 @@ def fine_steps(problem, ratio, steps):
     return (np.array(column) for column in zip(*rows))
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("ratio, partition", [(1, "small"), (10, "small"), (40, "paper")])
 def test_events_of_hati_are_those_of_fine_steps(record, ratio, partition):
     """With equal steps the history has them all; else a loop over steps sees them."""
@@ -229,7 +226,6 @@ def test_events_of_hati_are_those_of_fine_steps(record, ratio, partition):
 # -- what holds in every run
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "hati"])
 @pytest.mark.parametrize(
     "changes",
@@ -272,7 +268,6 @@ def test_every_run(record, scheme, changes):
     json.dumps(results, allow_nan=False)
 
 
-@pytest.mark.serial
 def test_momentum_of_the_trolley(record):
     """It closes, and sees an impulse that is left out."""
     problem, result, results, _ = strong("cd-lagrange", record)
@@ -288,7 +283,6 @@ def test_momentum_of_the_trolley(record):
     assert defect * (WEIGHT * END + 5150.0 * lost) == pytest.approx(1e-3, rel=1e-3)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "hati"])
 def test_at_rest_without_shaking(silence, scheme):
     """The wheels carry the trolley in every step, and nothing moves."""
@@ -330,7 +324,6 @@ def test_loads_of_the_two_readings(partition):
     assert loads["all"][trolley].sum() == pytest.approx(-5150.0, rel=1e-12)
 
 
-@pytest.mark.serial
 def test_readings_differ(record):
     """Left out of the shaking, the trolley lifts off at another time, and higher."""
     one, other = (strong("cd-lagrange", record, **c)[1] for c in ({}, {"shaken": "bridge"}))
@@ -338,14 +331,12 @@ def test_readings_differ(record):
     assert abs(lifted[0] - lifted[1]) > 1e-3 and other["gap"].max() > 2 * one["gap"].max() > 0
 
 
-@pytest.mark.serial
 def test_damping(record):
     damped, free = (strong("cd-lagrange", record, **c) for c in ({"alpha": 5.0}, {}))
     assert damped[1]["dissipated"][-1] > 0 and not free[1]["dissipated"].any()
     assert damped[2]["energy_end"] < free[2]["energy_end"] and damped[2]["momentum_defect"] is None
 
 
-@pytest.mark.serial
 def test_hati_with_equal_steps_is_near_the_undivided_crane(record):
     """Until the first impact to a few millionths; its time is the same step."""
     one, other = strong("cd-lagrange", record), strong("hati", record, ratio=1, partition="small")
@@ -377,6 +368,7 @@ def test_step_by_courant():
     assert by_h.effective == pytest.approx(by_courant.effective, rel=1e-12)
 
 
+@pytest.mark.mpi
 def test_the_crane_is_the_same_on_all_ranks(shared_path):
     """Whole everywhere; only one rank writes."""
     given = ["t_end=0.002", "partition=paper"]
@@ -390,33 +382,28 @@ def test_the_crane_is_the_same_on_all_ranks(shared_path):
     assert (shared_path / "out" / "events.csv").read_text() == HEADER + "\n"
 
 
-@pytest.mark.serial
+@pytest.mark.mpi
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "hati"])
-def test_two_ranks_write_the_same(launch, tmp_path, record, scheme):
+def test_ranks_write_the_same(scheme, shared_path, record, monkeypatch, capsys, as_on_one_rank):
     """The record's name is relative to the caller's folder."""
-    (tmp_path / "shake.csv").write_text(Path(record).read_text())
-    found = []
-    for ranks in (1, 2):
-        given = [f"t_end={END}", "record=shake.csv", "every=10", "--out", f"on{ranks}"]
-        command = ["-m", "dolfinx_impact.benchmark", "run", "bridge-crane", scheme, "--set", *given]
-        done = launch(command, ranks, tmp_path)
-        assert done.returncode == 0, done.stderr
-        folder = tmp_path / f"on{ranks}"
-        found.append(
-            (
-                (folder / "events.csv").read_bytes(),
-                di.Result.load(folder / "history.npz"),
-                json.loads((folder / "summary.json").read_text()),
-            )
-        )
-        names = ("history.npz", "events.csv", "summary.json")
-        assert done.stdout.splitlines()[-1] == "written: " + ", ".join(f"on{ranks}/{name}" for name in names)
-    assert ("whole on every rank" in done.stdout) and found[0][0] == found[1][0]
-    assert len(found[0][0].splitlines()) - 1 == found[0][2]["results"]["closures"] > 0
-    assert all(np.array_equal(found[0][1][name], found[1][1][name]) for name in found[0][1])
-    assert found[0][2]["results"] == found[1][2]["results"]
-    said = found[0][2]["results"]["shaking"]
-    assert said == "shake, in z whatever its own direction, up to 20 m/s2 in the run"
+    if WORLD.rank == 0:
+        (shared_path / "shake.csv").write_text(Path(record).read_text())
+    WORLD.barrier()
+    monkeypatch.chdir(shared_path)
+    given = [f"t_end={END}", "record=shake.csv", "every=10", "--out", "out"]
+    assert main(["run", "bridge-crane", scheme, "--set", *given]) == 0
+    WORLD.barrier()
+    said = WORLD.bcast(capsys.readouterr().out)
+    files = [f"out/{name}" for name in ("history.npz", "events.csv", "summary.json")]
+    assert said.splitlines()[-1] == "written: " + ", ".join(files)
+    assert ("whole on every rank" in said) == (WORLD.size > 1)
+    events, results = Path(files[1]).read_text(), json.loads(Path(files[2]).read_text())["results"]
+    assert len(events.splitlines()) - 1 == results["closures"] > 0
+    assert results["shaking"] == "shake, in z whatever its own direction, up to 20 m/s2 in the run"
+    history = dict(di.Result.load(files[0]))
+    one = as_on_one_rank((events, results, history))
+    assert (events, results) == one[:2]
+    assert all(np.array_equal(history[name], one[2][name]) for name in history if name != "_seconds")
 
 
 # -- records

@@ -75,7 +75,6 @@ def test_rows_are_the_schemes_with_contact_and_four_others():
     assert [row.name for row in rows(["a:B", "combined", "carpenter", "dep-2.1"])] == ["combined", "a:B"]
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("case", classification.CASES)
 def test_phases_leave_the_solution_as_it_is(case, runs):
     p = classification.defaults(case)
@@ -90,7 +89,6 @@ def test_phases_leave_the_solution_as_it_is(case, runs):
 # -- cells
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "scheme, h, shift, oscillation, energy",
     [("cd-lagrange", 2.5e-3, -1, "none", "dissipated"), ("dep-6.1", 5e-3, -0.5, "large", "conserved")],
@@ -146,7 +144,6 @@ def test_limits_of_the_classes():
     ]
 
 
-@pytest.mark.serial
 def test_a_class_that_changes_with_the_phase_is_seen(runs):
     """4.4: the force goes from step to step where the impact falls on one, less where it does not."""
     cells = classify(runs, Row("dep-4.4"), (0, PHASE_OF_LITTLE))
@@ -156,7 +153,6 @@ def test_a_class_that_changes_with_the_phase_is_seen(runs):
         assert classify(runs, Row("dep-4.4"), (k,))["changes"] == []
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "kind, expected", [("Changed", "dissipated"), ("Leaky", "dissipated"), ("Pumped", "gained")]
 )
@@ -186,7 +182,6 @@ class Plain:
         return name
 
 
-@pytest.mark.serial
 def test_closed_form_is_the_largest_frequency_of_the_chain(runs):
     """Lumped masses of the bar with a spring 1/eps below: omega_max h = 2."""
     n, mass, k = 100, 0.1, 9000.0
@@ -199,7 +194,6 @@ def test_closed_form_is_the_largest_frequency_of_the_chain(runs):
     assert 2 / omega * 30 / 0.1 == pytest.approx(predicted, rel=1e-6)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("name", [*EXPLICIT, "dep-5.3", "dep-5.3 eps=0.001", "dep-5.3 eps=0.01"])
 def test_bisection_finds_the_closed_form(name, runs):
     row = Row.named(name)
@@ -212,7 +206,6 @@ def test_bisection_finds_the_closed_form(name, runs):
             assert abs(classification.courant_limit(runs, row, 6, near) - found) <= classification.RESOLUTION
 
 
-@pytest.mark.serial
 def test_the_limit_alone_is_asked_where_the_penalty_is_another_one(runs):
     cells = classify(runs, Row("dep-5.3", {"eps": 1e-3}), (0,))
     assert cells["courant"] == pytest.approx([0.9985, 0.9985], rel=0.02)
@@ -305,7 +298,7 @@ def test_page_has_it_with_the_criteria(tmp_path):
     assert "classification" not in page.html(found, [], tmp_path, {})
 
 
-@pytest.mark.serial
+@pytest.mark.slow
 def test_a_report_on_the_bar_has_it_everywhere(launch, tmp_path):
     words = ["--cases", f"{IMPACT},{BOUNCES}", "--schemes", "dep-4.7", "--out", "out"]
     done = launch([*COMMAND, *words], cwd=tmp_path)

@@ -49,6 +49,7 @@ SIZES = pytest.mark.parametrize("trolley", [0.0, 4.0])
 REFINE = pytest.mark.parametrize("refine", [1, 2])
 
 
+@pytest.mark.mpi
 @SIZES
 @REFINE
 def test_counts_and_joints(trolley, refine):

@@ -1,11 +1,10 @@
 """The cube that falls flat: waves decide its rebound, the coefficient of its nodes less and less."""
 
-import json
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
@@ -49,7 +48,7 @@ def test_the_default_run(scheme):
     e=st.floats(0.0, 1.0),
     nu=st.sampled_from([0.0, 0.3, 0.45]),
 )
-@settings(max_examples=6)
+@examples(6)
 def test_the_rebound_does_not_depend_on_E(scheme, factor, e, nu):
     _, one, _ = run(scheme, elements=3, restitution=e, nu=nu)
     _, other, _ = run(scheme, elements=3, restitution=e, nu=nu, E=2.1e11 * factor)
@@ -58,7 +57,7 @@ def test_the_rebound_does_not_depend_on_E(scheme, factor, e, nu):
 
 
 @given(side=st.floats(1e-3, 10.0), rho=st.floats(100.0, 2e4), v0=st.floats(0.1, 10.0), e=st.floats(0.0, 1.0))
-@settings(max_examples=6)
+@examples(6)
 def test_nor_on_size_density_and_speed(side, rho, v0, e):
     _, one, _ = run(elements=3, restitution=e)
     _, other, _ = run(elements=3, restitution=e, side=side, rho=rho, v0=v0)
@@ -93,7 +92,6 @@ def test_energy_is_lost_at_the_nodes_alone(elements):
     assert run(elements=elements, restitution=1.0)[1]["energy_lost"] == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
 def test_all_coefficients_give_one_rebound_in_the_limit(scheme, monkeypatch):
     if scheme == "moreau-jean":
@@ -121,34 +119,9 @@ def test_bad_values_are_refused(changes, message):
         case.make("cd-lagrange", parameters(**changes))
 
 
-PROGRAM = """
-import json
-import dolfinx_impact as di
-from dolfinx_impact.benchmark import cube_drop as case
-from dolfinx_impact.integrators import SCHEMES
-from mpi4py import MPI
-found = {}
-for scheme in ("cd-lagrange", "moreau-jean"):
-    for e in (0.0, 0.5, 1.0):
-        options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-        p = {**{n: o.default for n, o in options.items()}, "elements": 6, "restitution": e}
-        problem = case.make(scheme, p)
-        result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                             observers=problem.observers(), progress=False)
-        results, _ = problem.judge(result)
-        found[f"{scheme} {e}"] = [results["rebound_ratio"], results["contact_end"], *result["u"][-1]]
-if MPI.COMM_WORLD.rank == 0:
-    print(json.dumps(found))
-"""
-
-
-@pytest.mark.serial
-def test_ranks_agree(launch):
-    found = []
-    for ranks in (1, 2, 3):
-        done = launch(["-c", PROGRAM], ranks=ranks)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found.append(json.loads(done.stdout.splitlines()[-1]))
-    for name, values in found[0].items():
-        for other in found[1:]:
-            assert other[name] == pytest.approx(values, rel=1e-10), name
+@pytest.mark.mpi
+@pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
+def test_ranks_agree(scheme, as_on_one_rank):
+    result, results, _ = run(scheme, elements=4, restitution=0.5)
+    found = [results["rebound_ratio"], results["contact_end"], *result["u"][-1]]
+    assert found == pytest.approx(as_on_one_rank(found), rel=1e-10)

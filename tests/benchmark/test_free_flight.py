@@ -1,13 +1,13 @@
 """A spinning body in free flight: momenta to rounding, energy without drift."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 import ufl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
@@ -73,7 +73,7 @@ def test_the_trapezoidal_rule_does_not_keep_the_spin():
     dimension=st.sampled_from([2, 3]),
     courant=st.floats(0.05, 0.7),
 )
-@settings(max_examples=12)
+@examples(8)
 def test_momenta_stay_whatever_the_motion(spin, sign, v0, nu, dimension, courant):
     _, results, _ = run(
         steps=150, spin=sign * spin, v0=v0, nu=nu, dimension=dimension, courant=courant, elements=4
@@ -85,7 +85,7 @@ def test_momenta_stay_whatever_the_motion(spin, sign, v0, nu, dimension, courant
 
 
 @given(scale=st.floats(-2.0, 2.0).map(lambda x: 10.0**x))
-@settings(max_examples=4)
+@examples(4)
 def test_the_flight_has_no_scale(scale):
     """Length and time scaled alike, or stiffness and density, change no ratio."""
     first = run(steps=100)[1]
@@ -159,7 +159,6 @@ def test_the_log_sees_a_blow(dimension):
     assert log.angular == pytest.approx(np.linalg.norm(turned), rel=1e-12)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("scheme, mass", [("cd-lagrange", "lumped"), ("moreau-jean", "consistent")])
 def test_the_moments_are_sums_over_the_nodes(scheme, mass, dimension):
@@ -211,36 +210,10 @@ def test_bad_values_are_refused(changes, message):
         case.make("cd-lagrange", parameters(**changes))
 
 
-PROGRAM = """
-import json
-import dolfinx_impact as di
-from dolfinx_impact.benchmark import free_flight as case
-from dolfinx_impact.integrators import SCHEMES
-from mpi4py import MPI
-found = {}
-for scheme, steps in (("cd-lagrange", 500), ("moreau-jean", 20)):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    p = {**{n: o.default for n, o in options.items()}, **case.FREE_FLIGHT.defaults}
-    h = case.make(scheme, p).integrator.dt
-    problem = case.make(scheme, {**p, "h": h, "t_end": steps * h})
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), progress=False)
-    results, _ = problem.judge(result)
-    found[scheme] = [results["stretch_max"], results["energy_swing"], *result["u"][-1]]
-    found[scheme + " defects"] = [results["linear_momentum_defect"], results["angular_momentum_defect"]]
-if MPI.COMM_WORLD.rank == 0:
-    print(json.dumps(found))
-"""
-
-
-@pytest.mark.serial
-def test_ranks_agree(launch):
-    found = []
-    for ranks in (1, 2, 3):
-        done = launch(["-c", PROGRAM], ranks=ranks)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found.append(json.loads(done.stdout.splitlines()[-1]))
-    for name in ("cd-lagrange", "moreau-jean"):
-        for other in found:
-            assert other[name] == pytest.approx(found[0][name], rel=1e-10, abs=1e-12), name
-            assert max(other[name + " defects"]) < 1e-13
+@pytest.mark.mpi
+@pytest.mark.parametrize("scheme, steps", [("cd-lagrange", 500), ("moreau-jean", 20)])
+def test_ranks_agree(scheme, steps, as_on_one_rank):
+    result, results, _ = whole_run(scheme, steps)
+    found = [results["stretch_max"], results["energy_swing"], *result["u"][-1]]
+    assert found == pytest.approx(as_on_one_rank(found), rel=1e-10, abs=1e-12)
+    assert max(results["linear_momentum_defect"], results["angular_momentum_defect"]) < 1e-13

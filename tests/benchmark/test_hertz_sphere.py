@@ -1,12 +1,11 @@
 """The sphere on a plane: Hertz's impact solved independently, and what the finite elements make of it."""
 
-import json
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark.cases.solids import hertz_sphere as case
@@ -51,7 +50,7 @@ def deviation(results):
 
 
 @given(sphere=SPHERES)
-@settings(max_examples=15)
+@examples(8)
 def test_exact_solution_solves_the_equation_of_motion(sphere):
     """``m d'' = -4/3 E* sqrt(R) d^(3/2)`` from d = 0, integrated numerically."""
     stiffness = 4 / 3 * sphere.E / (1 - sphere.nu**2) * np.sqrt(sphere.R)
@@ -75,7 +74,7 @@ def test_exact_solution_solves_the_equation_of_motion(sphere):
 
 
 @given(sphere=SPHERES)
-@settings(max_examples=15)
+@examples(8)
 def test_exact_force_is_symmetric_and_reverses_the_momentum(sphere):
     t = np.linspace(0.0, sphere.duration, 4001)
     force = sphere.force(t)
@@ -96,7 +95,6 @@ def test_duration_is_johnsons_constant():
 # -- the finite elements
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 def test_axisymmetric_impact_is_hertz_within_3_percent(scheme):
     """Peak, duration and the whole course of the force; all momentum comes back."""
@@ -113,7 +111,6 @@ def test_axisymmetric_impact_is_hertz_within_3_percent(scheme):
     assert np.abs(force - expected).sum() < 0.03 * expected.sum()
 
 
-@pytest.mark.serial
 def test_a_quarter_of_a_sphere_is_hertz_within_6_percent():
     _, results, verdicts, problem = run(geometry="3d", resolution=4, v0=0.3)
     assert len(verdicts) == 3 and all(v.reproduced for v in verdicts), verdicts
@@ -121,14 +118,12 @@ def test_a_quarter_of_a_sphere_is_hertz_within_6_percent():
     assert results["impulse_sum"] == pytest.approx(2 * case.exact(parameters()).mass * 0.3, rel=5e-3)
 
 
-@pytest.mark.serial
 def test_faster_impacts_deviate_more():
     """The contact is less and less small against the sphere."""
     found = [deviation(run(resolution=4, v0=v0)[1]) for v0 in (0.3, 1.0, 3.0)]
     assert 0 < found[0] < found[1] < found[2] < 0.05
 
 
-@pytest.mark.serial
 def test_the_run_at_1_meter_per_second_is_reported():
     study = run(resolution=2, geometry="3d", v0=0.5)[3].study()
     assert len(study) == 2 and all("at 1 m/s" in v.claim for v in study)
@@ -137,7 +132,6 @@ def test_the_run_at_1_meter_per_second_is_reported():
     assert case.faster("cd-lagrange", parameters(v0=1.0)) == []
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("nu", [0.0, 0.2, 0.4])
 def test_results_follow_poissons_ratio(nu):
     _, results, verdicts, _ = run(resolution=4, v0=0.3, nu=nu)
@@ -145,7 +139,6 @@ def test_results_follow_poissons_ratio(nu):
     assert results["peak_force_hertz"] == case.exact(parameters(v0=0.3, nu=nu)).peak_force
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("R, E, rho, v0", [(2.0, 1.0, 1.0, 1.0), (1.0, 4.0, 0.25, 4.0), (0.5, 4.0, 4.0, 1.0)])
 def test_similar_spheres_have_similar_impacts(R, E, rho, v0):
     """At the same v0 / c: force goes with E R^2, time with R / c; meshes may differ by rounding."""
@@ -157,7 +150,6 @@ def test_similar_spheres_have_similar_impacts(R, E, rho, v0):
     assert other["duration"] / one["duration"] == pytest.approx(R * np.sqrt(rho / E), rel=1e-3)
 
 
-@pytest.mark.serial
 def test_the_peak_is_that_of_the_moving_mean():
     """Computed again from the history of all steps."""
     result, results, _, problem = run(resolution=1, v0=1.0, every=1)
@@ -206,36 +198,14 @@ def test_bad_values_are_refused(changes, message):
         case.make("cd-lagrange", parameters(**changes))
 
 
-PROGRAM = """
-import json
-import dolfinx_impact as di
-from dolfinx_impact.benchmark import hertz_sphere as case
-from dolfinx_impact.integrators import SCHEMES
-from mpi4py import MPI
-found = {}
-for scheme, geometry, t_end in (("cd-lagrange", "axisymmetric", 8e-6), ("cd-lagrange", "3d", 8e-6),
-                                ("moreau-jean", "3d", None)):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    p = {**{n: o.default for n, o in options.items()}, "geometry": geometry, "resolution": 1, "v0": 5.0}
-    problem = case.make(scheme, {**p, "t_end": t_end})
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), every=20, progress=False)
-    results, _ = problem.judge(result)
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    "scheme, geometry, t_end",
+    [("cd-lagrange", "axisymmetric", 8e-6), ("cd-lagrange", "3d", 8e-6), ("moreau-jean", "3d", 8e-6)],
+)
+def test_ranks_agree(scheme, geometry, t_end, as_on_one_rank):
+    result, results, _, _ = run(scheme, geometry=geometry, resolution=1, v0=5.0, t_end=t_end, every=20)
     names = ("peak_force", "duration", "rebound_velocity")
-    found[f"{scheme} {geometry}"] = [*(results[n] for n in names), *result["u"][-1]]
-if MPI.COMM_WORLD.rank == 0:
-    print(json.dumps(found))
-"""
-
-
-@pytest.mark.serial
-def test_ranks_agree(launch):
-    found = []
-    for ranks in (1, 2, 3):
-        done = launch(["-c", PROGRAM], ranks=ranks)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found.append(json.loads(done.stdout.splitlines()[-1]))
-    for name, values in found[0].items():
-        assert values[0] > 0
-        for other in found[1:]:
-            assert other[name] == pytest.approx(values, rel=1e-10, abs=1e-14), name
+    found = [*(results[name] for name in names), *result["u"][-1]]
+    assert found[0] > 0
+    assert found == pytest.approx(as_on_one_rank(found), rel=1e-10, abs=1e-14)

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
@@ -51,8 +52,7 @@ def test_defaults(scheme, changes):
     assert used.max() == pytest.approx(1.0, abs=1e-9) and used.min() < 0.5
 
 
-@pytest.mark.serial
-@settings(max_examples=8)
+@examples(8)
 @example(angle1=0.0, angle2=0.0, scheme="cd-lagrange")
 @example(angle1=90.0, angle2=0.0, scheme="moreau-jean")
 @example(angle1=180.0, angle2=-90.0, scheme="cd-lagrange")

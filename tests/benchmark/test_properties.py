@@ -94,7 +94,6 @@ def test_every_property_has_its_pair():
     assert set(PAIRS) == {p.id for p in PROPERTIES}
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("prop", PROPERTIES, ids=lambda p: p.id)
 def test_property(prop, runs, monkeypatch):
     monkeypatch.syspath_prepend(str(DEMOS))
@@ -109,7 +108,6 @@ def test_property(prop, runs, monkeypatch):
     assert measure(runs.instead({having: lacking}), having).reproduced is False
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("id", ["impact-energy", "accumulation"])
 def test_a_ball_that_falls_through_the_ground_has_neither(id, runs):
     (prop,) = (p for p in PROPERTIES if p.id == id)
@@ -117,7 +115,6 @@ def test_a_ball_that_falls_through_the_ground_has_neither(id, runs):
     assert finding.reproduced is False and finding.measured is not None
 
 
-@pytest.mark.serial
 def test_energy_and_momentum_of_a_leak(runs):
     """0.999 per step leaves nothing after 1000 steps with 2 (1 - 0.999) of the kinetic energy each."""
     for measure in (properties.long_energy, properties.angular_momentum):
@@ -125,7 +122,6 @@ def test_energy_and_momentum_of_a_leak(runs):
         assert finding.reproduced is False and finding.measured < -0.3
 
 
-@pytest.mark.serial
 def test_orders_are_those_of_the_theory(runs):
     assert properties.smooth_order(runs, "cd-lagrange").measured == pytest.approx(2, abs=0.01)
     assert properties.smooth_order(runs, "test_properties:LateStart").measured == pytest.approx(1, abs=0.05)
@@ -133,7 +129,6 @@ def test_orders_are_those_of_the_theory(runs):
     assert properties.damped_order(runs, "cd-lagrange").measured == pytest.approx(1, abs=0.05)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "scheme, reason",
     [

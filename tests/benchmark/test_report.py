@@ -27,7 +27,7 @@ from dolfinx_impact.benchmark.report.workers import Schedule, Workers, while_oth
 from dolfinx_impact.benchmark.verdict import Verdict
 from dolfinx_impact.integrators import SCHEMES
 
-SOON = 20  # s; what is asked for is the end of processes, not of runs
+SOON = 120  # s; what is asked for is the end of processes, not of runs
 
 OWN = """
 import os, sys, time
@@ -100,7 +100,7 @@ def made(tmp_path_factory):
         env={**environment(), "COLUMNS": "100"},
         text=True,
         capture_output=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "results" / "report", done
@@ -111,7 +111,6 @@ def found(made):
     return json.loads((made[0] / "report.json").read_text(), parse_constant=refuse)
 
 
-@pytest.mark.serial
 def test_json_has_the_keys_of_the_contract(found):
     assert list(found) == ["versions", "cases", "claims", "schemes"]
     assert set(found["versions"]) == {"package", "commit", "dolfinx", "petsc", "numpy", "python"}
@@ -124,7 +123,6 @@ def test_json_has_the_keys_of_the_contract(found):
     assert {c.id for c in CLAIMS if c.case == "bouncing-ball"} <= set(ids)
 
 
-@pytest.mark.serial
 def test_every_scheme_has_its_run_or_the_reason(found):
     runs = found["cases"]["bouncing-ball"]
     assert list(found["cases"]) == ["bouncing-ball"] and list(runs) == ["carpenter", *MINE]
@@ -136,7 +134,6 @@ def test_every_scheme_has_its_run_or_the_reason(found):
     assert "ValueError: a file \\udcff x" in runs["mine:Odd"]["failed"]
 
 
-@pytest.mark.serial
 def test_what_was_left_out_is_undecided_with_the_reason(found):
     of_papers = [c for c in found["claims"] if not c["id"].startswith("own-")]
     open_ = [c for c in of_papers if c["reproduced"] is None]
@@ -144,7 +141,6 @@ def test_what_was_left_out_is_undecided_with_the_reason(found):
     assert len(open_) < len(of_papers)
 
 
-@pytest.mark.serial
 def test_properties_of_all_schemes_and_claims_on_the_users(found):
     assert list(found["schemes"]) == list(found["cases"]["bouncing-ball"])
     asked = [p.id for p in PROPERTIES if p.case == "bouncing-ball"]
@@ -159,7 +155,6 @@ def test_properties_of_all_schemes_and_claims_on_the_users(found):
     assert all(row["reproduced"] for row in found["schemes"]["mine:Good"])
 
 
-@pytest.mark.serial
 def test_terminal_has_the_counts_the_failures_and_the_place(made, found):
     out, err = made[1].stdout, made[1].stderr
     claims = [c for c in found["claims"] if not c["id"].startswith("own-")]
@@ -176,7 +171,6 @@ def test_terminal_has_the_counts_the_failures_and_the_place(made, found):
     assert last[0] == last[1]
 
 
-@pytest.mark.serial
 def test_page_and_terminal_say_how_much_a_property_may_be_off(made):
     html = (made[0] / "report.html").read_text()
     for text in (html, made[1].stdout):
@@ -186,7 +180,6 @@ def test_page_and_terminal_say_how_much_a_property_may_be_off(made):
     assert "<td>None" not in html and " None;" not in html
 
 
-@pytest.mark.serial
 def test_page_refers_to_nothing_outside_itself(made):
     html = (made[0] / "report.html").read_text()
     for link in re.findall(r"""(?:src|href|action|data)\s*=\s*["']?([^"'\s>]*)""", html):
@@ -195,7 +188,6 @@ def test_page_refers_to_nothing_outside_itself(made):
     assert "mine:GivesNaN" in html and "no longer finite" in html
 
 
-@pytest.mark.serial
 def test_figures_are_files_and_in_the_page(made):
     html = (made[0] / "report.html").read_text()
     drawn = {path.stem for path in made[0].glob("*.svg")}
@@ -206,7 +198,6 @@ def test_figures_are_files_and_in_the_page(made):
     assert not list(made[0].glob(".*"))
 
 
-@pytest.mark.serial
 def test_a_figure_is_drawn_and_embedded_or_its_absence_explained(tmp_path):
     def draw(runs, figure):
         figure.add_subplot().plot([0, 1], [0, 1])
@@ -490,7 +481,6 @@ def maker(place):
     return do
 
 
-@pytest.mark.serial
 def test_a_task_that_ends_its_process_costs_that_task_only(tmp_path):
     lanes = [[("a",), ("die", "1"), ("b",)], [("c",), ("die", "2"), ("d",)]]
     with Workers(2, "test_report:maker", "here", tmp_path, os.sched_getaffinity(0)) as workers:
@@ -502,7 +492,6 @@ def test_a_task_that_ends_its_process_costs_that_task_only(tmp_path):
     assert not any(alive(answer[-1]) for task, answer in answers.items() if task[0] != "die")
 
 
-@pytest.mark.serial
 def test_a_task_without_an_end_is_named(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(terminal, "_QUIET", 0.5)
     with (
@@ -597,7 +586,7 @@ def left(tmp_path):
     return [p.name for p in (tmp_path / "temporary").iterdir() if p.name.startswith("dolfinx_impact")]
 
 
-@pytest.mark.serial
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_all_and_leaves_the_earlier_report(number, spawn, tmp_path, monkeypatch):
     process, workers = start_slow(spawn, tmp_path, monkeypatch)
@@ -612,7 +601,7 @@ def test_a_signal_ends_all_and_leaves_the_earlier_report(number, spawn, tmp_path
     assert kept.name == "report.json" and kept.read_text() == "an earlier one"
 
 
-@pytest.mark.serial
+@pytest.mark.slow
 def test_workers_do_not_outlive_a_report_that_is_killed(spawn, tmp_path, monkeypatch):
     process, workers = start_slow(spawn, tmp_path, monkeypatch)
     process.kill()
@@ -625,7 +614,7 @@ def test_workers_do_not_outlive_a_report_that_is_killed(spawn, tmp_path, monkeyp
     assert left(tmp_path) == []
 
 
-@pytest.mark.serial
+@pytest.mark.slow
 def test_a_signal_to_the_idle_rank_ends_all(spawn, tmp_path, monkeypatch):
     process, workers = start_slow(spawn, tmp_path, monkeypatch, ranks=2)
     # Any thread of mpirun may have started them.
@@ -640,7 +629,7 @@ def test_a_signal_to_the_idle_rank_ends_all(spawn, tmp_path, monkeypatch):
     assert wait_for(lambda: not any(map(alive, [*workers, *ranks]))) and left(tmp_path) == []
 
 
-@pytest.mark.serial
+@pytest.mark.slow
 def test_two_ranks_make_the_same_report_and_the_idle_one_sleeps(launch, tmp_path):
     made = []
     for ranks in (1, 2):

@@ -167,7 +167,6 @@ def test_without_a_command_it_shows_its_commands_with_examples(capfd):
         assert err.splitlines()[-1] == "error: no command: one of list, run, report and speed"
 
 
-@pytest.mark.serial
 def test_a_reader_that_has_seen_enough_ends_a_list_quietly(launch):
     script = f"{sys.executable} -m dolfinx_impact.benchmark list --json | head -n 1"
     done = launch(["-c", f"import subprocess; subprocess.run({script!r}, shell=True)"])
@@ -177,6 +176,7 @@ def test_a_reader_that_has_seen_enough_ends_a_list_quietly(launch):
 # -- what a run writes
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "scheme, settings, points",
     [
@@ -284,12 +284,14 @@ def test_the_step_can_be_given(run):
     assert history["t"][-1] == pytest.approx(1e-5)
 
 
+@pytest.mark.mpi
 def test_a_second_run_replaces_the_first(run):
     first, _ = run(*SMALL)
     second, summary = run(*SMALL, "--set", "t_end=1e-5")
     assert len(second["t"]) == summary["steps"] + 1 < len(first["t"])
 
 
+@pytest.mark.mpi
 def test_the_summary_line_appears_once_on_a_terminal(run, capfd, monkeypatch):
     pytest.importorskip("tqdm")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -306,7 +308,6 @@ def test_a_verdict_says_how_it_compares(measured, expected, words):
     assert runner._bound({"measured": measured, "expected": expected, "tolerance": 0.1}) == words
 
 
-@pytest.mark.serial
 def test_default_folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert command_line.main([*RUN, *SMALL]) == 0
@@ -402,6 +403,7 @@ def test_bad_input_is_one_clear_line(name, complains):
     complains(arguments, 2, *texts)
 
 
+@pytest.mark.mpi
 def test_unwritable_folder(complains, shared_path):
     if WORLD.rank == 0:
         (shared_path / "file").write_text("in the way")
@@ -409,6 +411,7 @@ def test_unwritable_folder(complains, shared_path):
     complains([*RUN, *SMALL], 2, "cannot write in", "file", folder=shared_path / "file" / "out")
 
 
+@pytest.mark.mpi
 def test_unstable_run_fails_and_writes_nothing(complains):
     complains([*bar("courant=1.2"), "--allow-unstable"], 3, "the energy is", "smaller time step")
 
@@ -419,6 +422,7 @@ def test_the_limit_itself_is_allowed(courant, run):
     assert summary["results"]["balance_residual"] < 1e-11
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("arguments", [[], ["report-card"]])
 def test_bad_command(arguments, capfd):
     assert command_line.main(arguments) == 2
@@ -428,7 +432,6 @@ def test_bad_command(arguments, capfd):
 # -- as processes
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "arguments, status, text",
     [
@@ -456,7 +459,6 @@ def several(commands):
             print(found, flush=True)
 
 
-@pytest.mark.serial
 def test_errors_on_three_ranks_come_once_and_do_not_hang(launch, tmp_path):
     names = [
         "unknown case",
@@ -470,17 +472,16 @@ def test_errors_on_three_ranks_come_once_and_do_not_hang(launch, tmp_path):
     commands = [[*BAD[name][0], "--out", "out"] for name in names]
     commands.append([*bar("courant=1.2"), "--allow-unstable", "--out", "out"])
     script = f"{inspect.getsource(several)}\nseveral({commands!r})"
-    done = launch(["-c", script], ranks=3, cwd=tmp_path, timeout=60)
+    done = launch(["-c", script], ranks=3, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["[2, 2, 2]"] * len(names) + ["[3, 3, 3]"]
     assert done.stderr.count("error: ") == len(done.stderr.splitlines()) == len(commands), done.stderr
     assert files(tmp_path) == []
 
 
-@pytest.mark.serial
 def test_a_job_of_three_ranks_fails_as_a_whole(launch, tmp_path):
     arguments = ["-m", "dolfinx_impact.benchmark", *bar("rho=-1"), "--out", "out"]
-    done = launch(arguments, ranks=3, cwd=tmp_path, timeout=60)
+    done = launch(arguments, ranks=3, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count("error: ") == 1 and "Traceback" not in done.stderr
     assert files(tmp_path) == []
 
@@ -509,6 +510,7 @@ def test_energy_lost_counts_what_the_formula_dissipates(shared_path):
     assert 0.2 < summary["results"]["energy_lost"] < 0.25
 
 
+@pytest.mark.mpi
 def test_summary_says_what_is_whole_on_every_rank(shared_path, capfd):
     assert command_line.main(["run", "bouncing-ball", "cd-lagrange", "--out", str(shared_path / "out")]) == 0
     WORLD.barrier()

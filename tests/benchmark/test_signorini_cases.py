@@ -82,7 +82,6 @@ def test_history_has_the_gap_as_displacement():
 # -- results
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", SOME)
 def test_impact_against_the_exact_solution(scheme):
     summary, history = run(IMPACT, scheme)
@@ -108,7 +107,6 @@ def test_impact_against_the_exact_solution(scheme):
     assert found["error_u"] == pytest.approx(error, rel=1e-10) and error < 0.03
 
 
-@pytest.mark.serial  # long
 @pytest.mark.parametrize("scheme", SOME)
 def test_bounces_against_the_exact_solution(scheme):
     summary, history = run(BOUNCES, scheme)
@@ -128,7 +126,6 @@ def test_bounces_against_the_exact_solution(scheme):
     assert all(v["reproduced"] for v in summary["verdicts"]), summary["verdicts"]
 
 
-@pytest.mark.serial  # long
 @pytest.mark.parametrize("name", [IMPACT, BOUNCES])
 @pytest.mark.parametrize("scheme", SOME)
 def test_errors_fall_as_mesh_and_step_are_refined(name, scheme):
@@ -141,7 +138,6 @@ def test_errors_fall_as_mesh_and_step_are_refined(name, scheme):
     assert ratio["force_oscillation"] > 4
 
 
-@pytest.mark.serial  # long
 @pytest.mark.parametrize("name", [IMPACT, BOUNCES])
 @pytest.mark.parametrize("scheme", SOME)
 def test_a_start_a_little_off_changes_no_number(name, scheme):
@@ -167,7 +163,6 @@ def test_a_start_a_little_off_changes_no_number(name, scheme):
                 assert abs(shifted[key] - value) <= 1e-6 * scales.get(key, abs(value)), key
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "combined"])
 def test_numbers_do_not_depend_on_what_is_sampled(scheme):
     every, some = (results(BOUNCES, scheme, **SHORT, every=n) for n in (1, 7))
@@ -186,7 +181,6 @@ def test_what_a_run_does_not_reach_is_none():
     assert found["contact_start"] is None and found["first_force"] == 0 and found["energy_change_1"] is None
 
 
-@pytest.mark.serial
 def test_other_bars():
     """The force is E v_f / c, the parameters of the impact are others; without a second contact exact."""
     found = results(IMPACT, "moreau-jean", E=3600, rho=4, length=5, h0=1, v0=2, elements=50, t_end=1.2)
@@ -201,7 +195,6 @@ def test_other_bars():
     assert hangs["error_u"] == 0 and hangs["energy_change_1"] is None and hangs["contact_start"] is None
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("shift", [0.0, -0.5, -1.0])
 def test_force_is_compared_where_it_acts(shift):
     problem, _ = make(BOUNCES, "cd-lagrange", **SHORT)
@@ -214,7 +207,6 @@ def test_force_is_compared_where_it_acts(shift):
     assert found == pytest.approx(300 + 300 * (inside + shift * 0.0025 - 1), rel=1e-12)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "changed, words",
     [
@@ -233,7 +225,6 @@ def test_verdicts_turn(changed, words):
     assert sum(words in v.claim for v in found) == 1
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["carpenter", "paoli-schatzman", "combined", "carpenter-implicit"])
 def test_position_level_never_penetrates(scheme):
     summary, _ = run(BOUNCES, scheme, **SHORT)

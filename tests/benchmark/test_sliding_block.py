@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
@@ -65,7 +66,7 @@ def test_steady_sliding_has_no_vibration(scheme):
     assert up[1:] == pytest.approx(0.3 * result["r"][1:], rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=12)
+@examples(8)
 @example(angle=0.0, friction=0.0, scheme="moreau-jean")
 @example(angle=45.0, friction=math.tan(math.radians(45.0)), scheme="cd-lagrange")
 @example(angle=55.0, friction=1.5, scheme="cd-lagrange")

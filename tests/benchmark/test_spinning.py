@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark.cases.solids import ring_in_cylinder, spinning, spinning_disc
@@ -39,7 +40,6 @@ def failed(verdicts):
     return [v.claim for v in verdicts if not v.reproduced]
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("name", CASES)
 def test_the_default_run(name):
     whole = {key: parse(CASES[name][1], "cd-lagrange", [])[key] for key in TINY[name]}
@@ -50,7 +50,7 @@ def test_the_default_run(name):
     assert results["energy_lost"] > 0.1
 
 
-@pytest.mark.parametrize("scheme", ["cd-lagrange", pytest.param("moreau-jean", marks=pytest.mark.serial)])
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 @given(
     vx=st.floats(-5.0, 5.0),
     vy=st.floats(-5.0, -1.0),
@@ -59,7 +59,7 @@ def test_the_default_run(name):
     e=st.sampled_from([0.0, 0.5, 1.0]),
 )
 @example(vx=0.0, vy=-4.0, spin=1.0, mu=0.0, e=0.0)  # in balance before the impact: Newton must leave that
-@settings(max_examples=6)
+@examples(6)
 def test_momenta_of_the_disc(scheme, vx, vy, spin, mu, e):
     motion = {"vx0": vx, "vy0": vy, "spin0": spin}
     _, results, verdicts = run("disc", scheme, **motion, friction=mu, restitution=e, gap=0.002)
@@ -71,7 +71,7 @@ def test_momenta_of_the_disc(scheme, vx, vy, spin, mu, e):
 @given(
     speed=st.floats(1.0, 6.0), angle=st.floats(-3.2, 3.2), spin=st.floats(-60.0, 60.0), e=st.floats(0.0, 1.0)
 )
-@settings(max_examples=4)
+@examples(4)
 def test_momenta_of_the_ring(speed, angle, spin, e):
     motion = {"vx0": speed * np.cos(angle), "vy0": speed * np.sin(angle), "spin0": spin}
     _, results, verdicts = run("ring", **motion, restitution=e)

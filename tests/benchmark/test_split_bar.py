@@ -119,14 +119,12 @@ def test_errors_fall_and_the_interface_takes_less_as_the_ratio_falls(courant):
     assert np.all(np.diff(losses) > 0)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("changes", [{}, {"courant": 0.08}, {"load": "pulse"}, {"explicit_elements": 20}])
 def test_study_of_ratios(changes):
     study = case.make("hati", values(**changes)).study()
     assert len(study) == 2 and all(v.reproduced and v.measured == 0 for v in study)
 
 
-@pytest.mark.serial
 def test_with_equal_steps_it_goes_to_the_undivided_bar():
     """Second order in the step: the interface energy of equal steps, and u of the tip."""
     coarse, fine = (run(ratio=1, courant=c)[2] for c in (0.1, 0.05))
@@ -136,7 +134,6 @@ def test_with_equal_steps_it_goes_to_the_undivided_bar():
     assert MASS * (fine["rebound_velocity"] + 5.0) == pytest.approx(fine["impulse_sum"], rel=1e-13)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("ratio", [1, 10, 100, 500])
 def test_pulse(ratio):
     _, result, results, verdicts = run(ratio=ratio, load="pulse")
@@ -151,7 +148,6 @@ def test_pulse(ratio):
     assert [results[name] for name in ("contact_start", "impulse_sum", "impulse_ratio")] == [None, 0.0, None]
 
 
-@pytest.mark.serial
 def test_pulse_goes_to_the_undivided_bar():
     results = [run(ratio=m, load="pulse")[2] for m in (1, 10, 100, 500)]
     for name in ("error_u", "error_v", "energy_lost"):
@@ -258,6 +254,7 @@ def test_fine_log_of_one_step_a_row():
     assert np.diff(gap) / (0.4 * TRANSIT) == pytest.approx(before[1:], abs=1e-8)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "scheme, changes",
     [
@@ -297,6 +294,7 @@ def test_any_number_of_ranks(scheme, changes, monkeypatch):
         assert results[name] == pytest.approx(numbers[name], rel=1e-9, abs=1e-11), name
 
 
+@pytest.mark.mpi
 def test_command(shared_path):
     """Files with the arrays and results of the contract."""
     settings = ["ratio=1", "every=5"]

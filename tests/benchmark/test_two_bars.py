@@ -130,7 +130,6 @@ def test_study_of_orders(scheme, changes, claims):
     assert len(study) == claims and all(v.reproduced for v in study)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "carpenter"])
 def test_compiled_loop_gives_the_same(scheme):
     if not kernels.load().COMPILED:

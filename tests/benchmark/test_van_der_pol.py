@@ -98,7 +98,6 @@ def test_energy_is_fed_and_taken():
     assert np.abs(result["residual"]).max() < 1e-12
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "paoli-schatzman"])
 def test_limit_cycle(scheme):
     """Many cycles on the coarse step; free period of xi = 5 from the literature: 11.61 s."""

@@ -1,12 +1,12 @@
 """The standing shear wave: an exact mode of the block, and the orders of its elements and schemes."""
 
-import json
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark.cases.solids import wave_block as case
@@ -65,7 +65,6 @@ def test_the_mode_is_a_free_vibration_of_the_block(side, nu, rho, place):
     assert mu * laplacian == pytest.approx(expected, abs=1e-5 * mu * k**2)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
 @pytest.mark.parametrize("degree", [1, 2, 3])
 def test_the_default_run(scheme, degree):
@@ -82,7 +81,6 @@ def test_any_explicit_step(courant):
     assert all(v.reproduced for v in verdicts), verdicts
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("mass", ["lumped", "consistent"])
 def test_both_masses_and_long_steps(mass):
     verdicts = run("moreau-jean", degree=2, elements=12, mass=mass, courant=1.5)[2]
@@ -90,7 +88,7 @@ def test_both_masses_and_long_steps(mass):
 
 
 @given(steps=st.integers(1, 50), part=st.floats(0.01, 0.9))
-@settings(max_examples=20)
+@examples(10)
 def test_the_oscillator_has_the_frequencies_of_the_schemes(steps, part):
     w, p = case.frequency(parameters()), parameters()
     h = 2 * part / w
@@ -169,34 +167,10 @@ def test_bad_values_are_refused(changes, message):
         case.make("cd-lagrange", parameters(**changes))
 
 
-PROGRAM = """
-import json
-import dolfinx_impact as di
-from dolfinx_impact.benchmark import wave_block as case
-from dolfinx_impact.integrators import SCHEMES
-from mpi4py import MPI
-found = {}
-for scheme in ("cd-lagrange", "moreau-jean"):
-    options = {**case.PARAMETERS, **SCHEMES[scheme].parameters}
-    p = {**{n: o.default for n, o in options.items()}, "degree": 2, "elements": 3}
-    problem = case.make(scheme, p)
-    result = di.simulate(problem.integrator, t_end=problem.t_end, record=problem.record,
-                         observers=problem.observers(), progress=False)
-    results, _ = problem.judge(result)
-    found[scheme] = [results[n] for n in ("order_space", "order_energy", "order_time", "error_displacement")]
-    found[scheme + " u"] = list(1e5 * result["u"][-1])
-if MPI.COMM_WORLD.rank == 0:
-    print(json.dumps(found))
-"""
-
-
-@pytest.mark.serial
-def test_ranks_agree(launch):
-    found = []
-    for ranks in (1, 2, 3):
-        done = launch(["-c", PROGRAM], ranks=ranks)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found.append(json.loads(done.stdout.splitlines()[-1]))
-    for name, values in found[0].items():
-        for other in found[1:]:
-            assert other[name] == pytest.approx(values, rel=1e-7, abs=1e-10), name
+@pytest.mark.mpi
+@pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
+def test_ranks_agree(scheme, as_on_one_rank):
+    result, results, _ = run(scheme, degree=2, elements=2)
+    orders = ("order_space", "order_energy", "order_time", "error_displacement")
+    found = [*(results[name] for name in orders), *(1e5 * result["u"][-1])]
+    assert found == pytest.approx(as_on_one_rank(found), rel=1e-7, abs=1e-10)

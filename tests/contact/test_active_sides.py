@@ -1,13 +1,15 @@
 """Unions are solids, and an edge lets no point through: the side that a point came through carries it."""
 
 import contextlib
+import functools
 
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import checkpoint
@@ -39,11 +41,21 @@ FLOORS = {
 }
 
 
-@pytest.mark.serial
-@EVERY
-@pytest.mark.parametrize("name", list(FLOORS))
+@functools.cache
+def over_one_floor(scheme):
+    return thrown(box(-5, 5), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
+
+
+@pytest.mark.parametrize(
+    "scheme, name",
+    [
+        *((di.CDLagrange, name) for name in FLOORS),
+        (di.MoreauJean, "tiles"),
+        *(pytest.param(di.MoreauJean, name, marks=pytest.mark.slow) for name in FLOORS if name != "tiles"),
+    ],
+)
 def test_a_union_carries_a_sliding_point_as_one_floor_does(scheme, name):
-    one = thrown(box(-5, 5), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
+    one = over_one_floor(scheme)
     union = thrown(di.UnionObstacle(FLOORS[name]), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
     assert union["u"] == pytest.approx(one["u"], abs=1e-12)
     assert union["r"].sum() == pytest.approx(one["r"].sum(), rel=1e-12)
@@ -61,7 +73,6 @@ def floors(draw):
     return [tiles[i] for i in draw(st.permutations(range(len(tiles))))]
 
 
-@pytest.mark.serial
 @given(
     tiles=floors(),
     x=st.floats(-1.0, 1.0),
@@ -71,16 +82,15 @@ def floors(draw):
     friction=st.sampled_from([0.0, 0.2]),
     scheme=st.sampled_from([0, 1]),
 )
-@settings(max_examples=15)
+@examples(4)
 def test_random_unions_of_boxes_are_one_floor(tiles, x, v, down, e, friction, scheme):
     law = {"restitution": e, "friction": friction, "scheme": (di.CDLagrange, di.MoreauJean)[scheme]}
     start = [x, 0.01], [v, down]
-    one = thrown(box(-5, 5), *start, t_end=0.2, **law)
-    union = thrown(di.UnionObstacle(tiles), *start, t_end=0.2, **law)
+    one = thrown(box(-5, 5), *start, t_end=0.1, **law)
+    union = thrown(di.UnionObstacle(tiles), *start, t_end=0.1, **law)
     assert union["u"] == pytest.approx(one["u"], abs=1e-10)
 
 
-@pytest.mark.serial
 @given(
     edge=st.floats(-2e-2, 2e-2),
     speed=st.floats(-1.0, 1.0),
@@ -88,7 +98,7 @@ def test_random_unions_of_boxes_are_one_floor(tiles, x, v, down, e, friction, sc
     shape=st.sampled_from(["box", "cylinder", "cone"]),
     h=st.sampled_from([2e-3, 1e-3, 1e-4]),
 )
-@settings(max_examples=40)
+@examples(10)
 def test_landings_near_an_edge_are_those_of_small_steps(edge, speed, height, shape, h):
     """A point ``edge`` beyond the rim as it lands: stopped within, never touched outside, at any step."""
     if abs(edge) < 2 * abs(speed) * h + 1e-6 or (shape == "cone" and abs(edge) < 6 * h):
@@ -109,7 +119,6 @@ def test_landings_near_an_edge_are_those_of_small_steps(edge, speed, height, sha
         assert run["r"].sum() == 0.0
 
 
-@pytest.mark.serial
 @EVERY
 @pytest.mark.parametrize("across", [4.0, -1.0])
 @pytest.mark.parametrize("e", [0.0, 0.9])
@@ -170,7 +179,6 @@ def test_a_wall_on_a_floor_stops_a_sliding_point(scheme):
     assert run["u"][-1, 1] == pytest.approx(0.0, abs=2e-3)
 
 
-@pytest.mark.serial
 @EVERY
 def test_a_point_falls_down_a_step_and_off_an_edge(scheme):
     union = di.UnionObstacle([box(-3, 0), box(-1, 1, -2.0, -0.5)])
@@ -180,7 +188,6 @@ def test_a_point_falls_down_a_step_and_off_an_edge(scheme):
     assert run["u"][-1, 1] < -1.0 and run["u"][-1, 0] == pytest.approx(1.9, abs=0.01)
 
 
-@pytest.mark.serial
 def test_a_bouncing_point_hops_over_a_seam():
     union = di.UnionObstacle([box(-3, 0), box(0, 3)])
     run = thrown(union, [-0.5, 0.1], [1.0, 0.0], t_end=1.0, restitution=0.9)
@@ -188,14 +195,12 @@ def test_a_bouncing_point_hops_over_a_seam():
     assert run["u"] == pytest.approx(one["u"], abs=1e-12)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [di.Carpenter, di.PaoliSchatzman])
 def test_contact_at_position_level_knows_sides_too(scheme):
     run = thrown(di.UnionObstacle(FLOORS["tiles"]), [-0.503, 1e-3], [0.5, 0.0], t_end=2.0, scheme=scheme)
     assert run["u"][-1] == pytest.approx([0.497, 0.0], abs=1e-9)
 
 
-@pytest.mark.serial
 def test_tiles_in_space_and_a_drum():
     tiles = di.UnionObstacle(
         [
@@ -234,6 +239,7 @@ def test_equal_footprints_rest_flat(scheme):
     assert run["r"].sum() == pytest.approx(wide["r"].sum(), rel=1e-12)
 
 
+@pytest.mark.mpi
 def test_the_sides_are_kept_in_checkpoints(shared_path):
     floor = di.UnionObstacle(FLOORS["tiles"])
 
@@ -255,7 +261,6 @@ def test_the_sides_are_kept_in_checkpoints(shared_path):
     assert first.u[1] > -2e-3
 
 
-@pytest.mark.serial
 def test_nothing_but_a_step_changes_what_is_held():
     body = di.PointMasses([1.0, 1.0], load=[0.0, -9.81])
     contact = di.ObstacleContact(body, [[0, 1]], di.UnionObstacle(FLOORS["overlap"]))
@@ -269,7 +274,6 @@ def test_nothing_but_a_step_changes_what_is_held():
     assert s.u[1] > -2e-3
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("thickness", [9e-3, 5e-3])
 def test_thin_plates_push_and_what_jumps_over_them_is_said(thickness):
     """A plate at 5 m/s and steps of 5 mm: what comes in is carried by the side it came through."""
@@ -287,7 +291,6 @@ def test_thin_plates_push_and_what_jumps_over_them_is_said(thickness):
         di.simulate(s, t_end=0.1, progress=False)
 
 
-@pytest.mark.serial
 def test_a_square_that_jumps_over_a_plate_is_seen():
     square = di.RigidBody.square(0.2, 1000.0)
     s = di.CDLagrange(square, 1e-3, di.RigidBodyContact(square, box(-1, 2, -0.005)))
@@ -297,6 +300,7 @@ def test_a_square_that_jumps_over_a_plate_is_seen():
         di.simulate(s, t_end=0.1, progress=False)
 
 
+@pytest.mark.mpi
 def test_a_jump_ends_a_loop_of_ones_own_on_all_ranks():
     mesh = dmesh.create_rectangle(COMM, [[0.0, 0.0], [1.0, 1.0]], [2, 2], dmesh.CellType.quadrilateral)
     facets = dmesh.locate_entities_boundary(mesh, 1, lambda x: np.isclose(x[1], 0.0))
@@ -312,6 +316,7 @@ def test_a_jump_ends_a_loop_of_ones_own_on_all_ranks():
             s.step()
 
 
+@pytest.mark.mpi
 def test_a_small_sphere_that_is_jumped_over_is_seen():
     body = di.PointMasses([1.0, 1.0])
     contact = di.ObstacleContact(body, [[0, 1]], di.Sphere((0.0, 0.0), 0.01))
@@ -325,7 +330,6 @@ def test_a_small_sphere_that_is_jumped_over_is_seen():
     assert di.simulate(s, t_end=0.02, progress=False)["r"].sum() == 0.0
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("floor", [box(-1, 2), di.UnionObstacle(FLOORS["tiles"]), FLOORS["overlap"]])
 def test_a_square_lands_on_the_rim_of_a_box(floor):
     """Its left corner 1 mm within, the right one past the rim: it tips over; with both within it stays."""

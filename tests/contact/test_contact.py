@@ -4,9 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 from dolfinx_impact import (
     CDLagrange,
@@ -74,7 +75,8 @@ def vectors(size):
     return st.lists(floats, min_size=size, max_size=size).map(np.array)
 
 
-@settings(max_examples=60)
+@pytest.mark.mpi
+@examples(15)
 @given(rows=some_rows(), v=vectors(DOFS), r=vectors(ROWS))
 def test_rows_are_a_matrix_and_its_transpose(rows, v, r):
     r = r[: rows.count]
@@ -85,11 +87,13 @@ def test_rows_are_a_matrix_and_its_transpose(rows, v, r):
     assert rows(v) @ r == pytest.approx(v @ (pushed - v), abs=1e-9)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("dofs, distinct", [([[0, 1], [2, 3]], True), ([[0, 1], [1, 2]], False)])
 def test_rows_know_whether_they_share_dofs(dofs, distinct):
     assert SparseRows(dofs, np.ones((2, 2)), np.zeros((2, 1))).distinct is distinct
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("which", [[2, 0], [True, False, True]])
 def test_selected_rows_keep_their_labels(which):
     rows = SparseRows([[0], [1], [2]], [[1.0], [2.0], [3.0]], np.eye(3)[:, :1], ["a", "b", "c"])
@@ -98,6 +102,7 @@ def test_selected_rows_keep_their_labels(which):
     assert dict(zip(chosen.labels, chosen.dofs[:, 0])) == {"a": 0, "c": 2}
 
 
+@pytest.mark.mpi
 def test_rows_of_all_ranks_are_put_in_order():
     rank, size = WORLD.rank, WORLD.size
     keys = np.array([[k % 2, k // 2] for k in range(6 * size)][rank::size], dtype=float)[::-1]
@@ -107,6 +112,7 @@ def test_rows_of_all_ranks_are_put_in_order():
     assert rows.sorted_labels(WORLD) == [f"{a}-{b}" for a, b in expected]
 
 
+@pytest.mark.mpi
 def test_rows_of_a_cut_body_are_sorted_by_coordinates(bar):
     wall = RigidContact(bar, "contact", WALL)
     x = parallel.gather_rows(WORLD, bar.x[wall.L.dofs[:, 0] // 3])[wall.L.sorting(WORLD)]
@@ -114,6 +120,7 @@ def test_rows_of_a_cut_body_are_sorted_by_coordinates(bar):
     assert x == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.mpi
 def test_petsc_matrix_is_the_operator(bar, to_global):
     tilted = np.array([0.36, 0.48, 0.8])
     wall = RigidContact(bar, "contact", Plane([-1.0, 0.0, 0.0], tilted))
@@ -170,7 +177,7 @@ def test_a_mass_rebounds_from_its_bound(bound, sign, restitution):
     assert impulse == pytest.approx(2.0 * 3.0 * (1 + restitution))
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(point=vectors(3), normal=vectors(3).filter(lambda n: np.linalg.norm(n) > 1e-3), x=vectors(3))
 def test_plane_is_a_signed_distance(point, normal, x):
     plane = Plane(point, normal)
@@ -181,6 +188,7 @@ def test_plane_is_a_signed_distance(point, normal, x):
     assert Plane(point, -normal).gap(x[None]) == pytest.approx([-gap], abs=1e-12)
 
 
+@pytest.mark.mpi
 def test_solid_approaches_a_plane(bar):
     wall = RigidContact(bar, "contact", WALL)
     assert wall.total == 9 and wall.count == wall.evaluate(np.zeros(bar.size)).size
@@ -204,6 +212,7 @@ class Cone:
         return d / np.linalg.norm(d, axis=1, keepdims=True)
 
 
+@pytest.mark.mpi
 def test_operator_of_a_curved_obstacle_is_the_derivative_of_the_gap(bar):
     contact = RigidContact(bar, "contact", Cone())
     assert not contact.constant
@@ -250,7 +259,8 @@ class Levers(Contact):
         return self.L(u) + 0.2
 
 
-@settings(max_examples=50)
+@pytest.mark.mpi
+@examples(12)
 @given(
     v0=vectors(2),
     masses=st.lists(st.floats(0.1, 10), min_size=2, max_size=2),
@@ -311,6 +321,7 @@ def test_bound_refuses(dof, options, message):
         DofBound(BALL, dof, **options)
 
 
+@pytest.mark.mpi
 def test_contact_without_points_or_gap_is_refused():
     nothing = SparseRows(np.zeros((0, 1)), np.zeros((0, 1)), np.zeros((0, 1)))
     with pytest.raises(ValueError, match="the contact has no points"):
@@ -335,6 +346,7 @@ def test_plane_refuses(point, normal, message):
         Plane(point, normal)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "facets, obstacle, options, message",
     [
@@ -350,6 +362,7 @@ def test_rigid_contact_refuses(bar, facets, obstacle, options, message):
         RigidContact(bar, facets, obstacle, **options)
 
 
+@pytest.mark.mpi
 def test_contact_on_held_dofs_is_refused_across_its_normal_allowed(make_bar):
     with pytest.raises(ValueError, match="contact on 'contact' acts on dofs that are constrained"):
         RigidContact(make_bar(fixed=["contact"]), "contact", WALL)
@@ -361,6 +374,7 @@ def free_bar():
     return Solid(named, density=7847.0, law=LinearElastic(2.1e11, 0.3))
 
 
+@pytest.mark.mpi
 def test_a_bound_where_ranks_share_the_system():
     """A list of this rank's dofs; a plain number would mean a dof of every rank."""
     bar = free_bar()
@@ -385,6 +399,7 @@ class Pair(Contact):
         return np.full(2, -1.0)
 
 
+@pytest.mark.mpi
 def test_a_contact_that_fails_on_one_rank_ends_the_run_on_all(monkeypatch):
     bar = free_bar()
     integrator = CDLagrange(bar, 0.5 * bar.critical_time_step(), Pair(bar))

@@ -20,6 +20,7 @@ def against(body, normal, place=(0.0, 0.0), **law):
     return di.ObstacleContact(body, [[0, 1]], di.Plane(place, normal), **law)
 
 
+@pytest.mark.mpi
 @EVERY
 def test_floor_and_wall_have_their_own_laws(scheme):
     """Slides on the rough floor, rebounds from the smooth wall at half its speed, and stops."""
@@ -37,6 +38,7 @@ def test_floor_and_wall_have_their_own_laws(scheme):
     assert np.abs(run["residual"]).max() < 1e-13
 
 
+@pytest.mark.mpi
 @EVERY
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_a_list_of_two_planes_is_their_union(scheme, friction):
@@ -65,6 +67,7 @@ def block(**options):
     return di.Solid(named, density=1000.0, law=di.LinearElastic(1e6, 0.3), gravity=(0.0, -9.81), **options)
 
 
+@pytest.mark.mpi
 @EVERY
 def test_a_body_on_a_floor_against_a_curved_wall(scheme, shared_path):
     """Two surfaces with a common corner node; ranks agree; checkpoints hold both."""
@@ -92,6 +95,7 @@ def test_a_body_on_a_floor_against_a_curved_wall(scheme, shared_path):
     assert again.u[: s.system.owned] == pytest.approx(s.u[: s.system.owned], abs=1e-15)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "name", ["dep-4.4", "dep-4.7", "dep-5.3", "combined", "carpenter-implicit", "moreau-jean"]
 )
@@ -105,6 +109,7 @@ def test_lists_go_to_every_scheme(name):
     assert run["r"].shape[1] == 2 and np.all(run["r"].sum(axis=0) > 0)
 
 
+@pytest.mark.mpi
 def test_restitution_of_each_member_at_position_level():
     body = di.PointMasses([1.0, 1.0])
     bounds = [di.DofBound(body, i, lower=0.0, restitution=e) for i, e in ((0, 0.5), (1, 1.0))]
@@ -114,6 +119,7 @@ def test_restitution_of_each_member_at_position_level():
     assert s.v == pytest.approx([0.5, 1.0], rel=1e-10)
 
 
+@pytest.mark.mpi
 def test_node_pairs_beside_a_wall():
     """Two bars that meet, the first rank's node against another's, and a wall far away."""
     cells = di.mesh.read(di.mesh.package_mesh("two_bars.geo"), gdim=1)
@@ -148,6 +154,7 @@ def test_what_does_not_fit_in_a_list_is_said(given, message):
         di.CDLagrange(body, 1e-3, contact=given(body))
 
 
+@pytest.mark.mpi
 def test_a_list_of_one_and_of_none():
     body = point()
     one = against(body, (0, 1))

@@ -6,8 +6,6 @@ import pytest
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels
 
-pytestmark = pytest.mark.serial
-
 H, STEPS = 1e-2, 60
 RISE = (0.0, 1.0), lambda t: 0.3 * np.sin(3.0 * t)
 BALL, CRATE = di.Sphere((0.0, -2.0), 2.0), di.Box((0.0, -1.0), (2.0, 2.0))

@@ -56,6 +56,7 @@ def test_a_groove_of_any_angle_is_the_small_problem_by_hand(angle, direction, e)
     assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("mu", [0.1, 0.6])
 def test_friction_in_a_groove(mu):
     """Along a symmetric groove both faces rub: Newton and Coulomb at each of them."""
@@ -70,6 +71,7 @@ def test_friction_in_a_groove(mu):
     assert run["residual"][-1] == pytest.approx(0.0, abs=1e-13 * run["kinetic"][0])
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
 @given(e=st.floats(0.0, 1.0), speed=st.floats(-1.0, 3.0))
 def test_a_wall_that_moves_gives_its_velocity(scheme, e, speed):
@@ -84,6 +86,7 @@ def test_a_wall_that_moves_gives_its_velocity(scheme, e, speed):
     assert run["gap"][-1, 0] == pytest.approx(s.u[0] - speed * s.t, abs=1e-12)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
 def test_a_turning_wheel_drags_what_lies_on_it(scheme):
     """Rubbed long enough the mass has the velocity of the surface below it."""
@@ -116,6 +119,7 @@ def foot(**options):
     return s
 
 
+@pytest.mark.mpi
 def test_a_function_that_fails_at_one_node_ends_the_run_on_all_ranks():
     """Only the rank that owns the node sees it."""
     hole = obstacles.SignedDistance(lambda x: np.where(x[:, 0] > 1.01, np.nan, x[:, 1] + 0.1), 2)
@@ -124,12 +128,14 @@ def test_a_function_that_fails_at_one_node_ends_the_run_on_all_ranks():
         di.simulate(s, t_end=1.0, progress=False)
 
 
+@pytest.mark.mpi
 def test_a_function_that_fails_at_one_node_before_the_start_fails_on_all_ranks():
     hole = obstacles.SignedDistance(lambda x: np.where(x[:, 0] == 0.5, np.nan, x[:, 1] + 0.1), 2)
     with pytest.raises(ValueError, match="the signed distance is not finite at x = "):
         foot(obstacle=hole)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "given, word",
     [
@@ -143,6 +149,7 @@ def test_a_motion_that_is_no_number_ends_the_run(given, word):
         di.simulate(foot(obstacle=floor), t_end=1.0, progress=False)
 
 
+@pytest.mark.mpi
 def test_an_observer_that_fails_on_one_rank_ends_the_run_on_all():
     def look(s):
         if COMM.rank == COMM.size - 1 and s.n == 3:
@@ -153,6 +160,7 @@ def test_an_observer_that_fails_on_one_rank_ends_the_run_on_all():
         di.simulate(s, t_end=1.0, observers=[look], progress=False)
 
 
+@pytest.mark.mpi
 def test_friction_where_a_direction_along_the_plane_is_fixed():
     """A plane of symmetry: its node at the floor neither slides nor has friction."""
     s = foot(obstacle=di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.5, fixed={"side": (0,)})

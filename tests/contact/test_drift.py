@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import checkpoint
@@ -20,7 +21,6 @@ def bead(scheme, correction, *, obstacle=None, load=None, h=1e-2, t_end=20.0, **
     return s, di.simulate(s, t_end=t_end, progress=False)
 
 
-@pytest.mark.serial
 @EVERY
 def test_a_bead_in_a_circle_keeps_its_place_and_its_energy(scheme):
     """Without the correction r^4 = R^4 + 2 R^2 v^2 h t; with it the depth is that of one step's turning."""
@@ -32,7 +32,6 @@ def test_a_bead_in_a_circle_keeps_its_place_and_its_energy(scheme):
     assert np.abs(held["residual"]).max() < 1e-13
 
 
-@pytest.mark.serial
 @EVERY
 def test_it_takes_energy_and_never_gives_any(scheme):
     s, run = bead(scheme, 1.0, restitution=0.3, t_end=5.0)
@@ -42,17 +41,15 @@ def test_it_takes_energy_and_never_gives_any(scheme):
         assert s.contact_work(0.5 * (s.v_before + s.v)) <= 1e-17
 
 
-@pytest.mark.serial
 @EVERY
 @given(a=st.floats(0.05, 1.0), friction=st.sampled_from([0.0, 0.1]))
-@settings(max_examples=5)
+@examples(5)
 def test_any_feedback_holds_the_bead(scheme, a, friction):
     _, run = bead(scheme, a, friction=friction, t_end=5.0)
     assert -run["gap"].min() < 1e-4 / a + 1e-4
     assert run["contact"].max() <= 0.0
 
 
-@pytest.mark.serial
 @EVERY
 @pytest.mark.parametrize("e", [0.0, 0.6])
 def test_a_drop_on_a_flat_floor_is_the_same_to_the_bit(scheme, e):
@@ -69,7 +66,7 @@ def test_a_drop_on_a_flat_floor_is_the_same_to_the_bit(scheme, e):
 
 @EVERY
 @given(e=st.floats(0.01, 0.9), height=st.floats(0.0, 0.05), down=st.floats(-1.0, 0.0))
-@settings(max_examples=10)
+@examples(8)
 def test_a_flat_floor_does_not_turn_whatever_bounces_on_it(scheme, e, height, down):
     floor = di.MovingObstacle(di.Plane((0.0, 0.0), (0.0, 1.0)), translation=((1.0, 0.0), lambda t: 0.0))
     runs = []

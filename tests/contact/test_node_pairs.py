@@ -60,6 +60,7 @@ def shared():
     return L, SharedSparseRows(WORLD, point, dofs, part[point, dofs], order), owned
 
 
+@pytest.mark.mpi
 def test_shared_rows_are_a_matrix_and_its_transpose(shared):
     L, rows, owned = shared
     rng = np.random.default_rng(8)
@@ -81,6 +82,7 @@ def test_shared_rows_are_a_matrix_and_its_transpose(shared):
         rows.select(np.ones(2, dtype=bool))
 
 
+@pytest.mark.mpi
 def test_petsc_matrix_of_shared_rows(shared):
     L, rows, owned = shared
     matrix = rows.petsc_matrix(WORLD, owned, owned * WORLD.rank + np.arange(owned))
@@ -103,6 +105,7 @@ class Coupled(di.Contact):
         return self.L(u)
 
 
+@pytest.mark.mpi
 def test_points_that_share_a_dof_across_ranks_are_solved_together():
     body = bars((0, WORLD.size - 1))
     contact, inverse = Coupled(body), np.linspace(1.0, 2.0, body.owned)
@@ -121,6 +124,7 @@ def test_points_that_share_a_dof_across_ranks_are_solved_together():
 # -- pairs
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("angle", [0.0, 0.7, np.pi / 2])
 def test_nodes_are_paired_across_the_normal(angle):
     body, n = blocks(angle=angle), turned(angle)[:, 0]
@@ -138,6 +142,7 @@ def test_nodes_are_paired_across_the_normal(angle):
     assert moved == pytest.approx(np.full(pairs.count, GAP), abs=1e-13)
 
 
+@pytest.mark.mpi
 def test_points_are_in_the_order_of_the_first_nodes():
     body = blocks()
     gaps = GAP * np.array([1.0, 2.0, 3.0, 4.0])
@@ -150,6 +155,7 @@ def test_points_are_in_the_order_of_the_first_nodes():
     assert heights == pytest.approx(np.outer([1, -1], [0, 1 / 3, 2 / 3, 1]).ravel(), abs=1e-14)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("gap0", [0.5, [0.5]])
 def test_gap_at_the_start_may_be_given(gap0):
     body = bars((0, WORLD.size - 1))
@@ -159,6 +165,7 @@ def test_gap_at_the_start_may_be_given(gap0):
     assert pairs.L(u) == pytest.approx(np.full(pairs.count, -0.6), abs=1e-15)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("ranks", RANKS)
 def test_impulses_push_apart(ranks):
     body = bars(ranks)
@@ -183,6 +190,7 @@ def test_impulses_push_apart(ranks):
 # -- impacts
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_tips_of_different_mass_rebound_by_newtons_law(ranks, e):
@@ -209,19 +217,26 @@ def history(body, scheme, steps):
     return di.simulate(integrator, t_end=steps * h, record=body.rows(), progress=False)
 
 
+OF_PAIRS = [
+    "cd-lagrange",
+    "moreau-jean",
+    "moreau-jean-decoupled",
+    "paoli-schatzman",
+    "combined",
+    "dep-4.3",
+    "dep-5.3",
+]
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize(
-    "scheme",
+    "scheme, ranks",
     [
-        "cd-lagrange",
-        "moreau-jean",
-        "moreau-jean-decoupled",
-        "paoli-schatzman",
-        "combined",
-        "dep-4.3",
-        "dep-5.3",
+        *((scheme, None) for scheme in OF_PAIRS),
+        *((scheme, (0, WORLD.size - 1)) for scheme in OF_PAIRS[:2]),
+        *((scheme, (WORLD.size - 1, 0)) for scheme in OF_PAIRS[:2]),
     ],
 )
-@pytest.mark.parametrize("ranks", [None, (0, WORLD.size - 1), (WORLD.size - 1, 0)])
 def test_any_distribution_gives_the_same_history(scheme, ranks):
     """Tips on one rank or on two, in any order: as on one process, over 500 steps."""
     alone, here = (history(body, scheme, 500) for body in (bars(comm=MPI.COMM_SELF), bars(ranks)))
@@ -242,6 +257,7 @@ def test_any_distribution_gives_the_same_history(scheme, ranks):
     assert momenta == pytest.approx([2.0 - here["r"].sum(), -1.0 + here["r"].sum()], abs=1e-12)
 
 
+@pytest.mark.mpi
 def test_packaged_mesh_of_two_bars_on_all_ranks_as_on_one():
     runs = []
     for comm in (MPI.COMM_SELF, WORLD):
@@ -258,6 +274,7 @@ def test_packaged_mesh_of_two_bars_on_all_ranks_as_on_one():
         assert np.abs(runs[1][name] - runs[0][name]).max() <= 1e-12 * np.abs(runs[0][name]).max()
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("angle", [0.0, 0.4])
 def test_twin_blocks_touch_like_one_at_a_wall(angle):
     """By symmetry each of two equal blocks sees a rigid wall in the middle of the gap."""
@@ -283,6 +300,7 @@ def test_twin_blocks_touch_like_one_at_a_wall(angle):
     assert np.abs(pairs["residual"]).max() < 1e-13
 
 
+@pytest.mark.mpi
 def test_pairs_cannot_lose_their_mass():
     body = bars((0, WORLD.size - 1))
     with pytest.raises(ValueError, match="the modified mass takes .* flat obstacles across a coordinate"):
@@ -315,6 +333,7 @@ def test_node_pairs_refuse(arguments, options, message):
         NodePairs(bars((0, WORLD.size - 1)), *arguments, **options)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "body, message",
     [
@@ -329,11 +348,13 @@ def test_sides_that_do_not_fit_are_refused(body, message):
         NodePairs(blocks(**body), "left", "right", [1.0, 0.0])
 
 
+@pytest.mark.mpi
 def test_nodes_one_behind_the_other_are_refused():
     with pytest.raises(ValueError, match="do not face each other one by one"):
         NodePairs(blocks(), "left", "right", [0.0, 1.0])
 
 
+@pytest.mark.mpi
 def test_dofs_across_the_normal_may_be_held():
     pairs = NodePairs(blocks(fixed={"left": [1], "foot": [1]}), "left", "right", [1.0, 0.0])
     assert pairs.total == 4

@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 import ufl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 from dolfinx_impact import signals
 from dolfinx_impact.algebra.kernels import is_compiled, load
@@ -23,7 +24,6 @@ from dolfinx_impact.contact.obstacles import (
     UnionObstacle,
 )
 
-serial = pytest.mark.serial
 CENTER, AXIS = {2: [0.1, -0.2], 3: [0.1, -0.2, 0.3]}, {2: [1.0, 2.0], 3: [1.0, 2.0, -2.0]}
 SKEW = {2: [[3.0, 4.0], [-4.0, 3.0]], 3: [[1.0, 2.0, 2.0], [2.0, 1.0, -2.0], [2.0, -2.0, 1.0]]}
 SIZE = {2: [1.0, 0.6], 3: [1.0, 0.6, 0.8]}
@@ -89,8 +89,7 @@ def profile(name, count):
     return np.vstack([np.outer(1 - s, a) + np.outer(s, b) for a, b in lines])
 
 
-@serial
-@settings(max_examples=40)
+@examples(10)
 @given(SEED, st.sampled_from(sorted(set(SHAPES) - {"sphere", "box"})), st.sampled_from([2, 3]))
 def test_gap_of_a_body_of_revolution_is_the_distance_to_the_nearest_of_many_points(seed, name, gdim):
     shape, x = SHAPES[name](gdim, False), points(seed, gdim)
@@ -103,8 +102,7 @@ def test_gap_of_a_body_of_revolution_is_the_distance_to_the_nearest_of_many_poin
     assert np.all(nearest - np.abs(found) > -1e-13) and np.all(nearest**2 - found**2 < 1.3e-3**2)
 
 
-@serial
-@settings(max_examples=20)
+@examples(10)
 @given(SEED, st.sampled_from([2, 3]))
 def test_gap_of_a_box_is_the_distance_to_the_nearest_of_many_points(seed, gdim):
     box, x = SHAPES["box"](gdim, False), points(seed, gdim, 20)
@@ -120,7 +118,6 @@ def test_gap_of_a_box_is_the_distance_to_the_nearest_of_many_points(seed, gdim):
     assert np.all(nearest**2 - found**2 < gdim * (0.5 / 80) ** 2)
 
 
-@serial
 @given(SEED, ANY)
 def test_normal_is_the_unit_gradient_of_the_gap(seed, which):
     name, gdim, inside = which
@@ -134,7 +131,6 @@ def test_normal_is_the_unit_gradient_of_the_gap(seed, which):
     np.testing.assert_allclose(slope[smooth], n[smooth], rtol=0, atol=1e-7)
 
 
-@serial
 @given(SEED, ANY)
 def test_following_the_normal_by_the_gap_leads_to_the_surface(seed, which):
     name, gdim, inside = which
@@ -145,7 +141,6 @@ def test_following_the_normal_by_the_gap_leads_to_the_surface(seed, which):
     np.testing.assert_allclose(shape.gap(foot), 0.0, rtol=0, atol=1e-13)
 
 
-@serial
 @given(SEED, ANY)
 def test_inside_is_the_other_side(seed, which):
     name, gdim, _ = which
@@ -156,7 +151,6 @@ def test_inside_is_the_other_side(seed, which):
     assert np.array_equal(gap > 0, within(name, solid, x))
 
 
-@serial
 @given(SEED, ANY)
 def test_gap_is_the_smallest_of_all_faces(seed, which):
     name, gdim, inside = which
@@ -171,7 +165,6 @@ def test_gap_is_the_smallest_of_all_faces(seed, which):
     np.testing.assert_allclose(shape.normal(x)[clear], chosen[clear], rtol=0, atol=1e-13)
 
 
-@serial
 @given(ANY)
 def test_normals_are_unit_vectors_also_where_there_is_no_gradient(which):
     name, gdim, inside = which
@@ -191,7 +184,6 @@ def test_normals_are_unit_vectors_also_where_there_is_no_gradient(which):
     assert np.all(np.isfinite(shape.gap(x))) and np.array_equal(shape.normal(x), n)
 
 
-@serial
 @given(ANY)
 def test_normals_on_a_flat_face_do_not_feel_the_distance(which):
     """Next to the surface the direction is not that of a tiny difference."""
@@ -206,7 +198,6 @@ def test_normals_on_a_flat_face_do_not_feel_the_distance(which):
         np.testing.assert_allclose(near, shape.normal(x)[smooth], rtol=0, atol=1e-12)
 
 
-@serial
 @given(SEED, ANY)
 def test_gaps_beyond_the_bounds_are_positive(seed, which):
     name, gdim, inside = which
@@ -243,7 +234,6 @@ def test_bounds_of_unbounded_shapes():
 
 
 @pytest.mark.skipif(not load().COMPILED, reason="numba is not installed")
-@serial
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("name", sorted(set(SHAPES) - {"box"}))
 def test_compiled_gaps_and_normals_are_the_same(name, inside):
@@ -259,7 +249,6 @@ def test_compiled_gaps_and_normals_are_the_same(name, inside):
 # -- unions
 
 
-@serial
 @given(SEED)
 def test_union_is_the_nearest_member(seed):
     ball, can, floor = Sphere([0.5, 0.5, 0.0], 0.3), SHAPES["can"](3, True), Plane([0, 0, -1.0], [0, 0, 1.0])
@@ -389,7 +378,6 @@ def carried(d, x, t):
     return y + 0.5 + 0.3 * t**2 * np.arange(1.0, d + 1) + np.cos(t)
 
 
-@serial
 @given(SEED, ANY, st.floats(0.0, 3.0))
 def test_motion_carries_gap_normal_and_faces(seed, which, t):
     name, gdim, inside = which
@@ -406,7 +394,6 @@ def test_motion_carries_gap_normal_and_faces(seed, which, t):
     np.testing.assert_allclose(gaps.min(axis=0), shape.gap(x), rtol=0, atol=1e-13)
 
 
-@serial
 @given(SEED, st.sampled_from([2, 3]), st.floats(0.1, 3.0), st.booleans())
 def test_velocity_is_that_of_material_points(seed, gdim, t, nested):
     x, h = points(seed, gdim), 1e-5
@@ -452,7 +439,6 @@ def test_differences_follow_fast_motions(scale):
     assert velocity * scale == pytest.approx(np.array([[np.cos(3.0)]]), abs=1e-9)
 
 
-@serial
 @given(SEED, ANY, st.floats(0.0, 3.0))
 def test_bounds_move(seed, which, t):
     name, gdim, inside = which

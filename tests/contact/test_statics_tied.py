@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh
@@ -46,8 +47,9 @@ def unbalanced(body, contact, u, r):
     return np.where(body.constrained, 0.0, f)
 
 
+@pytest.mark.mpi
 @given(floor=st.floats(-1e-3, 1e-3), elements=st.integers(1, 30))
-@settings(max_examples=15)
+@examples(8)
 def test_column_on_a_floor(floor, elements):
     """Nodes are exact: u = floor - rho g (L x - x^2/2) / E, and the floor carries the weight."""
     body, wall = column(floor=floor, elements=elements)
@@ -58,6 +60,7 @@ def test_column_on_a_floor(floor, elements):
     assert wall.gap(u) == pytest.approx([0.0], abs=1e-16)
 
 
+@pytest.mark.mpi
 def test_block_against_dense_algebra():
     """Many contacts at once, sideways motion held; a solver of its own finds the same."""
     body, wall = column(3)
@@ -135,6 +138,7 @@ def test_free_motion_is_found(kept, refine):
         tied_equilibrium(frame, crane.wheels(frame, gap0=0.0), hold=[hold[i] for i in kept])
 
 
+@pytest.mark.mpi
 def test_a_block_that_may_slide_is_refused():
     body, wall = column(3)
     with pytest.raises(ValueError, match="the body can move freely"):
@@ -155,6 +159,7 @@ def test_curved_obstacles_are_refused():
         tied_equilibrium(body, ball)
 
 
+@pytest.mark.mpi
 @pytest.mark.skipif(MPI.COMM_WORLD.size == 1, reason="needs several ranks")
 def test_distributed_bodies_are_refused_on_all_ranks():
     line = dmesh.create_interval(MPI.COMM_WORLD, 20, [0.0, LENGTH])

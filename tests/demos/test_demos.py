@@ -19,17 +19,21 @@ CHECKED = {
 ARGUMENTS = {"bridge_crane.py": ["9"], "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"]}
 
 
+#: One of them in the fast tier.
+ON_TWO_RANKS = [
+    pytest.param(demo, 2, marks=() if demo == "by_hand.py" else pytest.mark.slow) for demo in CHECKED
+]
+
+
 def test_every_demo_has_a_checked_number():
     # The drop test takes options, and has tests of its own.
     assert {path.name for path in DEMOS.glob("*.py")} == {*CHECKED, "drop_test.py"}
 
 
-@pytest.mark.serial
-@pytest.mark.parametrize("ranks", [1, 2])
-@pytest.mark.parametrize("demo", CHECKED)
+@pytest.mark.parametrize("demo, ranks", [*((demo, 1) for demo in CHECKED), *ON_TWO_RANKS])
 def test_demo(demo, ranks, launch, tmp_path):
     arguments = [str(DEMOS / demo), str(tmp_path), *ARGUMENTS.get(demo, [])]
-    done = launch(arguments, ranks=ranks, timeout=180)
+    done = launch(arguments, ranks=ranks)
     assert done.returncode == 0, done.stdout + done.stderr
     row, expected, count = CHECKED[demo]
     (line,) = re.findall(rf"^{re.escape(row)}\s+(.*)$", done.stdout, re.M)

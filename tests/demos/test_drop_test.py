@@ -15,7 +15,6 @@ from support.paths import DEMOS
 from dolfinx_impact import Result, mesh
 
 gmsh = pytest.importorskip("gmsh")
-pytestmark = pytest.mark.serial
 
 DEMO = DEMOS / "drop_test.py"
 COARSE = ["--size", "6e-3", "--t-end", "6e-6"]
@@ -118,6 +117,7 @@ def test_the_files(whole):
         assert 15 <= film.n_frames <= 41 and min(film.size) > 400
 
 
+@pytest.mark.slow
 def test_two_ranks_say_the_same(whole, launch, tmp_path):
     folder, said = whole
     done = launch([DEMO, *COARSE, "--out", tmp_path], ranks=2)
@@ -299,7 +299,7 @@ def test_bad_input(arguments, message, demo, bad, whole, tmp_path):
 
 
 def test_bad_input_on_two_ranks_ends_both(launch, bad, tmp_path):
-    done = launch([DEMO, "--step", bad / "two.step", "--out", tmp_path], ranks=2, timeout=30)
+    done = launch([DEMO, "--step", bad / "two.step", "--out", tmp_path], ranks=2)
     assert done.returncode == 2 and done.stdout == ""
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("error"))
     assert re.fullmatch("error: '.*two.step' holds 2 solids: a part is one solid, so join them, .*", line)
@@ -307,7 +307,7 @@ def test_bad_input_on_two_ranks_ends_both(launch, bad, tmp_path):
 
 
 def test_help_is_said_once(launch):
-    done = launch([DEMO, "--help"], ranks=2, timeout=30)
+    done = launch([DEMO, "--help"], ranks=2)
     assert done.returncode == 0 and done.stdout.count("usage:") == 1
     for name in ("step", "material", "height", "angle", "friction", "size", "t-end", "out", "restart"):
         assert f"--{name}" in done.stdout
@@ -338,8 +338,9 @@ sys.exit(demo["main"](sys.argv[2:]))
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk(launch, tmp_path):
-    done = launch(["-c", LIMITED, DEMO, *COARSE, "--out", tmp_path], ranks=2, timeout=60)
+    done = launch(["-c", LIMITED, DEMO, *COARSE, "--out", tmp_path], ranks=2)
     assert done.returncode == 3, done.stderr
     assert len(re.findall("^error: could not write '.*drop.bp'", done.stderr, re.M)) == 1
     assert "Traceback" not in done.stderr

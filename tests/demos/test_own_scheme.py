@@ -87,7 +87,6 @@ def test_friction_is_refused():
 RUBBED = ("rigid-body", "sliding-block", "spinning-disc", "oblique-bar")
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("case", CASES)
 def test_it_runs_all_cases(case, runs):
     settings = {

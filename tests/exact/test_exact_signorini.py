@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from support.examples import examples
 
 from dolfinx_impact.exact import ImpactingBar, SignoriniBar
 
-pytestmark = pytest.mark.serial
 IMPACT = SignoriniBar(900.0, 1.0, 10.0, 5.0, 10.0, 0.0)
 BOUNCES = SignoriniBar(900.0, 1.0, 10.0, 5.0, 0.0, 10.0)
 TAU = 1 / 3
@@ -115,7 +115,7 @@ def test_signorini_conditions(bar):
     assert bar.displacement(0.0, 0.0) == pytest.approx(bar.h0, abs=1e-13 * size)
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(BARS)
 def test_displacement_is_continuous(bar):
     """In time across all events, and in x across the fronts."""
@@ -147,7 +147,7 @@ def total_energy(bar, t):
     return total
 
 
-@settings(max_examples=40)
+@examples(10)
 @given(BARS)
 def test_energy_is_conserved(bar):
     found = [total_energy(bar, t) for t in np.random.default_rng(2).uniform(0, span(bar), 60)]

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact.algebra import kernels
@@ -87,7 +88,7 @@ def test_a_run_goes_on_step_by_step_from_where_the_loop_ends():
     assert ends[0] == ends[1]
 
 
-@settings(max_examples=25)
+@examples(10)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([2, 3]),
@@ -271,7 +272,7 @@ print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values())
 """
 
 
-@pytest.mark.serial
+@pytest.mark.slow
 def test_what_was_compiled_is_kept_on_disk(launch, tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     first, second = (launch(["-c", COMPILE_TWICE]) for _ in range(2))

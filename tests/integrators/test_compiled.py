@@ -327,7 +327,6 @@ def stiff(kind):
     return s
 
 
-@pytest.mark.serial
 def test_a_hati_with_other_parameters_joins():
     runs = []
     for kind, compiled in ((HATI, True), (Labelled, True), (Labelled, False)):
@@ -339,7 +338,6 @@ def test_a_hati_with_other_parameters_joins():
             np.testing.assert_array_equal(other[name], runs[0][name], err_msg=name)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "kind, balance, reason",
     [

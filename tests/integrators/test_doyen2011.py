@@ -1,7 +1,5 @@
 """The discretizations of Doyen, Ern and Piperno: balances, identities, references, many nodes, bad input."""
 
-import json
-
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
@@ -38,7 +36,6 @@ def test_all_eighteen_are_there():
     assert numbers == [f"dep-{s}.{i}" for s, count in sections.items() for i in range(1, count + 1)]
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("case, t_end", [("signorini-impact", 2.0), ("signorini-bounces", 2.0)])
 @pytest.mark.parametrize("scheme", DEP)
 def test_balances_close_at_every_step(scheme, case, t_end):
@@ -53,7 +50,6 @@ def test_balances_close_at_every_step(scheme, case, t_end):
     assert result["r"].max() > 0
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [n for n in DEP if SCHEMES[n].contact == "position"])
 def test_position_level_is_complementary(scheme):
     result, _ = run("signorini-bounces", scheme, t_end=2.0)
@@ -81,7 +77,6 @@ IDENTITIES = [
 ]
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("case, tolerance", [("signorini-impact", 1e-10), ("signorini-bounces", 1e-8)])
 @pytest.mark.parametrize("one, settings, other, others", IDENTITIES)
 def test_identities(one, settings, other, others, case, tolerance):
@@ -92,7 +87,6 @@ def test_identities(one, settings, other, others, case, tolerance):
     assert np.abs(a["r"] - b["r"]).max() < 1e-6 * a["r"].max()
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [name for name in DEP if name not in ROUGH])
 def test_a_touch_of_rounding_changes_nothing(scheme):
     numbers = []
@@ -265,7 +259,6 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme, settings, reference", REFERENCES)
 def test_dense_reference(scheme, settings, reference):
     result, _ = run("signorini-bounces", scheme, **{"elements": 10, "t_end": 2.0, **settings})
@@ -349,7 +342,6 @@ def pressure_ripple(result):
     return np.abs(np.diff(inside, 2, axis=0)).mean() / inside.mean()
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("angle", [0.0, 5.0])
 def test_modified_mass_keeps_its_promise(angle):
     """Hardly any energy lost or gained, and no oscillation of the pressure, in two dimensions too."""
@@ -363,39 +355,16 @@ def test_modified_mass_keeps_its_promise(angle):
         assert ripple[scheme] < ripple["cd-lagrange"] and ripple[scheme] < 0.02 * ripple["dep-4.1"]
 
 
-PROGRAM = """
-import sys
-import numpy as np
-from mpi4py import MPI
-from test_doyen2011 import BLOCKS, block
-found = {}
-for scheme in BLOCKS:
+@pytest.mark.mpi
+@pytest.mark.parametrize("scheme", BLOCKS)
+def test_blocks_agree_on_ranks(scheme, as_on_one_rank):
     e = 1.0 if scheme == "dep-6.1" else 0.0
     run = block(5.0, scheme, 60, e=e, touching=scheme != "dep-6.1")[3]
-    for name in ("u", "gap", "r", "kinetic", "contact"):
-        found[f"{scheme} {name}"] = run[name]
-if MPI.COMM_WORLD.rank == 0:
-    np.savez(sys.argv[1], **found)
-"""
-
-
-@pytest.mark.serial
-def test_blocks_agree_on_ranks(launch, tmp_path):
-    from pathlib import Path
-
-    program = tmp_path / "program.py"
-    program.write_text(f"import sys; sys.path.insert(0, {json.dumps(str(Path(__file__).parent))})" + PROGRAM)
-    histories = []
-    for ranks in (1, 2, 3):
-        done = launch([str(program), str(tmp_path / f"{ranks}.npz")], ranks=ranks, timeout=240)
-        assert done.returncode == 0, done.stdout + done.stderr
-        histories.append(np.load(tmp_path / f"{ranks}.npz"))
-    for other in histories[1:]:
-        for key in histories[0]:
-            of = "kinetic" if key.endswith("contact") else key.split()[1]
-            scale = np.abs(histories[0][f"{key.split()[0]} {of}"]).max()
-            tolerance = 1e-6 if key.split()[0] in ROUGH else 1e-10
-            assert np.abs(histories[0][key] - other[key]).max() <= tolerance * scale, key
+    names = ("u", "gap", "r", "kinetic", "contact")
+    one = as_on_one_rank({name: run[name] for name in names})
+    for name in names:
+        scale = np.abs(one["kinetic" if name == "contact" else name]).max()
+        assert np.abs(run[name] - one[name]).max() <= (1e-6 if scheme in ROUGH else 1e-10) * scale, name
 
 
 # -- bad input
@@ -447,6 +416,7 @@ def test_a_penalty_too_stiff_for_the_step_is_seen_to_explode():
         run("signorini-bounces", "dep-5.3", eps=1e-7)
 
 
+@pytest.mark.mpi
 def test_stiff_penalties_of_many_points_are_solved():
     """Ten times the stiffness of what lies behind a node: Gauss-Seidel alone would not settle."""
     result = block(5.0, "dep-5.2", 150, eps=1e-6)[3]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 from support.parts import (
     COMM,
     DENSITY,
@@ -36,7 +37,7 @@ LAYOUTS = {"left": lambda x: x[0] < 1 / 3, "both ends": lambda x: (x[0] < 1 / 3)
 
 def serially(*values):
     """Parameters that one rank is enough for."""
-    return [pytest.param(value, marks=pytest.mark.serial) for value in values]
+    return [pytest.param(value, marks=pytest.mark.one_rank) for value in values]
 
 
 def pulse(t):
@@ -162,6 +163,7 @@ def start_form(x):
     return 0.02 * np.sin(3.0 * x)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("compiled", [None, *serially(False)])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize("ratio", [*serially(1, 10), 3])
@@ -171,6 +173,7 @@ def test_against_a_dense_reference(near, ratio, alpha, compiled):
     compare_with_reference(near, ratio, alpha, compiled=compiled)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("ratio", [*serially(1), 4])
 def test_gap_closed_at_the_start(ratio):
     """The first half-step velocity respects the obstacle already."""
@@ -225,6 +228,7 @@ def sorted_by_place(s, values):
 # -- what holds at every step
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("ratio", [*serially(1, 10), 4])
 @pytest.mark.parametrize("make", [bar, plate], ids=["line", "plate"])
 def test_velocities_agree_at_every_fine_time(make, ratio):
@@ -299,6 +303,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("ratio", [*serially(1), 7])
 @pytest.mark.parametrize("layout, options", SETTINGS.values(), ids=SETTINGS.keys())
 def test_balance_closes(layout, options, ratio):
@@ -324,6 +329,7 @@ def test_balance_closes(layout, options, ratio):
     assert (result["r"].sum() > 0.1) == options.get("contact", True)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("ratio", [1, 5])
 def test_moved_nodes_of_the_interface(ratio):
     """Moved alike on both sides they need no multiplier; the other direction of the node keeps its own."""
@@ -342,6 +348,7 @@ def test_moved_nodes_of_the_interface(ratio):
     assert result["r"].sum() > 0.1 and np.abs(result["external"]).max() > 0.1
 
 
+@pytest.mark.mpi
 def test_prescribed_stretching_is_exact_on_both_sides():
     """u = c x t: no inertia, one stress everywhere; the work of the end is that of the spring."""
     rate = 0.3
@@ -364,7 +371,6 @@ def test_prescribed_stretching_is_exact_on_both_sides():
     assert np.abs(result["interface"]).max() < 1e-13
 
 
-@pytest.mark.serial
 @given(
     ratio=st.integers(1, 15),
     step=st.floats(0.05, 0.99),
@@ -373,7 +379,7 @@ def test_prescribed_stretching_is_exact_on_both_sides():
     gap=st.floats(0.0, 0.3),
     restitution=st.floats(0.0, 1.0),
 )
-@settings(max_examples=25, phases=[Phase.generate])
+@examples(10, phases=[Phase.generate])
 def test_whatever_the_ratio_and_the_parts(ratio, step, cut, damping, gap, restitution):
     """Equal velocities, a closed balance, and impulses of closed gaps alone, never pulling."""
     s = glued(
@@ -414,7 +420,6 @@ def in_rows(s):
     return s
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "make, options",
     [
@@ -452,6 +457,7 @@ def test_compiled_or_not_to_the_last_bit(make, options):
     assert np.abs(fast["residual"]).max() < 1e-13 * max(fast[name].max() for name in ("kinetic", "external"))
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("compiled", [None, *serially(True), False])
 def test_a_long_way_gives_no_force(compiled):
     """A body that is far from where it was made keeps its balance, and moves as one that is not."""
@@ -468,6 +474,7 @@ def test_a_long_way_gives_no_force(compiled):
         assert np.abs(near - far).max() < 1e-11  # u is rounded at 1000
 
 
+@pytest.mark.mpi
 def test_who_solves_on_the_implicit_side(monkeypatch):
     """Own factors give what PETSc does; they are not for options of its solver, nor for many dofs."""
     from petsc4py import PETSc
@@ -520,7 +527,6 @@ def sum_over_ranks(values):
     return COMM.allreduce(float(np.sum(values)))
 
 
-@pytest.mark.serial
 def test_interface_energy_of_equal_steps():
     """W = -(dt/4) sum [L_E W].<Lambda>, of second order; the increments of (93) in print do not close."""
     losses = []
@@ -541,7 +547,6 @@ def test_interface_energy_of_equal_steps():
     assert orders == pytest.approx([2.0, 2.0], abs=0.15)
 
 
-@pytest.mark.serial
 def test_total_velocity_in_place_of_the_free_one_loses_energy():
     """It keeps the velocities equal and closes its balance, too: only the loss tells."""
     losses = {}
@@ -553,7 +558,6 @@ def test_total_velocity_in_place_of_the_free_one_loses_energy():
     assert losses[TotalVelocity] > 0.1 > 10 * losses[HATI] > 0
 
 
-@pytest.mark.serial
 def test_smaller_ratios_approach_the_undivided_body():
     """At one fine step, the fewer of them a coarse one has, the nearer to CD-Lagrange on the whole mesh."""
     named, errors = bar(24), []
@@ -590,6 +594,7 @@ MESHES = {
 }
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("make", MESHES.values(), ids=MESHES.keys())
 def test_same_on_any_number_of_ranks(make):
     """The motion is that of one rank, wherever the partition cuts the interface."""
@@ -628,6 +633,7 @@ def swirl(body):
     return np.column_stack([np.sin(2 * x[:, 1]), np.cos(x[:, 0])]).ravel()
 
 
+@pytest.mark.mpi
 def test_momenta_without_loads():
     """The multipliers cancel: at m = 1 exactly, else up to how (54) and the fine steps weigh them."""
     s = glued(plate(), 1, contact=False)
@@ -651,6 +657,7 @@ def test_momenta_without_loads():
 # -- contact laws away from the interface
 
 
+@pytest.mark.mpi
 def test_restitution_at_fine_times():
     """Newton's law between the half-step velocities of the fine step at hand."""
     s = glued(bar(), 6, kind=Watched, law={"restitution": 0.6})
@@ -666,6 +673,7 @@ def test_restitution_at_fine_times():
     assert result["contact"][-1] < 0
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("ratio", [1, 5])
 def test_friction_takes_the_momentum_of_the_slip(ratio):
     s = glued(plate(), ratio, law={"friction": 0.2})
@@ -693,6 +701,7 @@ def same(a, b):
     return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("make", [bar, plate], ids=["line", "plate"])
 def test_restart_goes_on_bit_by_bit(make):
     """All that the next step needs is in the state, also the free velocity of the step before."""
@@ -718,6 +727,7 @@ def test_restart_goes_on_bit_by_bit(make):
     assert np.abs(result["residual"]).max() < 1e-13 * result["kinetic"][0]
 
 
+@pytest.mark.mpi
 def test_states_that_do_not_fit():
     s, other, loose = glued(bar(), 2), glued(bar(20), 2), glued(bar(), 2, contact=False)
     other.start(0.0, -1.0)
@@ -817,6 +827,7 @@ def held_on_one_side(named):
     return HATI(solid(named, "near", fixed={"side": (0,)}), solid(named, "far"), 0.01, ratio=2)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "wrong, words",
     [
@@ -847,6 +858,7 @@ class Record:
         return -np.asarray(t)
 
 
+@pytest.mark.mpi
 def test_signal_that_ends_before_the_run():
     """Motions of the explicit side must be known one fine step further."""
     for part, longer in (("coarse", 0), ("fine", 1)):

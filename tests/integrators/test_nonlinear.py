@@ -68,6 +68,7 @@ LAWS = {"neo-Hookean": NEO, "St Venant": SVK, "Mooney-Rivlin": RUBBER}
 # -- central differences
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "law, options",
     [(NEO, "free"), (NEO, "loads"), (NEO, "damping"), (SVK, "motion"), (RUBBER, "loads"), (SVK, "damping")],
@@ -94,6 +95,7 @@ def test_central_differences_close_their_balance_on_any_ranks(law, options):
     assert np.abs(result["kinetic"] - alone["kinetic"]).max() < 1e-11 * scale
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "facets, make",
     [
@@ -151,6 +153,7 @@ def test_small_motions_are_those_of_the_linear_law(law):
     assert differences[0] / differences[1] == pytest.approx(10.0, rel=0.1)
 
 
+@pytest.mark.mpi
 def test_no_number_ends_a_run():
     """An inverted element: the logarithm of a negative volume."""
     body = plate(NEO)
@@ -174,7 +177,6 @@ def dense_stiffness(body, u, h=1e-6):
     return K
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("law", [NEO, SVK], ids=["neo-Hookean", "St Venant"])
 @pytest.mark.parametrize("beta", [0.0, 0.02])
 def test_critical_step_of_a_compressed_body(law, beta):
@@ -268,7 +270,6 @@ NEWTON = [
 ]
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("theta, mass, force, options", NEWTON)
 def test_one_step_against_a_dense_one(theta, mass, force, options):
     body = plate(NEO, comm=MPI.COMM_SELF, **SETTINGS[options])
@@ -287,7 +288,6 @@ def test_one_step_against_a_dense_one(theta, mass, force, options):
             assert np.abs(s.u[body.prescribed.dofs] - lift(s.t)).max() < 1e-14
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "theta, mass, force, e",
     [
@@ -324,7 +324,6 @@ def test_impulses_against_all_active_sets(theta, mass, force, e):
     assert hits >= 1
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("theta, force", [(0.5, "trapezoid"), (0.8, "midpoint")])
 @pytest.mark.parametrize("friction", [0.1, 2.0])
 def test_friction_obeys_coulomb(theta, force, friction):
@@ -371,6 +370,7 @@ def test_order_and_balance_of_the_theta_method(force):
     assert coarse / fine == pytest.approx(4.0, rel=0.15)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("law, options", [(NEO, "loads"), (SVK, "damping"), (SVK, "motion")])
 def test_the_theta_method_closes_its_balance_on_any_ranks(law, options):
     found = []
@@ -389,6 +389,7 @@ def test_the_theta_method_closes_its_balance_on_any_ranks(law, options):
     assert np.abs(result["r"].sum(axis=1) - alone["r"].sum(axis=1)).max() < 1e-10 * alone["r"].max()
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("speed, steps", [(1.0, 4.0), (3.0, 8.0), (30.0, 20.0)])
 @pytest.mark.parametrize("wall", [False, True])
 def test_steps_that_turn_elements_inside_out(speed, steps, wall):
@@ -411,6 +412,7 @@ def test_steps_that_turn_elements_inside_out(speed, steps, wall):
         assert speed > 1.0
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("options", ["loads", "damping", "motion"])
 @pytest.mark.parametrize("force", ["trapezoid", "midpoint"])
 def test_unsteady_linear_bodies_agree_with_fine_central_differences(options, force):
@@ -434,6 +436,7 @@ def test_unsteady_linear_bodies_agree_with_fine_central_differences(options, for
     assert coarse / fine == pytest.approx(4.0, rel=0.25)
 
 
+@pytest.mark.mpi
 def test_a_law_without_energy_runs_under_both_schemes():
     """A stress alone: the motion of the law whose energy is known; the work is still counted."""
     mu, lame = NEO._lame[1], NEO._lame[0]

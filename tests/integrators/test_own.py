@@ -174,7 +174,6 @@ def test_impulses_that_are_no_numbers_end_the_run(energies):
         di.simulate(started(Lost), t_end=1.0, energies=energies, progress=False)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "name, reason",
     [

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
@@ -18,11 +19,10 @@ def ball(e=0.0, *, scheme=di.CDLagrange, h=1e-3, **options):
     return scheme(mass, h, contact=di.DofBound(mass, 0, lower=0.0, restitution=e))
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.CDLagrangeImplicit, di.MoreauJean])
 @pytest.mark.parametrize("compiled", [False, None])
 @given(e=st.floats(0.0, 1.0), speed=st.floats(0.1, 10.0))
-@settings(max_examples=15)
+@examples(8)
 def test_a_ball_thrown_down_on_the_floor_rebounds_by_newtons_law(scheme, compiled, e, speed):
     s = ball(e, scheme=scheme)
     s.start(0.0, -speed)
@@ -36,6 +36,7 @@ def test_a_ball_thrown_down_on_the_floor_rebounds_by_newtons_law(scheme, compile
     assert np.abs(run["residual"]).max() < 1e-13 * energy
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("e", [0.0, 0.8])
 def test_a_disc_with_friction_on_the_floor_and_a_nanometre_above_it_agree(e):
     disc = di.RigidBody.disc(0.1, 7850.0)
@@ -85,6 +86,7 @@ def block(height=0.0):
     return di.Solid(named, density=1000.0, law=di.LinearElastic(1e6, 0.3))
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("height", [0.0, 1e-9])
 def test_a_block_gets_the_momentum_that_the_floor_gives(height):
     """On the floor as just above it: impulses are the change of momentum, E(0) is what was given."""
@@ -100,6 +102,7 @@ def test_a_block_gets_the_momentum_that_the_floor_gives(height):
     assert np.abs(run["residual"]).max() < 1e-13 * 500
 
 
+@pytest.mark.mpi
 def test_the_explicit_side_of_hati_has_the_impact_too():
     bar = di.mesh.read(di.mesh.package_mesh("split_bar.geo"), gdim=1)
     steel = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "cross_section": 0.645e-3}
@@ -123,6 +126,7 @@ def test_a_start_inside_the_obstacle_is_refused_for_every_level(scheme):
     s.start(-1e-10, 0.0)  # rounding
 
 
+@pytest.mark.mpi
 def test_a_start_inside_is_refused_for_every_contact():
     body = di.PointMasses([1.0, 1.0])
     sphere = di.ObstacleContact(body, [[0, 1]], di.Sphere((0.0, 0.0), 1.0))

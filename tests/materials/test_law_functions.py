@@ -97,6 +97,7 @@ def test_several_functions_of_different_spaces_in_a_stress():
         d.x.array[:] *= 2.0
 
 
+@pytest.mark.mpi
 def test_a_function_that_varies_is_taken_where_it_is():
     """A graded modulus as a function, against the same modulus by coordinates."""
     mesh = domain()
@@ -144,6 +145,7 @@ def test_stress_and_implicit_steps():
     same([twice(waves(body))[: body.owned // 2]], [stress], 2.0)
 
 
+@pytest.mark.mpi
 def test_a_function_of_another_mesh_is_refused():
     f = one(domain(), "DG0")
     with pytest.raises(ValueError, match=r"a function in .* is on another mesh than the body"):

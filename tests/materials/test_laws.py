@@ -8,10 +8,11 @@ import pytest
 import ufl
 from dolfinx import fem
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 from scipy.optimize import minimize_scalar
+from support.examples import examples
 
 from dolfinx_impact import materials
 from dolfinx_impact.materials import (
@@ -23,7 +24,6 @@ from dolfinx_impact.materials import (
     StVenantKirchhoff,
 )
 
-pytestmark = pytest.mark.serial
 E, NU = 3.0, 0.3
 LAME, MU = E * NU / ((1 + NU) * (1 - 2 * NU)), E / (2 * (1 + NU))
 I3 = np.eye(3)
@@ -99,14 +99,14 @@ thin_given = pytest.mark.parametrize("state, free", [("plane-stress", (2,)), ("l
 
 
 @laws_given
-@settings(max_examples=30)
+@examples(10)
 @given(F=gradients)
 def test_energy_is_that_of_the_formula(law, F):
     assert energy(law, F) == pytest.approx(in_numpy(law, F), rel=1e-10, abs=1e-12)
 
 
 @laws_given
-@settings(max_examples=15)
+@examples(8)
 @given(F=gradients)
 def test_stress_is_the_derivative_of_the_energy(law, F):
     h, P = 1e-5, np.empty((3, 3))
@@ -119,7 +119,7 @@ def test_stress_is_the_derivative_of_the_energy(law, F):
 
 
 @large_given
-@settings(max_examples=30)
+@examples(10)
 @given(F=gradients, Q=rotations)
 def test_rotations_before_and_after_change_no_energy(law, F, Q):
     W = energy(law, F)
@@ -176,7 +176,7 @@ def test_thin_bodies_have_the_least_energy_over_the_thickness(law, state, free):
 @pytest.mark.parametrize(
     "law", [NEO, RUBBER, OWN, NeoHookean(E, 0.49), NeoHookean(E, 0), MooneyRivlin(0.3, 0.2, 500.0)], ids=repr
 )
-@settings(max_examples=40)
+@examples(10)
 @given(stretch=st.tuples(st.floats(0.5, 2), st.floats(0.5, 2)), angle=st.floats(-3, 3))
 def test_no_stress_across_the_thickness(law, state, free, stretch, angle):
     F = np.diag([*stretch, 1.0]) @ rotation((0, 0, angle)) if state != "line" else np.diag([stretch[0], 1, 1])

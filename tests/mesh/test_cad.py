@@ -100,7 +100,6 @@ SHAPES = {
 }
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("shape", SHAPES)
 def test_volumes_converge(shape, drawn):
     path, volume = drawn(f"{shape}.STP", SHAPES[shape])
@@ -112,14 +111,12 @@ def test_volumes_converge(shape, drawn):
     assert errors[0] < 0.15 and errors[1] < max(0.45 * errors[0], 1e-12)
 
 
-@pytest.mark.serial
 def test_the_default_size_is_a_twentieth_of_the_diagonal(drawn):
     path, _ = drawn("box.step", box)
     usual = cells(mesh.read(path, size=1e-3 * np.sqrt(1400) / 20))
     assert cells(mesh.read(path)) == pytest.approx(usual, rel=0.02)
 
 
-@pytest.mark.serial
 def test_curves_beside_the_solid_are_no_part_of_it(drawn):
     line = lambda occ: (1, occ.addLine(occ.addPoint(50, 0, 0), occ.addPoint(60, 0, 0)))  # noqa: E731
     alone, beside = (mesh.read(drawn(n, *s)[0]) for n, s in (("a.step", [box]), ("b.step", [box, line])))
@@ -133,7 +130,6 @@ INCH = b"""#9001 = DIMENSIONAL_EXPONENTS(1.,0.,0.,0.,0.,0.,0.);
 """
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("unit, length", [("mm", 1e-3), ("inch", 25.4e-3), ("m", 1.0), ("um", 1e-6)])
 def test_metres_whatever_the_unit_of_the_file(unit, length, drawn, written):
     """The same box of 10 mm in every unit, drawn in its numbers."""
@@ -159,7 +155,6 @@ def test_metres_whatever_the_unit_of_the_file(unit, length, drawn, written):
 # -- the bracket
 
 
-@pytest.mark.serial
 def test_the_bracket_is_drawn_by_its_script():
     """Step file and script have one volume."""
     drawn = mesh.read(BRACKET.with_suffix(".geo"), parameters={"size": 0.008})
@@ -168,6 +163,7 @@ def test_the_bracket_is_drawn_by_its_script():
     assert b"/" not in BRACKET.read_bytes()[:400]
 
 
+@pytest.mark.mpi
 def test_a_body_of_the_bracket():
     named = mesh.read(BRACKET, size=0.005)
     check_whole(named)
@@ -178,13 +174,13 @@ def test_a_body_of_the_bracket():
     assert 0.15 * 0.005 / 6000 < step < 0.005 / 6000
 
 
-@pytest.mark.serial
 def test_the_mesh_is_the_same_every_time():
     first, second = (mesh.read(BRACKET, size=0.008) for _ in range(2))
     x = [parallel.gather_rows(WORLD, named.mesh.geometry.x) for named in (first, second)]
     assert np.array_equal(np.unique(x[0], axis=0), np.unique(x[1], axis=0))
 
 
+@pytest.mark.mpi
 def test_the_mesh_is_the_same_on_any_number_of_ranks():
     """Shared by all ranks, and read by each for itself."""
     shared, own = mesh.read(BRACKET, size=0.008), mesh.read(BRACKET, size=0.008, comm=MPI.COMM_SELF)
@@ -205,6 +201,7 @@ def refused(path, message, **given):
 HEAD = b"ISO-10303-21;\nHEADER;\nENDSEC;\nDATA;\nENDSEC;\nEND-ISO-10303-21;\n"
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "content, message",
     [
@@ -220,6 +217,7 @@ def test_a_file_that_is_no_step_file(content, message, written):
     refused(written("bad.step", content), message)
 
 
+@pytest.mark.mpi
 def test_no_file_and_a_folder(shared_path):
     with pytest.raises(FileNotFoundError, match="the mesh file '.*nowhere.step' does not exist"):
         mesh.read(shared_path / "nowhere.step")
@@ -243,6 +241,7 @@ def damaged():
     }
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("kind", ["half", "zeros", "lines", "flipped"])
 def test_a_damaged_file(kind, written, capfd):
     """OpenCASCADE crashes on some, and complains on the terminal about others."""
@@ -251,7 +250,6 @@ def test_a_damaged_file(kind, written, capfd):
     assert out == err == ""
 
 
-@pytest.mark.serial
 def test_the_solid_alone(drawn, written):
     two = drawn("two.step", box, lambda occ: box(occ, at=(40, 0, 0)))[0]
     refused(two, "two.step' holds 2 solids: a part is one solid")
@@ -266,6 +264,7 @@ def test_the_solid_alone(drawn, written):
     refused(written("opened.step", opened), r"holds no solid, only surfaces \(5\)")
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "size, message",
     [
@@ -282,6 +281,7 @@ def test_sizes_that_are_refused(size, message):
     refused(BRACKET, message, size=size)
 
 
+@pytest.mark.mpi
 def test_size_is_for_step_files_and_parameters_are_not(drawn):
     refused(BRACKET.with_suffix(".geo"), "size is for the tetrahedra of a .step or .stp file", size=0.01)
     refused(BRACKET, "is no .geo script and has no parameters", parameters={"size": 1.0})

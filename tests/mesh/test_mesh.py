@@ -62,6 +62,7 @@ def on_facets(named, name):
     return parallel.total(WORLD, len(named.facets(name)))
 
 
+@pytest.mark.mpi
 def test_line():
     named = mesh.read(BAR, gdim=1, parameters={"elements": 7, "length": 0.5})
     assert dimensions(named) == {"contact": 0, "free": 0, "bar": 1}
@@ -71,6 +72,7 @@ def test_line():
     assert np.unique(np.round(x, 12)) == pytest.approx(np.linspace(0, 0.5, 8))
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("tetrahedra, split", [(0, 1), (1, 2)])
 def test_solid(tetrahedra, split):
     named = solid_bar(tetrahedra)
@@ -80,6 +82,7 @@ def test_solid(tetrahedra, split):
     assert on_facets(named, "sides") == 4 * 8 * split
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("name, x", [("contact", 0.0), ("free", LENGTH)])
 @pytest.mark.parametrize("tetrahedra", [0, 1])
 def test_named_facets_are_where_they_belong(name, x, tetrahedra):
@@ -88,6 +91,7 @@ def test_named_facets_are_where_they_belong(name, x, tetrahedra):
     assert len(nodes) == 9 and nodes[:, 0] == pytest.approx(np.full(9, x), abs=1e-12)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("tetrahedra", [0, 1])
 def test_volume_and_mass(tetrahedra):
     bar = Solid(solid_bar(tetrahedra), **STEEL)
@@ -101,6 +105,7 @@ def test_volume_and_mass(tetrahedra):
     assert parallel.total(WORLD, out[: bar.owned].sum()) == pytest.approx(3 * bar.total_mass, rel=1e-12)
 
 
+@pytest.mark.mpi
 def test_line_has_the_mass_of_its_section():
     bar = Solid(mesh.read(BAR, gdim=1), cross_section=AREA, **STEEL)
     assert bar.total_mass == pytest.approx(7847.0 * LENGTH * AREA, rel=1e-12)
@@ -125,6 +130,7 @@ def model():
     gmsh.finalize()
 
 
+@pytest.mark.mpi
 def test_model_and_the_file_written_from_it_are_the_same_mesh(model, shared_path):
     path = shared_path / "square.msh"
     direct = mesh.read(model, gdim=2)
@@ -140,12 +146,14 @@ def test_model_and_the_file_written_from_it_are_the_same_mesh(model, shared_path
     assert on_facets(direct, "foot") == on_facets(read, "foot") > 0
 
 
+@pytest.mark.mpi
 def test_plain_dolfinx_mesh_has_no_names():
     bar = Solid(solid_bar().mesh, **STEEL)
     with pytest.raises(ValueError, match="no facets are named 'contact' in the mesh; named are: none"):
         bar.nodes("contact")
 
 
+@pytest.mark.mpi
 def test_cells_of_a_name(written):
     """Each part of the line has its own cells, and together they are all cells."""
     text = """Point(1) = {0, 0, 0}; Point(2) = {3, 0, 0}; Point(3) = {5, 0, 0};
@@ -204,11 +212,13 @@ def check_star(named):
             assert np.array_equal(other, values)
 
 
+@pytest.mark.mpi
 def test_lines_that_branch_stay_whole_on_every_rank(written):
     check_star(mesh.read(written("star.geo", STAR)))
     assert not gmsh.isInitialized()
 
 
+@pytest.mark.mpi
 def test_a_model_that_branches_is_given_to_every_rank(written, shared_path):
     """A gmsh model on rank 0, which is left as it was, and the file written from it."""
     path = written("star.geo", STAR)
@@ -225,11 +235,13 @@ def test_a_model_that_branches_is_given_to_every_rank(written, shared_path):
     check_star(mesh.read(shared_path / "star.msh"))
 
 
+@pytest.mark.mpi
 def test_lines_without_branches_are_distributed():
     named = mesh.read(BAR, gdim=1)
     assert named.mesh.comm.size == WORLD.size and vertices(named) == 51
 
 
+@pytest.mark.mpi
 def test_lines_that_are_torn_apart_are_refused(monkeypatch):
     torn = dmesh.create_interval(WORLD, 51, [0.0, 1.0])
     monkeypatch.setattr(_compat, "model_to_mesh", lambda *given: (torn, None, None))
@@ -242,6 +254,7 @@ def test_lines_that_are_torn_apart_are_refused(monkeypatch):
 POINT_AND_LINE = "Point(1) = {0, 0, 0}; Point(2) = {1, 0, 0}; Line(1) = {1, 2};\n"
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "name, text, message",
     [
@@ -285,7 +298,6 @@ def one_after_the_other(paths):
             print(found, flush=True)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize("suffix", [".geo", ".msh"])
 def test_a_text_is_no_mesh_and_a_good_mesh_is_read_after_it(suffix, ranks, launch, tmp_path):
@@ -293,13 +305,14 @@ def test_a_text_is_no_mesh_and_a_good_mesh_is_read_after_it(suffix, ranks, launc
     bad.write_text("This is a letter, not a mesh.\n")
     body = inspect.getsource(one_after_the_other)
     call = f"one_after_the_other({[str(bad), str(BAR)]!r})"
-    done = launch(["-c", f"{body}\n{call}"], ranks=ranks, cwd=tmp_path, timeout=60)
+    done = launch(["-c", f"{body}\n{call}"], ranks=ranks, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     refused, read = done.stdout.splitlines()
     assert "is no mesh that gmsh can read: " in refused and bad.name in refused
     assert read == "['bar', 'contact', 'free']"
 
 
+@pytest.mark.mpi
 def test_a_file_that_does_not_exist_is_refused(shared_path):
     with pytest.raises(FileNotFoundError, match=r"the mesh file '.*nowhere.geo' does not exist"):
         mesh.read(shared_path / "nowhere.geo")
@@ -307,6 +320,7 @@ def test_a_file_that_does_not_exist_is_refused(shared_path):
         mesh.package_mesh("nowhere.geo")
 
 
+@pytest.mark.mpi
 def test_parameters_are_checked(written):
     with pytest.raises(ValueError, match=r"bar.geo has no parameter 'width'; it has: \['dimension', 'ele"):
         mesh.read(BAR, gdim=1, parameters={"width": 1.0})
@@ -314,11 +328,13 @@ def test_parameters_are_checked(written):
         mesh.read(written("any.msh", ""), parameters={"width": 1.0})
 
 
+@pytest.mark.mpi
 def test_dimension_of_space_is_checked():
     with pytest.raises(ValueError, match="gdim must be 1, 2 or 3, but is 4"):
         mesh.read(BAR, gdim=4)
 
 
+@pytest.mark.mpi
 def test_an_unknown_part_lists_the_known_ones():
     named = solid_bar()
     for name in ("bar", "foot"):
@@ -328,6 +344,7 @@ def test_an_unknown_part_lists_the_known_ones():
         NamedMesh(named.mesh, None, None, {}).facets("contact")
 
 
+@pytest.mark.mpi
 def test_facets_of_a_name_without_nodes_make_no_contact():
     named = solid_bar()
     none = NamedMesh(named.mesh, None, named.facet_tags, {**named.names, "nothing": (2, 99)})
@@ -335,6 +352,7 @@ def test_facets_of_a_name_without_nodes_make_no_contact():
         RigidContact(Solid(none, **STEEL), "nothing", Plane([0, 0, 0], [1, 0, 0]))
 
 
+@pytest.mark.mpi
 def test_quadratic_tetrahedra_have_positive_masses_by_hrz():
     bar = Solid(solid_bar(tetrahedra=1, elements=1, lateral=1), degree=2, **STEEL)
     assert not WORLD.allreduce(bool(np.any(bar.mass <= 0)))

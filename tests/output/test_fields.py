@@ -77,6 +77,7 @@ def read(path, names=tuple(LABELS)):
     return file
 
 
+@pytest.mark.mpi
 @needs_reader
 @pytest.mark.parametrize(
     "cell, degree",
@@ -104,6 +105,7 @@ def test_values_and_times(cell, degree, shared_path):
     assert impulses[:, -1].sum() > 0 and abs(impulses[:, 0].sum()) > 0
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_what_paraview_is_told(shared_path):
     """The scheme names points, cells, time and all fields with their units; the mesh is there once."""
@@ -120,6 +122,7 @@ def test_what_paraview_is_told(shared_path):
     assert len(file.points) == 9
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_curved_obstacles(shared_path):
     """Where normals change, each impulse keeps the direction that it had."""
@@ -129,6 +132,7 @@ def test_curved_obstacles(shared_path):
     assert sum(tables)[:, 3:].sum(axis=0) == pytest.approx(total.sum(axis=0), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_by_time(shared_path):
     """The first step at or after each multiple of the interval, and the last."""
@@ -144,6 +148,7 @@ def test_by_time(shared_path):
     assert read(shared_path / "v.bp", ["gap"]).t / h == pytest.approx([0, 1, 2, 3])
 
 
+@pytest.mark.mpi
 @needs_reader
 @pytest.mark.parametrize("obstacle", [None, "sphere"])
 @pytest.mark.parametrize("schedule", ["every", "interval"])
@@ -177,6 +182,7 @@ def test_resumed(schedule, obstacle, shared_path):
                 assert a == pytest.approx(b, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.mpi
 def test_states_do_not_depend_on_ranks(shared_path):
     """Impulses are kept by the order of the contact points and find their points again."""
     s, fields = dropped(), FieldWriter(shared_path / "s.bp", every=100)
@@ -196,6 +202,7 @@ def test_states_do_not_depend_on_ranks(shared_path):
     fields.end()
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_a_run_that_goes_on(shared_path):
     """A second run with the same fields writes a second file; one from elsewhere is refused."""
@@ -214,6 +221,7 @@ def test_a_run_that_goes_on(shared_path):
     assert (shared_path / "a-2.bp").exists()
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_two_bodies_of_hati(shared_path):
     """Both sides are one field; the stress between them is averaged over all cells."""
@@ -246,6 +254,7 @@ def follow_hati(s, fields, steps):
     return total
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_pairs_of_nodes(shared_path):
     """Both nodes of a pair have its gap and opposite impulses, also where two ranks share it."""
@@ -273,6 +282,7 @@ def pair_names(solid):
     return [name for name, (dim, _) in solid.named.names.items() if dim == 0][:2]
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_frames(shared_path):
     """Displacements without rotations, no stress; a frame that every rank has is written once."""
@@ -301,6 +311,7 @@ def in_space(mesh):
     return dmesh.create_mesh(MPI.COMM_SELF, cells=cells, e=element, x=mesh.geometry.x.copy())
 
 
+@pytest.mark.mpi
 @needs_reader
 def test_without_contact_and_on_part_of_a_mesh(shared_path):
     s = dropped("triangle", contact=False, cells="far")
@@ -315,6 +326,7 @@ def test_without_contact_and_on_part_of_a_mesh(shared_path):
 # -- XDMF
 
 
+@pytest.mark.mpi
 def test_xdmf(shared_path):
     """Names, times and values, read with meshio's eyes for the XML and the C library of HDF5."""
     s = dropped("tetrahedron")
@@ -386,6 +398,7 @@ def hdf5():
 # -- errors
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "options, words",
     [
@@ -407,6 +420,7 @@ def test_refused(options, words):
         FieldWriter(options.pop("path", "drop.bp"), **options)
 
 
+@pytest.mark.mpi
 def test_without_adios2(monkeypatch):
     monkeypatch.setattr(_compat, "has_adios2", lambda: False)
     with pytest.raises(ImportError, match="without ADIOS2, take .xdmf instead"):
@@ -414,6 +428,7 @@ def test_without_adios2(monkeypatch):
     FieldWriter("drop.xdmf", every=1)
 
 
+@pytest.mark.mpi
 def test_refused_before_the_first_step(shared_path, monkeypatch):
     """Wrong systems and folders; all ranks hear of it."""
     ball = di.CDLagrange(di.PointMasses(1.0), 1e-3)
@@ -451,6 +466,7 @@ def test_refused_before_the_first_step(shared_path, monkeypatch):
     assert not (shared_path / "d.bp").exists()
 
 
+@pytest.mark.mpi
 def test_a_failed_step_is_not_shown(shared_path):
     """After a step that was not made whole there is no sample of it."""
     s, fields = dropped("triangle"), FieldWriter(shared_path / "a.bp", every=10)
@@ -507,13 +523,12 @@ print("<ended>", flush=True)
 """
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_failing_while_running(ranks, launch, tmp_path):
     """One OSError on every rank, no hang, and what was written before can be read."""
     script = tmp_path / "script.py"
     script.write_text(FAILING)
-    done = launch([script, tmp_path], ranks=ranks, timeout=90)
+    done = launch([script, tmp_path], ranks=ranks)
     out = done.stdout
     assert done.returncode == 0 and "Traceback" not in done.stderr, out + done.stderr
     assert out.count("<ended>") == ranks and "\x1b" not in out

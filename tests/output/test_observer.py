@@ -43,6 +43,7 @@ class Log(di.Observer):
         self.calls.append(("resume", int(state["made"])))
 
 
+@pytest.mark.mpi
 def test_methods_are_called_in_the_documented_order(shared_path):
     keep, first, second = di.Checkpoint(shared_path / "run", every=2), Log(), Log()
     di.simulate(ball(), t_end=2e-3, observers=[first], checkpoint=keep, progress=False)

@@ -10,6 +10,8 @@ from scipy.optimize import brentq
 import dolfinx_impact as di
 from dolfinx_impact.output.stress import VonMises
 
+pytestmark = pytest.mark.mpi
+
 COMM = MPI.COMM_WORLD
 E, NU = 2.0e6, 0.3
 LAME, MU = E * NU / ((1 + NU) * (1 - 2 * NU)), E / (2 * (1 + NU))

@@ -14,7 +14,6 @@ from dolfinx_impact.plot import drawing, frames
 pytest.importorskip("gmsh")
 pytest.importorskip("pyvista")
 Image = pytest.importorskip("PIL.Image")
-pytestmark = pytest.mark.serial
 TUBES = {
     "girders": frames.Tubes(crane.BEAMS["girders"], 0.14, "#0000ff"),
     "end-carriages": frames.Tubes(crane.BEAMS["end-carriages"], 0.14, "#777777"),

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import plot
@@ -72,7 +73,6 @@ def red(image):
     return np.argwhere((image[..., 0] > 150) & (image[..., 1] < 60) & (image[..., 2] < 90))
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "obstacle, area",
     [
@@ -101,8 +101,7 @@ def test_the_surface_is_where_the_gap_is_zero(obstacle, area):
     assert np.quantile(facing[within], 0.02) > 0.98
 
 
-@pytest.mark.serial
-@settings(max_examples=15)
+@examples(8)
 @given(st.floats(0.2, 0.8), st.floats(-0.15, 0.15), st.floats(0.0, 2.0))
 def test_a_moving_circle_in_the_plane(radius, x0, t):
     """Lines as long as the circle, around where it is at that time, with normals away from there."""
@@ -116,7 +115,6 @@ def test_a_moving_circle_in_the_plane(radius, x0, t):
     assert not found["normals"][:, 2].any() and not x[:, 2].any()
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "obstacle, rims",
     [
@@ -142,7 +140,6 @@ def backdrop_of(obstacle, times=(0.0,), eye=(-0.5, -1.0, 0.5)):
     return backdrop.Backdrop(obstacle, corners, times, back=view[2], cells=20, away=0.0)
 
 
-@pytest.mark.serial
 def test_the_edges_of_stairs_are_drawn():
     """Every edge that is seen of a step, at its place; none where the box cuts."""
     steps = [di.Box.between((-0.7 + 0.5 * i, -2, -2), (2, 2, -0.5 + 0.4 * i)) for i in range(3)]
@@ -154,7 +151,6 @@ def test_the_edges_of_stairs_are_drawn():
     assert length == pytest.approx((3 + 2) * 2.0, rel=1e-6)  # three edges, two corners
 
 
-@pytest.mark.serial
 def test_lines_on_an_obstacle_move_with_it():
     """The grid on a turning cylinder is that of the cylinder at rest, turned."""
     roller = di.Cylinder((0, -0.5, 0), (0, 1, 0), 0.6, length=1.0)
@@ -171,7 +167,6 @@ def test_lines_on_an_obstacle_move_with_it():
     assert len(grids[0]) == 3
 
 
-@pytest.mark.serial
 def test_a_moving_obstacle_shows_that_it_moves():
     """Its place, an outline of where it was at first and an arrow as long as it is fast."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -199,7 +194,6 @@ def test_a_moving_obstacle_shows_that_it_moves():
     assert blue[0] < 10 and blue[1] > 100
 
 
-@pytest.mark.serial
 def test_the_floor_is_darker_below_the_body():
     """The shadow is below the body, wherever that is above the floor, and as large."""
     found = surfaces.surface(floor(), LOW, HIGH, cells=40)
@@ -234,7 +228,6 @@ def test_a_clipped_body_shows_its_inside(cell, degree):
         shots.gather(solid, moments, wanted)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("low", [0.0, -1.0])
 def test_colors_hide_nothing(low):
     """Nowhere so dark that edges vanish; light where there is little, in even steps of lightness."""
@@ -250,7 +243,6 @@ def test_colors_hide_nothing(low):
         assert steps.min() > 0.5 * steps.mean() and steps.max() < 1.5 * steps.mean()
 
 
-@pytest.mark.serial
 def test_an_obstacle_outside_of_the_box_is_not_seen(tmp_path):
     far = di.Plane((0, 0, -2), (0, 0, 1))
     assert surfaces.surface(far, LOW, HIGH, cells=4).n_points == 0
@@ -264,7 +256,6 @@ def test_an_obstacle_outside_of_the_box_is_not_seen(tmp_path):
     assert np.mean(np.abs(bright / bright[:, :1].clip(1) - obstacle).max(axis=1) < 0.02) < 1e-3
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("gdim, degree", [(3, 1), (3, 2), (2, 1), (2, 2)])
 def test_bodies_move_as_far_as_the_scale_says(gdim, degree):
     """Shifts to the side and upwards move the body's pixels by as much; the bar is as long as it says."""
@@ -325,33 +316,21 @@ def test_the_skin_is_all_that_is_seen(cell, degree, count):
             assert np.isclose(corners, 0.0).all(axis=1).any(axis=1).sum() == count // 2
 
 
-FEW_CELLS = """
-import sys
-import numpy as np
-from dolfinx import mesh as dmesh
-from mpi4py import MPI
-import dolfinx_impact as di
-from dolfinx_impact import plot
-
-mesh = dmesh.create_box(MPI.COMM_WORLD, [[0.0] * 3, [2.0, 1, 1]], [2, 1, 1], dmesh.CellType.hexahedron)
-solid = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.0))
-counts = mesh.comm.allgather(len(solid.space.dofmap.list))
-moments = [plot.Moment(1e-3 * i, np.zeros(solid.size), np.zeros(solid.size)) for i in range(2)]
-plot.strip(sys.argv[1], solid, moments, obstacle=di.Plane((0, 0, -0.1), (0, 0, 1)), shade="stress", cells=4)
-if mesh.comm.rank == 0:
-    print("cells of the ranks:", *sorted(counts))
-"""
+@pytest.mark.mpi
+def test_a_rank_without_cells_draws_nothing(shared_path):
+    """Two cells on up to three ranks: skin, stress, picture."""
+    corners = [[0.0] * 3, [2.0, 1, 1]]
+    mesh = dmesh.create_box(MPI.COMM_WORLD, corners, [2, 1, 1], dmesh.CellType.hexahedron)
+    solid = di.Solid(mesh, density=1.0, law=di.LinearElastic(1.0, 0.0))
+    counts = mesh.comm.allgather(len(solid.space.dofmap.list))
+    assert mesh.comm.size < 3 or min(counts) == 0
+    moments = [plot.Moment(1e-3 * i, np.zeros(solid.size), np.zeros(solid.size)) for i in range(2)]
+    floor = di.Plane((0, 0, -0.1), (0, 0, 1))
+    plot.strip(shared_path / "few.png", solid, moments, obstacle=floor, shade="stress", cells=4)
+    MPI.COMM_WORLD.barrier()
+    assert pixels(shared_path / "few.png").std() > 10
 
 
-@pytest.mark.serial
-def test_a_rank_without_cells_draws_nothing(launch, tmp_path):
-    """Two cells on three ranks: skin, stress, picture."""
-    ended = launch(["-c", FEW_CELLS, tmp_path / "few.png"], ranks=3, timeout=60)
-    assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("cells of the ranks: 0") and pixels(tmp_path / "few.png").std() > 10
-
-
-@pytest.mark.serial
 def test_a_part_of_a_mesh_has_a_skin_of_its_own():
     mesh = dmesh.create_box(MPI.COMM_SELF, [[0.0] * 3, [2.0, 1.0, 1.0]], [2, 1, 1], dmesh.CellType.hexahedron)
     left = dmesh.locate_entities(mesh, 3, lambda x: x[0] <= 1.0 + 1e-9)
@@ -366,7 +345,6 @@ def test_a_part_of_a_mesh_has_a_skin_of_its_own():
     assert len(found.pieces) == 6 and found.x[:, 0].max() == pytest.approx(1.0, rel=1e-14)
 
 
-@pytest.mark.serial
 def test_magnified_bodies_touch_when_they_touch():
     """The wall moves away by as much as the first gap grows."""
     solid = body(MPI.COMM_SELF)
@@ -378,7 +356,6 @@ def test_magnified_bodies_touch_when_they_touch():
     assert first.points[:, 2].min() == pytest.approx(-0.2)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("gdim", [2, 3])
 def test_a_moved_obstacle_is_where_its_gap_is_zero(gdim):
     """The surface found once and moved with it is that of the moment."""
@@ -403,7 +380,6 @@ def test_a_moved_obstacle_is_where_its_gap_is_zero(gdim):
         assert np.asarray(scene._backdrop.places[0].seen["normals"])[:, 1].max() < 0.01
 
 
-@pytest.mark.serial
 def test_arrows_show_forces(tmp_path):
     """The longest arrow and that of the key are to the same scale, on the points where the forces act."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -426,8 +402,7 @@ def test_arrows_show_forces(tmp_path):
     pyplot.close(figure)
 
 
-@pytest.mark.serial
-@settings(max_examples=20)
+@examples(10)
 @given(st.integers(13, 200), st.integers(0, 1000))
 def test_many_forces_are_shown_by_sums_over_patches(count, seed):
     """Few arrows, the same total force; patches move with the body."""
@@ -447,6 +422,7 @@ def test_many_forces_are_shown_by_sums_over_patches(count, seed):
     assert solids._patches(few) is None
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("gdim", [2, 3])
 def test_a_picture_is_the_same_on_any_number_of_ranks(gdim, shared_path):
     for name, comm in (("shared", COMM), ("alone", MPI.COMM_SELF)):

@@ -60,6 +60,7 @@ def pixels(path, page=0):
 # -- what is kept
 
 
+@pytest.mark.mpi
 def test_states_are_kept_at_the_wanted_times_and_at_the_start():
     integrator = falling()
     snapshots = follow(integrator, plot.Snapshots([0.0, 2.4e-4, 2.6e-4, 2.7e-4, 9e-4]), 8)
@@ -80,6 +81,7 @@ def test_long_runs_are_thinned_to_the_memory():
         plot.Snapshots(count=5, span=(0, 1), memory=4.5 * size).begin(integrator)
 
 
+@pytest.mark.mpi
 def test_a_run_in_two_parts_is_kept_whole_and_another_run_starts_anew():
     integrator, snapshots = falling(), plot.Snapshots(interval=2e-4)
     follow(integrator, snapshots, 4)
@@ -111,6 +113,7 @@ def test_forces_are_means_of_the_impulses(memory):
         assert 1 < len(states) <= 12
 
 
+@pytest.mark.mpi
 def test_simulate_takes_snapshots():
     integrator, snapshots = falling(), plot.Snapshots([3e-4])
     di.simulate(integrator, t_end=5e-4, observers=[snapshots], energies=False)
@@ -168,7 +171,6 @@ def figures(monkeypatch):
         drawing.pyplot().close(figure)
 
 
-@pytest.mark.serial
 def test_energies_and_their_sum(run, figures, tmp_path):
     pytest.importorskip("matplotlib")
     plot.energy(tmp_path / "e.png", run, title="block")
@@ -195,7 +197,6 @@ def test_energies_and_their_sum(run, figures, tmp_path):
     assert text == "block"
 
 
-@pytest.mark.serial
 def test_histories_of_many_runs(run, figures, tmp_path):
     pytest.importorskip("matplotlib")
     plot.history(tmp_path / "h.png", {str(i): run for i in range(5)}, exact={"u": lambda t: 5.0 * t})
@@ -207,6 +208,7 @@ def test_histories_of_many_runs(run, figures, tmp_path):
     assert u.lines[0].get_ydata() == pytest.approx(factor * run["u"].mean(axis=1))
 
 
+@pytest.mark.mpi
 def test_curves_are_written_and_refused(run, shared_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("PIL.Image")
@@ -280,7 +282,6 @@ def test_a_film_has_as_many_pictures_as_said_and_lasts_as_long(shared_path):
     assert {each.name for each in shared_path.iterdir()} == {"film.gif"}
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("shade", ["displacement", "v_z", "stress"])
 def test_shades(shade, shared_path):
     pytest.importorskip("pyvista")
@@ -293,7 +294,6 @@ def test_shades(shade, shared_path):
     assert pixels(path, 1).std() > 10
 
 
-@pytest.mark.serial
 def test_films_keep_the_colors_of_legends(tmp_path):
     """Those that must stay do so, in all frames, whatever else there is in the pictures."""
     pytest.importorskip("PIL.Image")
@@ -311,7 +311,6 @@ def test_films_keep_the_colors_of_legends(tmp_path):
         assert np.abs(image[:2, :75] - legend.reshape(2, 75, 3)).max() <= 4 and np.all(image[-20:] == 255)
 
 
-@pytest.mark.serial
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="without ffmpeg there is no MP4")
 def test_an_mp4_has_as_many_pictures_and_lasts_as_long(tmp_path):
     """Also of odd sizes, which the format does not have."""
@@ -341,7 +340,6 @@ def test_an_mp4_needs_ffmpeg(shared_path, monkeypatch):
     assert not list(shared_path.iterdir())
 
 
-@pytest.mark.serial
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="without ffmpeg there is no MP4")
 def test_a_body_in_an_mp4(tmp_path):
     pytest.importorskip("pyvista")
@@ -350,7 +348,6 @@ def test_a_body_in_an_mp4(tmp_path):
     assert path.read_bytes()[4:8] == b"ftyp"
 
 
-@pytest.mark.serial
 def test_a_failed_film_leaves_the_one_before(tmp_path, monkeypatch):
     pytest.importorskip("pyvista")
     path = tmp_path / "film.gif"
@@ -374,6 +371,7 @@ def test_strips_are_neither_towers_nor_ribbons(count, ratio, columns):
     assert film._columns(count, ratio) == columns
 
 
+@pytest.mark.mpi
 def test_refused_films(shared_path):
     pytest.importorskip("pyvista")
     solid, path = block(), shared_path / "no.gif"

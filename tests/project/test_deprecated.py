@@ -19,8 +19,6 @@ from dolfinx_impact import _deprecated
 from dolfinx_impact.integrators.delassus import FactorisedDelassus
 from dolfinx_impact.integrators.delassus_lumped import lumped_delassus
 
-pytestmark = pytest.mark.serial
-
 FLOOR = di.Plane((0.0, 0.0), (0.0, 1.0))
 OLD_CLASSES = [(module, *pair) for module, names in _deprecated.NAMES.items() for pair in names.items()]
 

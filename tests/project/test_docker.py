@@ -4,7 +4,6 @@ import re
 import select
 import subprocess
 
-import pytest
 from support.paths import ROOT
 
 DOCKER = ROOT / "docker"
@@ -22,7 +21,6 @@ SHOWN = {
 }
 
 
-@pytest.mark.serial
 def test_progress_comes_line_by_line():
     with subprocess.Popen(
         ["bash", "-euo", "pipefail", "-c", 'name= SUITE= cache_root=; source "$0"; show_progress', BUILD],

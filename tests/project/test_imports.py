@@ -21,13 +21,17 @@ sys.modules["numba"] = None
 RUN = """
 from dolfinx_impact.algebra import kernels
 from dolfinx_impact.benchmark.__main__ import main
-status = main(sys.argv[1:])
+import json
+for words in json.loads(sys.argv[1]):
+    assert main(words) == 0
 print("compiled" if kernels.load().COMPILED else "numpy")
-raise SystemExit(status)
 """
 
 
-@pytest.mark.serial
+SCHEMES = ["cd-lagrange", "moreau-jean"]
+SIZES = {"1D": ["elements=20"], "3D": ["dimension=3", "elements=8", "lateral=2"]}
+
+
 def test_import_pulls_in_nothing_optional(launch, tmp_path):
     # DOLFINx itself imports numba where it finds it.
     code = (
@@ -40,7 +44,6 @@ def test_import_pulls_in_nothing_optional(launch, tmp_path):
     assert "dolfinx_impact" in loaded and not loaded & set(OPTIONAL)
 
 
-@pytest.mark.serial
 def test_import_leaves_signals_as_they_are(launch, tmp_path):
     """Also where Python looks for a command of the package (python -m)."""
     code = (
@@ -52,24 +55,40 @@ def test_import_leaves_signals_as_they_are(launch, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.serial
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
-@pytest.mark.parametrize(
-    "size", [["elements=20"], ["dimension=3", "elements=8", "lateral=2"]], ids=["1D", "3D"]
-)
-def test_results_without_numba_are_the_same(scheme, size, launch, tmp_path):
+@pytest.fixture(scope="module")
+def with_and_without_numba(launch, tmp_path_factory):
+    """Histories by kind, scheme and dimension; one process of each kind makes all."""
     pytest.importorskip("numba")
-    settings = [word for setting in [*size, "restitution=0.5"] for word in ("--set", setting)]
-    results = []
+    folder, histories = tmp_path_factory.mktemp("numba"), {}
     for kind, prelude in (("compiled", "import sys\n"), ("numpy", WITHOUT_NUMBA)):
-        words = ["run", "impacting-bar", scheme, *settings, "--out", kind]
-        done = launch(["-c", prelude + RUN, *words], cwd=tmp_path)
+        words = [
+            [
+                "run",
+                "impacting-bar",
+                scheme,
+                "--set",
+                *size,
+                "restitution=0.5",
+                "--out",
+                f"{kind}-{scheme}-{name}",
+            ]
+            for scheme in SCHEMES
+            for name, size in SIZES.items()
+        ]
+        done = launch(["-c", prelude + RUN, json.dumps(words)], cwd=folder)
         assert done.returncode == 0, done.stderr
         assert done.stdout.splitlines()[-1] == kind
         missing = "numba is not installed: same results, slower steps\n"
         assert done.stderr == (missing if kind == "numpy" else "")
-        results.append(Result.load(tmp_path / kind / "history.npz"))
-    compiled, plain = results
+        for each in words:
+            histories[each[-1]] = Result.load(folder / each[-1] / "history.npz")
+    return histories
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("size", SIZES)
+def test_results_without_numba_are_the_same(scheme, size, with_and_without_numba):
+    compiled, plain = (with_and_without_numba[f"{kind}-{scheme}-{size}"] for kind in ("compiled", "numpy"))
     assert set(compiled) == set(plain)
     largest = np.abs(compiled["kinetic"]).max()
     for name, value in compiled.items():
@@ -91,7 +110,6 @@ STUBS = {
 }
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("dolfinx, words", STUBS.values(), ids=STUBS)
 def test_what_is_missing_is_said_in_one_line(dolfinx, words, launch, tmp_path):
     (tmp_path / "dolfinx.py").write_text(dolfinx)

@@ -16,8 +16,6 @@ PACKAGE = Path(dolfinx_impact.__file__).resolve().parent
 CHECKOUT = PACKAGE.parent
 ROOT_MODULES = 12
 
-pytestmark = pytest.mark.serial
-
 
 def name_of(path):
     parts = path.relative_to(CHECKOUT).with_suffix("").parts

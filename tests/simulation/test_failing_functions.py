@@ -11,6 +11,8 @@ import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.contact import obstacles
 
+pytestmark = pytest.mark.mpi
+
 COMM = MPI.COMM_WORLD
 LAST = COMM.rank == COMM.size - 1
 

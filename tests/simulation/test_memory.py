@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 #: Runs a body that bounces and rests, one cell wide, in two blocks of steps, and says what each has added.
 SCRIPT = """
 import gc, json, resource, sys
@@ -64,19 +66,17 @@ NOISE = 100_000
 
 def added(launch, *case, ranks=1):
     """Memory growth in the last halves on the rank with the largest [bytes]; a leak grows in both halves."""
-    done = launch(["-c", SCRIPT, *case], ranks, timeout=250)
+    done = launch(["-c", SCRIPT, *case], ranks)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["t"] == pytest.approx(found["dt"] * (max(50, case[3] // 20) + 2 * (case[3] // 2)))
     return max(min(halves) for halves in found["added"])
 
 
-@pytest.mark.serial
 def test_nothing_grows_over_1e5_explicit_steps(launch):
     assert added(launch, "cd-lagrange", "linear", "steps", 100_000) < NOISE
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "case",
     [
@@ -92,12 +92,10 @@ def test_nothing_grows_in_other_runs(launch, case):
     assert added(launch, *case) < NOISE
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme, steps", [("cd-lagrange", 3_000), ("moreau-jean", 300)])
 def test_nothing_grows_on_two_ranks(launch, scheme, steps):
     assert added(launch, scheme, "linear", "simulate", steps, ranks=2) < NOISE
 
 
-@pytest.mark.serial
 def test_a_vector_kept_every_step_would_be_seen(launch):
     assert added(launch, "cd-lagrange", "linear", "leak", 3_000) > NOISE

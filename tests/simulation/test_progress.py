@@ -28,6 +28,7 @@ def at_once(monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("compiled", [False, None])
 def test_bar_and_summary(compiled, at_once, capfd):
     run = simulate(ball(), t_end=3.0, progress=True, compiled=compiled)

@@ -26,6 +26,7 @@ def block(speed, **options):
     return s
 
 
+@pytest.mark.mpi
 def test_the_critical_step_shrinks_under_compression():
     s = block(0.0)
     body = s.system
@@ -37,6 +38,7 @@ def test_the_critical_step_shrinks_under_compression():
     assert body.critical_time_step(u=u, tolerance=1e-3) == pytest.approx(squeezed, rel=1e-3)
 
 
+@pytest.mark.mpi
 def test_a_step_that_follows_goes_through_where_a_fixed_one_explodes():
     with pytest.raises(di.UnstableTimeStep):
         di.simulate(block(SPEED), t_end=3.0, progress=False)

@@ -11,6 +11,8 @@ from dolfinx_impact.integrators import energy
 from dolfinx_impact.integrators import step_buffer as steps
 from dolfinx_impact.integrators.energy import TERMS
 
+pytestmark = pytest.mark.mpi
+
 
 def run(case, scheme, *settings):
     values = runner.parse(CASES[case], scheme, list(settings))

@@ -27,6 +27,7 @@ from dolfinx_impact.systems import loads
 MESHES = {"line": bar, "quadrilaterals": plate, "triangles": lambda: plate(dmesh.CellType.triangle)}
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("make", MESHES.values(), ids=MESHES.keys())
 def test_two_parts_add_up_to_the_whole(make):
     """Stiffness, masses, loads: each side has the shares of its own cells."""
@@ -50,6 +51,7 @@ def test_two_parts_add_up_to_the_whole(make):
     assert np.abs(Mc[0] + Mc[1] - Mc[2]).max() < 1e-15 * np.abs(Mc[2]).max()
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("make", MESHES.values(), ids=MESHES.keys())
 def test_a_part_ends_where_its_cells_end(make):
     """Dofs of both parts lie on the interface; beyond it there is no mass, no force, no motion."""
@@ -70,6 +72,7 @@ def test_a_part_ends_where_its_cells_end(make):
     assert sum(rows) == shared + COMM.allreduce(near.owned)
 
 
+@pytest.mark.mpi
 def test_named_nodes_are_those_of_the_part():
     named = plate()
     counts = {
@@ -79,6 +82,7 @@ def test_named_nodes_are_those_of_the_part():
     assert counts == {"near": [13, 0, 3], "far": [0, 13, 3], None: [13, 13, 5]}
 
 
+@pytest.mark.mpi
 def test_a_body_of_all_parts_is_the_whole_one():
     named = bar()
     both, whole = solid(named, ("near", "far")), solid(named)
@@ -87,6 +91,7 @@ def test_a_body_of_all_parts_is_the_whole_one():
     assert np.abs(dense(both.stiffness_matrix()) - dense(whole.stiffness_matrix())).max() < 1e-14
 
 
+@pytest.mark.mpi
 def test_critical_step_is_that_of_the_part_alone():
     """The dofs of the other part take no part; held dofs stiffen."""
     nodes = np.linspace(0.0, 1.0, 13)
@@ -97,6 +102,7 @@ def test_critical_step_is_that_of_the_part_alone():
         assert solid(named, part).critical_time_step() == pytest.approx(2 / omega, rel=1e-6)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("damping", [0.0, 3.0, 30.0])
 def test_critical_step_with_damping(damping):
     """Damping from the half-step velocity before brings the limit down; beyond it motions grow."""
@@ -176,6 +182,7 @@ def reference(nodes, dt, steps, options, gap):
     return [np.array(part) for part in zip(*found)]
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("options", SETTINGS.values(), ids=SETTINGS.keys())
 def test_central_differences_against_a_dense_reference(options):
     """Same motion and impulses; the balance closes; moved dofs are where they belong."""
@@ -201,6 +208,7 @@ def test_central_differences_against_a_dense_reference(options):
     assert parallel.largest(COMM, np.abs(np.array(places))) < 1e-14 or "prescribed" not in options
 
 
+@pytest.mark.mpi
 def test_motion_at_a_constant_rate_stretches_exactly():
     """Held at one end, pulled at the other at a constant velocity: u = c x t has no acceleration."""
     body = solid(bar(), fixed=("tip",), prescribed={"end": {0: lambda t: 0.3 * t}})
@@ -215,6 +223,7 @@ def test_motion_at_a_constant_rate_stretches_exactly():
     assert forces == pytest.approx([E * SECTION * 0.3 * s.t], rel=1e-12)
 
 
+@pytest.mark.mpi
 def test_shaken_body_is_the_one_on_a_moving_ground():
     """Seen from the ground, its acceleration in the place of its motion: the same to rounding."""
     named = bar()
@@ -239,6 +248,7 @@ def test_shaken_body_is_the_one_on_a_moving_ground():
         assert np.abs(result["residual"]).max() < 1e-12 * result["external"].max()
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("kind", [dmesh.CellType.quadrilateral, dmesh.CellType.triangle])
 def test_one_direction_of_a_node_may_be_moved(kind):
     """A plate pressed together between rollers at a constant rate: plane strain, no motion across."""
@@ -254,6 +264,7 @@ def test_one_direction_of_a_node_may_be_moved(kind):
     assert not body.steady and body.prescribed.any
 
 
+@pytest.mark.mpi
 def test_damped_rigid_motion_decays_as_the_scheme_says():
     """Force of the half-step velocity before: each step takes alpha dt of it."""
     body = solid(bar(), "far", damping=2.0)
@@ -265,7 +276,6 @@ def test_damped_rigid_motion_decays_as_the_scheme_says():
     assert (s.v[: body.owned][~body.active] == 0.0).all()
 
 
-@pytest.mark.serial
 def test_compiled_loop_follows_loads_and_damping():
     """The same numbers as step by step, also with signals that take one time only."""
     pytest.importorskip("numba")
@@ -280,7 +290,6 @@ def test_compiled_loop_follows_loads_and_damping():
         assert found[0][name] == pytest.approx(found[1][name], rel=1e-12, abs=1e-14)
 
 
-@pytest.mark.serial
 def test_compiled_loop_refuses_prescribed_motion():
     """Left to itself, a long run goes step by step."""
     pytest.importorskip("numba")
@@ -293,6 +302,7 @@ def test_compiled_loop_refuses_prescribed_motion():
     assert result.steps == 2500 and s.u[body.prescribed.dofs] == pytest.approx([ride(s.t)], abs=1e-13)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("name", ["damping", "prescribed", "traction"])
 @pytest.mark.parametrize("theta", [0.5, 0.8])
 def test_the_theta_method_takes_unsteady_bodies(name, theta):
@@ -352,6 +362,7 @@ def test_signals_at_many_times():
     assert loads.known_until(math.sin) == math.inf and loads.known_until(Recorded()) == 0.5
 
 
+@pytest.mark.mpi
 def test_loads_and_motions_follow_their_signals():
     sums, f = loads.Loads(3), np.zeros(3)
     assert not sums.any and sums.amplitudes(np.arange(4.0)).shape == (4, 0)
@@ -430,11 +441,13 @@ def test_bad_input(options, words):
         solid(bar(), **options)
 
 
+@pytest.mark.mpi
 def test_parts_need_a_mesh_with_names():
     with pytest.raises(ValueError, match="no cells are named 'near' in the mesh; named are: none"):
         di.Solid(bar().mesh, density=1.0, law=di.LinearElastic(1.0), cells="near")
 
 
+@pytest.mark.mpi
 def test_critical_time_step_of_a_body_around_the_origin():
     """Half the modes of a symmetric body are odd, half even: the highest is found wherever it belongs."""
     for shift in (0.0, -0.5, 3.7):

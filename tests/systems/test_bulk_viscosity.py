@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import ufl
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
@@ -144,7 +145,7 @@ def test_turning_and_shearing_are_free(law):
     assert abs(turning) < 1e-12 * scale
 
 
-@settings(max_examples=25)
+@examples(10)
 @given(st.sampled_from([LINEAR, NEO]), st.floats(0, 0.5), st.floats(0, 3), st.floats(-5, 5), st.floats(0, 6))
 def test_dissipation_is_never_negative(law, b1, b2, size, phase):
     body = solid(TRIANGLE, law, viscosity=(b1, b2))
@@ -168,6 +169,7 @@ def test_small_strains_are_those_of_the_linear_law():
     assert parallel.largest(COMM, np.abs(difference)) < 1e-5 * parallel.largest(COMM, np.abs(expected))
 
 
+@pytest.mark.mpi
 def test_each_material_has_its_own_wave_speed():
     square = domain(QUAD)
     index_map = square.topology.index_map(2)
@@ -186,6 +188,7 @@ def test_each_material_has_its_own_wave_speed():
 # -- runs
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("law", [LINEAR, NEO], ids=["linear", "neo-Hookean"])
 def test_balance_of_a_plate_that_hits_a_wall(law):
     """The energy lost is the work of viscosity and impacts; the loss grows; ranks agree with a single one."""
@@ -244,6 +247,7 @@ def test_critical_step_of_a_line(options):
     assert growth(body, 1.05 * critical) > 1e6
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "kind, long, degree",
     [
@@ -287,6 +291,7 @@ def test_quadratic_term_in_the_critical_step_of_a_line():
     assert body.critical_time_step(v=0 * v) == pytest.approx(body.critical_time_step(), rel=1e-5)
 
 
+@pytest.mark.mpi
 def test_an_impact_that_is_too_fast_for_the_step_is_said(caplog):
     with pytest.raises(di.UnstableTimeStep, match="quadratic bulk viscosity lowers .* adapt=StepControl"):
         di.simulate(thrown(0.41), t_end=3.0, progress=False)

@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh
@@ -82,7 +83,7 @@ def test_names_in_the_mesh():
 
 
 @shapes
-@settings(max_examples=40)
+@examples(10)
 @given(size=st.floats(0.0, 0.4), seed=st.integers(0, 2**32 - 1))
 def test_the_loop_is_the_form(shape, size, seed):
     arch = chain(shape)
@@ -120,7 +121,7 @@ def test_force_is_the_gradient_and_tangent_its_derivative(shape, size):
 
 @shapes
 @given(turn=st.floats(-3.1, 3.1), x=st.floats(-2, 2), y=st.floats(-2, 2))
-@settings(max_examples=20)
+@examples(10)
 def test_rigid_motions_cost_nothing(shape, turn, x, y):
     arch, c, s = chain(shape), math.cos(turn), math.sin(turn)
     moved = (arch.rest.reshape(-1, 2) @ np.array([[c, s], [-s, c]]) + (x, y)).ravel()
@@ -186,6 +187,7 @@ def test_balance_of_central_differences(e):
     assert not np.any(result["r"][result["gap"] > 1e-12]) and np.all(result["r"] >= 0)
 
 
+@pytest.mark.slow
 def test_moreau_jean_and_its_balance():
     problem, result, found, verdicts = run("moreau-jean", h=0.6)
     assert type(problem.integrator.step_solver).__name__ == "NewtonThetaStep"

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import ufl
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 from scipy.optimize import minimize_scalar
+from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import mesh, parallel
@@ -109,6 +110,7 @@ ELEMENTS = [
 ]
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("kind, degree", ELEMENTS)
 def test_elements_have_their_mass_and_no_force_in_rigid_motions(kind, degree):
     """Positive masses that add up, momentum of gravity, no force of translations and small rotations."""
@@ -248,6 +250,7 @@ def test_uniform_strain(kind, degree, law, state):
     assert slope == pytest.approx(body.cross_section * change / (2 * h), rel=1e-6)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "kind, degree, law",
     [(TRIANGLE, 1, LINEAR), (TRIANGLE, 2, LINEAR), (QUAD, 1, NEO), (QUAD, 2, LINEAR), (TRIANGLE, 1, NEO)],
@@ -340,6 +343,7 @@ def two_squares(apart):
     return np.vstack([one, one + 16]).astype(np.int64), x
 
 
+@pytest.mark.mpi
 def test_masses_and_energies_of_several_materials_add_up():
     """Each part by itself, the forces of the whole are the sum; linear and nonlinear parts together."""
     named = named_square()
@@ -360,6 +364,7 @@ def test_masses_and_energies_of_several_materials_add_up():
     assert stored(same, u) == pytest.approx(stored(di.Solid(named, density=2.0, law=NEO), u), rel=1e-12)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("degree", [1, 2])
 def test_consistent_mass_of_several_materials(degree):
     named = named_square(QUAD)
@@ -402,6 +407,7 @@ def test_materials_need_names():
         di.Solid(box(QUAD), density=1.0, law={"left": LINEAR})
 
 
+@pytest.mark.mpi
 def test_two_bodies_of_one_mesh_fly_apart():
     """Own velocities and spins: momentum, moment and energy of each; they do not feel one another."""
     named = named_square(apart=0.2)
@@ -450,7 +456,7 @@ def test_rigid_velocities_that_do_not_fit(arguments, words):
 # -- unsound meshes
 
 
-@settings(max_examples=15)
+@examples(8)
 @given(st.floats(0.0, 0.2), st.sampled_from([TRIANGLE, QUAD, TET, HEX]), st.floats(0.0, 6.0))
 def test_distorted_cells_are_sound(part, kind, phase):
     """Every node moved by up to a fifth of the edge, in any direction."""
@@ -462,7 +468,6 @@ def test_distorted_cells_are_sound(part, kind, phase):
     assert refuse_inverted(found) is None
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "name, parameters", [("bar.geo", {"tetrahedra": 0}), ("bar.geo", {"tetrahedra": 1}), ("sphere.geo", {})]
 )
@@ -503,6 +508,7 @@ UNSOUND = {
 }
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("make", UNSOUND.values(), ids=UNSOUND.keys())
 def test_unsound_cells_are_refused(make):
     """On all ranks, with their number and a place."""
@@ -513,6 +519,7 @@ def test_unsound_cells_are_refused(make):
         di.Solid(found, density=1.0, law=LINEAR)
 
 
+@pytest.mark.mpi
 def test_unsound_cells_beside_the_body_do_not_matter():
     named = named_square(QUAD)
     move(named.mesh, (0.75, 1 / 3, 0.0), (0.95, 0.9, 0.0))
@@ -546,6 +553,7 @@ def test_own_laws_reproduce_the_built_in_one(law):
     assert given_law.critical_time_step() == pytest.approx(built_in.critical_time_step(), rel=1e-6)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "law, words",
     [

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import ufl
 from dolfinx import mesh as dmesh
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 from scipy.linalg import eigh, expm
 from scipy.optimize import brentq
+from support.examples import examples
 
 from dolfinx_impact import CDLagrange, mesh
 from dolfinx_impact.mesh import NamedMesh
@@ -168,7 +169,6 @@ def test_stiffness_is_the_sum_of_the_elements(portal, up):
     assert frame.stored_energy(u) == pytest.approx(u @ K @ u / 2, rel=1e-12)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_cantilever_under_tip_loads(cantilever, direction):
     """Exact nodal values of the element, so order 2 against the theory, in all directions.
@@ -189,7 +189,6 @@ def test_cantilever_under_tip_loads(cantilever, direction):
             assert tip[3:] == pytest.approx(P * L / stiffness * axis, rel=1e-9, abs=1e-9 * P * L / stiffness)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("plane", [1, 2])
 def test_static_deflection_converges_with_order_two(cantilever, plane):
     L, P, second = 2.0, 1e4, (BOX.Iz, BOX.Iy)[plane - 1]
@@ -203,8 +202,7 @@ def test_static_deflection_converges_with_order_two(cantilever, plane):
     assert orders == pytest.approx([2.0, 2.0], abs=1e-3)
 
 
-@pytest.mark.serial
-@settings(max_examples=15)
+@examples(8)
 @given(st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: np.linalg.norm(q) > 0.1))
 def test_turning_the_frame_with_its_up_changes_nothing(tmp_path_factory, quaternion):
     """Eigenvalues of K do not depend on how the global axes lie."""
@@ -299,6 +297,7 @@ def test_own_weight_of_a_cantilever(cantilever):
     assert -tip[2] == pytest.approx(exact, rel=3e-4)
 
 
+@pytest.mark.mpi
 def test_bodies_on_parts_add_up(portal):
     """Masses and stiffness of two frames on parts of one mesh are those of the whole."""
     whole = portal()
@@ -344,7 +343,6 @@ def timoshenko_frequencies(L, section, second, rotary, count):
     return np.array([brentq(determinant, grid[i], grid[i + 1]) for i in changes]) / (2 * math.pi)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("direction", [(1, 0, 0), (0, 0.6, 0.8)])
 def test_bending_frequencies_of_a_cantilever(cantilever, direction):
     """The first three of both planes against Timoshenko's theory, within 0.2 % at 20 elements.
@@ -367,7 +365,6 @@ def test_bending_frequencies_of_a_cantilever(cantilever, direction):
     assert cantilever(80, direction, L, section)[0].frequencies(6) == pytest.approx(bending, rel=2e-4)
 
 
-@pytest.mark.serial
 def test_frequencies_are_those_of_the_dense_problem(portal):
     frame = portal(fixed={"base": (0, 1, 2), "tip": (0, 2, 4)}, point_masses={"tip": 50.0})
     free = ~frame.constrained
@@ -381,7 +378,6 @@ def test_frequencies_are_those_of_the_dense_problem(portal):
         frame.frequencies(0)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_a_free_tube_has_six_rigid_motions_and_pairs_of_frequencies(cantilever, direction):
     """Zeros come out as zeros; the bending frequencies of a circle are the same in both planes."""
@@ -395,7 +391,6 @@ def test_a_free_tube_has_six_rigid_motions_and_pairs_of_frequencies(cantilever, 
     assert found[6:12:2] == pytest.approx(found[7:12:2], rel=1e-6)
 
 
-@pytest.mark.serial
 def test_inflated_inertia_gains_a_larger_step_at_a_known_cost(cantilever):
     """A slender square beam: its step grows to nearly the time a wave takes through an element."""
     L, section, n = 1.0, Section.rectangle(0.02, 0.02), 10
@@ -416,13 +411,11 @@ def test_inflated_inertia_gains_a_larger_step_at_a_known_cost(cantilever):
     assert inflated.mass.reshape(-1, 6)[:, 3].sum() == pytest.approx(physical.mass.reshape(-1, 6)[:, 3].sum())
 
 
-@pytest.mark.serial
 def test_inflation_is_idle_on_fine_meshes(cantilever):
     cost = cantilever(20, (1, 0, 0), 1.0, Section.rectangle(0.2, 0.3), fixed=())[0].inflation_cost(8)
     assert cost.step_gain == 1.0 and np.all(cost.frequency_changes == 0.0)
 
 
-@pytest.mark.serial
 def test_a_frame_vibrates_freely_with_its_frequency(cantilever):
     """Central differences: after one period of the first mode the frame is back, its energy kept."""
     frame, axes = cantilever(4, (1, 0, 0), 2.0, Section.circle(0.1))
@@ -447,6 +440,7 @@ def test_a_frame_vibrates_freely_with_its_frequency(cantilever):
 # -- what is refused
 
 
+@pytest.mark.mpi
 def test_a_distributed_mesh_is_refused():
     if WORLD.size == 1:
         pytest.skip("one rank distributes nothing")
@@ -459,6 +453,7 @@ def test_a_distributed_mesh_is_refused():
         Frame(line, sections=BOX, **STEEL)
 
 
+@pytest.mark.mpi
 def test_a_line_in_space_is_read_whole():
     line = mesh.read(mesh.package_mesh("bar.geo"), gdim=3)
     beam = Frame(line, sections={"bar": BOX}, **STEEL)
@@ -482,6 +477,7 @@ def test_up_of_each_part():
         Frame(named, sections=tall, up={"columns": (1.0, 0.0, 0.0)}, **STEEL)
 
 
+@pytest.mark.mpi
 def test_other_meshes_are_refused():
     alone = MPI.COMM_SELF
     for bad in (dmesh.create_interval(alone, 2, [0.0, 1.0]), dmesh.create_unit_square(alone, 1, 1)):
@@ -489,7 +485,6 @@ def test_other_meshes_are_refused():
             Frame(bad, sections=BOX, **STEEL)
 
 
-@pytest.mark.serial
 def test_curved_cells_are_refused(tmp_path):
     gmsh = pytest.importorskip("gmsh")
     gmsh.initialize(interruptible=False)
@@ -543,6 +538,7 @@ def test_cells_without_names_may_lack_sections_too(shared_path):
     assert Frame(named.mesh, sections=BOX, **STEEL).total_mass == pytest.approx(RHO * BOX.area)
 
 
+@pytest.mark.mpi
 def test_every_rank_has_the_same_frame(portal):
     """On several ranks each computes the whole, and they agree to the last digit."""
     frame = portal(fixed=("base",))

@@ -52,6 +52,7 @@ def test_roots_of_negative_volumes_are_no_numbers(function, part):
         assert not np.isfinite(parallel.total(COMM, body.stored_energy(u)))
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("cell, degree", [(QUAD, 1), (QUAD, 2), (TRIANGLE, 1), (TRIANGLE, 2)])
 def test_volumes_are_looked_at(cell, degree):
     body = block(NEO, cell, degree)
@@ -64,6 +65,7 @@ def test_volumes_are_looked_at(cell, degree):
         body.critical_time_step(u=pressed(body, 2.0))
 
 
+@pytest.mark.mpi
 def test_a_run_through_the_body_itself_is_lost():
     """St Venant-Kirchhoff is finite inside out, and at J = -1 free of stress: nothing else would stop it."""
     s = di.CDLagrange(block(SVK), 0.02)
@@ -72,6 +74,7 @@ def test_a_run_through_the_body_itself_is_lost():
         di.simulate(s, t_end=0.06, energies=False, progress=False)
 
 
+@pytest.mark.mpi
 def test_newton_does_not_go_through_either():
     """From the undeformed body a step that ends at J = -1 would be an equilibrium of the law."""
     body = block(SVK, TRIANGLE)
@@ -84,6 +87,7 @@ def test_newton_does_not_go_through_either():
     assert not body.deformation.inside_out(s.u)
 
 
+@pytest.mark.mpi
 def test_lines_are_measured_in_rigid_and_in_affine_motions():
     body = block(NEO, degree=2)
     u, v = pressed(body, 0.5), pressed(body, 0.1)
@@ -94,7 +98,6 @@ def test_lines_are_measured_in_rigid_and_in_affine_motions():
     assert body.deformation.lines(turned, spin) == pytest.approx((1.0, 1.0, 0.0), abs=1e-12)
 
 
-@pytest.mark.serial
 def test_lines_without_numba(monkeypatch):
     from dolfinx_impact.algebra import kernels
     from dolfinx_impact.algebra.kernels import _numpy as _numpy_kernels

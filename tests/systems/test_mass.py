@@ -54,6 +54,7 @@ def radial(mesh):
     return 2 * np.pi * ufl.SpatialCoordinate(mesh)[0]
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "cell, degree",
     [("interval", 2), ("interval", 3), ("triangle", 1), ("triangle", 2), ("triangle", 3),
@@ -70,6 +71,7 @@ def test_lumped_masses_are_positive_and_sum_to_the_body_s(cell, degree, weight):
     np.testing.assert_allclose(total(space, masses), body_mass(space.mesh, density), rtol=1e-13)
 
 
+@pytest.mark.mpi
 def test_the_way_is_chosen_by_the_element():
     for cell, degree, way in (
         ("triangle", 1, mass_lumping.row_sums),
@@ -104,7 +106,6 @@ def dense_hrz(space, density, metadata):
     return expected
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("weight", ["uniform", "axisymmetric"])
 @pytest.mark.parametrize("cell", ["triangle", "tetrahedron", "quadrilateral", "curved"])
 def test_hrz_against_the_mass_matrix_of_each_cell(cell, weight):
@@ -119,7 +120,6 @@ def test_hrz_against_the_mass_matrix_of_each_cell(cell, weight):
     np.testing.assert_allclose(masses, expected, rtol=1e-12, atol=1e-14 * expected.max())
 
 
-@pytest.mark.serial
 def test_hrz_of_the_p2_triangle_has_the_known_ratio():
     # Vertices 3/57 and midpoints 16/57 of the mass of a cell.
     mesh = dmesh.create_mesh(
@@ -133,6 +133,7 @@ def test_hrz_of_the_p2_triangle_has_the_known_ratio():
     np.testing.assert_allclose(np.sort(masses[::2]), np.array([3, 3, 3, 16, 16, 16]) / 57, rtol=1e-13)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "cell, degree",
     [("interval", 3), *(("quadrilateral", p) for p in (1, 2, 3)), *(("hexahedron", p) for p in (1, 2))],
@@ -151,6 +152,7 @@ def test_gll_is_the_mass_matrix_under_its_rule(cell, degree):
     assert np.abs(off).max(initial=0.0) <= 1e-13 * np.max(masses, initial=1e-300)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "cell, degree", [("triangle", 2), ("triangle", 3), ("quadrilateral", 2), ("tetrahedron", 2)]
 )
@@ -167,6 +169,7 @@ def test_masses_do_not_depend_on_the_partition(cell, degree, way):
     np.testing.assert_allclose(found[0], found[1], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.mpi
 def test_cells_outside_the_measure_have_no_mass():
     space = make_space("triangle", 2)
     mesh, tdim = space.mesh, space.mesh.topology.dim
@@ -180,6 +183,7 @@ def test_cells_outside_the_measure_have_no_mass():
     np.testing.assert_allclose(total(space, masses), 2.0, rtol=1e-13)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize(
     "way, density, match",
     [
@@ -194,6 +198,7 @@ def test_errors_name_the_element_and_a_way_out(way, density, match):
         way(space, fem.Constant(space.mesh, density))
 
 
+@pytest.mark.mpi
 def test_gll_needs_gll_nodes():
     mesh = make_mesh("quadrilateral")
     element = basix.ufl.element(

@@ -1,5 +1,6 @@
 """Compiled kernels are those of the processor, also from a cache that machines share."""
 
+import pytest
 import ufl
 from dolfinx import fem, jit
 from dolfinx import mesh as dmesh
@@ -39,12 +40,14 @@ def test_where_the_system_says_nothing_the_machine_is_named(tmp_path, monkeypatc
     assert kernel_cache.cache_flags(FLAGS, COMM) != one
 
 
+@pytest.mark.mpi
 def test_a_job_on_different_processors_uses_what_all_have(tmp_path, monkeypatch):
     on(NEW if COMM.rank else OLD, tmp_path, monkeypatch)
     found = kernel_cache.cache_flags(FLAGS, COMM)
     assert found == (["-O3"] if COMM.size > 1 else [*FLAGS, found[-1]])
 
 
+@pytest.mark.mpi
 def test_another_processor_compiles_kernels_of_its_own(tmp_path, monkeypatch):
     """The same form, in one cache: one module for each processor, and the first again on the first."""
     cache = COMM.bcast(tmp_path) / "cache"

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
+from support.examples import examples
 
 from dolfinx_impact import CDLagrange, MoreauJean, simulate
 from dolfinx_impact.algebra import coulomb
@@ -50,7 +51,6 @@ def velocities():
 # -- the body
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("gravity", [None, (1.0, -9.81)])
 def test_masses_inertia_and_weight(gravity):
     disc = RigidBody.disc(0.5, 100.0, thickness=0.2, gravity=gravity)
@@ -66,7 +66,6 @@ def test_masses_inertia_and_weight(gravity):
     assert square.labels == ["x", "y", "angle"]
 
 
-@pytest.mark.serial
 @given(
     st.lists(numbers(0, 2 * math.pi), min_size=3, max_size=7, unique=True),
     numbers(0.2, 3),
@@ -95,7 +94,6 @@ def test_polygon_has_the_inertia_of_its_triangles(angles, aspect, middle, clockw
     assert np.allclose(found + center, points - points[0], atol=1e-9)
 
 
-@pytest.mark.serial
 @given(numbers(0.1, 2.0), numbers(-4, 4), numbers(-3, 3))
 def test_square_is_a_polygon_wherever_it_lies(R, x, angle):
     square = RigidBody.square(R, 7.0)
@@ -104,7 +102,6 @@ def test_square_is_a_polygon_wherever_it_lies(R, x, angle):
     assert np.allclose(moved.corners, square.arms(angle), atol=1e-13 * (1 + abs(x)))
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "make_body, message",
     [
@@ -140,7 +137,6 @@ def test_refused_bodies(make_body, message):
 # -- gap, L and frames
 
 
-@pytest.mark.serial
 @given(
     bodies(), st.sampled_from(["plane", "outside", "inside"]), numbers(-2, 2), numbers(-2, 2), numbers(-7, 7)
 )
@@ -163,7 +159,6 @@ def test_rows_are_the_slope_of_the_gap(body, kind, x, y, angle):
         assert np.allclose(gap, (points - obstacle.point) @ obstacle.direction, atol=1e-13)
 
 
-@pytest.mark.serial
 @given(bodies(), st.booleans(), numbers(-2, 2), numbers(-7, 7), velocities())
 def test_frames_give_the_velocity_of_the_contact_point(body, curved, x, angle, v):
     obstacle = Sphere((0.5, 0.1), 11.0, inside=True) if curved else Plane((0.3, -1.0), (-0.6, 0.8))
@@ -194,7 +189,6 @@ def test_contact_of_a_rolling_disc_does_not_slip():
     assert np.allclose(contact.local_bases() @ [1.0, 0.0, -5.0], 0, atol=1e-15)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "options, error, message",
     [
@@ -227,7 +221,6 @@ def landed(body, angle, v, e, mu):
     return contact.local_bases()[lowest], impact(v), impact
 
 
-@pytest.mark.serial
 @given(bodies(), numbers(-4, 4), velocities(), numbers(0, 1), numbers(0, 2))
 def test_one_point_against_a_search_for_the_tangential_impulse(body, angle, v, e, mu):
     """Bisection on p_t, with p_n eliminated: no distinction of stick and slip."""
@@ -260,7 +253,6 @@ def test_one_point_against_a_search_for_the_tangential_impulse(body, angle, v, e
     assert impact.normal[0] == pytest.approx(normal(p_t), abs=scale)
 
 
-@pytest.mark.serial
 @given(bodies(), st.booleans(), numbers(-4, 4), velocities(), numbers(0, 1), numbers(0, 2))
 def test_closed_form_solves_the_cone_problem(body, flat, angle, v, e, mu):
     """One corner, and two at once, where H with its tangential rows is singular."""
@@ -280,7 +272,6 @@ def test_closed_form_solves_the_cone_problem(body, flat, angle, v, e, mu):
     assert impact.tangential == pytest.approx(-np.sum(p[1::2]), abs=1e-8 * mass * speed)
 
 
-@pytest.mark.serial
 @given(numbers(0.05, 2), velocities(), numbers(0, 1), numbers(0, 1))
 def test_flat_landing_without_spin(R, v, e, mu):
     """Both corners rebound; the square does not turn, whatever the friction up to 1."""
@@ -298,7 +289,6 @@ def test_flat_landing_without_spin(R, v, e, mu):
     assert impact.normal == pytest.approx([(total + p_t) / 2, (total - p_t) / 2], abs=1e-12 * m)
 
 
-@pytest.mark.serial
 @given(bodies(), numbers(-4, 4), velocities(), numbers(0, 1), numbers(0, 2))
 def test_energy_lost_is_the_work_of_the_impulses(body, angle, v, e, mu):
     """At the mean velocity of the contact point; the friction opposes the slip afterwards, not the mean."""
@@ -318,7 +308,6 @@ def test_energy_lost_is_the_work_of_the_impulses(body, angle, v, e, mu):
     assert p_t * w_t <= 1e-12 * body.mass[0]
 
 
-@pytest.mark.serial
 def test_newton_and_coulomb_together_may_gain_energy():
     """An elastic impact that turns the slip round: the known defect of the law, which the formulas show."""
     law = RigidImpact(1.0, 1 / 12, [[-0.3, -0.4]], restitution=1.0, friction=0.1)
@@ -327,7 +316,6 @@ def test_newton_and_coulomb_together_may_gain_energy():
     assert impact.lost < -0.01
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "arms, mu, message",
     [
@@ -347,8 +335,7 @@ def test_refused_exact_impacts(arms, mu, message):
 # -- the schemes
 
 
-@pytest.mark.serial
-@settings(max_examples=60)
+@examples(15)
 @given(
     bodies(),
     st.sampled_from([CDLagrange, MoreauJean]),
@@ -449,7 +436,6 @@ def test_a_disc_under_gravity_starts_to_roll(scheme):
     assert result["residual"] == pytest.approx(np.zeros(301), abs=1e-11)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", [CDLagrange, MoreauJean])
 def test_a_square_rests_on_two_corners_on_a_slope(scheme):
     """tan 25 degrees < mu: it stays, both corners carry and rub."""
@@ -493,7 +479,6 @@ def run(scheme, *changed):
     return result, *problem.judge(result)
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize("scheme", NAMES)
 @pytest.mark.parametrize("shape", ["disc", "square"])
 @pytest.mark.parametrize(
@@ -548,8 +533,7 @@ def test_square_has_the_numbers_of_the_formulas(scheme, friction, vx0, side):
     assert results["coefficient"] == pytest.approx(0.5, rel=1e-13)
 
 
-@pytest.mark.serial
-@settings(max_examples=25)
+@examples(10)
 @given(
     st.sampled_from(NAMES),
     st.sampled_from(["disc", "square"]),
@@ -597,7 +581,6 @@ def test_the_impact_does_not_depend_on_options_of_the_theta_method(option):
     assert results["spin"] == pytest.approx(run("moreau-jean")[1]["spin"], rel=1e-12)
 
 
-@pytest.mark.serial
 def test_a_verdict_fails_where_the_impact_is_another_one(monkeypatch):
     """A contact without the lever arm in its tangential row makes another impact."""
     whole = RigidBodyContact.local_bases
@@ -620,7 +603,6 @@ def test_a_verdict_fails_where_the_impact_is_another_one(monkeypatch):
     assert {"exact spin", "exact velocity along the plane"} <= failed
 
 
-@pytest.mark.serial
 @pytest.mark.parametrize(
     "changed, message",
     [

@@ -46,6 +46,7 @@ def dense(matrix):
     return np.vstack(COMM.allgather(matrix[slice(*matrix.getOwnershipRange()), :]))
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("dimension, tetrahedra", [(1, 0), (3, 0), (3, 1)])
 def test_force_is_that_of_the_stiffness_matrix(dimension, tetrahedra):
     """The pairwise product, PETSc's product and the dense one agree; a translation gives none."""
@@ -61,6 +62,7 @@ def test_force_is_that_of_the_stiffness_matrix(dimension, tetrahedra):
     assert np.abs(K - K.T).max() < 1e-13 * np.abs(K).max()
 
 
+@pytest.mark.mpi
 def test_both_products_agree(monkeypatch):
     """Without compiled loops the product is PETSc's."""
     solid = bar()
@@ -76,6 +78,7 @@ def test_both_products_agree(monkeypatch):
     assert np.abs(fast[:n] - plain[:n]).max(initial=0.0) < 1e-12 * np.abs(everywhere(plain[:n])).max()
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("dimension", [1, 3])
 def test_masses(dimension):
     """Lumped masses are the row sums of the consistent ones and add up to the body's mass."""
@@ -92,6 +95,7 @@ def test_masses(dimension):
         solid.mass_matrix("heavy")
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("mass", ["lumped", "consistent"])
 @pytest.mark.parametrize("fixed", [(), ("free",), {"free": (0, 2)}])
 def test_implicit_solver_against_a_dense_one(mass, fixed):
@@ -110,6 +114,7 @@ def test_implicit_solver_against_a_dense_one(mass, fixed):
     assert held.sum() == {0: 0, 1: 27, 2: 18}[len(fixed) if isinstance(fixed, tuple) else 2]
 
 
+@pytest.mark.mpi
 def test_gravity_and_body_force_add_up_to_the_weight():
     solid = bar(gravity=(0.0, 0.0, -9.81), body_force=(100.0, 0.0, 0.0))
     out = np.zeros(solid.size)
@@ -119,6 +124,7 @@ def test_gravity_and_body_force_add_up_to_the_weight():
     assert total == pytest.approx([100.0 * volume, 0.0, -9.81 * 7847.0 * volume], rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
 def test_held_dofs_stay_and_the_balance_closes(scheme):
     """A cantilever under its weight: the clamped end does not move, energy is conserved."""
@@ -131,6 +137,7 @@ def test_held_dofs_stay_and_the_balance_closes(scheme):
     assert np.abs(result["internal_work"] - result["internal"]).max() < 1e-11 * result["kinetic"][0]
 
 
+@pytest.mark.mpi
 def test_rigid_motion_of_a_free_body_is_exact():
     """A free translation: no internal force, momentum and energy stay to round-off."""
     solid = bar()
@@ -141,6 +148,7 @@ def test_rigid_motion_of_a_free_body_is_exact():
     assert result["internal"].max() < 1e-20 * result["kinetic"][0]
 
 
+@pytest.mark.mpi
 def test_plane_strain_stiffness_of_a_square():
     """Uniform strain on a DOLFINx mesh without names: energy is that of the law."""
     square = dmesh.create_unit_square(COMM, 4, 3, dmesh.CellType.quadrilateral)
@@ -155,6 +163,7 @@ def test_plane_strain_stiffness_of_a_square():
     assert energy == pytest.approx(0.5 * (mu + lame / 2) * 1e-4, rel=1e-12)
 
 
+@pytest.mark.mpi
 def test_law_of_the_line_and_of_uniaxial_strain():
     line = dmesh.create_unit_interval(COMM, 3)
     x = ufl.SpatialCoordinate(line)
@@ -216,12 +225,14 @@ def test_what_a_solid_cannot_be(wrong, words):
         wrong()
 
 
+@pytest.mark.mpi
 def test_body_that_is_held_everywhere_has_no_critical_step():
     named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters={"dimension": 1, "elements": 1})
     solid = di.Solid(named, density=1.0, law=di.LinearElastic(1.0), fixed=("contact", "free"))
     assert solid.critical_time_step() == np.inf
 
 
+@pytest.mark.mpi
 def test_another_step_or_material_compiles_nothing(monkeypatch):
     """h, E, nu and density are constants of the forms, not numbers in them."""
     forms = []

@@ -31,6 +31,7 @@ def started(made, v0):
     return made.v_mean[: made.system.owned].copy()
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("gdim", [1, 2, 3])
 def test_a_vector_arrays_and_functions_say_the_same(gdim):
     body, made = scheme(gdim)
@@ -52,6 +53,7 @@ def test_a_vector_arrays_and_functions_say_the_same(gdim):
     assert not started(made, 0).any()
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("gdim", [2, 3])
 def test_fields_vary_in_space(gdim):
     body, made = scheme(gdim)
@@ -108,6 +110,7 @@ def test_a_vector_and_a_function_move_a_frame_without_turning_it():
         made.start(0.0, -1.0)
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("gdim", [1, 2])
 def test_hati_takes_the_same_for_both_sides(gdim):
     mesh = cells(gdim)
@@ -135,6 +138,7 @@ def test_hati_takes_the_same_for_both_sides(gdim):
             made.start(0.0, wrong)
 
 
+@pytest.mark.mpi
 def test_what_fails_on_one_rank_fails_on_all():
     _, made = scheme(2)
 

@@ -48,7 +48,8 @@ def jit(function: Callable[..., Any], *called: Callable[..., Any]) -> Callable[.
 
     for each in called:
         register_jitable(error_model="numpy")(each)
-    return numba.njit(cache=True, error_model="numpy")(function)
+    compiled: Callable[..., Any] = numba.njit(cache=True, error_model="numpy")(function)
+    return compiled
 
 
 def is_compiled(function: Any) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
+
+from ..._types import FloatArray, Forces, IntArray
 
 COMPILED = True
 # All options that a caller would hand on: what is kept on disk must not depend on who called first.
@@ -17,14 +18,14 @@ _jit_reordered = numba.njit(**_OPTIONS, fastmath={"reassoc", "contract"})
 
 
 @_jit
-def copy(x: NDArray, out: NDArray) -> None:
+def copy(x: FloatArray, out: FloatArray) -> None:
     """``out = x``."""
     for i in range(x.size):
         out[i] = x[i]
 
 
 @_jit
-def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
+def gather(values: FloatArray, places: IntArray, out: FloatArray) -> None:
     """``out = values[places]``."""
     for i in range(places.size):
         out[i] = values[places[i]]
@@ -32,7 +33,7 @@ def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
 
 @_jit_reordered
 def measure_lines(
-    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, out: NDArray
+    ends: IntArray, lines: FloatArray, inverse: FloatArray, u: FloatArray, v: FloatArray, out: FloatArray
 ) -> None:
     """Write minus the smallest and the largest squared stretch, and the largest logarithmic stretch rate."""
     least, most, fastest = np.inf, 0.0, 0.0
@@ -54,7 +55,7 @@ def measure_lines(
 
 
 @_jit
-def dot(x: NDArray, y: NDArray) -> float:
+def dot(x: FloatArray, y: FloatArray) -> float:
     """``x.y``, summed in order."""
     total = 0.0
     for i in range(x.size):
@@ -63,7 +64,7 @@ def dot(x: NDArray, y: NDArray) -> float:
 
 
 @_jit
-def row_sums(weights: NDArray, values: NDArray) -> NDArray:
+def row_sums(weights: FloatArray, values: FloatArray) -> FloatArray:
     """Sums of ``weights * values`` along each row, in order, shape (p,)."""
     out = np.zeros(weights.shape[0])
     for k in range(out.size):
@@ -73,7 +74,7 @@ def row_sums(weights: NDArray, values: NDArray) -> NDArray:
 
 
 @_jit
-def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> None:
+def fused_update(u: FloatArray, v: FloatArray, f: FloatArray, w: FloatArray, h: float) -> None:
     """``v += w f``, then ``u += h v``: the minimal explicit step without contact."""
     for i in range(u.size):
         v[i] += w[i] * f[i]
@@ -82,7 +83,7 @@ def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> No
 
 @_jit_reordered
 def trapezoidal_sums(
-    m: NDArray, v: NDArray, u: NDArray, u_before: NDArray, before: tuple, after: tuple
+    m: FloatArray, v: FloatArray, u: FloatArray, u_before: FloatArray, before: Forces, after: Forces
 ) -> tuple[float, float, float, float, float]:
     """Energies at the end of a step, and works of the mean of the forces at its ends.
 
@@ -107,17 +108,17 @@ def trapezoidal_sums(
 
 @_jit
 def solve_symmetric(
-    order: NDArray,
-    lower_start: NDArray,
-    lower_column: NDArray,
-    lower: NDArray,
-    upper_start: NDArray,
-    upper_column: NDArray,
-    upper: NDArray,
-    inverse_pivots: NDArray,
-    y: NDArray,
-    b: NDArray,
-    x: NDArray,
+    order: IntArray,
+    lower_start: IntArray,
+    lower_column: IntArray,
+    lower: FloatArray,
+    upper_start: IntArray,
+    upper_column: IntArray,
+    upper: FloatArray,
+    inverse_pivots: FloatArray,
+    y: FloatArray,
+    b: FloatArray,
+    x: FloatArray,
 ) -> None:
     """Solve ``A x = b`` at the dofs ``order``, where ``A = L D L^T`` in this order; ``y`` is a work array.
 
@@ -138,7 +139,7 @@ def solve_symmetric(
 
 
 @_jit
-def add_signals(constant: NDArray, patterns: NDArray, amplitudes: NDArray, load: NDArray) -> None:
+def add_signals(constant: FloatArray, patterns: FloatArray, amplitudes: FloatArray, load: FloatArray) -> None:
     """``load = constant + sum_k amplitudes_k patterns_k``."""
     for i in range(load.size):
         a = constant[i]
@@ -148,7 +149,9 @@ def add_signals(constant: NDArray, patterns: NDArray, amplitudes: NDArray, load:
 
 
 @_jit
-def rows_force(start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: NDArray, f: NDArray) -> None:
+def rows_force(
+    start: IntArray, column: IntArray, K: FloatArray, load: FloatArray, u: FloatArray, f: FloatArray
+) -> None:
     """``f = load - K u`` with K in CSR format."""
     for i in range(start.size - 1):
         a = load[i]
@@ -158,7 +161,7 @@ def rows_force(start: NDArray, column: NDArray, K: NDArray, load: NDArray, u: ND
 
 
 @_jit
-def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
+def subtract_rows(start: IntArray, column: IntArray, K: FloatArray, u: FloatArray, f: FloatArray) -> None:
     """``f -= K u`` with K in CSR format."""
     for i in range(start.size - 1):
         a = f[i]
@@ -175,11 +178,12 @@ def pair_product(size: int) -> Callable[..., None]:
     stiffness of a free body. The force of a rigid translation is exactly zero. Entries of ``f`` beyond the
     rows (ghosts) receive partial sums, which are to be discarded.
     """
-    return {1: _pairs_1, 2: _pairs_2, 3: _pairs_3}[size]
+    product: Callable[..., None] = {1: _pairs_1, 2: _pairs_2, 3: _pairs_3}[size]
+    return product
 
 
 @_jit
-def _pairs_1(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray) -> None:
+def _pairs_1(start: IntArray, column: IntArray, A: FloatArray, u: FloatArray, f: FloatArray) -> None:
     for i in range(start.size - 1):
         a, x = f[i], u[i]
         for k in range(start[i], start[i + 1]):
@@ -191,7 +195,7 @@ def _pairs_1(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray
 
 
 @_jit
-def _pairs_2(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray) -> None:
+def _pairs_2(start: IntArray, column: IntArray, A: FloatArray, u: FloatArray, f: FloatArray) -> None:
     for i in range(start.size - 1):
         a0, a1 = f[2 * i], f[2 * i + 1]
         x0, x1 = u[2 * i], u[2 * i + 1]
@@ -206,7 +210,7 @@ def _pairs_2(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray
 
 
 @_jit
-def _pairs_3(start: NDArray, column: NDArray, A: NDArray, u: NDArray, f: NDArray) -> None:
+def _pairs_3(start: IntArray, column: IntArray, A: FloatArray, u: FloatArray, f: FloatArray) -> None:
     for i in range(start.size - 1):
         a0, a1, a2 = f[3 * i], f[3 * i + 1], f[3 * i + 2]
         x0, x1, x2 = u[3 * i], u[3 * i + 1], u[3 * i + 2]

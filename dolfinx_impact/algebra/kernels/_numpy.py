@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from ..._types import FloatArray, Forces, IntArray
 
 COMPILED = False
 
 
-def gather(values: NDArray, places: NDArray, out: NDArray) -> None:
+def gather(values: FloatArray, places: IntArray, out: FloatArray) -> None:
     """``out = values[places]``."""
     np.take(values, places, out=out, mode="clip")
 
 
 def measure_lines(
-    ends: NDArray, lines: NDArray, inverse: NDArray, u: NDArray, v: NDArray, out: NDArray
+    ends: IntArray, lines: FloatArray, inverse: FloatArray, u: FloatArray, v: FloatArray, out: FloatArray
 ) -> None:
     """Write minus the smallest and the largest squared stretch, and the largest logarithmic stretch rate."""
     i, j = ends.T
@@ -27,24 +28,25 @@ def measure_lines(
     out[2] = np.max(np.abs(rate), initial=0.0)
 
 
-def dot(x: NDArray, y: NDArray) -> float:
+def dot(x: FloatArray, y: FloatArray) -> float:
     """``x.y``."""
     return float(np.dot(x, y))
 
 
-def row_sums(weights: NDArray, values: NDArray) -> NDArray:
+def row_sums(weights: FloatArray, values: FloatArray) -> FloatArray:
     """Sums of ``weights * values`` along each row, shape (p,)."""
-    return np.einsum("pk,pk->p", weights, values)
+    sums: FloatArray = np.einsum("pk,pk->p", weights, values)
+    return sums
 
 
-def fused_update(u: NDArray, v: NDArray, f: NDArray, w: NDArray, h: float) -> None:
+def fused_update(u: FloatArray, v: FloatArray, f: FloatArray, w: FloatArray, h: float) -> None:
     """``v += w f``, then ``u += h v``: the minimal explicit step without contact."""
     v += w * f
     u += h * v
 
 
 def trapezoidal_sums(
-    m: NDArray, v: NDArray, u: NDArray, u_before: NDArray, before: tuple, after: tuple
+    m: FloatArray, v: FloatArray, u: FloatArray, u_before: FloatArray, before: Forces, after: Forces
 ) -> tuple[float, float, float, float, float]:
     """Energies at the end of a step, works of mean forces in it: see the compiled version."""
     du = u - u_before
@@ -52,7 +54,7 @@ def trapezoidal_sums(
     return np.dot(m, v * v) / 2, np.dot(u, after[0]) / 2, works[0], works[1], works[2]
 
 
-def subtract_rows(start: NDArray, column: NDArray, K: NDArray, u: NDArray, f: NDArray) -> None:
+def subtract_rows(start: IntArray, column: IntArray, K: FloatArray, u: FloatArray, f: FloatArray) -> None:
     """``f -= K u`` with K in CSR format."""
     n = start.size - 1
     rows = (K, column.astype(np.int32), start.astype(np.int32))

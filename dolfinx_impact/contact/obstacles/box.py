@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import arguments
+from ..._types import FloatArray, IntArray
 from .shapes import Obstacle, Plane, Shape, Vector, place
 
 
@@ -57,21 +58,23 @@ class Box(Shape):
         if not self.inside:
             return (self,)
         return tuple(
-            Plane(self.center + side * half * axis, -side * axis)
-            for axis, half in zip(self.axes, self.half)
+            Plane(self.center + side * self.half[i] * self.axes[i], -side * self.axes[i])
+            for i in range(self.gdim)
             for side in (-1.0, 1.0)
         )
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances from the surface; inside: from the planes of the sides; shape (p,) [m]."""
         self._check(x)
         beyond = np.abs((x - self.center) @ self.axes.T) - self.half
         largest = beyond.max(axis=1)
         if self.inside:
-            return -largest
-        return np.linalg.norm(np.maximum(beyond, 0.0), axis=1) + np.minimum(largest, 0.0)
+            gap: FloatArray = -largest
+            return gap
+        outside: FloatArray = np.linalg.norm(np.maximum(beyond, 0.0), axis=1) + np.minimum(largest, 0.0)
+        return outside
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit normals at the closest points of the surface; of equally close sides the first."""
         self._check(x)
         y = (x - self.center) @ self.axes.T
@@ -80,9 +83,10 @@ class Box(Shape):
         within = ~away.any(axis=1)
         away[within, np.argmax(beyond[within], axis=1)] = -1.0 if self.inside else 1.0
         away = np.copysign(1.0, y) * away / np.linalg.norm(away, axis=1)[:, None]
-        return away @ self.axes
+        normals: FloatArray = away @ self.axes
+        return normals
 
-    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def side_gaps(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Distances from the planes of the sides, two per axis, shape (p, sides) [m]."""
         if self.inside:
             return super().side_gaps(x, t)
@@ -90,13 +94,13 @@ class Box(Shape):
         y = (x - self.center) @ self.axes.T
         return np.stack([-y - self.half, y - self.half], axis=2).reshape(len(x), self.sides)
 
-    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+    def side_normals(self, x: FloatArray, side: IntArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`."""
         if self.inside:
             return super().side_normals(x, side, t)
         return (2.0 * (side % 2) - 1.0)[:, None] * self.axes[side // 2]
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Axis-aligned bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
@@ -104,7 +108,7 @@ class Box(Shape):
         return self.center - reach, self.center + reach
 
 
-def _orthonormal(axes: ArrayLike | None, gdim: int) -> NDArray:
+def _orthonormal(axes: ArrayLike | None, gdim: int) -> FloatArray:
     if axes is None:
         return np.eye(gdim)
     rows = np.atleast_1d(arguments.floats(axes))
@@ -113,4 +117,5 @@ def _orthonormal(axes: ArrayLike | None, gdim: int) -> NDArray:
     if rows.shape != (gdim, gdim) or not np.allclose(rows @ rows.T, np.eye(gdim), rtol=0, atol=1e-9):
         raise ValueError(f"the axes of a box must be {gdim} rows at right angles, not {axes}")
     left, _, right = np.linalg.svd(rows)
-    return left @ right
+    basis: FloatArray = left @ right
+    return basis

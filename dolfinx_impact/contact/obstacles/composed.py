@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import arguments
+from ..._types import FloatArray
 from .shapes import Obstacle, Shape
 
 
@@ -45,31 +45,33 @@ class UnionObstacle(Shape):
         """The faces of all members."""
         return tuple(face for each in self.members for face in each.faces)
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Minimum of the gaps over the members, shape (p,) [m]."""
-        return self._gaps(x, t).min(axis=0)
+        gap: FloatArray = self._gaps(x, t).min(axis=0)
+        return gap
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Normals of the closest members; of equally close ones the first."""
         return self._nearest(x, t, [each.normal(x, t) for each in self.members])
 
-    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def velocity(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Velocities of the closest members, shape (p, gdim) [m/s]."""
         return self._nearest(
             x, t, [each.velocity(x, t) if each.moving else np.zeros(x.shape) for each in self.members]
         )
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box of the bounding boxes of all members [m]."""
         corners = np.array([each.bounds(t) for each in self.members])
         return corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
 
-    def _gaps(self, x: NDArray, t: float) -> NDArray:
+    def _gaps(self, x: FloatArray, t: float) -> FloatArray:
         self._check(x)
         return np.array([each.gap(x, t) for each in self.members])
 
-    def _nearest(self, x: NDArray, t: float, vectors: Sequence[NDArray]) -> NDArray:
-        return np.array(vectors)[self._gaps(x, t).argmin(axis=0), np.arange(len(x))]
+    def _nearest(self, x: FloatArray, t: float, vectors: Sequence[FloatArray]) -> FloatArray:
+        nearest: FloatArray = np.array(vectors)[self._gaps(x, t).argmin(axis=0), np.arange(len(x))]
+        return nearest
 
 
 def as_obstacle(given: Any) -> Any:

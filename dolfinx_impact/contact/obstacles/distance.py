@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from ufl.core.expr import Expr
 
+from ..._types import FloatArray
 from . import expressions
 from .moving import STEP
 from .shapes import Shape, positive
@@ -47,7 +48,7 @@ class SignedDistance(Shape):
         function: Callable[[Any], Any] | Any,
         gdim: int,
         *,
-        gradient: Callable[[NDArray], ArrayLike] | None = None,
+        gradient: Callable[[FloatArray], ArrayLike] | None = None,
         length: float = 1e-2,
         probe: ArrayLike | None = None,
     ) -> None:
@@ -56,8 +57,8 @@ class SignedDistance(Shape):
         super().__init__(int(gdim))
         self._h = STEP * positive("length over which the shape bends", length)
         expression = _expression(function, self.gdim)
-        self._function: Callable[[NDArray], ArrayLike]
-        self._gradient: Callable[[NDArray], ArrayLike]
+        self._function: Callable[[FloatArray], ArrayLike]
+        self._gradient: Callable[[FloatArray], ArrayLike]
         if expression is not None:
             if gradient is not None:
                 raise ValueError("a UFL expression has its own gradient: leave gradient out")
@@ -80,7 +81,7 @@ class SignedDistance(Shape):
                 )
         self.normal(points.astype(np.float64))
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the points ``x``, shape (p,) [m]."""
         self._check(x)
         values = _called("signed distance", self._function, x, (len(x),))
@@ -92,7 +93,7 @@ class SignedDistance(Shape):
             )
         return values
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Normalised gradients; the first axis where the gradient vanishes."""
         self._check(x)
         slope = np.array(_called("gradient", self._gradient, x, x.shape))
@@ -102,9 +103,10 @@ class SignedDistance(Shape):
         size = np.linalg.norm(slope, axis=1)
         none = ~(np.isfinite(size) & (size > 0))
         slope[none], size[none] = np.eye(self.gdim)[0], 1.0
-        return slope / size[:, None]
+        normals: FloatArray = slope / size[:, None]
+        return normals
 
-    def _differences(self, x: NDArray) -> NDArray:
+    def _differences(self, x: FloatArray) -> FloatArray:
         steps = self._h * np.eye(self.gdim)
         return np.column_stack([(self.gap(x + step) - self.gap(x - step)) / (2 * self._h) for step in steps])
 
@@ -123,7 +125,9 @@ def _expression(function: Any, gdim: int) -> Expr | None:
     return None
 
 
-def _called(name: str, function: Callable[[NDArray], ArrayLike], x: NDArray, shape: tuple) -> NDArray:
+def _called(
+    name: str, function: Callable[[FloatArray], ArrayLike], x: FloatArray, shape: tuple[int, ...]
+) -> FloatArray:
     try:
         values = np.asarray(function(x.copy()), dtype=np.float64)
     except Exception as error:

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import ufl
-from numpy.typing import NDArray
 from scipy.special import erf
 from ufl import classes
 from ufl.algorithms.apply_algebra_lowering import apply_algebra_lowering
 from ufl.algorithms.apply_derivatives import apply_derivatives
+
+from ..._types import FloatArray
 
 _SIMPLICES = ("interval", "triangle", "tetrahedron")
 
@@ -67,11 +68,11 @@ class Function:
         gradient = ufl.grad(expression)
         self._gradient = _Calls([(gradient, (i,)) for i in range(gdim)])
 
-    def __call__(self, x: NDArray) -> NDArray:
+    def __call__(self, x: FloatArray) -> FloatArray:
         """Values at the points ``x``, shape (p, gdim); shape (p,)."""
         return self._value(x)[:, 0]
 
-    def gradient(self, x: NDArray) -> NDArray:
+    def gradient(self, x: FloatArray) -> FloatArray:
         """Gradients at the points ``x``, shape (p, gdim)."""
         return self._gradient(x)
 
@@ -89,7 +90,7 @@ class _Calls:
         lowered = {id(e): apply_derivatives(apply_algebra_lowering(e)) for e, _ in outputs}
         self._outputs = [self._enter(lowered[id(e)], component, {}) for e, component in outputs]
 
-    def __call__(self, x: NDArray) -> NDArray:
+    def __call__(self, x: FloatArray) -> FloatArray:
         values: list[Any] = []
         with np.errstate(all="ignore"):
             for function, operands in self._calls:
@@ -133,7 +134,7 @@ class _Calls:
         return _leaf(node, component), ()
 
 
-def _leaf(node: Any, component: tuple[int, ...]) -> Callable[[NDArray], Any]:
+def _leaf(node: Any, component: tuple[int, ...]) -> Callable[[FloatArray], Any]:
     """Evaluation of terminals: x, numbers and constants."""
     if isinstance(node, classes.SpatialCoordinate):
         return lambda x: x[:, component[0]]

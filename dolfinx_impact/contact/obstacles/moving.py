@@ -8,9 +8,10 @@ from itertools import product
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ... import arguments
+from ..._types import FloatArray, IntArray
 from ...systems.loads import Signal, checked_signal, known_until, vector
 from .shapes import Obstacle, Shape, unit
 
@@ -81,17 +82,18 @@ class MovingObstacle(Shape):
 
     def _with(self, obstacle: Obstacle) -> MovingObstacle:
         """Another obstacle with the same motion."""
-        other = cast(MovingObstacle, object.__new__(type(self)))
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.obstacle, other.flat = obstacle, obstacle.flat and self._spin is None
         other.sides, other.thickness = getattr(obstacle, "sides", 1), getattr(obstacle, "thickness", np.inf)
         return other
 
-    def displacement(self, t: float) -> NDArray:
+    def displacement(self, t: float) -> FloatArray:
         """Displacement d(t) of the center, shape (gdim,) [m]."""
-        return _finite(self._shift(t), "translation", t)
+        shift: FloatArray = _finite(self._shift(t), "translation", t)
+        return shift
 
-    def turn(self, t: float) -> NDArray:
+    def turn(self, t: float) -> FloatArray:
         """Rotation matrix R(t), shape (gdim, gdim)."""
         if self._spin is None:
             return np.eye(self.gdim)
@@ -100,27 +102,28 @@ class MovingObstacle(Shape):
         # Rodrigues: G^3 = -G.
         return np.eye(self.gdim) + math.sin(phi) * generator + (1 - math.cos(phi)) * generator @ generator
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the points ``x`` at ``t`` [m]."""
         return self.obstacle.gap(self._back(x, t), t)
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit normals into the free side at ``x`` and ``t``."""
         return self.obstacle.normal(self._back(x, t), t) @ self.turn(t).T
 
-    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def side_gaps(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`."""
         inner: Any = self.obstacle
         return inner.side_gaps(self._back(x, t), t) if self.sides > 1 else super().side_gaps(x, t)
 
-    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+    def side_normals(self, x: FloatArray, side: IntArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`."""
         if self.sides == 1:
             return super().side_normals(x, side, t)
         inner: Any = self.obstacle
-        return inner.side_normals(self._back(x, t), side, t) @ self.turn(t).T
+        normals: FloatArray = inner.side_normals(self._back(x, t), side, t) @ self.turn(t).T
+        return normals
 
-    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def velocity(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Velocities of the obstacle's material points at ``x`` and ``t``, shape (p, gdim) [m/s]."""
         self._check(x)
         shift_rate, spin_rate = self._rates
@@ -137,7 +140,7 @@ class MovingObstacle(Shape):
             own += self.obstacle.velocity(self._back(x, t), t) @ self.turn(t).T
         return own
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box of the moved bounding box [m]; unbounded for a rotated unbounded obstacle."""
         low, high = self.obstacle.bounds(t)
         shift = self.displacement(t)
@@ -149,12 +152,12 @@ class MovingObstacle(Shape):
         moved = corners @ self.turn(t).T + self.center + shift
         return moved.min(axis=0), moved.max(axis=0)
 
-    def rest(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def rest(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Shape.rest`."""
         inner, at = getattr(self.obstacle, "rest", None), self._back(x, t)
         return at if inner is None else inner(at, t)
 
-    def _back(self, x: NDArray, t: float) -> NDArray:
+    def _back(self, x: FloatArray, t: float) -> FloatArray:
         """Reference positions X of points at ``x`` and ``t``, shape (p, gdim) [m]."""
         self._check(x)
         if self._spin is None:
@@ -174,7 +177,8 @@ class _Shift:
     def __init__(self, given: Any, gdim: int) -> None:
         self.any, self.until, self._gdim = given is not None, math.inf, gdim
         self._function: Callable[[float], ArrayLike] | None = None
-        self._directions, self._signals = np.zeros((0, gdim)), []
+        self._directions: FloatArray = np.zeros((0, gdim))
+        self._signals: list[Signal] = []
         if callable(given):
             self._function = _checked_vector("translation", given, gdim)
         elif given is not None:
@@ -184,7 +188,7 @@ class _Shift:
                 self._signals.append(checked_signal("translation", signal))
                 self.until = min(self.until, known_until(signal))
 
-    def __call__(self, t: float) -> NDArray:
+    def __call__(self, t: float) -> FloatArray:
         if self._function is not None:
             return np.asarray(self._function(t), dtype=np.float64)
         return np.array([float(signal(t)) for signal in self._signals]) @ self._directions
@@ -200,7 +204,7 @@ def _pairs(name: str, given: Any) -> Sequence[tuple[Any, Any]]:
     return [(direction, signal) for direction, signal in pairs]
 
 
-def _spin(given: Any, gdim: int) -> tuple[NDArray, Signal] | None:
+def _spin(given: Any, gdim: int) -> tuple[FloatArray, Signal] | None:
     """Generator G of the rotation, ``G y = axis x y``, and the signal of the angle."""
     if given is None:
         return None

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray
 from ...algebra import kernels
 
 #: Distances from the axis below this fraction of the distance along it are round-off.
@@ -88,7 +88,9 @@ def profile(kind: int, p: Any, r: Any, z: Any) -> Any:
     return torus(p, r, z)
 
 
-def compiled(kind: int, p: NDArray, point: NDArray, axis: NDArray, across: NDArray) -> Callable[..., float]:
+def compiled(
+    kind: int, p: FloatArray, point: FloatArray, axis: FloatArray, across: FloatArray
+) -> Callable[..., float]:
     """Compiled ``surface(x, normal)`` for one point: returns the gap [m] and writes the normal.
 
     Args:
@@ -98,7 +100,7 @@ def compiled(kind: int, p: NDArray, point: NDArray, axis: NDArray, across: NDArr
         across: Unit vector normal to the axis, used where r = 0.
     """
 
-    def surface(x: NDArray, normal: NDArray) -> float:
+    def surface(x: FloatArray, normal: FloatArray) -> float:
         z, slip, square = 0.0, 0.0, 0.0
         for i in range(x.size):
             z += (x[i] - point[i]) * axis[i]
@@ -111,6 +113,7 @@ def compiled(kind: int, p: NDArray, point: NDArray, axis: NDArray, across: NDArr
         r = math.sqrt(square)
         if r <= ON_AXIS * abs(z):
             r = 0.0
+        gap: float
         gap, n_r, n_z = profile(kind, p, r, z)
         for i in range(x.size):
             normal[i] = n_r * (normal[i] / r if r > 0.0 else across[i]) + n_z * axis[i]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import arguments
+from ..._types import FloatArray, IntArray
 from . import profiles
 from .shapes import Obstacle, Plane, Shape, Vector, place, positive, unit
 
@@ -41,7 +41,7 @@ class Revolution(Shape):
         self._across = across / np.linalg.norm(across)
         self._numbers, self._profile = np.array(numbers, dtype=np.float64), profile
 
-    def _cylindrical(self, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    def _cylindrical(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Radial unit vectors, shape (p, gdim), and the distances r from and z along the axis, (p,) [m]."""
         self._check(x)
         arm = x - self.point
@@ -53,33 +53,35 @@ class Revolution(Shape):
         away[on_axis], r[on_axis] = self._across, 0.0
         return away / np.where(on_axis, 1.0, r)[:, None], r, z
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances from the surface; inside, of the planes of the ends too; shape (p,) [m]."""
         _, r, z = self._cylindrical(x)
         return np.asarray(profiles.profile(self._profile, self._numbers, r, z)[0])
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit normals at the closest points of the surface; where it is not unique, one of them."""
         away, r, z = self._cylindrical(x)
         _, n_r, n_z = profiles.profile(self._profile, self._numbers, r, z)
-        return n_r[:, None] * away + n_z[:, None] * self.axis
+        normal: FloatArray = n_r[:, None] * away + n_z[:, None] * self.axis
+        return normal
 
-    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def side_gaps(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`; the lateral surface comes first, then the ends."""
         if self.sides == 1:
             return super().side_gaps(x, t)
         _, r, z = self._cylindrical(x)
         return np.stack([a * r + b * z - c for a, b, c in self._walls], axis=1)
 
-    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+    def side_normals(self, x: FloatArray, side: IntArray, t: float = 0.0) -> FloatArray:
         """See :class:`.EdgedObstacle`."""
         if self.sides == 1:
             return super().side_normals(x, side, t)
         away, _, _ = self._cylindrical(x)
         a, b, _ = np.array(self._walls)[side].T
-        return a[:, None] * away + b[:, None] * self.axis
+        normals: FloatArray = a[:, None] * away + b[:, None] * self.axis
+        return normals
 
-    def compiled(self) -> Callable[[NDArray, NDArray], float]:
+    def compiled(self) -> Callable[[FloatArray, FloatArray], float]:
         """Gap and normal of one point for compiled loops: ``surface(x, normal)`` returns the gap [m]."""
         return profiles.compiled(self._profile, self._numbers, self.point, self.axis, self._across)
 
@@ -122,7 +124,7 @@ class Cylinder(Revolution):
         end = self.point + self.length * self.axis
         return wall, Plane(self.point, self.axis), Plane(end, -self.axis)
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
@@ -185,7 +187,7 @@ class Cone(Revolution):
         base = self.point + self.height * self.axis
         return wall, Plane(base, -self.axis)
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
@@ -225,7 +227,7 @@ class Torus(Revolution):
         super().__init__(center, axis, numbers=numbers, profile=4)
         self.thickness = math.inf if self.inside else 2 * self.minor
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box; inside: unbounded [m]."""
         if self.inside:
             return super().bounds()
@@ -233,6 +235,7 @@ class Torus(Revolution):
         return self.point - reach, self.point + reach
 
 
-def _across(axis: NDArray) -> NDArray:
+def _across(axis: FloatArray) -> FloatArray:
     """Half extents of a unit disc normal to the axis, shape (gdim,)."""
-    return np.sqrt(np.maximum(1.0 - axis**2, 0.0))
+    across: FloatArray = np.sqrt(np.maximum(1.0 - axis**2, 0.0))
+    return across

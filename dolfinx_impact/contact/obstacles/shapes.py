@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import arguments, descriptions
+from ..._types import FloatArray, IntArray
 from ...algebra import kernels
 
 #: A vector, one number per direction.
-Vector = Sequence[float] | NDArray
+Vector = Sequence[float] | FloatArray
 
 
 class Obstacle(Protocol):
@@ -33,16 +33,16 @@ class Obstacle(Protocol):
     def faces(self) -> tuple[Obstacle, ...]:
         """Parts with which a node may be in contact simultaneously, one row of L each; often ``(self,)``."""
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the points ``x``, shape (p, gdim) [m], at time ``t`` [s]; shape (p,) [m]."""
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit normals to the free side at ``x``, shape (p, gdim): the gradient of the gap."""
 
-    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def velocity(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Velocities of the obstacle's material points at ``x``, shape (p, gdim) [m/s]."""
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Lower and upper corner of a box outside of which the gap is positive, shape (gdim,) each [m]."""
 
 
@@ -55,10 +55,10 @@ class EdgedObstacle(Obstacle, Protocol):
 
     sides: int
 
-    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def side_gaps(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the points from each side, smoothly continued, shape (p, sides) [m]."""
 
-    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+    def side_normals(self, x: FloatArray, side: IntArray, t: float = 0.0) -> FloatArray:
         """Unit normals at ``x`` of the sides ``side``, shape (p,); shape (p, gdim)."""
 
 
@@ -89,35 +89,35 @@ class Shape:
         """Parts with which a node may be in contact simultaneously, one row of L each."""
         return (self,)
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances of the points ``x``, shape (p, gdim) [m]; shape (p,) [m]."""
         raise NotImplementedError
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit normals to the free side at ``x``, shape (p, gdim)."""
         raise NotImplementedError
 
-    def velocity(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def velocity(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Velocities of the material points at ``x``, shape (p, gdim) [m/s]: zero."""
         return np.zeros(x.shape)
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Corners of a box outside of which the gap is positive, shape (gdim,) each [m]; default infinite."""
         return np.full(self.gdim, -math.inf), np.full(self.gdim, math.inf)
 
-    def side_gaps(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def side_gaps(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`EdgedObstacle.side_gaps`; by default the obstacle has a single side."""
         return self.gap(x, t)[:, None]
 
-    def side_normals(self, x: NDArray, side: NDArray, t: float = 0.0) -> NDArray:
+    def side_normals(self, x: FloatArray, side: IntArray, t: float = 0.0) -> FloatArray:
         """See :meth:`EdgedObstacle.side_normals`."""
         return self.normal(x, t)
 
-    def rest(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def rest(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Positions of points at ``x`` relative to the obstacle's reference position, shape (p, gdim) [m]."""
         return x
 
-    def _check(self, x: NDArray) -> None:
+    def _check(self, x: FloatArray) -> None:
         if x.shape[1] != self.gdim:
             raise ValueError(f"the {self._name} has {self.gdim} directions, the body {x.shape[1]}")
 
@@ -146,17 +146,17 @@ class Plane(Shape):
         self.direction = direction / size
         super().__init__(self.point.size)
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances from the plane, shape (p,) [m]."""
         self._check(x)
         return (x - self.point) @ self.direction
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """The normal of the plane, for every point."""
         self._check(x)
         return np.broadcast_to(self.direction, x.shape)
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """The half space behind the plane where it is axis-aligned; otherwise unbounded [m]."""
         low, high = super().bounds()
         axis = np.flatnonzero(self.direction)
@@ -188,29 +188,31 @@ class Sphere(Shape):
         self.thickness = math.inf if inside else 2 * self.radius
         super().__init__(self.center.size)
 
-    def gap(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def gap(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Signed distances from the surface, shape (p,) [m]."""
         self._check(x)
-        return self._sign * (np.linalg.norm(x - self.center, axis=1) - self.radius)
+        gap: FloatArray = self._sign * (np.linalg.norm(x - self.center, axis=1) - self.radius)
+        return gap
 
-    def normal(self, x: NDArray, t: float = 0.0) -> NDArray:
+    def normal(self, x: FloatArray, t: float = 0.0) -> FloatArray:
         """Unit vectors from (inside: towards) the center; the first axis at the center."""
         self._check(x)
         arm = x - self.center
         arm[~arm.any(axis=1), 0] = 1.0
-        return self._sign * arm / np.linalg.norm(arm, axis=1)[:, None]
+        normal: FloatArray = self._sign * arm / np.linalg.norm(arm, axis=1)[:, None]
+        return normal
 
-    def bounds(self, t: float = 0.0) -> tuple[NDArray, NDArray]:
+    def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding cube; inside: unbounded [m]."""
         if self._sign < 0:
             return super().bounds()
         return self.center - self.radius, self.center + self.radius
 
-    def compiled(self) -> Callable[[NDArray, NDArray], float]:
+    def compiled(self) -> Callable[[FloatArray, FloatArray], float]:
         """Gap and normal of one point for compiled loops: ``surface(x, normal)`` returns the gap [m]."""
         center, radius, sign = self.center, self.radius, self._sign
 
-        def surface(x: NDArray, normal: NDArray) -> float:
+        def surface(x: FloatArray, normal: FloatArray) -> float:
             square = 0.0
             for i in range(x.size):
                 normal[i] = x[i] - center[i]
@@ -225,7 +227,7 @@ class Sphere(Shape):
         return kernels.jit(surface)
 
 
-def place(name: str, what: str, value: Any) -> NDArray:
+def place(name: str, what: str, value: Any) -> FloatArray:
     """A point of finite coordinates, shape (gdim,).
 
     Raises:
@@ -237,7 +239,7 @@ def place(name: str, what: str, value: Any) -> NDArray:
     return point
 
 
-def unit(name: str, what: str, value: Any, gdim: int) -> NDArray:
+def unit(name: str, what: str, value: Any, gdim: int) -> FloatArray:
     """A unit vector, shape (gdim,).
 
     Raises:

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
 from numba import types
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...algebra.kernels._numba import add_signals, rows_force
 from ..central_formulas import constrained_position, constrained_time
 from . import _shared as shared
 from ._kernels import drift, few_kicks, inlined, kick_in_place, rows_kick
+
+if TYPE_CHECKING:
+    from ...contact.compiled import Surface
+    from ...systems.compiled import Force
 
 #: Up to so many dofs a loop in place is faster than a call of a vectorised one.
 _FEW = 8
@@ -26,28 +30,28 @@ _FEW = 8
 class State(NamedTuple):
     """Arrays of the integrator, which the loop advances."""
 
-    u: NDArray
-    v: NDArray
-    v_before: NDArray
-    f: NDArray
+    u: FloatArray
+    v: FloatArray
+    v_before: FloatArray
+    f: FloatArray
 
 
 class Model(NamedTuple):
     """The system; the last three are scratch for loads, internal forces and damping."""
 
-    mass: NDArray
-    inverse_mass: NDArray
-    kick: NDArray
-    constant: NDArray
-    stiffness: NDArray
-    start: NDArray
-    column: NDArray
-    blocks: NDArray
+    mass: FloatArray
+    inverse_mass: FloatArray
+    kick: FloatArray
+    constant: FloatArray
+    stiffness: FloatArray
+    start: IntArray
+    column: IntArray
+    blocks: FloatArray
     block: int
-    row_start: NDArray
-    row_column: NDArray
-    row_values: NDArray
-    patterns: NDArray
+    row_start: IntArray
+    row_column: IntArray
+    row_values: FloatArray
+    patterns: FloatArray
     rate: float
     has_loads: bool
     has_damping: bool
@@ -56,19 +60,19 @@ class Model(NamedTuple):
     calls_internal: bool
     calls_damping: bool
     calls_energy: bool
-    load: NDArray
-    part: NDArray
-    damped: NDArray
+    load: FloatArray
+    part: FloatArray
+    damped: FloatArray
 
 
 class Points(NamedTuple):
     """The contact: L by dofs and weights, positions and gaps at u = 0, the diagonal of H where flat."""
 
-    dofs: NDArray
-    weights: NDArray
-    x: NDArray
-    offset: NDArray
-    diagonal: NDArray
+    dofs: IntArray
+    weights: FloatArray
+    x: FloatArray
+    offset: FloatArray
+    diagonal: FloatArray
     at_position: bool
     restitution: float
     tolerance: float
@@ -80,15 +84,15 @@ class Points(NamedTuple):
 class Place(NamedTuple):
     """Scratch for a point on a curved obstacle: where it is, and the normal there."""
 
-    x: NDArray
-    normal: NDArray
+    x: FloatArray
+    normal: FloatArray
 
 
 class Recorded(NamedTuple):
     """Rows that are recorded."""
 
-    dofs: NDArray
-    weights: NDArray
+    dofs: IntArray
+    weights: FloatArray
 
 
 class Columns(NamedTuple):
@@ -105,19 +109,19 @@ class Columns(NamedTuple):
 
 
 @numba.njit(cache=True, error_model="numpy")
-def nothing(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+def nothing(t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
     """A force that is not there."""
     out[:] = 0.0
 
 
 @numba.njit(cache=True, error_model="numpy")
-def no_energy(u: NDArray) -> float:
+def no_energy(u: FloatArray) -> float:
     """The energy of no force."""
     return 0.0
 
 
 @numba.njit(cache=True, error_model="numpy")
-def no_surface(x: NDArray, normal: NDArray) -> float:
+def no_surface(x: FloatArray, normal: FloatArray) -> float:
     """The gap of no obstacle."""
     return 0.0
 
@@ -137,18 +141,15 @@ def _compiled(*arrays: Any) -> Callable[..., None]:
     data = [types.int64, types.int64, types.float64, types.float64, types.boolean, *arrays]
     signature = types.void(*data, force, force, force, energy, surface)
     # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
-    return numba.njit(signature, cache=True, error_model="numpy", fastmath=False, _nrt=False)(_advance)
+    loop: Callable[..., None] = numba.njit(
+        signature, cache=True, error_model="numpy", fastmath=False, _nrt=False
+    )(_advance)
+    return loop
 
 
 @inlined
 def _forces(
-    t: float,
-    s: State,
-    m: Model,
-    amplitudes: NDArray,
-    external: Callable,
-    internal: Callable,
-    damping: Callable,
+    t: float, s: State, m: Model, amplitudes: FloatArray, external: Force, internal: Force, damping: Force
 ) -> None:
     """Loads, internal forces that are not stored as pairs or rows, and damping, with the velocity before."""
     u, v, size = s.u, s.v, s.u.size
@@ -198,10 +199,12 @@ def _free_step(s: State, m: Model) -> None:
 
 
 @inlined
-def _gap(c: Points, k: int, s: State, place: Place, surface: Callable) -> float:
+def _gap(c: Points, k: int, s: State, place: Place, surface: Surface) -> float:
     """Gap of a point at ``u``; where the obstacle is curved its normal goes into L."""
+    gap: float
     if c.flat:
-        return c.offset[k] + shared.row(c.dofs, c.weights, k, s.u)
+        gap = c.offset[k] + shared.row(c.dofs, c.weights, k, s.u)
+        return gap
     for j in range(place.x.size):
         place.x[j] = c.x[k, j] + s.u[c.dofs[k, j]]
     gap = surface(place.x, place.normal)
@@ -211,10 +214,11 @@ def _gap(c: Points, k: int, s: State, place: Place, surface: Callable) -> float:
 
 
 @inlined
-def _delassus(c: Points, k: int, inverse_mass: NDArray) -> float:
+def _delassus(c: Points, k: int, inverse_mass: FloatArray) -> float:
     """Diagonal entry of H, (49)."""
     if c.flat:
-        return c.diagonal[k]
+        entry: float = c.diagonal[k]
+        return entry
     H = 0.0
     for j in range(c.dofs.shape[1]):
         H += c.weights[k, j] * c.weights[k, j] * inverse_mass[c.dofs[k, j]]
@@ -228,7 +232,8 @@ def _constrained_gap(c: Points, k: int, h: float, s: State) -> float:
     for j in range(c.dofs.shape[1]):
         i = c.dofs[k, j]
         free += c.weights[k, j] * constrained_position(s.u[i], s.v[i], s.v_before[i], h, e)
-    return c.offset[k] + free
+    gap: float = c.offset[k] + free
+    return gap
 
 
 @inlined
@@ -236,10 +241,10 @@ def _impulses(
     h: float,
     c: Points,
     s: State,
-    inverse_mass: NDArray,
+    inverse_mass: FloatArray,
     place: Place,
-    surface: Callable,
-    step: NDArray,
+    surface: Surface,
+    step: FloatArray,
     columns: Columns,
 ) -> None:
     """Gaps and normal impulses of all points, from the velocity without contact, into the step's row."""
@@ -254,7 +259,7 @@ def _impulses(
 
 
 @inlined
-def _act(c: Points, inverse_mass: NDArray, step: NDArray, columns: Columns, v: NDArray) -> None:
+def _act(c: Points, inverse_mass: FloatArray, step: FloatArray, columns: Columns, v: FloatArray) -> None:
     """Let the impulses act on ``v``, (47), and find those of friction."""
     for k in range(c.dofs.shape[0]):
         r, at = step[columns.r + k], columns.r_t + k * columns.directions
@@ -267,7 +272,7 @@ def _act(c: Points, inverse_mass: NDArray, step: NDArray, columns: Columns, v: N
 
 
 @inlined
-def _stored_energy(u: NDArray, m: Model, energy: Callable, known: float) -> float:
+def _stored_energy(u: FloatArray, m: Model, energy: Callable[[FloatArray], float], known: float) -> float:
     """Internal energy where not all forces are linear; where nothing tells it, the one known."""
     if m.calls_energy:
         return energy(u)
@@ -280,7 +285,7 @@ def _stored_energy(u: NDArray, m: Model, energy: Callable, known: float) -> floa
 
 
 @inlined
-def _record(recorded: Recorded, s: State, step: NDArray, columns: Columns) -> None:
+def _record(recorded: Recorded, s: State, step: FloatArray, columns: Columns) -> None:
     """Displacements, mean velocities (44b) and half-step velocities of the recorded rows."""
     dofs, weights = recorded
     for k in range(dofs.shape[0]):

@@ -12,8 +12,8 @@ from typing import Any
 
 import numba
 from numba.extending import register_jitable
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from .. import central_formulas
 from ..central_formulas import inertia_terms, kicked, leapfrog, velocity_squares
 
@@ -54,20 +54,20 @@ def reordered(function: Callable[..., Any]) -> Any:
 
 
 @kept
-def drift(u: NDArray, v: NDArray, h: float) -> None:
+def drift(u: FloatArray, v: FloatArray, h: float) -> None:
     """:func:`.leapfrog` in place."""
     for i in range(u.size):
         u[i] = leapfrog(u[i], v[i], h)
 
 
 @kept
-def kick(v_before: NDArray, f: NDArray, w: NDArray, v: NDArray) -> None:
+def kick(v_before: FloatArray, f: FloatArray, w: FloatArray, v: FloatArray) -> None:
     """:func:`.kicked` into ``v``."""
     for i in range(v.size):
         v[i] = kicked(v_before[i], w[i], f[i])
 
 
-def _kick_in_place(v: NDArray, v_before: NDArray, f: NDArray, w: NDArray) -> None:
+def _kick_in_place(v: FloatArray, v_before: FloatArray, f: FloatArray, w: FloatArray) -> None:
     """``v_before = v``, then :func:`.kicked` into ``v``, in one pass."""
     for i in range(v.size):
         v_before[i] = v[i]
@@ -76,15 +76,15 @@ def _kick_in_place(v: NDArray, v_before: NDArray, f: NDArray, w: NDArray) -> Non
 
 @kept
 def rows_kick(
-    start: NDArray,
-    column: NDArray,
-    K: NDArray,
-    load: NDArray,
-    u: NDArray,
-    f: NDArray,
-    v: NDArray,
-    v_before: NDArray,
-    w: NDArray,
+    start: IntArray,
+    column: IntArray,
+    K: FloatArray,
+    load: FloatArray,
+    u: FloatArray,
+    f: FloatArray,
+    v: FloatArray,
+    v_before: FloatArray,
+    w: FloatArray,
 ) -> None:
     """``f = load - K u`` with K in CSR format, then :func:`kick_in_place`, in one pass."""
     for i in range(start.size - 1):
@@ -97,7 +97,7 @@ def rows_kick(
 
 
 def _central_sums(
-    m: NDArray, v_before: NDArray, v: NDArray, f: NDArray, u: NDArray
+    m: FloatArray, v_before: FloatArray, v: FloatArray, f: FloatArray, u: FloatArray
 ) -> tuple[float, float, float, float, float]:
     """Sums for the energies of central differences in one pass; velocities half a step before and after f, u.
 
@@ -116,7 +116,9 @@ def _central_sums(
     return kinetic, complementary, before, after, stored
 
 
-def _power_sums(v_before: NDArray, v: NDArray, u: NDArray, f: NDArray) -> tuple[float, float, float]:
+def _power_sums(
+    v_before: FloatArray, v: FloatArray, u: FloatArray, f: FloatArray
+) -> tuple[float, float, float]:
     """``v_before.f, v.f, u.f``."""
     before = after = stored = 0.0
     for i in range(f.size):
@@ -128,7 +130,7 @@ def _power_sums(v_before: NDArray, v: NDArray, u: NDArray, f: NDArray) -> tuple[
 
 @reordered
 def central_sums_with_load(
-    m: NDArray, v_before: NDArray, v: NDArray, f: NDArray, u: NDArray, load: NDArray
+    m: FloatArray, v_before: FloatArray, v: FloatArray, f: FloatArray, u: FloatArray, load: FloatArray
 ) -> tuple[float, float, float, float, float, float, float, float]:
     """:func:`central_sums`, then :func:`power_sums` of the load, in one pass."""
     mean = jump = before = after = stored = l0 = l1 = l2 = 0.0

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numpy.typing import NDArray
-
+from ..._types import FloatArray, IntArray
 from ...algebra.kernels._numba import copy, pair_product
 from ..central_formulas import internal_part, mean_velocity, newton_impact, work
 from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
@@ -20,7 +19,7 @@ _pairs_1, _pairs_2, _pairs_3 = (pair_product(size) for size in (1, 2, 3))
 
 
 @inlined
-def row(dofs: NDArray, weights: NDArray, k: int, x: NDArray) -> float:
+def row(dofs: IntArray, weights: FloatArray, k: int, x: FloatArray) -> float:
     """``(L x)_k``."""
     total = 0.0
     for j in range(dofs.shape[1]):
@@ -29,7 +28,7 @@ def row(dofs: NDArray, weights: NDArray, k: int, x: NDArray) -> float:
 
 
 @inlined
-def mean_row(dofs: NDArray, weights: NDArray, k: int, v_before: NDArray, v: NDArray) -> float:
+def mean_row(dofs: IntArray, weights: FloatArray, k: int, v_before: FloatArray, v: FloatArray) -> float:
     """``(L v_n)_k`` with the mean velocity (44b)."""
     total = 0.0
     for j in range(dofs.shape[1]):
@@ -40,7 +39,13 @@ def mean_row(dofs: NDArray, weights: NDArray, k: int, v_before: NDArray, v: NDAr
 
 @inlined
 def pairs_force(
-    block: int, start: NDArray, column: NDArray, blocks: NDArray, load: NDArray, u: NDArray, f: NDArray
+    block: int,
+    start: IntArray,
+    column: IntArray,
+    blocks: FloatArray,
+    load: FloatArray,
+    u: FloatArray,
+    f: FloatArray,
 ) -> None:
     """``f = load - K u``, K summed over pairs of nodes with ``block`` dofs each."""
     copy(load, f)
@@ -53,7 +58,7 @@ def pairs_force(
 
 
 @inlined
-def add_damping(rate: float, mass: NDArray, v: NDArray, damped: NDArray) -> None:
+def add_damping(rate: float, mass: FloatArray, v: FloatArray, damped: FloatArray) -> None:
     """``damped = rate M v``."""
     for j in range(v.size):
         damped[j] = rate * mass[j] * v[j]
@@ -69,7 +74,8 @@ def is_closed(gap: float, tolerance: float, touching: bool) -> bool:
 def approach(c: Any, k: int, s: Any) -> float:
     """``L (v* + e v_before)`` of point k, Newton's impact law (8) and (47)."""
     free, e = row(c.dofs, c.weights, k, s.v), c.restitution
-    return newton_impact(free, row(c.dofs, c.weights, k, s.v_before), e) if e > 0.0 else free
+    change: float = newton_impact(free, row(c.dofs, c.weights, k, s.v_before), e) if e > 0.0 else free
+    return change
 
 
 @inlined
@@ -80,7 +86,7 @@ def impulse(b: float, H: float) -> float:
 
 
 @inlined
-def apply_impulse(c: Any, k: int, r: float, inverse_mass: NDArray, v: NDArray) -> None:
+def apply_impulse(c: Any, k: int, r: float, inverse_mass: FloatArray, v: FloatArray) -> None:
     """``v += M^-1 L_k^T r``, (47)."""
     for j in range(c.dofs.shape[1]):
         dof = c.dofs[k, j]
@@ -89,7 +95,7 @@ def apply_impulse(c: Any, k: int, r: float, inverse_mass: NDArray, v: NDArray) -
 
 @inlined
 def apply_friction(
-    c: Any, k: int, limit: float, inverse_mass: NDArray, v: NDArray, r_t: NDArray, at: int
+    c: Any, k: int, limit: float, inverse_mass: FloatArray, v: FloatArray, r_t: FloatArray, at: int
 ) -> None:
     """Coulomb's law of point k: stop the slip as far as ``|r_t| <= limit`` allows.
 
@@ -108,7 +114,7 @@ def apply_friction(
 
 
 @inlined
-def contact_work(c: Any, r: NDArray, r_t: NDArray, directions: int, v: NDArray) -> float:
+def contact_work(c: Any, r: FloatArray, r_t: FloatArray, directions: int, v: FloatArray) -> float:
     """``r.L v + r_t.v`` [J]; ``directions`` is 0 without friction."""
     total = 0.0
     for k in range(c.dofs.shape[0]):
@@ -128,8 +134,8 @@ def energy_terms(
     few: bool,
     before: float,
     after: float,
-    terms: NDArray,
-    powers: NDArray,
+    terms: FloatArray,
+    powers: FloatArray,
 ) -> float:
     """Terms of the balance (84) after a step, but for the internal energy.
 
@@ -165,4 +171,5 @@ def energy_terms(
     terms[5] += work(1.0, powers[3], before)  # (90)
     terms[6] += work(h, powers[2], d0)
     powers[0], powers[1], powers[2], powers[3] = internal_part(l1, d1, a1), l1, d1, after
-    return 0.5 * internal_part(l2, d2, a2)
+    energy: float = 0.5 * internal_part(l2, d2, a2)
+    return energy

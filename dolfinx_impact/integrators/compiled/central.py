@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...algebra.operators import SparseRows
+from ...contact.compiled import Surface
 from .. import energy
 from ..central_differences import CentralDifferences, CompiledParts
 from ..energy import EnergyBalance, Sums
@@ -43,7 +44,7 @@ class Block:
         self._amplitudes = forces.amplitudes
         patterns = np.zeros((0, system.size)) if forces.patterns is None else forces.patterns
         size, (start, column, blocks) = system.size, forces.pairs
-        self._model = loop.Model(  # type: ignore[call-arg]
+        self._model = loop.Model(
             system.mass,
             system.inverse_mass,
             integrator.dt * system.inverse_mass,
@@ -110,7 +111,7 @@ class Block:
             balance.take(Sums(part.energies[steps - 1], powers))
 
 
-def _contact(parts: CompiledParts, loop: Any) -> tuple[Any, Callable | None]:
+def _contact(parts: CompiledParts, loop: Any) -> tuple[Any, Surface | None]:
     """The contact as arrays, and the surface of a curved obstacle."""
     if parts.law is None:
         none = np.zeros((0, 1))

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numpy.typing import NDArray
-
+from ..._types import AnyArray, FloatArray, IntArray
 from ...algebra.kernels._numba import add_signals, copy, rows_force, solve_symmetric, trapezoidal_sums
 from ..central_formulas import mean_velocity
 from ..compiled import _shared as shared
@@ -19,9 +18,9 @@ class Stiffness(NamedTuple):
     """Blocks of -K right of the diagonal, summed over pairs of nodes, or with ``block`` 0 the rows of K."""
 
     block: int
-    start: NDArray
-    column: NDArray
-    values: NDArray
+    start: IntArray
+    column: IntArray
+    values: FloatArray
 
 
 class Side(NamedTuple):
@@ -30,36 +29,36 @@ class Side(NamedTuple):
     Dofs keep their order, here and on the other side, so that sums do not depend on who makes the steps.
     """
 
-    mass: NDArray
-    inverse_mass: NDArray
-    kick: NDArray
-    constant: NDArray
-    patterns: NDArray
+    mass: FloatArray
+    inverse_mass: FloatArray
+    kick: FloatArray
+    constant: FloatArray
+    patterns: FloatArray
     stiffness: Stiffness
     rate: float
     has_loads: bool
-    load: NDArray
-    damped: NDArray
+    load: FloatArray
+    damped: FloatArray
 
 
 class Link(NamedTuple):
     """``H^-1`` in sparse rows, the dofs of the pairs on the side, scratch for defects and old multipliers."""
 
-    start: NDArray
-    column: NDArray
-    values: NDArray
-    at: NDArray
-    defects: NDArray
-    began: NDArray
+    start: IntArray
+    column: IntArray
+    values: FloatArray
+    at: IntArray
+    defects: FloatArray
+    began: FloatArray
 
 
 class Pairs(NamedTuple):
     """The contact at velocity level: L by dofs and weights, gaps at u = 0, the diagonal of L M^-1 L^T."""
 
-    dofs: NDArray
-    weights: NDArray
-    offset: NDArray
-    diagonal: NDArray
+    dofs: IntArray
+    weights: FloatArray
+    offset: FloatArray
+    diagonal: FloatArray
     restitution: float
     tolerance: float
     touching: bool
@@ -68,11 +67,11 @@ class Pairs(NamedTuple):
 class State(NamedTuple):
     """Arrays of the explicit side that the loops advance."""
 
-    u: NDArray
-    v: NDArray
-    v_before: NDArray
-    f: NDArray
-    multipliers: NDArray
+    u: FloatArray
+    v: FloatArray
+    v_before: FloatArray
+    f: FloatArray
+    multipliers: FloatArray
 
 
 class Implicit(NamedTuple):
@@ -81,24 +80,24 @@ class Implicit(NamedTuple):
     Then the state u, v, a, the forces at the last coarse time, and scratch.
     """
 
-    mass: NDArray
-    constant: NDArray
-    patterns: NDArray
+    mass: FloatArray
+    constant: FloatArray
+    patterns: FloatArray
     stiffness: Stiffness
-    factors: tuple[NDArray, ...]
-    at: NDArray
+    factors: tuple[AnyArray, ...]
+    at: IntArray
     rate: float
-    u: NDArray
-    v: NDArray
-    a: NDArray
-    internal: NDArray
-    load: NDArray
-    damped: NDArray
-    b: NDArray
-    before: NDArray
-    load_before: NDArray
-    damped_before: NDArray
-    internal_before: NDArray
+    u: FloatArray
+    v: FloatArray
+    a: FloatArray
+    internal: FloatArray
+    load: FloatArray
+    damped: FloatArray
+    b: FloatArray
+    before: FloatArray
+    load_before: FloatArray
+    damped_before: FloatArray
+    internal_before: FloatArray
 
 
 class Columns(NamedTuple):
@@ -113,7 +112,7 @@ class Columns(NamedTuple):
 
 
 @inlined
-def _force(stiffness: Stiffness, load: NDArray, u: NDArray, f: NDArray) -> None:
+def _force(stiffness: Stiffness, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
     """``f = load - K u``."""
     block, start, column, values = stiffness
     if block == 0:
@@ -138,7 +137,7 @@ def _free_step(side: Side, s: State) -> None:
 
 
 @inlined
-def _glue(part: float, link: Link, s: State, kick: NDArray, old: NDArray, new: NDArray) -> float:
+def _glue(part: float, link: Link, s: State, kick: FloatArray, old: FloatArray, new: FloatArray) -> float:
     """Multipliers ``Lambda = H^-1 r`` that keep both sides together, (71), acting on ``v``.
 
     Args:
@@ -165,7 +164,9 @@ def _glue(part: float, link: Link, s: State, kick: NDArray, old: NDArray, new: N
 
 
 @inlined
-def _contact(c: Pairs, s: State, inverse_mass: NDArray, gap: NDArray, r: NDArray, before: NDArray) -> None:
+def _contact(
+    c: Pairs, s: State, inverse_mass: FloatArray, gap: FloatArray, r: FloatArray, before: FloatArray
+) -> None:
     """Gaps, normal velocities before, and impulses (48) of all points, from the velocity without contact."""
     for k in range(gap.size):
         gap[k], r[k] = c.offset[k] + shared.row(c.dofs, c.weights, k, s.u), 0.0
@@ -185,14 +186,14 @@ def fine_steps(  # type: ignore[no-untyped-def]
     link: Link,
     pairs: Pairs,
     state: State,
-    r: NDArray,
-    gap: NDArray,
-    before: NDArray,
-    old: NDArray,
-    new: NDArray,
-    amplitudes: NDArray,
-    terms: NDArray,
-    powers: NDArray,
+    r: FloatArray,
+    gap: FloatArray,
+    before: FloatArray,
+    old: FloatArray,
+    new: FloatArray,
+    amplitudes: FloatArray,
+    terms: FloatArray,
+    powers: FloatArray,
 ):
     """Make as many fine steps as ``amplitudes`` has rows.
 
@@ -226,7 +227,7 @@ def fine_steps(  # type: ignore[no-untyped-def]
 
 @inlined
 def _free_problem(
-    h: float, beta: float, gamma: float, implicit: Implicit, amplitudes: NDArray, new: NDArray
+    h: float, beta: float, gamma: float, implicit: Implicit, amplitudes: FloatArray, new: FloatArray
 ) -> None:
     """The implicit side without multipliers, (61)-(64); its velocities at the pairs go into ``new``.
 
@@ -250,7 +251,7 @@ def _free_problem(
 
 @inlined
 def _constrained_problem(
-    h: float, beta: float, gamma: float, implicit: Implicit, multipliers: NDArray
+    h: float, beta: float, gamma: float, implicit: Implicit, multipliers: FloatArray
 ) -> None:
     """The implicit side with the multipliers at the end of the coarse step, (54)."""
     s, u, v, a = implicit, implicit.u, implicit.v, implicit.a
@@ -263,7 +264,9 @@ def _constrained_problem(
 
 
 @inlined
-def _implicit_energies(implicit: Implicit, began: NDArray, multipliers: NDArray, terms: NDArray) -> None:
+def _implicit_energies(
+    implicit: Implicit, began: FloatArray, multipliers: FloatArray, terms: FloatArray
+) -> None:
     """Energies of the implicit side after a coarse step, its part of the interface (93) with them.
 
     Args:
@@ -290,7 +293,12 @@ def _implicit_energies(implicit: Implicit, began: NDArray, multipliers: NDArray,
 
 @inlined
 def _record(
-    picked: NDArray, factors: NDArray, state: State, implicit: Implicit, step: NDArray, columns: Columns
+    picked: IntArray,
+    factors: FloatArray,
+    state: State,
+    implicit: Implicit,
+    step: FloatArray,
+    columns: Columns,
 ) -> None:
     """Displacements and velocities of the recorded rows at the coarse time; implicit dofs come last."""
     size = state.u.size
@@ -308,7 +316,7 @@ def _record(
 
 
 @inlined
-def _record_contact(gap: NDArray, r: NDArray, step: NDArray, columns: Columns) -> None:
+def _record_contact(gap: FloatArray, r: FloatArray, step: FloatArray, columns: Columns) -> None:
     """The last gaps of a coarse step, and the sums of its impulses."""
     m, points = r.shape
     for k in range(points):

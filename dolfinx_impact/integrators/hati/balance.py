@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import AnyArray, FloatArray, Forces
 from ...algebra import kernels
 from ...systems.body import Body
 from ..energy import CentralDifferenceBalance, EnergyBalance, Sums
@@ -21,8 +21,9 @@ class ExplicitBalance(CentralDifferenceBalance):
         self._inside = _inside(self.integrator.system)
         super().start()
 
-    def _of(self, x: NDArray) -> NDArray:
-        return x[self._inside]
+    def _of(self, x: FloatArray) -> FloatArray:
+        inside: FloatArray = x[self._inside]
+        return inside
 
     def compiled(self) -> Sums:
         """See :meth:`.CentralDifferenceBalance.compiled`."""
@@ -79,13 +80,13 @@ class HATIBalance(EnergyBalance):
         self._kinetic, self._stored, *_ = self._sums(forces, forces)
         self._sum_up()
 
-    def state(self) -> dict[str, NDArray]:
+    def state(self) -> dict[str, AnyArray]:
         """See :meth:`.EnergyBalance.state`; with forces of the implicit subdomain, for bitwise restarts."""
         sums = {name: np.array(getattr(self, name)) for name in self.state_names}
         fine = {f"fine.{name}": value for name, value in self.fine.state().items()}
         return {**sums, **fine, "coarse_forces": np.stack(self.coarse_forces, axis=1)}
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """See :meth:`.EnergyBalance.resume`."""
         super().resume(state)
         self.fine.resume({k[5:]: value for k, value in state.items() if k.startswith("fine.")})
@@ -106,7 +107,7 @@ class HATIBalance(EnergyBalance):
         self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))  # (93)
         self._before[:] = s.multipliers
 
-    def compiled(self) -> tuple[Sums, NDArray]:
+    def compiled(self) -> tuple[Sums, FloatArray]:
         """Sums of the explicit side and terms of the implicit one, see :meth:`.EnergyBalance.compiled`.
 
         Raises:
@@ -129,7 +130,7 @@ class HATIBalance(EnergyBalance):
         self.fine.take(Sums(np.append(sums.terms[:-1], self.fine.interface), sums.powers))
         self._sum_up()
 
-    def coarse_terms(self) -> NDArray:
+    def coarse_terms(self) -> FloatArray:
         """Terms of the implicit subdomain with its part of the interface work so far, shape (8,) [J]."""
         return np.array(
             [
@@ -144,7 +145,7 @@ class HATIBalance(EnergyBalance):
             ]
         )
 
-    def take_coarse_terms(self, terms: NDArray) -> None:
+    def take_coarse_terms(self, terms: FloatArray) -> None:
         """Set the terms of the implicit subdomain after a block of steps."""
         self._kinetic, _, self._stored, self._internal_work, self._external, _, self._dissipated = map(
             float, terms[:-1]
@@ -164,14 +165,17 @@ class HATIBalance(EnergyBalance):
         self.coarse_forces = after
         self._sum_up()
 
-    def _sums(self, before: tuple, after: tuple) -> tuple[float, float, float, float, float]:
+    def _sums(self, before: Forces, after: Forces) -> tuple[float, float, float, float, float]:
         """Kinetic and stored energy, internal, external and damping work of a coarse step [J]."""
         side, dofs = self._side, self._inside
         m, v, u, u_before = (x[dofs] for x in (side.system.mass, side.v, side.u, self._u))
         first, last = (tuple(f[dofs] for f in forces) for forces in (before, after))
-        return self._loops.trapezoidal_sums(m, v, u, u_before, first, last)
+        sums: tuple[float, float, float, float, float] = self._loops.trapezoidal_sums(
+            m, v, u, u_before, first, last
+        )
+        return sums
 
-    def _read(self) -> tuple[NDArray, NDArray, NDArray]:
+    def _read(self) -> Forces:
         """Internal, external and damping forces of the implicit subdomain at ``t``, shape (owned,) each [N].
 
         External forces include the reactions at dofs with prescribed motion.

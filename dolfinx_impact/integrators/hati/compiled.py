@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray, IntArray
 from ...algebra import kernels
 from ...algebra.kernels import NotCompiled
 from ...algebra.operators import SparseRows
@@ -86,11 +86,12 @@ class FineBlock:
         if balance is not None:
             balance.take_fine_sums(Sums(self.terms, self.powers))
 
-    def times(self, steps: int) -> NDArray:
+    def times(self, steps: int) -> FloatArray:
         """The ends of the next fine steps, shape (steps,) [s]."""
-        return self._fine.t0 + (self._fine.n + 1 + np.arange(steps)) * self._fine.dt
+        times = self._fine.t0 + (self._fine.n + 1 + np.arange(steps)) * self._fine.dt
+        return np.asarray(times, dtype=np.float64)
 
-    def run(self, old: NDArray, new: NDArray, contacts: Any, balance: HATIBalance | None) -> None:
+    def run(self, old: FloatArray, new: FloatArray, contacts: Any, balance: HATIBalance | None) -> None:
         """The fine steps between two coarse times.
 
         Args:
@@ -145,7 +146,7 @@ class HATIBlock:
         self._where = at
         patterns = forces.patterns if forces.patterns is not None else np.zeros((0, body.size))
         order, *factors = implicit.factors
-        self._implicit = loop.Implicit(  # type: ignore[call-arg]
+        self._implicit = loop.Implicit(
             body.mass[at],
             forces.load[at],
             np.ascontiguousarray(patterns[:, at]),
@@ -158,7 +159,7 @@ class HATIBlock:
         self._picked = self._places(rows, place)
         self._factors, self._terms = rows.weights, np.zeros(len(energy.TERMS))
 
-    def _places(self, rows: SparseRows, place: NDArray) -> NDArray:
+    def _places(self, rows: SparseRows, place: IntArray) -> IntArray:
         """Recorded dofs as the loop counts them: the explicit side's, then the implicit one's."""
         fine, coarse = self._integrator.system.fine, self._integrator.system.coarse
         explicit = np.zeros(fine.size, dtype=np.int64)
@@ -226,7 +227,7 @@ class HATIBlock:
         s.take_contacts(*(part.fine[name][steps - 1] for name in ("r", "gap", "before")))
 
 
-def _own_dofs(body: Body) -> tuple[NDArray, NDArray]:
+def _own_dofs(body: Body) -> tuple[IntArray, IntArray]:
     """The dofs of a subdomain, ascending, and the place of each of the mesh's dofs among them."""
     dofs = np.flatnonzero(body.active)
     place = np.zeros(body.size, dtype=np.uint32)
@@ -234,7 +235,7 @@ def _own_dofs(body: Body) -> tuple[NDArray, NDArray]:
     return dofs, place
 
 
-def _stiffness(forces: Compiled, loop: Any, dofs: NDArray, place: NDArray) -> Any:
+def _stiffness(forces: Compiled, loop: Any, dofs: IntArray, place: IntArray) -> Any:
     """The stored stiffness over ``dofs`` alone; outside of them it has no entries."""
     block = forces.block
     rows, (start, column, values) = dofs, forces.pairs if block else forces.csr
@@ -246,11 +247,11 @@ def _stiffness(forces: Compiled, loop: Any, dofs: NDArray, place: NDArray) -> An
     return loop.Stiffness(block, begin, place[column], values)
 
 
-def _signals(amplitudes: Any, t: NDArray) -> NDArray:
+def _signals(amplitudes: Any, t: FloatArray) -> FloatArray:
     return np.zeros((t.size, 0)) if amplitudes is None else np.ascontiguousarray(amplitudes(t))
 
 
-def _contact(parts: CompiledParts, loop: Any, place: NDArray) -> Any:
+def _contact(parts: CompiledParts, loop: Any, place: IntArray) -> Any:
     if parts.law is None:
         none = np.zeros((0, 1))
         return loop.Pairs(none.astype(np.uint32), none, none[:, 0], none[:, 0], 0.0, 0.0, True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..._types import FloatArray
 from ...algebra import kernels
 from ...systems.system import System
 from ..central_differences import CentralDifferences, CompiledParts
@@ -45,7 +45,7 @@ class GluedExplicit(CentralDifferences):
         """See :meth:`.Integrator.state_places`."""
         return {**super().state_places(), "multipliers": "pairs"}
 
-    def glue(self, implicit: NDArray) -> None:
+    def glue(self, implicit: FloatArray) -> None:
         """Compute H from its implicit part ``H_I``, shape (total, total) [m/s/N]. Collective."""
         explicit = 0.5 * self.interface.gather(self._kick[self._at])  # (72)
         self.operator = Glue(self.interface, np.diag(explicit) + implicit)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import parallel
+from ..._types import AnyArray, FloatArray
 from ...algebra import kernels
 from ...systems.body import Body
 from ...systems.compiled import Compiled, compiled_forces
@@ -28,7 +28,7 @@ class CompiledImplicit:
     """
 
     forces: Compiled
-    factors: tuple
+    factors: tuple[AnyArray, ...]
 
 
 class Implicit:
@@ -61,9 +61,9 @@ class Implicit:
         )
         compliance = GAMMA * dt * interface.compliance(self.solver, system.size)  # (73)
         self.compliance, self._interface = compliance, interface
-        self._reach: NDArray = np.zeros(system.prescribed.dofs.size)
+        self._reach: FloatArray = np.zeros(system.prescribed.dofs.size)
 
-    def start(self, u: NDArray, v: NDArray, t: float) -> None:
+    def start(self, u: FloatArray, v: FloatArray, t: float) -> None:
         """Set the state with zero velocity of fixed dofs and the displacement of prescribed motions."""
         system, moved = self.system, self.system.prescribed
         self.u[:], self.v[:] = u, v
@@ -73,7 +73,7 @@ class Implicit:
         if moved.any:
             self.u[moved.dofs] = moved(t)
 
-    def accelerate(self, t: float, multipliers: NDArray) -> NDArray:
+    def accelerate(self, t: float, multipliers: FloatArray) -> FloatArray:
         """Initial accelerations, and the free velocity ``v + H_I Lambda`` at the interface. Collective.
 
         At dofs with prescribed motion the acceleration is that constant one which leads to the displacement
@@ -97,7 +97,7 @@ class Implicit:
         rows = self.compliance[self._interface.mine]
         return self.v[g] + rows @ self._interface.gather(multipliers)
 
-    def free_velocity(self, t: float) -> NDArray:
+    def free_velocity(self, t: float) -> FloatArray:
         """Solve the free problem of the step that ends at ``t``. Collective.
 
         Returns:
@@ -115,7 +115,7 @@ class Implicit:
         g = self._at
         return self.v[g] + GAMMA * h * self.a[g]  # (61a)
 
-    def finish(self, multipliers: NDArray) -> None:
+    def finish(self, multipliers: FloatArray) -> None:
         """Solve the constrained problem (54) with the last multipliers and update the state. Collective."""
         h, moved = self.dt, self.system.prescribed
         self.f[self._at] -= multipliers
@@ -136,16 +136,16 @@ class Implicit:
             raise kernels.NotCompiled(f"{type(self).__name__} makes its steps one by one")
         return CompiledImplicit(forces, kernels.ask(self.solver, "is no solver of compiled loops"))
 
-    def state(self) -> dict[str, NDArray]:
+    def state(self) -> dict[str, AnyArray]:
         """Copies of all variables that the next step depends on."""
         return {name: getattr(self, name).copy() for name in self.state_names}
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, after :meth:`check_state`."""
         for name in self.state_names:
             getattr(self, name)[:] = state[name]
 
-    def check_state(self, state: Mapping[str, NDArray]) -> None:
+    def check_state(self, state: Mapping[str, AnyArray]) -> None:
         """Raise a ValueError on all ranks unless names and shapes of ``state`` fit. Collective."""
         fits = all(name in state and state[name].shape == self.u.shape for name in self.state_names)
         error = None if fits else ValueError("this is no state of the implicit subdomain")

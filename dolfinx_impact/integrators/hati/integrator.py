@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import arguments, parallel
+from ..._types import AnyArray, FloatArray
 from ...algebra import kernels
 from ...algebra.operators import SparseRows
 from ...contact.contact_set import Contacts, as_contact
@@ -109,7 +109,7 @@ class HATI(Integrator):
     step_limit = "fine step <= 2 / omega_max of the explicit subdomain"
     contact_level = "velocity"
     divided = True
-    options = {"ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"), **TOUCHING}
+    options = {"ratio": Option(10, "-", "fine steps in a coarse one", interval="[1, inf)"), **TOUCHING}
     state_names = ("free_velocity", "r", "r_t")
     system: Divided
 
@@ -155,12 +155,12 @@ class HATI(Integrator):
         self._block: FineBlock | None = None
 
     @property
-    def multipliers(self) -> NDArray:
+    def multipliers(self) -> FloatArray:
         """Multipliers Lambda at ``t``, shape (q of this rank,) [N]; -Lambda acts on the implicit copy."""
         return self.fine.multipliers
 
     @property
-    def v_mean(self) -> NDArray:
+    def v_mean(self) -> FloatArray:
         """Velocities at ``t`` of both subdomains, shape (size,) [m/s]."""
         return self.v
 
@@ -169,7 +169,7 @@ class HATI(Integrator):
         g = self.interface.dofs
         return max(0.0, parallel.largest(self.system.comm, np.abs(self.fine.v_mean[g] - self.coarse.v[g])))
 
-    def gap(self) -> NDArray:
+    def gap(self) -> FloatArray:
         """Gap at ``u``, shape (points of this rank,) [m]."""
         return self.fine.gap()
 
@@ -214,7 +214,7 @@ class HATI(Integrator):
         self.r[:] = np.add.accumulate(self.contacts.r)[-1]  # sequential, as in the compiled loop
         self._collect()
 
-    def _fine_steps(self, new: NDArray) -> None:
+    def _fine_steps(self, new: FloatArray) -> None:
         """Advance the explicit subdomain from ``t - DT`` to ``t``, in a compiled loop where possible."""
         block = self._compiled_block()
         if block is not None:
@@ -240,14 +240,14 @@ class HATI(Integrator):
                 self.compiled = False
         return self._block if self.compiled is not False else None
 
-    def take_contacts(self, r: NDArray, gap: NDArray, before: NDArray) -> None:
+    def take_contacts(self, r: FloatArray, gap: FloatArray, before: FloatArray) -> None:
         """Set the contact records of the fine steps of the last step, computed by a compiled loop."""
         self.contacts.r[:], self.contacts.gap[:], self.contacts.before[:] = r, gap, before
         self.fine.r[:], self.r[:] = r[-1], np.add.accumulate(r)[-1]
         self._collect()
 
     @property
-    def fine_records(self) -> dict[str, NDArray]:
+    def fine_records(self) -> dict[str, FloatArray]:
         """Records of the fine steps of a step, see :class:`FineContact`, shape (m, p) each."""
         return {"r": self.contacts.r, "gap": self.contacts.gap, "before": self.contacts.before}
 
@@ -255,7 +255,7 @@ class HATI(Integrator):
         self.system.join(self.fine.u, self.coarse.u, self.u)
         self.system.join(self.fine.v_mean, self.coarse.v, self.v)
 
-    def _read_field(self, name: str, value: Initial) -> NDArray:
+    def _read_field(self, name: str, value: Initial) -> FloatArray:
         """Values of the dofs of both subdomains, or a field of the undivided body for both copies."""
         sizes = (self.system.owned, self.system.size)
         if not callable(value) and arguments.floats(value).size in sizes:
@@ -265,7 +265,7 @@ class HATI(Integrator):
         self.system.join(initial_field(fine, name, value), initial_field(coarse, name, value), out)
         return out
 
-    def state(self) -> dict[str, NDArray]:
+    def state(self) -> dict[str, AnyArray]:
         """Copies of all variables that the next step depends on, including the last free velocity."""
         arrays = super().state()
         for name, side in (("fine", self.fine), ("coarse", self.coarse)):
@@ -278,7 +278,7 @@ class HATI(Integrator):
         places |= {f"fine.{name}": place for name, place in self.fine.state_places().items()}
         return places | {f"coarse.{name}": "dofs" for name in self.coarse.state_names}
 
-    def resume(self, state: Mapping[str, NDArray]) -> None:
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
         """See :meth:`.Integrator.resume`."""
         sides = {}
         both: dict[str, GluedExplicit | Implicit] = {"fine": self.fine, "coarse": self.coarse}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ... import parallel
+from ..._types import FloatArray
 from ...algebra import kernels
 from ...algebra.operators import sparse_rows
 from ...contact.base import Contact
@@ -72,11 +72,11 @@ class Interface:
             )
         parallel.agree(self.comm, error)
 
-    def gather(self, x: NDArray) -> NDArray:
+    def gather(self, x: FloatArray) -> FloatArray:
         """Values at the interface dofs of all ranks, shape (total,), replicated. Collective."""
         return parallel.gather_rows(self.comm, x)
 
-    def compliance(self, solver: Any, size: int) -> NDArray:
+    def compliance(self, solver: Any, size: int) -> FloatArray:
         """``L_I A^-1 L_I^T``, shape (total, total), by one block solve. Collective."""
         columns = np.zeros((size, self.total))
         columns[self.dofs, np.arange(self.mine.start, self.mine.stop)] = 1.0
@@ -99,7 +99,7 @@ class Glue:
         rows: Its rows at the interface dofs of this rank in CSR format (starts, columns, values).
     """
 
-    def __init__(self, interface: Interface, H: NDArray) -> None:
+    def __init__(self, interface: Interface, H: FloatArray) -> None:
         self.interface = interface
         inverse = linalg.inv(H)
         inverse = (inverse + inverse.T) / 2
@@ -108,7 +108,7 @@ class Glue:
         self.rows = sparse_rows(self.inverse[interface.mine])
         self._loops, self._out = kernels.load(), np.zeros(interface.dofs.size)
 
-    def multipliers(self, defects: NDArray) -> NDArray:
+    def multipliers(self, defects: FloatArray) -> FloatArray:
         """Multipliers ``Lambda = H^-1 defects`` of (71), shape (q of this rank,) [N]. Collective.
 
         Args:

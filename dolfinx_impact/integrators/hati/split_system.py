@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import _deprecated
+from ..._types import AnyArray, FloatArray, Int64Array, IntArray
 from ...algebra.operators import SparseRows
 from ...systems.body import Body
 from ...systems.loads import Motion
@@ -36,27 +36,29 @@ class Divided(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
     def __repr__(self) -> str:
         return f"explicit {self.fine!r}; implicit {self.coarse!r}"
 
-    def join(self, of_fine: NDArray, of_coarse: NDArray, out: NDArray) -> None:
+    def join(self, of_fine: AnyArray, of_coarse: AnyArray, out: AnyArray) -> None:
         """Combine arrays over the local dofs of both subdomains into ``out``, shape (size,)."""
         f, c = self.fine.owned, self.coarse.owned
         ghosts = self.owned + self.fine.size - f
         out[:f], out[f : f + c] = of_fine[:f], of_coarse[:c]
         out[self.owned : ghosts], out[ghosts:] = of_fine[f:], of_coarse[c:]
 
-    def split(self, x: NDArray) -> tuple[NDArray, NDArray]:
+    def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Arrays of ``fine`` and ``coarse``, owned dofs then ghosts, from an array of shape (size,)."""
         f, ghosts = self.fine.owned, self.owned + self.fine.size - self.fine.owned
         fine = np.concatenate([x[:f], x[self.owned : ghosts]])
         return fine, np.concatenate([x[f : self.owned], x[ghosts:]])
 
-    def coarse_dofs(self, dofs: NDArray) -> NDArray:
+    def coarse_dofs(self, dofs: IntArray) -> IntArray:
         """Numbers in this system of local dofs of ``coarse``."""
         ghost = dofs >= self.coarse.owned
-        return dofs + np.where(ghost, self.fine.size, self.fine.owned)
+        places: IntArray = dofs + np.where(ghost, self.fine.size, self.fine.owned)
+        return places
 
-    def fine_dofs(self, dofs: NDArray) -> NDArray:
+    def fine_dofs(self, dofs: IntArray) -> IntArray:
         """Numbers in this system of local dofs of ``fine``."""
-        return dofs + np.where(dofs >= self.fine.owned, self.coarse.owned, 0)
+        places: IntArray = dofs + np.where(dofs >= self.fine.owned, self.coarse.owned, 0)
+        return places
 
     def rows(self) -> SparseRows:
         """Rows of the displacements of both subdomains."""
@@ -69,7 +71,7 @@ class Divided(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
             [*fine.labels, *coarse.labels],
         )
 
-    def global_dofs(self) -> NDArray:
+    def global_dofs(self) -> Int64Array:
         """Unique global numbers of the dofs, those of ``coarse`` after all of ``fine``, shape (size,)."""
         fine, coarse = self.fine.global_dofs(), self.coarse.global_dofs()
         out = np.zeros(self.size, dtype=np.int64)
@@ -80,31 +82,31 @@ class Divided(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         """Critical time step of the explicit subdomain [s]. Collective."""
         return self.fine.critical_time_step()
 
-    def external(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def external(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Loads of both subdomains, shape (size,) [N]."""
         self._both("external", t, u, v, out)
 
-    def force(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Forces of both subdomains without interface forces, shape (size,) [N]. Collective."""
         self._both("force", t, u, v, out)
 
-    def damping(self, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Damping forces of both subdomains, shape (size,) [N]."""
         self._both("damping", t, u, v, out)
 
-    def _both(self, name: str, t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
+    def _both(self, name: str, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         of_fine, of_coarse = np.zeros(self.fine.size), np.zeros(self.coarse.size)
         (u_E, u_I), (v_E, v_I) = self.split(u), self.split(v)
         getattr(self.fine, name)(t, u_E, v_E, of_fine)
         getattr(self.coarse, name)(t, u_I, v_I, of_coarse)
         self.join(of_fine, of_coarse, out)
 
-    def stored_energy(self, u: NDArray) -> float:
+    def stored_energy(self, u: FloatArray) -> float:
         """This rank's contribution to the elastic energy of both subdomains [J]. Collective."""
         u_fine, u_coarse = self.split(u)
         return self.fine.stored_energy(u_fine) + self.coarse.stored_energy(u_coarse)
 
-    def mass_product(self, v: NDArray, mass: str, out: NDArray) -> None:
+    def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """``M v`` with the lumped masses, shape (size,)."""
         out[: self.owned] = self.mass * v[: self.owned]
 

@@ -14,8 +14,6 @@ from dolfinx_impact.benchmark.cases.discrete_arch import measures as arch_runs
 from dolfinx_impact.integrators import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
-pytestmark = pytest.mark.serial
-
 
 class Silent(VelocityLevel):
     """No contact at all."""
@@ -197,7 +195,7 @@ def test_every_claim_has_a_scheme_that_turns_it():
     assert {claim.case for claim in arch.CLAIMS} == {arch_runs.CASE}
 
 
-@pytest.mark.parametrize("claim", arch.CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", flips.tiers(arch.CLAIMS))
 def test_claims(claim, runs):
     claim = dataclasses.replace(claim, judge=functools.partial(claim.judge, **SHORTER.get(claim.id, {})))
     finding = flips.check(claim, runs, BROKEN[claim.id])

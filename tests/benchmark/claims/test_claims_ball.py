@@ -6,7 +6,7 @@ import functools
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from support.flips import check
+from support import flips
 
 from dolfinx_impact import AcaryBonnefon, Integrator
 from dolfinx_impact.benchmark.cases.bouncing_ball import claims as ball
@@ -16,7 +16,6 @@ from dolfinx_impact.benchmark.claim import ACARY, CSMA, DI_STASIO
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
-pytestmark = pytest.mark.serial
 CLAIMS = {claim.id: claim for claim in ball.CLAIMS}
 
 
@@ -218,12 +217,12 @@ def test_every_claim_has_its_own_name_and_a_scheme_that_turns_it():
     assert set(papers) == set(least) and all(papers.count(paper) >= n for paper, n in least.items())
 
 
-@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("name", flips.tiers(CLAIMS))
 def test_claim(name, runs):
     """The verdict is the known one, and turns with a scheme that lacks (or has) the property."""
     claim = CLAIMS[name]
     shorter = dataclasses.replace(claim, judge=functools.partial(claim.judge, **SHORT.get(name, {})))
-    finding = check(shorter, runs, BROKEN[name])
+    finding = flips.check(shorter, runs, BROKEN[name])
     assert finding.reproduced is (name not in NOT_REPRODUCED), finding
 
 

@@ -15,8 +15,6 @@ from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.newmark import Newmark
 from dolfinx_impact.integrators.theta_method import ThetaMethod
 
-pytestmark = pytest.mark.serial
-
 
 class StronglyDamped(TchamwaWielgosz):
     """Hardly anything of high frequency is left."""
@@ -236,7 +234,7 @@ def test_every_claim_has_a_scheme_that_lacks_the_property():
     assert {claim.id for claim in bar.CLAIMS} == set(BROKEN)
 
 
-@pytest.mark.parametrize("claim", bar.CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", flips.tiers(bar.CLAIMS))
 def test_verdict_turns(claim, runs):
     finding = flips.check(claim, runs, BROKEN[claim.id])
     turned = claim.decide(runs.instead(BROKEN[claim.id]))

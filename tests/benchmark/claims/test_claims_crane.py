@@ -48,7 +48,6 @@ from dolfinx_impact.integrators import find_scheme
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
-pytestmark = pytest.mark.serial
 pytest.importorskip("gmsh")
 
 
@@ -320,7 +319,7 @@ def test_every_claim_has_a_scheme_that_lacks_the_property(claims):
     assert set(IDS) == set(BROKEN) | UNDECIDED and not UNDECIDED & set(BROKEN)
 
 
-@pytest.mark.parametrize("name", [name for name in IDS if name not in UNDECIDED])
+@pytest.mark.parametrize("name", flips.tiers([name for name in IDS if name not in UNDECIDED]))
 def test_verdict_turns(name, claims, runs):
     claim = claims[name]
     finding = flips.check(claim, runs, BROKEN[name])

@@ -31,8 +31,6 @@ from dolfinx_impact.benchmark.runs import Runs
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
-pytestmark = pytest.mark.serial
-
 
 class Smaller(Runs):
     """Makes runs of fewer elements and steps, for which the same answers are known.
@@ -193,7 +191,7 @@ def test_every_known_answer_has_a_row_for_each_scheme():
     assert {id.removesuffix(f"-{MJ}") for id in ids if id.endswith(MJ)} == answers - alone
 
 
-@pytest.mark.parametrize("claim", known.CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", flips.tiers(known.CLAIMS))
 def test_verdict_turns(claim, runs):
     broken = wrong(claim)
     finding = flips.check(claim, runs, broken)

@@ -11,7 +11,6 @@ from dolfinx_impact.benchmark.cases.van_der_pol import measures as oscillator_ru
 from dolfinx_impact.benchmark.convergence import norm35, order
 from dolfinx_impact.integrators import Integrator
 
-pytestmark = pytest.mark.serial
 QUICK = oscillator_runs.Extent(
     short=10.0, h=2e-2, every=1, lossy=2e-2, span=5.0, steps=(8e-3, 4e-3, 2e-3), starts=5
 )
@@ -131,7 +130,7 @@ def test_every_claim_is_tested():
     assert len(oscillator.CLAIMS) == len(CLAIMS)
 
 
-@pytest.mark.parametrize("id", CLAIMS)
+@pytest.mark.parametrize("id", flips.tiers(CLAIMS))
 def test_verdict(runs, id):
     finding = flips.check(CLAIMS[id], runs, BROKEN[id])
     assert finding.reproduced is (id not in NOT_REPRODUCED), finding

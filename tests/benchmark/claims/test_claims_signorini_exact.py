@@ -14,8 +14,6 @@ from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.newmark import Newmark
 from dolfinx_impact.integrators.penalty import ExplicitPenalty
 
-pytestmark = pytest.mark.serial
-
 
 class OnlyNewmark(Newmark):
     """Newmark with exact contact and constants of its own."""
@@ -164,7 +162,7 @@ def test_every_claim_has_a_scheme_that_lacks_the_property():
     assert {short(claim) for claim in CLAIMS} == set(BROKEN)
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=short)
+@pytest.mark.parametrize("claim", flips.tiers(CLAIMS))
 def test_verdict_turns(claim, runs):
     broken = BROKEN[short(claim)]
     finding = flips.check(claim, runs, broken)

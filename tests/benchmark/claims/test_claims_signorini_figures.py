@@ -10,8 +10,6 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 from matplotlib.figure import Figure  # noqa: E402
 
-pytestmark = pytest.mark.serial
-
 FIGURES = {figure.id: figure for figure in signorini.FIGURES}
 NUMBERS = (2, 4, *range(6, 30))
 #: What stands left and right, of figures that show exact solutions or the usual two quantities.

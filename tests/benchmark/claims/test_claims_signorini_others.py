@@ -8,8 +8,6 @@ from dolfinx_impact.benchmark.cases.signorini import claims_others as others
 from dolfinx_impact.benchmark.cases.signorini import phases
 from dolfinx_impact.integrators.doyen2011 import DEP71
 
-pytestmark = pytest.mark.serial
-
 
 @pytest.fixture(autouse=True)
 def fewer_phases(monkeypatch):
@@ -139,7 +137,7 @@ def test_every_claim_has_a_scheme_that_lacks_the_property():
     assert all(claim.paper == others.DOYEN for claim in others.CLAIMS)
 
 
-@pytest.mark.parametrize("claim", others.CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", flips.tiers(others.CLAIMS))
 def test_verdict_turns(claim, runs):
     name = claim.id.removeprefix("doyen-")
     finding = flips.check(claim, runs, BROKEN[name])

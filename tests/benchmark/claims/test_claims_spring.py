@@ -13,8 +13,6 @@ from dolfinx_impact.benchmark.cases.rotating_spring import measures as spring_ru
 from dolfinx_impact.integrators import CentralDifferences, ThetaMethod
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
-pytestmark = pytest.mark.serial
-
 
 class Silent(VelocityLevel):
     """No contact at all."""
@@ -232,7 +230,7 @@ def test_every_claim_has_a_scheme_that_turns_it():
     assert {claim.case for claim in spring.CLAIMS} == {spring_runs.CASE}
 
 
-@pytest.mark.parametrize("claim", spring.CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", flips.tiers(spring.CLAIMS))
 def test_claims(claim, runs):
     finding = flips.check(shortened(claim), runs, BROKEN[claim.id])
     assert finding.reproduced is (claim.id not in NOT_REPRODUCED), finding

@@ -22,8 +22,6 @@ from dolfinx_impact.benchmark.cases.two_bars.measures import (
 from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
-pytestmark = pytest.mark.serial
-
 
 class Central(CentralDifferences):
     """CD-Lagrange, to be changed."""
@@ -207,7 +205,7 @@ def test_every_claim_has_a_scheme_that_lacks_the_property():
     assert {claim.id for claim in two_bars.CLAIMS} == set(BROKEN)
 
 
-@pytest.mark.parametrize("claim", two_bars.CLAIMS, ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", flips.tiers(two_bars.CLAIMS))
 def test_verdict_turns(claim, runs):
     finding = flips.check(claim, runs, BROKEN[claim.id])
     turned = claim.decide(runs.instead(BROKEN[claim.id]))

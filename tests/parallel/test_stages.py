@@ -1,0 +1,37 @@
+"""The stages on several ranks: a failure on any rank is one of the stage, and is shown."""
+
+import pytest
+from support import stages
+
+PROGRAM = """
+import pytest
+from mpi4py import MPI
+
+@pytest.mark.mpi
+def test_on_all_ranks():
+    assert MPI.COMM_WORLD.allreduce(1) == 2
+
+@pytest.mark.mpi
+def test_of_one_rank():
+    assert MPI.COMM_WORLD.rank == 0, "only the other rank knows"
+
+def test_without_a_mark():
+    raise AssertionError("one rank only")
+"""
+
+
+# The names of the parameters are in the path of the program, where -k would find them.
+@pytest.mark.parametrize(
+    "chosen, passed",
+    [("on_all", 1), ("of_one or on_all", 2), ("nothing", 0)],
+    ids=["passes", "fails", "empty"],
+)
+def test_a_stage(chosen, passed, tmp_path, monkeypatch, capfd):
+    program = tmp_path / "test_program.py"
+    program.write_text(PROGRAM)
+    monkeypatch.setattr(stages, "marked_files", lambda: [str(program)])
+    fine, count = stages.run_on(2, ["-q", "-k", chosen, "-c", "/dev/null", "-p", "conftest"], tmp_path)
+    said = capfd.readouterr().out
+    assert count == passed  # of rank 0
+    assert fine is ("of_one" not in chosen)
+    assert ("only the other rank knows" in said) == ("of_one" in chosen)

@@ -1,0 +1,107 @@
+"""Stages of a run of the whole suite: the tests on one rank, then those marked ``mpi`` on two and on three.
+
+On several ranks every rank runs this module as a program: rank 0 prints, the others write to files that
+are shown where the stage fails.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from .paths import ROOT, TESTS
+from .processes import environment
+
+RANKS = (2, 3)
+#: Folder of what tests on one rank leave for the same tests on several (see the fixture ``as_on_one_rank``).
+KEPT = "DOLFINX_IMPACT_TESTS_ON_ONE_RANK"
+
+
+class Counts:
+    """Counts outcomes, also those that processes of pytest-xdist report, and the tests marked ``mpi``."""
+
+    def __init__(self):
+        self.passed = self.failed = self.marked = 0
+
+    def pytest_runtest_logreport(self, report):
+        self.passed += report.when == "call" and report.passed
+        self.failed += report.failed
+        self.marked += "mpi" in report.keywords
+
+
+@contextlib.contextmanager
+def kept_results():
+    """A folder for results of one rank, for this process and those that it starts."""
+    with tempfile.TemporaryDirectory(prefix="tests_on_one_rank_") as folder:
+        os.environ[KEPT] = folder
+        try:
+            yield Path(folder)
+        finally:
+            del os.environ[KEPT]
+
+
+def marked_files():
+    """The files that have tests marked ``mpi``: several ranks need not import the others."""
+    return [str(file) for file in sorted(TESTS.rglob("test_*.py")) if "mark.mpi" in file.read_text()]
+
+
+def run_on(ranks, options, folder):
+    """The marked tests on so many ranks.
+
+    Returns:
+        Whether they passed, and how many did.
+    """
+    logs = folder / f"logs-{ranks}"
+    logs.mkdir()
+    program = [sys.executable, "-m", "support.stages", str(logs), *options, *marked_files()]
+    # Only the thread method ends a rank that waits inside MPI; it ends the whole job with it.
+    program += ["-p", "no:cacheprovider", "-p", "no:xdist", "--timeout-method", "thread"]
+    print(f"\n{f' {ranks} ranks ':=^80}", flush=True)
+    done = subprocess.run(["mpirun", "-n", str(ranks), *program], cwd=ROOT, env=environment(), check=False)
+    counts = logs / "counts.json"
+    passed = json.loads(counts.read_text())["passed"] if counts.exists() else 0
+    if done.returncode:
+        for log in sorted(logs.glob("rank-*.log")):
+            print(f"{f' {log.stem} ':-^80}\n{log.read_text()[-8000:]}", flush=True)
+    return done.returncode == 0, passed
+
+
+def run_on_several_ranks(fine, counts, options, folder, begun):
+    """The stages after the tests on one rank; the last line says whether all passed.
+
+    Returns:
+        Whether the stages on several ranks passed.
+    """
+    found = {"1 rank": (fine, counts.passed)}
+    for ranks in RANKS if counts.marked else ():
+        found[f"{ranks} ranks"] = run_on(ranks, options, folder)
+    failed = [name for name, (fine, _) in found.items() if not fine]
+    said = ", ".join(f"{passed} on {name}" for name, (_, passed) in found.items())
+    word = f"failed on {' and '.join(failed)}" if failed else "passed"
+    print(f"\n{f' {word}: {said}, in {time.monotonic() - begun:.0f} s ':=^80}", flush=True)
+    return not failed
+
+
+def main(logs, arguments):
+    """One rank of a stage; its exit status."""
+    from mpi4py import MPI
+
+    if MPI.COMM_WORLD.rank:
+        log = os.open(Path(logs) / f"rank-{MPI.COMM_WORLD.rank}.log", os.O_WRONLY | os.O_CREAT)
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+    counts = Counts()
+    status = pytest.main(arguments, plugins=[counts])
+    if MPI.COMM_WORLD.rank == 0:
+        (Path(logs) / "counts.json").write_text(json.dumps(vars(counts)))
+    return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
