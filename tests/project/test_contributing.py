@@ -12,7 +12,7 @@ SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", TEXT, re.S | re.M))
 PROGRAMS = {title: re.findall(r"```python\n(.*?)```", text, re.S) for title, text in SECTIONS.items()}
 EXAMPLES = {title: programs for title, programs in PROGRAMS.items() if programs}
 #: Runs of claims are kept in files of one process.
-SERIAL = pytest.mark.serial
+CASES = [pytest.param(title, marks=pytest.mark.one_rank if title == "A claim" else ()) for title in EXAMPLES]
 
 
 def run_example(title):
@@ -27,9 +27,8 @@ def test_there_is_an_example_of_each_kind():
     assert set(EXAMPLES) == {"A scheme", "An obstacle", "A law", "A case", "A claim"}
 
 
-@pytest.mark.parametrize(
-    "title", [pytest.param(title, marks=SERIAL if title == "A claim" else ()) for title in EXAMPLES]
-)
+@pytest.mark.mpi
+@pytest.mark.parametrize("title", CASES)
 def test_example_passes_its_tests(title, request):
     names = run_example(title)
     tests = [name for name in names if name.startswith("test_")]

@@ -27,6 +27,7 @@ def test_ball_is_that_of_the_readme():
     assert f"```python\n{program}```" in (ROOT / "README.md").read_text()
 
 
+@pytest.mark.mpi
 def test_block():
     """The box acts on it by normal impulses, friction and torque, which are consistent."""
     names = run_program("bodies")
@@ -46,6 +47,7 @@ def test_obstacles():
     assert gaps["lift"] == pytest.approx(0.5 - 0.2, rel=1e-14)
 
 
+@pytest.mark.mpi
 def test_resumed_run(shared_path, monkeypatch):
     """The history of a resumed run is that of an uninterrupted one."""
     monkeypatch.chdir(shared_path)
@@ -56,6 +58,7 @@ def test_resumed_run(shared_path, monkeypatch):
     assert all(np.array_equal(whole[name], again[name]) for name in whole)
 
 
+@pytest.mark.mpi
 def test_split_bar():
     names = run_program("subdomains")
     run, scheme = names["run"], names["scheme"]
@@ -66,6 +69,7 @@ def test_split_bar():
     assert run["r"].sum() == pytest.approx(2 * momentum, rel=0.02)
 
 
+@pytest.mark.mpi
 def test_plots(shared_path, monkeypatch):
     monkeypatch.chdir(shared_path)
     run_program("plots")
