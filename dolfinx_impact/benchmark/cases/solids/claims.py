@@ -224,7 +224,7 @@ _FLOWN = (
 CLAIMS = table("", "", [
     *(solid(HERTZ, name.replace("_", "-") + part, JOHNSON, setting,
             f"{words} is that of Hertz's theory of impact", _hertz, equal(1.0),
-            "over Hertz's, which is quasi-static, for a contact small against the sphere", name=name, **settings)
+            "over Hertz's, quasi-static and for a contact small against the sphere", name=name, **settings)
       for name, words in (("peak_force", "The peak force"), ("duration", "The duration of contact"))
       for part, setting, settings in _SPHERES),
     solid(CUBE, "modulus", CLOSED, "E, E/10, E/100", "The rebound of an elastic cube does not depend on E",
