@@ -42,10 +42,16 @@ FAST = {
 
 
 def tiers(claims):
-    """Parameters of a test of every claim (or its id): slow, but for those of the fast tier."""
+    """Parameters of a test of every claim (or its id), with the marks of their tiers."""
     ids = [getattr(claim, "id", claim) for claim in claims]
-    marks = [() if id in FAST else pytest.mark.slow for id in ids]
-    return [pytest.param(claim, id=id, marks=mark) for claim, id, mark in zip(claims, ids, marks)]
+    return [pytest.param(claim, id=id, marks=_tier(id)) for claim, id in zip(claims, ids)]
+
+
+def _tier(id):
+    if id in FAST:
+        return ()
+    # Those of the bridge crane take as long as all others together.
+    return pytest.mark.nightly if id.startswith("fekak-crane-") else pytest.mark.slow
 
 
 def check(claim, runs, broken):
