@@ -20,8 +20,6 @@ FAST = {
     "distasio-arch-sign",
     "distasio-ball-carpenter-energy",
     "distasio-fig06-moreau-jean",
-    "distasio-fig10-robust",
-    "distasio-fig11-forty-cycles",
     "distasio-fig12-lowered",
     "distasio-fig21-equivalent",
     "doyen-2.1-hht-stable",
