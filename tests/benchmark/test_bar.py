@@ -100,7 +100,6 @@ def test_theta_balance_with_lost_energy(theta, e):
         assert result["dissipated"][-1] > 1e-3 * result["kinetic"][0]
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
 def test_solid_without_lateral_motion_is_the_line(scheme):
     """nu = 0 on hexahedra: every row of nodes moves as the line does, lateral motion is nil."""

@@ -89,8 +89,6 @@ def made(tmp_path_factory):
     """A report on the ball with a scheme and four of the user's, as the command line makes it."""
     import subprocess
 
-    if MPI.COMM_WORLD.size > 1:
-        pytest.skip("runs on one rank only")
     folder = tmp_path_factory.mktemp("report")
     (folder / "mine.py").write_text(OWN)
     schemes = ",".join(["carpenter", *MINE])

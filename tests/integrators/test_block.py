@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mpi4py import MPI
 from support.examples import examples
 
 import dolfinx_impact as di
@@ -15,7 +14,6 @@ from dolfinx_impact.integrators import CentralDifferences
 from dolfinx_impact.integrators.energy import TERMS
 
 numba = pytest.importorskip("numba")
-one_rank = pytest.mark.skipif(MPI.COMM_WORLD.size > 1, reason="solids of several ranks are not compiled")
 
 RUNS = [
     ("bouncing-ball", "cd-lagrange", {}),
@@ -28,12 +26,10 @@ RUNS = [
     ("rotating-spring", "cd-lagrange", {}),
     ("rotating-spring", "cd-lagrange", {"friction": 0.2, "restitution": 0.0, "every": 7}),
     ("discrete-arch", "cd-lagrange", {"restitution": 0.5}),
-    pytest.param("impacting-bar", "cd-lagrange", {}, marks=one_rank),
-    pytest.param("impacting-bar", "carpenter", {}, marks=one_rank),
-    pytest.param(
-        "impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 10, "lateral": 2}, marks=one_rank
-    ),
-    pytest.param("two-bars", "cd-lagrange", {}, marks=one_rank),
+    ("impacting-bar", "cd-lagrange", {}),
+    ("impacting-bar", "carpenter", {}),
+    ("impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 10, "lateral": 2}),
+    ("two-bars", "cd-lagrange", {}),
 ]
 
 

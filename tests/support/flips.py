@@ -20,8 +20,6 @@ FAST = {
     "distasio-arch-sign",
     "distasio-ball-carpenter-energy",
     "distasio-fig06-moreau-jean",
-    "distasio-fig10-robust",
-    "distasio-fig11-forty-cycles",
     "distasio-fig12-lowered",
     "distasio-fig21-equivalent",
     "doyen-2.1-hht-stable",
@@ -42,10 +40,16 @@ FAST = {
 
 
 def tiers(claims):
-    """Parameters of a test of every claim (or its id): slow, but for those of the fast tier."""
+    """Parameters of a test of every claim (or its id), with the marks of their tiers."""
     ids = [getattr(claim, "id", claim) for claim in claims]
-    marks = [() if id in FAST else pytest.mark.slow for id in ids]
-    return [pytest.param(claim, id=id, marks=mark) for claim, id, mark in zip(claims, ids, marks)]
+    return [pytest.param(claim, id=id, marks=_tier(id)) for claim, id in zip(claims, ids)]
+
+
+def _tier(id):
+    if id in FAST:
+        return ()
+    # Those of the bridge crane take as long as all others together.
+    return pytest.mark.nightly if id.startswith("fekak-crane-") else pytest.mark.slow
 
 
 def check(claim, runs, broken):

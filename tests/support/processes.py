@@ -61,10 +61,12 @@ def started():
         running.append(process)
         return process
 
-    yield start
-    for process in running:
-        if process.poll() is None:
-            end(process)
+    try:
+        yield start
+    finally:
+        for process in running:
+            if process.poll() is None:
+                end(process)
 
 
 def run_to_its_end(arguments, ranks=1, cwd=None, timeout=600):

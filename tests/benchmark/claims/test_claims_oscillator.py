@@ -164,6 +164,7 @@ def test_reference_is_the_limit_of_the_implicit_scheme(runs):
     assert limit < 1e-3 * far[-1]
 
 
+@pytest.mark.slow
 def test_one_start_alone_misleads(runs):
     alone = [order(QUICK.steps, e) for e in oscillator_runs.errors(QUICK, runs, IMPLICIT, True)]
     assert min(alone) < 0.5 and max(alone) > 1.5
