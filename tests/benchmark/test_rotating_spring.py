@@ -31,7 +31,7 @@ def run(scheme, *changed):
         progress=False,
     )
     results, verdicts = problem.judge(result)
-    return result, results, {verdict.claim: verdict for verdict in verdicts}
+    return result, results, {verdict.words: verdict for verdict in verdicts}
 
 
 def cross(a, b):
@@ -67,7 +67,7 @@ def test_only_the_decoupled_scheme_loses_what_the_paper_shows():
     assert "the energy balance closes" not in verdicts
     coupled = run("moreau-jean")[1]
     judged = rotating_spring.verdicts("moreau-jean-decoupled", coupled, values("moreau-jean"), closes=False)
-    assert [v.reproduced for v in judged if v.claim == claim] == [False]
+    assert [v.reproduced for v in judged if v.words == claim] == [False]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_only_the_decoupled_scheme_loses_what_the_paper_shows():
 )
 def test_the_verdict_turns_with_a_scheme_that_lacks_the_property(scheme, other):
     judged = rotating_spring.verdicts(scheme, run(other)[1], values(scheme), closes=False)
-    kept = [v for v in judged if "keeps its initial value" in v.claim]
+    kept = [v for v in judged if "keeps its initial value" in v.words]
     assert len(kept) == 1 and not kept[0].reproduced and kept[0].measured > 1e-3
 
 

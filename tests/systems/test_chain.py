@@ -58,7 +58,7 @@ def run(scheme="cd-lagrange", **changes):
 
 
 def verdict(verdicts, words):
-    (found,) = [v for v in verdicts if words in v.claim]
+    (found,) = [v for v in verdicts if words in v.words]
     return found
 
 

@@ -1,14 +1,14 @@
 """The discrete arch that snaps onto a floor: Di Stasio et al. (2019), case 5, mass scaling.
 
-A temporary load on its two middle nodes drives the arch through its limit point; what counts is
-the static configuration that is left. Dofs are positions of the nodes; the supports lie on
-y = 0, the floor on ``y = -floor``.
+A temporary load on its two middle nodes drives the arch through its limit point; the static configuration
+counts. Dofs are positions of the nodes; the supports lie on y = 0, the floor on ``y = -floor``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ....contact.bound import DofBound
 from ....contact.statics import Equilibrium, static_equilibrium
-from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme
+from ....integrators import SCHEMES, CentralDifferences, Integrator, Option, find_scheme, options
 from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.chain import Chain
@@ -25,40 +25,29 @@ from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdic
 from ...verdict import Verdict
 
 PARAMETERS = {
-    "R": Option(1.0, "m", "radius of the arch"),
-    "k": Option(1.0, "N/m", "stiffness of a bar"),
-    "m": Option(1.0, "kg", "mass of every node"),
+    "R": Option(1.0, "m", "radius of the arch", interval="(0, inf)"),
+    "k": Option(1.0, "N/m", "stiffness of a bar", interval="(0, inf)"),
+    "m": Option(1.0, "kg", "mass of every node", interval="(0, inf)"),
     "kappa": Option(1e-4, "N m", "stiffness of a torsion spring (the paper prints 4.16e-3)"),
     "opening": Option(math.pi / 4, "rad", "total angle of the arch"),
-    "floor": Option(0.065, "m", "distance of the floor below the supports"),
+    "floor": Option(0.065, "m", "distance of the floor below the supports", interval="[0, inf)"),
     "load": Option(1e-3, "N", "force downwards on each of the two middle nodes"),
     "ramp": Option(100.0, "s", "time over which the load grows"),
     "release": Option(400.0, "s", "time at which the load is removed"),
     "damping": Option(0.05, "1/s", "mu of the damping force mu M v"),
     "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes"),
-    "stop_ratio": Option(0.0, "-", "end where inertia / contact impulse falls below it; 0: never"),
+    "stop_ratio": Option(0.0, "-", "inertia / contact impulse at the end; 0: no limit", interval="[0, inf)"),
     "courant": Option(None, "-", "time step over the critical one of the unloaded arch"),
     **COMMON,
     "h": Option(0.3, "s", "time step; the other way to give it is courant"),
     "t_end": Option(900.0, "s", "end time"),
 }
 #: Schemes with contact at velocity level that need no linear system, and the paper's implicit one.
-SCHEME_NAMES = tuple(
-    name
-    for name in NAMED
-    if SCHEMES[name].contact == "velocity" and (SCHEMES[name].explicit or name == "moreau-jean")
-)
+_EXPLICIT = [name for name in NAMED if SCHEMES[name].explicit or name == "moreau-jean"]
+SCHEME_NAMES = tuple(name for name in _EXPLICIT if SCHEMES[name].contact == "velocity")
+_CHANGES = {"m": (2.0,), "damping": (0.02, 0.1), "load": (7e-4, 2e-3), "h": (0.15, 0.6)}
 #: What must not change the nodes in contact at the end ("numerical artefacts").
-VARIANTS: tuple[dict[str, float], ...] = (
-    {"m": 0.5, "h": 0.2},
-    {"m": 2.0},
-    {"damping": 0.02},
-    {"damping": 0.1},
-    {"load": 7e-4},
-    {"load": 2e-3},
-    {"h": 0.15},
-    {"h": 0.6},
-)
+VARIANTS = ({"m": 0.5, "h": 0.2}, *({name: value} for name, values in _CHANGES.items() for value in values))
 SMALL_RATIO = 1e-3
 
 
@@ -68,22 +57,12 @@ def build(p: Values) -> tuple[Chain, DofBound]:
     Raises:
         ValueError: Values that describe no arch above a floor.
     """
-    for name in ("R", "k", "m"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    for name in ("floor", "stop_ratio"):
-        if not (p[name] >= 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be at least 0, but is {p[name]}")
+    options.check(PARAMETERS, p)
     names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
     chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
-    floor = DofBound(
-        chain,
-        [int(dof) for dof in chain.heights],
-        lower=-p["floor"],
-        restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-    )
+    laws = {name: p[name] for name in ("restitution", "gap_tolerance")}
+    dofs = list(map(int, chain.heights))
+    floor = DofBound(chain, dofs, lower=-p["floor"], touching=p.get("touching", True), **laws)
     floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
     return chain, floor
 
@@ -107,21 +86,12 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     log = ArchLog(integrator)
 
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        still = static_equilibrium(chain, -p["floor"], integrator.u)
-        results = measure(log, chain, integrator, still)
-        return results, verdicts(scheme, results, chain, integrator, still, p, log)
+        results = measure(log, chain, integrator, static_equilibrium(chain, -p["floor"], integrator.u))
+        return results, verdicts(scheme, results, p, chain, integrator, log)
 
     effective = {"h": integrator.dt, "courant": integrator.dt / chain.critical_time_step()}
-    return Problem(
-        integrator,
-        t_end,
-        chain.rows(),
-        log,
-        judge,
-        chain.size,
-        effective=effective,
-        study=lambda: scaling_verdicts(scheme, p),
-    )
+    study = partial(scaling_verdicts, scheme, p)
+    return Problem(integrator, t_end, chain.rows(), log, judge, chain.size, effective=effective, study=study)
 
 
 def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tuple[float, float, float]]:
@@ -153,18 +123,8 @@ def inertia_impulse(chain: Chain, integrator: Integrator) -> float:
     return float(-chain.mu * integrator.dt * (chain.mass[1::2] @ v[1::2]))
 
 
-def impulse_ratio(chain: Chain, integrator: Integrator) -> float | None:
-    """Magnitude of :func:`inertia_impulse` over the contact impulse of the step; None without contact."""
-    contact = float(np.sum(integrator.r))
-    return abs(inertia_impulse(chain, integrator)) / contact if contact > 0 else None
-
-
 class ArchLog(RunLog):
-    """The log of every step with the largest speed downwards.
-
-    Attributes:
-        fastest: Largest speed downwards of a node so far [m/s].
-    """
+    """The log of every step with the largest speed downwards of a node so far, ``fastest`` [m/s]."""
 
     fastest = 0.0
     state_names = (*RunLog.state_names, "fastest")
@@ -178,12 +138,13 @@ class ArchLog(RunLog):
 def measure(log: ArchLog, chain: Chain, integrator: Integrator, still: Equilibrium) -> dict[str, Any]:
     """The numbers of a run; ``static_distance`` is the largest distance of a node from statics."""
     log.close()
+    contact, inertia = float(np.sum(integrator.r)), abs(inertia_impulse(chain, integrator))
     return {
         "balance_residual": log.relative_residual(),
         "critical_time_step": chain.critical_time_step(),
         "h": integrator.dt,
         "active_nodes": _pressing(integrator),
-        "contact_impulse_ratio": impulse_ratio(chain, integrator),
+        "contact_impulse_ratio": inertia / contact if contact > 0 else None,
         "contact_start": log.contact_start,
         "middle_height": _middle(chain, integrator.u),
         "penetration_max": log.deepest,
@@ -194,45 +155,21 @@ def measure(log: ArchLog, chain: Chain, integrator: Integrator, still: Equilibri
 
 
 def verdicts(
-    scheme: str,
-    results: dict[str, Any],
-    chain: Chain,
-    integrator: Integrator,
-    still: Equilibrium,
-    p: Values,
-    log: ArchLog,
+    scheme: str, results: dict[str, Any], p: Values, chain: Chain, integrator: Integrator, log: ArchLog
 ) -> list[Verdict]:
     """What the paper says of the case, decided from the run."""
-    snapped = snapped_equilibrium(chain, p["floor"])
     active, ratio = results["active_nodes"], results["contact_impulse_ratio"]
+    snapped, limit = snapped_equilibrium(chain, p["floor"]), 1e-12 if find_scheme(scheme).explicit else 1e-11
+    # A node is stopped at the first step that finds it below the floor, and stays at its depth.
+    still = "the end is a static equilibrium but for the depth h v of the impact [m]"
+    others = "nodes that touch at the end but not in statics, or the reverse"
+    middle = _middle(chain, snapped.positions)
     found = [
-        balance_verdict(
-            results["balance_residual"], 1e-12 if find_scheme(scheme).explicit else 1e-11, integrator.n
-        ),
-        _below_supports(
-            "a static equilibrium on the floor exists: height of its middle [m]",
-            _middle(chain, snapped.positions),
-            bool(snapped.active),
-            p,
-        ),
-        _below_supports(
-            "the arch has snapped and rests on the floor: height of its middle [m]",
-            results["middle_height"],
-            bool(active),
-            p,
-        ),
-        # A node is stopped at the first step that finds it below the floor, and stays at its depth.
-        Verdict.below(
-            "the end is a static equilibrium but for the depth h v of the impact [m]",
-            results["static_distance"],
-            integrator.dt * log.fastest,
-        ),
-        Verdict.equal(
-            "nodes that touch at the end but not in statics, or the reverse",
-            len(set(active) ^ set(still.active)),
-            0,
-            0,
-        ),
+        balance_verdict(results["balance_residual"], limit, integrator.n),
+        _below_supports("a static equilibrium on the floor exists", middle, snapped.active, p),
+        _below_supports("the arch has snapped and rests on the floor", results["middle_height"], active, p),
+        Verdict.below(still, results["static_distance"], integrator.dt * log.fastest),
+        Verdict.equal(others, len(set(active) ^ set(results["static_nodes"])), 0, 0),
     ]
     if ratio is not None:
         limit = p["stop_ratio"] or SMALL_RATIO
@@ -240,29 +177,25 @@ def verdicts(
     return found
 
 
-def _below_supports(claim: str, height: float, touches: bool, p: Values) -> Verdict:
-    return Verdict(claim, height, -p["floor"], p["floor"], height < 0 and touches)
+def _below_supports(words: str, height: float, active: Sequence[int], p: Values) -> Verdict:
+    holds = height < 0 and bool(active)
+    return Verdict(f"{words}: height of its middle [m]", height, -p["floor"], p["floor"], holds)
 
 
 def snapped_equilibrium(chain: Chain, floor: float) -> Equilibrium:
     """The equilibrium with the lowest middle that descents from flatter mirrored arches lead to."""
-    ends = []
-    for part in (1.0, 0.75, 0.5, 0.25):
-        mirrored = chain.rest.copy()
-        mirrored[1::2] *= -part
-        ends.append(static_equilibrium(chain, -floor, mirrored))
+    mirrored = (chain.rest * np.tile([1.0, -part], chain.size // 2) for part in (1.0, 0.75, 0.5, 0.25))
+    ends = [static_equilibrium(chain, -floor, flatter) for flatter in mirrored]
     return min(ends, key=lambda end: (not end.active, _middle(chain, end.positions)))
 
 
 def scaling_verdicts(scheme: str, p: Values) -> list[Verdict]:
-    """Neither load, mass, damping nor step change which nodes touch at the end, of the paper's arch.
-
-    The variants change the defaults, whatever the run at hand had; a run without contact is none.
-    """
+    """Neither load, mass, damping nor step change which nodes of the paper's arch touch at the end."""
     if not find_scheme(scheme).explicit:
         return []  # the same nodes, at the price of Newton in nine long runs
     if any(p[name] != PARAMETERS[name].default for name in ("R", "k", "kappa", "opening", "floor")):
         return []
+    # The variants change the defaults, whatever the run at hand had.
     base = {**p, **{name: PARAMETERS[name].default for name in ("m", "damping", "load", "ramp", "release")}}
     base |= {"h": PARAMETERS["h"].default, "t_end": PARAMETERS["t_end"].default, "courant": None}
     reference = final_nodes(scheme, base)

@@ -8,79 +8,47 @@ of the impact (:func:`~.measures.depth`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ...claim import DI_STASIO, Claim
+from ...claim import DI_STASIO, Measured, above, below, equal, row, table
 from ...convergence import order
+from ...effort import effort
 from ...runs import FailedRun, Runs
-from ...verdict import Verdict
 from . import case
-from .claims_termination import (
-    judge_cheap,
-    judge_criterion,
-    judge_criterion_first,
-    judge_ratio,
-    judge_scaling,
-    judge_stop,
-    judge_velocity,
-    judge_viscous,
-)
+from . import measures as m
 from .figures import FIGURES
-from .measures import CASE, CD, MJ, arch, depth, frozen, heights, refused, remaining, touching_nodes
+from .measures import CASE, CD, MJ
 
 __all__ = ["CLAIMS", "FIGURES"]
 
-PRINTED_KAPPA = 4.16e-3
 ROUNDING = 1e-12
-#: A long interval between samples: the two ends only.
-ENDS = 10**6
+ENDS = 10**6  # steps between samples: the two ends only
+DAMPINGS = (0.02, 0.05, 0.1, 0.2, 0.5)  # [1/s]
 
 
-# The final configuration
+def _on_other_nodes(runs: Runs) -> Measured:
+    reference = runs(CASE, CD, every=ENDS).results["active_nodes"]
+    others = [runs(CASE, CD, every=ENDS, **variant).results for variant in case.VARIANTS]
+    middle = [other["middle_height"] for other in others]
+    apart = sum(other["active_nodes"] != reference for other in others)
+    note = f"The middle ends between {min(middle):.4g} and {max(middle):.4g} m"
+    return Measured(apart, holds=bool(reference), note=note)
 
 
-def judge_independent(runs: Runs) -> Verdict:
-    """Decides ``distasio-arch-independent``."""
-    reference = runs(CASE, CD, every=ENDS)
-    others = [runs(CASE, CD, every=ENDS, **variant) for variant in case.VARIANTS]
-    nodes = reference.results["active_nodes"]
-    apart = sum(run.results["active_nodes"] != nodes for run in others)
-    middle = [run.results["middle_height"] for run in others]
-    finding = Verdict.equal(
-        (
-            f"Of {len(others)} variants of mass, damping, load and step, those that end on other nodes than "
-            f"{touching_nodes(reference)[6:]}; the height of the middle lies between {min(middle):.4g} and "
-            f"{max(middle):.4g} m, by the depths at which the nodes are stopped."
-        ),
-        apart,
-        0,
-        0,
-    )
-    return finding if nodes else Verdict.equal("No node touches at the end.", 1, 0, 0)
-
-
-def judge_static(runs: Runs, t_end: float = 1200) -> Verdict:
-    """Decides ``distasio-arch-static``."""
-    run = runs(CASE, CD, t_end=t_end)
+def _from_statics(runs: Runs, **settings: float) -> Measured:
+    """Largest distance from the static minimum [m], where the same nodes touch; the time of the end."""
+    run = runs(CASE, CD, **settings)
     found = run.results
-    finding = Verdict.below(
-        (
-            "Largest distance of a node from the minimum of the energy above the floor [m]; tolerance: the way "
-            f"of one step at the speed of the impact, h v. The same nodes touch: {touching_nodes(run)}."
-        ),
-        found["static_distance"],
-        depth(run),
-    )
-    same = found["active_nodes"] == found["static_nodes"] != []
-    why = f"{touching_nodes(run).capitalize()} touch, in statics {found['static_nodes']}."
-    return finding if same else Verdict.equal(why, 1, 0, 0)
+    holds = found["active_nodes"] == found["static_nodes"] != []
+    holds &= not settings.get("stop_ratio") or found["stop_time"] < run.summary["parameters"]["t_end"]
+    note = f"At {found['stop_time']:.4g} s {m.touching_nodes(run)} press"
+    return Measured(found["static_distance"], m.depth(run), holds=holds, note=note)
 
 
-def judge_order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9) -> Verdict:
-    """Decides ``distasio-arch-order``."""
+def _order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), places: int = 9) -> Measured:
+    """Order of the mean over an octave of steps, and twice the standard deviation of such an order."""
     means = []
     for h in steps:
         octave = [h * 0.5 ** (place / places) for place in range(places)]
@@ -88,295 +56,189 @@ def judge_order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), 
         means.append(float(np.mean([one["static_distance"] for one in found])))
     x = np.log(steps)
     scatter = 2 / np.sqrt(3 * places) / np.sqrt(np.sum((x - x.mean()) ** 2))
-    sizes = ", ".join(f"{distance:.2g} m from h = {h:g} s" for h, distance in zip(steps, means))
-    return Verdict.equal(
-        (
-            f"Order in h of the distance from the static minimum, mean over {places} steps in each octave "
-            f"({sizes} downwards): a node is stopped anywhere in 0 to h v. Tolerance: two standard deviations of "
-            "such an order."
-        ),
-        order(steps, np.maximum(means, 1e-300)),
-        1.0,
-        scatter,
-    )
+    return Measured(order(steps, np.maximum(means, 1e-300)), tolerance=scatter)
 
 
-def judge_frozen(runs: Runs) -> Verdict:
-    """Decides ``distasio-arch-forces``."""
+def _frozen(runs: Runs) -> Measured:
     run = runs(CASE, CD, t_end=1200)
-    still = frozen(run)
-    force = run["r"][-1] / run.results["h"]
-    finding = Verdict.below(
-        (
-            "Distance from the static minimum [m] with the floor under every node put at the depth at which it "
-            f"was stopped; the contact forces r/h differ by {np.abs(force - still.forces).max():.1g} N."
-        ),
-        remaining(run),
-        1e-8 * run.summary["parameters"]["R"],
-    )
-    return finding if still.active else Verdict.equal("No node touches the floor.", 1, 0, 0)
+    still = m.frozen(run)
+    apart = np.abs(run["r"][-1] / run.results["h"] - still.forces).max()
+    note, limit = f"The forces r/h differ by {apart:.1g} N", 1e-8 * run.summary["parameters"]["R"]
+    return Measured(m.remaining(run), limit, holds=bool(still.active), note=note)
 
 
-def judge_snaps(runs: Runs) -> Verdict:
-    """Decides ``distasio-fig24-snaps``."""
+def _lowest(runs: Runs) -> Measured:
     run = runs(CASE, CD)
-    floor = run.summary["parameters"]["floor"]
-    lowest = float(heights(run)[-1].min())
-    finding = Verdict.equal(
-        (
-            "Height of the lowest node at the end [m], long after the load is gone; "
-            f"{touching_nodes(run)} press on the floor. Tolerance: the way of one step h v."
-        ),
-        lowest,
-        -floor,
-        depth(run),
-    )
-    return finding if run.results["active_nodes"] else refused(finding, " No node touches.")
+    floor, holds = run.summary["parameters"]["floor"], bool(run.results["active_nodes"])
+    return Measured(m.heights(run)[-1].min(), -floor, m.depth(run), holds, f"{m.touching_nodes(run)} press")
 
 
-def judge_printed(runs: Runs, loads: tuple[float, ...] = (1e-3, 1e-2)) -> Verdict:
-    """Decides ``distasio-arch-printed``."""
-    found = [runs(CASE, CD, kappa=PRINTED_KAPPA, load=load, every=ENDS) for load in loads]
-    run = found[-1]
-    snapped = bool(run.results["active_nodes"]) and run.results["middle_height"] < 0
-    chain, floor = arch(run), run.summary["parameters"]["floor"]
-    still = case.snapped_equilibrium(chain, floor)
-    top, touching = still.positions[chain.heights].max(), len(still.active)
-    start = run.results["contact_start"]
-    reached = f"reaches it at {start:.3g} s" if start is not None else "does not reach it"
-    return Verdict(
-        (
-            "Height of the middle at the end [m] with a load ten times that of the case, which presses the arch "
-            f"to the floor (it {reached}); with that of the case {found[0].results['middle_height']:.3g} m. Even "
-            f"from its mirror image statics leads to {top:.3g} m with {touching} nodes in contact: no snapped "
-            "state exists."
-        ),
-        run.results["middle_height"],
-        -floor,
-        0.0,
-        snapped,
-    )
+def _printed(runs: Runs) -> Measured:
+    usual, run = (runs(CASE, CD, kappa=4.16e-3, load=load, every=ENDS) for load in (1e-3, 1e-2))
+    floor, found, chain = run.summary["parameters"]["floor"], run.results, m.arch(run)
+    top = case.snapped_equilibrium(chain, floor).positions[chain.heights].max()
+    note = f"First contact: {found['contact_start']} s; {usual.results['middle_height']:.3g} m with the load "
+    note += f"of the case; from the mirror image statics leads to {top:.3g} m: no snapped state exists"
+    return Measured(found["middle_height"], -floor, floor, bool(found["active_nodes"]), note)
 
 
-# Remark 5
+def _temporary(runs: Runs) -> Measured:
+    run, back = runs(CASE, CD), runs(CASE, CD, load=1e-4, every=ENDS).results["middle_height"]
+    p, heights = run.summary["parameters"], m.heights(run).mean(axis=1)
+    loaded, holds = heights[run["t"] < p["release"]][-1], bool(run.results["active_nodes"]) and back > 0
+    note = f"{loaded:.3g} m under the load; with one of 1e-4 N the middle returns to {back:.3g} m"
+    return Measured(heights[-1], -p["floor"], p["floor"], holds, note)
 
 
-def judge_multiple(runs: Runs) -> Verdict:
-    """Decides ``distasio-arch-multiple``."""
-    run = runs(CASE, CD)
-    pressed = run["r"] > 0
+def _newly(runs: Runs) -> Measured:
+    pressed = runs(CASE, CD)["r"] > 0
     hit = (pressed[1:] & ~pressed[:-1]).sum(axis=1)
-    return Verdict.above(
-        (
-            f"Largest number of nodes that one step finds newly in contact, {int(np.sum(hit > 1))} steps with "
-            f"several; up to {int(pressed.sum(axis=1).max())} nodes press at once."
-        ),
-        int(hit.max()),
-        1,
-    )
+    return Measured(int(hit.max()), note=f"Up to {int(pressed.sum(axis=1).max())} nodes press at once")
 
 
-def judge_diagonal(runs: Runs, t_end: float = 900) -> Verdict:
-    """Decides ``distasio-arch-diagonal``."""
+def _not_alone(runs: Runs, t_end: float = 900) -> float:
+    """Impulses less ``-m v*`` of the node's own velocity ``v*``, over the largest impulse."""
     run = runs(CASE, CD, t_end=t_end)
-    chain, h, m = arch(run), run.results["h"], run.summary["parameters"]["m"]
+    chain, h, mass = m.arch(run), run.results["h"], run.summary["parameters"]["m"]
     free, f = np.zeros((len(run["t"]) - 1, run["r"].shape[1])), np.zeros(chain.size)
     for n, t in enumerate(run["t"][1:]):
         chain.force(float(t), run["u"][n + 1], run["v"][n], f)
-        free[n] = (run["v"][n] + h / m * f)[chain.heights]
-    alone = np.where(run["r"][1:] > 0, np.maximum(0.0, -m * free), 0.0)
-    largest = float(run["r"].max())
-    return Verdict.below(
-        (
-            "Largest difference between an impulse and -m v*, which takes the node's own velocity v* alone, over "
-            f"the largest impulse; {int(np.sum(run['r'] > 0))} impulses. H = L M^-1 L^T is 1/m on its diagonal "
-            "and 0 off it, while up to four nodes press at once."
-        ),
-        np.abs(run["r"][1:] - alone).max() / largest if largest > 0 else np.inf,
-        ROUNDING,
-    )
+        free[n] = (run["v"][n] + h / mass * f)[chain.heights]
+    alone = np.where(run["r"][1:] > 0, np.maximum(0.0, -mass * free), 0.0)
+    largest = run["r"].max()
+    return np.abs(run["r"][1:] - alone).max() / largest if largest > 0 else np.inf
 
 
-def judge_sign(runs: Runs) -> Verdict:
-    """Decides ``distasio-arch-sign``."""
+def _highest(runs: Runs) -> Measured:
     run = runs(CASE, CD)
-    gaps, acts = run["gap"], run["r"] > 0
-    p = run.summary["parameters"]
-    return Verdict.below(
-        (
-            f"Largest height above the floor at which an impulse acts [m], {int(acts.sum())} impulses: the sign "
-            "of y + d_c decides alone."
-        ),
-        max(0.0, float(gaps[acts].max())) if acts.any() else np.inf,
-        p["gap_tolerance"],
+    acts, limit = run["r"] > 0, run.summary["parameters"]["gap_tolerance"]
+    return Measured(run["gap"][acts].max(initial=0.0), limit, holds=acts.any(), note=f"{acts.sum()} impulses")
+
+
+def _ratio(runs: Runs) -> Measured:
+    run = runs(CASE, CD)
+    found = run.results["contact_impulse_ratio"]
+    note = f"Below it for good from {run['t'][m.since(run)]:.4g} s on"
+    return Measured(np.inf if found is None else found, note=note)
+
+
+def _speeds(runs: Runs) -> Measured:
+    found = [m.stopped_run(runs, mu) for mu in (0.2, 0.5)]
+    speeds = [float(np.hypot(*run["v"][-2].reshape(-1, 2).T).max()) for run in found]
+    left = [m.remaining(run) for run in found]
+    note = f"{speeds[0]:.2g} and {speeds[1]:.2g} m/s, {left[0]:.2g} and {left[1]:.2g} m left to go"
+    return Measured(speeds[0] / max(speeds[1], 1e-300), note=note)
+
+
+def _left(runs: Runs, first: bool, dampings: Sequence[float] = DAMPINGS) -> dict[str, float]:
+    """Distance from rest over h v, at the first step with a small ratio or where it is small for good."""
+    parts = {}
+    for mu in dampings:
+        run = m.stopped_run(runs, mu) if first else runs(CASE, CD, damping=mu, t_end=3000)
+        end = run["u"][-1 if first else m.since(run)]
+        parts[f"{mu:g} 1/s"] = case.distance(end, m.frozen(run).positions) / m.depth(run)
+    return parts
+
+
+def _kinetic(runs: Runs) -> Measured:
+    found = [runs(CASE, CD), runs(CASE, CD, damping=0.0)]
+    damped, free = (run.results["static_distance"] / m.depth(run) for run in found)
+    left = [float(run["kinetic"][-1] / run["kinetic"].max()) for run in found]
+    note = f"{left[1]:.2g} without it; {damped:.2g} and {free:.2g} of h v from statics"
+    return Measured(left[0], holds=damped <= 1 < free, note=note)
+
+
+def _costs(runs: Runs) -> Measured:
+    forces, systems, at_rest = [], [], True
+    for scheme in (CD, MJ):
+        run = runs(CASE, scheme, h=0.6, stop_ratio=case.SMALL_RATIO)
+        made = effort(case.start(runs.scheme(scheme), run.summary["parameters"])[1], run.summary["steps"])
+        forces.append(int(made.forces.sum()))
+        systems.append(int(made.systems.sum()))
+        at_rest &= run.results["static_distance"] <= m.depth(run)
+    note = f"{forces[1]} and {forces[0]}, with {systems[1]} and {systems[0]} linear systems"
+    return Measured(forces[1] / forces[0], holds=at_rest, note=note)
+
+
+def _scaled(runs: Runs) -> Measured:
+    values = ({"m": 0.25, "h": 0.3}, {"m": 4, "h": 1.2})
+    found = [runs(CASE, CD, stop_ratio=case.SMALL_RATIO, **changed) for changed in values]
+    light, heavy = (run.summary["steps"] for run in found)
+    at_rest = all(run.results["static_distance"] <= m.depth(run) for run in found)
+    nodes = [run.results["active_nodes"] for run in found]
+    holds = at_rest and nodes[0] == nodes[1] != []
+    return Measured(
+        light / heavy, holds=holds, note=f"{light} and {heavy}, both on {m.touching_nodes(found[0])}"
     )
 
 
-# The load
-
-
-def judge_temporary(runs: Runs, small: float = 1e-4) -> Verdict:
-    """Decides ``distasio-arch-temporary``."""
-    run, weak = runs(CASE, CD), runs(CASE, CD, load=small, every=ENDS)
-    t, release = run["t"], run.summary["parameters"]["release"]
-    held = float(heights(run)[t < release][-1].mean())
-    end = float(heights(run)[-1].mean())
-    finding = Verdict(
-        (
-            f"Mean height of the nodes at the end [m], {held:.3g} m before the load is taken away: the arch "
-            f"stays snapped without it. With a load of {small:g} N it does not pass the limit point, and its "
-            f"middle returns to {weak.results['middle_height']:.3g} m."
-        ),
-        end,
-        0.0,
-        0.0,
-        end < 0 < weak.results["middle_height"],
-    )
-    return finding if run.results["active_nodes"] else refused(finding, " No node touches.")
-
-
-# The whole benchmark
-
-
-def judge_suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | None = None) -> Verdict:
-    """Decides ``distasio-suitable-implicit``."""
-    cases = ("bouncing-ball", "van-der-pol", "rotating-spring", "impacting-bar", CASE)
-    steps, failures = [], []
+def _suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | None = None) -> Measured:
+    """Cases of the benchmark that Moreau-Jean takes to their end."""
+    cases, failures = ("bouncing-ball", "van-der-pol", "rotating-spring", "impacting-bar", CASE), []
     for name in cases:
         try:
-            steps.append(f"{runs(name, MJ, **(settings or {}).get(name, {})).summary['steps']} of {name}")
+            runs(name, MJ, **(settings or {}).get(name, {}))
         except FailedRun as failed:
             failures.append(f"{name} fails: {failed}")
-    return Verdict.equal(
-        (
-            "Cases of the benchmark that Moreau-Jean, which is implicit, takes to their end (steps: "
-            f"{', '.join(steps)}). {'; '.join(failures)}".strip()
-        ),
-        len(steps),
-        len(cases),
-        0,
-    )
-
-
-def _claim(id: str, where: str, claim: str, judge: Any) -> Claim:
-    return Claim(id, CASE, DI_STASIO, where, claim, judge)
+    return Measured(len(cases) - len(failures), len(cases), 0.0, note="; ".join(failures))
 
 
 _SECTION = "Discrete arch"
+_HV = "limit: depth h v of an impact"
 
-CLAIMS: tuple[Claim, ...] = (
-    _claim(
-        "distasio-arch-static",
-        _SECTION,
+CLAIMS = table(CASE, DI_STASIO, [
+    row("arch-static", _SECTION,
         "An explicit scheme finds the static configuration by its final equilibrium.",
-        judge_static,
-    ),
-    _claim(
-        "distasio-arch-cheap",
-        _SECTION,
-        "The explicit simulation is a cheap way to the static configuration (taken as: cheaper than an "
-        "implicit one with the same step).",
-        judge_cheap,
-    ),
-    _claim(
-        "distasio-arch-scaling",
-        _SECTION,
+        _from_statics, below(), f"distance from the minimum of the energy [m]; {_HV}", t_end=1200),
+    row("arch-cheap", _SECTION,
+        "An explicit simulation is a cheap way to statics (taken as: cheaper than an implicit one, same h).",
+        _costs, above(1.0), "evaluations of forces until the criterion, of Moreau-Jean over CD-Lagrange"),
+    row("arch-scaling", _SECTION,
         "The mass can be scaled for larger steps: the same static configuration in fewer of them.",
-        judge_scaling,
-    ),
-    _claim(
-        "distasio-arch-independent",
-        _SECTION,
+        _scaled, above(1.0), "steps to the criterion, 0.25 kg and h = 0.3 s over 4 kg and h = 1.2 s"),
+    row("arch-independent", _SECTION,
         "Neither the load nor the mass nor the viscous dissipation influences the final solution.",
-        judge_independent,
-    ),
-    _claim(
-        "distasio-arch-order",
-        _SECTION,
+        _on_other_nodes, equal(0, 0), f"of {len(case.VARIANTS)} variants, those that end on other nodes"),
+    row("arch-order", _SECTION,
         "They are artefacts of the numerical solution: what they leave of the impact is of order h.",
-        judge_order,
-    ),
-    _claim(
-        "distasio-arch-forces",
-        _SECTION,
-        "The model is that of the internal forces alone: with the floor at the depths of the impacts its "
-        "static minimum is the final solution.",
-        judge_frozen,
-    ),
-    _claim(
-        "distasio-arch-temporary",
-        "Fig. 24",
+        _order, equal(1.0), "order in h of the distance from statics, each the mean over an octave of steps"),
+    row("arch-forces", _SECTION,
+        "The model is that of the internal forces alone: their minimum, each node at its depth, is the end.",
+        _frozen, below(), "distance from that minimum [m]; limit: 1e-8 of the radius"),
+    row("arch-temporary", "Fig. 24",
         "A temporary load takes the arch past its limit point; it snaps and stays so.",
-        judge_temporary,
-    ),
-    _claim(
-        "distasio-fig24-snaps",
-        "Fig. 24",
+        _temporary, equal(), "mean height of the nodes at the end [m], below the supports and on the floor"),
+    row("fig24-snaps", "Fig. 24",
         "The arch snaps to a new equilibrium in contact at d_c below the supports.",
-        judge_snaps,
-    ),
-    _claim(
-        "distasio-arch-printed",
-        _SECTION,
+        _lowest, equal(), "height of the lowest node at the end [m]; tolerance: depth h v of an impact"),
+    row("arch-printed", _SECTION,
         "With kappa/(k R^2) = 4.16e-3 the arch snaps to an equilibrium on the floor.",
-        judge_printed,
-    ),
-    _claim(
-        "distasio-arch-multiple", "Remark 5", "Several nodes can impact in the same step.", judge_multiple
-    ),
-    _claim(
-        "distasio-arch-diagonal",
-        "Remarks 4 and 5",
+        _printed, equal(), "height of the middle at the end [m], ten times the load; below the supports"),
+    row("arch-multiple", "Remark 5", "Several nodes can impact in the same step.",
+        _newly, above(1), "nodes that one step finds newly in contact, at most"),
+    row("arch-diagonal", "Remarks 4 and 5",
         "The Delassus operator is diagonal: every node finds its impulse alone.",
-        judge_diagonal,
-    ),
-    _claim(
-        "distasio-arch-sign",
-        "Remark 5",
-        "The contact condition of a node is the sign of its position.",
-        judge_sign,
-    ),
-    _claim(
-        "distasio-fig25-ratio",
-        "Fig. 25",
+        _not_alone, below(ROUNDING), "impulse less -m v* of the node's own velocity v*, over the largest"),
+    row("arch-sign", "Remark 5", "The contact condition of a node is the sign of its position.",
+        _highest, below(), "largest height above the floor at which an impulse acts [m]"),
+    row("fig25-ratio", "Fig. 25",
         "The vertical impulse of inertia becomes small against that of contact.",
-        judge_ratio,
-    ),
-    _claim(
-        "distasio-fig25-stop",
-        "Fig. 25",
+        _ratio, below(case.SMALL_RATIO), "ratio of the impulses at the end: damping takes the velocity"),
+    row("fig25-stop", "Fig. 25",
         "When the ratio is small the simulation can stop: the static configuration is there.",
-        judge_stop,
-    ),
-    _claim(
-        "distasio-arch-velocity",
-        _SECTION,
+        _from_statics, below(), f"distance from statics [m] where it is; {_HV}", stop_ratio=case.SMALL_RATIO),
+    row("arch-velocity", _SECTION,
         "The nodal velocity near the end depends on the level of damping.",
-        judge_velocity,
-    ),
-    _claim(
-        "distasio-arch-criterion",
-        _SECTION,
+        _speeds, equal(2.5, 0.125), "ratio of the speeds at the criterion with 0.2 and 0.5 1/s: inverse"),
+    row("arch-criterion", _SECTION,
         "The ratio of the impulses is a criterion that does not depend on the level of damping.",
-        judge_criterion,
-    ),
-    _claim(
-        "distasio-arch-criterion-first",
-        _SECTION,
-        "The ratio of the impulses is a criterion that does not depend on the level of damping (taken as: "
-        "at the first step below the limit).",
-        judge_criterion_first,
-    ),
-    _claim(
-        "distasio-arch-viscous",
-        _SECTION,
+        _left, below(0.1), "distance from rest over h v where the ratio is small for good", first=False),
+    row("arch-criterion-first", _SECTION,
+        "The ratio is a criterion independent of the level of damping (taken as: the first step below it).",
+        _left, below(0.1), "distance from rest over h v, where a swing may pass zero", first=True),
+    row("arch-viscous", _SECTION,
         "A viscous term takes the kinetic energy, so that the static state is reached.",
-        judge_viscous,
-    ),
-    _claim(
-        "distasio-suitable-implicit",
-        "Introduction",
-        "The test cases are suitable for implicit schemes too.",
-        judge_suitable,
-    ),
-)
+        _kinetic, below(ROUNDING), "kinetic energy at the end over its largest"),
+    row("suitable-implicit", "Introduction", "The test cases are suitable for implicit schemes too.",
+        _suitable, equal(), "cases of the benchmark that Moreau-Jean, which is implicit, takes to their end"),
+], prefix="distasio-")  # fmt: skip

@@ -37,18 +37,10 @@ def draw_impulses(runs: Runs, figure: Any) -> None:
     t, p = run["t"][1:], run.summary["parameters"]
     axes.plot(t, 1e6 * contact(run), **style(CD, every=0), label="contact, sum of r")
     axes.plot(t, 1e6 * inertia(run), **style(MJ, every=0), label="inertia, sum of -µ h M v · y")
+    words = {"rotation": 90, "va": "bottom", "ha": "right", "fontsize": 8, "color": "0.3"}
     for time, name in ((p["ramp"], "full load"), (p["release"], "load removed")):
         axes.axvline(time, color="0.5", lw=0.8, ls=":")
-        axes.annotate(
-            name,
-            (time, 0.03),
-            xycoords=("data", "axes fraction"),
-            rotation=90,
-            va="bottom",
-            ha="right",
-            fontsize=8,
-            color="0.3",
-        )
+        axes.annotate(name, (time, 0.03), xycoords=("data", "axes fraction"), **words)
     axes.set(xlabel="time [s]", ylabel="impulse of a step [µN s]", xlim=(0, t[-1]))
     axes.set_yscale("symlog", linthresh=1)
     axes.set_ylim(-1e3, 2e6 * contact(run).max(initial=1e-3))

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from ....contact.statics import Equilibrium, static_equilibrium
 from ....systems.chain import Chain
 from ...runs import Run, Runs
-from ...verdict import Verdict
 from . import case
 
 CASE = "discrete-arch"
@@ -36,12 +35,10 @@ def depth(run: Run) -> float:
 
 
 def inertia(run: Run) -> NDArray:
-    """The vertical impulse of damping of every step but the first, -mu h sum M v . y [N s].
-
-    v is that of the forces: v_{n+1/2} in central differences, the mean of both ends else.
-    """
+    """The vertical impulse of damping of every step but the first, -mu h sum M v . y [N s]."""
     p, v = run.summary["parameters"], run["v"][:, 1::2].sum(axis=1)
     lagged = run["t_v"][0] != run["t"][0]
+    # The velocity of the forces: v_{n+1/2} in central differences, the mean of both ends else.
     acting = v[:-1] if lagged else (v[1:] + v[:-1]) / 2
     return -p["damping"] * run.results["h"] * p["m"] * acting[: len(run["t"]) - 1]
 
@@ -73,8 +70,3 @@ def since(run: Run) -> int:
 def touching_nodes(run: Run) -> str:
     """Those that press at the end, in words."""
     return f"nodes {', '.join(map(str, run.results['active_nodes'])) or 'none'}"
-
-
-def refused(finding: Verdict, why: str) -> Verdict:
-    """The finding as not reproduced, with a further reason."""
-    return Verdict(finding.words + why, finding.measured, finding.expected, finding.tolerance, False)

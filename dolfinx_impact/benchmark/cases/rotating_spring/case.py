@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ....algebra import kernels
 from ....contact.obstacle_contact import ObstacleContact
 from ....contact.obstacles import Sphere
-from ....integrators import SCHEMES, Integrator, Option, find_scheme
+from ....integrators import SCHEMES, Integrator, Option, find_scheme, options
 from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
@@ -30,14 +30,14 @@ from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdic
 from ...verdict import Verdict
 
 PARAMETERS = {
-    "m": Option(1.0, "kg", "mass"),
-    "k": Option(10.0, "N/m", "stiffness of the spring"),
-    "l0": Option(1.0, "m", "relaxed length of the spring"),
+    "m": Option(1.0, "kg", "mass", interval="(0, inf)"),
+    "k": Option(10.0, "N/m", "stiffness of the spring", interval="(0, inf)"),
+    "l0": Option(1.0, "m", "relaxed length of the spring", interval="[0, inf)"),
     "x0": Option(0.8, "m", "position at t = 0"),
     "y0": Option(0.0, "m", "position at t = 0"),
     "vx0": Option(1.0, "m/s", "velocity at t = 0"),
     "vy0": Option(2.0, "m/s", "velocity at t = 0"),
-    "radius": Option(1.4, "m", "radius of the wall"),
+    "radius": Option(1.4, "m", "radius of the wall", interval="(0, inf)"),
     "restitution": Option(1.0, "-", "Newton's coefficient"),
     "friction": Option(0.0, "-", "Coulomb's coefficient"),
     "courant": Option(None, "-", "time step over the critical one, 2 sqrt(m/k)"),
@@ -57,11 +57,7 @@ def spring(p: Values) -> PointMasses:
     Raises:
         ValueError: Values that describe no spring.
     """
-    for name in ("m", "k", "radius"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    if not (p["l0"] >= 0 and math.isfinite(p["l0"])):
-        raise ValueError(f"l0 must be at least 0 [m], but is {p['l0']}")
+    options.check(PARAMETERS, p)
     distance = math.hypot(p["x0"], p["y0"])
     if not 0 < distance < p["radius"]:
         raise ValueError(f"(x0, y0) must lie inside the wall and not at its center, but is {distance} m off")
@@ -75,13 +71,8 @@ def spring(p: Values) -> PointMasses:
     def energy(u: NDArray) -> float:
         return 0.5 * k * (math.hypot(u[0], u[1]) - l0) ** 2
 
-    return PointMasses(
-        [p["m"]] * 2,
-        internal=kernels.jit(internal),
-        energy=kernels.jit(energy),
-        labels=["x", "y"],
-        length=p["radius"],
-    )
+    forces: dict[str, Any] = {"internal": kernels.jit(internal), "energy": kernels.jit(energy)}
+    return PointMasses([p["m"]] * 2, **forces, labels=["x", "y"], length=p["radius"])
 
 
 def critical_step(p: Values) -> float:
@@ -96,15 +87,9 @@ def start(scheme: str, p: Values, allow_unstable: bool = False) -> Integrator:
         ValueError: Values that describe no case; a step above the critical one (explicit schemes).
     """
     system = spring(p)
-    wall = ObstacleContact(
-        system,
-        [[0, 1]],
-        Sphere((0.0, 0.0), p["radius"], inside=True),
-        restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-        friction=p["friction"],
-    )
+    laws = {name: p[name] for name in ("restitution", "gap_tolerance", "friction")}
+    shape = Sphere((0.0, 0.0), p["radius"], inside=True)
+    wall = ObstacleContact(system, [[0, 1]], shape, touching=p.get("touching", True), **laws)
     critical = critical_step(p)
     h = p["h"] if p.get("courant") is None else p["courant"] * critical
     integrator = find_scheme(scheme).bind(system, h, wall, p, allow_unstable=allow_unstable)
@@ -116,9 +101,9 @@ def start(scheme: str, p: Values, allow_unstable: bool = False) -> Integrator:
     return integrator
 
 
-def cross(a: NDArray, b: NDArray) -> float:
-    """``a ^ b`` in the plane."""
-    return float(a[0] * b[1] - a[1] * b[0])
+def cross(a: NDArray, b: NDArray) -> NDArray:
+    """``a ^ b`` in the plane, of every sample, shapes (..., 2)."""
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
 class SpinLog(RunLog):
@@ -134,19 +119,8 @@ class SpinLog(RunLog):
         fastest: Largest speed [m/s].
     """
 
-    state_names = (
-        *RunLog.state_names,
-        "first",
-        "last",
-        "drift",
-        "kept_drift",
-        "largest_gain",
-        "late_drift",
-        "fastest",
-        "_start",
-        "_before",
-        "_late",
-    )
+    _noted = ("first", "last", "drift", "kept_drift", "largest_gain", "late_drift", "fastest")
+    state_names = (*RunLog.state_names, *_noted, "_start", "_before", "_late")
     fixed_names = ("_settled",)
 
     def __init__(self, integrator: Integrator, settled: float) -> None:
@@ -161,7 +135,7 @@ class SpinLog(RunLog):
         super().follow(steps)
         n, mass = steps.count, float(self._integrator.system.mass[0])
         x, v, v_t = steps.u[:n], steps.v[:n], steps.v_t[:n]
-        momentum = mass * (x[:, 0] * v_t[:, 1] - x[:, 1] * v_t[:, 0])
+        momentum = mass * cross(x, v_t)
         kept = momentum + mass * self._correction(steps)
         if np.isnan(self._start):
             self.first, self._start, self._before = momentum[0], kept[0], kept[0]
@@ -204,8 +178,8 @@ def measure(result: Result, log: SpinLog, integrator: Integrator) -> dict[str, A
     log.close()
     scale = abs(log.first) or 1.0
     gained = (log.last - log.first) * math.copysign(1.0, log.first)
-    kept = float(sum(result[name][-1] for name in ("kinetic", "complementary", "internal")))
-    had = float(sum(result[name][0] for name in ("kinetic", "complementary", "internal")))
+    energies = [result[name] for name in ("kinetic", "complementary", "internal")]
+    had, kept = (float(sum(energy[i] for energy in energies)) for i in (0, -1))
     return {
         "balance_residual": log.relative_residual(),
         "h": integrator.dt,
@@ -236,13 +210,8 @@ def verdicts(scheme: str, results: dict[str, Any], p: Values, *, closes: bool) -
     if closes:
         limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
         found.append(balance_verdict(results["balance_residual"], limit, round(p["t_end"] / results["h"])))
-    found.append(
-        Verdict.below(
-            "the mass stays inside the wall but for the way of one step [m]",
-            results["penetration_max"],
-            results["step_length"],
-        )
-    )
+    words = "the mass stays inside the wall but for the way of one step [m]"
+    found.append(Verdict.below(words, results["penetration_max"], results["step_length"]))
     return found + (_rubbing(results, p) if p["friction"] > 0 else _frictionless(scheme, results, p))
 
 
@@ -250,57 +219,27 @@ def _frictionless(scheme: str, results: dict[str, Any], p: Values) -> list[Verdi
     """Fig. 16, and what takes the place of the angular momentum in the coupled scheme."""
     found = []
     if scheme.startswith("cd-lagrange"):
-        found.append(
-            Verdict.below(
-                "the angular momentum keeps its initial value (relative drift)",
-                results["momentum_drift"],
-                1e-12,
-            )
-        )
+        words = "the angular momentum keeps its initial value (relative drift)"
+        found.append(Verdict.below(words, results["momentum_drift"], 1e-12))
     halves = p.get("theta") == p.get("forecast") == 0.5 and p.get("force") == "trapezoid"
     if scheme == "moreau-jean" and halves:
-        found.append(
-            Verdict.below(
-                "x ^ v + (h^2/4) v ^ a keeps its initial value (relative drift)",
-                results["invariant_drift"],
-                1e-12,
-            )
-        )
+        words = "x ^ v + (h^2/4) v ^ a keeps its initial value (relative drift)"
+        found.append(Verdict.below(words, results["invariant_drift"], 1e-12))
     if scheme == "moreau-jean-decoupled" and halves and _of_the_paper(p) and p["restitution"] == 1:
-        loss = results["momentum_loss"]
-        found.append(
-            Verdict(
-                "the angular momentum loses more than 10 % (relative loss)", loss, 0.1, 0.0, bool(loss > 0.1)
-            )
-        )
+        words = "the angular momentum loses more than 10 % (relative loss)"
+        found.append(Verdict.above(words, results["momentum_loss"], 0.1))
     return found
 
 
 def _rubbing(results: dict[str, Any], p: Values) -> list[Verdict]:
     """Fig. 18: friction takes angular momentum at every impact, until the mass touches no more."""
-    found = [
-        Verdict.below(
-            "no step increases the angular momentum (largest relative gain)", results["invariant_gain"], 1e-12
-        )
-    ]
+    words = "no step increases the angular momentum (largest relative gain)"
+    found = [Verdict.below(words, results["invariant_gain"], 1e-12)]
     if _of_the_paper(p) and p["restitution"] == 0 and p["friction"] == 0.2:
-        loss = results["momentum_loss"]
-        found.append(
-            Verdict(
-                "friction decreases the angular momentum (relative loss)",
-                loss,
-                0.0,
-                1e-12,
-                bool(loss > 1e-12),
-            )
-        )
-        found.append(
-            Verdict.below(
-                "the angular momentum ends constant (relative change in the last fifth)",
-                results["invariant_late_drift"],
-                1e-12,
-            )
-        )
+        words = "friction decreases the angular momentum (relative loss)"
+        found.append(Verdict.above(words, results["momentum_loss"], 1e-12))
+        words = "the angular momentum ends constant (relative change in the last fifth)"
+        found.append(Verdict.below(words, results["invariant_late_drift"], 1e-12))
     return found
 
 

@@ -12,6 +12,9 @@ from ...claim import DI_STASIO, Figure
 from ...runs import Runs
 from .measures import CASE, CD, DECOUPLED, FINE, FINE_LONG, MJ, RUBS, momentum, refined, rubbed
 
+_NAMES = {CD: "CD-Lagrange", MJ: "Moreau-Jean"}
+_ALL = {CD: "CD-Lagrange", MJ: "Moreau-Jean (coupled)", DECOUPLED: "Moreau-Jean (decoupled)"}
+
 
 def draw_position(runs: Runs, figure: Any, law: dict[str, float], h: float = FINE) -> None:
     """The paths of the first 5 s inside the wall, Figs. 15 and 17."""
@@ -20,7 +23,7 @@ def draw_position(runs: Runs, figure: Any, law: dict[str, float], h: float = FIN
     radius, angle = fine.summary["parameters"]["radius"], np.linspace(0, 2 * np.pi, 400)
     axes.plot(radius * np.cos(angle), radius * np.sin(angle), color="0.6", lw=3, label="wall")
     axes.plot(*fine["u"].T, **style("exact"), label=f"CD-Lagrange, h = {h:g} s")
-    for scheme, name in ((CD, "CD-Lagrange"), (MJ, "Moreau-Jean")):
+    for scheme, name in _NAMES.items():
         run = runs(CASE, scheme, t_end=5, **law)
         axes.plot(*run["u"].T, **{**style(scheme), "markevery": 1}, label=f"{name}, h = 0.1 s")
     axes.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
@@ -29,60 +32,31 @@ def draw_position(runs: Runs, figure: Any, law: dict[str, float], h: float = FIN
     figure.set_size_inches(6.4, 7.2)
 
 
-def draw_momentum(runs: Runs, figure: Any) -> None:
-    """Angular momentum without friction, Fig. 16."""
+def draw_momentum(runs: Runs, figure: Any, law: dict[str, float], h: float = FINE_LONG) -> None:
+    """Angular momentum without friction, Fig. 16, and with, Fig. 18."""
     axes = figure.add_subplot()
-    names = {CD: "CD-Lagrange", MJ: "Moreau-Jean (coupled)", DECOUPLED: "Moreau-Jean (decoupled)"}
-    for scheme, name in names.items():
-        run = runs(CASE, scheme)
-        axes.plot(run["t"], momentum(run), **_sparse(scheme), label=f"{name}, h = 0.1 s")
-    true = run.results["momentum_initial"]
-    axes.axhline(true, **style("exact"), zorder=4, label="exact")
-    _finish(axes, figure)
-
-
-def draw_rubbed_momentum(runs: Runs, figure: Any, h: float = FINE_LONG) -> None:
-    """Angular momentum with friction, Fig. 18."""
-    axes = figure.add_subplot()
-    for scheme, name in ((CD, "CD-Lagrange"), (MJ, "Moreau-Jean")):
-        run = runs(CASE, scheme, **RUBS)
-        axes.plot(run["t"], momentum(run), **_sparse(scheme), label=f"{name}, h = 0.1 s")
-    fine = refined(runs, h, 0.1, **RUBS)
-    axes.plot(fine["t"], momentum(fine), **style("exact"), label=f"CD-Lagrange, h = {h:g} s")
-    axes.axhline(rubbed(fine), color="0.0", lw=0.6, label="limit h → 0")
-    _finish(axes, figure)
-
-
-def _sparse(scheme: str) -> dict[str, Any]:
-    """The scheme's look with a marker every 10 s: a swinging line would gather more."""
-    return {**style(scheme), "markevery": (50, 100), "zorder": 3 if scheme == CD else 2}
-
-
-def _finish(axes: Any, figure: Any) -> None:
+    for scheme, name in (_NAMES if law else _ALL).items():
+        run = runs(CASE, scheme, **law)
+        # A marker every 10 s: a swinging line would gather more.
+        look = {**style(scheme), "markevery": (50, 100), "zorder": 3 if scheme == CD else 2}
+        axes.plot(run["t"], momentum(run), **look, label=f"{name}, h = 0.1 s")
+    if law:
+        fine = refined(runs, h, 0.1, **law)
+        axes.plot(fine["t"], momentum(fine), **style("exact"), label=f"CD-Lagrange, h = {h:g} s")
+        axes.axhline(rubbed(fine), color="0.0", lw=0.6, label="limit h → 0")
+    else:
+        axes.axhline(run.results["momentum_initial"], **style("exact"), zorder=4, label="exact")
     axes.set(xlim=(0, 100), xlabel="time [s]", ylabel="angular momentum [kg m²/s]")
     axes.grid(alpha=0.3)
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
 
 
-FIGURES: tuple[Figure, ...] = (
-    Figure(
-        "distasio-fig15",
-        CASE,
-        DI_STASIO,
-        "Fig. 15",
-        "Position without friction, first 5 s",
-        partial(draw_position, law={}),
-    ),
-    Figure("distasio-fig16", CASE, DI_STASIO, "Fig. 16", "Angular momentum without friction", draw_momentum),
-    Figure(
-        "distasio-fig17",
-        CASE,
-        DI_STASIO,
-        "Fig. 17",
-        "Position with friction, first 5 s",
-        partial(draw_position, law=RUBS),
-    ),
-    Figure(
-        "distasio-fig18", CASE, DI_STASIO, "Fig. 18", "Angular momentum with friction", draw_rubbed_momentum
-    ),
+FIGURES = tuple(
+    Figure(f"distasio-fig{number}", CASE, DI_STASIO, f"Fig. {number}", title, partial(draw, law=law))
+    for number, title, draw, law in (
+        (15, "Position without friction, first 5 s", draw_position, {}),
+        (16, "Angular momentum without friction", draw_momentum, {}),
+        (17, "Position with friction, first 5 s", draw_position, RUBS),
+        (18, "Angular momentum with friction", draw_momentum, RUBS),
+    )
 )

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...runs import Run, Runs
+from .case import cross
 
 CASE = "rotating-spring"
-CD, MJ, DECOUPLED = "cd-lagrange", "moreau-jean", "moreau-jean-decoupled"
-RUBS = {"restitution": 0, "friction": 0.2}
+BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
+DECOUPLED = "moreau-jean-decoupled"
+RUBS: dict[str, Any] = {"restitution": 0, "friction": 0.2}
 #: Step of the refined CD-Lagrange runs, that of the paper, over 5 s and over 100 s [s].
 FINE = FINE_LONG = 1e-5
 #: Rounding of a momentum that is kept, relative.
@@ -28,21 +30,19 @@ def refined(runs: Runs, h: float, interval: float, **settings: Any) -> Run:
 
 def momentum(run: Run) -> NDArray:
     """``x ^ m v`` with v of the scheme's own level, for central differences after the impulse."""
-    return mass(run) * cross(run["u"], run["v"][: len(run["t"])])
+    return run.summary["parameters"]["m"] * cross(run["u"], run["v"][: len(run["t"])])
 
 
 def kept(run: Run) -> NDArray:
     """What steps without contact keep: the above, plus ``m (h^2/4) v ^ a`` for one-step schemes."""
     v = run["v"][: len(run["t"])]
-    correction = 0.0 if _staggered(run) else run.results["h"] ** 2 / 4 * cross(v, force(run))
-    return momentum(run) + correction
+    return momentum(run) + (0.0 if _staggered(run) else run.results["h"] ** 2 / 4 * cross(v, force(run)))
 
 
 def force(run: Run) -> NDArray:
     """The spring's force on the mass, (43) [N]."""
     p = run.summary["parameters"]
-    size = np.hypot(*run["u"].T)[:, None]
-    return -p["k"] * (1 - p["l0"] / size) * run["u"]
+    return -p["k"] * (1 - p["l0"] / np.hypot(*run["u"].T)[:, None]) * run["u"]
 
 
 def rubbed(run: Run) -> float:
@@ -55,21 +55,11 @@ def rubbed(run: Run) -> float:
     return before - R * p["friction"] * m * radial
 
 
-def cross(a: NDArray, b: NDArray) -> NDArray:
-    """``a ^ b`` of every sample."""
-    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
-
-
 def swing(values: NDArray) -> float:
     """The smaller one of the largest rise and the largest fall: 0 for what only goes one way."""
     rise = np.max(values - np.minimum.accumulate(values))
     fall = np.max(np.maximum.accumulate(values) - values)
     return float(min(rise, fall))
-
-
-def mass(run: Run) -> float:
-    """That of the body on the spring [kg]."""
-    return float(run.summary["parameters"]["m"])
 
 
 def _staggered(run: Run) -> bool:
