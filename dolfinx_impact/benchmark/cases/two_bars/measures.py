@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from ....exact import ImpactingBar
 from ....integrators import Integrator
 from ....simulation.loop import simulate
-from ...claim import FEKAK, Claim
 from ...convergence import norm35, order
 from ...runs import FailedRun, Run, Runs
-from ...verdict import Verdict
 from . import case
 
 CASE = "two-bars"
@@ -39,30 +37,16 @@ BAR = case.exact({name: option.default for name, option in case.PARAMETERS.items
 TRANSIT = BAR.length / BAR.wave_speed
 #: Energy of one bar [J], and its mass [kg].
 ENERGY, MASS = BAR.impulse * BAR.v0 / 4, BAR.impulse / 2 / BAR.v0
-_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
-
-
-class Register(list[Claim]):
-    """Claims in the order in which they are entered."""
-
-    def __call__(self, name: str, where: str, claim: str) -> Callable[[_Judge], _Judge]:
-        """Enters a claim that the decorated function judges."""
-
-        def enter(judge: _Judge) -> _Judge:
-            self.append(Claim(f"fekak-bars-{name}", CASE, FEKAK, where, claim, judge))
-            return judge
-
-        return enter
-
-
-def listed(found: dict[str, float]) -> str:
-    """Numbers with their names, for a `why`."""
-    return ", ".join(f"{value:.3g} with {name}" for name, value in found.items())
 
 
 def steps_of(found: Sequence[Run]) -> list[float]:
     """Their time steps [s]."""
     return [run.results["h"] for run in found]
+
+
+def meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
+    """Runs on all of the meshes, from coarse to fine."""
+    return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
 
 
 def finer_steps(runs: Runs, scheme: str) -> list[Run]:
@@ -113,14 +97,19 @@ def acceleration(run: Run) -> NDArray:
     return change / run.results["h"]
 
 
-def errors(run: Run) -> dict[str, float]:
-    """Norm (94) of displacement, velocity and contact force of the left tip over the run."""
+def histories(run: Run) -> dict[str, tuple[NDArray, NDArray]]:
+    """Displacement, velocity and contact force of the left tip over the run, found and exact."""
     bar, t = exact_of(run), run["t"]
     return {
-        "displacement": norm35(run["u"][:, 0], bar.displacement(0.0, t)),
-        "velocity": norm35(run["v_t"][:, 0], bar.velocity(0.0, t)),
-        "force": norm35(force(run), exact_force(bar, t)),
+        "displacement": (run["u"][:, 0], bar.displacement(0.0, t)),
+        "velocity": (run["v_t"][:, 0], bar.velocity(0.0, t)),
+        "force": (force(run), exact_force(bar, t)),
     }
+
+
+def errors(run: Run) -> dict[str, float]:
+    """Norm (94) of the :func:`histories`."""
+    return {name: norm35(*pair) for name, pair in histories(run).items()}
 
 
 def in_contact(run: Run, margin: float = 2.5) -> NDArray:
@@ -145,8 +134,7 @@ def ringing(run: Run) -> float:
     return float(np.std(run["v_t"][since, 0])) / BAR.v0
 
 
-@dataclass(frozen=True)
-class Motion:
+class Motion(NamedTuple):
     """The left bar at every time of a run, and the exact one.
 
     Attributes:
@@ -176,24 +164,19 @@ def _motion(scheme: str, parameters: str) -> Motion:
     problem = case.make(scheme, values)
     system: Any = problem.integrator.system
     x = system.x[:, 0]
-    left = np.flatnonzero(x < 0)
-    t, u, v = [], [], []
+    left, kept = np.flatnonzero(x < 0), []
 
     def keep(s: Integrator) -> None:
-        t.append(s.t)
-        u.append(s.u[left])
-        v.append(s.v_mean[left])
+        kept.append((s.t, s.u[left], s.v_mean[left]))
 
     keep(problem.integrator)
     simulate(problem.integrator, t_end=problem.t_end, energies=False, progress=False, observers=[keep])
-    bar, times = case.exact(values), np.array(t)
-    distance = -values["gap"] / 2 - x[left]
-    true = [f(distance, times[:, None]) for f in (bar.displacement, bar.velocity)]
-    return Motion(times, distance, np.array(u), np.array(v), *true)
+    t, u, v = (np.array(column) for column in zip(*kept))
+    bar, distance = case.exact(values), -values["gap"] / 2 - x[left]
+    return Motion(t, distance, u, v, *(f(distance, t[:, None]) for f in (bar.displacement, bar.velocity)))
 
 
-@dataclass(frozen=True)
-class Convergence:
+class Convergence(NamedTuple):
     """Errors as mesh and step are refined together, ``h_element = c dt / courant``.
 
     Attributes:
@@ -212,35 +195,31 @@ class Convergence:
         return order(self.steps, self.after)
 
     def described(self) -> str:
-        """Errors and the other order, for a `why`."""
-        whole = order(self.steps, self.whole)
-        return f"{self.after[0]:.2g} to {self.after[-1]:.2g} on {SIZES}; over all times the order is "
-        f"{whole:.2f}"
+        """Errors and the other order, for a note."""
+        sizes, whole = f"{self.after[0]:.2g} to {self.after[-1]:.2g}", order(self.steps, self.whole)
+        return f"{sizes} on {SIZES}; over all times the order is {whole:.2f}"
 
 
 def convergence_in_time(runs: Runs, scheme: str, name: str, courant: float = 1.0) -> Convergence:
     """Errors of the left tip, ``u`` or ``v_t``."""
-    found = [runs(CASE, scheme, elements=n, courant=courant, t_end=WINDOW) for n in MESHES]
+    found = meshes(runs, scheme, courant=courant, t_end=WINDOW)
     exact = BAR.displacement if name == "u" else BAR.velocity
-    pairs = [(run["t"], run[name][:, 0], exact(0.0, run["t"])) for run in found]
-    return _convergence(found, pairs)
+    return _convergence(found, [(run["t"], run[name][:, 0], exact(0.0, run["t"])) for run in found])
 
 
 def convergence_in_space(runs: Runs, scheme: str, name: str, courant: float = 1.0) -> Convergence:
     """Errors of all nodes of the left bar, ``u`` or ``v_t``."""
-    settings = [{"elements": n, "courant": courant, "t_end": WINDOW} for n in MESHES]
-    found = [runs(CASE, scheme, **s) for s in settings]
-    moved = [motion(runs, scheme, **s) for s in settings]
-    pairs = [(m.t, m.u, m.exact_u) if name == "u" else (m.t, m.v, m.exact_v) for m in moved]
-    return _convergence(found, pairs)
+    found = meshes(runs, scheme, courant=courant, t_end=WINDOW)
+    moved = [motion(runs, scheme, elements=n, courant=courant, t_end=WINDOW) for n in MESHES]
+    return _convergence(
+        found, [(m.t, m.u, m.exact_u) if name == "u" else (m.t, m.v, m.exact_v) for m in moved]
+    )
 
 
 def _convergence(found: list[Run], pairs: list[tuple[NDArray, NDArray, NDArray]]) -> Convergence:
-    after, whole = [], []
-    for t, values, true in pairs:
-        late = t >= BAR.contact_end
-        after.append(max(norm(values[late], true[late]), 1e-15))
-        whole.append(max(norm(values, true), 1e-15))
+    late = [t >= BAR.contact_end for t, *_ in pairs]
+    after = [max(norm(values[k], true[k]), 1e-15) for k, (_, values, true) in zip(late, pairs)]
+    whole = [max(norm(values, true), 1e-15) for _, values, true in pairs]
     return Convergence(steps_of(found), after, whole)
 
 
