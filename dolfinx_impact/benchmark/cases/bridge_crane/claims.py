@@ -1,19 +1,17 @@
 """The bridge crane of Fekak et al. (2017), Sect. 3.2: all claims and figures."""
 
-from ...claim import Claim
-from . import claims_contact as crane_contact
-from . import claims_energy as crane_energy
-from . import claims_motion as crane_motion
+from ...claim import FEKAK, Claim, table
+from . import claims_energy, claims_motion
 from .figures import FIGURES
-from .measures import REPORT, Shaking
+from .measures import CASE, REPORT, Shaking
 
 __all__ = ["CLAIMS", "FIGURES", "claims"]
 
 
 def claims(shaking: Shaking) -> tuple[Claim, ...]:
     """All claims, decided by runs with one shaking."""
-    parts = crane_motion, crane_contact, crane_energy
-    return tuple(claim for part in parts for claim in part.says.claims(shaking))
+    rows = [*claims_motion.ROWS, *claims_energy.ROWS]
+    return table(CASE, FEKAK, [row(s=shaking) for row in rows], prefix="fekak-crane-")
 
 
-CLAIMS: tuple[Claim, ...] = claims(REPORT)
+CLAIMS = claims(REPORT)

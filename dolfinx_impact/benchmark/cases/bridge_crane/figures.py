@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from ...claim import FEKAK, Figure
 from ...runs import Run, Runs
-from .claims_contact import WINDOW
 from .measures import (
     CASE,
     CD,
     HATI,
     PAPER_STEP,
     REPORT,
+    WINDOW,
     Shaking,
     apart,
     cpu_times,

@@ -22,10 +22,8 @@ CASE = "two-bars"
 BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
 #: Elements of each bar, each time twice as many; the step shrinks with them.
 MESHES = case.ORDER_ELEMENTS
-SIZES = f"{MESHES[0]} to {MESHES[-1]} elements"
 #: Steps over the critical one, halved on one mesh.
 STEPS = (0.8, 0.4, 0.2, 0.1)
-FINER = "40 elements, courant 0.8 to 0.1"
 #: End of the runs whose errors are measured [s]: most of a transit of the wave after the release.
 WINDOW = 1.6e-4
 #: Where within a step the bars meet is an accident: all claims on it take these parts of a step.
@@ -128,6 +126,11 @@ def ups_and_downs(values: NDArray) -> float:
     return float(np.abs(np.diff(values)).sum() - abs(values[-1] - values[0]))
 
 
+def swing(run: Run) -> float:
+    """Ups and downs of the velocity after the release over 2 v0, the axis of the figure."""
+    return ups_and_downs(run["v_t"][released(run), 0]) / (2 * BAR.v0)
+
+
 def ringing(run: Run) -> float:
     """RMS of the tip's velocity over v0, from a fifth of L/c after the exact release on."""
     since = run["t"] > exact_of(run).contact_end + 0.2 * TRANSIT
@@ -197,7 +200,7 @@ class Convergence(NamedTuple):
     def described(self) -> str:
         """Errors and the other order, for a note."""
         sizes, whole = f"{self.after[0]:.2g} to {self.after[-1]:.2g}", order(self.steps, self.whole)
-        return f"{sizes} on {SIZES}; over all times the order is {whole:.2f}"
+        return f"{sizes}; over all times the order is {whole:.2f}"
 
 
 def convergence_in_time(runs: Runs, scheme: str, name: str, courant: float = 1.0) -> Convergence:
