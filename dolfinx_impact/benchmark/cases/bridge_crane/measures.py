@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -41,14 +41,10 @@ class Shaking:
     """How the crane is shaken: once with the paper's steps, once with coarser ones and all samples.
 
     Attributes:
-        record: The acceleration of the ground.
-        t_end: How long [s].
-        h: The explicit step [s].
-        ratio, high: Ratios with the paper's explicit part and with the small one.
-        step: The coarser step, with which every step is looked at [s].
-        ratios: Ratios that are compared at the coarser step.
-        damped: How long the run with numerical damping takes [s].
-        timed: How long the runs are whose CPU time is measured [s].
+        record, t_end: Acceleration of the ground, and how long it lasts [s].
+        h, ratio, high: Explicit step [s], and ratios with the paper's explicit part and with the small one.
+        step, ratios: The coarser step, of which each is a sample [s], and ratios compared with it.
+        damped, timed: Length of the run with numerical damping, and of those whose CPU time is measured [s].
     """
 
     record: str = "builtin"
@@ -160,7 +156,7 @@ def rms(values: NDArray) -> float:
 
 
 class _Contacts(RunLog):
-    """Contacts of the first wheel in every time step of the scheme, within a window of time."""
+    """Time, impulse and gap of the first wheel in every time step, within a window of time."""
 
     def __init__(self, integrator: Any, window: tuple[float, float]) -> None:
         super().__init__(integrator)
@@ -168,33 +164,31 @@ class _Contacts(RunLog):
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
         inside = (t >= self._window[0]) & (t <= self._window[1])
-        if inside.any():
-            self.found.append(np.column_stack([t, r[:, 0], gap[:, 0]])[inside])
+        self.found.append(np.column_stack([t, r[:, 0], gap[:, 0]])[inside])
 
 
 def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any) -> NDArray:
     """Times [s], impulses [N s] and gaps [m] of a wheel in the fine steps of a window, shape (n, 3)."""
-    p = _parameters(runs, scheme, **settings)
-    return _zoomed(runs.scheme(scheme), json.dumps({**p, "t_end": window[1]}, sort_keys=True), window)
+    return _zoomed(*_given(runs, scheme, **settings), window)
 
 
 @lru_cache(maxsize=8)
 def _zoomed(scheme: str, parameters: str, window: tuple[float, float]) -> NDArray:
-    problem = case.make(scheme, json.loads(parameters))
+    problem = case.make(scheme, {**json.loads(parameters), "t_end": window[1]})
     log = _Contacts(problem.integrator, window)
     _simulated(problem, [log], energies=False)
     return np.vstack(log.found)
 
 
 def _simulated(problem: Problem, observers: list[Any], energies: bool = True) -> None:
-    options = {"every": 10**6, "progress": False, "energies": energies, "observers": observers}
-    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, **options)
+    rest: dict[str, Any] = {"every": 10**6, "progress": False, "energies": energies}
+    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, observers=observers, **rest)
 
 
-def _parameters(runs: Runs, scheme: str, **settings: Any) -> dict[str, Any]:
-    """All parameters of a run with a scheme; they are those of a short one."""
+def _given(runs: Runs, scheme: str, **settings: Any) -> tuple[str, str]:
+    """The scheme, and all parameters of a run with it: those of a short one."""
     short = runs(CASE, scheme, **{**settings, "t_end": 10 * settings["h"]})
-    return dict(short.summary["parameters"])
+    return runs.scheme(scheme), json.dumps(dict(short.summary["parameters"]), sort_keys=True)
 
 
 class _Clock(Observer):
@@ -207,41 +201,30 @@ class _Clock(Observer):
         self.times.append(time.process_time())
 
 
-def cpu_times(
-    runs: Runs, s: Shaking, chosen: Sequence[tuple[str, dict[str, Any]]], h: float
-) -> tuple[float, ...]:
-    """CPU time of the steps alone [s], energies on: the least of two turns, in which all are run.
+def speeds(runs: Runs, s: Shaking, h: float, *parts: tuple[str, int]) -> NDArray:
+    """CPU time of the explicit run over those of HATI with some partitions and ratios; energies on."""
+    chosen = [(CD, {}), *((HATI, {"partition": partition, "ratio": ratio}) for partition, ratio in parts)]
+    whole, *others = _cpu_times(tuple(_given(runs, name, h=h, **more) for name, more in chosen), s.timed)
+    return whole / np.array(others)
 
-    Args:
-        chosen: Schemes and settings.
-        h: Explicit step [s].
-    """
-    found = [(scheme, _parameters(runs, scheme, h=h, **settings)) for scheme, settings in chosen]
-    return _cpu_times(
-        tuple((runs.scheme(scheme), json.dumps(p, sort_keys=True)) for scheme, p in found), s.timed
-    )
+
+def speed(runs: Runs, s: Shaking, partition: str, ratio: int) -> float:
+    """That of one, at the paper's step."""
+    return float(speeds(runs, s, PAPER_STEP, (partition, ratio))[0])
 
 
 @lru_cache(maxsize=8)
 def _cpu_times(chosen: tuple[tuple[str, str], ...], timed: float) -> tuple[float, ...]:
+    """CPU time of the steps alone [s]: the least of two turns, in which all are run."""
     found = []
     for turn in range(3):
         # The first turn is short: it loads what is compiled.
         ends = [timed if turn else min(timed, 40 * HIGH_RATIO * json.loads(p)["h"]) for _, p in chosen]
-        given = [(scheme, {**json.loads(p), "t_end": end}) for (scheme, p), end in zip(chosen, ends)]
-        found.append([_cpu_time(scheme, p) for scheme, p in given])
+        found.append([_cpu_time(*given, end) for given, end in zip(chosen, ends)])
     return tuple(map(min, zip(*found[1:])))
 
 
-def _cpu_time(scheme: str, p: dict[str, Any]) -> float:
-    problem, clock = case.make(scheme, p), _Clock()
+def _cpu_time(scheme: str, parameters: str, t_end: float) -> float:
+    problem, clock = case.make(scheme, {**json.loads(parameters), "t_end": t_end}), _Clock()
     _simulated(problem, [*problem.observers(), clock])
     return clock.times[-1] - clock.times[0]
-
-
-def speed(runs: Runs, s: Shaking, partition: str, ratio: int) -> float:
-    """CPU time of the explicit run over that of HATI, at the paper's step."""
-    whole, parts = cpu_times(
-        runs, s, [(CD, {}), (HATI, {"partition": partition, "ratio": ratio})], PAPER_STEP
-    )
-    return whole / parts

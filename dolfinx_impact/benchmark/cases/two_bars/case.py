@@ -50,7 +50,8 @@ def exact(p: Values) -> ImpactingBar:
         ValueError: (by :func:`.options.check`) parameters outside of their intervals.
     """
     check(PARAMETERS, p)
-    return ImpactingBar(*(p[name] for name in _BAR), p["gap"] / 2, p["v0"])
+    E, rho, length, area = (p[name] for name in _BAR)
+    return ImpactingBar(E, rho, length, area, p["gap"] / 2, p["v0"])
 
 
 def build(p: Values) -> tuple[Solid, NodePairs, float]:
@@ -72,9 +73,8 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     courant = h / critical if p["h"] is not None else p["courant"]
     integrator = find_scheme(scheme).bind(bars, h, tips, p, allow_unstable=allow_unstable)
     # By name: with no gap both tips lie at x = 0.
-    left, right = (
-        bars.rigid_velocity([v], cells=f"{name} bar") for name, v in (("left", 1.0), ("right", -1.0))
-    )
+    left = bars.rigid_velocity([1.0], cells="left bar")
+    right = bars.rigid_velocity([-1.0], cells="right bar")
     integrator.start(0.0, p["v0"] * (left + right))
     log = RunLog(integrator)
 
@@ -129,10 +129,8 @@ def verdicts(
         words = "the first impulse is the momentum of one tip's node [N s]"
         found.append(Verdict.equal(words, results["first_impulse"], momentum, 1e-12 * momentum))
     if p["restitution"] == 0:  # the tips stay together
-        duration, true = (
-            results["contact_end"] - results["contact_start"],
-            2 * p["length"] / solution.wave_speed,
-        )
+        true = 2 * p["length"] / solution.wave_speed
+        duration = results["contact_end"] - results["contact_start"]
         found.append(Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0))
         words = "the bars part 2 L / c after they touched [s]"
         found.append(Verdict.equal(words, duration, true, 0.05 * true))
@@ -145,7 +143,7 @@ def verdicts(
 def errors(scheme: str, elements: int, courant: float, p: Values) -> list[float]:
     """Relative errors of u and v_t at the left tip over [0, t_end], (94). Collective."""
     problem = make(scheme, {**p, "elements": elements, "courant": courant, "h": None, "every": 1})
-    options = {"t_end": problem.t_end, "record": problem.record}
+    options: dict[str, Any] = {"t_end": problem.t_end, "record": problem.record}
     result = simulate(problem.integrator, energies=False, progress=False, **options)
     true = exact(p).displacement(0.0, result["t"]), exact(p).velocity(0.0, result["t"])
     return [norm35(result[name][:, 0], values) for name, values in zip(("u", "v_t"), true)]

@@ -123,11 +123,10 @@ def draw_impulse(runs: Runs, figure: Any) -> None:
 
 def draw_convergence(runs: Runs, figure: Any, over_steps: bool) -> None:
     """Errors after the release as mesh and step are refined, h = c dt, Figs. 9 and 10."""
-    study = m.convergence_in_time if over_steps else m.convergence_in_space
     quantity = "time step Δt [µs]" if over_steps else "element size h [mm]"
     for ax, (name, label) in zip(_axes(figure, 1, 2), (("u", "displacement"), ("v_t", "velocity"))):
         for scheme, slope, line in ((CD, 1.0, "-"), (MJ, 0.5, "--")):
-            found = study(runs, scheme, name)
+            found = m.convergence(runs, scheme, name, nodes=not over_steps)
             x = 1e6 * np.array(found.steps) if over_steps else 1e3 * BAR.length / np.array(MESHES)
             look = {**style(scheme), "markevery": 1}
             ax.loglog(x, found.after, label=f"{_LABELS[scheme]}: order {found.order:.2f}", **look)

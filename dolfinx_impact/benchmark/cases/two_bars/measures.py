@@ -110,6 +110,11 @@ def errors(run: Run) -> dict[str, float]:
     return {name: norm35(*pair) for name, pair in histories(run).items()}
 
 
+def largest_error(run: Run) -> float:
+    """Of the tip's velocity, over v0."""
+    return float(np.abs(np.subtract(*histories(run)["velocity"])).max() / BAR.v0)
+
+
 def in_contact(run: Run, margin: float = 2.5) -> NDArray:
     """The samples of the exact contact, less some steps at both ends."""
     bar, h = exact_of(run), run.results["h"]
@@ -197,33 +202,19 @@ class Convergence(NamedTuple):
         """Fitted order after the release."""
         return order(self.steps, self.after)
 
-    def described(self) -> str:
-        """Errors and the other order, for a note."""
-        sizes, whole = f"{self.after[0]:.2g} to {self.after[-1]:.2g}", order(self.steps, self.whole)
-        return f"{sizes}; over all times the order is {whole:.2f}"
 
-
-def convergence_in_time(runs: Runs, scheme: str, name: str, courant: float = 1.0) -> Convergence:
-    """Errors of the left tip, ``u`` or ``v_t``."""
+def convergence(runs: Runs, scheme: str, name: str, courant: float = 1.0, nodes: bool = False) -> Convergence:
+    """Errors of ``u`` or ``v_t`` of the left tip, or of all nodes of the left bar."""
     found = meshes(runs, scheme, courant=courant, t_end=WINDOW)
-    exact = BAR.displacement if name == "u" else BAR.velocity
-    return _convergence(found, [(run["t"], run[name][:, 0], exact(0.0, run["t"])) for run in found])
-
-
-def convergence_in_space(runs: Runs, scheme: str, name: str, courant: float = 1.0) -> Convergence:
-    """Errors of all nodes of the left bar, ``u`` or ``v_t``."""
-    found = meshes(runs, scheme, courant=courant, t_end=WINDOW)
-    moved = [motion(runs, scheme, elements=n, courant=courant, t_end=WINDOW) for n in MESHES]
-    return _convergence(
-        found, [(m.t, m.u, m.exact_u) if name == "u" else (m.t, m.v, m.exact_v) for m in moved]
-    )
-
-
-def _convergence(found: list[Run], pairs: list[tuple[NDArray, NDArray, NDArray]]) -> Convergence:
-    late = [t >= BAR.contact_end for t, *_ in pairs]
-    after = [max(norm(values[k], true[k]), 1e-15) for k, (_, values, true) in zip(late, pairs)]
-    whole = [max(norm(values, true), 1e-15) for _, values, true in pairs]
-    return Convergence(steps_of(found), after, whole)
+    if nodes:
+        moved = [motion(runs, scheme, elements=n, courant=courant, t_end=WINDOW) for n in MESHES]
+        pairs = [(x.u, x.exact_u) if name == "u" else (x.v, x.exact_v) for x in moved]
+    else:
+        true = BAR.displacement if name == "u" else BAR.velocity
+        pairs = [(run[name][:, 0], true(0.0, run["t"])) for run in found]
+    late = [run["t"] >= BAR.contact_end for run in found]
+    after = [max(norm(values[k], exact[k]), 1e-15) for k, (values, exact) in zip(late, pairs)]
+    return Convergence(steps_of(found), after, [max(norm(*pair), 1e-15) for pair in pairs])
 
 
 def norm(found: NDArray, true: NDArray) -> float:
