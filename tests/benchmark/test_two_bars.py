@@ -81,7 +81,7 @@ def test_bars_mirror_each_other(scheme):
     assert np.abs(result["u"][:, 0] - result["u"][:, 1]).max() <= 1e-12 * scale
     assert result["gap"][:, 0] == pytest.approx(2e-4 - result["u"].sum(axis=1), abs=1e-15)
     assert results["balance_residual"] < 1e-11 or not result.balance
-    assert any("mirror" in v.claim and v.reproduced for v in verdicts)
+    assert any("mirror" in v.words and v.reproduced for v in verdicts)
 
 
 @pytest.mark.parametrize("scheme", [s for s in CASES["two-bars"].schemes if s != "carpenter-implicit"])
@@ -147,13 +147,13 @@ def test_bars_that_touch_at_the_start():
     _, verdicts = problem.judge(result)
     assert result["r"][0, 0] > 0 and problem.judge(result)[0]["contact_start"] == 0.0
     assert all(v.reproduced for v in verdicts)
-    assert not any("first impulse" in v.claim or "energy lost" in v.claim for v in verdicts)
+    assert not any("first impulse" in v.words or "energy lost" in v.words for v in verdicts)
 
 
 def test_bars_at_rest_stay_at_rest():
     problem, result = run("cd-lagrange", v0=0.0)
     assert not result["u"].any() and not result["r"].any()
-    assert [v.claim for v in problem.judge(result)[1]] == ["the energy balance closes"]
+    assert [v.words for v in problem.judge(result)[1]] == ["the energy balance closes"]
 
 
 @pytest.mark.parametrize(

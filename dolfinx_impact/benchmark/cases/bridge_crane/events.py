@@ -61,17 +61,8 @@ class EventLog(RunLog):
         first, last: Sum over the wheels at the start and in the last step [N s].
     """
 
-    state_names = (
-        *RunLog.state_names,
-        "widest",
-        "widest_touching",
-        "impulses",
-        "first",
-        "last",
-        "_touching",
-        "_last",
-        "_found",
-    )
+    _noted = ("widest", "widest_touching", "impulses", "first", "last", "_touching", "_last", "_found")
+    state_names = (*RunLog.state_names, *_noted)
 
     def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
         super().__init__(integrator, normal)
@@ -94,18 +85,13 @@ class EventLog(RunLog):
             self._last[:], self.first = t[0], float(r[0].sum())
         self.last = float(r[-1].sum())
         came = touching & ~np.vstack([self._touching, touching[:-1]])
-        last = self._last_touched(t, touching)
+        # The last time with an impulse before each step, and in the last row after all; (n + 1, p) [s].
+        last = np.maximum.accumulate(np.vstack([self._last, np.where(touching, t[:, None], -np.inf)]))
         if came.any():
-            steps, wheels = np.nonzero(came)
-            times, where = t[steps], (steps, wheels)
-            columns = times, wheels + 1, times - last[where], 0.0 - before[where], r[where]
+            steps, wheels = where = np.nonzero(came)
+            columns = t[steps], wheels + 1, t[steps] - last[where], 0.0 - before[where], r[where]
             self._found.append(np.column_stack(columns))
         self._touching, self._last = touching[-1].copy(), last[-1].copy()
-
-    def _last_touched(self, t: NDArray, touching: NDArray) -> NDArray:
-        """The last time with an impulse before each step, and in the last row after all; (n + 1, p) [s]."""
-        times = np.vstack([self._last, np.where(touching, t[:, None], -np.inf)])
-        return np.asarray(np.maximum.accumulate(times, axis=0))
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""

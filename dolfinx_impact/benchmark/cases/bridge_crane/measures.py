@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -15,17 +15,19 @@ from scipy import signal
 
 from ....output.observer import Observer
 from ....simulation.loop import simulate
-from ...case import RunLog
-from ...claim import FEKAK, Claim
+from ... import claim
+from ...case import Problem, RunLog
+from ...claim import Row
 from ...convergence import at_times, norm35
 from ...runs import FailedRun, Run, Runs
-from ...verdict import Verdict
 from . import case
 
 CASE = "bridge-crane"
 CD, HATI = "cd-lagrange", "hati"
 #: The paper's explicit step [s], its ratio, and a higher one for the small explicit part.
 PAPER_STEP, RATIO, HIGH_RATIO = 1e-3 / 3500, 100, 350
+#: End of the window of the paper's Fig. 17 [s].
+WINDOW = 2e-4
 #: Part of an axis that a line in a figure is wide; and what two curves differ by that look alike.
 LINE, ALIKE = 0.01, 0.05
 #: Oscillations are what is faster [Hz]: ten times the highest frequency of the record.
@@ -39,14 +41,10 @@ class Shaking:
     """How the crane is shaken: once with the paper's steps, once with coarser ones and all samples.
 
     Attributes:
-        record: The acceleration of the ground.
-        t_end: How long [s].
-        h: The explicit step [s].
-        ratio, high: Ratios with the paper's explicit part and with the small one.
-        step: The coarser step, with which every step is looked at [s].
-        ratios: Ratios that are compared at the coarser step.
-        damped: How long the run with numerical damping takes [s].
-        timed: How long the runs are whose CPU time is measured [s].
+        record, t_end: Acceleration of the ground, and how long it lasts [s].
+        h, ratio, high: Explicit step [s], and ratios with the paper's explicit part and with the small one.
+        step, ratios: The coarser step, of which each is a sample [s], and ratios compared with it.
+        damped, timed: Length of the run with numerical damping, and of those whose CPU time is measured [s].
     """
 
     record: str = "builtin"
@@ -61,31 +59,11 @@ class Shaking:
 
 
 REPORT = Shaking()
-Judge = Callable[[Runs, Shaking], Verdict]
 
 
-class Register(list[tuple[str, str, str, Judge]]):
-    """Claims in the order in which they are entered: id, place, claim and who judges it."""
-
-    def __call__(self, name: str, where: str, claim: str) -> Callable[[Judge], Judge]:
-        """Enters a claim that the decorated function judges."""
-
-        def enter(judge: Judge) -> Judge:
-            self.append((name, where, claim, judge))
-            return judge
-
-        return enter
-
-    def claims(self, shaking: Shaking) -> tuple[Claim, ...]:
-        """Those claims, decided by runs of one length."""
-        return tuple(
-            Claim(f"fekak-crane-{name}", CASE, FEKAK, where, claim, partial(_decide, judge, shaking))
-            for name, where, claim, judge in self
-        )
-
-
-def _decide(judge: Judge, shaking: Shaking, runs: Runs) -> Verdict:
-    return judge(runs, shaking)
+def row(*given: Any, **options: Any) -> Callable[..., Row]:
+    """A row of the table of claims (:func:`.claim.row`), whose measure is to be given the shaking ``s``."""
+    return partial(claim.row, *given, **options)
 
 
 def explicit(runs: Runs, s: Shaking) -> Run:
@@ -93,26 +71,25 @@ def explicit(runs: Runs, s: Shaking) -> Run:
     return runs(CASE, CD, h=s.h, t_end=s.t_end, record=s.record, every=max(1, round(_SAMPLE / s.h)))
 
 
+def _hati(runs: Runs, s: Shaking, h: float, partition: str, ratio: int) -> Run:
+    """Samples 1 ms apart, or a coarse step."""
+    settings = {"h": h, "partition": partition, "ratio": ratio, "every": max(1, round(_SAMPLE / h / ratio))}
+    return runs(CASE, HATI, t_end=s.t_end, record=s.record, **settings)
+
+
 def divided(runs: Runs, s: Shaking, partition: str = "paper") -> Run:
-    """HATI with the same step; the paper's explicit part and ratio, or the small one and the high ratio."""
-    ratio = s.ratio if partition == "paper" else s.high
-    every = max(1, round(_SAMPLE / s.h / ratio))
-    return runs(
-        CASE, HATI, h=s.h, t_end=s.t_end, record=s.record, partition=partition, ratio=ratio, every=every
-    )
+    """HATI with the small step; the paper's explicit part and ratio, or the small one and the high ratio."""
+    return _hati(runs, s, s.h, partition, s.ratio if partition == "paper" else s.high)
+
+
+def of_ratio(runs: Runs, s: Shaking, partition: str, ratio: int) -> Run:
+    """HATI with the coarser step and any ratio."""
+    return _hati(runs, s, s.step, partition, ratio)
 
 
 def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None, **more: Any) -> Run:
     """A run of the whole crane with the coarser step, every step a sample."""
     return runs(CASE, scheme, **{"h": h or s.step, "t_end": s.t_end, "record": s.record, **more})
-
-
-def of_ratio(runs: Runs, s: Shaking, partition: str, ratio: int) -> Run:
-    """HATI with the coarser step and any ratio; samples a millisecond apart or a coarse step."""
-    every = max(1, round(_SAMPLE / s.step / ratio))
-    return runs(
-        CASE, HATI, h=s.step, t_end=s.t_end, record=s.record, partition=partition, ratio=ratio, every=every
-    )
 
 
 def apart(found: Run, true: Run, name: str, until: float = np.inf) -> float:
@@ -179,7 +156,7 @@ def rms(values: NDArray) -> float:
 
 
 class _Contacts(RunLog):
-    """Contacts of the first wheel in every time step of the scheme, within a window of time."""
+    """Time, impulse and gap of the first wheel in every time step, within a window of time."""
 
     def __init__(self, integrator: Any, window: tuple[float, float]) -> None:
         super().__init__(integrator)
@@ -187,36 +164,31 @@ class _Contacts(RunLog):
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
         inside = (t >= self._window[0]) & (t <= self._window[1])
-        if inside.any():
-            self.found.append(np.column_stack([t, r[:, 0], gap[:, 0]])[inside])
+        self.found.append(np.column_stack([t, r[:, 0], gap[:, 0]])[inside])
 
 
 def zoomed(runs: Runs, scheme: str, window: tuple[float, float], **settings: Any) -> NDArray:
     """Times [s], impulses [N s] and gaps [m] of a wheel in the fine steps of a window, shape (n, 3)."""
-    p = _parameters(runs, scheme, **settings)
-    return _zoomed(runs.scheme(scheme), json.dumps({**p, "t_end": window[1]}, sort_keys=True), window)
+    return _zoomed(*_given(runs, scheme, **settings), window)
 
 
 @lru_cache(maxsize=8)
 def _zoomed(scheme: str, parameters: str, window: tuple[float, float]) -> NDArray:
-    problem = case.make(scheme, json.loads(parameters))
+    problem = case.make(scheme, {**json.loads(parameters), "t_end": window[1]})
     log = _Contacts(problem.integrator, window)
-    simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=[log],
-        energies=False,
-        every=10**6,
-        progress=False,
-    )
+    _simulated(problem, [log], energies=False)
     return np.vstack(log.found)
 
 
-def _parameters(runs: Runs, scheme: str, **settings: Any) -> dict[str, Any]:
-    """All parameters of a run with a scheme; they are those of a short one."""
+def _simulated(problem: Problem, observers: list[Any], energies: bool = True) -> None:
+    rest: dict[str, Any] = {"every": 10**6, "progress": False, "energies": energies}
+    simulate(problem.integrator, t_end=problem.t_end, record=problem.record, observers=observers, **rest)
+
+
+def _given(runs: Runs, scheme: str, **settings: Any) -> tuple[str, str]:
+    """The scheme, and all parameters of a run with it: those of a short one."""
     short = runs(CASE, scheme, **{**settings, "t_end": 10 * settings["h"]})
-    return dict(short.summary["parameters"])
+    return runs.scheme(scheme), json.dumps(dict(short.summary["parameters"]), sort_keys=True)
 
 
 class _Clock(Observer):
@@ -229,50 +201,30 @@ class _Clock(Observer):
         self.times.append(time.process_time())
 
 
-def cpu_times(
-    runs: Runs, s: Shaking, chosen: Sequence[tuple[str, dict[str, Any]]], h: float
-) -> tuple[float, ...]:
-    """CPU time of the steps alone [s], energies on: the least of two turns, in which all are run.
-
-    Args:
-        chosen: Schemes and settings.
-        h: Explicit step [s].
-    """
-    parameters = [
-        json.dumps(_parameters(runs, scheme, h=h, **settings), sort_keys=True) for scheme, settings in chosen
-    ]
-    return _cpu_times(tuple(runs.scheme(scheme) for scheme, _ in chosen), tuple(parameters), s.timed)
-
-
-@lru_cache(maxsize=8)
-def _cpu_times(schemes: tuple[str, ...], parameters: tuple[str, ...], timed: float) -> tuple[float, ...]:
-    found = np.full(len(schemes), np.inf)
-    for turn in range(3):
-        for k, (scheme, text) in enumerate(zip(schemes, parameters)):
-            p = json.loads(text)
-            # The first turn is short: it loads what is compiled.
-            p["t_end"] = timed if turn else min(timed, 40 * HIGH_RATIO * p["h"])
-            seconds = _cpu_time(scheme, p)
-            if turn:
-                found[k] = min(found[k], seconds)
-    return tuple(float(seconds) for seconds in found)
-
-
-def _cpu_time(scheme: str, p: dict[str, Any]) -> float:
-    problem, clock = case.make(scheme, p), _Clock()
-    simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        every=10**6,
-        progress=False,
-        observers=[*problem.observers(), clock],
-    )
-    return clock.times[-1] - clock.times[0]
+def speeds(runs: Runs, s: Shaking, h: float, *parts: tuple[str, int]) -> NDArray:
+    """CPU time of the explicit run over those of HATI with some partitions and ratios; energies on."""
+    chosen = [(CD, {}), *((HATI, {"partition": partition, "ratio": ratio}) for partition, ratio in parts)]
+    whole, *others = _cpu_times(tuple(_given(runs, name, h=h, **more) for name, more in chosen), s.timed)
+    return whole / np.array(others)
 
 
 def speed(runs: Runs, s: Shaking, partition: str, ratio: int) -> float:
-    """CPU time of the explicit run over that of HATI, at the paper's step."""
-    chosen = [(CD, {}), (HATI, {"partition": partition, "ratio": ratio})]
-    whole, parts = cpu_times(runs, s, chosen, PAPER_STEP)
-    return whole / parts
+    """That of one, at the paper's step."""
+    return float(speeds(runs, s, PAPER_STEP, (partition, ratio))[0])
+
+
+@lru_cache(maxsize=8)
+def _cpu_times(chosen: tuple[tuple[str, str], ...], timed: float) -> tuple[float, ...]:
+    """CPU time of the steps alone [s]: the least of two turns, in which all are run."""
+    found = []
+    for turn in range(3):
+        # The first turn is short: it loads what is compiled.
+        ends = [timed if turn else min(timed, 40 * HIGH_RATIO * json.loads(p)["h"]) for _, p in chosen]
+        found.append([_cpu_time(*given, end) for given, end in zip(chosen, ends)])
+    return tuple(map(min, zip(*found[1:])))
+
+
+def _cpu_time(scheme: str, parameters: str, t_end: float) -> float:
+    problem, clock = case.make(scheme, {**json.loads(parameters), "t_end": t_end}), _Clock()
+    _simulated(problem, [*problem.observers(), clock])
+    return clock.times[-1] - clock.times[0]

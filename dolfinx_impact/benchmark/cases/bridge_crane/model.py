@@ -23,7 +23,7 @@ from ....systems.frame import Frame
 from ....systems.loads import Signal
 from ....systems.sections import Section
 
-DENSITY, E, NU = 7850.0, 2.1e11, 0.3  # kg/m3, Pa, -
+STEEL = {"density": 7850.0, "E": 2.1e11, "nu": 0.3}  # kg/m3, Pa, -
 GRAVITY = 10.0  # m/s2, the paper's
 #: The paper's masses [kg], and the total lengths of the beams that have them [m].
 MASSES = {"girders": 10844.0, "end-carriages": 3003.0, "trolley": 5150.0}
@@ -33,14 +33,15 @@ BEAMS = {
     "end-carriages": ("end-carriages",),
     "trolley": ("trolley", "trolley at wheels"),
 }
-_SMALL = ("girders at wheels", "trolley at wheels")
-_PAPER = ("girders near", "girders at wheels", "trolley", "trolley at wheels")
 #: Parts of the explicit subdomain.
-PARTITIONS = {"small": _SMALL, "paper": _PAPER}
+PARTITIONS = {
+    "small": ("girders at wheels", "trolley at wheels"),
+    "paper": ("girders near", "girders at wheels", "trolley", "trolley at wheels"),
+}
 
 
 def _area(beams: str) -> float:
-    return MASSES[beams] / (DENSITY * LENGTHS[beams])
+    return MASSES[beams] / (STEEL["density"] * LENGTHS[beams])
 
 
 def _girder(width: float, height: float, flange: float) -> Section:
@@ -63,12 +64,7 @@ SECTIONS = {
 
 
 def crane_mesh(*, trolley: float = 0.0, refine: int = 1) -> NamedMesh:
-    """The mesh, whole on every rank.
-
-    Args:
-        trolley: Position of the trolley's middle along the girders [m].
-        refine: By how much all elements are divided.
-    """
+    """The mesh, whole on every rank: trolley's middle along the girders [m], and parts of an element."""
     parameters = {"trolley": trolley, "refine": refine}
     return mesh.read(mesh.package_mesh("crane.geo"), parameters=parameters, comm=MPI.COMM_SELF)
 
@@ -93,17 +89,9 @@ def crane_frame(
     """
     parts = [part for beams in BEAMS.values() for part in beams] if cells is None else list(cells)
     sections = {part: SECTIONS[name] for name, beams in BEAMS.items() for part in beams if part in parts}
-    frame = Frame(
-        named,
-        sections=sections,
-        cells=None if cells is None else parts,
-        fixed=("crane wheels",),
-        gravity=(0.0, 0.0, -GRAVITY),
-        damping=damping,
-        density=DENSITY,
-        E=E,
-        nu=NU,
-    )
+    loads: dict[str, Any] = {"gravity": (0.0, 0.0, -GRAVITY), "damping": damping, **STEEL}
+    chosen = None if cells is None else parts
+    frame = Frame(named, sections=sections, cells=chosen, fixed=("crane wheels",), **loads)
     if record is not None:
         pattern = -frame.inertia((0.0, 0.0, 1.0))
         if shaken == "bridge":
@@ -115,8 +103,7 @@ def crane_frame(
 def divided(named: NamedMesh, partition: str, **options: Any) -> tuple[Frame, Frame]:
     """Explicit and implicit subdomain of a partition; options as for :func:`crane_frame`."""
     explicit = PARTITIONS[partition]
-    every = [part for beams in BEAMS.values() for part in beams]
-    implicit = [part for part in every if part not in explicit]
+    implicit = [part for beams in BEAMS.values() for part in beams if part not in explicit]
     return crane_frame(named, cells=explicit, **options), crane_frame(named, cells=implicit, **options)
 
 

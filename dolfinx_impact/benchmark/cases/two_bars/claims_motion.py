@@ -1,76 +1,44 @@
-"""The two bars: step, accuracy, penetration and oscillations, Fekak et al. (2017), Figs. 4 and 5."""
+"""The two bars: motion, energy, contact force and impulse, Fekak et al. (2017), Figs. 4 to 8."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...claim import Claim
+from ...claim import FEKAK, Measured, above, below, equal, row, table
 from ...convergence import norm35, order
 from ...runs import Run, Runs
-from ...verdict import Verdict, also
-from .measures import (
-    BAR,
-    BOTH,
-    CASE,
-    CD,
-    ENERGY,
-    FINER,
-    LINE,
-    MESHES,
-    MJ,
-    PARTS,
-    SIZES,
-    STEPS,
-    TRANSIT,
-    WINDOW,
-    Register,
-    errors,
-    exact_force,
-    exact_of,
-    finer_steps,
-    force,
-    in_contact,
-    listed,
-    meeting,
-    meetings,
-    released,
-    ringing,
-    steps_of,
-    ups_and_downs,
-)
+from ...verdict import listing
+from . import measures as m
+from .measures import BAR, BOTH, CASE, CD, ENERGY, LINE, MASS, MJ, STEPS, TRANSIT, WINDOW
 
-_says = Register()
-_TEXT = "Sect. 3.1"
-_FIG4 = "Sect. 3.1, Fig. 4"
+_TEXT, _FIG4, _FIG5, _FIG6, _FIG8 = "Sect. 3.1", *(f"Sect. 3.1, Fig. {n}" for n in (4, 5, 6, 8))
+_FIG7A, _FIG7B = "Sect. 3.1, Fig. 7a", "Sect. 3.1, Fig. 7b"
 
 
-def _growth(run: Run) -> float:
-    """The largest energy of a run over the initial one, less 1."""
-    energy = run["kinetic"] + run["complementary"] + run["internal"]
-    return float(np.max(energy) / (2 * ENERGY)) - 1
+def _stored(run: Run) -> NDArray:
+    """Energy of both bars over the initial one, shape (n,)."""
+    return (run["kinetic"] + run["complementary"] + run["internal"]) / (2 * ENERGY)
 
 
-@_says("critical-step", _TEXT, "The critical step of central differences is about 1.22e-6 s.")
-def _critical_step(runs: Runs) -> Verdict:
-    run = runs(CASE, CD, courant=1.0)
-    why = (
-        "the critical step, (L/N)/c; tolerance: one in the last printed digit, which was cut off and not "
-        f"rounded. The run at it never has more than its initial energy: largest excess {_growth(run):.1g}"
-    )
-    return also(_growth(run) < 1e-9, Verdict.equal(why, run.results["critical_time_step"], 1.22e-6, 1e-8))
+def _of(scheme: str, measure: Callable[[Run], Any]) -> Callable[[Runs], Any]:
+    """A measure of the run with the defaults."""
+    return lambda runs: measure(runs(CASE, scheme))
 
 
-@_says("step", _TEXT, "The step of 0.8 times the critical one is about 9.8e-7 s, and stable.")
-def _step(runs: Runs) -> Verdict:
-    run = runs(CASE, CD)
-    why = (
-        "the step of the run, to the printed digits; its energy never exceeds the initial one: largest "
-        f"excess {_growth(run):.1g}"
-    )
-    return also(_growth(run) < 1e-9, Verdict.equal(why, run.results["h"], 9.8e-7, 5e-9))
+def _stable(run: Run, name: str) -> Measured:
+    return Measured(run.results[name], holds=_stored(run).max() - 1 < 1e-9)
+
+
+def _accurate(runs: Runs, name: str) -> Measured:
+    run, other = runs(CASE, CD), m.errors(runs(CASE, MJ))[name]
+    found, true = m.histories(run)[name]
+    late = norm35(found[m.released(run)], true[m.released(run)]) if name == "velocity" else 0.0
+    note = f"With moreau-jean {other:.2g}" + (f"; after the release alone {late:.2g}" if late else "")
+    return Measured(m.errors(run)[name], _one_step_off(run, name), note=note)
 
 
 def _one_step_off(run: Run, name: str) -> float:
@@ -78,218 +46,55 @@ def _one_step_off(run: Run, name: str) -> float:
 
     It then stops h v0 further on, and two steps of the contact force are missing in its rebound.
     """
-    bar, t, h = exact_of(run), run["t"], run.results["h"]
-    late, early = bar.contact_start + h, bar.contact_end - h
-    if name == "force":
-        true = exact_force(bar, t)
-        return norm35(np.where((t >= late) & (t < early), bar.force, 0.0), true)
-    if name == "velocity":
-        v = bar.v0 * ((t < late).astype(float) - (t >= early))
-        return norm35(v, bar.velocity(0.0, t))
-    true, slower = bar.displacement(0.0, t), 2 * h * bar.v0 / TRANSIT
-    off = h * bar.v0 * (t >= bar.contact_start) + slower * np.maximum(t - bar.contact_end, 0.0)
-    return norm35(true + off, true)
+    bar, t, h = m.exact_of(run), run["t"], run.results["h"]
+    late, early, true = bar.contact_start + h, bar.contact_end - h, m.histories(run)[name][1]
+    off = (t >= bar.contact_start) + 2 * np.maximum(t - bar.contact_end, 0.0) / TRANSIT
+    found = {
+        "displacement": true + h * bar.v0 * off,
+        "velocity": bar.v0 * ((t < late).astype(float) - (t >= early)),
+        "force": np.where((t >= late) & (t < early), bar.force, 0.0),
+    }
+    return norm35(found[name], true)
 
 
-def _accurate(runs: Runs, name: str) -> Verdict:
-    run, other = runs(CASE, CD), runs(CASE, MJ)
-    why = (
-        f"error of the {name} in the norm (94); limit: that of an exact bar whose contact begins a step late "
-        f"and ends a step early. With moreau-jean it is {errors(other)[name]:.2g}"
-    )
-    if name == "velocity":
-        late = released(run)
-        share = np.abs(run["v_t"][late, 0] + BAR.v0).sum() / (errors(run)[name] * _exact_sum(run))
-        why += f". {share:.0%} of it come from the oscillations after the release"
-    return Verdict.below(why, errors(run)[name], _one_step_off(run, name))
+def _depths(runs: Runs, scheme: str, courant: float) -> tuple[float, NDArray]:
+    """Step [s] and deepest penetrations [m] of bars that meet anywhere within a step."""
+    found = m.meetings(runs, scheme, courant)
+    return found[0].results["h"], np.array([run.results["penetration_max"] for run in found])
 
 
-def _exact_sum(run: Run) -> float:
-    """Sum of the magnitudes of the exact velocity at the times of a run [m/s]."""
-    return float(np.abs(exact_of(run).velocity(0.0, run["t"])).sum())
+def _penetration(runs: Runs, scheme: str) -> Measured:
+    h, depths = _depths(runs, scheme, STEPS[0])
+    return Measured(depths / (2 * BAR.v0 * TRANSIT), h / TRANSIT, holds=depths.min() > 1e-12)
 
 
-for _name in ("displacement", "velocity", "force"):
-    _says(f"accurate-{_name}", _FIG4, f"CD-Lagrange is very close to the exact solution ({_name}).")(
-        partial(_accurate, name=_name)
-    )
+def _penetration_order(runs: Runs, scheme: str) -> Measured:
+    steps, depths = zip(*((h, d.mean()) for h, d in (_depths(runs, scheme, c) for c in STEPS)))
+    return Measured(order(steps, depths), holds=bool(np.all(np.diff(depths) < 0)))
 
 
-@_says(
-    "accurate-compared",
-    "Abstract; Sect. 4",
-    "Beside Moreau-Jean with theta = 1 CD-Lagrange is the accurate scheme.",
-)
-def _compared(runs: Runs) -> Verdict:
-    ours, theirs = errors(runs(CASE, CD)), errors(runs(CASE, MJ))
-    found = {name: ours[name] / theirs[name] for name in ours}
-    shown = ", ".join(f"{ratio:.2f} of the {name}" for name, ratio in found.items())
-    why = f"error of cd-lagrange over that of moreau-jean, norm (94): {shown}; the largest should be below 1"
-    return Verdict.below(why, max(found.values()), 1.0)
+def _moved_in_contact(run: Run) -> float:
+    now = m.in_contact(run)
+    return float(max(np.ptp(run["u"][now, 0]) / run.results["h"], np.ptp(run["v_t"][now, 0]))) / BAR.v0
 
 
-def _depth(found: list[Run]) -> float:
-    """Mean of the deepest penetrations [m]."""
-    return float(np.mean([run.results["penetration_max"] for run in found]))
+def _quiet_force(runs: Runs) -> Measured:
+    found = [runs(CASE, CD), runs(CASE, CD, courant=1.0)]
+    swing, still = (float(np.ptp(m.force(run)[m.in_contact(run)])) / BAR.force for run in found)
+    return Measured(swing, note=f"The force rings down behind the front; at courant 1 {still:.1g}")
 
 
-def _penetration(runs: Runs, scheme: str) -> Verdict:
-    found = meetings(runs, scheme, STEPS[0])
-    depths = [run.results["penetration_max"] for run in found]
-    way = 2 * found[0].results["h"] * BAR.v0
-    pressed = 2 * BAR.v0 * TRANSIT
-    why = (
-        f"largest penetration over what the bars are pressed together, 2 v0 L/c, with {scheme}, the bars "
-        f"meeting at {len(PARTS)} places within a step: {1e6 * max(depths):.2g} µm; limit: the way of both "
-        f"in one step, {1e6 * way:.2g} µm. It is there: {1e6 * min(depths):.2g} µm at least"
-    )
-    return also(min(depths) > 1e-12, Verdict.below(why, max(depths) / pressed, way / pressed))
+def _cause(runs: Runs) -> Measured:
+    coarse, fine, still = (m.ringing(runs(CASE, CD, courant=c)) for c in (STEPS[0], STEPS[-1], 1.0))
+    note = f"{coarse:.3f} to {fine:.3f} v0, {still:.1g} at courant 1: the step undoes the dispersion"
+    return Measured(max(fine, 1e-12) / max(coarse, 1e-12), note=note)
 
 
-def _penetration_falls(runs: Runs, scheme: str) -> Verdict:
-    groups = [meetings(runs, scheme, courant) for courant in STEPS]
-    depths = [_depth(found) for found in groups]
-    shown = ", ".join(f"{1e6 * depth:.2g}" for depth in depths)
-    theory = {
-        CD: "Theory: 1, the tips close by 2 v0 dt before contact acts",
-        MJ: "Looking half a step ahead it stops some bars before they touch, and those creep on",
-    }[scheme]
-    why = (
-        f"order in the step of the penetration, mean of {len(PARTS)} places within a step, {shown} µm at "
-        f"{FINER}, with {scheme}. {theory}; limit: half an order"
-    )
-    falls = bool(np.all(np.diff(depths) < 0))
-    return also(falls, Verdict.above(why, order(steps_of([found[0] for found in groups]), depths), 0.5))
-
-
-for _scheme in BOTH:
-    _says(f"penetration-{_scheme}", _FIG4, f"In contact the bars penetrate by very little ({_scheme}).")(
-        partial(_penetration, scheme=_scheme)
-    )
-    _says(f"penetration-order-{_scheme}", _FIG4, f"Smaller steps make the penetration smaller ({_scheme}).")(
-        partial(_penetration_falls, scheme=_scheme)
-    )
-
-
-@_says(
-    "quiet-motion",
-    _FIG4,
-    "While the bars touch nothing oscillates (displacement and velocity, both schemes).",
-)
-def _quiet(runs: Runs) -> Verdict:
-    def moved(run: Run) -> float:
-        now = in_contact(run)
-        ways = np.ptp(run["u"][now, 0]) / (run.results["h"] * BAR.v0)
-        return float(max(ways, np.ptp(run["v_t"][now, 0]) / BAR.v0))
-
-    found = {scheme: moved(runs(CASE, scheme)) for scheme in BOTH}
-    why = (
-        "peak to peak of the tip's velocity over v0 and of its displacement over h v0, from 2.5 steps after "
-        f"the exact impact to 2.5 before the release, the larger: {listed(found)}; limit: rounding of u over "
-        "h v0"
-    )
-    return Verdict.below(why, max(found.values()), 1e-12)
-
-
-@_says("quiet-force", _FIG4, "While the bars touch nothing oscillates (contact force of CD-Lagrange).")
-def _quiet_force(runs: Runs) -> Verdict:
-    run = runs(CASE, CD)
-    now = in_contact(run)
-    at_limit = runs(CASE, CD, courant=1.0)
-    still = float(np.ptp(force(at_limit)[in_contact(at_limit)])) / BAR.force
-    why = (
-        "peak to peak of the contact force over the exact one, from 2.5 steps after the exact impact to 2.5 "
-        f"before the release; limit: 1 %, a line's width in the figure. The force overshoots in the first "
-        f"steps and rings down as the front leaves the tip on the lattice; at courant 1 it is {still:.1g}"
-    )
-    return Verdict.below(why, float(np.ptp(force(run)[now])) / BAR.force, LINE)
-
-
-def _up_and_down(run: Run) -> float:
-    """Ups and downs of the velocity after the release over 2 v0, the axis of the figure."""
-    return ups_and_downs(run["v_t"][released(run), 0]) / (2 * BAR.v0)
-
-
-@_says("ringing", _FIG4, "After the release the velocity of CD-Lagrange oscillates locally.")
-def _rings(runs: Runs) -> Verdict:
-    run = runs(CASE, CD)
-    v = run["v_t"][released(run), 0]
-    why = (
-        "ups and downs of the tip's velocity after the release, summed, over 2 v0; limit: 1 %, a line's "
-        f"width in the figure. It reaches {-v.min() / BAR.v0:.2f} v0 at first and deviates by "
-        f"{np.abs(v[-20:] + BAR.v0).max() / BAR.v0:.2f} v0 in the last 20 steps"
-    )
-    return Verdict.above(why, _up_and_down(run), LINE)
-
-
-@_says("ringing-moreau", _FIG4, "The oscillations after the release are CD-Lagrange's: Moreau-Jean has none.")
-def _no_ringing(runs: Runs) -> Verdict:
-    run = runs(CASE, MJ)
-    late = float(np.abs(run["v_t"][released(run), 0] + BAR.v0).max()) / BAR.v0
-    why = (
-        "ups and downs of the tip's velocity after the release, summed, over 2 v0; limit: 1 %, a line's "
-        f"width in the figure. theta = 1 smears the front instead: two steps after the release {late:.2f} v0 "
-        "are still missing"
-    )
-    return Verdict.below(why, _up_and_down(run), LINE)
-
-
-@_says(
-    "ringing-cause",
-    _FIG4,
-    "These oscillations come mainly from the central difference scheme (taken as: with a step eight times "
-    "finer on the same mesh at most half of them is left).",
-)
-def _cause(runs: Runs) -> Verdict:
-    coarse, fine = (runs(CASE, CD, courant=c) for c in (STEPS[0], STEPS[-1]))
-    still = ringing(runs(CASE, CD, courant=1.0))
-    why = (
-        f"RMS of the velocity after the release at courant {STEPS[-1]:g} over that at {STEPS[0]:g}, "
-        f"{ringing(fine):.3f} and {ringing(coarse):.3f} v0; limit: a half. It grows: the finite elements "
-        "disperse, and central differences make up for it, wholly at courant 1, where it is "
-        f"{still:.1g} v0"
-    )
-    return Verdict.below(why, max(ringing(fine), 1e-12) / max(ringing(coarse), 1e-12), 0.5)
-
-
-def _velocity_error(run: Run) -> float:
-    return norm35(run["v_t"][:, 0], exact_of(run).velocity(0.0, run["t"]))
-
-
-@_says(
-    "refined",
-    "Sect. 3.1, Fig. 5",
-    "Refined in space and time the velocity converges to the exact one, at 0.8 of the critical step.",
-)
-def _refined(runs: Runs) -> Verdict:
-    found = [runs(CASE, CD, elements=n, t_end=WINDOW) for n in MESHES]
-    sizes = [_velocity_error(run) for run in found]
-    falls = bool(np.all(np.diff(sizes) < 0))
-    why = (
-        f"order of the error of the tip's velocity, norm (94), {sizes[0]:.2g} to {sizes[-1]:.2g} on {SIZES}"
-        f"{', smaller each time' if falls else ''}; limit: a quarter, half of what the oscillations behind a "
-        "jump leave"
-    )
-    return also(falls, Verdict.above(why, order(steps_of(found), sizes), 0.25))
-
-
-@_says(
-    "uniform-norm",
-    "Appendix 3",
-    "Because of the jumps of the velocity no convergence shows in the uniform norm.",
-)
-def _uniform(runs: Runs) -> Verdict:
-    found = [runs(CASE, CD, elements=n, t_end=WINDOW) for n in MESHES]
-    sizes = [
-        float(np.abs(run["v_t"][:, 0] - exact_of(run).velocity(0.0, run["t"])).max()) / BAR.v0
-        for run in found
-    ]
-    summed = order(steps_of(found), [_velocity_error(run) for run in found])
-    why = (
-        f"order of the largest error of the tip's velocity, {sizes[0]:.2g} to {sizes[-1]:.2g} v0 on {SIZES}; "
-        f"limit: a quarter. In the norm (94) of the same runs the order is {summed:.2f}"
-    )
-    return Verdict.below(why, order(steps_of(found), np.maximum(sizes, 1e-15)), 0.25)
+def _order(found: list[Run], value: Callable[[Run], float], falls: bool = False) -> Measured:
+    """Order in the step of a value of runs, which may have to fall with every step."""
+    sizes = [max(float(value(run)), 1e-15) for run in found]
+    holds = not falls or bool(np.all(np.diff(sizes) < 0))
+    return Measured(order(m.steps_of(found), sizes), holds=holds, note=listing(sizes))
 
 
 def _jumps(run: Run) -> NDArray:
@@ -297,29 +102,168 @@ def _jumps(run: Run) -> NDArray:
     return np.abs(np.diff(run["v"][:, 0], prepend=run["v"][0, 0])) / BAR.v0
 
 
-@_says("impact-jump", _TEXT, "The impact is instantaneous: a jump of the velocity.")
-def _jump(runs: Runs) -> Verdict:
-    found = [float(_jumps(run)[meeting(run)]) for run in finer_steps(runs, CD)]
-    shown = ", ".join(f"{value:.3g}" for value in found)
-    why = (
-        f"change of the tip's velocity in the step of the impact over v0, {FINER}: {shown}, the one farthest "
-        "from 1 decides; tolerance: rounding"
-    )
-    return Verdict.equal(why, max(found, key=lambda value: abs(value - 1)), 1.0, 1e-11)
+def _taken(run: Run) -> NDArray:
+    """The energy taken by contact and scheme over the initial one, shape (n,)."""
+    return (run["dissipated"] - run["contact"]) / (2 * ENERGY)
 
 
-@_says("contact-smooth", _TEXT, "The contact that follows is smooth: the velocity does not jump.")
-def _smooth(runs: Runs) -> Verdict:
-    found = []
-    for run in finer_steps(runs, CD):
-        last = int(np.flatnonzero(run["r"][:, 0])[-1])
-        found.append(float(np.max(_jumps(run)[meeting(run) + 1 : last + 1], initial=0.0)))
-    why = (
-        "largest change of the tip's velocity from step to step over v0, between the impact and the last "
-        f"impulse, {FINER}; limit: rounding. The continuous bar jumps again at its release, the lattice does "
-        "not"
-    )
-    return Verdict.below(why, max(found), 1e-12)
+def _loss_moreau(runs: Runs) -> Measured:
+    lost, fine = (runs(CASE, MJ, courant=c).results["energy_lost"] for c in (0.8, 0.1))
+    return Measured(lost, note=f"theta = 1 damps while the front runs, less at courant 0.1: {fine:.1%}")
 
 
-CLAIMS: tuple[Claim, ...] = tuple(_says)
+def _loss_at_jump(run: Run) -> Measured:
+    taken = _taken(run)
+    first, last = float(taken[m.meeting(run)]), taken[-1]
+    note = f"{first:.2%} of the energy of {last:.2%}"
+    return Measured(first / last if abs(last) > 1e-9 else 0.0, note=note)
+
+
+def _no_work(run: Run) -> Measured:
+    taken, k = _taken(run), m.meeting(run)
+    return Measured(np.abs(taken[k + 1 :] - taken[k]), holds=np.count_nonzero(run["r"][:, 0]) > 1)
+
+
+def _momentum(run: Run) -> float:
+    """Change of a bar's mean velocity less that by the impulses, over v0."""
+    return (run.results["rebound_velocity"] + BAR.v0 - run.results["impulse_sum"] / MASS) / BAR.v0
+
+
+def _at_coarsest(found: list[Run], quantity: Callable[[Run], NDArray]) -> list[NDArray]:
+    """A quantity of runs with halved steps at the times of the coarsest, from a step after the impact on."""
+    every = [quantity(run)[:: round(found[0].results["h"] / run.results["h"])] for run in found]
+    return [v[m.meeting(found[0]) + 1 : min(map(len, every))] for v in every]
+
+
+def _force_after(runs: Runs) -> list[float]:
+    *coarse, finest = _at_coarsest(m.finer_steps(runs, CD), m.force)
+    return [norm35(force, finest) for force in coarse]
+
+
+def _acceleration(runs: Runs) -> Measured:
+    found = m.finer_steps(runs, CD)
+    *coarse, finest = _at_coarsest(found, m.acceleration)
+    sizes = [max(float(np.abs(a - finest).max()), 1e-6) for a in coarse]
+    return Measured(order(m.steps_of(found[:-1]), sizes), note=f"Differences {listing(sizes)} m/s2")
+
+
+def _impulse_mass(runs: Runs) -> list[float]:
+    changes: list[dict[str, float]] = [{}, {"E": 5e10}, {"rho": 2000.0}, {"area": 1e-3}, {"length": 0.5}]
+    off = []
+    for change in changes:
+        run = runs(CASE, CD, h=2e-7, t_end=4e-5, **change)
+        p = run.summary["parameters"]
+        node = p["rho"] * p["area"] * p["length"] / p["elements"] / 2
+        off.append(run.results["first_impulse"] / (node * p["v0"]) - 1)
+    return off
+
+
+CLAIMS = table(CASE, FEKAK, [
+    row("critical-step", _TEXT, "The critical step of central differences is about 1.22e-6 s.",
+        lambda runs: _stable(runs(CASE, CD, courant=1.0), "critical_time_step"), equal(1.22e-6, 1e-8),
+        "(L/N)/c; tolerance: one in the last printed digit, which was cut off and not rounded"),
+    row("step", _TEXT, "The step of 0.8 times the critical one is about 9.8e-7 s, and stable.",
+        _of(CD, lambda run: _stable(run, "h")), equal(9.8e-7, 5e-9), "step, to the printed digits"),
+    *(row(f"accurate-{name}", _FIG4, f"CD-Lagrange is very close to the exact solution ({name}).",
+          _accurate, below(), "error in norm (94); limit: an exact contact a step late and a step short",
+          name=name)
+      for name in ("displacement", "velocity", "force")),
+    row("accurate-compared", "Abstract; Sect. 4",
+        "Beside Moreau-Jean with theta = 1 CD-Lagrange is the accurate scheme.",
+        lambda runs: {
+            name: e / m.errors(runs(CASE, MJ))[name] for name, e in m.errors(runs(CASE, CD)).items()},
+        below(1.0), "error of cd-lagrange over that of moreau-jean, norm (94)"),
+    row("penetration", _FIG4, "In contact the bars penetrate by very little.", _penetration, below(),
+        "over 2 v0 L/c, bars meeting anywhere in a step; limit: the way of both in one step", per=BOTH),
+    row("penetration-order", _FIG4, "Smaller steps make the penetration smaller.",
+        _penetration_order, above(0.5), "order in the step, mean of several places; theory for CD: 1",
+        per=BOTH),
+    row("quiet-motion", _FIG4,
+        "While the bars touch nothing oscillates (displacement and velocity, both schemes).",
+        lambda runs: {scheme: _moved_in_contact(runs(CASE, scheme)) for scheme in BOTH}, below(1e-12),
+        "peak to peak of v_t over v0 and of u over h v0 in contact; limit: rounding"),
+    row("quiet-force", _FIG4, "While the bars touch nothing oscillates (contact force of CD-Lagrange).",
+        _quiet_force, below(LINE), "peak to peak over the exact force; limit: a line's width"),
+    row("ringing", _FIG4, "After the release the velocity of CD-Lagrange oscillates locally.",
+        _of(CD, m.swing), above(LINE),
+        "ups and downs of the tip's velocity over 2 v0; limit: a line's width"),
+    row("ringing-moreau", _FIG4,
+        "The oscillations after the release are CD-Lagrange's: Moreau-Jean has none.",
+        _of(MJ, m.swing), below(LINE),
+        "ups and downs of the tip's velocity over 2 v0; theta = 1 smears the front instead"),
+    row("ringing-cause", _FIG4,
+        "These oscillations come mainly from the central difference scheme (taken as: with a step eight "
+        "times finer on the same mesh at most half of them is left).",
+        _cause, below(0.5), "RMS of the velocity after the release at courant 0.1 over that at 0.8"),
+    row("refined", _FIG5,
+        "Refined in space and time the velocity converges to the exact one, at 0.8 of the critical step.",
+        lambda runs: _order(m.meshes(runs, CD, t_end=WINDOW), lambda run: m.errors(run)["velocity"], True),
+        above(0.25), "order in norm (94); limit: half of that left by the oscillations behind a jump"),
+    row("uniform-norm", "Appendix 3",
+        "Because of the jumps of the velocity no convergence shows in the uniform norm.",
+        lambda runs: _order(m.meshes(runs, CD, t_end=WINDOW), m.largest_error), below(0.25),
+        "order of the largest error of the tip's velocity"),
+    row("impact-jump", _TEXT, "The impact is instantaneous: a jump of the velocity.",
+        lambda runs: [float(_jumps(run)[m.meeting(run)]) for run in m.finer_steps(runs, CD)],
+        equal(1.0, 1e-11), "change of the tip's velocity at the impact over v0, by the step"),
+    row("contact-smooth", _TEXT, "The contact that follows is smooth: the velocity does not jump.",
+        lambda runs: [
+            _jumps(run)[m.meeting(run) + 1 : np.flatnonzero(run["r"][:, 0])[-1] + 1].max(initial=0.0)
+            for run in m.finer_steps(runs, CD)],
+        below(1e-12),
+        "largest change over v0 between impact and last impulse; the lattice does not jump at its release"),
+    row("balance", "Appendix 2.1, (84)", "The discrete energy balance is closed in every step.",
+        _of(CD, lambda run: run.results["balance_residual"]), below(1e-12),
+        "largest residual over the largest energy; limit: rounding"),
+    row("converted", _FIG6, "The impact turns part of the kinetic energy into internal energy.",
+        _of(CD, lambda run: run["internal"].max() / (2 * ENERGY)), above(0.5),
+        "largest internal energy over the initial one; all of the exact bar's becomes internal"),
+    row("loss", _FIG6, "The bar loses 1.25 % of the kinetic energy.",
+        _of(CD, lambda run: run.results["energy_lost"]), equal(0.0125, 5e-5),
+        "part of the energy, that of the tip's node, 1/(2 N); tolerance: the printed digits"),
+    row("loss-moreau", _FIG6, "With Moreau-Jean the same is seen (taken as: theta = 1 loses 1.25 % too).",
+        _loss_moreau, equal(0.0125, 5e-5), "part of the energy lost; tolerance: the printed digits"),
+    row("loss-at-jump", _FIG6, "The loss is due to the jump of the velocity.",
+        _of(CD, _loss_at_jump), equal(1.0, 1e-9), "part of the loss in the step of the impact"),
+    row("loss-at-jump-moreau", _FIG6,
+        "With Moreau-Jean the same is seen (taken as: its loss is due to the jump too).",
+        _of(MJ, _loss_at_jump), equal(1.0, 1e-9), "part of the loss in the step of the impact"),
+    row("no-work", _FIG6, "After the impact nothing more is dissipated: contact forces do no work.",
+        _of(CD, _no_work), below(1e-12), "largest change of the loss after the impact; limit: rounding"),
+    row("preserves-energy", "Sect. 2.3.2",
+        "Central differences preserve the energy (away from the impact).",
+        _of(CD, lambda run: [np.ptp(e) for e in np.split(_stored(run), [m.meeting(run)])]),
+        below(1e-12), "range of the stored energy before and after the impact; limit: rounding"),
+    row("preserves-momentum", "Sect. 2.3.2",
+        "Central differences preserve the linear momentum (each bar's changes by the impulses alone).",
+        _of(CD, _momentum), below(1e-11), "mean velocity less v0 and impulses, over v0; limit: rounding"),
+    row("loss-refined", f"{_FIG6}; Fig. 8",
+        "A finer mesh makes the loss vanish, the behaviour tends to a conservative one.",
+        lambda runs: _order(m.meshes(runs, CD), lambda run: run.results["energy_lost"]),
+        equal(1.0, 0.05), "order in the element; theory: 1, the energy of the tip's node"),
+    row("peak-force", _FIG7A, "The peak of the force at the first contact grows as the step falls.",
+        lambda runs: _order(m.finer_steps(runs, CD), lambda run: m.force(run)[m.meeting(run)]),
+        equal(-1.0, 0.05), "order in the step; the impulse does not depend on the step"),
+    row("force-after", _FIG7A, "After the step of the impact the force does not depend on the step.",
+        _force_after, below(LINE), "norm (94) against the finest step; limit: a line's width"),
+    row("acceleration-first", _FIG7B, "The acceleration at the first contact does not converge.",
+        lambda runs: _order(m.finer_steps(runs, CD), lambda run: abs(m.acceleration(run)[m.meeting(run)])),
+        equal(-1.0, 0.05), "order in the step of (46) at the impact, v0/dt"),
+    row("acceleration", _FIG7B, "Elsewhere the acceleration converges as the step falls.",
+        _acceleration, above(0.5), "order of the largest difference from the finest step, after the impact"),
+    row("impulse-step", _FIG8, "The impulse of the impact does not depend on the step.",
+        lambda runs: np.ptp(
+            found := [run.results["first_impulse"] for run in m.finer_steps(runs, CD)])
+        / max(np.mean(found), 1e-12),
+        below(1e-9), "range of the first impulse over its mean; limit: rounding"),
+    row("impulse-mass", _FIG8, "It depends on nothing but the mass of the dofs that take part.",
+        _impulse_mass, below(1e-9),
+        "first impulse over m v0 of the tip's node, less 1; E, rho, section and length changed in turn"),
+    row("impulse-mesh", _FIG8, "Refining the mesh makes this impulse smaller.",
+        lambda runs: _order(m.meshes(runs, CD), lambda run: run.results["first_impulse"]),
+        equal(1.0, 0.05), "order in the element; theory: 1, the mass of the tip's node"),
+    row("force-level", "Sect. 3.1, Fig. 4",
+        "The contact force is that of the exact bar while contact lasts.",
+        _of(CD, lambda run: m.force(run)[m.in_contact(run)].mean() / m.exact_of(run).force),
+        equal(1.0, LINE), "mean force over rho c v0 A; tolerance: a line's width"),
+], prefix="fekak-bars-")  # fmt: skip

@@ -12,21 +12,8 @@ from numpy.typing import NDArray
 from ....plot import style
 from ...claim import FEKAK, Figure
 from ...runs import Run, Runs
-from .measures import (
-    BAR,
-    BOTH,
-    CASE,
-    CD,
-    MESHES,
-    MJ,
-    Convergence,
-    acceleration,
-    convergence_in_space,
-    convergence_in_time,
-    exact_force,
-    finer_steps,
-    force,
-)
+from . import measures as m
+from .measures import BAR, BOTH, CASE, CD, MESHES, MJ
 
 _END = 180.0
 _LABELS = {CD: "CD-Lagrange", MJ: "Moreau-Jean, θ = 1"}
@@ -37,13 +24,16 @@ _LOOKS: tuple[dict[str, Any], ...] = (
     {"color": "#0b559f", "ls": "-.", "marker": "o"},
     {"color": "#111111", "ls": "-", "marker": None},
 )
-#: Elements of the bars in Fig. 5.
-_SHOWN = (20, 40, 80, 160)
 
 
-def _look(k: int, every: float = 0.06) -> dict[str, Any]:
+def _look(k: int) -> dict[str, Any]:
     """The k-th of the looks, the finest the thinnest."""
-    return {"lw": 1.5 - 0.25 * k, "ms": 4, "mfc": "white", "markevery": every, **_LOOKS[k]}
+    return {"lw": 1.5 - 0.25 * k, "ms": 4, "mfc": "white", "markevery": 0.06, **_LOOKS[k]}
+
+
+def _axes(figure: Any, *shape: int) -> Any:
+    figure.set_layout_engine("constrained")
+    return figure.subplots(*shape)
 
 
 def _label(ax: Any, quantity: str) -> None:
@@ -51,36 +41,34 @@ def _label(ax: Any, quantity: str) -> None:
     ax.grid(alpha=0.3)
 
 
+def _shared_legend(figure: Any, ax: Any, columns: int) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+
+
 def draw_motion(runs: Runs, figure: Any) -> None:
     """Displacement, velocity and contact force of both schemes, Fig. 4."""
-    figure.set_layout_engine("constrained")
-    t = np.linspace(0, 1e-6 * _END, 3601)
-    shown: dict[str, tuple[NDArray, Callable[[Run], NDArray]]] = {
-        "displacement of the tip [mm]": (1e3 * BAR.displacement(0.0, t), lambda run: 1e3 * run["u"][:, 0]),
-        "velocity of the tip [m/s]": (BAR.velocity(0.0, t), lambda run: run["v_t"][:, 0]),
-        "contact force [kN]": (1e-3 * exact_force(BAR, t), lambda run: 1e-3 * force(run)),
-    }
-    for ax, (quantity, (exact, curve)) in zip(figure.subplots(1, 3), shown.items()):
+    t, axes = np.linspace(0, 1e-6 * _END, 3601), _axes(figure, 1, 3)
+    exact = BAR.displacement(0.0, t), BAR.velocity(0.0, t), m.exact_force(BAR, t)
+    labels = "displacement of the tip [mm]", "velocity of the tip [m/s]", "contact force [kN]"
+    for k, (ax, factor) in enumerate(zip(axes, (1e3, 1.0, 1e-3))):
         for scheme in BOTH:
             run = runs(CASE, scheme)
-            ax.plot(1e6 * run["t"], curve(run), label=_LABELS[scheme], **style(scheme))
-        ax.plot(1e6 * t, exact, label="exact", **style("exact"))
-        _label(ax, quantity)
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+            curve = run["u"][:, 0], run["v_t"][:, 0], m.force(run)
+            ax.plot(1e6 * run["t"], factor * curve[k], label=_LABELS[scheme], **style(scheme))
+        ax.plot(1e6 * t, factor * exact[k], label="exact", **style("exact"))
+        _label(ax, labels[k])
+    _shared_legend(figure, axes[0], 3)
     figure.set_size_inches(11.5, 4.2)
 
 
 def draw_refined(runs: Runs, figure: Any) -> None:
     """The velocity of CD-Lagrange, elements and step refined together, Fig. 5."""
-    figure.set_layout_engine("constrained")
-    ax = figure.subplots()
-    for k, elements in enumerate(_SHOWN):
+    ax, t = _axes(figure), np.linspace(0, 1e-6 * _END, 3601)
+    for k, elements in enumerate(MESHES[:4]):
         run = runs(CASE, CD, elements=elements)
-        size, h = 1e3 * BAR.length / elements, 1e6 * run.results["h"]
-        name = f"h = {size:.2f} mm, Δt = {h:.2f} µs"
+        name = f"h = {1e3 * BAR.length / elements:.2f} mm, Δt = {1e6 * run.results['h']:.2f} µs"
         ax.plot(1e6 * run["t"], run["v_t"][:, 0], label=name, **_look(k))
-    t = np.linspace(0, 1e-6 * _END, 3601)
     ax.plot(1e6 * t, BAR.velocity(0.0, t), label="exact", **style("exact"))
     _label(ax, "velocity of the tip [m/s]")
     ax.legend(frameon=False, loc="upper right")
@@ -88,22 +76,14 @@ def draw_refined(runs: Runs, figure: Any) -> None:
 
 def draw_energies(runs: Runs, figure: Any) -> None:
     """The energy balance of one bar with CD-Lagrange, Fig. 6; by symmetry half of both."""
-    figure.set_layout_engine("constrained")
-    ax, run = figure.subplots(), runs(CASE, CD)
-    kept = run["kinetic"] + run["complementary"] + run["internal"]
-    curves = {
-        "kinetic": run["kinetic"],
-        "internal": run["internal"],
-        "complementary": run["complementary"],
-        "work of contact": run["contact"],
-        "kinetic + internal + complementary": kept,
-    }
-    markers = ("s", "^", "o", "D", None)
-    lines = ("-", "--", "-.", (0, (1, 1)), "-")
-    for (name, energy), marker, line in zip(curves.items(), markers, lines):
-        look = {"lw": 2.2 if marker is None else 1.2, "ms": 4, "mfc": "white", "markevery": 0.08}
+    ax, run, t = _axes(figure), runs(CASE, CD), np.linspace(0, 1e-6 * _END, 901)
+    stored = ("kinetic", "internal", "complementary")
+    curves = {**{name: run[name] for name in stored}, "work of contact": run["contact"]}
+    curves[" + ".join(stored)] = run["kinetic"] + run["complementary"] + run["internal"]
+    lines, markers = ("-", "--", "-.", (0, (1, 1)), "-"), ("s", "^", "o", "D", None)
+    for (name, energy), line, marker in zip(curves.items(), lines, markers):
+        look = {"lw": 1.2 if marker else 2.2, "ms": 4, "mfc": "white", "markevery": 0.08}
         ax.plot(1e6 * run["t"], energy / 2, label=name, marker=marker, ls=line, **look)
-    t = np.linspace(0, 1e-6 * _END, 901)
     ax.plot(1e6 * t, BAR.kinetic(t), label="kinetic and internal, exact", **style("exact"))
     ax.plot(1e6 * t, BAR.internal(t), **style("exact"))
     _label(ax, "energy of one bar [J]")
@@ -112,8 +92,7 @@ def draw_energies(runs: Runs, figure: Any) -> None:
 
 def _over_steps(runs: Runs, ax: Any, quantity: str, curve: Callable[[Run], NDArray]) -> None:
     """A quantity of CD-Lagrange with halved steps, the finest behind."""
-    found = finer_steps(runs, CD)
-    for k, run in enumerate(found):
+    for k, run in enumerate(m.finer_steps(runs, CD)):
         label = f"Δt = {1e6 * run.results['h']:.2f} µs"
         ax.plot(1e6 * run["t"], curve(run), label=label, zorder=3 - 0.1 * k, **_look(k))
     _label(ax, quantity)
@@ -121,39 +100,33 @@ def _over_steps(runs: Runs, ax: Any, quantity: str, curve: Callable[[Run], NDArr
 
 def draw_force(runs: Runs, figure: Any) -> None:
     """Contact force and acceleration for different steps, whole and near, Fig. 7."""
-    figure.set_layout_engine("constrained")
-    axes = figure.subplots(2, 2)
+    axes = _axes(figure, 2, 2)
     limits = (((0, _END), None), ((0, _END), None), ((16, 36), (0, 200)), ((112, 132), (-6, 4)))
-    for k, (ax, (span, heights)) in enumerate(zip(axes.flat, limits)):
-        if k % 2 == 0:
-            _over_steps(runs, ax, "contact force [kN]", lambda run: 1e-3 * force(run))
-        else:
-            name = "acceleration of the tip [10⁶ m/s²]"
-            _over_steps(runs, ax, name, lambda run: 1e-6 * acceleration(run))
+    for ax in axes[:, 0]:
+        _over_steps(runs, ax, "contact force [kN]", lambda run: 1e-3 * m.force(run))
+    for ax in axes[:, 1]:
+        _over_steps(runs, ax, "acceleration of the tip [10⁶ m/s²]", lambda run: 1e-6 * m.acceleration(run))
+    for ax, (span, heights) in zip(axes.flat, limits):
         ax.set(xlim=span, ylim=heights)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    _shared_legend(figure, axes[0, 0], 4)
     figure.set_size_inches(10, 7.4)
 
 
 def draw_impulse(runs: Runs, figure: Any) -> None:
     """The impulse for different steps, Fig. 8."""
-    figure.set_layout_engine("constrained")
-    ax = figure.subplots()
+    ax = _axes(figure)
     _over_steps(runs, ax, "impulse [N s]", lambda run: run["r"][:, 0])
     node = BAR.impulse / 4 / runs(CASE, CD).summary["parameters"]["elements"]
     ax.axhline(node, **style("exact"), label="momentum of the tip's node")
     ax.legend(frameon=False)
 
 
-def draw_convergence(
-    runs: Runs, figure: Any, study: Callable[..., Convergence], quantity: str, over_steps: bool
-) -> None:
+def draw_convergence(runs: Runs, figure: Any, over_steps: bool) -> None:
     """Errors after the release as mesh and step are refined, h = c dt, Figs. 9 and 10."""
-    figure.set_layout_engine("constrained")
-    for ax, (name, label) in zip(figure.subplots(1, 2), (("u", "displacement"), ("v_t", "velocity"))):
+    quantity = "time step Δt [µs]" if over_steps else "element size h [mm]"
+    for ax, (name, label) in zip(_axes(figure, 1, 2), (("u", "displacement"), ("v_t", "velocity"))):
         for scheme, slope, line in ((CD, 1.0, "-"), (MJ, 0.5, "--")):
-            found = study(runs, scheme, name)
+            found = m.convergence(runs, scheme, name, nodes=not over_steps)
             x = 1e6 * np.array(found.steps) if over_steps else 1e3 * BAR.length / np.array(MESHES)
             look = {**style(scheme), "markevery": 1}
             ax.loglog(x, found.after, label=f"{_LABELS[scheme]}: order {found.order:.2f}", **look)
@@ -167,26 +140,16 @@ def draw_convergence(
     figure.set_size_inches(10, 4.4)
 
 
-def _figure(number: int, title: str, draw: Callable[[Runs, Any], None]) -> Figure:
-    return Figure(f"fekak-fig{number:02d}", CASE, FEKAK, f"Fig. {number}", f"Two bars: {title}", draw)
-
-
-FIGURES: tuple[Figure, ...] = (
-    _figure(4, "displacement, velocity and contact force", draw_motion),
-    _figure(5, "velocity as elements and step are refined", draw_refined),
-    _figure(6, "energy balance of one bar with CD-Lagrange", draw_energies),
-    _figure(7, "contact force and acceleration for different steps", draw_force),
-    _figure(8, "impulse for different steps", draw_impulse),
-    _figure(
-        9,
-        "order of convergence in time after the release",
-        partial(draw_convergence, study=convergence_in_time, quantity="time step Δt [µs]", over_steps=True),
-    ),
-    _figure(
-        10,
-        "order of convergence in space after the release",
-        partial(
-            draw_convergence, study=convergence_in_space, quantity="element size h [mm]", over_steps=False
-        ),
-    ),
+_DRAWN: tuple[tuple[str, Callable[[Runs, Any], None]], ...] = (
+    ("displacement, velocity and contact force", draw_motion),
+    ("velocity as elements and step are refined", draw_refined),
+    ("energy balance of one bar with CD-Lagrange", draw_energies),
+    ("contact force and acceleration for different steps", draw_force),
+    ("impulse for different steps", draw_impulse),
+    ("order of convergence in time after the release", partial(draw_convergence, over_steps=True)),
+    ("order of convergence in space after the release", partial(draw_convergence, over_steps=False)),
+)
+FIGURES = tuple(
+    Figure(f"fekak-fig{n:02d}", CASE, FEKAK, f"Fig. {n}", f"Two bars: {title}", draw)
+    for n, (title, draw) in enumerate(_DRAWN, start=4)
 )

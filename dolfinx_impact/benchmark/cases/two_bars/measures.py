@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,20 +14,16 @@ from numpy.typing import NDArray
 from ....exact import ImpactingBar
 from ....integrators import Integrator
 from ....simulation.loop import simulate
-from ...claim import FEKAK, Claim
 from ...convergence import norm35, order
 from ...runs import FailedRun, Run, Runs
-from ...verdict import Verdict
 from . import case
 
 CASE = "two-bars"
 BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
 #: Elements of each bar, each time twice as many; the step shrinks with them.
 MESHES = case.ORDER_ELEMENTS
-SIZES = f"{MESHES[0]} to {MESHES[-1]} elements"
 #: Steps over the critical one, halved on one mesh.
 STEPS = (0.8, 0.4, 0.2, 0.1)
-FINER = "40 elements, courant 0.8 to 0.1"
 #: End of the runs whose errors are measured [s]: most of a transit of the wave after the release.
 WINDOW = 1.6e-4
 #: Where within a step the bars meet is an accident: all claims on it take these parts of a step.
@@ -39,30 +35,16 @@ BAR = case.exact({name: option.default for name, option in case.PARAMETERS.items
 TRANSIT = BAR.length / BAR.wave_speed
 #: Energy of one bar [J], and its mass [kg].
 ENERGY, MASS = BAR.impulse * BAR.v0 / 4, BAR.impulse / 2 / BAR.v0
-_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
-
-
-class Register(list[Claim]):
-    """Claims in the order in which they are entered."""
-
-    def __call__(self, name: str, where: str, claim: str) -> Callable[[_Judge], _Judge]:
-        """Enters a claim that the decorated function judges."""
-
-        def enter(judge: _Judge) -> _Judge:
-            self.append(Claim(f"fekak-bars-{name}", CASE, FEKAK, where, claim, judge))
-            return judge
-
-        return enter
-
-
-def listed(found: dict[str, float]) -> str:
-    """Numbers with their names, for a `why`."""
-    return ", ".join(f"{value:.3g} with {name}" for name, value in found.items())
 
 
 def steps_of(found: Sequence[Run]) -> list[float]:
     """Their time steps [s]."""
     return [run.results["h"] for run in found]
+
+
+def meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
+    """Runs on all of the meshes, from coarse to fine."""
+    return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
 
 
 def finer_steps(runs: Runs, scheme: str) -> list[Run]:
@@ -113,14 +95,24 @@ def acceleration(run: Run) -> NDArray:
     return change / run.results["h"]
 
 
-def errors(run: Run) -> dict[str, float]:
-    """Norm (94) of displacement, velocity and contact force of the left tip over the run."""
+def histories(run: Run) -> dict[str, tuple[NDArray, NDArray]]:
+    """Displacement, velocity and contact force of the left tip over the run, found and exact."""
     bar, t = exact_of(run), run["t"]
     return {
-        "displacement": norm35(run["u"][:, 0], bar.displacement(0.0, t)),
-        "velocity": norm35(run["v_t"][:, 0], bar.velocity(0.0, t)),
-        "force": norm35(force(run), exact_force(bar, t)),
+        "displacement": (run["u"][:, 0], bar.displacement(0.0, t)),
+        "velocity": (run["v_t"][:, 0], bar.velocity(0.0, t)),
+        "force": (force(run), exact_force(bar, t)),
     }
+
+
+def errors(run: Run) -> dict[str, float]:
+    """Norm (94) of the :func:`histories`."""
+    return {name: norm35(*pair) for name, pair in histories(run).items()}
+
+
+def largest_error(run: Run) -> float:
+    """Of the tip's velocity, over v0."""
+    return float(np.abs(np.subtract(*histories(run)["velocity"])).max() / BAR.v0)
 
 
 def in_contact(run: Run, margin: float = 2.5) -> NDArray:
@@ -139,14 +131,18 @@ def ups_and_downs(values: NDArray) -> float:
     return float(np.abs(np.diff(values)).sum() - abs(values[-1] - values[0]))
 
 
+def swing(run: Run) -> float:
+    """Ups and downs of the velocity after the release over 2 v0, the axis of the figure."""
+    return ups_and_downs(run["v_t"][released(run), 0]) / (2 * BAR.v0)
+
+
 def ringing(run: Run) -> float:
     """RMS of the tip's velocity over v0, from a fifth of L/c after the exact release on."""
     since = run["t"] > exact_of(run).contact_end + 0.2 * TRANSIT
     return float(np.std(run["v_t"][since, 0])) / BAR.v0
 
 
-@dataclass(frozen=True)
-class Motion:
+class Motion(NamedTuple):
     """The left bar at every time of a run, and the exact one.
 
     Attributes:
@@ -176,24 +172,19 @@ def _motion(scheme: str, parameters: str) -> Motion:
     problem = case.make(scheme, values)
     system: Any = problem.integrator.system
     x = system.x[:, 0]
-    left = np.flatnonzero(x < 0)
-    t, u, v = [], [], []
+    left, kept = np.flatnonzero(x < 0), []
 
     def keep(s: Integrator) -> None:
-        t.append(s.t)
-        u.append(s.u[left])
-        v.append(s.v_mean[left])
+        kept.append((s.t, s.u[left], s.v_mean[left]))
 
     keep(problem.integrator)
     simulate(problem.integrator, t_end=problem.t_end, energies=False, progress=False, observers=[keep])
-    bar, times = case.exact(values), np.array(t)
-    distance = -values["gap"] / 2 - x[left]
-    true = [f(distance, times[:, None]) for f in (bar.displacement, bar.velocity)]
-    return Motion(times, distance, np.array(u), np.array(v), *true)
+    t, u, v = (np.array(column) for column in zip(*kept))
+    bar, distance = case.exact(values), -values["gap"] / 2 - x[left]
+    return Motion(t, distance, u, v, *(f(distance, t[:, None]) for f in (bar.displacement, bar.velocity)))
 
 
-@dataclass(frozen=True)
-class Convergence:
+class Convergence(NamedTuple):
     """Errors as mesh and step are refined together, ``h_element = c dt / courant``.
 
     Attributes:
@@ -211,37 +202,19 @@ class Convergence:
         """Fitted order after the release."""
         return order(self.steps, self.after)
 
-    def described(self) -> str:
-        """Errors and the other order, for a `why`."""
-        whole = order(self.steps, self.whole)
-        return f"{self.after[0]:.2g} to {self.after[-1]:.2g} on {SIZES}; over all times the order is "
-        f"{whole:.2f}"
 
-
-def convergence_in_time(runs: Runs, scheme: str, name: str, courant: float = 1.0) -> Convergence:
-    """Errors of the left tip, ``u`` or ``v_t``."""
-    found = [runs(CASE, scheme, elements=n, courant=courant, t_end=WINDOW) for n in MESHES]
-    exact = BAR.displacement if name == "u" else BAR.velocity
-    pairs = [(run["t"], run[name][:, 0], exact(0.0, run["t"])) for run in found]
-    return _convergence(found, pairs)
-
-
-def convergence_in_space(runs: Runs, scheme: str, name: str, courant: float = 1.0) -> Convergence:
-    """Errors of all nodes of the left bar, ``u`` or ``v_t``."""
-    settings = [{"elements": n, "courant": courant, "t_end": WINDOW} for n in MESHES]
-    found = [runs(CASE, scheme, **s) for s in settings]
-    moved = [motion(runs, scheme, **s) for s in settings]
-    pairs = [(m.t, m.u, m.exact_u) if name == "u" else (m.t, m.v, m.exact_v) for m in moved]
-    return _convergence(found, pairs)
-
-
-def _convergence(found: list[Run], pairs: list[tuple[NDArray, NDArray, NDArray]]) -> Convergence:
-    after, whole = [], []
-    for t, values, true in pairs:
-        late = t >= BAR.contact_end
-        after.append(max(norm(values[late], true[late]), 1e-15))
-        whole.append(max(norm(values, true), 1e-15))
-    return Convergence(steps_of(found), after, whole)
+def convergence(runs: Runs, scheme: str, name: str, courant: float = 1.0, nodes: bool = False) -> Convergence:
+    """Errors of ``u`` or ``v_t`` of the left tip, or of all nodes of the left bar."""
+    found = meshes(runs, scheme, courant=courant, t_end=WINDOW)
+    if nodes:
+        moved = [motion(runs, scheme, elements=n, courant=courant, t_end=WINDOW) for n in MESHES]
+        pairs = [(x.u, x.exact_u) if name == "u" else (x.v, x.exact_v) for x in moved]
+    else:
+        true = BAR.displacement if name == "u" else BAR.velocity
+        pairs = [(run[name][:, 0], true(0.0, run["t"])) for run in found]
+    late = [run["t"] >= BAR.contact_end for run in found]
+    after = [max(norm(values[k], exact[k]), 1e-15) for k, (values, exact) in zip(late, pairs)]
+    return Convergence(steps_of(found), after, [max(norm(*pair), 1e-15) for pair in pairs])
 
 
 def norm(found: NDArray, true: NDArray) -> float:
