@@ -394,7 +394,7 @@ def test_a_bar_at_rest_stays_at_rest():
 
 def test_without_the_whole_impact_nothing_is_said_of_it():
     problem, _, _, verdicts = run(t_end=6e-5)
-    assert [v.claim[:10] for v in verdicts] == ["the energy", "velocities"] and problem.study() == []
+    assert [v.words[:10] for v in verdicts] == ["the energy", "velocities"] and problem.study() == []
 
 
 def test_beyond_the_limit_it_explodes():

@@ -78,7 +78,7 @@ def test_carpenter_implicit_does_not_penetrate_but_chatters():
     assert result["gap"].min() > -1e-16 and np.all(result["r"] >= 0)
     results, verdicts = problem.judge(result)
     assert results["contact_phases"] > 10 and results["energy_lost"] < -0.1
-    assert any("uninterrupted" in v.claim and not v.reproduced for v in verdicts)
+    assert any("uninterrupted" in v.words and not v.reproduced for v in verdicts)
 
 
 def curved(system, **options):

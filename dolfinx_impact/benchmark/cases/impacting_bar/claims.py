@@ -1,12 +1,273 @@
-"""The impacting bar: all claims and figures."""
+"""The impacting bar: discretization, restitution, energy and oscillations, Di Stasio et al., CSMA (2019)."""
 
-from ...claim import Claim
-from . import claims_combined as bar_combined
-from . import claims_oscillations as bar_oscillations
-from . import claims_schemes as bar_schemes
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...claim import CSMA, DI_STASIO, Claim, Measured, Row, above, below, equal, row, table
+from ...convergence import at_times, norm35
+from ...runs import Run, Runs
+from . import claims_combined
+from . import measures as m
 from .figures import FIGURES
-from .measures import DISSIPATIVE, FORECASTS, TchamwaWielgosz
+from .measures import BAR, BOTH, CASE, CD, DISSIPATIVE, ENERGY, FORECASTS, MESHES, MJ, TchamwaWielgosz
 
 __all__ = ["CLAIMS", "DISSIPATIVE", "FIGURES", "FORECASTS", "TchamwaWielgosz"]
 
-CLAIMS: tuple[Claim, ...] = (*bar_schemes.CLAIMS, *bar_oscillations.CLAIMS, *bar_combined.CLAIMS)
+_TEXT, _SECTION = "Impacting bar", "Sect. 2.4"
+_TEXT_AND_END = "Impacting bar; Concluding remarks"
+_SIZES = f"{MESHES[0]} to {MESHES[-1]} elements"
+
+
+def _of_stable(runs: Runs, result: str, courant: float) -> Measured:
+    run = runs(CASE, CD, courant=courant)
+    return Measured(run.results[result], holds=m.highest_energy(run) < 1 + 1e-9)
+
+
+def _first_share(runs: Runs) -> Measured:
+    run = runs(CASE, CD)
+    return Measured(run.results["first_impulse"] / (BAR.impulse / 2), holds=run["gap"].shape[1] == 1)
+
+
+def _mass_felt(run: Run) -> float:
+    """Mass that an impulse at the end node sets in motion in one step, 1/[(M + h^2/4 K)^-1]_11 [kg]."""
+    n, h = run.summary["parameters"]["elements"], run.results["h"]
+    mass, stiff = BAR.rho * BAR.area * BAR.length / n / 6, h**2 / 4 * BAR.E * BAR.area * n / BAR.length
+    diagonal, beside = np.full(n + 1, 2 * (2 * mass + stiff)), np.full(n, mass - stiff)
+    diagonal[[0, -1]] /= 2
+    return float(1 / np.linalg.inv(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))[0, 0])
+
+
+def _implicit_impulse(runs: Runs) -> Measured:
+    run, lumped = runs(CASE, MJ), runs(CASE, CD).results["first_impulse"]
+    expected, note = BAR.v0 * _mass_felt(run), f"The lumped node of cd-lagrange takes {lumped:.6g}"
+    return Measured(run.results["first_impulse"], expected, 1e-10 * expected, note=note)
+
+
+def _mean_error(runs: Runs, scheme: str, name: str, **settings: Any) -> float:
+    """Norm (35), mean over the places of the impact in its step."""
+    return float(np.mean([m.error(run, name) for run in m.hits(runs, scheme, **settings)]))
+
+
+def _closer(runs: Runs, name: str) -> dict[str, float]:
+    plastic, elastic = ({s: _mean_error(runs, s, name, restitution=e) for s in BOTH} for e in (0.0, 1.0))
+    return {scheme: plastic[scheme] / elastic[scheme] for scheme in BOTH}
+
+
+def _energy_order(runs: Runs) -> Measured:
+    refined = {scheme: m.on_meshes(runs, scheme) for scheme in BOTH}
+    lost = {scheme: [m.lost(run) for run in found] for scheme, found in refined.items()}
+    orders = {scheme: m.rate(refined[scheme], lost[scheme]) for scheme in BOTH}
+    return Measured(orders, holds=min(map(min, lost.values())) > 1e-9)
+
+
+def _converges(runs: Runs) -> Measured:
+    refined = m.on_meshes(runs)
+    times = refined[0]["t"]
+    u, v = (m.rate(refined, [m.error(run, name, times) for run in refined]) for name in ("u", "v_t"))
+    return Measured(u, holds=v > 0.25, note=f"That of the velocity is {v:.2f}: it oscillates")
+
+
+def _node_energy(runs: Runs, scheme: str) -> float:
+    return float(-runs(CASE, scheme)["contact"][-1] / (0.01 * ENERGY))
+
+
+def _position(runs: Runs) -> Measured:
+    """Bound: norm (35) of the exact bar when contact begins a step late and ends a step early.
+
+    It then stops h v0 inside the wall, and two steps of the contact force are missing in its rebound.
+    """
+    run = runs(CASE, CD)
+    t, h = run["t"], run.results["h"]
+    true = BAR.displacement(0.0, t)
+    slower = 2 * h * BAR.force / (BAR.rho * BAR.area * BAR.length)
+    late = h * BAR.v0 * (t >= BAR.contact_start) + slower * np.maximum(t - BAR.contact_end, 0.0)
+    return Measured({s: _mean_error(runs, s, "u") for s in BOTH}, norm35(true + late, true))
+
+
+def _dissipates(runs: Runs) -> Measured:
+    kept = m.each(runs, m.lost, restitution=1.0).values()
+    return Measured(m.each(runs, m.lost), holds=max(map(abs, kept)) < 1e-11)
+
+
+def _influence(runs: Runs, scheme: str, name: str) -> float:
+    """Order of the difference that restitution makes, norm (35) on the coarsest run's times."""
+    plastic, elastic = (m.on_meshes(runs, scheme, restitution=e) for e in (0.0, 1.0))
+    times = plastic[0]["t"]
+    pairs = [[at_times(run["t"], run[name], times) for run in pair] for pair in zip(elastic, plastic)]
+    return m.rate(plastic, [norm35(*pair) for pair in pairs])
+
+
+def _formulation(runs: Runs) -> Measured:
+    position = m.lost(runs(CASE, m.PAOLI, restitution=1.0))
+    note = f"With {m.PAOLI} it is {position:.2g}: it gains"
+    return Measured(m.each(runs, m.lost, restitution=1.0), holds=abs(position) > 1e-3, note=note)
+
+
+def _oscillation(run: Run) -> float:
+    return m.ringing(run)[0] / BAR.v0
+
+
+def _equivalent(runs: Runs) -> float:
+    a, b = m.each(runs, _oscillation).values()
+    return max(a, b) / min(a, b)
+
+
+def _impulse_span(run: Run) -> float:
+    """Peak to peak of the impulses over the exact force x h, from two steps to L/c after the exact impact."""
+    h, since = run.results["h"], run["t"] - BAR.contact_start
+    return float(np.ptp(run["r"][(since > 2 * h) & (since < m.TRANSIT)])) / (BAR.force * h)
+
+
+def _refined(runs: Runs, of: Callable[[Run], float], floor: float = 1e-15) -> Measured:
+    refined = m.on_meshes(runs)
+    values = [of(run) for run in refined]
+    return Measured(m.rate(refined, values, floor), note=f"{values[0]:.3g} to {values[-1]:.3g} on {_SIZES}")
+
+
+def _overshoot(run: Run) -> float:
+    first = run["t"] < BAR.contact_end + 1.8 * m.TRANSIT
+    return -float(run["v_t"][first].min()) / BAR.v0 - 1
+
+
+def _frequency(runs: Runs) -> Measured:
+    found = _refined(runs, lambda run: m.ringing(run)[1], 1.0)
+    return Measured(-found.value, note=f"Frequencies [Hz]: {found.note}")
+
+
+def _scheme_dependent(runs: Runs) -> Measured:
+    schemes = (*BOTH, "carpenter", m.NEWMARK)
+    least, *_, next_most, most = sorted(_oscillation(runs(CASE, scheme)) for scheme in schemes)
+    return Measured(most / least, note=f"Without the largest it is {next_most / least:.2f}")
+
+
+def _damped(runs: Runs, by: str, plain: str, **settings: Any) -> Measured:
+    run = runs(CASE, by, **settings)
+    ratio = m.ringing(run)[0] / m.ringing(runs(CASE, plain))[0]
+    return Measured(ratio, note=f"The damped scheme loses {m.lost(run):.1%} of the energy")
+
+
+_AMPLITUDE = "With CD-Lagrange the amplitude of the oscillations decreases with refinement"
+_NODE = "work of contact over the energy of the lumped end node, E0/(2 N)"
+_DAMPING = "RMS of the velocity after the release over that of the plain scheme; a tenth by convention"
+_Sentence = tuple[str, str, str]
+
+
+def _twice(first: _Sentence, second: _Sentence, *measure: Any, **options: Any) -> tuple[Row, Row]:
+    """Rows of one measure for both papers; id, place and text of Di Stasio et al. and of CSMA."""
+    return row(*first, *measure, **options), row(*second, *measure, paper=CSMA, **options)
+
+
+_CLAIMS = table(CASE, DI_STASIO, [
+    row("distasio-bar-critical-step", _TEXT,
+        "With 50 elements the largest stable step of explicit schemes is 9.82e-7 s.",
+        _of_stable, equal(9.82e-7, 5e-10), "critical step (L/N)/c, to the printed digits; no energy gained",
+        result="critical_time_step", courant=1.0),
+    row("distasio-bar-step", _TEXT, "The step of 0.7 times the critical one is 6.87e-7 s.",
+        _of_stable, equal(6.87e-7, 5e-10), "the step of the run, to the printed digits; no energy gained",
+        result="h", courant=0.7),
+    row("distasio-bar-one-node", "Fig. 19", "The contact area is a single node.",
+        _first_share, equal(0.01, 1e-12), "first impulse over the momentum: of one lumped node, 1/(2 N)"),
+    row("distasio-bar-consistent", _TEXT,
+        "Only the explicit scheme lumps the mass; Moreau-Jean takes the consistent matrix.",
+        _implicit_impulse, equal(), "first impulse [N s] against v0 / [(M + h^2/4 K)^-1]_11, consistent M"),
+    *_twice(("distasio-bar-e1-ripple", _TEXT,
+             "With restitution 1 the displacement of the contact node oscillates after the impact."),
+            ("csma-bar-e1-ripple", _SECTION, "Spurious oscillations of the position follow the impact."),
+            lambda runs, scheme: m.position_ripple(runs(CASE, scheme, restitution=1.0)), above(0.1),
+            "RMS of the position in contact over h v0; limit: a tenth of a step", per=BOTH),
+    *(row(f"distasio-bar-e0-{quantity}", _TEXT,
+          f"With restitution 0 the bar is closer to the analytical one than with 1 ({quantity}, norm (35)).",
+          _closer, below(1.0), f"error with e = 0 over that with e = 1, mean of {m.PLACES}", name=name)
+      for quantity, name in (("displacement", "u"), ("velocity", "v_t"))),
+    *_twice(("distasio-bar-energy-order", _TEXT,
+             "Energy is conserved only as space and time steps converge."),
+            ("csma-bar-convergence", _SECTION, "At convergence in space and time energy is conserved."),
+            _energy_order, above(0.25), f"order in h of the energy lost, {_SIZES}; theory: 1"),
+    row("distasio-bar-converges", _TEXT,
+        "The discrete solution converges to the analytical one in space and time.",
+        _converges, above(0.5), f"order of the displacement, norm (35), {_SIZES}; limit: half an order"),
+    *_twice(("distasio-bar-node-energy", _TEXT, "CD-Lagrange loses the kinetic energy of the contact node."),
+            ("csma-bar-node-energy", _SECTION,
+             "The energy dissipated is the kinetic energy of the contact node, which the impact takes away."),
+            _node_energy, equal(1.0, 1e-9), _NODE, scheme=CD),
+    row("distasio-bar-node-energy-implicit", _TEXT,
+        "Moreau-Jean loses the kinetic energy of the contact node.",
+        _node_energy, equal(1.0, 1e-9), _NODE, scheme=MJ),
+    row("distasio-bar-lost-tiny", _TEXT, "The lost energy is tiny on an accurate mesh.",
+        m.each, below(0.005), "part lost, finest mesh; limit: the loss of four times fewer elements",
+        of=m.lost, elements=MESHES[-1]),
+    row("distasio-fig20-position", "Fig. 20",
+        "The position of the contact node is close to the analytical one.",
+        _position, below(), "norm (35); limit: of a bar that touches a step late and leaves one early"),
+    row("distasio-fig20-persistent", "Fig. 20", "The contact is persistent.",
+        m.each, equal(1, 0), "phases of contact", of=lambda run: run.results["contact_phases"]),
+    row("distasio-bar-forced-dissipation", "Concluding remarks",
+        "Finite elements force a dissipative contact law: without it the contact does not last.",
+        m.each, above(1), "phases of contact at restitution 1; at 0 there is one",
+        of=lambda run: run.results["contact_phases"], restitution=1.0),
+    row("csma-bar-e0-quiet", _SECTION, "With restitution 0 the oscillations of the position disappear.",
+        m.each, below(1e-12), "RMS of the position in contact over h v0; limit: rounding of u",
+        paper=CSMA, of=m.position_ripple),
+    row("csma-bar-e0-dissipates", _SECTION, "With restitution 0 the contact no longer conserves energy.",
+        _dissipates, above(1e-6), "part of the energy lost; none is at restitution 1", paper=CSMA),
+    row("csma-bar-no-influence-u", _SECTION,
+        "At convergence restitution has no influence any more (displacement).",
+        lambda runs: {scheme: _influence(runs, scheme, "u") for scheme in BOTH}, above(0.5),
+        f"order in h of the difference between restitution 0 and 1, norm (35), {_SIZES}", paper=CSMA),
+    *(row(f"csma-bar-no-influence-v-{scheme}", _SECTION,
+          f"At convergence restitution has no influence any more (velocity, {scheme}).",
+          _influence, above(0.25), "order as for the displacement; limit: half of the velocity's own 1/2",
+          paper=CSMA, scheme=scheme, name="v_t") for scheme in BOTH),
+    row("csma-bar-vibration", "Sect. 3",
+        "At the impact energy turns into spurious oscillations of high frequency.",
+        m.each, above(1.0), "energy at the end beyond that of the mean velocity over the energy lost",
+        paper=CSMA,
+        of=lambda run: (1 - m.lost(run) - (run.results["rebound_velocity"] / BAR.v0) ** 2) / m.lost(run)),
+    row("csma-bar-formulation", "Sect. 3",
+        "Contact at velocity level has the better energy behaviour than contact at position level.",
+        _formulation, below(1e-11), "part of the energy lost at restitution 1; limit: rounding", paper=CSMA),
+    *_twice(("distasio-fig21-oscillations", "Fig. 21; Concluding remarks",
+             "After the release the velocity of the contact node oscillates with both schemes."),
+            ("csma-bar-release-ripple", _SECTION, "The velocity oscillates after the bar has left the wall."),
+            m.each, above(0.01), "RMS of the velocity over v0 after the release; limit: a line's width",
+            of=_oscillation),
+    row("distasio-fig21-equivalent", "Figs. 21, 22", "Both schemes oscillate alike after the release.",
+        _equivalent, equal(1.0, 0.1), "larger RMS of the velocity over the smaller; a figure shows no 10 %"),
+    row("distasio-fig22-impulse", "Fig. 22", "The impulse at the contact node oscillates too.",
+        m.each, above(0.01), "peak to peak of the impulses in the first L/c over force x h; a line's width",
+        of=_impulse_span),
+    *_twice(("distasio-bar-amplitude", _TEXT, f"{_AMPLITUDE}."),
+            ("csma-bar-amplitude", _SECTION, "Smaller steps and elements make these oscillations smaller."),
+            _refined, above(0.25), "order in h of the RMS after the release; theory: 1/2 at a fixed time",
+            of=lambda run: m.ringing(run)[0]),
+    row("distasio-bar-overshoot", _TEXT,
+        f"{_AMPLITUDE} (taken as: the largest, the overshoot at the release).",
+        _refined, above(0.1), "order in h of the largest velocity beyond v0; a lattice keeps the first peaks",
+        of=_overshoot, floor=1e-12),
+    *_twice(("distasio-bar-frequency", _TEXT,
+             "With CD-Lagrange their frequency increases with the refinement."),
+            ("csma-bar-frequency", _SECTION, "Smaller steps and elements make their frequency higher."),
+            _frequency, above(0.5), "order in 1/h of the frequency after the release; theory: 1"),
+    *_twice(("distasio-bar-high-frequency", _TEXT_AND_END,
+             "The discretization brings spurious high frequencies at the contact node."),
+            ("csma-bar-high-frequency", _SECTION,
+             "The mesh brings in high frequencies that the continuous problem does not have."),
+            m.each, above(0.5), "frequency over the highest of the chain; from 1/2 on waves of < 6 elements",
+            of=lambda run: m.ringing(run)[1] * np.pi * BAR.length / 50 / BAR.wave_speed),
+    row("csma-bar-scheme-dependent", _SECTION,
+        "How much of the high frequencies is there depends on the scheme.", _scheme_dependent,
+        above(2.0), "largest RMS of the velocity over the smallest, four schemes", paper=CSMA),
+    *_twice(("distasio-bar-dissipative", _TEXT_AND_END,
+             "A dissipative explicit scheme would damp the oscillations."),
+            ("csma-bar-dissipative", _SECTION,
+             "A dissipative scheme could deal with the spurious high frequencies."),
+            _damped, below(0.1), _DAMPING, by=DISSIPATIVE, plain=CD),
+    row("distasio-bar-implicit-dissipative", _TEXT,
+        "Implicit dissipative schemes damp the oscillations, with impacts too.",
+        _damped, below(0.1), _DAMPING, by=MJ, plain=MJ, theta=0.55),
+])  # fmt: skip
+CLAIMS: tuple[Claim, ...] = (*_CLAIMS, *claims_combined.CLAIMS)

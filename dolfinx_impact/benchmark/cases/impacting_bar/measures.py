@@ -1,40 +1,38 @@
-"""What the claims on the impacting bar measure, and the scheme that damps."""
+"""Measures of the claims on the impacting bar, and a scheme that damps high frequencies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ....contact.base import Contact
 from ....integrators.central_differences import CentralDifferences
 from ....integrators.contact_laws import VelocityLevel
 from ....systems.system import System
-from ...claim import DI_STASIO, Claim
-from ...convergence import at_times, norm35
+from ...convergence import at_times, norm35, order
 from ...runs import Run, Runs
-from ...verdict import Verdict
-from . import case as impacting_bar
+from .case import PARAMETERS
+from .case import exact as exact_bar
 
 CASE = "impacting-bar"
-BOTH = ("cd-lagrange", "moreau-jean")
+BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
+COMBINED, PAOLI, NEWMARK = "combined", "paoli-schatzman", "carpenter-implicit"
 DISSIPATIVE = f"{__name__}:TchamwaWielgosz"
 #: Elements, each time twice as many; the step shrinks with them.
 MESHES = (25, 50, 100, 200, 400)
-SIZES = f"{MESHES[0]} to {MESHES[-1]} elements"
 FORECASTS = (0.5, 1.0)
 #: Where within a step the bar reaches the wall is an accident: the wall is moved by these parts of a step.
 PARTS = (0.0, 0.25, 0.5, 0.75)
 PLACES = "four places of the impact in its step"
 
-COURANT = impacting_bar.PARAMETERS["courant"].default
-BAR = impacting_bar.exact({name: option.default for name, option in impacting_bar.PARAMETERS.items()})
+COURANT = PARAMETERS["courant"].default
+BAR = exact_bar({name: option.default for name, option in PARAMETERS.items()})
 TRANSIT = BAR.length / BAR.wave_speed
 ENERGY = BAR.impulse * BAR.v0 / 4
-_Judge = TypeVar("_Judge", bound=Callable[..., Verdict])
 
 
 class TchamwaWielgosz(CentralDifferences):
@@ -59,22 +57,12 @@ class TchamwaWielgosz(CentralDifferences):
         super().advance()
 
 
-class Register(list[Claim]):
-    """Claims in the order in which they are entered."""
-
-    def __call__(
-        self, name: str, where: str, claim: str, paper: str = DI_STASIO
-    ) -> Callable[[_Judge], _Judge]:
-        """Enters a claim that the decorated function judges."""
-
-        def enter(judge: _Judge) -> _Judge:
-            self.append(Claim(name, CASE, paper, where, claim, judge))
-            return judge
-
-        return enter
+def each(runs: Runs, of: Callable[[Run], float], **settings: Any) -> dict[str, float]:
+    """A number of the runs of both schemes, by scheme."""
+    return {scheme: of(runs(CASE, scheme, **settings)) for scheme in BOTH}
 
 
-def on_meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
+def on_meshes(runs: Runs, scheme: str = CD, **settings: Any) -> list[Run]:
     """Runs on refined meshes."""
     return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
 
@@ -86,9 +74,9 @@ def hits(runs: Runs, scheme: str, elements: int = 50, courant: float = COURANT, 
     return [runs(CASE, scheme, elements=elements, courant=courant, gap=gap, **settings) for gap in gaps]
 
 
-def steps_of(found: Sequence[Run]) -> list[float]:
-    """Their time steps [s]."""
-    return [run.results["h"] for run in found]
+def rate(found: Sequence[Run], values: ArrayLike, floor: float = 1e-15) -> float:
+    """Order in h of a positive number of refined runs, values below ``floor`` raised to it."""
+    return order([run.results["h"] for run in found], np.maximum(values, floor))
 
 
 def error(run: Run, name: str, times: NDArray | None = None) -> float:
@@ -121,28 +109,16 @@ def ringing(run: Run) -> tuple[float, float]:
     return float(np.std(v)), turns / 2 / (0.8 * TRANSIT)
 
 
-def impulse_ripple(run: Run, mask: NDArray) -> float:
-    """RMS deviation of the impulses from their mean, over the exact force x h."""
-    return float(np.std(run["r"][mask])) / (BAR.force * run.results["h"])
-
-
-def impulse_span(run: Run) -> float:
-    """Peak to peak of the impulses over the exact force x h, from two steps to L/c after the exact impact."""
-    h, since = run.results["h"], run["t"] - BAR.contact_start
-    return float(np.ptp(run["r"][(since > 2 * h) & (since < TRANSIT)])) / (BAR.force * h)
-
-
-def vibrating(run: Run) -> float:
-    """Energy at the end that is not that of the bar's mean velocity, over the initial one."""
-    return 1 - run.results["energy_lost"] - (run.results["rebound_velocity"] / BAR.v0) ** 2
+def energy(run: Run) -> NDArray:
+    """Kinetic, complementary and internal energy, shape (n,) [J]."""
+    return np.asarray(run["kinetic"] + run["complementary"] + run["internal"])
 
 
 def highest_energy(run: Run) -> float:
     """Largest energy of a run over the initial one."""
-    energy = run["kinetic"] + run["complementary"] + run["internal"]
-    return float(np.max(energy) / energy[0])
+    return float(np.max(energy(run)) / energy(run)[0])
 
 
-def listed(found: dict[str, float]) -> str:
-    """Numbers with their names, for a `why`."""
-    return ", ".join(f"{value:.3g} with {name}" for name, value in found.items())
+def lost(run: Run) -> float:
+    """Part of the energy that a run loses."""
+    return float(run.results["energy_lost"])
