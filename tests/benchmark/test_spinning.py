@@ -37,7 +37,7 @@ def run(name, scheme="cd-lagrange", **changes):
 
 
 def failed(verdicts):
-    return [v.claim for v in verdicts if not v.reproduced]
+    return [v.words for v in verdicts if not v.reproduced]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -15,6 +15,7 @@ from ....algebra import kernels
 from ....contact.bound import DofBound
 from ....exact import BouncingBall
 from ....integrators import Integrator, Option, find_scheme
+from ....integrators.options import check
 from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
@@ -23,11 +24,11 @@ from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdic
 from ...verdict import Verdict
 
 PARAMETERS = {
-    "m": Option(1.0, "kg", "mass"),
-    "gravity": Option(9.81, "m/s2", "acceleration downwards"),
-    "z0": Option(1.0, "m", "height at t = 0"),
+    "m": Option(1.0, "kg", "mass", interval="(0, inf)"),
+    "gravity": Option(9.81, "m/s2", "acceleration downwards", interval="(0, inf)"),
+    "z0": Option(1.0, "m", "height at t = 0", interval="[0, inf)"),
     "v0": Option(0.0, "m/s", "velocity upwards at t = 0"),
-    "restitution": Option(0.8, "-", "Newton's coefficient of the ground"),
+    "restitution": Option(0.8, "-", "Newton's coefficient of the ground", interval="[0, 1]"),
     **COMMON,
     "courant": Option(None, "-", "refused: the ball has no critical step, give h"),
     "h": Option(1e-2, "s", "time step"),
@@ -41,24 +42,17 @@ def exact(p: Values) -> BouncingBall:
     """The solution for the parameters of a run.
 
     Raises:
-        ValueError: Values that describe no ball above the ground.
+        ValueError: A value outside of its interval.
     """
+    check(PARAMETERS, p)
     return BouncingBall(p["m"], p["gravity"], p["z0"], p["v0"], p["restitution"])
 
 
 def build(p: Values) -> tuple[PointMasses, DofBound]:
     """The ball and the ground at z = 0."""
-    solution = exact(p)
-    ball = PointMasses(p["m"], load=[-p["m"] * p["gravity"]], labels=["z"], length=solution.top or 1.0)
-    ground = DofBound(
-        ball,
-        0,
-        lower=0.0,
-        restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-    )
-    return ball, ground
+    top, options = exact(p).top, {name: p[name] for name in ("restitution", "gap_tolerance")}
+    ball = PointMasses(p["m"], load=[-p["m"] * p["gravity"]], labels=["z"], length=top or 1.0)
+    return ball, DofBound(ball, 0, lower=0.0, touching=p.get("touching", True), **options)
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -80,10 +74,6 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 class BallLog(RunLog):
     """The log of every step with the flights between impacts.
 
-    Args:
-        integrator: The integrator, started.
-        p: Parameters of the run.
-
     Attributes:
         heights: Largest position of each flight between two impacts [m]; after :meth:`close` that
             of the last flight too, if it is past its top.
@@ -98,7 +88,7 @@ class BallLog(RunLog):
         super().__init__(integrator)
         self.heights: list[float] = []
         self._flights = kernels.jit(_follow_flights)
-        self._numbers = np.array([p["restitution"], p["m"], p["gravity"]])
+        self._ball = np.array([p["restitution"], p["m"], p["gravity"]])
         #: z and v of the step before, top of the flight, hit, resting since, defect, energy.
         self._state = np.array([-np.inf, np.nan, np.nan, 0.0, np.nan, 0.0, 0.0])
         self._tops = np.zeros(0)
@@ -109,16 +99,8 @@ class BallLog(RunLog):
         n = steps.count
         if self._tops.size < n:
             self._tops = np.zeros(n)
-        count = self._flights(
-            steps.t[:n],
-            steps.u[:n, 0],
-            steps.v[:n, 0],
-            steps.v_t[:n, 0],
-            steps.r[:n, 0],
-            self._numbers,
-            self._state,
-            self._tops,
-        )
+        columns = (values[:n, 0] for values in (steps.u, steps.v, steps.v_t, steps.r))
+        count = self._flights(steps.t[:n], *columns, self._ball, self._state, self._tops)
         self.heights += [float(top) for top in self._tops[:count]]
 
     def close(self) -> None:
@@ -132,17 +114,10 @@ class BallLog(RunLog):
 
 
 def _follow_flights(
-    t: NDArray,
-    z: NDArray,
-    v: NDArray,
-    v_t: NDArray,
-    r: NDArray,
-    numbers: NDArray,
-    state: NDArray,
-    tops: NDArray,
+    t: NDArray, z: NDArray, v: NDArray, v_t: NDArray, r: NDArray, ball: NDArray, state: NDArray, tops: NDArray
 ) -> int:
     """Follow the flights; the heights of those that end go into ``tops``, their number is returned."""
-    e, m, gravity = numbers
+    e, m, gravity = ball
     last, v_before, top, hit, resting, defect, energy = state
     count = 0
     for i in range(z.size):
@@ -186,28 +161,18 @@ def measure(log: BallLog, integrator: Integrator) -> dict[str, Any]:
 
 
 def verdicts(scheme: str, results: dict[str, Any], log: BallLog, result: Result, p: Values) -> list[Verdict]:
-    """What the papers say of the scheme, decided from the run."""
+    """The verdicts on the scheme by one run."""
     ball, kind, e = exact(p), find_scheme(scheme).contact, p["restitution"]
-    found = []
-    if result.balance:
-        found.append(balance_verdict(results["balance_residual"], 1e-12, result.steps))
+    found = [balance_verdict(results["balance_residual"], 1e-12, result.steps)] if result.balance else []
     if log.contact_start is None:
         return found
     if "velocity" in kind:
-        found.append(
-            Verdict.below(
-                "Newton's impact law holds in every step [m/s]",
-                log.rebound_defect,
-                1e-14 * max(1.0, ball.impact_speed),
-            )
-        )
+        words, limit = "Newton's impact law holds in every step [m/s]", 1e-14 * max(1.0, ball.impact_speed)
+        found.append(Verdict.below(words, log.rebound_defect, limit))
         found += _rest_verdicts(kind, results, ball, result, p)
     if "position" in kind and (e == 0 or "velocity" in kind):
-        found.append(
-            Verdict.below(
-                "the ball never penetrates [m]", results["penetration_max"], 1e-13 * max(1.0, ball.top)
-            )
-        )
+        words, limit = "the ball never penetrates [m]", 1e-13 * max(1.0, ball.top)
+        found.append(Verdict.below(words, results["penetration_max"], limit))
     if kind == "velocity" and e == 1 and log.heights:
         worst = max(abs(height - log.heights[0]) for height in log.heights)
         found.append(Verdict.below("the ball always reaches the same height [m]", worst, 1e-11 * ball.top))
@@ -226,18 +191,15 @@ def _rest_verdicts(
         # impact speed: w' <= e w + g h. It never rests.
         late = result["t"] >= ball.t_final + tolerance
         speed = float(abs(result["v_t"][late, 0]).max(initial=0.0))
-        limit = ball.gravity * p["h"] / (1 - ball.restitution)
-        claim = "past the accumulation point it bounces no faster than g h / (1 - e) [m/s]"
-        return [Verdict.below(claim, speed, limit)]
-    rest = p["t_end"] if results["rest_time"] is None else results["rest_time"]
+        words = "past the accumulation point it bounces no faster than g h / (1 - e) [m/s]"
+        return [Verdict.below(words, speed, ball.gravity * p["h"] / (1 - ball.restitution))]
+    rests = results["rest_time"] is not None
+    rest = results["rest_time"] if rests else p["t_end"]
     passes = Verdict.equal("the ball rests from the accumulation point on [s]", rest, ball.t_final, tolerance)
-    passes = passes.only_if(results["rest_time"] is not None)
     # A step makes up to h v before the ball is seen to be in the ground.
     depth = p["h"] * (ball.impact_speed + p["h"] * ball.gravity)
-    return [
-        passes,
-        Verdict.below("it rests within the depth h v of an impact [m]", results["final_position"], depth),
-    ]
+    words = "it rests within the depth h v of an impact [m]"
+    return [passes.only_if(rests), Verdict.below(words, results["final_position"], depth)]
 
 
 def rest_tolerance(ball: BouncingBall, h: float) -> float:
@@ -259,25 +221,16 @@ def rest_tolerance(ball: BouncingBall, h: float) -> float:
 
 def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Result) -> list[Verdict]:
     """What Di Stasio et al. (2019), Figures 3 and 4, hold for and against the position level."""
-    found = []
-    if scheme == "paoli-schatzman" and ball.restitution == 1 and log.heights:
-        found.append(
-            Verdict.above(
-                "impacts feed energy: it rises above its first height [m]",
-                max(log.heights),
-                ball.top * (1 + 1e-9),
-            )
-        )
-    if scheme in ("carpenter", "paoli-schatzman") and ball.restitution == 0:
+    found, e = [], ball.restitution
+    if scheme == "paoli-schatzman" and e == 1 and log.heights:
+        words = "impacts feed energy: it rises above its first height [m]"
+        found.append(Verdict.above(words, max(log.heights), ball.top * (1 + 1e-9)))
+    if scheme in ("carpenter", "paoli-schatzman") and e == 0:
         away = float(abs(result["u"][:, 0] - ball.position(result["t"])).max())
         found.append(Verdict.below("the scheme follows the exact solution [m]", away, 1e-11 * ball.top))
     if scheme == "carpenter-implicit":
-        limit = 1e-3 * float(ball.energy(0.0))
-        found.append(
-            Verdict.above(
-                "the scheme is unstable at the impact: energy left, none is due [J]", log.energy, limit
-            )
-        )
+        words = "the scheme is unstable at the impact: energy left, none is due [J]"
+        found.append(Verdict.above(words, log.energy, 1e-3 * float(ball.energy(0.0))))
     return found
 
 

@@ -1,43 +1,77 @@
 """What the papers say of the bouncing ball, decided by runs.
 
-Here section 'Bouncing ball' of Di Stasio et al. (2019) and what its concluding remarks say of it.
+Here section 'Bouncing ball' of Di Stasio et al. (2019), and 'Zeno's paradox' there and in their French paper.
 Unless a claim says otherwise, the ball of 1 kg falls from 1 m and h = 0.01 s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 
 from ....contact.base import Contact
-from ....integrators import PositionLevel
+from ....integrators import Integrator, PositionLevel
 from ....integrators.newmark import Newmark
 from ....systems.system import System
-from ...claim import DI_STASIO, Claim
-from ...runs import Run, Runs
-from ...verdict import Verdict, also
-from . import claims_combined as ball_combined
-from . import claims_schemes as ball_schemes
-from . import claims_smooth as ball_smooth
-from . import claims_zeno as ball_zeno
-from . import figures as ball_figures
-from .claims_schemes import (
-    ELASTIC,
-    EPS,
-    LAW,
-    LOSSY,
-    PLASTIC,
-    SPEED,
-    carpenter_asked,
-    carpenter_energy,
-    depth,
-    listed,
-    order_tolerance,
-    with_impact,
-)
-from .figures import CASE, GRAVITY, HEIGHTS, STEP, STEPS, VELOCITY_LEVEL, drop_heights, exact, fitted
+from ...claim import CSMA, DI_STASIO, Measured, above, below, equal, row, table
+from ...runs import Runs
+from ...verdict import listing
+from . import case as bouncing_ball
+from . import claims_combined, claims_schemes, figures
+from . import measures as m
+from .measures import CASE, CD, EPS, GRAVITY, HEIGHTS, LOSSY, MJ, PAOLI, PLASTIC, SPEED, STEP, VELOCITY_LEVEL
+
+_BALL, _CSMA, FIGURES = "Bouncing ball", "Sect. 2.1", figures.FIGURES
+#: A step at which impacts are found close to their times [s].
+FINE = 1e-3
+#: How late the impacts of a flight can be found, in steps: one step, and the way back out of the
+#: ground at e times the speed.
+LATE = (1 + LOSSY) / LOSSY
+#: The end of the runs with steps that end at the impacts [s], long after the ball rests.
+LONG = 10.0
+#: When the ball rests [s].
+_FINAL = m.exact(LOSSY).t_final
+#: Rounding of some twenty impacts of 20 J at most [J].
+_WORK = 20 * EPS * SPEED**2
+
+
+class EventDriven(Integrator):
+    """An event-driven scheme for one mass that a constant force drives to the ground.
+
+    A step that would pass an impact ends there; the next one starts with the velocity of Newton's law.
+    """
+
+    def __init__(self, system: System, dt: float, contact: Contact) -> None:
+        super().__init__(system, dt, contact)
+        self._now, self._f = 0.0, np.zeros(system.size)
+
+    @property
+    def t(self) -> float:
+        """Time of ``u`` [s], the sum of steps of many lengths."""
+        return self._now
+
+    def begin(self) -> None:
+        """From ``t0`` on."""
+        self._now = self.t0
+
+    def advance(self) -> None:
+        """``z + v s + a s^2/2`` up to the end of the step, or to its zero if that comes before."""
+        assert self.contact is not None
+        self.system.force(self.t, self.u, self.v, self._f)
+        mobility = self.system.inverse_mass[0]
+        a, z, v = self._f[0] * mobility, self.gap()[0], self.v[0]
+        speed = np.sqrt(v**2 - 2 * a * z)
+        length = min(self.dt, (v + speed) / -a)
+        if length < self.dt:
+            self.u[0] -= z
+            self.v[0] = self.contact.restitution * speed
+            self.r[0] = (self.v[0] + speed) / mobility
+        else:
+            self.u[0] += length * v + a * length**2 / 2
+            self.v[0] += length * a
+            self.r[0] = 0.0
+        self._now += length
 
 
 class DampedNewmark(Newmark):
@@ -47,341 +81,221 @@ class DampedNewmark(Newmark):
         super().__init__(system, dt, PositionLevel(contact), beta=0.3025, gamma=0.6, mass="lumped")
 
 
-def rise(run: Run, z0: float) -> float:
-    """How much higher than the drop the ball gets, as a part of the drop; 0 without a bounce."""
-    return max([*run.results["heights"], z0]) / z0 - 1
+DAMPED, EVENTS = (f"{__name__}:{kind.__name__}" for kind in (DampedNewmark, EventDriven))
 
 
-def carpenter_exact(runs: Runs) -> Verdict:
-    """Up to the impact 46 sums of velocities of up to 4.5 m/s and positions are rounded."""
-    run = runs(CASE, "carpenter", restitution=PLASTIC)
-    away = float(np.abs(run["u"][:, 0] - exact(PLASTIC).position(run["t"])).max())
-    why = "largest distance [m] of the explicit scheme from the exact position over 5 s: only rounding"
-    return Verdict.below(why, away, 1e-13)
+def _energies(runs: Runs) -> float:
+    steps = (STEP, 3 * STEP, 10 * STEP)
+    return max(max(m.each(runs, m.ENERGY, restitution=PLASTIC, h=h).values()) for h in steps)
 
 
-def carpenter_implicit(runs: Runs) -> Verdict:
-    """Decides ``distasio-fig03-implicit``."""
-    run = runs(CASE, "carpenter-implicit", restitution=PLASTIC)
-    energy, top = float(run.results["energy_after_impact"]), float(run["u"][46:, 0].max())
-    why = (
-        f"largest energy [J] after the impact, above the {GRAVITY:g} J of the drop, where none is due: "
-        "the reaction that stops the ball within a step acts again in the next; the ball is thrown up to "
-        f"{top:.2f} m"
+def _rebound(runs: Runs) -> float:
+    """Largest speed upwards after the impact over that before."""
+    run = claims_schemes.carpenter_asked(runs, LOSSY)
+    return float(run["v_t"][run["t"] > m.exact(LOSSY).first_impact, 0].max()) / SPEED
+
+
+def _paoli_rise(runs: Runs, heights: int = HEIGHTS, steps: m.Steps = m.STEPS[:4]) -> Measured:
+    """How much higher than the drop the ball gets, over the drop: an impact lifts it by a part of h v."""
+    settings = {"restitution": m.ELASTIC, "t_end": 2}
+    rises = m.study(
+        runs, PAOLI, lambda run, z0: max(z0, *m.bounces(run)) / z0 - 1, heights, steps, **settings
     )
-    return Verdict.above(why, energy, GRAVITY * (1 + 1e-12))
+    return m.orders({PAOLI: rises}, heights, steps, np.max)
 
 
-def other_newmark(runs: Runs) -> Verdict:
-    """Decides ``distasio-ball-newmark``."""
-    run = runs(CASE, f"{__name__}:DampedNewmark", restitution=PLASTIC)
-    energy = float(run.results["energy_after_impact"])
-    why = (
-        "largest energy [J] after the impact of Newmark's method with gamma = 0.6, beta = 0.3025 and the "
-        f"contact at position level, above the {GRAVITY:g} J of the drop: the reaction stays in the "
-        "acceleration of the next step whatever the damping"
-    )
-    return Verdict.above(why, energy, GRAVITY * (1 + 1e-12))
+def _same_height(runs: Runs, scheme: str, t_end: float = 1000.0) -> Measured:
+    """Largest difference between the drop and the height of a bounce [m]."""
+    heights = m.bounces(runs(CASE, scheme, restitution=m.ELASTIC, t_end=t_end, every=1000))
+    return Measured(float(np.abs(heights - 1).max()), note=f"{len(heights)} bounces in {t_end:g} s")
 
 
-def carpenter_plastic(runs: Runs) -> Verdict:
-    """Newton's law asks for a rebound at 0.8 times the speed of the impact."""
-    run = carpenter_asked(runs, LOSSY)
-    rebound = float(run["v_t"][run["t"] > exact(LOSSY).first_impact, 0].max()) / SPEED
-    why = (
-        "largest speed upwards after the impact over that before, where e = 0.8 is asked for: the "
-        "explicit scheme puts the ball on the ground, whatever e, and leaves it there; so e > 0 is "
-        "refused"
-    )
-    return Verdict.below(why, rebound, LAW / SPEED)
-
-
-def paoli_height(runs: Runs) -> Verdict:
-    """Decides ``distasio-fig04-height``."""
-    run = runs(CASE, "paoli-schatzman", restitution=ELASTIC)
-    bounces = run.results["heights"]
-    several = ", ".join(f"{height:.4f}" for height in bounces)
-    why = (
-        f"largest height [m] of a bounce at e = 1, above the 1 m of the drop; sometimes: {several} m. The "
-        "mirrored position of one step before is imposed, and not the velocity"
-    )
-    return Verdict.above(why, max(bounces, default=0.0), 1 + 1e-12)
-
-
-def paoli_step(runs: Runs, heights: int = HEIGHTS, steps: Sequence[float] = STEPS[:4]) -> Verdict:
-    """The worst impact lifts the ball by a part of h v."""
-    worst = []
-    for h in steps:
-        several = (
-            (runs(CASE, "paoli-schatzman", restitution=ELASTIC, z0=z0, h=h, t_end=2), z0)
-            for z0 in drop_heights(heights)
-        )
-        rises = [rise(run, z0) for run, z0 in several]
-        worst.append(max(rises))
-    why = (
-        f"order in h of the largest rise over {heights} drop heights: {worst[0]:.1%} of the height at h = "
-        f"{steps[0]:g} s, {worst[-1]:.2%} at {steps[-1]:g} s; from {sum(gain < 1e-9 for gain in rises)} "
-        "of them there is none at that step"
-    )
-    return Verdict.equal(why, fitted(steps, worst), 1.0, order_tolerance(heights, steps))
-
-
-def same_height(runs: Runs, scheme: str, t_end: float = 1000.0) -> Verdict:
-    """Decides ``distasio-fig05-cd-lagrange``, ``distasio-fig05-moreau-jean``."""
-    run = runs(CASE, scheme, restitution=ELASTIC, t_end=t_end, every=1000)
-    bounces = np.array(run.results["heights"] or [0.0])
-    why = (
-        f"largest difference [m] between the drop and the height of a bounce, {len(bounces)} bounces in "
-        f"{t_end:g} s: what rounding adds up to in the sums"
-    )
-    return Verdict.below(why, float(np.abs(bounces - 1).max()), 1e-11)
-
-
-def penetrates(runs: Runs, heights: int = HEIGHTS) -> Verdict:
+def _deepest(runs: Runs, heights: int = HEIGHTS) -> dict[str, float]:
     """The first impact from heights that spread it over a step."""
-    depths = {
-        name: [
-            depth(runs(CASE, name, restitution=ELASTIC, z0=z0, t_end=0.6))
-            for z0 in drop_heights(heights, STEP)
-        ]
-        for name in VELOCITY_LEVEL
-    }
-    deepest = {name: max(several) for name, several in depths.items()}
-    counts = ", ".join(f"{name} {sum(value > 1e-12 for value in of)}" for name, of in depths.items())
-    why = (
-        f"smaller of the largest depths [m] at e = 1 of both schemes: {listed(deepest)}; from so many of "
-        f"{heights} drop heights they penetrate: {counts}. CD-Lagrange does wherever in the step the "
-        "impact comes, Moreau-Jean if it comes after the middle"
-    )
-    return Verdict.above(why, min(deepest.values()), 1e-12)
+    drops = m.drop_heights(heights, STEP)
+    depths = [m.each(runs, m.DEPTH, restitution=m.ELASTIC, z0=z0, t_end=0.6) for z0 in drops]
+    return {name: max(of[name] for of in depths) for name in VELOCITY_LEVEL}
 
 
-def penetrates_from_one(runs: Runs) -> Verdict:
-    """Decides ``distasio-fig05-penetration-one``."""
-    depths = {name: depth(runs(CASE, name, restitution=ELASTIC)) for name in VELOCITY_LEVEL}
-    why = (
-        f"smaller of the largest depths [m] at e = 1, drop from 1 m: {listed(depths)}. Here the impact "
-        "comes before the middle of the step: Moreau-Jean forecasts it, and the ball ends the step above "
-        "the ground; CD-Lagrange ends it in the ground"
-    )
-    return Verdict.above(why, min(depths.values()), 1e-12)
-
-
-def contact_work(runs: Runs, restitutions: Sequence[float]) -> Verdict:
-    """Work of the contact against the sum of ``(1 - e) v r / 2``, wherever no impulse acts."""
+def _contact_work(runs: Runs, restitutions: Sequence[float]) -> Measured:
+    """Work of the contact against the sum of ``(1 - e) v r / 2``, wherever no impulse acts [J]."""
     worst, largest = 0.0, -np.inf
     for e in restitutions:
-        run = runs(CASE, "cd-lagrange", restitution=e)
+        run = runs(CASE, CD, restitution=e)
         r, v, work = run["r"][:, 0], run["v"][:, 0], run["contact"]
         free = np.flatnonzero(r == 0)
-        expected = np.cumsum(0.5 * (1 - e) * np.concatenate([[0.0], v[:-1]]) * r)
+        expected = np.cumsum(0.5 * (1 - e) * np.append(0.0, v[:-1]) * r)
         worst = max(worst, float(np.abs(work - expected)[free].max()))
         largest = max(largest, float(np.diff(work[free]).max()))
-    names = ", ".join(f"{e:g}" for e in restitutions)
-    why = (
-        "largest difference [J] of the work of the contact of CD-Lagrange, energy balance of Fekak et "
-        f"al. (2017), from the sum of (1 - e) v r / 2 over the impulses, e = {names}; the largest work "
-        f"between two times without impulse is {largest:.1e} J"
-    )
-    # Some twenty impacts of 20 J at most, each a product of rounded numbers.
-    limit = 20 * EPS * SPEED**2
-    return also(largest <= limit, Verdict.below(why, worst, limit))
+    return Measured(worst, holds=largest <= _WORK, note=f"Largest work: {largest:.1e} J")
 
 
-def no_stability_limit(runs: Runs) -> Verdict:
-    """Decides ``distasio-ball-no-limit``."""
-    steps = (STEP, 3 * STEP, 10 * STEP)
-    energies = [
-        float(runs(CASE, name, restitution=PLASTIC, h=h).results["energy_after_impact"])
-        for name in VELOCITY_LEVEL
-        for h in steps
-    ]
-    why = (
-        "largest energy [J] of CD-Lagrange and Moreau-Jean after the impact, at most that of the drop, e "
-        f"= 0, h up to {steps[-1]:g} s: without a spring no step is too large. Carpenter's implicit "
-        "scheme is unstable at the impact all the same"
-    )
-    return Verdict.below(why, max(energies), GRAVITY * (1 + 1e-12))
-
-
-def visible(runs: Runs) -> Verdict:
-    """Decides ``distasio-fig07-visible``."""
-    depths = {name: depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL}
-    why = f"smaller of the residual depths [m] at e = 0, above 1 % of the drop: {listed(depths)}"
-    return Verdict.above(why, min(depths.values()), 0.01)
-
-
-def larger(runs: Runs) -> Verdict:
-    """Decides ``distasio-fig07-larger``."""
-    one, other = (depth(runs(CASE, name, restitution=PLASTIC)) for name in VELOCITY_LEVEL)
-    why = f"depth of CD-Lagrange, {one:.4f} m, less that of Moreau-Jean, {other:.4f} m, e = 0, drop from 1 m"
-    return Verdict.above(why, one - other, 0.0)
-
-
-def detection(runs: Runs, heights: int = HEIGHTS) -> Verdict:
-    """From the impact to the instant at which the gap is looked at: 0 to h."""
-    worst = 0.0
-    for z0 in drop_heights(heights, STEP):
-        true = exact(PLASTIC, z0).first_impact
-        for name, back in zip(VELOCITY_LEVEL, (0.0, STEP / 2)):
+def _detection(runs: Runs, heights: int = HEIGHTS) -> float:
+    """Time by which an impact lies outside the step that ends where the scheme looks at the gap [s]."""
+    outside = [0.0]
+    for z0 in m.drop_heights(heights, STEP):
+        for name, back in ((CD, 0.0), (MJ, STEP / 2)):
             found = runs(CASE, name, restitution=PLASTIC, z0=z0, t_end=0.6).results["contact_start"]
-            late = (0.0 if found is None else found) - back - true
-            worst = max(worst, -late, late - STEP)
-    why = (
-        "largest time [s] by which an impact lies outside the step that ends where the scheme looks at "
-        f"the gap, t_(n+1) for CD-Lagrange and t_(n+1/2) for Moreau-Jean, {heights} drop heights; the "
-        "straight forecast of Moreau-Jean is g h^2/8 too high"
-    )
-    return Verdict.below(why, worst, GRAVITY * STEP**2 / 8 / (0.9 * SPEED))
+            late = (0.0 if found is None else found) - back - m.exact(PLASTIC, z0).first_impact
+            outside += [-late, late - STEP]
+    return max(outside)
 
 
-def lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Verdict:
-    """Decides ``distasio-ball-lower``."""
-    wrong, lower = 0, 0
-    for z0 in drop_heights(heights, STEP):
-        several = (runs(CASE, name, restitution=PLASTIC, z0=z0, t_end=0.6) for name in VELOCITY_LEVEL)
-        one, other = (depth(run) for run in several)
-        before = (exact(PLASTIC, z0).first_impact / STEP) % 1 < 0.5
-        lower += other < one
-        wrong += (other < one) != before
-    why = (
-        f"drop heights of {heights} for which Moreau-Jean is less deep though the impact comes after the "
-        f"middle of the step, or deeper though it comes before; it is less deep for {lower}, by "
-        "about h v / 2"
-    )
-    return Verdict.below(why, float(wrong), 0.0)
+def _lower_before_half(runs: Runs, heights: int = HEIGHTS) -> Measured:
+    """Drop heights at which Moreau-Jean is less deep or deeper against the claim."""
+    wrong = lower = 0
+    for z0 in m.drop_heights(heights, STEP):
+        depths = m.each(runs, m.DEPTH, restitution=PLASTIC, z0=z0, t_end=0.6)
+        less = depths[MJ] < depths[CD]
+        wrong += less != ((m.exact(PLASTIC, z0).first_impact / STEP) % 1 < 0.5)
+        lower += less
+    return Measured(float(wrong), note=f"It is less deep for {lower} of {heights}")
 
 
-def velocity_energy(runs: Runs) -> Verdict:
-    """Energy at the top of the bounces, all of it height."""
-    off = {}
-    for name in (*VELOCITY_LEVEL, "paoli-schatzman"):
-        bounces = runs(CASE, name, restitution=ELASTIC).results["heights"] or [0.0]
-        off[name] = max(abs(height - 1) for height in bounces)
-    position = off.pop("paoli-schatzman")
-    why = (
-        f"largest error of the energy after an impact at e = 1, over that of the drop: {listed(off)}, "
-        f"against {position:.3g} for Paoli-Schatzman. At e = 0 the position is the better place: "
-        "Carpenter's explicit scheme follows the exact solution, and both others stay in the "
-        "ground"
-    )
-    return also(position > 1e-3, Verdict.below(why, max(off.values()), 1e-13))
+def _energy_of_bounces(runs: Runs) -> Measured:
+    """Error of the energy at the top of the bounces, all of it height."""
+    several = {name: runs(CASE, name, restitution=m.ELASTIC) for name in (*VELOCITY_LEVEL, PAOLI)}
+    found = {name: float(np.abs(m.bounces(run) - 1).max()) for name, run in several.items()}
+    position = found.pop(PAOLI)
+    return Measured(found, holds=position > 1e-3, note=f"Paoli-Schatzman: {position:.3g}")
 
 
-def _claim(where: str, name: str, claim: str, judge: Callable[..., Verdict]) -> Claim:
-    return Claim(name, CASE, DI_STASIO, where, claim, judge)
+def impact_times(runs: Runs, scheme: str, count: int) -> np.ndarray:
+    """Times of the first impulses of the first contact phases [s]."""
+    run = runs(CASE, scheme, restitution=LOSSY, h=FINE)
+    closed = run["r"][:, 0] > 0
+    return run["t"][1:][closed[1:] & ~closed[:-1]][:count]
 
 
-def _figure(number: int, name: str, claim: str, judge: Callable[..., Verdict]) -> Claim:
-    return _claim(f"Fig. {number}", name, claim, judge)
+def _late(runs: Runs, count: int = 5) -> float:
+    """Largest distance of the first impacts from the formula [s]."""
+    true, far = m.exact(LOSSY).impact_time(np.arange(1, count + 1)), []
+    for name in VELOCITY_LEVEL:
+        found = impact_times(runs, name, count)
+        far.append(float(np.abs(np.pad(found, (0, count - len(found))) - true).max()))
+    return max(far)
 
 
-_section = partial(_claim, "Bouncing ball")
-_orders = [partial(with_impact, schemes=(name,)) for name in VELOCITY_LEVEL]
+def _intervals(runs: Runs, count: int = 6) -> Measured:
+    """Ratios of successive times between impacts, each off by :data:`LATE` steps at most."""
+    ratios: list[float] = []
+    for name in VELOCITY_LEVEL:
+        times = np.diff(impact_times(runs, name, count))
+        ratios += list(times[1:] / times[:-1])
+    last = float(np.diff(m.exact(LOSSY).impact_time([count - 1, count]))[0])
+    return Measured(ratios or [1.0], tolerance=(1 + LOSSY) * FINE * LATE / last)
 
-_DI_STASIO: tuple[Claim, ...] = (
-    _section("distasio-ball-no-limit", "There are no stability issues at a large step.", no_stability_limit),
-    _figure(
-        3,
-        "distasio-fig03-carpenter",
-        "Carpenter's explicit scheme follows the exact solution at e = 0.",
-        carpenter_exact,
-    ),
-    _figure(
-        3,
-        "distasio-fig03-implicit",
-        "Carpenter's implicit scheme is unstable at the impact.",
-        carpenter_implicit,
-    ),
-    _section(
-        "distasio-ball-newmark",
-        "Other implicit Newmark schemes at position level are unstable at the impact, too.",
-        other_newmark,
-    ),
-    _section(
-        "distasio-ball-carpenter-plastic",
-        "Its condition on the position restricts Carpenter's scheme to e = 0.",
-        carpenter_plastic,
-    ),
-    _figure(
-        4,
-        "distasio-fig04-height",
+
+def _rest(runs: Runs, h: float, scheme: str = "") -> Measured:
+    """Start of the rest, within what a velocity-level scheme may be early or late [s]."""
+    several = {
+        name: runs(CASE, name, restitution=LOSSY, h=h) for name in ([scheme] if scheme else VELOCITY_LEVEL)
+    }
+    rests = {name: float(run.results["rest_time"] or run["t"][-1]) for name, run in several.items()}
+    return Measured(rests, tolerance=bouncing_ball.rest_tolerance(m.exact(LOSSY), h))
+
+
+def _falling_bounces(runs: Runs, count: int = 4) -> Measured:
+    """An impact seen late by up to h leaves v_n off by up to g h (1 + e)/e, heights by twice that part."""
+    several = [runs(CASE, name, restitution=LOSSY, h=FINE, every=10) for name in VELOCITY_LEVEL]
+    heights = [np.array(run.results["heights"][:count]) for run in several]
+    ratios = np.concatenate([of[1:] / of[:-1] for of in heights])
+    rests = [run.results["rest_time"] or np.inf for run in several]
+    tolerance = LOSSY**2 * 4 * GRAVITY * FINE * LATE / (m.exact(LOSSY).impact_speed * LOSSY**count)
+    note = f"At rest from {rests[0]:.3f} and {rests[1]:.3f} s on, exact {_FINAL:.3f} s"
+    return Measured(ratios if ratios.size else 0.0, tolerance=tolerance, holds=max(rests) < 5, note=note)
+
+
+def _late_speed(runs: Runs) -> Measured:
+    several = {name: runs(CASE, name, restitution=LOSSY) for name in (*VELOCITY_LEVEL, PAOLI)}
+    note = "Contacts: " + ", ".join(f"{name} {run.results['impacts']}" for name, run in several.items())
+    late = {name: float(np.abs(run["v_t"][run["t"] > 4.75]).max()) for name, run in several.items()}
+    return Measured(late, note=note)
+
+
+def _end(runs: Runs) -> Measured:
+    """Time that steps reach which end at the impacts, against equal ones; every sum may be rounded [s]."""
+    run = runs(CASE, EVENTS, restitution=LOSSY, t_end=LONG)
+    equal = [float(runs(CASE, name, restitution=LOSSY, t_end=LONG)["t"][-1]) for name in VELOCITY_LEVEL]
+    steps, impacts = len(run["t"]) - 1, len(np.unique(run["t"][run["r"][:, 0] > 0]))
+    note = f"{steps} steps, {impacts} impacts; equal steps reach {min(equal):g} s"
+    return Measured(float(run["t"][-1]), tolerance=steps * EPS * _FINAL, holds=min(equal) > _FINAL, note=note)
+
+
+def _last_step(runs: Runs) -> Measured:
+    run = runs(CASE, EVENTS, restitution=LOSSY, t_end=LONG)
+    flights = np.diff(run["t"][run["r"][:, 0] > 0])[:20]
+    note = f"Flights shorten by {listing(flights[1:3] / flights[:2])} ...; equal steps stay {STEP:g} s"
+    return Measured(float(np.diff(run["t"])[-1]), note=note)
+
+
+_CLAIMS = table(CASE, DI_STASIO, [
+    row("distasio-ball-no-limit", _BALL, "There are no stability issues at a large step.",
+        _energies, below(m.DROP), "energy [J] after the impact, at most that of the drop, e = 0, h to 0.1 s"),
+    row("distasio-fig03-carpenter", "Fig. 3", "Carpenter (explicit) is exact at e = 0.",
+        m.by_coefficient, below(1e-13), "largest distance [m] from the exact position over 5 s; rounding",
+        scheme=m.CARPENTER, of=m.off_exact, es=(PLASTIC,)),
+    row("distasio-fig03-implicit", "Fig. 3", "Carpenter's implicit scheme is unstable at the impact.",
+        m.each, above(m.DROP), "energy [J] after the impact, above the drop: the reaction acts once more",
+        result=m.ENERGY, several=("carpenter-implicit",), restitution=PLASTIC),
+    row("distasio-ball-newmark", _BALL, "Other implicit Newmark schemes at position level are unstable, too.",
+        m.each, above(m.DROP), "energy [J] after the impact, gamma = 0.6, beta = 0.3025, above the drop",
+        result=m.ENERGY, several=(DAMPED,), restitution=PLASTIC),
+    row("distasio-ball-carpenter-plastic", _BALL, "Carpenter's condition on the position takes e = 0 only.",
+        _rebound, below(m.LAW / SPEED), "speed upwards over that of the impact where e = 0.8 is asked for"),
+    row("distasio-fig04-height", "Fig. 4",
         "Paoli-Schatzman sometimes bounces higher than the drop at e = 1: the impact injects energy.",
-        paoli_height,
-    ),
-    _section(
-        "distasio-ball-carpenter-energy",
-        "Like Paoli-Schatzman, Carpenter's scheme is not satisfying in energy.",
-        carpenter_energy,
-    ),
-    _section(
-        "distasio-ball-paoli-step",
-        "The energy that Paoli-Schatzman gains decreases with the time step.",
-        paoli_step,
-    ),
-    _figure(
-        5,
-        "distasio-fig05-cd-lagrange",
-        "CD-Lagrange always reaches the same height at e = 1.",
-        partial(same_height, scheme="cd-lagrange"),
-    ),
-    _figure(
-        5,
-        "distasio-fig05-moreau-jean",
-        "Moreau-Jean always reaches the same height at e = 1.",
-        partial(same_height, scheme="moreau-jean"),
-    ),
-    _figure(
-        5,
-        "distasio-fig05-penetration",
-        "At e = 1 both schemes penetrate at the impact (in general).",
-        penetrates,
-    ),
-    _figure(
-        5,
-        "distasio-fig05-penetration-one",
-        "At e = 1 both schemes penetrate at the impact (from 1 m, as in Fig. 5).",
-        penetrates_from_one,
-    ),
-    _section(
-        "distasio-ball-work-elastic",
-        "The work of the contact of CD-Lagrange is null for e = 1.",
-        partial(contact_work, restitutions=(ELASTIC,)),
-    ),
-    _section(
-        "distasio-ball-work-lossy",
-        "For e < 1 the work of the contact is (1 - e) v r / 2, never positive.",
-        partial(contact_work, restitutions=(0.5, LOSSY)),
-    ),
-    _figure(7, "distasio-fig07-visible", "At e = 0 the residual penetration is clearly visible.", visible),
-    _figure(
-        7,
-        "distasio-fig07-larger",
-        "At this step the residual penetration is larger with CD-Lagrange.",
-        larger,
-    ),
-    _section(
-        "distasio-ball-detection",
-        "Moreau-Jean finds the impact at t_(n+1/2), CD-Lagrange at t_(n+1).",
-        detection,
-    ),
-    _section(
-        "distasio-ball-lower",
-        "Moreau-Jean penetrates less only if the impact comes before t_(n+1/2).",
-        lower_before_half,
-    ),
-    _figure(9, "distasio-fig09-cd-lagrange", "CD-Lagrange is of first order with impacts.", _orders[0]),
-    _figure(9, "distasio-fig09-moreau-jean", "Moreau-Jean is of first order with impacts.", _orders[1]),
-    _claim(
-        "Bouncing ball, Concluding remarks",
-        "distasio-ball-velocity",
-        "Only at velocity level the impact is consistent in energy, which suits impacts better than the "
-        "position level.",
-        velocity_energy,
-    ),
-)
-
-CLAIMS: tuple[Claim, ...] = (
-    _DI_STASIO + ball_smooth.CLAIMS + ball_zeno.CLAIMS + ball_schemes.CLAIMS + ball_combined.CLAIMS
-)
-FIGURES = ball_figures.FIGURES
+        lambda runs: m.bounces(runs(CASE, PAOLI, restitution=1.0)).max(), above(1 + 1e-12), "height [m]"),
+    row("distasio-ball-carpenter-energy", _BALL, "Like Paoli-Schatzman it is not satisfying in energy.",
+        claims_schemes.carpenter_loss, above(1e-12), "part of the energy lost where e = 1 is asked for"),
+    row("distasio-ball-paoli-step", _BALL, "The energy gained by Paoli-Schatzman decreases with the step.",
+        _paoli_rise, equal(1.0), "order of the largest rise over drop heights, e = 1"),
+    row("distasio-fig05", "Fig. 5", "The ball always reaches the same height at e = 1.", _same_height,
+        below(1e-11), "largest difference [m] between drop and bounce; rounding adds up", per=VELOCITY_LEVEL),
+    row("distasio-fig05-penetration", "Fig. 5", "At e = 1 both schemes penetrate at the impact (in general).",
+        _deepest, above(1e-12), "depths [m] over drop heights; Moreau-Jean only after the middle"),
+    row("distasio-fig05-penetration-one", "Fig. 5", "At e = 1 both penetrate at the impact (from 1 m).",
+        m.each, above(1e-12), "depths [m]; the impact comes before the middle: Moreau-Jean forecasts it",
+        result=m.DEPTH, restitution=m.ELASTIC),
+    row("distasio-ball-work-elastic", _BALL, "The work of the contact of CD-Lagrange is null for e = 1.",
+        _contact_work, below(_WORK), "largest difference [J] from the sum of (1 - e) v r / 2 = 0; rounding",
+        restitutions=(m.ELASTIC,)),
+    row("distasio-ball-work-lossy", _BALL, "For e < 1 the work of the contact is (1 - e) v r / 2 <= 0.",
+        _contact_work, below(_WORK), "largest difference [J] from the sum of that, e = 0.5, 0.8; rounding",
+        restitutions=(0.5, LOSSY)),
+    row("distasio-fig07-visible", "Fig. 7", "At e = 0 the residual penetration is clearly visible.",
+        m.each, above(0.01), "depths [m], above 1 % of the drop", result=m.DEPTH, restitution=PLASTIC),
+    row("distasio-fig07-larger", "Fig. 7", "The residual penetration is larger with CD-Lagrange.",
+        lambda runs: -np.diff([*m.each(runs, m.DEPTH, restitution=PLASTIC).values()])[0], above(0.0),
+        "depth of CD-Lagrange less that of Moreau-Jean [m], e = 0"),
+    row("distasio-ball-detection", _BALL, "Moreau-Jean sees the impact at t_(n+1/2), CD-Lagrange at t_(n+1).",
+        _detection, below(GRAVITY * STEP**2 / 8 / (0.9 * SPEED)),
+        "time [s] by which an impact lies outside the step that ends there; forecasts are g h^2/8 too high"),
+    row("distasio-ball-lower", _BALL, "Moreau-Jean is less deep only for impacts before t_(n+1/2).",
+        _lower_before_half, below(0.0), "drop heights at which it is the other way round, e = 0"),
+    row("distasio-fig09", "Fig. 9", "The order is one with impacts.", m.with_impact, equal(1.0),
+        "order of the position, norm (35), e = 0.8, mean over drop heights", per=VELOCITY_LEVEL),
+    row("distasio-ball-velocity", "Bouncing ball, Concluding remarks",
+        "Only at velocity level, which suits impacts better, the impact is consistent in energy.",
+        _energy_of_bounces, below(1e-13), "error of the energy after an impact over that of the drop, e = 1"),
+    row("distasio-ball-intervals", _BALL, "For e < 1 the time between two impacts decreases.",
+        _intervals, equal(LOSSY), "ratios of successive times between the first 6 impacts, h = 0.001 s"),
+    row("distasio-ball-impact-times", _BALL, "The impacts come at the times of the formula.",
+        _late, below(5 * FINE * LATE), "distance [s] of the first 5 impacts; (1 + e)/e steps for each"),
+    row("distasio-ball-stopping-time", _BALL, "The ball stops at t_final.",
+        _rest, equal(_FINAL), "time [s] from which it is slower than 1 mm/s, h = 0.001 s", h=FINE),
+    row("distasio-fig06", "Fig. 6", "Zeno's paradox at e = 0.8 is passed.", _rest, equal(_FINAL),
+        "time [s] from which it is slower than 1 mm/s, h = 0.01 s", h=STEP, per=VELOCITY_LEVEL),
+    row("distasio-ball-event-driven", _BALL, "Event-driven schemes cannot represent infinitely many impacts.",
+        _end, equal(_FINAL), "time [s] that steps reach which end at the impacts"),
+    row("distasio-ball-time-stepping", _BALL, "Time-stepping schemes handle infinitely many impacts.",
+        _late_speed, below(bouncing_ball.RESTING), "speed [m/s] after 4.75 s, past the accumulation"),
+    row("csma-ball-stop", _CSMA,
+        "For 0 < e < 1 height and duration of the bounces decrease until the ball stops, in finite time.",
+        _falling_bounces, equal(LOSSY**2), "ratios of successive bounce heights, h = 0.001 s", paper=CSMA),
+    row("csma-ball-event-driven", _CSMA, "Event-driven schemes fail for 0 < e < 1: their step tends to 0.",
+        _last_step, below(EPS * _FINAL), "last step [s]; rounding of time", paper=CSMA),
+    row("csma-ball-constant-step", _CSMA, "Time-stepping treats several impacts within one constant step.",
+        _late_speed, below(bouncing_ball.RESTING), "speed [m/s] after 4.75 s, 500 steps", paper=CSMA),
+])  # fmt: skip
+CLAIMS = _CLAIMS + claims_schemes.CLAIMS + claims_combined.CLAIMS
