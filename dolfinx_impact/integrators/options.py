@@ -29,6 +29,8 @@ class Option:
     def range(self) -> str:
         """The interval in words: ``"positive"``, ``"at least 0"``, ``"1 to 200"``, ``"in (-1, 0.5)"``."""
         low, high = self._bounds()
+        if math.isinf(low):
+            return "a finite number"
         if math.isinf(high):
             closed = self.interval.startswith("[")
             return f"at least {low:g}" if closed else "positive" if low == 0 else f"above {low:g}"

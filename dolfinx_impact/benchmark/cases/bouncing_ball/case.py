@@ -39,11 +39,7 @@ RESTING = 1e-3
 
 
 def exact(p: Values) -> BouncingBall:
-    """The solution for the parameters of a run.
-
-    Raises:
-        ValueError: A value outside of its interval.
-    """
+    """The solution for the parameters of a run, which must lie in their intervals."""
     check(PARAMETERS, p)
     return BouncingBall(p["m"], p["gravity"], p["z0"], p["v0"], p["restitution"])
 

@@ -15,27 +15,13 @@ from ...claim import ACARY, Measured, above, below, equal, row, table
 from ...runs import FailedRun, Run, Runs
 from . import case as bouncing_ball
 from . import measures as m
-from .measures import (
-    CASE,
-    DEFECT,
-    DEPTH,
-    ELASTIC,
-    EPS,
-    GRAVITY,
-    HEIGHTS,
-    LAW,
-    LOSSY,
-    MJ,
-    PAOLI,
-    PLASTIC,
-    STEP,
-)
+from .measures import CASE, DEFECT, DEPTH, EPS, GRAVITY, HEIGHTS, LAW, LOSSY, MJ, PAOLI, PLASTIC, STEP
 
 _STEPS = m.STEPS[:4]
 _FORECASTS = {"half": 0.5, "one": 1.0}
 _WORDS = {"half": "forecast 1/2", "one": "forecast 1"}
 #: How long a ball with this coefficient is followed [s]: to two bounces and a third impact.
-_SPANS = {PLASTIC: 1.0, LOSSY: 2.0, ELASTIC: 2.0}
+_SPANS = {PLASTIC: 1.0, LOSSY: 2.0, m.ELASTIC: 2.0}
 _OLD, _NEW = "Background", "The proposed approach"
 _SCHATZMAN = "Schatzman-Paoli satisfies the position constraint in discrete time"
 _STABLE = "Satisfying the impact law in discrete time gives good stability"
@@ -120,8 +106,12 @@ def _rise(runs: Runs, heights: int = 3, t_end: float = 100.0) -> float:
     h, rises = m.STEPS[0], [0.0]
     for w in _FORECASTS.values():
         for z0 in m.drop_heights(heights):
-            run = runs(CASE, "combined", restitution=ELASTIC, forecast=w, z0=z0, h=h, t_end=t_end, every=1000)
-            rises.append((run.results[m.ENERGY] / GRAVITY - z0) / (h * m.exact(ELASTIC, z0).impact_speed / 2))
+            run = runs(
+                CASE, "combined", restitution=m.ELASTIC, forecast=w, z0=z0, h=h, t_end=t_end, every=1000
+            )
+            rises.append(
+                (run.results[m.ENERGY] / GRAVITY - z0) / (h * m.exact(m.ELASTIC, z0).impact_speed / 2)
+            )
     return max(rises)
 
 

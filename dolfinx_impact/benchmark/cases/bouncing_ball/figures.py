@@ -27,7 +27,7 @@ _NAMES = {
     "paoli-schatzman": "Paoli-Schatzman",
 }
 #: Positions: number of the figure, schemes and their name, e, end [s], detail, place of the legend.
-_POSITIONS = (
+_POSITIONS: tuple[tuple[Any, ...], ...] = (
     (3, ("carpenter", "carpenter-implicit"), "Carpenter's schemes", 0, 2, (0.4, 0.5, -0.05, 0.25), (1, 0.5)),
     (4, ("paoli-schatzman",), "Paoli-Schatzman's scheme", 1, 5, (0.75, 1.05, 0.9, 1.05), (1, 1)),
     (5, VELOCITY_LEVEL, "Moreau-Jean and CD-Lagrange", 1, 5, (0.42, 0.5, -0.05, 0.25), (1, 1)),
@@ -87,9 +87,7 @@ def _impact(runs: Runs, figure: Any) -> None:
     ax = figure.subplots()
     for scheme, hatch in zip(VELOCITY_LEVEL, ("///", "\\\\\\")):
         found = m.errors(runs, scheme, STEPS, HEIGHTS)
-        span = ax.fill_between(
-            STEPS, found.min(axis=0), found.max(axis=0), alpha=0.25, lw=0, facecolor="none"
-        )
+        span = ax.fill_between(STEPS, found.min(axis=0), found.max(axis=0), alpha=0.25, lw=0, fc="none")
         span.set(hatch=hatch, edgecolor=style(scheme)["color"], label=f"{_NAMES[scheme]}, single heights")
         ax.loglog(STEPS, found.mean(axis=0), label=f"{_NAMES[scheme]}, mean", **style(scheme, every=1))
     _reference(ax, np.array(STEPS), 0.2, 1)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ....algebra import kernels
 from ....contact.bound import DofBound
 from ....integrators import SCHEMES, Integrator, Option, find_scheme
+from ....integrators.options import check
 from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
@@ -24,42 +25,26 @@ from ...verdict import Verdict
 
 PARAMETERS = {
     "xi": Option(5.0, "-", "weight of the nonlinear term"),
-    "omega0": Option(1.0, "1/s", "angular frequency of the linear oscillator"),
-    "X0": Option(1.0, "m", "amplitude above which the nonlinear term takes energy"),
+    "omega0": Option(1.0, "1/s", "angular frequency of the linear oscillator", interval="(0, inf)"),
+    "X0": Option(1.0, "m", "amplitude above which the nonlinear term takes energy", interval="(0, inf)"),
     "x0": Option(1.0, "m", "position at t = 0"),
     "v0": Option(1.0, "m/s", "velocity at t = 0"),
-    "wall": Option(
-        -1.0, "m", "position of the wall, on the left of the oscillator, or none", words=("none",)
-    ),
-    "restitution": Option(0.0, "-", "Newton's coefficient of the wall"),
+    "wall": Option(-1.0, "m", "position of the wall, on the left, or none", words=("none",)),
+    "restitution": Option(0.0, "-", "Newton's coefficient of the wall", interval="[0, 1]"),
     "courant": Option(None, "-", "time step over 2 / omega0"),
     **COMMON,
     "h": Option(1e-3, "s", "time step; the other way to give it is courant"),
     "t_end": Option(30.0, "s", "end time"),
 }
 #: Schemes that take forces of any kind; Moreau-Jean's in the form (38).
-SCHEME_NAMES = tuple(
-    name
-    for name in (
-        "cd-lagrange",
-        "cd-lagrange-implicit",
-        "moreau-jean",
-        "moreau-jean-decoupled",
-        "paoli-schatzman",
-        "carpenter",
-    )
-    if name in SCHEMES
-)
+_NAMES = "cd-lagrange cd-lagrange-implicit moreau-jean moreau-jean-decoupled paoli-schatzman carpenter"
+SCHEME_NAMES = tuple(name for name in _NAMES.split() if name in SCHEMES)
 #: "both schemes stay on it for more than forty cycles", in the 300 s of Figure 11.
 MANY_CYCLES, LONG = 40, 300.0
 
 
 def wall_position(p: Values) -> float | None:
-    """Where the wall is [m], None for nowhere.
-
-    Raises:
-        ValueError: Neither a number nor ``none``, or a wall that the oscillator starts behind.
-    """
+    """Where the wall is [m], None for nowhere; one that the oscillator starts behind is refused."""
     if str(p["wall"]).lower() == "none":
         return None
     try:
@@ -74,33 +59,19 @@ def wall_position(p: Values) -> float | None:
 
 
 def build(p: Values) -> tuple[PointMasses, DofBound | None]:
-    """The oscillator and its wall.
-
-    Raises:
-        ValueError: Values that describe no oscillator.
-    """
-    for name in ("omega0", "X0"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
+    """The oscillator and its wall, for parameters in their intervals."""
+    check(PARAMETERS, p)
     strength, inverse = p["xi"] * p["omega0"], 1.0 / p["X0"] ** 2
 
     def damping(t: float, u: NDArray, v: NDArray, out: NDArray) -> None:
         out[0] = -strength * (1.0 - inverse * u[0] * u[0]) * v[0]
 
-    oscillator = PointMasses(
-        1.0, stiffness=[[p["omega0"] ** 2]], damping=kernels.jit(damping), labels=["x"], length=p["X0"]
-    )
-    wall = wall_position(p)
+    spring, force = [[p["omega0"] ** 2]], kernels.jit(damping)
+    oscillator = PointMasses(1.0, stiffness=spring, damping=force, labels=["x"], length=p["X0"])
+    wall, options = wall_position(p), {name: p[name] for name in ("restitution", "gap_tolerance")}
     if wall is None:
         return oscillator, None
-    return oscillator, DofBound(
-        oscillator,
-        0,
-        lower=wall,
-        restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-    )
+    return oscillator, DofBound(oscillator, 0, lower=wall, touching=p.get("touching", True), **options)
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -126,6 +97,8 @@ class CycleLog(RunLog):
     Attributes:
         crossings: Times at which cycles begin, x interpolated linearly [s].
         amplitudes: Largest ``|x|`` of each complete cycle [m].
+        largest_jump: Largest change of the velocity over a step with an impulse [m/s]; after :meth:`close`.
+        fastest: Largest speed [m/s]; after :meth:`close`.
     """
 
     state_names = (*RunLog.state_names, "crossings", "amplitudes", "_state")
@@ -134,7 +107,7 @@ class CycleLog(RunLog):
         super().__init__(integrator)
         self.crossings: list[float] = []
         self.amplitudes: list[float] = []
-        self._cycles, self._h = kernels.jit(_follow_cycles), integrator.dt
+        self._kernel, self._h = kernels.jit(_cycles), integrator.dt
         #: x and v of the step before (x is none at first), largest |x| of the cycle, jump, speed.
         self._state = np.array([np.nan, 0.0, 0.0, 0.0, 0.0])
         self._found = np.zeros((0, 2))
@@ -147,21 +120,16 @@ class CycleLog(RunLog):
             self._found = np.zeros((n, 2))
         r = steps.r[:n, 0] if steps.r.shape[1] else np.zeros(n)
         x, v = steps.u[:n, 0], steps.v[:n, 0]
-        count = self._cycles(steps.t[:n], self._h, x, v, r, self._state, self._found)
+        count = self._kernel(steps.t[:n], self._h, x, v, r, self._state, self._found)
         for crossing, reach in self._found[:count]:
             if self.crossings:
                 self.amplitudes.append(float(reach))
             self.crossings.append(float(crossing))
 
-    @property
-    def largest_jump(self) -> float:
-        """Largest change of the velocity over a step with an impulse [m/s]."""
-        return float(self._state[3])
-
-    @property
-    def fastest(self) -> float:
-        """Largest speed [m/s]."""
-        return float(self._state[4])
+    def close(self) -> None:
+        """Bring the numbers up to the last step."""
+        super().close()
+        self.largest_jump, self.fastest = map(float, self._state[3:])
 
     def late(self, t_end: float) -> int:
         """Number of the first cycle of the second half of a run to ``t_end``."""
@@ -175,9 +143,7 @@ class CycleLog(RunLog):
         return (self.crossings[-1] - self.crossings[first]) / (len(self.crossings) - 1 - first)
 
 
-def _follow_cycles(
-    t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDArray, found: NDArray
-) -> int:
+def _cycles(t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDArray, found: NDArray) -> int:
     """Follow the cycles; rows (time, largest |x| before it) of ``found``, whose number is returned."""
     before, v_before, reach, jump, fastest = state
     count = 0
@@ -211,25 +177,18 @@ def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
 
 
 def verdicts(
-    results: dict[str, Any], log: CycleLog, wall: DofBound | None, result: Result, p: Values
+    results: dict[str, Any], log: CycleLog, wall: object, result: Result, p: Values
 ) -> list[Verdict]:
-    """What the paper says of the case, decided from the run."""
-    found = []
-    if result.balance:
-        found.append(balance_verdict(results["balance_residual"], 1e-11, result.steps))
+    """The verdicts on the case by one run."""
+    found = [balance_verdict(results["balance_residual"], 1e-11, result.steps)] if result.balance else []
     if p["t_end"] >= LONG and wall is not None:
         words = "the limit cycle lasts for more than forty cycles"
         found.append(Verdict.above(words, results["cycles"], MANY_CYCLES))
     late = log.amplitudes[log.late(float(result["t"][-1])) :]
     if len(late) > 1:
         # An impact is seen up to a step late: each cycle starts from a place up to h v off.
-        found.append(
-            Verdict.below(
-                "the amplitude of the limit cycle is constant but for h v [m]",
-                max(late) - min(late),
-                results["h"] * log.fastest,
-            )
-        )
+        words = "the amplitude of the limit cycle is constant but for h v [m]"
+        found.append(Verdict.below(words, max(late) - min(late), results["h"] * log.fastest))
     return found
 
 

@@ -12,30 +12,17 @@ from .... import plot
 from ...claim import DI_STASIO, Figure
 from ...convergence import order
 from ...runs import Runs
-from .measures import (
-    BOTH,
-    CASE,
-    CD,
-    MJ,
-    OMEGA,
-    SCHEMES,
-    WALL,
-    Extent,
-    errors,
-    exact,
-    limit_cycle,
-    long_run,
-    short_run,
-)
+from . import measures as m
+from .measures import BOTH, CASE, CD, MJ, OMEGA, SCHEMES, WALL, Extent, limit_cycle
 
 
 def _positions(extent: Extent, runs: Runs, figure: Any) -> None:
     axes = figure.subplots()
     for scheme in BOTH:
-        run = short_run(extent, runs, scheme)
+        run = m.short_run(extent, runs, scheme)
         axes.plot(run["t"], run["u"][:, 0], label=scheme, **plot.style(scheme, every=0.07))
     t = np.linspace(0.0, run["t"][-1], 3001)
-    axes.plot(t, exact(t), label="exact, event by event", zorder=1, **plot.style("exact"))
+    axes.plot(t, m.exact(t), label="exact, event by event", zorder=1, **plot.style("exact"))
     axes.axhline(WALL, color="0.6", lw=0.8)
     axes.set(xlabel="time t [s]", ylabel="position x [m]", ylim=(1.2 * WALL, 2.6))
     axes.legend(ncols=3, loc="upper center")
@@ -46,17 +33,13 @@ def _phase_space(extent: Extent, runs: Runs, figure: Any) -> None:
     x, v = cycle.points.T
     axes.plot(x, v * OMEGA, label="exact limit cycle", **plot.style("exact"))
     for scheme, size in zip(BOTH, (4.5, 3.0)):
-        run = long_run(extent, runs, scheme)
+        run = m.long_run(extent, runs, scheme)
         x, v = run["u"][:, 0], run["v_t"][:, 0]
         # Few, and as dense on the fast part as on the slow one: one for each so much of the way.
         way = np.cumsum(np.hypot(np.diff(x) / np.ptp(x), np.diff(v) / np.ptp(v)))
         few = np.flatnonzero(np.diff(np.floor(way / 0.7))) + 2
-        axes.plot(
-            x[few],
-            v[few],
-            label=f"{scheme}, {run['t'][-1]:g} s",
-            **{**plot.style(scheme), "ls": "none", "ms": size, "markevery": 1},
-        )
+        look = {**plot.style(scheme), "ls": "none", "ms": size, "markevery": 1}
+        axes.plot(x[few], v[few], label=f"{scheme}, {run['t'][-1]:g} s", **look)
     axes.annotate("", (WALL, 0.0), (WALL, -cycle.jump), arrowprops={"arrowstyle": "-|>", "lw": 1.6})
     axes.annotate("velocity jump\nat impact", (WALL, -0.5 * cycle.jump), (8, 0), textcoords="offset points")
     axes.set(xlabel="position x [m]", ylabel="velocity v [m/s]")
@@ -66,11 +49,10 @@ def _phase_space(extent: Extent, runs: Runs, figure: Any) -> None:
 def _convergence(extent: Extent, runs: Runs, figure: Any, wall: bool) -> None:
     axes, h = figure.subplots(), np.array(extent.steps)
     for scheme in SCHEMES:
-        found = errors(extent, runs, scheme, wall)
+        found = m.errors(extent, runs, scheme, wall)
         mean = found.mean(axis=0)
-        axes.loglog(
-            h, mean, label=f"{scheme}: order {order(h, mean):.2f}", **{**plot.style(scheme), "markevery": 1}
-        )
+        look = {**plot.style(scheme), "markevery": 1}
+        axes.loglog(h, mean, label=f"{scheme}: order {order(h, mean):.2f}", **look)
         if len(found) > 1:
             axes.loglog(h, found[0], **{**plot.style(scheme, every=0), "lw": 0.5})
         if scheme == MJ or (scheme == CD and not wall):
@@ -91,21 +73,13 @@ def _triangle(axes: Any, h: NDArray, error: NDArray, slope: int) -> None:
 
 def figures(extent: Extent) -> tuple[Figure, ...]:
     """All figures, their runs going this far."""
-    table = (
-        ("10", "Van der Pol oscillator: position", partial(_positions, extent)),
-        ("11", "Van der Pol oscillator: phase space", partial(_phase_space, extent)),
-        (
-            "12",
-            "Van der Pol oscillator: convergence of the position without impact",
-            partial(_convergence, extent, wall=False),
-        ),
-        (
-            "13",
-            "Van der Pol oscillator: convergence of the position with impact",
-            partial(_convergence, extent, wall=True),
-        ),
+    drawings = (
+        ("10", "position", partial(_positions, extent)),
+        ("11", "phase space", partial(_phase_space, extent)),
+        ("12", "convergence of the position without impact", partial(_convergence, extent, wall=False)),
+        ("13", "convergence of the position with impact", partial(_convergence, extent, wall=True)),
     )
     return tuple(
-        Figure(f"distasio-fig{number}", CASE, DI_STASIO, f"Fig. {number}", title, draw)
-        for number, title, draw in table
+        Figure(f"distasio-fig{n}", CASE, DI_STASIO, f"Fig. {n}", f"Van der Pol oscillator: {title}", draw)
+        for n, title, draw in drawings
     )

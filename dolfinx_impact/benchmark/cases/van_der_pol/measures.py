@@ -1,8 +1,7 @@
 """What the claims on the Van der Pol oscillator measure: its exact motion, its runs, their errors.
 
-The reference is not the papers' CD-Lagrange at h = 1e-7 s, whose own error is of first order and would
-stand in Figure 12 where the schemes of second order come close. It is :func:`exact`: the flights between
-impacts by DOP853, of order 8 with rtol = 1e-13 and impact times found as roots, joined by Newton's law.
+The reference is not the papers' CD-Lagrange at h = 1e-7 s, whose error of first order would stand in Figure
+12. It is :func:`exact`: flights by DOP853, of order 8 with rtol = 1e-13, impacts found as roots.
 """
 
 from __future__ import annotations
@@ -31,26 +30,19 @@ XI, OMEGA, X0, WALL = (van_der_pol.PARAMETERS[name].default for name in ("xi", "
 
 @dataclass(frozen=True)
 class Extent:
-    """How far the runs go.
+    """How far the runs go."""
 
-    Attributes:
-        short: End of the runs of Figure 10, at h = 1e-3 s [s].
-        long: End of those of Figure 11 [s].
-        h: Their step [s].
-        every: Steps between their samples.
-        lossy: Step of the long run with a dissipative scheme [s].
-        span: End of the runs whose errors are measured [s]: two impacts, a cycle between them.
-        steps: Their steps, the coarsest first [s].
-        starts: Number of starts over which errors with impact are averaged, odd.
-    """
-
+    #: Ends of the runs of Figures 10 (h = 1e-3 s) and 11 [s]; step of the latter [s], and steps per sample.
     short: float = 30.0
     long: float = 300.0
     h: float = 1e-3
     every: int = 10
+    #: Step of the long run with a dissipative scheme [s].
     lossy: float = 1e-2
+    #: End of the runs whose errors are measured [s], past two impacts; their steps, the coarsest first [s].
     span: float = 10.0
     steps: tuple[float, ...] = (8e-3, 4e-3, 2e-3, 1e-3)
+    #: Number of starts over which errors with impact are averaged, odd.
     starts: int = 9
 
 
@@ -67,21 +59,12 @@ def _flight(state: Any, start: float, end: float, wall: bool) -> Any:
         return y[0] - WALL if wall else 1.0
 
     gap.terminal, gap.direction = True, -1.0  # type: ignore[attr-defined]
-    return solve_ivp(
-        slope, (start, end), state, method="DOP853", rtol=1e-13, atol=1e-14, dense_output=True, events=gap
-    )
+    accuracy = {"method": "DOP853", "rtol": 1e-13, "atol": 1e-14}
+    return solve_ivp(slope, (start, end), state, dense_output=True, events=gap, **accuracy)
 
 
 def exact(times: NDArray, v0: float = 1.0, wall: bool = True) -> NDArray:
-    """Positions of the oscillator started from 1 m, event by event [m].
-
-    At the wall it loses all of its velocity (e = 0), and the spring pulls it away at once.
-
-    Args:
-        times: Rising, from 0 on [s].
-        v0: Velocity at t = 0 [m/s].
-        wall: Whether there is one.
-    """
+    """Positions at rising times, from 1 m at ``v0`` on [m]; the wall takes all of the velocity (e = 0)."""
     state, start, x = [1.0, v0], 0.0, np.empty(len(times))
     while True:
         flight = _flight(state, start, times[-1] + 1e-9, wall)
@@ -95,18 +78,13 @@ def exact(times: NDArray, v0: float = 1.0, wall: bool = True) -> NDArray:
 
 @dataclass(frozen=True)
 class LimitCycle:
-    """The exact one, which the first impact reaches at once: every impact leaves the same state.
+    """The exact one, which the first impact reaches at once: every impact leaves the same state."""
 
-    Attributes:
-        period: Time between impacts [s].
-        jump: Speed at the wall, all lost there [m/s].
-        fastest: Largest ``|(x', v'/omega0)|`` on it [m/s].
-        points: (x, v/omega0) along it, the jump included [m].
-    """
-
+    #: Time between impacts [s]; speed at the wall, all lost there [m/s]; largest ``|(x', v'/omega0)|`` [m/s].
     period: float
     jump: float
     fastest: float
+    #: (x, v/omega0) along it, the jump included [m].
     points: NDArray
 
 
@@ -131,30 +109,16 @@ def long_run(extent: Extent, runs: Runs, scheme: str) -> Run:
     return runs(CASE, scheme, h=extent.h, t_end=extent.long, every=extent.every)
 
 
-def _far(points: NDArray, curve: NDArray) -> float:
-    """Largest distance of points from a curve given by dense points."""
-    return float(cKDTree(curve).query(points)[0].max())
-
-
 def off_cycle(run: Run) -> float:
     """Largest distance from the limit cycle in (x, v/omega0) once the first cycle is over [m]."""
     late = run["t"] > 10.0
     states = np.column_stack([run["u"][late, 0], run["v_t"][late, 0] / OMEGA])
-    return _far(states, limit_cycle().points)
-
-
-def impulses(run: Run) -> NDArray:
-    """Impulses of the impacts, one by one [N s]."""
-    r = run["r"].sum(axis=1)
-    return r[r > 0]
+    return float(cKDTree(limit_cycle().points).query(states)[0].max())
 
 
 @cache
 def start(number: int, extent: Extent) -> float:
-    """Velocity of a start [m/s]: their first impacts spread evenly over the coarsest step.
-
-    For an odd number of starts they then lie evenly in its halves, quarters, ... too.
-    """
+    """Velocity of a start [m/s]: first impacts lie evenly in the coarsest step, its halves, quarters, ..."""
     impact = [_flight([1.0, v0], 0.0, 100.0, True).t[-1] for v0 in (1.0, 1.01)]
     return 1.0 + number / extent.starts * extent.steps[0] * 0.01 / (impact[1] - impact[0])
 
@@ -176,12 +140,10 @@ def positions(extent: Extent, runs: Runs, scheme: str, v0: float, wall: bool) ->
 
 def errors(extent: Extent, runs: Runs, scheme: str, wall: bool) -> NDArray:
     """In norm (35), one row for each start (one start without the wall), one column for each step."""
-    found = []
-    for number in range(extent.starts if wall else 1):
-        v0 = start(number, extent)
-        true = truth(extent, v0, wall)[1]
-        found.append([norm35(x, true) for x in positions(extent, runs, scheme, v0, wall)])
-    return np.array(found)
+    starts = [start(number, extent) for number in range(extent.starts if wall else 1)]
+    true = [truth(extent, v0, wall)[1] for v0 in starts]
+    found = [positions(extent, runs, scheme, v0, wall) for v0 in starts]
+    return np.array([[norm35(x, right) for x in several] for several, right in zip(found, true)])
 
 
 def ratio(extent: Extent, runs: Runs, scheme: str) -> float:
