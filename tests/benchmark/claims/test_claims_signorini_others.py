@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from support import flips
 
-from dolfinx_impact.benchmark.cases.signorini import claims_others as others
-from dolfinx_impact.benchmark.cases.signorini import phases
-from dolfinx_impact.integrators.doyen2011 import DEP71
+from dolfinx_impact.benchmark.cases.signorini import measures as phases
+from dolfinx_impact.benchmark.cases.signorini.claims import OTHERS
+from dolfinx_impact.integrators.doyen2011 import DEP71, PAPER
 
 
 @pytest.fixture(autouse=True)
@@ -131,13 +131,13 @@ NOT_REPRODUCED = {
 
 
 def test_every_claim_has_a_scheme_that_lacks_the_property():
-    ids = [claim.id for claim in others.CLAIMS]
+    ids = [claim.id for claim in OTHERS]
     assert len(set(ids)) == len(ids) and set(ids) == {f"doyen-{name}" for name in BROKEN}
     assert NOT_REPRODUCED <= set(BROKEN)
-    assert all(claim.paper == others.DOYEN for claim in others.CLAIMS)
+    assert all(claim.paper == PAPER for claim in OTHERS)
 
 
-@pytest.mark.parametrize("claim", flips.tiers(others.CLAIMS))
+@pytest.mark.parametrize("claim", flips.tiers(OTHERS))
 def test_verdict_turns(claim, runs):
     name = claim.id.removeprefix("doyen-")
     finding = flips.check(claim, runs, BROKEN[name])
@@ -161,7 +161,7 @@ def test_closed_form_is_the_stiffest_mode_of_a_lattice_on_a_spring():
 
 def test_stress_before_the_impact_is_zero_and_ripples_count_what_comes_back():
     assert np.abs(phases.stress("dep-7.1", 0.005, 0.4)).max() < 1e-9
-    front = np.array([-1.0, -1.0, 0.0, 0.0]) * phases.JUMP
+    front = np.array([-1.0, -1.0, 0.0, 0.0]) * phases.FORCE
     assert phases.ripples(front) == pytest.approx(0.0)
-    assert phases.ripples(front + np.array([0, 0, 0.25, 0]) * phases.JUMP) == pytest.approx(0.5)
+    assert phases.ripples(front + np.array([0, 0, 0.25, 0]) * phases.FORCE) == pytest.approx(0.5)
     assert phases.overshoots(front * 1.1) == pytest.approx((0.0, 0.1))

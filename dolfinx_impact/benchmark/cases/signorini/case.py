@@ -17,6 +17,7 @@ from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
 from ....exact import SignoriniBar
 from ....integrators import SCHEMES, Integrator, Option, Scheme, energy, find_scheme
+from ....integrators.options import check
 from ....integrators.step_buffer import Steps
 from ....materials import LinearElastic
 from ....output.result import Result
@@ -36,14 +37,14 @@ NO_FORCE = 1e-8
 
 def _parameters(v0: float, g0: float, t_end: float) -> dict[str, Option]:
     return {
-        "elements": Option(100, "-", "elements along the bar"),
-        "E": Option(900.0, "Pa", "Young's modulus"),
-        "rho": Option(1.0, "kg/m3", "density"),
-        "length": Option(10.0, "m", "length of the bar, its section is 1 m2"),
-        "h0": Option(5.0, "m", "height of the bottom at t = 0"),
-        "v0": Option(v0, "m/s", "speed downwards at t = 0"),
-        "g0": Option(g0, "m/s2", "acceleration downwards"),
-        "restitution": Option(0.0, "-", "Newton's coefficient of the contact node"),
+        "elements": Option(100, "-", "elements along the bar", interval="[1, 10000000]"),
+        "E": Option(900.0, "Pa", "Young's modulus", interval="(0, inf)"),
+        "rho": Option(1.0, "kg/m3", "density", interval="(0, inf)"),
+        "length": Option(10.0, "m", "length of the bar, its section is 1 m2", interval="(0, inf)"),
+        "h0": Option(5.0, "m", "height of the bottom at t = 0", interval="[0, inf)"),
+        "v0": Option(v0, "m/s", "speed downwards at t = 0", interval="[0, inf)"),
+        "g0": Option(g0, "m/s2", "acceleration downwards", interval="[0, inf)"),
+        "restitution": Option(0.0, "-", "Newton's coefficient of the contact node", interval="[0, 1]"),
         **COMMON,
         "courant": Option(None, "-", "c h / (length of an element)"),
         "h": Option(None, "s", f"time step (default: {IMPLICIT_STEP}, explicit schemes {EXPLICIT_STEP})"),
@@ -54,37 +55,22 @@ def _parameters(v0: float, g0: float, t_end: float) -> dict[str, Option]:
 
 
 def exact(p: Values) -> SignoriniBar:
-    """The solution for the parameters of a run.
-
-    Raises:
-        ValueError: Values that describe no bar above the ground.
-    """
+    """The solution for the parameters of a run."""
     return SignoriniBar(p["E"], p["rho"], p["length"], p["h0"], p["v0"], p["g0"])
 
 
 def build(p: Values) -> tuple[Solid, RigidContact]:
     """Bar and ground. Collective."""
-    if not 1 <= p["elements"] <= 10_000_000:
-        raise ValueError(f"elements must be 1 to 10000000, but is {p['elements']}")
-    named = mesh.read(
-        mesh.package_mesh("bar.geo"),
-        gdim=1,
-        parameters={"dimension": 1, "length": p["length"], "elements": p["elements"]},
-    )
+    sizes = {"dimension": 1, "length": p["length"], "elements": p["elements"]}
+    named = mesh.read(mesh.package_mesh("bar.geo"), gdim=1, parameters=sizes)
     bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"]), gravity=[-p["g0"]])
-    ground = RigidContact(
-        bar,
-        "contact",
-        Plane([0.0], [1.0]),
-        restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-    )
-    return bar, ground
+    contact = {name: p[name] for name in ("restitution", "gap_tolerance", "touching") if name in p}
+    return bar, RigidContact(bar, "contact", Plane([0.0], [1.0]), **contact)
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
+    check(_FALLS, p)
     solution = exact(p)
     bar, ground = build(p)
     transit = p["length"] / p["elements"] / solution.wave_speed
@@ -100,23 +86,13 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         results = measure(log, integrator, p)
         return results, verdicts(scheme, results, integrator, p)
 
-    return Problem(
-        integrator,
-        p["t_end"],
-        bar.rows(bar.nodes("contact")),
-        log,
-        judge,
-        dofs=int(parallel.total(bar.comm, bar.owned)),
-        effective={"h": h, "courant": h / transit},
-    )
+    rows, dofs = bar.rows(bar.nodes("contact")), int(parallel.total(bar.comm, bar.owned))
+    effective = {"h": h, "courant": h / transit}
+    return Problem(integrator, p["t_end"], rows, log, judge, dofs=dofs, effective=effective)
 
 
 class SignoriniLog(RunLog):
     """The log of every step against the exact solution.
-
-    Args:
-        integrator: The integrator, started.
-        solution: The exact solution.
 
     Attributes:
         forces, exact_forces: Contact force and the exact one, in the first contact phase of the latter
@@ -132,7 +108,7 @@ class SignoriniLog(RunLog):
 
     def __init__(self, integrator: Integrator, solution: SignoriniBar) -> None:
         super().__init__(integrator)
-        self._integrator, self._exact, self._h = integrator, solution, integrator.dt
+        self._exact, self._h = solution, integrator.dt
         self._ends = np.array([1.0, 4.0]) * solution.period
         self._start, self._at_ends, self._last = np.nan, np.full(2, np.nan), np.nan
         self._window: list[NDArray] = []
@@ -164,7 +140,7 @@ class SignoriniLog(RunLog):
         inside = t >= self._exact.contact_start + left - 1e-6 * self._h
         inside &= t <= self._exact.contact_end - left + 1e-6 * self._h
         # Some schemes have the force of a step in a balance within it.
-        acts = t[inside] + self._integrator.r_shift * self._h
+        acts = t[inside] + self._scheme.r_shift * self._h
         self._window.append(np.column_stack([r[inside] / self._h, self._exact.force(acts)]))
 
     def _follow_energy(self, t: NDArray, kept: NDArray) -> None:
@@ -182,7 +158,7 @@ class SignoriniLog(RunLog):
         bar, left = self._exact, ENDS * 2 * self._exact.transit
         if bar.g0 == 0 and left_ground(bar, self._t):
             self._at_ends[0] = self._last
-        weight = bar.g0 * self._integrator.body.total_mass  # type: ignore[attr-defined]
+        weight = bar.g0 * self._scheme.body.total_mass  # type: ignore[attr-defined]
         had = self._start + weight * bar.h0
         self.energy_changes = (self._at_ends - self._start) / had if had > 0 else np.full(2, np.nan)
         self.contact_work = self._work / had if had > 0 else np.nan
@@ -190,6 +166,11 @@ class SignoriniLog(RunLog):
         if self._t < bar.contact_end - left - self._h:
             self.forces, self.exact_forces = np.zeros((2, 0))
         self.error_u = self._sums[0] / self._sums[1] if self._sums[1] > 0 else np.nan
+
+
+def front_spread(bar: SignoriniBar, elements: int) -> float:
+    """Time by which dispersion spreads the front over (2 N)^(1/3) elements, on its way up and down [s]."""
+    return (2 * elements) ** (1 / 3) * bar.transit / elements
 
 
 def left_ground(bar: SignoriniBar, t: float) -> bool:
@@ -201,31 +182,21 @@ def measure(log: SignoriniLog, integrator: Integrator, p: Values) -> dict[str, A
     """The numbers of a run; None for what it does not reach. Collective."""
     log.close()
     force, away = log.forces, log.forces - log.exact_forces
-    seen = force.size > 0
+    reached = dict.fromkeys(("force_mean", "force_std", "force_max_deviation", "force_oscillation"), np.nan)
+    if force.size:
+        reached = dict(zip(reached, (force.mean(), force.std(), np.abs(away).max(), away.std())))
+    reached |= {f"energy_change_{n}": log.energy_changes[i] for i, n in enumerate((1, 4))}
+    reached |= {"contact_work": log.contact_work, "error_u": log.error_u}
     return {
         "balance_residual": log.relative_residual(),
         "critical_time_step": integrator.system.critical_time_step(),
         "h": integrator.dt,
         "courant": integrator.dt * p["elements"] / exact(p).transit,
-        "contact_start": log.contact_start,
-        "contact_end": log.contact_end,
-        "contact_phases": log.contact_phases,
-        "impulse_sum": log.impulse_sum,
+        **{n: getattr(log, n) for n in ("contact_start", "contact_end", "contact_phases", "impulse_sum")},
         "first_force": log.first_impulse / integrator.dt,
-        "force_mean": float(force.mean()) if seen else None,
-        "force_std": float(force.std()) if seen else None,
-        "force_max_deviation": float(np.abs(away).max()) if seen else None,
-        "force_oscillation": float(away.std()) if seen else None,
-        "energy_change_1": _known(log.energy_changes[0]),
-        "energy_change_4": _known(log.energy_changes[1]),
-        "contact_work": _known(log.contact_work),
-        "error_u": _known(log.error_u),
+        **{name: float(x) if np.isfinite(x) else None for name, x in reached.items()},
         "penetration_max": log.deepest,
     }
-
-
-def _known(x: float) -> float | None:
-    return float(x) if np.isfinite(x) else None
 
 
 def verdicts(scheme: str, results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
@@ -237,74 +208,42 @@ def verdicts(scheme: str, results: dict[str, Any], integrator: Integrator, p: Va
     if p["restitution"] > 0:
         return found
     if "position" in chosen.contact:
-        found.append(
-            Verdict.below(
-                "the bar never penetrates [m]", results["penetration_max"], 1e-12 * max(bar.h0, bar.length)
-            )
-        )
+        limit, deepest = 1e-12 * max(bar.h0, bar.length), results["penetration_max"]
+        found.append(Verdict.below("the bar never penetrates [m]", deepest, limit))
     if left_ground(bar, p["t_end"]) and bar.impact_speed > 0 and results["contact_start"] is not None:
-        found += _impact_verdicts(chosen, results, integrator, p)
+        found += _impact_verdicts(chosen, results, integrator.dt, p)
     return found
 
 
-def _impact_verdicts(
-    scheme: Scheme, results: dict[str, Any], integrator: Integrator, p: Values
-) -> list[Verdict]:
+def _impact_verdicts(scheme: Scheme, results: dict[str, Any], h: float, p: Values) -> list[Verdict]:
     """Verdicts on one impact at uniform speed, without gravity."""
-    bar, h, N = exact(p), integrator.dt, p["elements"]
-    duration = results["contact_end"] - results["contact_start"]
-    # Dispersion spreads the front over (2 N)^(1/3) elements on its way up and down.
-    spread = (2 * N) ** (1 / 3) * bar.transit / N
-    found = [
-        Verdict.equal(
-            "the bar leaves the ground 2 L / c after it touched [s]", duration, 2 * bar.transit, h + spread
-        )
-    ]
+    bar, N = exact(p), p["elements"]
+    duration, tolerance = results["contact_end"] - results["contact_start"], h + front_spread(bar, N)
+    words = "the bar leaves the ground 2 L / c after it touched [s]"
+    found = [Verdict.equal(words, duration, 2 * bar.transit, tolerance)]
     if scheme.contact == "velocity":
-        found.append(
-            Verdict.below(
-                "it penetrates by no more than a step's approach [m]",
-                results["penetration_max"],
-                (1 + 1e-9) * h * bar.v0,
-            )
-        )
+        words, limit = "it penetrates by no more than a step's approach [m]", (1 + 1e-9) * h * bar.v0
+        found.append(Verdict.below(words, results["penetration_max"], limit))
     if scheme.contact == "velocity" and scheme.explicit:
         force = bar.rho * bar.length / (2 * N) * bar.v0 / h
-        found += [
-            Verdict.equal(
-                "the first force stops the contact node, m_i v_i / h [N]",
-                results["first_force"],
-                force,
-                1e-9 * force,
-            ),
-            Verdict.equal(
-                "the contact force takes the kinetic energy of the contact node, 1/(2N)",
-                results["contact_work"],
-                -1 / (2 * N),
-                1e-9,
-            ),
-        ]
+        words = "the first force stops the contact node, m_i v_i / h [N]"
+        found.append(Verdict.equal(words, results["first_force"], force, 1e-9 * force))
+        words = "the contact force takes the kinetic energy of the contact node, 1/(2N)"
+        found.append(Verdict.equal(words, results["contact_work"], -1 / (2 * N), 1e-9))
     return found
 
 
-def _names() -> tuple[str, ...]:
-    left_out = ("cd-lagrange-implicit", "hati")
-    return tuple(n for n, s in SCHEMES.items() if n not in left_out and s.contact != "none")
+_LEFT_OUT = ("cd-lagrange-implicit", "hati")
+_NAMES = tuple(n for n, s in SCHEMES.items() if n not in _LEFT_OUT and s.contact != "none")
 
-
-SIGNORINI_IMPACT = Case(
-    _parameters(v0=10.0, g0=0.0, t_end=2.0),
-    _names(),
-    make,
-    about="An elastic bar hits rigid ground once. The exact contact force is constant, and so shows every "
-    "oscillation that a scheme makes.",
-    drawing=drawings.signorini_impact,
+_IMPACT = (
+    "An elastic bar hits rigid ground once. The exact contact force is constant, and so shows every "
+    "oscillation that a scheme makes."
 )
-SIGNORINI_BOUNCES = Case(
-    _parameters(v0=0.0, g0=10.0, t_end=1 + 4 * 16 / 3),
-    _names(),
-    make,
-    about="An elastic bar bounces on rigid ground under its weight. The exact motion is periodic and keeps "
-    "its energy over any number of impacts.",
-    drawing=drawings.signorini_bounces,
+_BOUNCES = (
+    "An elastic bar bounces on rigid ground under its weight. The exact motion is periodic and keeps its "
+    "energy over any number of impacts."
 )
+_FALLS, _DROPPED = _parameters(10.0, 0.0, t_end=2.0), _parameters(0.0, 10.0, t_end=1 + 4 * 16 / 3)
+SIGNORINI_IMPACT = Case(_FALLS, _NAMES, make, _IMPACT, drawings.signorini_impact)
+SIGNORINI_BOUNCES = Case(_DROPPED, _NAMES, make, _BOUNCES, drawings.signorini_bounces)
