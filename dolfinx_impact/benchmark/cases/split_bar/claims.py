@@ -1,301 +1,152 @@
-"""HATI on the split bar: what Fekak et al. (2017), Sects. 1, 2.2 to 2.5 and Appendix 2.2, say of it."""
+"""HATI on the split bar: Fekak et al. (2017), Sects. 1, 2.2 to 2.5 and Appendix 2.2."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...claim import Claim, Figure
+from ...claim import FEKAK, Figure, Measured, above, below, equal, row, table
 from ...convergence import order
 from ...runs import Runs
-from ...verdict import Verdict, also
-from .measures import (
-    CASE,
-    CD,
-    COURANT,
-    FINE,
-    LINE,
-    OTHERS,
-    RATIOS,
-    SCHEME,
-    TOTAL,
-    V0,
-    Register,
-    energy,
-    fine_jump,
-    made,
-    residual_as_printed,
-    solves,
-    taken,
-)
-
-__all__ = ["CLAIMS", "FIGURES"]
-
-_says = Register()
-_SHOWN = ", ".join(map(str, RATIOS))
+from ...verdict import Verdict
+from ..impacting_bar.measures import energy
+from . import measures as m
+from .measures import CASE, CD, COURANT, FINE, LINE, OTHERS, RATIOS, SCHEME, TOTAL, V0
 
 
-@_says(
-    "continuity",
-    "Sects. 1, 2.4.1, (59)",
-    "Velocities are continuous at the interface at the fine time scale.",
-)
-def _continuity(runs: Runs) -> Verdict:
-    coarse = max(runs(CASE, SCHEME, ratio=m, courant=COURANT).results["velocity_jump"] for m in RATIOS)
-    fine = {m: fine_jump(runs, m) for m in RATIOS}
-    why = (
-        "largest difference of the velocities of both copies of the interface over v0, in all fine steps "
-        f"of an impact, m = {_SHOWN}; at coarse times alone it is {coarse / V0:.1g} v0; limit: rounding"
-    )
-    return Verdict.below(why, max(*fine.values(), coarse / V0), 1e-12)
+def _over_ratios(runs: Runs, result: str, courant: float = FINE) -> list[float]:
+    return [runs(CASE, SCHEME, ratio=ratio, courant=courant).results[result] for ratio in RATIOS]
 
 
-@_says("glued", "Sect. 2.2, (23)", "The interface forces glue the subdomains to each other.")
-def _glued(runs: Runs) -> Verdict:
-    run = runs(CASE, SCHEME, ratio=10, courant=FINE)
-    apart = float(np.abs(run["u"][:, 1] - run["u"][:, 2]).max() / np.abs(run["u"][:, 1]).max())
-    far = runs(CASE, SCHEME, ratio=100, courant=COURANT)
-    drift = float(np.abs(far["u"][:, 1] - far["u"][:, 2]).max() / np.abs(far["u"][:, 1]).max())
-    why = (
-        "largest difference of the displacements of both copies of the interface over the largest "
-        f"displacement, m = 10, courant {FINE}; limit: {LINE}. Velocities are made equal, displacements "
-        f"are not: each side integrates them in its own way, and with m = 100, courant {COURANT} they "
-        f"drift {drift:.2g} apart"
-    )
-    return Verdict.below(why, apart, LINE)
+def _whole(runs: Runs, result: str) -> float:
+    return float(runs(CASE, CD, courant=FINE).results[result])
 
 
-@_says(
-    "free-velocity",
-    "Sect. 2.5, (74)",
-    "The free velocity of the implicit side is linear between coarse times: that couples the sides.",
-)
-def _free_velocity(runs: Runs) -> Verdict:
-    whole = runs(CASE, CD, courant=FINE).results["energy_lost"]
-    lost, otherwise = (
-        runs(CASE, scheme, ratio=10, courant=FINE).results["energy_lost"] - whole
-        for scheme in (SCHEME, TOTAL)
-    )
-    why = (
-        "energy that the divided bar loses more than the undivided one, over the initial one, m = 10, "
-        f"courant {FINE}; limit: {LINE}. What is linear is the free velocity of the coarse step before and "
-        "of this one; with the total velocity at the beginning, another reading, velocities are continuous "
-        f"and the balance closes too, but it loses {otherwise:.2g} of the energy"
-    )
-    return Verdict.below(why, lost, LINE)
+def _jump(runs: Runs) -> float:
+    coarse = max(_over_ratios(runs, "velocity_jump", courant=COURANT)) / V0
+    return max(coarse, *(m.fine_jump(runs, ratio) for ratio in RATIOS))
 
 
-@_says(
-    "solves",
-    "Sect. 2.5, Algorithm 1",
-    "A coarse step takes one free and one constrained problem on the implicit part, fine steps none.",
-)
-def _solves(runs: Runs) -> Verdict:
-    found = [count for m in (1, 10, 100) for count in solves(runs, m, 3)]
-    why = "largest number of linear systems of the implicit part in a coarse step, m = 1, 10 and 100"
-    return also(min(found) == 2, Verdict.equal(why, max(found), 2, 0))
+def _apart(runs: Runs) -> Measured:
+    def apart(ratio: int, courant: float) -> float:
+        u = runs(CASE, SCHEME, ratio=ratio, courant=courant)["u"]
+        return float(np.abs(u[:, 1] - u[:, 2]).max() / np.abs(u[:, 1]).max())
+
+    far = apart(100, COURANT)
+    return Measured(apart(10, FINE), note=f"With m = 100, courant {COURANT}, it is {far:.2g}")
 
 
-@_says("stable", "Sects. 1, 2.4", "The method is stable.")
-def _stable(runs: Runs) -> Verdict:
-    most = {}
-    for m in (1, 10, 100, 500):
-        run = runs(CASE, SCHEME, load="pulse", ratio=m, courant=COURANT, t_end=1e-2)
-        most[m] = float(energy(run).max() / run["external"].max())
-    why = (
-        "largest energy of the free bar over the largest work of the pulse that pushed it, in 10 ms, ten "
-        f"times the pulse, m = 1, 10, 100, 500, courant {COURANT}; limit: 1.01. It is "
-        + ", ".join(f"{value:.4g} (m = {m})" for m, value in most.items())
-    )
-    return Verdict.below(why, max(most.values()), 1.01)
+def _more_lost(runs: Runs) -> Measured:
+    lost = [runs(CASE, kind, ratio=10, courant=FINE).results["energy_lost"] for kind in (SCHEME, TOTAL)]
+    found, otherwise = np.subtract(lost, _whole(runs, "energy_lost"))
+    return Measured(found, note=f"With the total velocity at the beginning it is {otherwise:.2g}")
 
 
-@_says(
-    "ratio-controls",
-    "Sect. 2.4",
-    "The ratio m controls the energy dissipated at the interface (an impact on the bar).",
-)
-def _controls(runs: Runs) -> Verdict:
-    found = [-taken(runs(CASE, SCHEME, ratio=m, courant=FINE)) for m in RATIOS]
-    shown = ", ".join(f"{x:.2g}" for x in found)
-    why = (
-        f"smallest growth of what the interface takes, from one of m = {_SHOWN} to the next, courant {FINE}: "
-        f"{shown} of the energy; limit: 1.5. At courant {COURANT}, m = 100, it takes "
-        f"{-taken(runs(CASE, SCHEME, ratio=100, courant=COURANT)):.2g}: the coarse step is then as long as "
-        "the impact"
-    )
+def _solves(runs: Runs) -> Measured:
+    found = [count for ratio in (1, 10, 100) for count in m.solves(runs, ratio, 3)]
+    return Measured(max(found), holds=min(found) == 2)
+
+
+def _growths(runs: Runs) -> dict[str, float]:
+    settings = {"load": "pulse", "courant": COURANT, "t_end": 1e-2}
+    found = {f"m = {m}": runs(CASE, SCHEME, ratio=m, **settings) for m in (1, 10, 100, 500)}
+    return {name: float(energy(run).max() / run["external"].max()) for name, run in found.items()}
+
+
+def _taken(runs: Runs) -> Measured:
+    found = [-m.taken(runs(CASE, SCHEME, ratio=ratio, courant=FINE)) for ratio in RATIOS]
     growth = [b / a if a > 0 else 0.0 for a, b in zip(found, found[1:])]
-    return Verdict.above(why, min(growth), 1.5)
+    return Measured(min(growth), note=f"It takes {found[0]:.2g} to {found[-1]:.2g} of the energy")
 
 
-@_says(
-    "equal-steps",
-    "Sect. 2.4",
-    "Energy is dissipated at the interface only when time scales differ (taken as: (93) is zero for m = 1).",
-)
-def _equal(runs: Runs) -> Verdict:
-    run = runs(CASE, SCHEME, ratio=1, courant=COURANT)
-    defect = run.results.get("interface_formula_gap")
-    why = (
-        f"interface energy with m = 1 over the largest energy, courant {COURANT}; limit: rounding. What "
-        "vanishes is a pseudo-energy; (93) is -(dt/4) sum [L_E W] . <Lambda> then, here to "
-        f"{abs(defect or 0.0):.1g} of the energy"
-    )
-    return Verdict.below(why, taken(run), 1e-12)
-
-
-@_says(
-    "equal-steps-order",
-    "Sect. 2.4",
-    "Energy is dissipated at the interface only when time scales differ (taken as: with m = 1 it falls as "
-    "the step squared).",
-)
-def _equal_order(runs: Runs) -> Verdict:
+def _taken_order(runs: Runs) -> float:
     courants = (0.4, 0.2, FINE)
-    found = [abs(taken(runs(CASE, SCHEME, ratio=1, courant=c))) for c in courants]
-    shown = ", ".join(f"{x:.2g}" for x in found)
-    why = (
-        f"order in the step of the interface energy with m = 1, {shown} of the energy at courant "
-        f"{', '.join(map(str, courants))}; theory: 2, as each fine step leaves a term of its cube; "
-        "tolerance: 0.2"
-    )
-    return Verdict.equal(why, order(courants, np.maximum(found, 1e-16)), 2.0, 0.2)
+    found = [abs(m.taken(runs(CASE, SCHEME, ratio=1, courant=courant))) for courant in courants]
+    return order(courants, np.maximum(found, 1e-16))
 
 
-@_says("balance", "Appendix 2.2, (91)", "The discrete energy balance of the coupled parts is closed.")
-def _balance(runs: Runs) -> Verdict:
-    found = {m: runs(CASE, SCHEME, ratio=m, courant=COURANT).results["balance_residual"] for m in RATIOS}
-    why = (
-        "largest residual of (91) over the largest energy in all coarse steps, m = "
-        f"{_SHOWN}, with the mean of the multipliers in the interface energy (93); limit: rounding"
-    )
-    return Verdict.below(why, max(found.values()), 1e-11)
+def _convergence(runs: Runs) -> Measured:
+    u, v = (_over_ratios(runs, name) for name in ("error_u", "error_v"))
+    rises = all(a < b for a, b in zip(v, v[1:]))
+    return Measured(order(RATIOS, np.maximum(u, 1e-16)), holds=rises, note=f"From {u[0]:.2g} to {u[-1]:.2g}")
 
 
-@_says(
-    "balance-printed",
-    "Appendix 2.2, (93)",
-    "The balance is closed with the increments of the multipliers in the interface energy, as printed.",
-)
-def _printed(runs: Runs) -> Verdict:
-    found = max(residual_as_printed(runs, m) for m in (1, 10))
-    why = (
-        f"largest residual of (91) over the largest energy, m = 1 and 10, courant {COURANT}, if (93) has the "
-        "increments of the multipliers; limit: rounding. An increment times a displacement is no work: their "
-        "mean is meant, see the claim above"
-    )
-    return Verdict.below(why, found, 1e-11)
-
-
-@_says(
-    "convergence",
-    "Sect. 3.2; Abstract",
-    "HATI agrees with the fine explicit computation (taken as: the nearer, the smaller m).",
-)
-def _convergence(runs: Runs) -> Verdict:
-    found = [runs(CASE, SCHEME, ratio=m, courant=FINE).results for m in RATIOS]
-    shown = ", ".join(f"{r['error_u']:.2g}" for r in found)
-    speeds = ", ".join(f"{r['error_v']:.2g}" for r in found)
-    grows = order(RATIOS, [max(r["error_u"], 1e-16) for r in found])
-    rises = all(a["error_v"] < b["error_v"] for a, b in zip(found, found[1:]))
-    why = (
-        "order in m of the error of the tip's displacement against the undivided explicit bar, norm (94), "
-        f"{shown} for m = {_SHOWN}, courant {FINE}; limit: one. The velocity, which has the "
-        f"jump, is {speeds} off"
-    )
-    return also(rises, Verdict.above(why, grows, 1.0))
-
-
-@_says("fine-contact", "Sects. 2.4.1, (56); 4", "Contact is integrated with the fine step.")
-def _fine_contact(runs: Runs) -> Verdict:
-    whole = runs(CASE, CD, courant=FINE).results["contact_start"]
+def _late(runs: Runs) -> float:
     run = runs(CASE, SCHEME, ratio=100, courant=FINE)
-    late = (run.results["contact_start"] - whole) / run.results["h"]
-    why = (
-        "time of the impact less that of the undivided explicit bar, over the fine step, m = 100; limit: a "
-        "fine step. The coarse one has a hundred of them"
-    )
-    return Verdict.below(why, late, 1.0)
+    return (run.results["contact_start"] - _whole(runs, "contact_start")) / run.results["h"]
 
 
-@_says(
-    "fast-phenomena",
-    "Abstract; Sect. 1",
-    "The fine explicit part reproduces the fast phenomena at the contact.",
-)
-def _fast(runs: Runs) -> Verdict:
-    whole = runs(CASE, CD, courant=FINE).results["first_impulse"]
-    off = [runs(CASE, SCHEME, ratio=m, courant=FINE).results["first_impulse"] / whole - 1 for m in RATIOS]
-    why = (
-        "impulse of the impact over that of the undivided explicit bar, less 1, "
-        f"m = {_SHOWN}; the largest decides, limit: rounding. It is the momentum of the tip's node whatever "
-        "m is"
-    )
-    return Verdict.below(why, max(off, key=abs), 1e-9)
+def _slow(runs: Runs) -> Measured:
+    found = runs(CASE, SCHEME, load="pulse", ratio=500, courant=FINE).results
+    return Measured(found["error_u"], holds=found["error_v"] < LINE)
 
 
-@_says(
-    "slow-phenomena", "Abstract; Sect. 1", "The coarse implicit part reproduces the slow phenomena elsewhere."
-)
-def _slow(runs: Runs) -> Verdict:
-    run, longer = (
-        runs(CASE, SCHEME, load="pulse", ratio=m, courant=c).results for m, c in ((500, FINE), (100, COURANT))
-    )
-    why = (
-        "error of the tip's displacement against the undivided explicit bar under a pulse of 1 ms, norm "
-        f"(94), with twenty coarse steps in it, 40 times the critical explicit one; limit: {LINE}. The "
-        f"velocity is {run['error_v']:.2g} off; with ten coarse steps in the pulse the displacement is "
-        f"{longer['error_u']:.2g} off"
-    )
-    return also(run["error_v"] < LINE, Verdict.below(why, run["error_u"], LINE))
+def _others(runs: Runs) -> Measured:
+    found = {kind: [runs(CASE, kind, ratio=r, courant=FINE).results for r in (10, 2)] for kind in OTHERS}
+    jump = max(results["velocity_jump"] for each in found.values() for results in each) / V0
+    ratios = {OTHERS[kind]: near["error_u"] / far["error_u"] for kind, (far, near) in found.items()}
+    return Measured(ratios, holds=jump < 1e-12)
 
 
-@_says(
-    "any-newmark",
-    "Sect. 1",
-    "Any Newmark integrators can be coupled, each with its own time scale (three others).",
-)
-def _any(runs: Runs) -> Verdict:
-    found = {kind: [runs(CASE, kind, ratio=m, courant=FINE).results for m in (10, 2)] for kind in OTHERS}
-    worst = max(near["error_u"] / far["error_u"] for far, near in found.values())
-    jump = max(r["velocity_jump"] for each in found.values() for r in each) / V0
-    usual = runs(CASE, SCHEME, ratio=10, courant=FINE).results["error_u"]
-    shown = ", ".join(f"{far['error_u']:.2g} with {OTHERS[kind]}" for kind, (far, _) in found.items())
-    why = (
-        "error of the tip's displacement against the undivided explicit bar, norm (94), with m = 2 over "
-        f"that with m = 10, the coarse side with other constants (beta, gamma), courant {FINE}; the "
-        f"largest decides, limit: a half. With m = 10 it is {shown}, and {usual:.2g} with (1/4, 1/2). The "
-        f"velocities at the interface differ by {jump:.1g} v0 at most"
-    )
-    return also(jump < 1e-12, Verdict.below(why, worst, 0.5))
+def _explicit_limit(runs: Runs) -> Measured:
+    found = energy(runs(CASE, SCHEME, ratio=10, courant=COURANT))
+    integrator = m.made(runs, ratio=10, courant=COURANT)
+    steps = integrator.dt / integrator.coarse.system.critical_time_step()
+    note = f"The coarse step is {steps:.2g} times the critical explicit one of the implicit part"
+    return Measured(found.max() / found[0], holds=steps > 2, note=note)
 
 
-@_says(
-    "explicit-limit", "Sect. 2.2; Sect. 3.2", "The fine step has to suit the mesh of the explicit part alone."
-)
-def _limit(runs: Runs) -> Verdict:
-    run = runs(CASE, SCHEME, ratio=10, courant=COURANT)
-    integrator = made(runs, ratio=10, courant=COURANT)
-    limit = integrator.coarse.system.critical_time_step()
-    grown = float(energy(run).max() / energy(run)[0])
-    why = (
-        "largest energy over the initial one with a coarse step of "
-        f"{integrator.dt / limit:.2g} times the critical explicit one of the implicit part; limit: 1 but for "
-        "rounding"
-    )
-    return also(integrator.dt > 2 * limit, Verdict.below(why, grown, 1 + 1e-9))
-
-
-@_says(
-    "other-methods",
-    "Sect. 1",
-    "BGC-micro is the GC method for Newmark schemes; BGC-macro has no pseudo-energy there.",
-)
-def _others(runs: Runs) -> Verdict:
-    return Verdict.undecided(
-        "this compares methods of other papers, which the paper does not write down; the GC method, which it "
-        "uses, is the one that runs here"
-    )
-
-
-CLAIMS: tuple[Claim, ...] = tuple(_says)
+_SHOWN = ", ".join(map(str, RATIOS))
+_DIFFER = "Energy is dissipated at the interface only when time scales differ (taken as: "
+_OTHER_PAPERS = "this compares methods of other papers, not written down here; the GC method runs here"
+CLAIMS = table(CASE, FEKAK, [
+    row("continuity", "Sects. 1, 2.4.1, (59)",
+        "Velocities are continuous at the interface at the fine time scale.",
+        _jump, below(1e-12), f"largest difference of both copies over v0, m = {_SHOWN}; limit: rounding"),
+    row("glued", "Sect. 2.2, (23)", "The interface forces glue the subdomains to each other.",
+        _apart, below(LINE), f"largest difference of both displacements, relative, m = 10, courant {FINE}"),
+    row("free-velocity", "Sect. 2.5, (74)",
+        "The free velocity of the implicit side is linear between coarse times: that couples the sides.",
+        _more_lost, below(LINE), f"part of the energy lost beyond the undivided bar, m = 10, courant {FINE}"),
+    row("solves", "Sect. 2.5, Algorithm 1",
+        "A coarse step takes one free and one constrained problem on the implicit part, fine steps none.",
+        _solves, equal(2, 0), "largest number of linear systems in a coarse step, m = 1, 10 and 100"),
+    row("stable", "Sects. 1, 2.4", "The method is stable.",
+        _growths, below(1.01), f"largest energy over the work of the pulse, in 10 ms, courant {COURANT}"),
+    row("ratio-controls", "Sect. 2.4",
+        "The ratio m controls the energy dissipated at the interface (an impact on the bar).",
+        _taken, above(1.5), f"smallest growth from one of m = {_SHOWN} to the next, courant {FINE}"),
+    row("equal-steps", "Sect. 2.4", f"{_DIFFER}(93) is zero for m = 1).",
+        lambda runs: m.taken(runs(CASE, SCHEME, ratio=1, courant=COURANT)), below(1e-12),
+        "interface energy over the largest energy; a pseudo-energy vanishes, (93) does not"),
+    row("equal-steps-order", "Sect. 2.4", f"{_DIFFER}with m = 1 it falls as the step squared).",
+        _taken_order, equal(2.0, 0.2), "order in the step of the interface energy; each step leaves a cube"),
+    row("balance", "Appendix 2.2, (91)", "The discrete energy balance of the coupled parts is closed.",
+        lambda runs: max(_over_ratios(runs, "balance_residual", courant=COURANT)), below(1e-11),
+        "largest residual, relative, with the mean of the multipliers in (93); limit: rounding"),
+    row("balance-printed", "Appendix 2.2, (93)",
+        "The balance is closed with the increments of the multipliers in the interface energy, as printed.",
+        lambda runs: max(m.residual_as_printed(runs, ratio) for ratio in (1, 10)), below(1e-11),
+        "largest residual, relative; an increment times a displacement is no work: their mean is meant"),
+    row("convergence", "Sect. 3.2; Abstract",
+        "HATI agrees with the fine explicit computation (taken as: the nearer, the smaller m).",
+        _convergence, above(1.0), f"order in m of the error (94) of the tip's displacement, m = {_SHOWN}"),
+    row("fine-contact", "Sects. 2.4.1, (56); 4", "Contact is integrated with the fine step.",
+        _late, below(1.0), "delay of the impact against the undivided bar over the fine step, m = 100"),
+    row("fast-phenomena", "Abstract; Sect. 1",
+        "The fine explicit part reproduces the fast phenomena at the contact.",
+        lambda runs: np.divide(_over_ratios(runs, "first_impulse"), _whole(runs, "first_impulse")) - 1,
+        below(1e-9), f"first impulse over that of the undivided bar, less 1, m = {_SHOWN}"),
+    row("slow-phenomena", "Abstract; Sect. 1",
+        "The coarse implicit part reproduces the slow phenomena elsewhere.",
+        _slow, below(LINE), "error (94) of the tip's displacement, twenty coarse steps in a pulse of 1 ms"),
+    row("any-newmark", "Sect. 1",
+        "Any Newmark integrators can be coupled, each with its own time scale (three others).",
+        _others, below(0.5), f"error (94) with m = 2 over that with m = 10, other constants, courant {FINE}"),
+    row("explicit-limit", "Sect. 2.2; Sect. 3.2",
+        "The fine step has to suit the mesh of the explicit part alone.",
+        _explicit_limit, below(1 + 1e-9), "largest energy over the initial one; limit: 1 but for rounding"),
+    row("other-methods", "Sect. 1",
+        "BGC-micro is the GC method for Newmark schemes; BGC-macro has no pseudo-energy there.",
+        lambda runs: Verdict.undecided(_OTHER_PAPERS), None),
+], prefix="fekak-hati-")  # fmt: skip
 FIGURES: tuple[Figure, ...] = ()

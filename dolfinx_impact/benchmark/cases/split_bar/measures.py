@@ -1,57 +1,31 @@
-"""What the claims on HATI measure on the split bar, and other constants of Newmark for its coarse side."""
+"""Measures of the claims on HATI on the split bar, and other constants of Newmark for its coarse side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....algebra.operators import SparseRows
 from ....contact.base import Contact
 from ....integrators.base import Integrator
-from ....integrators.energy import EnergyBalance
 from ....integrators.hati import HATI
 from ....integrators.hati.balance import HATIBalance
 from ....integrators.hati.implicit_side import Implicit
 from ....integrators.hati.interface import Interface
-from ....integrators.step_buffer import CompiledLoop
-from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.body import Body
-from ...claim import FEKAK, Claim
 from ...runs import Run, Runs
-from ...verdict import Verdict
+from ..impacting_bar.measures import energy
 from . import case
 
-CASE = "split-bar"
-CD, SCHEME = "cd-lagrange", "hati"
+CASE, CD, SCHEME = "split-bar", "cd-lagrange", "hati"
 #: Fine steps over the critical one: of the two bars, and a tenth of it.
 COURANT, FINE = 0.8, 0.08
 RATIOS = (1, 2, 10, 100)
 #: Speed towards the wall [m/s].
 V0 = float(case.PARAMETERS["v0"].default)
 LINE = 0.01
-_Judge = TypeVar("_Judge", bound=Callable[[Runs], Verdict])
-
-
-class Register(list[Claim]):
-    """Claims in the order in which they are entered."""
-
-    def __call__(self, name: str, where: str, claim: str) -> Callable[[_Judge], _Judge]:
-        """Enters a claim that the decorated function judges."""
-
-        def enter(judge: _Judge) -> _Judge:
-            self.append(Claim(f"fekak-hati-{name}", CASE, FEKAK, where, claim, judge))
-            return judge
-
-        return enter
-
-
-def energy(run: Run) -> NDArray:
-    """Kinetic, internal and complementary energy, shape (n,) [J]."""
-    return np.asarray(run["kinetic"] + run["internal"] + run["complementary"])
 
 
 def taken(run: Run) -> float:
@@ -61,17 +35,13 @@ def taken(run: Run) -> float:
 
 def made(runs: Runs, **settings: Any) -> Any:
     """HATI on the split bar, started, as the run with these settings has it."""
-    parameters = dict(runs(CASE, SCHEME, **settings).summary["parameters"])
-    return case.make(runs.scheme(SCHEME), parameters).integrator
+    return case.make(runs.scheme(SCHEME), runs(CASE, SCHEME, **settings).summary["parameters"]).integrator
 
 
 class Seam:
-    """Follows the fine steps of HATI: how far apart the velocities of both copies are.
+    """Follows the fine steps of HATI: the ``largest`` difference of the velocities of both copies [m/s].
 
     The implicit copy has ``v_free,j - H_I Lambda_j`` between coarse times, (60), (61b), (74).
-
-    Attributes:
-        largest: The largest difference so far [m/s].
     """
 
     def __init__(self, integrator: Any) -> None:
@@ -104,8 +74,7 @@ class Printed(HATIBalance):
         """Add what a fine step did."""
         self.fine.step()
         s = self.integrator.fine
-        given = s.dt * float(s.v_before[self._at] @ (s.multipliers - self._before))
-        self.interface = float(self.interface) + given
+        self.interface += s.dt * float(s.v_before[self._at] @ (s.multipliers - self._before))
         self._before[:] = s.multipliers
 
     def step(self) -> None:
@@ -118,9 +87,8 @@ class Printed(HATIBalance):
 def residual_as_printed(runs: Runs, ratio: int) -> float:
     """What the balance (91) leaves with (93) as it is printed, over the largest energy."""
     integrator = made(runs, ratio=ratio, courant=COURANT)
-    found: Result = simulate(
-        integrator, t_end=160 * integrator.dt / ratio, observers=[Printed(integrator)], progress=False
-    )
+    end, printed = 160 * integrator.dt / ratio, Printed(integrator)
+    found = simulate(integrator, t_end=end, observers=[printed], progress=False)
     stored = found["kinetic"] + found["complementary"] + found["internal"]
     left = stored - stored[0] - found["external"] - found["contact"] - found["interface"]
     return float(np.abs(left).max() / stored.max())
@@ -128,20 +96,18 @@ def residual_as_printed(runs: Runs, ratio: int) -> float:
 
 def solves(runs: Runs, ratio: int, steps: int) -> list[int]:
     """Linear systems of the implicit part in each of the first coarse steps."""
-    integrator, count = made(runs, ratio=ratio, courant=COURANT), [0]
+    integrator, found = made(runs, ratio=ratio, courant=COURANT), list[int]()
     solver = integrator.coarse.solver
     solve = solver.solve
 
     def counted(*arguments: Any) -> Any:
-        count[0] += 1
+        found[-1] += 1
         return solve(*arguments)
 
     solver.solve = counted
-    found = []
     for _ in range(steps):
-        before = count[0]
+        found.append(0)
         integrator.step()
-        found.append(count[0] - before)
     return found
 
 
@@ -152,9 +118,8 @@ class Newmark(Implicit):
         super().__init__(system, dt, interface)
         self.beta, self.gamma = beta, gamma
         weight = 1 + gamma * dt * system.damping_rate
-        self._solver = system.implicit_solver(
-            beta * dt**2, "lumped", mass_factor=weight, prefix="impact_newmark_"
-        )
+        lumped: dict[str, Any] = {"mass": "lumped", "mass_factor": weight, "prefix": "impact_newmark_"}
+        self._solver = system.implicit_solver(beta * dt**2, **lumped)
         self.compliance = gamma * dt * interface.compliance(self._solver, system.size)
 
     def free_velocity(self, t: float) -> NDArray:
@@ -168,19 +133,16 @@ class Newmark(Implicit):
 
     def finish(self, multipliers: NDArray) -> None:
         """See :meth:`.Implicit.finish`."""
-        h = self.dt
         self.f[self._at] -= multipliers
         self._solver.solve(self.f, self.a)
-        self.u += self.beta * h**2 * self.a
-        self.v += self.gamma * h * self.a
+        self.u += self.beta * self.dt**2 * self.a
+        self.v += self.gamma * self.dt * self.a
 
 
 class StepByStep(HATI):
-    """HATI whose coarse steps are made one by one, to be changed."""
+    """HATI whose coarse steps are made one by one, to be changed: a compiled loop has its formulas."""
 
-    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
-        """None: compiled loops have the formulas of :class:`.HATI`."""
-        return Integrator.compiled_loop(self, rows, balance)
+    compiled_loop = Integrator.compiled_loop
 
 
 class TotalVelocity(StepByStep):
@@ -198,16 +160,9 @@ class OtherNewmark(StepByStep):
     beta, gamma = 1 / 6, 1 / 2
 
     def __init__(
-        self,
-        fine: Body,
-        coarse: Body,
-        dt: float,
-        contact: Contact | None = None,
-        *,
-        ratio: int,
-        allow_unstable: bool = False,
+        self, fine: Body, coarse: Body, dt: float, contact: Contact | None = None, **options: Any
     ) -> None:
-        super().__init__(fine, coarse, dt, contact, ratio=ratio, allow_unstable=allow_unstable)
+        super().__init__(fine, coarse, dt, contact, **options)
         self.coarse = Newmark(coarse, self.dt, self.interface, self.beta, self.gamma)
         self.fine.glue(self.coarse.compliance)
 
@@ -226,7 +181,5 @@ class Dissipative(OtherNewmark):
 
 TOTAL = f"{__name__}:{TotalVelocity.__name__}"
 #: Other members of Newmark's family, by what is said of them.
-OTHERS = {
-    f"{__name__}:{kind.__name__}": f"({kind.beta:.4g}, {kind.gamma:g})"
-    for kind in (OtherNewmark, CentralDifferences, Dissipative)
-}
+_KINDS = (OtherNewmark, CentralDifferences, Dissipative)
+OTHERS = {f"{__name__}:{kind.__name__}": f"({kind.beta:.4g}, {kind.gamma:g})" for kind in _KINDS}
