@@ -199,7 +199,7 @@ def test_a_law_that_is_not_objective_is_seen(monkeypatch):
         ({"rho": float("nan")}, "rho must be positive"),
         ({"nu": 0.5}, "nu must lie in"),
         ({"dimension": 1}, "dimension must be one of 2, 3"),
-        ({"elements": 0}, "elements must be a whole number from 1"),
+        ({"elements": 0}, "elements must be 1 to 200"),
         ({"spin": 0.0}, "spin must be a number other than 0"),
         ({"v0": float("inf")}, "v0 must be a finite number"),
         ({"courant": 1.1}, "above the critical one"),

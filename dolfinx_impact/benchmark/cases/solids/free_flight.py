@@ -30,7 +30,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
@@ -38,6 +37,7 @@ from .... import parallel
 from ....algebra.operators import SparseRows
 from ....integrators import Integrator, Option, energy, find_scheme
 from ....integrators.central_differences import CentralDifferences
+from ....integrators.options import check
 from ....integrators.step_buffer import Steps
 from ....materials import NeoHookean
 from ....output.observer import ObserverLike
@@ -45,28 +45,27 @@ from ....output.result import Result
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...boxes import box
+from ...case import COMMON, Case, Problem, RunLog, Values
 from ...verdict import Verdict
+from . import common
 
+_COURANT = "time step over the critical one at rest (default 0.25 explicit, 2 implicit)"
 PARAMETERS = {
     "dimension": Option(2, "-", "a plate in plane strain, or a box", (2, 3)),
-    "elements": Option(8, "-", "elements along the longest side"),
-    "length": Option(1.0, "m", "longest side; the others are 0.6 and 0.3 of it"),
-    "E": Option(1e5, "Pa", "Young's modulus at rest"),
-    "nu": Option(0.3, "-", "Poisson's ratio at rest"),
-    "rho": Option(1000.0, "kg/m3", "density"),
+    "elements": Option(8, "-", "elements along the longest side", interval="[1, 200]"),
+    "length": Option(1.0, "m", "longest side; the others are 0.6 and 0.3 of it", interval="(0, inf)"),
+    **common.material(1e5, 1000.0, " at rest"),
     "v0": Option(0.1, "m/s", "speed of the center"),
     "spin": Option(7.0, "rad/s", "rate of rotation, of a box about nearly its middle axis, which tumbles"),
-    "courant": Option(
-        None, "-", "time step over the critical one at rest (default 0.25 explicit, 2 implicit)"
-    ),
+    "courant": Option(None, "-", _COURANT),
     **COMMON,
     "t_end": Option(None, "s", "end time (default 100 000 steps, of implicit schemes 1000)"),
-    "every": Option(100, "steps", "steps between samples of the history"),
+    "every": Option(100, "steps", "steps between samples of the history", interval="[1, inf)"),
 }
 SIDES = (1.0, 0.6, 0.3)
-#: Steps and Courant number by default, of explicit schemes and of others.
-STEPS, COURANT = {True: 100_000, False: 1000}, {True: 0.25, False: 2.0}
+#: Steps of explicit schemes and of others, and their Courant number by default.
+STEPS, COURANT = {True: 100_000, False: 1000}, (0.25, 2.0)
 #: Directions of flight and of the axis of rotation.
 FLIGHT = {2: (0.8, 0.6), 3: (0.48, 0.6, 0.64)}
 AXIS = np.array([0.1, 1.0, 0.1]) / math.sqrt(1.02)
@@ -75,17 +74,11 @@ AXIS = np.array([0.1, 1.0, 0.1]) / math.sqrt(1.02)
 MOMENTUM, DRIFT, CONSERVED = 1e-12, 1e-3, 1e-5
 
 
-def check(p: Values) -> None:
+def refuse(p: Values) -> None:
     """Raise a ValueError unless the parameters describe a body that spins."""
-    for name in ("length", "E", "rho"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    if not -1 < p["nu"] < 0.5:
-        raise ValueError(f"nu must lie in (-1, 0.5), but is {p['nu']}")
+    check(PARAMETERS, p)
     if p["dimension"] not in FLIGHT:
         raise ValueError(f"dimension must be one of 2, 3, but is {p['dimension']}")
-    if not (1 <= p["elements"] <= 200 and p["elements"] == int(p["elements"])):
-        raise ValueError(f"elements must be a whole number from 1 to 200, but is {p['elements']}")
     if not (p["spin"] != 0 and math.isfinite(p["spin"])):
         raise ValueError(f"spin must be a number other than 0 [rad/s], but is {p['spin']}")
     if not math.isfinite(p["v0"]):
@@ -94,22 +87,18 @@ def check(p: Values) -> None:
 
 def make_body(p: Values) -> Solid:
     """The body, its center at the origin. Collective."""
-    dimension = p["dimension"]
-    top = [0.5 * p["length"] * side for side in SIDES[:dimension]]
-    n = [max(1, math.ceil(p["elements"] * side - 1e-9)) for side in SIDES[:dimension]]
-    make = dmesh.create_rectangle if dimension == 2 else dmesh.create_box
-    cell = dmesh.CellType.quadrilateral if dimension == 2 else dmesh.CellType.hexahedron
-    body = make(MPI.COMM_WORLD, [[-x for x in top], top], n, cell_type=cell)
-    return Solid(body, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
+    sides = SIDES[: p["dimension"]]
+    top = 0.5 * p["length"] * np.array(sides)
+    n = [max(1, math.ceil(p["elements"] * side - 1e-9)) for side in sides]
+    return Solid(box([-top, top], n), density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    check(p)
+    refuse(p)
     body, explicit = make_body(p), find_scheme(scheme).explicit
     critical = body.critical_time_step()
-    courant = p["courant"] if p["courant"] is not None else COURANT[explicit]
-    h = p["h"] if p["h"] is not None else courant * critical
+    h = common.time_step(scheme, p, critical, COURANT)
     t_end = p["t_end"] if p["t_end"] is not None else STEPS[explicit] * h
     integrator = find_scheme(scheme).bind(body, h, None, p, allow_unstable=allow_unstable)
     flight = p["v0"] * np.array(FLIGHT[p["dimension"]])
@@ -121,15 +110,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         results = measure(result, log, integrator, p)
         return results, verdicts(results, integrator, h / critical, p)
 
-    return Problem(
-        integrator,
-        t_end,
-        corners(body),
-        log,
-        judge,
-        dofs=int(parallel.total(body.comm, body.owned)),
-        effective={"h": h, "courant": h / critical, "t_end": t_end},
-    )
+    return common.problem(integrator, critical, t_end, corners(body), log, judge)
 
 
 def corners(body: Solid) -> SparseRows:
@@ -253,7 +234,7 @@ def measure(result: Result, log: FlightLog, integrator: Integrator, p: Values) -
     """The numbers of a run. Collective."""
     log.close()
     system, dimension = integrator.system, p["dimension"]
-    kept: NDArray = result["kinetic"] + result["complementary"] + result["internal"]
+    kept = common.stored(result)
     diagonal = p["length"] * np.array(SIDES[:dimension])
     between = diagonal + result["u"][:, dimension:] - result["u"][:, :dimension]
     stretch = np.linalg.norm(between, axis=1) / np.linalg.norm(diagonal) - 1
@@ -273,47 +254,27 @@ def measure(result: Result, log: FlightLog, integrator: Integrator, p: Values) -
 
 def verdicts(results: dict[str, Any], integrator: Integrator, courant: float, p: Values) -> list[Verdict]:
     """Whether momenta, energy and balance are kept, by schemes of which that is known."""
-    found, steps = [], integrator.n
-    limit = MOMENTUM * max(1.0, math.sqrt(steps / 1e4))
-    if integrator.balance().closes:
-        rounding = 1e-12 if integrator.mass == "lumped" else 1e-11
-        found.append(balance_verdict(results["balance_residual"], rounding, steps))
-    found.append(
-        Verdict.below(
-            "the momentum stays (largest change over sqrt(2 m T) of the start)",
-            results["linear_momentum_defect"],
-            limit,
-        )
-    )
+    found = common.balance(results, integrator)
+    limit, larger = MOMENTUM * max(1.0, math.sqrt(integrator.n / 1e4)), max(1.0, courant / COURANT[0])
+    rows = [("the momentum stays (largest change over sqrt(2 m T) of the start)", "linear_momentum", limit)]
     if p.get("force", "midpoint") == "midpoint" and p.get("theta", 0.5) == 0.5:
-        found.append(
-            Verdict.below(
-                "the angular momentum stays (largest relative change)",
-                results["angular_momentum_defect"],
-                limit,
-            )
-        )
+        rows += [("the angular momentum stays (largest relative change)", "angular_momentum", limit)]
     if "conserved_energy_defect" in results:
-        larger = max(1.0, courant / COURANT[True])
-        found += [
-            Verdict.below(
-                "the mean of the discrete energy does not drift, but for terms in h^2 (last "
-                "tenth of the steps to the first)",
-                results["energy_defect"],
-                DRIFT * larger**2,
-            ),
-            Verdict.below(
-                "nor does that of the conserved energy, but for terms in h^4 (likewise)",
-                results["conserved_energy_defect"],
+        discrete = "the mean of the discrete energy does not drift (last tenth of the steps to the first)"
+        rows += [
+            (f"{discrete}, but for terms in h^2", "energy", DRIFT * larger**2),
+            (
+                "nor does that of the conserved energy, but for terms in h^4",
+                "conserved_energy",
                 CONSERVED * larger**4,
             ),
         ]
-    return found
+    return found + [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]
 
 
 FREE_FLIGHT = Case(
     PARAMETERS,
-    ("cd-lagrange", "moreau-jean"),
+    common.SCHEMES,
     make,
     defaults={"force": "midpoint"},
     about="A soft block spins, swings and stretches in free flight. Without any force from outside, its "
