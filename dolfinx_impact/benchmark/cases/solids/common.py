@@ -57,7 +57,7 @@ def contact(body: Solid, part: str, obstacle: Obstacle, p: Values) -> RigidConta
 
 
 def time_step(scheme: str, p: Values, critical: float, defaults: tuple[float, float] = (1.0, 1.0)) -> float:
-    """``h``, or ``courant`` (by default that of explicit, of implicit schemes) times the critical step [s]."""
+    """``h``, else ``courant`` (``defaults`` of explicit, implicit schemes) times the critical step [s]."""
     courant = p["courant"] if p["courant"] is not None else defaults[not find_scheme(scheme).explicit]
     return float(p["h"] if p["h"] is not None else courant * critical)
 

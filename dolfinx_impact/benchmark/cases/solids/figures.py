@@ -15,7 +15,7 @@ from ...claim import Figure
 from ...runs import Run, Runs
 from . import claims as c
 from . import cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
-from .spinning import cross
+from .momenta import momenta
 
 _LABELS = {c.CD: "c.CD-Lagrange", c.MJ: "Moreau-Jean"}
 #: Three curves of one scheme, told apart in grey.
@@ -114,8 +114,7 @@ def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
     def note(s: Integrator) -> None:
         if s.n % every == 0 or s.n == steps:
             system.mass_product(s.v, s.mass, momentum)
-            arms, moved = ((x + s.u)[:n].reshape(-1, 2), momentum[:n].reshape(-1, 2))
-            turning.append(cross(arms, moved).sum())
+            turning.append(momenta((x + s.u)[:n].reshape(-1, 2), momentum[:n].reshape(-1, 2))[2])
 
     note(problem.integrator)
     result = simulate(

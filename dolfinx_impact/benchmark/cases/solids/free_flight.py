@@ -46,9 +46,10 @@ from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
 from ...boxes import box
-from ...case import COMMON, Case, Problem, RunLog, Values
+from ...case import COMMON, Case, Problem, Values
 from ...verdict import Verdict
 from . import common
+from .momenta import MomentumLog
 
 _COURANT = "time step over the critical one at rest (default 0.25 explicit, 2 implicit)"
 PARAMETERS = {
@@ -121,46 +122,34 @@ def corners(body: Solid) -> SparseRows:
     return body.rows(np.flatnonzero(ends[0] | ends[1]))
 
 
-class FlightLog(RunLog):
-    """Follows momentum, angular momentum about the origin, and the mean energy, every step counted.
+class FlightLog(MomentumLog):
+    """Follows the momenta, the angular one about the origin, and the mean energy, every step counted.
 
     Args:
         integrator: The integrator, started.
         steps: Number of steps of the run.
 
     Attributes:
-        linear: Largest change of the momentum [kg m/s]; after :meth:`close`, as the others.
-        angular: Largest change of the angular momentum [kg m2/s].
-        spin: Angular momentum at the start [kg m2/s].
-        drift: Mean energy over the last tenth of the steps less that over the first [J].
+        drifted: Mean energy of the last tenth of the steps less that of the first [J]; set by :meth:`close`.
         conserved: The same of what central differences conserve [J]; nan for other schemes.
     """
 
-    state_names = (*RunLog.state_names, "linear", "angular", "_followed", "_sums")
+    state_names = (*MomentumLog.state_names, "_followed", "_sums")
     share_names = ("_corrections",)
     fixed_names = ("_steps",)
 
     def __init__(self, integrator: Integrator, steps: int) -> None:
-        super().__init__(integrator)
-        self._integrator: Any = integrator
-        system: Any = integrator.system
-        self._gdim, self._nodes, self._moved = system.block, system.owned // system.block, 0
-        self._x = system.x[: self._nodes, : self._gdim]
-        self._arms = np.ones((self._nodes, self._gdim + 1))
-        self._Mv: NDArray = np.zeros(system.size)
-        self._moments = np.zeros((1000, self._gdim + 1, self._gdim))
-        self._kept, self.linear, self.angular = 0, 0.0, 0.0
+        super().__init__(integrator, np.zeros(integrator.system.block))  # type: ignore[attr-defined]
         self._tenth, self._steps, self._followed = max(1, steps // 10), steps, 0
         self._sums: NDArray = np.zeros(2)
         self._corrections = np.zeros(2)
-        self._f = integrator.f[: system.owned].copy() if isinstance(integrator, CentralDifferences) else None
-        self._note_moments(integrator)
-        self._start = self._totals()[0]
-        self.spin = float(np.linalg.norm(self._start[1]))
+        self._f: NDArray | None = None
+        if isinstance(integrator, CentralDifferences):
+            self._f = integrator.f[: integrator.system.owned].copy()
 
     def observers(self) -> list[ObserverLike]:
         """What a run needs to keep this log."""
-        return [self, self._note_moments, *([self._correct] if self._f is not None else [])]
+        return [*super().observers(), *([self._correct] if self._f is not None else [])]
 
     def _correct(self, integrator: Integrator) -> None:
         """Add what makes of the discrete energy the conserved one, ``v.K v`` half a step before ``t``."""
@@ -175,31 +164,6 @@ class FlightLog(RunLog):
         """Whether steps of these numbers are in the first, in the last tenth."""
         return (number > 0) & (number <= self._tenth), number > self._steps - self._tenth
 
-    def _note_moments(self, integrator: Integrator) -> None:
-        """Sums of ``(x, 1) (M v)^T`` over the owned nodes. Collective."""
-        n, system = self._nodes * self._gdim, integrator.system
-        system.mass_product(integrator.v, integrator.mass, self._Mv)
-        np.add(self._x, integrator.u[:n].reshape(-1, self._gdim), out=self._arms[:, :-1])
-        momenta = self._Mv[:n].reshape(-1, self._gdim)
-        np.matmul(self._arms.T, momenta, out=self._moments[self._kept])
-        self._kept += 1
-        if self._kept == len(self._moments):
-            self._compare()
-
-    def _totals(self) -> list[tuple[NDArray, NDArray]]:
-        """Momentum and angular momentum after each of the steps kept. Collective."""
-        moments = self._comm.allreduce(self._moments[: self._kept], op=MPI.SUM)
-        pairs = ((0, 1),) if self._gdim == 2 else ((1, 2), (2, 0), (0, 1))
-        turning = np.stack([moments[:, i, j] - moments[:, j, i] for i, j in pairs], axis=1)
-        return list(zip(moments[:, -1], turning))
-
-    def _compare(self) -> None:
-        """Note the changes of the steps kept, and forget these. Collective."""
-        for momentum, turning in self._totals():
-            self.linear = max(self.linear, float(np.linalg.norm(momentum - self._start[0])))
-            self.angular = max(self.angular, float(np.linalg.norm(turning - self._start[1])))
-        self._kept = 0
-
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps. Collective."""
         super().follow(steps)
@@ -209,25 +173,18 @@ class FlightLog(RunLog):
         self._sums = added(self._sums, np.column_stack([np.where(part, total, 0.0) for part in parts]))
         self._followed += steps.count
 
-    def state(self) -> dict[str, NDArray]:
-        """See :meth:`.RunLog.state`."""
-        self._compare()
-        return super().state()
-
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.RunLog.resume`; the integrator is where it was."""
         super().resume(state)
-        self._kept = 0
         if self._f is not None:
             self._f[:] = self._integrator.f[: self._f.size]
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""
         super().close()
-        self._compare()
-        self.drift = float(self._sums[1] - self._sums[0]) / self._tenth
+        self.drifted = float(self._sums[1] - self._sums[0]) / self._tenth
         change = parallel.total(self._comm, float(self._corrections[1] - self._corrections[0])) / self._tenth
-        self.conserved = math.nan if self._f is None else self.drift + change
+        self.conserved = math.nan if self._f is None else self.drifted + change
 
 
 def measure(result: Result, log: FlightLog, integrator: Integrator, p: Values) -> dict[str, Any]:
@@ -240,9 +197,9 @@ def measure(result: Result, log: FlightLog, integrator: Integrator, p: Values) -
     stretch = np.linalg.norm(between, axis=1) / np.linalg.norm(diagonal) - 1
     mass: float = system.total_mass  # type: ignore[attr-defined]
     return {
-        "linear_momentum_defect": log.linear / math.sqrt(2 * mass * kept[0]),
-        "angular_momentum_defect": log.angular / log.spin,
-        "energy_defect": log.drift / kept[0],
+        "linear_momentum_defect": float(log.defect[0]) / math.sqrt(2 * mass * kept[0]),
+        "angular_momentum_defect": float(log.defect[1] / np.linalg.norm(log.first[dimension:])),
+        "energy_defect": log.drifted / kept[0],
         **({} if math.isnan(log.conserved) else {"conserved_energy_defect": log.conserved / kept[0]}),
         "energy_swing": float(np.ptp(kept)) / kept[0],
         "balance_residual": log.relative_residual(),
