@@ -148,9 +148,9 @@ def test_short_run_has_no_mean():
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"friction": -0.1}, "friction must be a coefficient of at least 0, but is -0.1"),
-        ({"angle": 90.0}, "angle must be at least 0 and below 90 degrees, but is 90.0"),
-        ({"angle": -1.0}, "angle must be at least 0 and below 90 degrees, but is -1.0"),
+        ({"friction": -0.1}, "friction must be at least 0, but is -0.1"),
+        ({"angle": 90.0}, r"angle must lie in \[0, 90\) \[deg\], but is 90.0"),
+        ({"angle": -1.0}, r"angle must lie in \[0, 90\) \[deg\], but is -1.0"),
         ({"elements": 0}, "elements must be at least 1, with at most 1000000 in the block, but is 0"),
         ({"length": 1e9}, "with at most 1000000 in the block, but is 4"),
         ({"length": 1e300, "height": 1e-300}, "with at most 1000000 in the block, but is 4"),

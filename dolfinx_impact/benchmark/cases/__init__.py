@@ -19,9 +19,8 @@ from .solids.free_flight import FREE_FLIGHT
 from .solids.hertz_sphere import HERTZ_SPHERE
 from .solids.oblique_bar import OBLIQUE_BAR
 from .solids.rigid_body import RIGID_BODY
-from .solids.ring_in_cylinder import RING_IN_CYLINDER
 from .solids.sliding_block import SLIDING_BLOCK
-from .solids.spinning_disc import SPINNING_DISC
+from .solids.spinning import RING_IN_CYLINDER, SPINNING_DISC
 from .solids.wave_block import WAVE_BLOCK
 from .split_bar.case import SPLIT_BAR
 from .two_bars.case import TWO_BARS

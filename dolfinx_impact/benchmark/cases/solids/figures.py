@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,32 +10,31 @@ from numpy.typing import NDArray
 
 from ....integrators import Integrator
 from ....plot import style
-from ....simulation.loop import simulate
 from ...claim import Figure
 from ...runs import Run, Runs
 from . import claims as c
-from . import cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
-from .spinning import cross
+from . import common, cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
+from .momenta import momenta
 
-_LABELS = {c.CD: "c.CD-Lagrange", c.MJ: "Moreau-Jean"}
+_LABELS = {c.CD: "CD-Lagrange", c.MJ: "Moreau-Jean"}
 #: Three curves of one scheme, told apart in grey.
-_LOOKS: tuple[dict[str, Any], ...] = (
-    {"color": "#0b559f", "ls": "-", "marker": "o"},
-    {"color": "#8a2f7d", "ls": "--", "marker": "^"},
-    {"color": "#d1711a", "ls": "-.", "marker": "s"},
-)
+_LOOKS = tuple(zip(("#0b559f", "#8a2f7d", "#d1711a"), ("-", "--", "-."), "o^s"))
 #: Samples of the free flights that are drawn.
 _SAMPLES = 100
 
 
 def _look(k: int) -> dict[str, Any]:
-    return {"lw": 1.4, "ms": 5, "mfc": "white", **_LOOKS[k]}
+    color, line, marker = _LOOKS[k]
+    return {"color": color, "ls": line, "marker": marker, "lw": 1.4, "ms": 5, "mfc": "white"}
 
 
-def _below(figure: Any, ax: Any, columns: int, height: float = 4.4) -> None:
-    """One legend for all axes."""
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+def _panels(figure: Any, height: float = 4.4, **options: Any) -> Iterator[tuple[Any, str]]:
+    """The axes of both schemes with their names, and one legend below."""
+    figure.set_layout_engine("constrained")
+    yield from zip(axes := figure.subplots(1, 2, **options), c.BOTH)
+    for ax in axes:
+        ax.grid(alpha=0.3)
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
     figure.set_size_inches(10, height)
 
 
@@ -50,8 +49,7 @@ def contact_force(run: Run, window: float) -> tuple[NDArray, NDArray]:
 
 def draw_force(runs: Runs, figure: Any) -> None:
     """The force of both schemes over time beside Hertz's, at both speeds."""
-    figure.set_layout_engine("constrained")
-    for ax, v0 in zip(figure.subplots(1, 2), (0.1, hertz_sphere.FASTER)):
+    for (ax, _), v0 in zip(_panels(figure), (0.1, hertz_sphere.FASTER)):
         for scheme in c.BOTH:
             run = runs(c.HERTZ, scheme, geometry="axisymmetric", resolution=8, v0=v0)
             hertz = hertz_sphere.exact(dict(run.summary["parameters"]))
@@ -60,30 +58,22 @@ def draw_force(runs: Runs, figure: Any) -> None:
         t = np.linspace(0, run["t"][-1], 601)
         ax.plot(1e6 * t, hertz.force(t), label="Hertz", **style("exact"))
         ax.set(xlabel="time [µs]", ylabel="contact force [N]", title=f"{v0:g} m/s")
-        ax.grid(alpha=0.3)
-    _below(figure, ax, 3)
 
 
 def draw_rebound(runs: Runs, figure: Any) -> None:
     """The rebound of the cube for three coefficients of its nodes as the mesh is refined."""
-    figure.set_layout_engine("constrained")
-    axes = figure.subplots(1, 2, sharey=True)
-    for ax, scheme in zip(axes, c.BOTH):
+    for ax, scheme in _panels(figure, sharey=True):
         for k, e in enumerate(cube_drop.RESTITUTIONS):
             meshes = c.CUBES[scheme]
             found = [runs(c.CUBE, scheme, elements=n, restitution=e).results["rebound_ratio"] for n in meshes]
             ax.plot(1 / np.array(meshes), found, label=f"e = {e:g}", **_look(k))
         ax.set(xlabel="1 / elements a side [-]", ylabel="rebound / v0 [-]", title=_LABELS[scheme])
         ax.set(xlim=(0, None), ylim=(0.5, 1))
-        ax.grid(alpha=0.3)
-    _below(figure, ax, 3)
 
 
 def draw_errors(runs: Runs, figure: Any) -> None:
     """Errors of Lame's mode over the element size, and the slopes of degree + 1."""
-    figure.set_layout_engine("constrained")
-    axes = figure.subplots(1, 2, sharey=True)
-    for ax, scheme in zip(axes, c.BOTH):
+    for ax, scheme in _panels(figure, 4.8, sharey=True):
         for k, degree in enumerate(c.DEGREES):
             n = wave_block.ELEMENTS[2, degree]
             found = [runs(c.WAVE, scheme, degree=degree, elements=m) for m in (n // 2, 3 * n // 4, n)]
@@ -91,12 +81,10 @@ def draw_errors(runs: Runs, figure: Any) -> None:
             error = np.array([r.results["error_displacement"] for r in found])
             ax.loglog(size, error, label=f"degree {degree}", **_look(k))
             guide = 0.6 * error[-1] * (size / size[-1]) ** (degree + 1)
-            ax.loglog(size, guide, color="0.6", lw=0.8, ls=_LOOKS[k]["ls"], label=f"slope {degree + 1}")
+            ax.loglog(size, guide, color="0.6", lw=0.8, ls=_LOOKS[k][1], label=f"slope {degree + 1}")
         ax.set(xlabel="element size [mm]", ylabel="L2 error after a period [-]", title=_LABELS[scheme])
         ax.set_xticks((6, 8, 12, 16, 25), ("6", "8", "12", "16", "25"))
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
-        ax.grid(alpha=0.3)
-    _below(figure, ax, 3, 4.8)
 
 
 def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
@@ -114,19 +102,11 @@ def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
     def note(s: Integrator) -> None:
         if s.n % every == 0 or s.n == steps:
             system.mass_product(s.v, s.mass, momentum)
-            arms, moved = ((x + s.u)[:n].reshape(-1, 2), momentum[:n].reshape(-1, 2))
-            turning.append(cross(arms, moved).sum())
+            turning.append(momenta((x + s.u)[:n].reshape(-1, 2), momentum[:n].reshape(-1, 2))[2])
 
     note(problem.integrator)
-    result = simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=[note],
-        every=every,
-        progress=False,
-    )
-    energy = result["kinetic"] + result["complementary"] + result["internal"]
+    result = common.simulated(problem, every, [note])
+    energy = common.stored(result)
     return result["t"], energy / energy[0] - 1, np.array(turning) / turning[0] - 1
 
 

@@ -30,7 +30,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from numpy.typing import NDArray
 
@@ -38,6 +37,7 @@ from .... import parallel
 from ....algebra.operators import SparseRows
 from ....integrators import Integrator, Option, energy, find_scheme
 from ....integrators.central_differences import CentralDifferences
+from ....integrators.options import check
 from ....integrators.step_buffer import Steps
 from ....materials import NeoHookean
 from ....output.observer import ObserverLike
@@ -45,28 +45,28 @@ from ....output.result import Result
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...boxes import box
+from ...case import COMMON, Case, Problem, Values
 from ...verdict import Verdict
+from . import common
+from .momenta import MomentumLog
 
+_COURANT = "time step over the critical one at rest (default 0.25 explicit, 2 implicit)"
 PARAMETERS = {
     "dimension": Option(2, "-", "a plate in plane strain, or a box", (2, 3)),
-    "elements": Option(8, "-", "elements along the longest side"),
-    "length": Option(1.0, "m", "longest side; the others are 0.6 and 0.3 of it"),
-    "E": Option(1e5, "Pa", "Young's modulus at rest"),
-    "nu": Option(0.3, "-", "Poisson's ratio at rest"),
-    "rho": Option(1000.0, "kg/m3", "density"),
+    "elements": Option(8, "-", "elements along the longest side", interval="[1, 200]"),
+    "length": Option(1.0, "m", "longest side; the others are 0.6 and 0.3 of it", interval="(0, inf)"),
+    **common.material(1e5, 1000.0, " at rest"),
     "v0": Option(0.1, "m/s", "speed of the center"),
     "spin": Option(7.0, "rad/s", "rate of rotation, of a box about nearly its middle axis, which tumbles"),
-    "courant": Option(
-        None, "-", "time step over the critical one at rest (default 0.25 explicit, 2 implicit)"
-    ),
+    "courant": Option(None, "-", _COURANT),
     **COMMON,
     "t_end": Option(None, "s", "end time (default 100 000 steps, of implicit schemes 1000)"),
-    "every": Option(100, "steps", "steps between samples of the history"),
+    "every": Option(100, "steps", "steps between samples of the history", interval="[1, inf)"),
 }
 SIDES = (1.0, 0.6, 0.3)
-#: Steps and Courant number by default, of explicit schemes and of others.
-STEPS, COURANT = {True: 100_000, False: 1000}, {True: 0.25, False: 2.0}
+#: Steps of explicit schemes and of others, and their Courant number by default.
+STEPS, COURANT = {True: 100_000, False: 1000}, (0.25, 2.0)
 #: Directions of flight and of the axis of rotation.
 FLIGHT = {2: (0.8, 0.6), 3: (0.48, 0.6, 0.64)}
 AXIS = np.array([0.1, 1.0, 0.1]) / math.sqrt(1.02)
@@ -75,17 +75,11 @@ AXIS = np.array([0.1, 1.0, 0.1]) / math.sqrt(1.02)
 MOMENTUM, DRIFT, CONSERVED = 1e-12, 1e-3, 1e-5
 
 
-def check(p: Values) -> None:
+def refuse(p: Values) -> None:
     """Raise a ValueError unless the parameters describe a body that spins."""
-    for name in ("length", "E", "rho"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    if not -1 < p["nu"] < 0.5:
-        raise ValueError(f"nu must lie in (-1, 0.5), but is {p['nu']}")
+    check(PARAMETERS, p)
     if p["dimension"] not in FLIGHT:
         raise ValueError(f"dimension must be one of 2, 3, but is {p['dimension']}")
-    if not (1 <= p["elements"] <= 200 and p["elements"] == int(p["elements"])):
-        raise ValueError(f"elements must be a whole number from 1 to 200, but is {p['elements']}")
     if not (p["spin"] != 0 and math.isfinite(p["spin"])):
         raise ValueError(f"spin must be a number other than 0 [rad/s], but is {p['spin']}")
     if not math.isfinite(p["v0"]):
@@ -94,22 +88,18 @@ def check(p: Values) -> None:
 
 def make_body(p: Values) -> Solid:
     """The body, its center at the origin. Collective."""
-    dimension = p["dimension"]
-    top = [0.5 * p["length"] * side for side in SIDES[:dimension]]
-    n = [max(1, math.ceil(p["elements"] * side - 1e-9)) for side in SIDES[:dimension]]
-    make = dmesh.create_rectangle if dimension == 2 else dmesh.create_box
-    cell = dmesh.CellType.quadrilateral if dimension == 2 else dmesh.CellType.hexahedron
-    body = make(MPI.COMM_WORLD, [[-x for x in top], top], n, cell_type=cell)
-    return Solid(body, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
+    sides = SIDES[: p["dimension"]]
+    top = 0.5 * p["length"] * np.array(sides)
+    n = [max(1, math.ceil(p["elements"] * side - 1e-9)) for side in sides]
+    return Solid(box([-top, top], n), density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    check(p)
+    refuse(p)
     body, explicit = make_body(p), find_scheme(scheme).explicit
     critical = body.critical_time_step()
-    courant = p["courant"] if p["courant"] is not None else COURANT[explicit]
-    h = p["h"] if p["h"] is not None else courant * critical
+    h = common.time_step(scheme, p, critical, COURANT)
     t_end = p["t_end"] if p["t_end"] is not None else STEPS[explicit] * h
     integrator = find_scheme(scheme).bind(body, h, None, p, allow_unstable=allow_unstable)
     flight = p["v0"] * np.array(FLIGHT[p["dimension"]])
@@ -121,15 +111,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         results = measure(result, log, integrator, p)
         return results, verdicts(results, integrator, h / critical, p)
 
-    return Problem(
-        integrator,
-        t_end,
-        corners(body),
-        log,
-        judge,
-        dofs=int(parallel.total(body.comm, body.owned)),
-        effective={"h": h, "courant": h / critical, "t_end": t_end},
-    )
+    return common.problem(integrator, critical, t_end, corners(body), log, judge)
 
 
 def corners(body: Solid) -> SparseRows:
@@ -140,46 +122,34 @@ def corners(body: Solid) -> SparseRows:
     return body.rows(np.flatnonzero(ends[0] | ends[1]))
 
 
-class FlightLog(RunLog):
-    """Follows momentum, angular momentum about the origin, and the mean energy, every step counted.
+class FlightLog(MomentumLog):
+    """Follows the momenta, the angular one about the origin, and the mean energy, every step counted.
 
     Args:
         integrator: The integrator, started.
         steps: Number of steps of the run.
 
     Attributes:
-        linear: Largest change of the momentum [kg m/s]; after :meth:`close`, as the others.
-        angular: Largest change of the angular momentum [kg m2/s].
-        spin: Angular momentum at the start [kg m2/s].
-        drift: Mean energy over the last tenth of the steps less that over the first [J].
+        drifted: Mean energy of the last tenth of the steps less that of the first [J]; set by :meth:`close`.
         conserved: The same of what central differences conserve [J]; nan for other schemes.
     """
 
-    state_names = (*RunLog.state_names, "linear", "angular", "_followed", "_sums")
+    state_names = (*MomentumLog.state_names, "_followed", "_sums")
     share_names = ("_corrections",)
     fixed_names = ("_steps",)
 
     def __init__(self, integrator: Integrator, steps: int) -> None:
-        super().__init__(integrator)
-        self._integrator: Any = integrator
-        system: Any = integrator.system
-        self._gdim, self._nodes, self._moved = system.block, system.owned // system.block, 0
-        self._x = system.x[: self._nodes, : self._gdim]
-        self._arms = np.ones((self._nodes, self._gdim + 1))
-        self._Mv: NDArray = np.zeros(system.size)
-        self._moments = np.zeros((1000, self._gdim + 1, self._gdim))
-        self._kept, self.linear, self.angular = 0, 0.0, 0.0
+        super().__init__(integrator, np.zeros(integrator.system.block))  # type: ignore[attr-defined]
         self._tenth, self._steps, self._followed = max(1, steps // 10), steps, 0
         self._sums: NDArray = np.zeros(2)
         self._corrections = np.zeros(2)
-        self._f = integrator.f[: system.owned].copy() if isinstance(integrator, CentralDifferences) else None
-        self._note_moments(integrator)
-        self._start = self._totals()[0]
-        self.spin = float(np.linalg.norm(self._start[1]))
+        self._f: NDArray | None = None
+        if isinstance(integrator, CentralDifferences):
+            self._f = integrator.f[: integrator.system.owned].copy()
 
     def observers(self) -> list[ObserverLike]:
         """What a run needs to keep this log."""
-        return [self, self._note_moments, *([self._correct] if self._f is not None else [])]
+        return [*super().observers(), *([self._correct] if self._f is not None else [])]
 
     def _correct(self, integrator: Integrator) -> None:
         """Add what makes of the discrete energy the conserved one, ``v.K v`` half a step before ``t``."""
@@ -194,31 +164,6 @@ class FlightLog(RunLog):
         """Whether steps of these numbers are in the first, in the last tenth."""
         return (number > 0) & (number <= self._tenth), number > self._steps - self._tenth
 
-    def _note_moments(self, integrator: Integrator) -> None:
-        """Sums of ``(x, 1) (M v)^T`` over the owned nodes. Collective."""
-        n, system = self._nodes * self._gdim, integrator.system
-        system.mass_product(integrator.v, integrator.mass, self._Mv)
-        np.add(self._x, integrator.u[:n].reshape(-1, self._gdim), out=self._arms[:, :-1])
-        momenta = self._Mv[:n].reshape(-1, self._gdim)
-        np.matmul(self._arms.T, momenta, out=self._moments[self._kept])
-        self._kept += 1
-        if self._kept == len(self._moments):
-            self._compare()
-
-    def _totals(self) -> list[tuple[NDArray, NDArray]]:
-        """Momentum and angular momentum after each of the steps kept. Collective."""
-        moments = self._comm.allreduce(self._moments[: self._kept], op=MPI.SUM)
-        pairs = ((0, 1),) if self._gdim == 2 else ((1, 2), (2, 0), (0, 1))
-        turning = np.stack([moments[:, i, j] - moments[:, j, i] for i, j in pairs], axis=1)
-        return list(zip(moments[:, -1], turning))
-
-    def _compare(self) -> None:
-        """Note the changes of the steps kept, and forget these. Collective."""
-        for momentum, turning in self._totals():
-            self.linear = max(self.linear, float(np.linalg.norm(momentum - self._start[0])))
-            self.angular = max(self.angular, float(np.linalg.norm(turning - self._start[1])))
-        self._kept = 0
-
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps. Collective."""
         super().follow(steps)
@@ -228,40 +173,33 @@ class FlightLog(RunLog):
         self._sums = added(self._sums, np.column_stack([np.where(part, total, 0.0) for part in parts]))
         self._followed += steps.count
 
-    def state(self) -> dict[str, NDArray]:
-        """See :meth:`.RunLog.state`."""
-        self._compare()
-        return super().state()
-
     def resume(self, state: Mapping[str, NDArray]) -> None:
         """See :meth:`.RunLog.resume`; the integrator is where it was."""
         super().resume(state)
-        self._kept = 0
         if self._f is not None:
             self._f[:] = self._integrator.f[: self._f.size]
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""
         super().close()
-        self._compare()
-        self.drift = float(self._sums[1] - self._sums[0]) / self._tenth
+        self.drifted = float(self._sums[1] - self._sums[0]) / self._tenth
         change = parallel.total(self._comm, float(self._corrections[1] - self._corrections[0])) / self._tenth
-        self.conserved = math.nan if self._f is None else self.drift + change
+        self.conserved = math.nan if self._f is None else self.drifted + change
 
 
 def measure(result: Result, log: FlightLog, integrator: Integrator, p: Values) -> dict[str, Any]:
     """The numbers of a run. Collective."""
     log.close()
     system, dimension = integrator.system, p["dimension"]
-    kept: NDArray = result["kinetic"] + result["complementary"] + result["internal"]
+    kept = common.stored(result)
     diagonal = p["length"] * np.array(SIDES[:dimension])
     between = diagonal + result["u"][:, dimension:] - result["u"][:, :dimension]
     stretch = np.linalg.norm(between, axis=1) / np.linalg.norm(diagonal) - 1
     mass: float = system.total_mass  # type: ignore[attr-defined]
     return {
-        "linear_momentum_defect": log.linear / math.sqrt(2 * mass * kept[0]),
-        "angular_momentum_defect": log.angular / log.spin,
-        "energy_defect": log.drift / kept[0],
+        "linear_momentum_defect": float(log.defect[0]) / math.sqrt(2 * mass * kept[0]),
+        "angular_momentum_defect": float(log.defect[1] / np.linalg.norm(log.first[dimension:])),
+        "energy_defect": log.drifted / kept[0],
         **({} if math.isnan(log.conserved) else {"conserved_energy_defect": log.conserved / kept[0]}),
         "energy_swing": float(np.ptp(kept)) / kept[0],
         "balance_residual": log.relative_residual(),
@@ -273,47 +211,27 @@ def measure(result: Result, log: FlightLog, integrator: Integrator, p: Values) -
 
 def verdicts(results: dict[str, Any], integrator: Integrator, courant: float, p: Values) -> list[Verdict]:
     """Whether momenta, energy and balance are kept, by schemes of which that is known."""
-    found, steps = [], integrator.n
-    limit = MOMENTUM * max(1.0, math.sqrt(steps / 1e4))
-    if integrator.balance().closes:
-        rounding = 1e-12 if integrator.mass == "lumped" else 1e-11
-        found.append(balance_verdict(results["balance_residual"], rounding, steps))
-    found.append(
-        Verdict.below(
-            "the momentum stays (largest change over sqrt(2 m T) of the start)",
-            results["linear_momentum_defect"],
-            limit,
-        )
-    )
+    found = common.balance(results, integrator)
+    limit, larger = MOMENTUM * max(1.0, math.sqrt(integrator.n / 1e4)), max(1.0, courant / COURANT[0])
+    rows = [("the momentum stays (largest change over sqrt(2 m T) of the start)", "linear_momentum", limit)]
     if p.get("force", "midpoint") == "midpoint" and p.get("theta", 0.5) == 0.5:
-        found.append(
-            Verdict.below(
-                "the angular momentum stays (largest relative change)",
-                results["angular_momentum_defect"],
-                limit,
-            )
-        )
+        rows += [("the angular momentum stays (largest relative change)", "angular_momentum", limit)]
     if "conserved_energy_defect" in results:
-        larger = max(1.0, courant / COURANT[True])
-        found += [
-            Verdict.below(
-                "the mean of the discrete energy does not drift, but for terms in h^2 (last "
-                "tenth of the steps to the first)",
-                results["energy_defect"],
-                DRIFT * larger**2,
-            ),
-            Verdict.below(
-                "nor does that of the conserved energy, but for terms in h^4 (likewise)",
-                results["conserved_energy_defect"],
+        discrete = "the mean of the discrete energy does not drift (last tenth of the steps to the first)"
+        rows += [
+            (f"{discrete}, but for terms in h^2", "energy", DRIFT * larger**2),
+            (
+                "nor does that of the conserved energy, but for terms in h^4",
+                "conserved_energy",
                 CONSERVED * larger**4,
             ),
         ]
-    return found
+    return found + [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]
 
 
 FREE_FLIGHT = Case(
     PARAMETERS,
-    ("cd-lagrange", "moreau-jean"),
+    common.SCHEMES,
     make,
     defaults={"force": "midpoint"},
     about="A soft block spins, swings and stretches in free flight. Without any force from outside, its "

@@ -7,39 +7,37 @@ sphere between two planes of symmetry. Forces and masses in the results are thos
 from __future__ import annotations
 
 import dataclasses
-import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from .... import mesh, parallel
+from .... import mesh
 from ....algebra import kernels
 from ....contact.obstacles import Plane
-from ....contact.rigid_contact import RigidContact
 from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, find_scheme
+from ....integrators.options import check
 from ....materials import LinearElastic
 from ....output.result import Result
-from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, Case, Problem, RunLog, Values
 from ...verdict import Verdict
+from . import common
 
 PARAMETERS = {
-    "R": Option(0.01, "m", "radius of the sphere"),
-    "E": Option(2.1e11, "Pa", "Young's modulus"),
-    "nu": Option(0.3, "-", "Poisson's ratio"),
-    "rho": Option(7850.0, "kg/m3", "density"),
-    "v0": Option(0.1, "m/s", "speed towards the plane"),
-    "resolution": Option(8, "-", "elements per radius of Hertz's contact"),
+    "R": Option(0.01, "m", "radius of the sphere", interval="(0, inf)"),
+    **common.material(2.1e11, 7850.0),
+    "v0": Option(0.1, "m/s", "speed towards the plane", interval="(0, inf)"),
+    "resolution": Option(8, "-", "elements per radius of Hertz's contact", interval="[1, 100]"),
     "geometry": Option("axisymmetric", "-", "half disc or quarter of a sphere", ("axisymmetric", "3d")),
     "courant": Option(None, "-", "time step over the critical one (default 0.9, implicit schemes 10)"),
     **COMMON,
     "t_end": Option(None, "s", "end time (default 1.2 times Hertz's duration)"),
-    "every": Option(20, "steps", "steps between samples of the history; forces follow every step"),
+    "every": Option(20, "steps", "steps between samples; forces follow every step", interval="[1, inf)"),
 }
 #: The sphere's parts of which one is meshed, and the deviation from Hertz that is allowed.
 SHARES = {"axisymmetric": 1, "3d": 4}
@@ -60,25 +58,16 @@ def exact(p: Values) -> HertzImpact:
     Raises:
         ValueError: Values that describe no such impact.
     """
-    for name in ("R", "E", "rho", "v0"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    if not -1 < p["nu"] < 0.5:
-        raise ValueError(f"nu must lie in (-1, 0.5), but is {p['nu']}")
-    if not 1 <= p["resolution"] <= 100:
-        raise ValueError(f"resolution must be 1 to 100 elements, but is {p['resolution']}")
+    check(PARAMETERS, p)
     hertz = HertzImpact(p["R"], p["E"], p["nu"], p["rho"], p["v0"])
-    ratio = hertz.contact_radius / p["R"]
-    if not SLENDER[0] <= ratio <= SLENDER[1]:
+    ratio, (least, most) = hertz.contact_radius / p["R"], SLENDER
+    if not least <= ratio <= most:
         raise ValueError(
-            f"Hertz's contact radius would be {ratio:.2g} R, but must be {SLENDER[0]:g} to {SLENDER[1]:g} R: "
-            "change v0 or E"
+            f"Hertz's contact radius would be {ratio:.2g} R: change v0 or E, for {least:g} to {most:g}"
         )
     if not p["gap_tolerance"] < 1e-3 * hertz.approach:
-        raise ValueError(
-            f"gap_tolerance must be small against Hertz's approach, {hertz.approach:.3g} m, but is "
-            f"{p['gap_tolerance']}"
-        )
+        small = f"small against Hertz's approach, {hertz.approach:.3g} m"
+        raise ValueError(f"gap_tolerance must be {small}, but is {p['gap_tolerance']}")
     return hertz
 
 
@@ -86,19 +75,10 @@ def make_sphere(p: Values) -> Solid:
     """The meshed part of the sphere, at rest on the origin. Collective."""
     radius, flat = exact(p).contact_radius, p["geometry"] == "axisymmetric"
     growth, part = GROWTH[p["geometry"]]
-    coarse = part * p["R"]
-    named = mesh.read(
-        mesh.package_mesh("sphere.geo"),
-        gdim=2 if flat else 3,
-        parameters={
-            "dimension": 2 if flat else 3,
-            "R": p["R"],
-            "fine": min(radius / p["resolution"], coarse),
-            "reach": 1.5 * radius,
-            "growth": growth,
-            "coarse": coarse,
-        },
-    )
+    dimension, coarse = 2 if flat else 3, part * p["R"]
+    sizes = {"fine": min(radius / p["resolution"], coarse), "reach": 1.5 * radius, "coarse": coarse}
+    parameters = {"dimension": dimension, "R": p["R"], "growth": growth, **sizes}
+    named = mesh.read(mesh.package_mesh("sphere.geo"), gdim=dimension, parameters=parameters)
     law = LinearElastic(p["E"], p["nu"])
     if flat:
         return Solid(named, density=p["rho"], law=law, hypothesis="axisymmetric", fixed={"axis": (0,)})
@@ -153,16 +133,9 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
     hertz, sphere = exact(p), make_sphere(p)
     up = np.eye(sphere.block)[-1]
-    plane = RigidContact(
-        sphere,
-        "contact",
-        Plane(0.0 * up, up),
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-    )
-    critical, explicit = sphere.critical_time_step(), find_scheme(scheme).explicit
-    courant = p["courant"] if p["courant"] is not None else (0.9 if explicit else 10.0)
-    h = p["h"] if p["h"] is not None else courant * critical
+    plane = common.contact(sphere, "contact", Plane(0.0 * up, up), p)
+    critical = sphere.critical_time_step()
+    h = common.time_step(scheme, p, critical, (0.9, 10.0))
     integrator = find_scheme(scheme).bind(sphere, h, plane, p, allow_unstable=allow_unstable)
     integrator.start(0.0, np.tile(-p["v0"] * up, sphere.size // sphere.block))
     log = ForceLog(integrator, WINDOW * hertz.duration)
@@ -170,75 +143,43 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
         results = {**measure(result, log, integrator, p), "critical_time_step": critical}
-        return results, verdicts(results, integrator, t_end, p)
+        return results, common.balance(results, integrator) + beside_hertz(results, t_end, p)
 
-    return Problem(
-        integrator,
-        t_end,
-        plane.approach(),
-        log,
-        judge,
-        dofs=int(parallel.total(sphere.comm, sphere.owned)),
-        effective={"h": h, "courant": h / critical, "t_end": t_end},
-        study=lambda: faster(scheme, p),
-    )
+    again = partial(faster, scheme, p)
+    return common.problem(integrator, critical, t_end, plane.approach(), log, judge, again)
 
 
 def measure(result: Result, log: ForceLog, integrator: Integrator, p: Values) -> dict[str, Any]:
     """The numbers of a run, those of the whole sphere. Collective."""
     log.close()
-    hertz, share = exact(p), SHARES[p["geometry"]]
-    system: Any = integrator.system
-    momentum = np.zeros(system.size)
-    system.mass_product(integrator.v_mean, integrator.mass, momentum)
-    upward = momentum[system.block - 1 : system.owned : system.block]
-    energy = result["kinetic"] + result["complementary"] + result["internal"]
-    touched = log.contact_start is not None and log.contact_end is not None
+    hertz, share, energy = exact(p), SHARES[p["geometry"]], common.stored(result)
+    start, end = log.contact_start, log.contact_end
     return {
         "peak_force": share * log.peak_force,
-        "duration": log.contact_end - log.contact_start if touched else None,  # type: ignore[operator]
-        "peak_force_hertz": hertz.peak_force,
-        "duration_hertz": hertz.duration,
-        "contact_radius_hertz": hertz.contact_radius,
+        "duration": None if start is None or end is None else end - start,
+        **{f"{name}_hertz": getattr(hertz, name) for name in ("peak_force", "duration", "contact_radius")},
         "balance_residual": log.relative_residual(),
         "h": integrator.dt,
-        "contact_start": log.contact_start,
-        "contact_end": log.contact_end,
-        "contact_phases": log.contact_phases,
+        **common.contact_numbers(log),
         "impulse_sum": share * log.impulse_sum,
-        "penetration_max": log.deepest,
         "energy_lost": 1 - float(energy[-1] / energy[0]),
-        "rebound_velocity": parallel.total(system.comm, float(np.sum(upward))) / system.total_mass,
+        "rebound_velocity": common.rising_velocity(integrator),
     }
-
-
-def verdicts(results: dict[str, Any], integrator: Integrator, t_end: float, p: Values) -> list[Verdict]:
-    """Whether the balance closes, and the impact beside Hertz's."""
-    found = []
-    if integrator.balance().closes:
-        limit = 1e-12 if integrator.mass == "lumped" else 1e-11
-        found.append(balance_verdict(results["balance_residual"], limit, integrator.n))
-    return found + beside_hertz(results, t_end, p)
 
 
 def beside_hertz(results: dict[str, Any], t_end: float, p: Values) -> list[Verdict]:
     """Peak force and duration over those of Hertz; none unless the sphere has left the plane by ``t_end``."""
     if results["contact_end"] is None or t_end < results["contact_end"] + WINDOW * results["duration_hertz"]:
         return []
-    where, allowed = f"at {p['v0']:g} m/s", ALLOWED[p["geometry"]]
+    words = {"peak_force": "the peak force is", "duration": "the contact lasts as long as"}
     return [
         Verdict.equal(
-            f"the peak force is Hertz's (ratio) {where}",
-            results["peak_force"] / results["peak_force_hertz"],
+            f"{text} Hertz's (ratio) at {p['v0']:g} m/s",
+            results[name] / results[f"{name}_hertz"],
             1.0,
-            allowed,
-        ),
-        Verdict.equal(
-            f"the contact lasts as long as Hertz's (ratio) {where}",
-            results["duration"] / results["duration_hertz"],
-            1.0,
-            allowed,
-        ),
+            ALLOWED[p["geometry"]],
+        )
+        for name, text in words.items()
     ]
 
 
@@ -249,21 +190,13 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
         return []
     values = {**p, "v0": FASTER, "h": None, "courant": None, "t_end": None}
     problem = make(scheme, values)
-    result = simulate(
-        problem.integrator,
-        t_end=problem.t_end,
-        record=problem.record,
-        observers=problem.observers(),
-        every=values["every"],
-        progress=False,
-    )
-    results, _ = problem.judge(result)
+    results, _ = problem.judge(common.simulated(problem, values["every"]))
     return beside_hertz(results, problem.t_end, values)
 
 
 HERTZ_SPHERE = Case(
     PARAMETERS,
-    ("cd-lagrange", "moreau-jean"),
+    common.SCHEMES,
     make,
     about="An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force "
     "and the time of contact.",

@@ -21,6 +21,7 @@ from ....algebra.operators import SparseRows, coordinate_order
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
 from ....integrators import Integrator, Option, find_scheme
+from ....integrators.options import check
 from ....materials import LinearElastic
 from ....output.result import Result
 from ....simulation.loop import simulate
@@ -28,23 +29,22 @@ from ....systems.solid import Solid
 from ... import drawings
 from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict, run_end
 from ...verdict import Verdict
+from . import common
 
 PARAMETERS = {
     "angle1": Option(30.0, "deg", "first turn, about z"),
     "angle2": Option(50.0, "deg", "second turn, about y"),
-    "elements": Option(20, "-", "elements along the bar"),
-    "lateral": Option(3, "-", "elements along each side of the section"),
+    "elements": Option(20, "-", "elements along the bar", interval="[1, 10000]"),
+    "lateral": Option(3, "-", "elements along each side of the section", interval="[1, 100]"),
     "cell": Option("hexahedron", "-", "cells", ("hexahedron", "tetrahedron")),
-    "E": Option(2.1e11, "Pa", "Young's modulus"),
-    "rho": Option(7847.0, "kg/m3", "density"),
-    "nu": Option(0.3, "-", "Poisson's ratio"),
-    "length": Option(0.254, "m", "length of the bar"),
-    "area": Option(0.645e-3, "m2", "cross-section"),
-    "gap": Option(2e-4, "m", "distance to the wall at t = 0"),
-    "v0": Option(5.0, "m/s", "speed towards the wall"),
+    **common.material(2.1e11, 7847.0),
+    "length": Option(0.254, "m", "length of the bar", interval="(0, inf)"),
+    "area": Option(0.645e-3, "m2", "cross-section", interval="(0, inf)"),
+    "gap": Option(2e-4, "m", "distance to the wall at t = 0", interval="[0, inf)"),
+    "v0": Option(5.0, "m/s", "speed towards the wall", interval="[0, inf)"),
     "v_along": Option(2.0, "m/s", "speed along the wall, in the direction that was y"),
-    "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes"),
-    "friction": Option(0.2, "-", "Coulomb's coefficient"),
+    **common.RESTITUTION,
+    **common.friction(0.2),
     "courant": Option(0.7, "-", "time step over the critical one"),
     **COMMON,
     "t_end": Option(3e-4, "s", "end time"),
@@ -53,26 +53,10 @@ PARAMETERS = {
 SAME = 1e-10
 
 
-def check(p: Values) -> None:
-    """Refuse values that describe no bar.
-
-    Raises:
-        ValueError: What is wrong, and what is allowed.
-    """
-    for name in ("E", "rho", "length", "area"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    for name in ("gap", "v0", "friction"):
-        if not (p[name] >= 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be at least 0 [{PARAMETERS[name].unit}], but is {p[name]}")
-    if not 0 <= p["restitution"] <= 1:
-        raise ValueError(f"restitution must lie in [0, 1], but is {p['restitution']}")
-    for name in ("angle1", "angle2", "v_along"):
-        if not math.isfinite(p[name]):
-            raise ValueError(f"{name} must be finite [{PARAMETERS[name].unit}], but is {p[name]}")
-    for name, most in (("elements", 10_000), ("lateral", 100)):
-        if not 1 <= p[name] <= most:
-            raise ValueError(f"{name} must be 1 to {most}, but is {p[name]}")
+def refuse(p: Values) -> None:
+    """Raise a ValueError unless the parameters describe a bar."""
+    check(PARAMETERS, p)
+    common.check_finite(p, ("angle1", "angle2", "v_along"))
     if not 1e-5 < math.sqrt(p["area"]) / p["length"] < 1e5:
         size = f"a section of {p['area']:.3g} m2 and a length of {p['length']:g} m"
         raise ValueError(f"{size} cannot be meshed")
@@ -137,68 +121,37 @@ class Turned:
 
 def build(p: Values, R: NDArray) -> Turned:
     """The bar and its wall, turned by R. Collective."""
-    law = LinearElastic(p["E"], p["nu"])
-    named = mesh.read(
-        mesh.package_mesh("bar.geo"),
-        parameters={
-            "dimension": 3,
-            "length": p["length"],
-            "side": math.sqrt(p["area"]),
-            "elements": p["elements"],
-            "lateral": p["lateral"],
-            "tetrahedra": p["cell"] == "tetrahedron",
-        },
-    )
+    counts = {"elements": p["elements"], "lateral": p["lateral"], "tetrahedra": p["cell"] == "tetrahedron"}
+    sizes = {"dimension": 3, "length": p["length"], "side": math.sqrt(p["area"])}
+    named = mesh.read(mesh.package_mesh("bar.geo"), parameters=sizes | counts)
     # A space like that of the body: their nodes have the same numbers.
     before = fem.functionspace(named.mesh, ("Lagrange", 1, (3,))).tabulate_dof_coordinates()
     named.mesh.geometry.x[:] = named.mesh.geometry.x @ R.T
-    bar = Solid(named, density=p["rho"], law=law)
-    wall = RigidContact(
-        bar,
-        "contact",
-        Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])),
-        restitution=p["restitution"],
-        friction=p["friction"],
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-    )
+    bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"], p["nu"]))
+    wall = common.contact(bar, "contact", Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])), p)
     return Turned(R, bar, wall, coordinate_order(before, p["length"]))
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    check(p)
+    refuse(p)
     turned = build(p, rotation(p))
     critical = turned.bar.critical_time_step()
-    h = p["h"] if p["h"] is not None else p["courant"] * critical
+    h = common.time_step(scheme, p, critical)
     integrator = turned.start(scheme, h, p, allow_unstable)
-    log = RunLog(integrator)
+    log, t_end = RunLog(integrator), p["t_end"]
 
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
         log.close()
         plain = build(p, np.eye(3))
-        start = plain.start(scheme, h, p, allow_unstable)
-        reference = simulate(
-            start,
-            t_end=run_end(start, p["t_end"]),
-            record=plain.bar.rows(),
-            energies=False,
-            every=p["every"],
-            progress=False,
-        )
+        start, rows = plain.start(scheme, h, p, allow_unstable), plain.bar.rows()
+        options = {"record": rows, "energies": False, "every": p["every"], "progress": False}
+        reference = simulate(start, t_end=run_end(start, t_end), **options)
         found = differences(turned.turned_back(result), plain.turned_back(reference))
-        results = measure(log, found, critical, h)
+        results = {**measure(log, found), "critical_time_step": critical, "h": h}
         return results, verdicts(results, find_scheme(scheme).explicit, integrator.n)
 
-    return Problem(
-        integrator,
-        p["t_end"],
-        turned.bar.rows(),
-        log,
-        judge,
-        dofs=int(parallel.total(turned.bar.comm, turned.bar.owned)),
-        effective={"h": h, "courant": h / critical},
-    )
+    return common.problem(integrator, critical, t_end, turned.bar.rows(), log, judge)
 
 
 def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
@@ -211,37 +164,28 @@ def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dic
     return largest
 
 
-def measure(log: RunLog, found: dict[str, float], critical: float, h: float) -> dict[str, Any]:
+def measure(log: RunLog, found: dict[str, float]) -> dict[str, Any]:
     """The numbers of a run."""
     return {
         "balance_residual": log.relative_residual(),
-        "critical_time_step": critical,
-        "h": h,
-        "contact_start": log.contact_start,
-        "contact_end": log.contact_end,
-        "impulse_sum": log.impulse_sum,
-        "difference_u": found["u"],
-        "difference_v": found["v"],
-        "difference_r": found["r"],
+        **{name: getattr(log, name) for name in ("contact_start", "contact_end", "impulse_sum")},
+        **{f"difference_{name}": found[name] for name in ("u", "v", "r")},
         "difference": max(found.values()),
     }
 
 
 def verdicts(results: dict[str, Any], explicit: bool, steps: int) -> list[Verdict]:
     """Whether the turned solution is the solution turned."""
+    words = "bar, wall and velocity turned give the solution turned (largest relative difference)"
     return [
         balance_verdict(results["balance_residual"], 1e-12 if explicit else 1e-11, steps),
-        Verdict.below(
-            "bar, wall and velocity turned give the solution turned (largest relative difference)",
-            results["difference"],
-            SAME,
-        ),
+        Verdict.below(words, results["difference"], SAME),
     ]
 
 
 OBLIQUE_BAR = Case(
     PARAMETERS,
-    ("cd-lagrange", "moreau-jean"),
+    common.SCHEMES,
     make,
     about="A bar thrown aslant at a wall, with its mesh, the wall and the velocity turned in space: the "
     "solution must turn with them.",

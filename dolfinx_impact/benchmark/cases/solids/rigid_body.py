@@ -30,6 +30,7 @@ from ....systems.rigid_body import RigidBody, positive
 from ... import drawings
 from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
+from . import common
 
 PARAMETERS = {
     "shape": Option("disc", "-", "body", ("disc", "square")),
@@ -50,6 +51,7 @@ PARAMETERS = {
 FLIGHT = 5
 #: What is compared agrees to this part of its scale.
 TOLERANCE = 1e-12
+_VELOCITIES = ("vx", "vy", "spin")
 
 
 def build(p: Values) -> tuple[RigidBody, RigidBodyContact]:
@@ -58,18 +60,11 @@ def build(p: Values) -> tuple[RigidBody, RigidBodyContact]:
     Raises:
         ValueError: Values that describe no body or no contact.
     """
-    if not all(math.isfinite(p[name]) for name in ("vx0", "vy0", "spin0", "angle0")):
-        raise ValueError("vx0, vy0, spin0 and angle0 must be finite numbers")
+    common.check_finite(p, ("vx0", "vy0", "spin0", "angle0"))
     body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
-    plane = RigidBodyContact(
-        body,
-        Plane((0.0, 0.0), (0.0, 1.0)),
-        restitution=p["restitution"],
-        gap_tolerance=p["gap_tolerance"],
-        touching=p.get("touching", True),
-        friction=p["friction"],
-    )
-    return body, plane
+    options = {name: p[name] for name in ("restitution", "friction", "gap_tolerance")}
+    touching = p.get("touching", True)
+    return body, RigidBodyContact(body, Plane((0.0, 0.0), (0.0, 1.0)), touching=touching, **options)
 
 
 class Flight:
@@ -101,16 +96,13 @@ class Flight:
         self.velocity = np.array([p["vx0"], p["vy0"], p["spin0"]])
         self.speed = float(np.hypot(*self.velocity[:2]) + body.length * abs(p["spin0"]))
         impact = np.array([0.0, 0.0, math.radians(p["angle0"])])
-        depth = 2 * contact.gap_tolerance + 1e-13 * body.length
-        impact[1] = -depth - np.min(contact.gap(impact))
+        impact[1] = -2 * contact.gap_tolerance - 1e-13 * body.length - np.min(contact.gap(impact))
         closed = contact.gap(impact) < -contact.gap_tolerance
         self.arms = body.arms(impact[2])[closed] - [0.0, body.radius]
         approach = self.normal_velocity(self.velocity)
         if not np.min(approach) < 0:
-            raise ValueError(
-                f"the lowest point of the body does not approach the plane, its normal velocity is "
-                f"{np.min(approach):g} m/s: lower vy0 or spin0"
-            )
+            speed = f"its normal velocity is {np.min(approach):g} m/s: lower vy0 or spin0"
+            raise ValueError(f"the lowest point of the body does not approach the plane, {speed}")
         self.start = impact - (FLIGHT + forecast) * h * self.velocity
         for i in range(1, FLIGHT + 1):
             gap = float(np.min(contact.gap(impact - i * h * self.velocity)))
@@ -119,10 +111,8 @@ class Flight:
                     f"the body touches the plane before its impact at angle0, by {gap:.3g} m: take a smaller "
                     "h or gap_tolerance, or less spin"
                 )
-        law = RigidImpact(
-            body.mass[0], body.inertia, self.arms, restitution=p["restitution"], friction=p["friction"]
-        )
-        self.exact: Impact = law(self.velocity)
+        coefficients = {name: p[name] for name in ("restitution", "friction")}
+        self.exact: Impact = RigidImpact(body.mass[0], body.inertia, self.arms, **coefficients)(self.velocity)
 
     def normal_velocity(self, v: NDArray) -> NDArray:
         """Of the contact points at the impact, shape (p,) [m/s]."""
@@ -201,14 +191,10 @@ def measure(log: ImpactLog, flight: Flight, result: Result, e: float) -> dict[st
     kinetic = result["kinetic"] + result["complementary"]
     return {
         "balance_residual": log.relative_residual(),
-        "vx": log.after[0],
-        "vy": log.after[1],
-        "spin": log.after[2],
+        **dict(zip(_VELOCITIES, log.after)),
         "impulse_n": log.normal,
         "impulse_t": log.tangential,
-        "vx_exact": exact.velocity[0],
-        "vy_exact": exact.velocity[1],
-        "spin_exact": exact.velocity[2],
+        **{f"{name}_exact": value for name, value in zip(_VELOCITIES, exact.velocity)},
         "impulse_n_exact": float(np.sum(exact.normal)),
         "impulse_t_exact": exact.tangential,
         "coefficient": float(coefficients[worst]),
@@ -227,60 +213,31 @@ def measure(log: ImpactLog, flight: Flight, result: Result, e: float) -> dict[st
 
 def verdicts(results: dict[str, Any], flight: Flight, integrator: Integrator, p: Values) -> list[Verdict]:
     """The closed form and the laws, decided from the run."""
-    speed, mass = flight.speed, float(flight.body.mass[0])
-    energy = mass * speed**2
-    scales = {
-        "vx": speed,
-        "vy": speed,
-        "spin": speed / flight.body.length,
-        "impulse_n": mass * speed,
-        "impulse_t": mass * speed,
-    }
-    words = {
-        "vx": "velocity along the plane [m/s]",
-        "vy": "velocity away from the plane [m/s]",
-        "spin": "spin [rad/s]",
-        "impulse_n": "normal impulse [N s]",
-        "impulse_t": "tangential impulse [N s]",
-    }
-    found = [balance_verdict(results["balance_residual"], TOLERANCE, integrator.n)]
-    found += [
-        Verdict.equal(f"exact {words[name]}", results[name], results[f"{name}_exact"], TOLERANCE * scale)
-        for name, scale in scales.items()
-    ]
+    speed, mass, length = flight.speed, float(flight.body.mass[0]), flight.body.length
     approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[flight.exact.normal > 0])))
     manner = "sticks" if results["sticks"] else "slips as it must"
-    return found + [
-        Verdict.equal(
-            "the coefficient of the contact point, -v_n after / v_n before, is e",
-            results["coefficient"],
-            p["restitution"],
-            TOLERANCE * speed / approach,
-        ),
-        Verdict.equal(
-            f"the contact point {manner} (slip velocity after the impact) [m/s]",
-            results["slip"],
-            results["slip_exact"],
-            TOLERANCE * speed,
-        ),
-        Verdict.equal(
-            "exact loss of energy in the impact [J]",
-            results["energy_lost"],
-            results["energy_lost_exact"],
-            TOLERANCE * energy,
-        ),
-        Verdict.equal(
-            "the energy lost in the run is the work of contact [J]",
-            results["energy_lost_run"],
-            -results["contact_work"],
-            TOLERANCE * energy,
-        ),
+    exact = {name.removesuffix("_exact"): value for name, value in results.items() if name.endswith("_exact")}
+    exact |= {"coefficient": p["restitution"], "energy_lost_run": -results["contact_work"]}
+    rows = (
+        ("vx", "exact velocity along the plane [m/s]", speed),
+        ("vy", "exact velocity away from the plane [m/s]", speed),
+        ("spin", "exact spin [rad/s]", speed / length),
+        ("impulse_n", "exact normal impulse [N s]", mass * speed),
+        ("impulse_t", "exact tangential impulse [N s]", mass * speed),
+        ("coefficient", "the contact point's -v_n after / v_n before is e", speed / approach),
+        ("slip", f"the contact point {manner} (slip velocity after the impact) [m/s]", speed),
+        ("energy_lost", "exact loss of energy in the impact [J]", mass * speed**2),
+        ("energy_lost_run", "the energy lost in the run is the work of contact [J]", mass * speed**2),
+    )
+    return [
+        balance_verdict(results["balance_residual"], TOLERANCE, integrator.n),
+        *(Verdict.equal(words, results[k], exact[k], TOLERANCE * scale) for k, words, scale in rows),
     ]
 
 
 RIGID_BODY = Case(
     PARAMETERS,
-    ("cd-lagrange", "moreau-jean"),
+    common.SCHEMES,
     make,
     about="A rigid disc or square hits a plane with spin. The impact with restitution and friction is known "
     "in closed form.",

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from dolfinx import mesh as dmesh
-from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .... import parallel
@@ -26,23 +25,23 @@ from ....algebra.operators import SparseRows, coordinate_order
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
 from ....integrators import MoreauJean, Option, find_scheme
+from ....integrators.options import check
 from ....materials import LinearElastic
-from ....mesh import NamedMesh
 from ....output.result import Result
 from ....systems.solid import Solid
 from ... import drawings
+from ...boxes import box
 from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
+from . import common
 
 PARAMETERS = {
-    "angle": Option(30.0, "deg", "inclination of the plane, from 0 to below 90"),
-    "friction": Option(0.3, "-", "Coulomb's coefficient"),
-    "gravity": Option(9.81, "m/s2", "acceleration of gravity"),
-    "E": Option(1e7, "Pa", "Young's modulus"),
-    "nu": Option(0.3, "-", "Poisson's ratio"),
-    "rho": Option(1000.0, "kg/m3", "density"),
-    "length": Option(0.1, "m", "side of the block along the plane"),
-    "height": Option(0.05, "m", "side of the block across the plane"),
+    "angle": Option(30.0, "deg", "inclination of the plane", interval="[0, 90)"),
+    **common.friction(0.3),
+    "gravity": Option(9.81, "m/s2", "acceleration of gravity", interval="(0, inf)"),
+    **common.material(1e7, 1000.0),
+    "length": Option(0.1, "m", "side of the block along the plane", interval="(0, inf)"),
+    "height": Option(0.05, "m", "side of the block across the plane", interval="(0, inf)"),
     "elements": Option(4, "-", "elements across the height; as long along the plane"),
     "cell": Option("quadrilateral", "-", "cells", ("quadrilateral", "triangle")),
     "courant": Option(0.7, "-", "time step over the critical one"),
@@ -61,29 +60,17 @@ _LONG = 10.0
 _ROUNDS = 50
 
 
-def check(p: Values) -> None:
-    """Refuse values that describe no block resting or sliding on a plane.
-
-    Raises:
-        ValueError: What is wrong, and what is allowed.
-    """
-    for name in ("gravity", "E", "rho", "length", "height"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    if not 0 <= p["angle"] < 90:
-        raise ValueError(f"angle must be at least 0 and below 90 degrees, but is {p['angle']}")
-    if not (p["friction"] >= 0 and math.isfinite(p["friction"])):
-        raise ValueError(f"friction must be a coefficient of at least 0, but is {p['friction']}")
-    countable = 1 <= p["elements"] <= _MOST_ELEMENTS
-    if not (countable and p["elements"] ** 2 * p["length"] / p["height"] <= _MOST_ELEMENTS):
-        raise ValueError(
-            f"elements must be at least 1, with at most {_MOST_ELEMENTS} in the block, but is {p['elements']}"
-        )
+def refuse(p: Values) -> None:
+    """Raise a ValueError unless the parameters describe a block that rests or slides on a plane."""
+    check(PARAMETERS, p)
+    n, length, height, most = p["elements"], p["length"], p["height"], _MOST_ELEMENTS
+    if not (1 <= n <= most and n**2 * length / height <= most):
+        raise ValueError(f"elements must be at least 1, with at most {most} in the block, but is {n}")
     lever = min(p["friction"], math.tan(math.radians(p["angle"])))
-    if not p["length"] > lever * p["height"]:
+    if not length > lever * height:
         raise ValueError(
-            f"a block of length {p['length']:g} m and height {p['height']:g} m tips over: its length must be "
-            f"more than {lever:.4g} heights, the smaller one of friction and tan(angle)"
+            f"a block of length {length:g} m and height {height:g} m tips over: its length must be more than "
+            f"{lever:.4g} heights, the smaller one of friction and tan(angle)"
         )
 
 
@@ -111,27 +98,16 @@ def expected_acceleration(p: Values) -> float:
 
 def build(p: Values) -> Solid:
     """The block, tilted. Collective."""
-    law = LinearElastic(p["E"], p["nu"])
-    sides, cell = [p["length"], p["height"]], getattr(dmesh.CellType, p["cell"])
-    bare = dmesh.create_rectangle(MPI.COMM_WORLD, [[0.0, 0.0], sides], _divisions(p), cell_type=cell)
-    bottom = np.sort(dmesh.locate_entities_boundary(bare, 1, lambda x: x[1] < 1e-9 * p["height"]))
-    tags = dmesh.meshtags(bare, 1, bottom, np.ones(bottom.size, dtype=np.int32))
-    bare.geometry.x[:, :2] = bare.geometry.x[:, :2] @ axes(p)
-    return Solid(
-        NamedMesh(bare, None, tags, {"bottom": (1, 1)}),
-        density=p["rho"],
-        law=law,
-        gravity=(0.0, -p["gravity"]),
-    )
+    n, sides = p["elements"], [p["length"], p["height"]]
+    cells = [max(1, round(n * p["length"] / p["height"])), n]
+    named = box([[0.0, 0.0], sides], cells, getattr(dmesh.CellType, p["cell"]))
+    named.mesh.geometry.x[:, :2] = named.mesh.geometry.x[:, :2] @ axes(p)
+    return Solid(named, density=p["rho"], law=LinearElastic(p["E"], p["nu"]), gravity=(0.0, -p["gravity"]))
 
 
 def plane_under(block: Solid, p: Values, friction: float, **options: Any) -> RigidContact:
     """The bottom of the block on the plane. Collective."""
     return RigidContact(block, "bottom", Plane((0.0, 0.0), list(axes(p)[1])), friction=friction, **options)
-
-
-def _divisions(p: Values) -> list[int]:
-    return [max(1, round(p["elements"] * p["length"] / p["height"])), p["elements"]]
 
 
 def equilibrium(block: Solid, p: Values) -> NDArray:
@@ -183,13 +159,11 @@ def down_the_plane(block: Solid, p: Values) -> SparseRows:
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    check(p)
+    refuse(p)
     block = build(p)
-    plane = plane_under(
-        block, p, p["friction"], gap_tolerance=p["gap_tolerance"], touching=p.get("touching", True)
-    )
+    plane = common.contact(block, "bottom", Plane((0.0, 0.0), list(axes(p)[1])), p)
     critical, explicit = block.critical_time_step(), find_scheme(scheme).explicit
-    h = p["h"] if p["h"] is not None else p["courant"] * critical
+    h = common.time_step(scheme, p, critical)
     integrator = find_scheme(scheme).bind(block, h, plane, p, allow_unstable=allow_unstable)
     integrator.start(equilibrium(block, p), 0.0)
     log, record = RunLog(integrator), down_the_plane(block, p)
@@ -199,15 +173,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         return results, verdicts(results, explicit, integrator.n, block.total_mass, p)
 
     t_end = p["t_end"] if p["t_end"] is not None else TRANSITS * transit(p)
-    return Problem(
-        integrator,
-        t_end,
-        record,
-        log,
-        judge,
-        dofs=int(parallel.total(block.comm, block.owned)),
-        effective={"h": h, "courant": h / critical, "t_end": t_end},
-    )
+    return common.problem(integrator, critical, t_end, record, log, judge)
 
 
 def measure(
@@ -245,13 +211,10 @@ def _friction_excess(result: Result, mass: float, p: Values) -> float:
 
 def verdicts(results: dict[str, Any], explicit: bool, steps: int, mass: float, p: Values) -> list[Verdict]:
     """What is known of the block, decided from the run."""
+    cone = "no node rubs more than mu times its normal impulse (over m g h)"
     found = [
         balance_verdict(results["balance_residual"], 1e-12 if explicit else 1e-11, steps),
-        Verdict.below(
-            "no node rubs more than mu times its normal impulse (over m g h)",
-            results["friction_excess"],
-            1e-10,
-        ),
+        Verdict.below(cone, results["friction_excess"], 1e-10),
     ]
     if excess(p) < 0:
         found.append(Verdict.below("the block does not slide at all [m]", results["slip"], NO_SLIP))
@@ -259,24 +222,19 @@ def verdicts(results: dict[str, Any], explicit: bool, steps: int, mass: float, p
     if measured is None:
         return found  # the rest is about what comes after the first wave transits
     if excess(p) >= 0:
-        scale = max(expected, 1e-3 * p["gravity"])
-        found.append(
-            Verdict.equal(
-                "the block accelerates by g (sin a - mu cos a) [m/s2]", measured, expected, 1e-3 * scale
-            )
+        words, scale = (
+            "the block accelerates by g (sin a - mu cos a) [m/s2]",
+            max(expected, 1e-3 * p["gravity"]),
         )
+        found.append(Verdict.equal(words, measured, expected, 1e-3 * scale))
+    words, force = "the plane carries m g cos a in the mean [N]", results["mean_normal_force"]
     weight = mass * p["gravity"] * math.cos(math.radians(p["angle"]))
-    found.append(
-        Verdict.equal(
-            "the plane carries m g cos a in the mean [N]", results["mean_normal_force"], weight, 1e-3 * weight
-        )
-    )
-    return found
+    return [*found, Verdict.equal(words, force, weight, 1e-3 * weight)]
 
 
 SLIDING_BLOCK = Case(
     PARAMETERS,
-    ("cd-lagrange", "moreau-jean"),
+    common.SCHEMES,
     make,
     about="An elastic block on an inclined plane with Coulomb's friction. It slides with g (sin α - μ cos "
     "α), or not at all.",

@@ -25,34 +25,30 @@ from typing import Any
 import numpy as np
 import ufl
 from dolfinx import fem
-from dolfinx import mesh as dmesh
-from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .... import parallel
 from ....integrators import Integrator, Option, find_scheme
+from ....integrators.options import check
 from ....materials import LinearElastic
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...boxes import box
+from ...case import COMMON, Case, Problem, RunLog, Values
 from ...verdict import Verdict
+from . import common
 
+_ELEMENTS = "elements along a side (default by dimension and degree); the orders take up to twice as many"
 PARAMETERS = {
     "dimension": Option(2, "-", "quadrilaterals in plane strain, or hexahedra", (2, 3)),
     "degree": Option(2, "-", "degree of the elements", (1, 2, 3)),
-    "elements": Option(
-        None,
-        "-",
-        "elements along a side (default by dimension and degree); the orders take up to twice as many",
-    ),
-    "side": Option(0.1, "m", "side of the block"),
-    "E": Option(2.1e11, "Pa", "Young's modulus"),
-    "nu": Option(0.3, "-", "Poisson's ratio"),
-    "rho": Option(7850.0, "kg/m3", "density"),
-    "amplitude": Option(1e-5, "m", "largest displacement"),
+    "elements": Option(None, "-", _ELEMENTS),
+    "side": Option(0.1, "m", "side of the block", interval="(0, inf)"),
+    **common.material(2.1e11, 7850.0),
+    "amplitude": Option(1e-5, "m", "largest displacement", interval="(0, inf)"),
     "courant": Option(0.5, "-", "time step over the critical one"),
     **COMMON,
     "t_end": Option(None, "s", "end time (default a period)"),
@@ -65,19 +61,16 @@ PERIODS_SPACE, PERIODS_TIME = 1.0, 1.125
 TOLERANCE_SPACE, TOLERANCE_TIME = 0.3, 0.1
 
 
-def check(p: Values) -> None:
+def refuse(p: Values) -> None:
     """Raise a ValueError unless the parameters describe a block and a wave."""
-    for name in ("side", "E", "rho", "amplitude"):
-        if not (p[name] > 0 and math.isfinite(p[name])):
-            raise ValueError(f"{name} must be positive [{PARAMETERS[name].unit}], but is {p[name]}")
-    if not -1 < p["nu"] < 0.5:
-        raise ValueError(f"nu must lie in (-1, 0.5), but is {p['nu']}")
+    check(PARAMETERS, p)
     for name in ("dimension", "degree"):
         if p[name] not in PARAMETERS[name].allowed:
             allowed = ", ".join(map(str, PARAMETERS[name].allowed))
             raise ValueError(f"{name} must be one of {allowed}, but is {p[name]}")
-    if p["elements"] is not None and not (2 <= p["elements"] <= 100 and p["elements"] == int(p["elements"])):
-        raise ValueError(f"elements must be a whole number from 2 to 100, but is {p['elements']}")
+    n = p["elements"]
+    if n is not None and not (2 <= n <= 100 and n == int(n)):
+        raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
 
 
 def frequency(p: Values) -> float:
@@ -94,15 +87,8 @@ def mode(x: Any, k: Any, functions: Any) -> list[Any]:
 def make_block(p: Values) -> Solid:
     """The block, a corner at the origin, in space a quarter as deep as wide. Collective."""
     n, side = p["elements"], p["side"]
-    if p["dimension"] == 2:
-        block = dmesh.create_rectangle(
-            MPI.COMM_WORLD, [[0.0, 0.0], [side, side]], [n, n], dmesh.CellType.quadrilateral
-        )
-    else:
-        top = [side, side, side / 4]
-        block = dmesh.create_box(
-            MPI.COMM_WORLD, [[0.0] * 3, top], [n, n, max(1, n // 4)], dmesh.CellType.hexahedron
-        )
+    top, cells = [side, side, side / 4][: p["dimension"]], [n, n, max(1, n // 4)][: p["dimension"]]
+    block = box([[0.0] * len(top), top], cells)
     return Solid(block, density=p["rho"], law=LinearElastic(p["E"], p["nu"]), degree=p["degree"])
 
 
@@ -120,7 +106,7 @@ def wave_field(block: Solid, p: Values) -> NDArray:
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    check(p)
+    refuse(p)
     n = p["elements"] if p["elements"] is not None else ELEMENTS[p["dimension"], p["degree"]]
     p = {**p, "elements": int(n)}
     block, period = make_block(p), 2 * math.pi / frequency(p)
@@ -134,28 +120,16 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
         log.close()
-        displacement, strain = errors(integrator, scheme, p)
-        results = {
-            "balance_residual": log.relative_residual(),
-            "critical_time_step": critical,
-            "h": h,
-            "period": period,
-            "error_displacement": displacement,
-            "error_energy": strain,
-            **({} if unstable else orders(scheme, {**p, "courant": courant})),
-        }
+        results = {"balance_residual": log.relative_residual(), "critical_time_step": critical, "h": h}
+        errors_ = zip(("error_displacement", "error_energy"), errors(integrator, scheme, p))
+        found = {} if unstable else orders(scheme, {**p, "courant": courant})
+        results = {**results, "period": period, **dict(errors_), **found}
         return results, verdicts(results, integrator, p)
 
     edge = np.all(block.x[: block.owned // block.block, [0, 2]] < 1e-9 * p["side"], axis=1)
-    return Problem(
-        integrator,
-        t_end,
-        block.rows(np.flatnonzero(edge)),
-        log,
-        judge,
-        dofs=int(parallel.total(block.comm, block.owned)),
-        effective={"h": h, "courant": h / critical, "t_end": t_end, "elements": p["elements"]},
-    )
+    made = common.problem(integrator, critical, t_end, block.rows(np.flatnonzero(edge)), log, judge)
+    made.effective = {**made.effective, "elements": p["elements"]}
+    return made
 
 
 def whole_step(t_end: float, most: float) -> float:
@@ -213,11 +187,10 @@ def orders(scheme: str, p: Values) -> dict[str, float]:
     """Orders of convergence as the mesh alone and the step alone are refined. Collective."""
     n, period = p["elements"], 2 * math.pi / frequency(p)
     meshes = (n, 3 * n // 2, 2 * n)
-    found = np.array(
-        [errors(run(scheme, {**p, "elements": m}, PERIODS_SPACE * period), scheme, p) for m in meshes]
-    )
+    ends = (run(scheme, {**p, "elements": m}, PERIODS_SPACE * period) for m in meshes)
+    found = np.array([errors(end, scheme, p) for end in ends])
     displacement, strain = -np.polyfit(np.log(meshes), np.log(found), 1)[0]
-    ends = [run(scheme, p, PERIODS_TIME * period, 2**halvings) for halvings in range(3)]
+    ends = (run(scheme, p, PERIODS_TIME * period, 2**halvings) for halvings in range(3))
     coarse, middle, fine = (amplitude(end.system, end.u, p) for end in ends)
     return {
         "order_space": float(displacement),
@@ -237,34 +210,22 @@ def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
 
 def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
     """Whether the balance closes and the orders are those of the elements and of the scheme."""
-    found, degree = [], p["degree"]
-    if integrator.balance().closes:
-        limit = 1e-12 if integrator.mass == "lumped" else 1e-11
-        found.append(balance_verdict(results["balance_residual"], limit, integrator.n))
+    found, degree = common.balance(results, integrator), p["degree"]
     if "order_space" not in results:
         return found
-    return found + [
-        Verdict.equal(
-            f"order in space of the displacement of Q{degree} in the L2 norm: degree + 1",
-            results["order_space"],
-            degree + 1,
-            TOLERANCE_SPACE,
-        ),
-        Verdict.equal(
-            f"order in space of the strain of Q{degree} in the energy norm: degree",
-            results["order_energy"],
-            degree,
-            TOLERANCE_SPACE,
-        ),
-        Verdict.equal(
-            "order in time", results["order_time"], 2.0 if p.get("theta", 0.5) == 0.5 else 1.0, TOLERANCE_TIME
-        ),
-    ]
+    space = f"order in space of the %s of Q{degree} in the %s norm: degree%s"
+    in_time = 2.0 if p.get("theta", 0.5) == 0.5 else 1.0
+    rows = (
+        (space % ("displacement", "L2", " + 1"), "order_space", degree + 1, TOLERANCE_SPACE),
+        (space % ("strain", "energy", ""), "order_energy", degree, TOLERANCE_SPACE),
+        ("order in time", "order_time", in_time, TOLERANCE_TIME),
+    )
+    return found + [Verdict.equal(words, results[name], *bounds) for words, name, *bounds in rows]
 
 
 WAVE_BLOCK = Case(
     PARAMETERS,
-    ("cd-lagrange", "moreau-jean"),
+    common.SCHEMES,
     make,
     about="A standing shear wave in an elastic block. The exact mode shows the order of convergence in "
     "space and in time.",
