@@ -58,6 +58,7 @@ def test_waves_of_the_record():
     assert np.abs(np.delete(found, np.s_[3:81])).max() < 1e-12 * np.abs(found).max()
 
 
+@pytest.mark.mpi
 def test_every_rank_has_the_same_record_and_the_same_error(shared_path):
     for record in (crane_record.record(), signals.read(TABLE)):
         assert all(np.array_equal(record.values, other) for other in WORLD.allgather(record.values))

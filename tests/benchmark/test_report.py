@@ -648,6 +648,7 @@ def test_two_ranks_make_the_same_report_and_the_idle_one_sleeps(launch, tmp_path
     assert made[0] == made[1]
 
 
+@pytest.mark.mpi
 def test_every_rank_knows_of_an_error_on_the_first():
     def work(poll):
         poll()

@@ -23,8 +23,11 @@ def test_without_a_mark():
 # The names of the parameters are in the path of the program, where -k would find them.
 @pytest.mark.parametrize(
     "chosen, passed",
-    [("on_all", 1), ("of_one or on_all", 2), ("nothing", 0)],
-    ids=["passes", "fails", "empty"],
+    [
+        pytest.param("of_one or on_all", 2, id="fails"),
+        pytest.param("on_all", 1, id="passes", marks=pytest.mark.slow),
+        pytest.param("nothing", 0, id="empty", marks=pytest.mark.slow),
+    ],
 )
 def test_a_stage(chosen, passed, tmp_path, monkeypatch, capfd):
     program = tmp_path / "test_program.py"
