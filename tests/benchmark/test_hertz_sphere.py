@@ -126,7 +126,7 @@ def test_faster_impacts_deviate_more():
 
 def test_the_run_at_1_meter_per_second_is_reported():
     study = run(resolution=2, geometry="3d", v0=0.5)[3].study()
-    assert len(study) == 2 and all("at 1 m/s" in v.claim for v in study)
+    assert len(study) == 2 and all("at 1 m/s" in v.words for v in study)
     _, results, _, _ = run(resolution=2, geometry="3d", v0=1.0)
     assert study[0].measured == pytest.approx(1 + deviation(results), rel=1e-9)
     assert case.faster("cd-lagrange", parameters(v0=1.0)) == []
@@ -168,7 +168,7 @@ def test_mass_momentum_and_balance_are_those_of_the_sphere(scheme, geometry, sha
     mass = share * case.make_sphere(p).total_mass
     assert mass == pytest.approx(case.exact(p).mass, rel=0.01)
     result, results, verdicts, _ = run(scheme, **changes)
-    assert verdicts[0].claim == "the energy balance closes" and verdicts[0].reproduced
+    assert verdicts[0].words == "the energy balance closes" and verdicts[0].reproduced
     momentum = mass * (p["v0"] + results["rebound_velocity"])
     assert results["impulse_sum"] == pytest.approx(momentum, rel=1e-9)
 
@@ -176,7 +176,7 @@ def test_mass_momentum_and_balance_are_those_of_the_sphere(scheme, geometry, sha
 def test_no_verdict_on_an_impact_that_is_not_over():
     _, results, verdicts, problem = run(resolution=1, v0=5.0, t_end=1e-5)
     assert problem.t_end == 1e-5 and results["contact_end"] == pytest.approx(1e-5, abs=results["h"])
-    assert [v.claim for v in verdicts] == ["the energy balance closes"]
+    assert [v.words for v in verdicts] == ["the energy balance closes"]
 
 
 @pytest.mark.parametrize(

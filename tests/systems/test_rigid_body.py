@@ -498,7 +498,7 @@ def run(scheme, *changed):
 def test_every_verdict_of_the_case_holds(scheme, shape, changed, sticks, corners):
     result, results, verdicts = run(scheme, ("shape", shape), *changed)
     assert len(verdicts) == 10
-    assert [v.claim for v in verdicts if not v.reproduced] == []
+    assert [v.words for v in verdicts if not v.reproduced] == []
     assert results["contact_phases"] >= 1 and results["impact_time"] == pytest.approx(5.5e-4, abs=0.51e-4)
     assert all(np.isfinite(results[name]) and f"{name}_exact" in results for name in RESULTS)
     if sticks is not None:
@@ -563,7 +563,7 @@ def test_the_case_holds_for_any_values(scheme, shape, R, rho, v, angle, e, mu):
     except ValueError as refused:
         assume(not any(word in str(refused) for word in ("does not approach", "touches the plane before")))
         raise
-    assert [v.claim for v in verdicts if not v.reproduced] == []
+    assert [v.words for v in verdicts if not v.reproduced] == []
     assert results["coefficient"] == pytest.approx(e, abs=1e-11)
 
 
@@ -599,7 +599,7 @@ def test_a_verdict_fails_where_the_impact_is_another_one(monkeypatch):
         observers=problem.observers(),
         progress=False,
     )
-    failed = {v.claim.split(" [")[0] for v in problem.judge(result)[1] if not v.reproduced}
+    failed = {v.words.split(" [")[0] for v in problem.judge(result)[1] if not v.reproduced}
     assert {"exact spin", "exact velocity along the plane"} <= failed
 
 
