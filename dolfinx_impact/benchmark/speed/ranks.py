@@ -25,6 +25,8 @@ from ...integrators import CDLagrange, Integrator
 from ...materials import LinearElastic, NeoHookean
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
+from ..boxes import box
+from .timing import seconds_per_call
 
 #: Cells and laws by name.
 KINDS: dict[str, tuple[dmesh.CellType, Any]] = {
@@ -84,10 +86,7 @@ class Setup:
 
 def _box(comm: MPI.Comm, cells: tuple[int, int, int], kind: dmesh.CellType) -> NamedMesh:
     corners = [np.zeros(3), np.array(cells) / cells[1]]
-    mesh = dmesh.create_box(comm, corners, list(cells), kind, ghost_mode=dmesh.GhostMode.none)
-    facets = dmesh.locate_entities_boundary(mesh, 2, lambda x: np.isclose(x[2], 0.0))
-    tags = dmesh.meshtags(mesh, 2, facets, np.ones(facets.size, dtype=np.int32))
-    return NamedMesh(mesh, None, tags, {"foot": (2, 1)})
+    return box(corners, cells, kind, bottom="foot", comm=comm, ghost_mode=dmesh.GhostMode.none)
 
 
 def _prepared(box: NamedMesh, law: Any) -> Solid:
@@ -168,8 +167,7 @@ class _Clock:
     def _time(self, action: Callable[[], None], steps: int) -> float:
         self._comm.barrier()
         begun = time.perf_counter()
-        for _ in range(steps):
-            action()
+        seconds_per_call(action, steps, time.perf_counter)
         self._comm.barrier()
         return self._comm.bcast((time.perf_counter() - begun) / steps)
 
@@ -203,18 +201,10 @@ def main(arguments: list[str]) -> None:
     base = parallel.total(comm, resident())
     made = Setup(comm, kind, cells_of(dofs, doubled))
     clock = _Clock(comm, made.integrator)
-    _answer(
-        comm,
-        {
-            "dofs": made.dofs,
-            "points": made.points,
-            "most_points": made.most_points,
-            "seconds": made.seconds,
-            "memory": {name: value - base for name, value in made.memory.items()},
-            "most": parallel.total(comm, _most()) - base,
-            "interpreter": base / comm.size,
-        },
-    )
+    names = ("dofs", "points", "most_points", "seconds")
+    answer = {name: getattr(made, name) for name in names}
+    answer["memory"] = {name: value - base for name, value in made.memory.items()}
+    _answer(comm, {**answer, "most": parallel.total(comm, _most()) - base, "interpreter": base / comm.size})
     while milliseconds := _order(comm):
         _answer(comm, clock.measure(1e-3 * milliseconds))
 
