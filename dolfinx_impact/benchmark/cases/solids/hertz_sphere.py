@@ -194,11 +194,8 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
     return beside_hertz(results, problem.t_end, values)
 
 
-HERTZ_SPHERE = Case(
-    PARAMETERS,
-    common.SCHEMES,
-    make,
-    about="An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force "
-    "and the time of contact.",
-    drawing=drawings.hertz_sphere,
+_ABOUT = (
+    "An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force and the "
+    "time of contact."
 )
+HERTZ_SPHERE = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.hertz_sphere)
