@@ -43,30 +43,22 @@ class Candidate:
     @property
     def name(self) -> str:
         """What it is, in words."""
-        if not self.ratio:
-            return "explicit throughout"
-        return f"HATI, partition {self.partition}, m = {self.ratio}"
+        return f"HATI, partition {self.partition}, m = {self.ratio}" if self.ratio else "explicit throughout"
 
 
-#: Refinement and explicit step of each group, and partitions and ratios of its runs with HATI.
-_GROUPS = (
-    (1, PAPER_STEP, (("small", 350), ("paper", 100))),
-    (2, PAPER_STEP, (("small", 350),)),
-    (1, STEP, (("small", 10), ("small", 350), ("paper", 100))),
-)
-#: Runs that are compared with the first of each group.
+#: Runs that are compared with the first of each group: refinement, explicit step, partitions and ratios.
 GROUPS = tuple(
     (Candidate(refine, dt), *(Candidate(refine, dt, *divided) for divided in runs))
-    for refine, dt, runs in _GROUPS
+    for refine, dt, runs in (
+        (1, PAPER_STEP, (("small", 350), ("paper", 100))),
+        (2, PAPER_STEP, (("small", 350),)),
+        (1, STEP, (("small", 10), ("small", 350), ("paper", 100))),
+    )
 )
 
 
 def measure(t_end: float = T_END) -> dict[str, float]:
-    """Print and return how many times faster each run is than the explicit one of its group.
-
-    Args:
-        t_end: Time that every run simulates [s].
-    """
+    """Print and return how many times faster each run to ``t_end`` [s] is than its group's explicit one."""
     found: dict[str, float] = {}
     how = f"CPU time of whole runs, by turns in {PARTS} parts"
     print(f"bridge-crane, {t_end:g} s of shaking, energies followed: {how}")

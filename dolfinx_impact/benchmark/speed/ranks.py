@@ -26,7 +26,7 @@ from ...materials import LinearElastic, NeoHookean
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
 from ..boxes import box
-from .timing import seconds_per_call
+from .timing import say
 
 #: Cells and laws by name.
 KINDS: dict[str, tuple[dmesh.CellType, Any]] = {
@@ -105,12 +105,7 @@ def _started(body: Solid, h: float, contact: RigidContact) -> Integrator:
 
 
 def cells_of(dofs: int, doubled: bool) -> tuple[int, int, int]:
-    """Cells along the edges of a cube of about so many dofs, or of two such cubes side by side.
-
-    Args:
-        dofs: Of a cube.
-        doubled: Whether there are two of them; the foot doubles as well.
-    """
+    """Cells along the edges of a cube of about so many dofs, or of two side by side: the foot doubles too."""
     n = max(2, round((dofs / 3) ** (1 / 3)) - 1)
     return (2 * n + 1 if doubled else n), n, n
 
@@ -167,7 +162,8 @@ class _Clock:
     def _time(self, action: Callable[[], None], steps: int) -> float:
         self._comm.barrier()
         begun = time.perf_counter()
-        seconds_per_call(action, steps, time.perf_counter)
+        for _ in range(steps):
+            action()
         self._comm.barrier()
         return self._comm.bcast((time.perf_counter() - begun) / steps)
 
@@ -184,17 +180,8 @@ def _order(comm: MPI.Comm) -> int:
     return int(word[0])
 
 
-def _answer(comm: MPI.Comm, answer: dict[str, Any]) -> None:
-    if comm.rank == 0:
-        print(json.dumps(answer), flush=True)
-
-
 def main(arguments: list[str]) -> None:
-    """Set up, then measure as told.
-
-    Args:
-        arguments: Kind, dofs of a cube, and whether there are two (``1``) or one (``0``).
-    """
+    """Set up, then measure as told; arguments: kind, dofs of a cube, ``1`` for two of them, else ``0``."""
     kind, dofs, doubled = arguments[0], int(arguments[1]), arguments[2] == "1"
     comm = MPI.COMM_WORLD
     _Clock(comm, Setup(comm, kind, (2, 2, 2)).integrator)  # loads all code, compiles what is not yet
@@ -204,9 +191,10 @@ def main(arguments: list[str]) -> None:
     names = ("dofs", "points", "most_points", "seconds")
     answer = {name: getattr(made, name) for name in names}
     answer["memory"] = {name: value - base for name, value in made.memory.items()}
-    _answer(comm, {**answer, "most": parallel.total(comm, _most()) - base, "interpreter": base / comm.size})
+    answer |= {"most": parallel.total(comm, _most()) - base, "interpreter": base / comm.size}
+    say(made.integrator.system, json.dumps(answer))
     while milliseconds := _order(comm):
-        _answer(comm, clock.measure(1e-3 * milliseconds))
+        say(made.integrator.system, json.dumps(clock.measure(1e-3 * milliseconds)))
 
 
 if __name__ == "__main__":

@@ -124,19 +124,15 @@ def _print(kind: str, told: dict[str, Any], found: dict[str, float]) -> None:
     print(f"\n{kind}, {found['dofs']:.0f} dofs, {points} contact points, load {found['load']:.1f}")
     for what, name in (("step", "step"), ("run", "step with energies")):
         ratio = found[f"{what}, speed-up"]
-        print(
-            _pair(name, "ns a dof", both, 1, f"{what}, ns")
-            + f"   {faster(ratio)}, efficiency {ratio / 2:.0%}"
-        )
+        numbers = _pair(name, "ns a dof", both, 1, f"{what}, ns")
+        print(f"{numbers}   {faster(ratio)}, efficiency {ratio / 2:.0%}")
     machine = found["step, speed-up of the machine"]
     print(f"  {'two processes with half of it each':<60}   {faster(machine)}")
     weak = ", ".join(f"{found[f'{what}, weak efficiency']:.0%}" for what in ("step", "run"))
     print(f"  weak scaling, {large} dofs on 2 ranks: efficiency {weak} with energies")
     rows = [(stage, "s", 2) for stage in (*told["one"]["seconds"], "set-up")]
-    for name, unit, digits in (
-        *rows,
-        *((what, "bytes a dof", 0) for what in ("mesh", "body and scheme", "most")),
-    ):
+    rows += [(what, "bytes a dof", 0) for what in ("mesh", "body and scheme", "most")]
+    for name, unit, digits in rows:
         print(_pair(name, unit, both, digits, f"{name}, {unit}"))
     uneven = both[1]["contact points of a rank over the mean"]
     print(f"  {'contact points of a rank over the mean':<44} {'':>7} {uneven:7.2f}", flush=True)
@@ -180,11 +176,9 @@ class Job:
     def __enter__(self) -> Job:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         paths = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
-        environment = kept | _UNBOUND | {"PYTHONPATH": paths}
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self._process = subprocess.Popen(
-            self._command, env=environment, text=True, start_new_session=True, **pipes
-        )
+        environment, pipe = kept | _UNBOUND | {"PYTHONPATH": paths}, subprocess.PIPE
+        pipes: dict[str, Any] = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "start_new_session": True}
+        self._process = subprocess.Popen(self._command, env=environment, text=True, **pipes)
         self._errors: list[str] = []
         self._readers = [threading.Thread(target=each, daemon=True) for each in (self._read, self._listen)]
         for reader in self._readers:

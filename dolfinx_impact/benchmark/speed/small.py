@@ -159,10 +159,8 @@ def _stiffness(system: System) -> Any:
 
     if hasattr(system, "stiffness_matrix"):
         return system.stiffness_matrix()
-    K = getattr(system, "stiffness", None)
-    dense = np.zeros((system.owned, system.owned)) if K is None else K
+    K, n = getattr(system, "stiffness", None), system.owned
+    dense = np.zeros((n, n)) if K is None else K
     i, j = np.nonzero(dense)
-    starts = np.searchsorted(i, np.arange(system.owned + 1)).astype(PETSc.IntType)
-    return PETSc.Mat().createAIJ(
-        (system.owned, system.owned), csr=(starts, j.astype(PETSc.IntType), dense[i, j]), comm=system.comm
-    )
+    starts = np.searchsorted(i, np.arange(n + 1)).astype(PETSc.IntType)
+    return PETSc.Mat().createAIJ((n, n), csr=(starts, j.astype(PETSc.IntType), dense[i, j]), comm=system.comm)
