@@ -31,7 +31,7 @@ _PATIENCE = 0.2
 _OF_THE_JOB = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIR_")
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from dolfinx_impact.benchmark import workers; workers.serve()"
+    "from dolfinx_impact.benchmark.report import workers; workers.serve()"
 )
 
 
