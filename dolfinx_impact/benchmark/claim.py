@@ -27,12 +27,15 @@ class Claim:
     paper: str
     where: str  #: Section, figure or equation.
     claim: str  #: The statement, in our words.
-    judge: Callable[[Runs], Verdict]
+    measure: Callable[[Runs], Any]
+    compare: Comparison | None = None  #: None where the measure returns a verdict.
+    why: str = ""  #: Meaning of the number, and the reason of the bound.
 
     def decide(self, runs: Runs) -> Verdict:
         """The verdict; a run that failed leaves the claim not reproduced, one left out not decided."""
         try:
-            return self.judge(runs)
+            found = self.measure(runs)
+            return found if self.compare is None else self.compare(found, self.why)
         except NotChosen as missing:
             return Verdict.undecided(str(missing))
         except FailedRun as failed:
@@ -109,8 +112,10 @@ def row(
             name = f"{prefix}{id}-{scheme}" if scheme else f"{prefix}{id}"
             words = f"{claim.removesuffix('.')} ({scheme})." if scheme else claim
             given = {**options, "scheme": scheme} if scheme else options
-            judge = partial(_decide, partial(measure, **given), compare, why)
-            yield Claim(name, case or default_case, paper or default_paper, where, words, judge)
+            measured = partial(measure, **given)
+            yield Claim(
+                name, case or default_case, paper or default_paper, where, words, measured, compare, why
+            )
 
     return claims
 
@@ -118,11 +123,6 @@ def row(
 def table(case: str, paper: str, rows: Iterable[Row], prefix: str = "") -> tuple[Claim, ...]:
     """All claims of the rows, made by :func:`row`; ``prefix`` stands in front of all ids."""
     return tuple(claim for each in rows for claim in each(prefix, case, paper))
-
-
-def _decide(measure: Callable[[Runs], Any], compare: Comparison | None, why: str, runs: Runs) -> Verdict:
-    found = measure(runs)
-    return found if compare is None else compare(found, why)
 
 
 @dataclass(frozen=True)
