@@ -11,6 +11,7 @@ from ..cases import CASES
 from .markup import VERDICTS, bar, by, document, fold, is_number, listed, table, tally, text, verdict
 from .wording import Grid, asked, classification, count, number, properties, title
 
+_Claims = Mapping[str, Sequence[Mapping[str, Any]]]
 #: A larger drawing is shown as an image of points: thousands of markers make slow pages.
 _MOST_BYTES = 400_000
 #: Lists of results with more values are only counted.
@@ -57,7 +58,7 @@ def html(report: Mapping[str, Any], drawn: list[Drawn], folder: Path, case_of: M
     return document("Impact benchmark", parts)
 
 
-def _head(report: Mapping[str, Any], claims: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+def _head(report: Mapping[str, Any], claims: _Claims) -> str:
     every = [claim for found in claims.values() for claim in found]
     schemes = {name for runs in report["cases"].values() for name, run in runs.items() if "failed" not in run}
     papers = len({claim["paper"] for claim in every})
@@ -67,7 +68,7 @@ def _head(report: Mapping[str, Any], claims: Mapping[str, Sequence[Mapping[str, 
     )
 
 
-def _contents(claims: Mapping[str, Sequence[Mapping[str, Any]]], ends: Mapping[str, str]) -> str:
+def _contents(claims: _Claims, ends: Mapping[str, str]) -> str:
     cards = []
     for case, found in claims.items():
         reproduced, failed, unknown = counts = count(found)
@@ -123,7 +124,11 @@ def _claims(claims: list[Mapping[str, Any]]) -> str:
         known = [_claim(claim) for claim in found if claim["reproduced"] is not None]
         unknown = [claim for claim in found if claim["reproduced"] is None]
         content = f'<ul class="claims">{"".join(known)}</ul>' if known else ""
-        content += fold(f"Not decidable: {len(unknown)}", _undecided(unknown)) if unknown else ""
+        reasons = ""
+        for why, left in by(unknown, "why").items():
+            words = (f"{text(c['where'])}: {text(c['claim'])} <code>{text(c['id'])}</code>" for c in left)
+            reasons += f'<p class="why">{text(why)}:</p>{listed(words)}'
+        content += fold(f"Not decidable: {len(unknown)}", reasons) if unknown else ""
         folds.append(fold(f"<b>{text(paper)}</b> {tally(count(found))}", content))
     return "\n".join(folds) or '<p class="small">None.</p>'
 
@@ -138,15 +143,6 @@ def _claim(claim: Mapping[str, Any]) -> str:
         f"{verdict(claim['reproduced'], VERDICTS[claim['reproduced']])}</div>"
         f'<div class="where">{text(claim["where"])}</div><div class="words"><p>{text(claim["claim"])}</p>'
         f'{numbers}<p class="why">{text(claim["why"])}</p><code>{text(claim["id"])}</code></div></li>\n'
-    )
-
-
-def _undecided(claims: list[Mapping[str, Any]]) -> str:
-    """Each reason with the claims that it leaves open."""
-    return "".join(
-        f'<p class="why">{text(why)}:</p>'
-        + listed(f"{text(c['where'])}: {text(c['claim'])} <code>{text(c['id'])}</code>" for c in left)
-        for why, left in by(claims, "why").items()
     )
 
 

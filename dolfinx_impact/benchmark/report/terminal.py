@@ -20,12 +20,7 @@ _MOST = 240
 
 
 class Progress:
-    """A bar on a terminal (with tqdm), else a line every tenth; and what takes long.
-
-    Args:
-        total: Number of tasks.
-        shown: Whether to say anything.
-    """
+    """A bar on a terminal (with tqdm), else a line every tenth of ``total``; and the tasks that take long."""
 
     def __init__(self, total: int, shown: bool) -> None:
         self._total, self._done, self._shown = total, 0, shown
@@ -90,12 +85,8 @@ def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -
     found = [count(c for c in claims if case_of.get(c["id"]) == case) for case in cases]
     counts = [list(map(str, row)) for row in found]
     (lines,) = _blocks("case", list(cases), ["reproduced", "not", "undecided"], counts, width)
-    notes = [
-        f"failed: {case} with {scheme}: {run['failed']}"
-        for case, runs in cases.items()
-        for scheme, run in runs.items()
-        if "failed" in run
-    ]
+    every = [(f"{case} with {scheme}", run) for case, runs in cases.items() for scheme, run in runs.items()]
+    notes = [f"failed: {name}: {run['failed']}" for name, run in every if "failed" in run]
     missed = [c for c in claims if c["reproduced"] is False and c["id"] in case_of]
     lines += _wrapped([*notes, *(f"NOT reproduced: {c['id']}: {c['why']}" for c in missed)], width)
     if "classification" in report:
@@ -139,10 +130,8 @@ def _blocks(
         end = begin + 1
         while end < len(head) and first + sum(wide[begin : end + 1]) <= width:
             end += 1
-        shown = [
-            f"{name:<{first}}" + "".join(f"{row[i]:>{wide[i]}}" for i in range(begin, end))
-            for name, row in [(corner, head), *zip(names, cells)]
-        ]
-        blocks.append(shown)
+        rows = [(corner, head), *zip(names, cells)]
+        part = [(name, zip(row[begin:end], wide[begin:end])) for name, row in rows]
+        blocks.append([f"{name:<{first}}" + "".join(f"{c:>{w}}" for c, w in row) for name, row in part])
         begin = end
     return blocks
