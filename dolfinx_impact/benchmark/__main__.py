@@ -46,12 +46,9 @@ def _complain(message: object) -> None:
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog=_PROGRAM,
-        description="Cases with known answers, for every scheme.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    about = "Cases with known answers, for every scheme."
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = _Parser(prog=_PROGRAM, description=about, epilog=_EXAMPLES, formatter_class=raw)
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     names = commands.add_parser("list", help="the cases and schemes, and their parameters")
     names.add_argument("name", nargs="?", metavar="NAME", help="a case or a scheme: all about it")
@@ -59,14 +56,8 @@ def _arguments() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a case with a scheme; history, results, verdicts")
     run.add_argument("case")
     run.add_argument("scheme")
-    run.add_argument(
-        "--set",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="NAME=VALUE",
-        help="parameters; see list CASE and list SCHEME",
-    )
+    settings = {"metavar": "NAME=VALUE", "help": "parameters; see list CASE and list SCHEME"}
+    run.add_argument("--set", action="extend", nargs="+", default=[], **settings)
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
     run.add_argument("--checkpoint", type=Path, metavar="FILE", help="keep the run, to go on from there")
@@ -74,16 +65,11 @@ def _arguments() -> argparse.ArgumentParser:
     run.add_argument("--restart", type=Path, metavar="FILE", help="go on from a checkpoint of this run")
     report = commands.add_parser("report", help="all cases with all schemes, every claim decided")
     report.add_argument("--cases", type=_names, metavar="A,B", help="default: all")
-    report.add_argument(
-        "--schemes",
-        type=_names,
-        metavar="C,module:Class",
-        help="names leave out the others of the catalogue, classes of your own come beside them",
-    )
+    choice = "names leave out the others of the catalogue, classes of your own come beside them"
+    report.add_argument("--schemes", type=_names, metavar="C,module:Class", help=choice)
     report.add_argument("--out", type=Path, metavar="DIR", help="default: results/report")
-    report.add_argument(
-        "--jobs", type=int, metavar="N", help="processes, at most four a core; default: usable cores"
-    )
+    processes = "processes, at most four a core; default: usable cores"
+    report.add_argument("--jobs", type=int, metavar="N", help=processes)
     speed = commands.add_parser("speed", help="measure the cost of a step against the best alternative")
     speed.add_argument("--case", help="default: all that are measured")
     speed.add_argument("--dofs", type=int, action="append", metavar="N", help="default: 100000 and 1000000")
@@ -106,6 +92,24 @@ def _list(name: str | None, as_json: bool) -> None:
         print(text, flush=True)
 
 
+def _carry_out(given: argparse.Namespace) -> None:
+    if given.command == "list":
+        _list(given.name, given.json)
+    elif given.command == "run":
+        if given.out is not None and not given.out.name:
+            raise ValueError("--out needs the name of a folder")
+        keep, unstable = Keep(given.checkpoint, given.checkpoint_every, given.restart), given.allow_unstable
+        runner.run(given.case, given.scheme, given.set, given.out, allow_unstable=unstable, keep=keep)
+    elif given.command == "report":
+        from .report import build as report
+
+        report.write(given.cases, given.schemes, given.out, jobs=given.jobs)
+    else:
+        from .speed import main as speed
+
+        speed.measure(given.case, given.dofs or [100_000, 1_000_000])
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit status of the contract."""
     try:
@@ -118,23 +122,7 @@ def main(arguments: list[str] | None = None) -> int:
         _complain("no command: one of list, run, report and speed")
         return _BAD_INPUT
     try:
-        if given.command == "list":
-            _list(given.name, given.json)
-        elif given.command == "run":
-            if given.out is not None and not given.out.name:
-                raise ValueError("--out needs the name of a folder")
-            keep = Keep(given.checkpoint, given.checkpoint_every, given.restart)
-            runner.run(
-                given.case, given.scheme, given.set, given.out, allow_unstable=given.allow_unstable, keep=keep
-            )
-        elif given.command == "report":
-            from .report import build as report
-
-            report.write(given.cases, given.schemes, given.out, jobs=given.jobs)
-        else:
-            from .speed import main as speed
-
-            speed.measure(given.case, given.dofs or [100_000, 1_000_000])
+        _carry_out(given)
     except SystemExit as stop:  # code of the user's
         print(f"error: the scheme ended the program: sys.exit({stop.code!r})", file=sys.stderr, flush=True)
         return _end_all(_FAILED)

@@ -1,9 +1,9 @@
-"""What a case of the benchmark is."""
+"""Cases of the benchmark, their problems for a scheme, and the log of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,15 @@ Values = Mapping[str, Any]
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
 NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
-#: What every case understands besides its own parameters.
+#: Parameters of every case besides its own.
 COMMON = {
-    "h": Option(None, "s", "time step; the other way to give it is courant", interval="(0, inf)"),
-    "t_end": Option(None, "s", "end time", interval="(0, inf)"),
-    "every": Option(1, "-", "steps between samples of the history", interval="[1, inf)"),
+    "h": Option(None, "s", "time step; the other way to give it is courant"),
+    "t_end": Option(None, "s", "end time"),
+    "every": Option(1, "-", "steps between samples of the history"),
     "gap_tolerance": Option(1e-12, "m", "a gap up to this counts as closed"),
 }
+#: Intervals of these parameters in every case that declares none of its own.
+_INTERVALS = {"h": "(0, inf)", "courant": "(0, inf)", "t_end": "(0, inf)", "every": "[1, inf)"}
 
 
 def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:
@@ -40,73 +42,57 @@ def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:
 
 
 def run_end(integrator: Integrator, t_end: float) -> float:
-    """The end of a run [s] that makes one step at least, however early the end that was asked for."""
+    """The end of a run [s], at least one step after its start."""
     one = integrator.t0 + integrator.dt
     return one if t_end < one + 0.5 * integrator.dt else t_end
 
 
 @dataclass
 class Problem:
-    """A case made ready for a scheme.
+    """A case made ready for a scheme."""
 
-    Attributes:
-        integrator: The scheme, started.
-        t_end: End time [s], at least one step after the start.
-        record: What to record.
-        log: What is noted of every step.
-        judge: From the history to results and verdicts. Collective.
-        dofs: Number of dofs of the model.
-        effective: Parameters that the case itself decided, for the summary.
-        study: Further verdicts that take runs of their own, or None. Collective.
-        files: What makes the contents of further files, by name; called after ``judge``, on one rank.
-    """
-
-    integrator: Integrator
-    t_end: float
+    integrator: Integrator  #: The scheme, started.
+    t_end: float  #: End time [s], at least one step after the start.
     record: SparseRows
     log: RunLog
-    judge: Callable[[Result], tuple[dict[str, Any], list[Verdict]]]
+    judge: Callable[[Result], tuple[dict[str, Any], list[Verdict]]]  #: Results and verdicts. Collective.
     dofs: int
-    effective: Values = field(default_factory=dict)
-    study: Callable[[], list[Verdict]] | None = None
+    effective: Values = field(default_factory=dict)  #: Parameters that the case itself decided.
+    study: Callable[[], list[Verdict]] | None = None  #: Verdicts that take further runs. Collective.
+    #: Contents of further files, by name; called after ``judge``, on one rank.
     files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.t_end = run_end(self.integrator, self.t_end)
 
     def observers(self) -> list[ObserverLike]:
-        """What follows every step."""
+        """The observers of the run."""
         return self.log.observers()
 
 
 @dataclass(frozen=True)
 class Case:
-    """An entry of the benchmark.
-
-    Attributes:
-        parameters: What it understands.
-        schemes: Names of the schemes it runs with.
-        make: Makes it ready for a scheme.
-        about: What moves, against what, and what it shows, in a sentence or two.
-        drawing: Draws the set-up.
-        amplifies_rounding: Whether long runs differ in whole cycles where roundings differ.
-        defaults: Scheme parameters whose default is another one here.
-    """
+    """An entry of the benchmark."""
 
     parameters: Mapping[str, Option]
-    schemes: tuple[str, ...]
-    make: Callable[[str, Values, bool], Problem]
-    about: str
+    schemes: tuple[str, ...]  #: Names of the schemes it runs with.
+    make: Callable[[str, Values, bool], Problem]  #: From scheme, parameters, and whether h may be unstable.
+    about: str  #: The motion and its purpose, in a sentence or two.
     drawing: Callable[[], Sketch]
-    amplifies_rounding: bool = False
-    defaults: Values = field(default_factory=dict)
+    amplifies_rounding: bool = False  #: Whether long runs differ in whole cycles where roundings differ.
+    defaults: Values = field(default_factory=dict)  #: Parameters of schemes with another default here.
+
+    def __post_init__(self) -> None:
+        options = dict(self.parameters)
+        for name in _INTERVALS.keys() & options.keys():
+            options[name] = replace(options[name], interval=options[name].interval or _INTERVALS[name])
+        object.__setattr__(self, "parameters", options)
 
 
 class RunLog(Observer):
-    """What results need of every time step, whatever the history samples; memory does not grow.
+    """Contact and energy numbers of every time step (fine ones of HATI), in constant memory.
 
-    The fine time steps of HATI count. Override :meth:`contacts` to note more, and name what was noted, so
-    that it outlives a restart.
+    Override :meth:`contacts` to note more, and name the new attributes below, so that they outlive a restart.
 
     Args:
         integrator: The integrator, started.
@@ -114,11 +100,10 @@ class RunLog(Observer):
             do not keep them come from it; without it they are nan.
 
     Attributes:
-        contact_start: Time of the first impulse [s], None for none; after :meth:`close`.
-        contact_end: Time of the last one [s].
+        contact_start, contact_end: Times of the first and the last impulse [s], None for none; these and
+            the following ones after :meth:`close`.
         contact_phases: Number of uninterrupted phases of contact.
-        first_impulse: Sum over the points in the first step of contact [N s].
-        impulse_sum: Sum over points and steps [N s].
+        first_impulse, impulse_sum: Sum over the points [N s], of the first step of contact and of all steps.
         deepest: Largest penetration [m], 0 for none.
     """
 
@@ -137,13 +122,11 @@ class RunLog(Observer):
         self._gap = np.inf
         #: Touching, phases, start, first impulse, end, sum of impulses.
         self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
-        #: Stored energy at the start, largest residual, largest energy.
-        self._energies = np.array([np.nan, 0.0, 0.0])
-        self._started, self._normal = False, normal
-        self._v: NDArray = np.zeros(0)
+        self._energies = np.array([np.nan, 0.0, 0.0])  #: Energy at the start, largest residual and energy.
+        self._started, self._normal, self._v = False, normal, np.zeros(0)
 
     def observers(self) -> list[ObserverLike]:
-        """What a run needs to keep this log."""
+        """Observers that keep this log."""
         return [self]
 
     def follow(self, steps: Steps) -> None:
@@ -171,8 +154,7 @@ class RunLog(Observer):
         self._gap = self._depth(gap, self._gap)
 
     def _time_steps(self, steps: Steps) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-        """Arguments of :meth:`contacts`: the fine time steps where a scheme has some."""
-        n = steps.count
+        n = steps.count  # fine time steps where a scheme has some
         if not (steps.fine and self._started):
             return steps.t[:n], steps.r[:n], steps.gap[:n], self._half_step_before(steps)
         r, gap, before = (np.concatenate(steps.fine[name][:n]) for name in ("r", "gap", "before"))
@@ -182,7 +164,6 @@ class RunLog(Observer):
         return s.t0 + numbers * (s.dt / m), r, gap, before
 
     def _half_step_before(self, steps: Steps) -> NDArray:
-        """``L v`` of the steps before, at the scheme's own times of v."""
         n, before = steps.count, np.full(steps.gap[: steps.count].shape, np.nan)
         if self._normal is not None:
             v = steps.v[:n] @ self._normal.T
@@ -193,7 +174,7 @@ class RunLog(Observer):
         return before
 
     def state(self) -> dict[str, NDArray]:
-        """All that was noted, the same on every rank. Collective."""
+        """The content of the log, the same on every rank. Collective."""
         kept = {name: _packed(getattr(self, name)) for name in (*self.state_names, *self.fixed_names)}
         kept["_gap"] = np.array(self._comm.allreduce(self._gap, op=MPI.MIN))
         for name in self.share_names:
@@ -204,11 +185,7 @@ class RunLog(Observer):
         return kept
 
     def resume(self, state: Mapping[str, NDArray]) -> None:
-        """Go on from a :meth:`state`. Collective.
-
-        Raises:
-            ValueError: A run of another length where that matters.
-        """
+        """Go on from a :meth:`state`; a ValueError where a needed end time is another one. Collective."""
         for name in self.fixed_names:
             if not np.array_equal(state[name], _packed(getattr(self, name))):
                 raise ValueError("results of this case belong to a run of one length: give t_end as before")
@@ -250,7 +227,7 @@ def _packed(value: Any) -> NDArray:
 
 
 def _unpacked(array: NDArray, like: Any) -> Any:
-    """What :func:`_packed` was given, of the kind of ``like``."""
+    """The inverse of :func:`_packed`, of the kind of ``like``."""
     if isinstance(like, list):
         return [array.copy()] if array.ndim > 1 else array.tolist()
     if isinstance(like, np.ndarray):
@@ -274,7 +251,6 @@ def _touch(t: NDArray, impulses: NDArray, state: NDArray) -> None:
 
 
 def _smallest(gap: NDArray, least: float) -> float:
-    """The smaller of ``least`` and all gaps."""
     for i in range(gap.shape[0]):
         for k in range(gap.shape[1]):
             if gap[i, k] < least:

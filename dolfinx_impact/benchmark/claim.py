@@ -20,22 +20,13 @@ FEKAK = "Fekak et al., Comput. Mech. 60 (2017)"
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper, and how runs decide it.
+    """A statement of a paper, and how runs decide it."""
 
-    Attributes:
-        id: Short name, unique in the report.
-        case: The case whose runs decide it.
-        paper: The paper.
-        where: Section, figure or equation.
-        claim: What the paper says, in our words.
-        judge: Measures and compares.
-    """
-
-    id: str
-    case: str
+    id: str  #: Short name, unique in the report.
+    case: str  #: The case whose runs decide it.
     paper: str
-    where: str
-    claim: str
+    where: str  #: Section, figure or equation.
+    claim: str  #: The statement, in our words.
     judge: Callable[[Runs], Verdict]
 
     def decide(self, runs: Runs) -> Verdict:
@@ -50,39 +41,25 @@ class Claim:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a measure returns where a number, or numbers by name, are not all.
+    """A measured value with more than the value itself; ``bound`` and ``tolerance`` where runs give them."""
 
-    Attributes:
-        value: A number, several, or several by name: the one that fits worst decides.
-        bound: The limit or the expected value, where it comes from the runs.
-        tolerance: The tolerance, where it comes from the runs.
-        holds: A further condition of the claim.
-        note: What else the runs show.
-    """
-
-    value: Any
+    value: Any  #: A number, several, or several by name: the one that fits worst decides.
     bound: float | None = None
     tolerance: float | None = None
-    holds: bool = True
-    note: str = ""
+    holds: bool = True  #: A further condition of the claim.
+    note: str = ""  #: Further findings, in words.
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a measured value is compared with.
+    """A comparison of a measured value with a bound; a :class:`Measured` may bring bound and tolerance."""
 
-    Attributes:
-        relation: ``=``, ``<=``, ``>`` or ``>=``, as in :class:`.Verdict`.
-        bound: The limit or the expected value; nan where it comes with the measured value.
-        tolerance: Of ``=`` and ``>=``; nan where it comes with the measured value.
-    """
-
-    relation: str
+    relation: str  #: As in :class:`.Verdict`.
     bound: float = np.nan
-    tolerance: float = 0.0
+    tolerance: float = 0.0  #: Of ``=`` and ``>=``.
 
     def __call__(self, found: Any, why: str) -> Verdict:
-        """The verdict on what a measure returned: numbers, numbers by name, or :class:`Measured`."""
+        """The verdict on numbers, numbers by name, or :class:`Measured`."""
         m = found if isinstance(found, Measured) else Measured(found)
         several = isinstance(m.value, (Mapping, Sequence, np.ndarray)) and np.size(list(m.value)) > 1
         words = f"{why}: {listing(m.value)}" if several else why
@@ -92,25 +69,9 @@ class Comparison:
         return Verdict.of(self.relation, words, m.value, bound, tolerance).only_if(m.holds)
 
 
-def equal(expected: float = np.nan, tolerance: float = np.nan) -> Comparison:
-    """Within a tolerance (absolute) of what is expected."""
-    return Comparison("=", expected, tolerance)
-
-
-def below(limit: float = np.nan) -> Comparison:
-    """Of magnitude ``limit`` at most."""
-    return Comparison("<=", limit)
-
-
-def above(limit: float = np.nan) -> Comparison:
-    """Larger than ``limit``."""
-    return Comparison(">", limit)
-
-
-def at_least(expected: float = np.nan, tolerance: float = 0.0) -> Comparison:
-    """At least what is expected, or less by ``tolerance``."""
-    return Comparison(">=", expected, tolerance)
-
+#: Comparisons of a bound and an absolute tolerance: within the tolerance of the bound; of at most its
+#: magnitude; larger; at least the bound less the tolerance.
+equal, below, above, at_least = (partial(Comparison, relation) for relation in ("=", "<=", ">", ">="))
 
 #: A row of a table of claims, one claim or one per scheme, for a case and a paper.
 Row = Callable[[str, str, str], Iterator[Claim]]
@@ -129,19 +90,17 @@ def row(
     paper: str = "",
     **options: Any,
 ) -> Row:
-    """A row of a table of claims: what the paper says, how it is measured and compared.
+    """A row of a table of claims: the statement of a paper, how it is measured and compared.
 
     Args:
         id: Short name, without the prefix of the table.
-        where: Section, figure or equation.
-        claim: What the paper says, in our words.
+        where, claim: As in :class:`Claim`.
         measure: Takes runs and the options, and returns a number; several, or several by name, of which the
             one that fits worst decides; :class:`Measured`; without comparison a :class:`.Verdict`.
-        compare: One of :func:`equal`, :func:`below`, :func:`above` and :func:`at_least`.
-        why: What the number is, and why the bound, in a clause.
+        compare: One of ``equal``, ``below``, ``above`` and ``at_least``.
+        why: Meaning of the number, and the reason of the bound, in a clause.
         per: Schemes for a claim each: ``-scheme`` is behind the id, and the measure gets ``scheme=``.
-        case: Another case than that of the table.
-        paper: Another paper than that of the table.
+        case, paper: Others than those of the table.
         options: Further arguments of the measure.
     """
 
@@ -157,14 +116,7 @@ def row(
 
 
 def table(case: str, paper: str, rows: Iterable[Row], prefix: str = "") -> tuple[Claim, ...]:
-    """All claims of a table.
-
-    Args:
-        case: The case whose runs decide.
-        paper: The paper.
-        rows: By :func:`row`.
-        prefix: What stands in front of all ids.
-    """
+    """All claims of the rows, made by :func:`row`; ``prefix`` stands in front of all ids."""
     return tuple(claim for each in rows for claim in each(prefix, case, paper))
 
 
@@ -175,21 +127,13 @@ def _decide(measure: Callable[[Runs], Any], compare: Comparison | None, why: str
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a paper, drawn again from runs.
+    """A figure of a paper, drawn again from runs."""
 
-    Attributes:
-        id: File name without its ending, as ``distasio-fig03``.
-        case: The case whose runs it shows.
-        paper: The paper.
-        where: Its number there.
-        title: What it shows.
-        draw: Draws into an empty matplotlib figure; units on all axes, a legend, schemes told apart
-            in grey by :func:`~dolfinx_impact.plot.style`.
-    """
-
-    id: str
-    case: str
+    id: str  #: File name without its ending, as ``distasio-fig03``.
+    case: str  #: The case whose runs it shows.
     paper: str
-    where: str
+    where: str  #: Its number in the paper.
     title: str
+    #: Draws into an empty matplotlib figure; units on all axes, a legend, schemes told apart in grey by
+    #: :func:`~dolfinx_impact.plot.style`.
     draw: Callable[[Runs, Any], None]

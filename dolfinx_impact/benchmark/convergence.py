@@ -23,8 +23,7 @@ def at_times(t: NDArray, values: NDArray, times: NDArray) -> NDArray:
     """The samples of a run at given times, which must be among its own.
 
     Args:
-        t: Times of the samples, shape (n,) [s].
-        values: Samples, shape (n, ...).
+        t, values: Times [s] and samples, shapes (n,) and (n, ...).
         times: Wanted times [s], each within 1e-6 of the sampling distance of one of ``t``.
 
     Raises:

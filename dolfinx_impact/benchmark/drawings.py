@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .sketch import HOLE, Point, Sketch, turned
+from .sketch import HOLE, Point, Sketch, inclined, turned
 
 
 def bouncing_ball() -> Sketch:
@@ -66,9 +66,8 @@ def signorini_bounces() -> Sketch:
     """A bar that bounces upright under its weight."""
     drawn = Sketch().fixed((20, 26), (220, 26)).block((50, 58), 28, 84, 1, 8)
     drawn.dimension((36, 27), (36, 58), "h₀", 8).arrow((96, 112), (96, 72), "g", 8)
-    path: list[Point] = []
-    for k in range(3):
-        path += [(126 + 30 * (k + s / 16), 28 + 60 * (1 - (2 * s / 16 - 1) ** 2)) for s in range(17)]
+    times = [(k, s / 16) for k in range(3) for s in range(17)]
+    path = [(126 + 30 * (k + s), 28 + 60 * (1 - (2 * s - 1) ** 2)) for k, s in times]
     return drawn.line(*path, dashed=True).label((171, 98), "gap over time")
 
 
@@ -128,25 +127,17 @@ def rigid_body() -> Sketch:
 
 def sliding_block() -> Sketch:
     """A block on an inclined plane."""
-    angle = math.radians(24)
-    tx, ty = math.cos(angle), math.sin(angle)
-
-    def place(s: float, t: float) -> Point:
-        along, up = 90 + 64 * s, 36 * t
-        return 18 + along * tx - up * ty, 30 + along * ty + up * tx
-
-    drawn = Sketch().fixed((18, 30), (18 + 220 * tx, 30 + 220 * ty)).line((18, 30), (222, 30), dashed=True)
-    drawn.grid(place, 6, 4).arrow((210, 76), (210, 46), "g", 6)
+    place = inclined((18, 30), math.radians(24))
+    drawn = Sketch().fixed((18, 30), place(220, 0)).line((18, 30), (222, 30), dashed=True)
+    drawn.grid(lambda s, t: place(90 + 64 * s, 36 * t), 6, 4).arrow((210, 76), (210, 46), "g", 6)
     drawn.turn((18, 30), 60, 2, 22).label((86, 38), "α").label((30, 56), "μ")
-    return drawn.arrow(place(0.1, 1.3), place(-0.45, 1.3), "a", -8)
+    return drawn.arrow(place(96.4, 46.8), place(61.2, 46.8), "a", -8)
 
 
 def spinning_disc() -> Sketch:
     """An elastic disc with spin that is thrown at a plane."""
     c: Point = (96, 86)
-    drawn = Sketch().fixed((12, 24), (228, 24)).circle(c, 36)
-    for k in range(12):
-        drawn.line(turned(c, 14, k * math.pi / 6), turned(c, 36, k * math.pi / 6), thin=True)
+    drawn = Sketch().fixed((12, 24), (228, 24)).circle(c, 36).spokes(c, 14, 36, 12)
     drawn.circle(c, 25, "none").circle(c, 14, "none")
     drawn.turn(c, 46, 70, 130, "ω").arrow((136, 72), (166, 42), "v₀").label((200, 32), "μ")
     return drawn.dimension((60, 25), (60, 50), "gap", 6)
@@ -155,20 +146,17 @@ def spinning_disc() -> Sketch:
 def ring_in_cylinder() -> Sketch:
     """An elastic ring inside a circular wall."""
     c: Point = (112, 70)
-    drawn = Sketch().ring((120, 74), 62).circle(c, 34)
-    for k in range(16):
-        drawn.line(turned(c, 24, k * math.pi / 8), turned(c, 34, k * math.pi / 8), thin=True)
-    drawn.circle(c, 24, HOLE)
+    drawn = Sketch().ring((120, 74), 62).circle(c, 34).spokes(c, 24, 34, 16).circle(c, 24, HOLE)
     return drawn.arrow(c, (140, 86), "v₀").turn(c, 41, 120, 190, "ω").nodes((120, 74))
 
 
 def free_flight() -> Sketch:
     """A block that spins and stretches without any force."""
-    c, tx, ty = (104.0, 76.0), math.cos(0.5), math.sin(0.5)
+    c: Point = (104, 76)
+    turn = inclined(c, 0.5)
 
     def place(s: float, t: float) -> Point:
-        x, y = 90 * (s - 0.5), 54 * (t - 0.5) * (1 - 0.25 * math.cos(math.pi * (s - 0.5)))
-        return c[0] + x * tx - y * ty, c[1] + x * ty + y * tx
+        return turn(90 * (s - 0.5), 54 * (t - 0.5) * (1 - 0.25 * math.cos(math.pi * (s - 0.5))))
 
     drawn = Sketch().line((8, 40), (232, 124), dashed=True).grid(place, 8, 5, 3).nodes(c)
     return drawn.arrow((168, 100), (208, 115), "v₀").turn(c, 58, 100, 165, "ω")
@@ -176,12 +164,7 @@ def free_flight() -> Sketch:
 
 def oblique_bar() -> Sketch:
     """A bar and its wall, turned in space."""
-    angle = math.radians(28)
-    tx, ty = math.cos(angle), math.sin(angle)
-
-    def place(along: float, up: float) -> Point:
-        return 48 + along * tx - up * ty, 44 + along * ty + up * tx
-
+    place = inclined((48, 44), math.radians(28))
     drawn = Sketch().fixed(place(0, 46), place(0, -34)).line((40, 40), (224, 40), dashed=True)
     drawn.grid(lambda s, t: place(18 + 138 * s, -10 + 28 * t), 12, 2)
     drawn.arrow(place(120, 34), place(82, 48), "v₀", -8)

@@ -14,19 +14,12 @@ from ..integrators import Integrator
 
 @dataclass(frozen=True)
 class Effort:
-    """Of consecutive steps, one by one.
+    """Counts of consecutive steps, each of shape (steps,)."""
 
-    Attributes:
-        forces: Evaluations of the forces, those of numerical tangents not counted.
-        systems: Tangents, of each of which a linear system is made.
-        contacts: Evaluations of the gap with its directions.
-        pressed: Whether an impulse acts.
-    """
-
-    forces: NDArray
-    systems: NDArray
-    contacts: NDArray
-    pressed: NDArray
+    forces: NDArray  #: Evaluations of the forces, those of numerical tangents not counted.
+    systems: NDArray  #: Tangents, each of which makes a linear system.
+    contacts: NDArray  #: Evaluations of the gap with its directions.
+    pressed: NDArray  #: Whether an impulse acts.
 
 
 def effort(integrator: Integrator, steps: int) -> Effort:

@@ -9,20 +9,14 @@ from ..simulation.checkpoint import Checkpoint, Stored
 
 
 class Keep(NamedTuple):
-    """How a run is kept.
+    """How a run is kept."""
 
-    Attributes:
-        path: File of the checkpoints, or None.
-        every: Steps between two of them (coarse ones with HATI).
-        restart: A checkpoint to go on from, or None.
-    """
-
-    path: Path | None = None
-    every: int | None = None
-    restart: Path | None = None
+    path: Path | None = None  #: File of the checkpoints.
+    every: int | None = None  #: Steps between two of them (coarse ones with HATI).
+    restart: Path | None = None  #: A checkpoint to go on from.
 
     def checkpoint(self, about: dict[str, Any]) -> Checkpoint | None:
-        """What :func:`.simulate` takes.
+        """The argument of :func:`.simulate`.
 
         Raises:
             ValueError: A file without a number of steps, or the other way round.
@@ -43,14 +37,12 @@ class Keep(NamedTuple):
         with Stored(self.restart) as stored:
             said = stored.about.get("about", {})
         for name in ("case", "scheme"):
-            if said.get(name) != about[name]:
-                raise ValueError(
-                    f"{file} is a checkpoint of the {name} {said.get(name)!r}, not of {about[name]!r}"
-                )
-        before, now = said.get("parameters", {}), about["parameters"]
-        for name in sorted((before.keys() | now.keys()) - {"t_end"}):
-            if before.get(name) != now.get(name):
-                raise ValueError(
-                    f"{file} belongs to a run with {name} = {before.get(name)}, not {now.get(name)}: "
-                    "give the same parameters; t_end may be another one"
-                )
+            was, now = said.get(name), about[name]
+            if was != now:
+                raise ValueError(f"{file} is a checkpoint of the {name} {was!r}, not of {now!r}")
+        before, given = said.get("parameters", {}), about["parameters"]
+        for name in sorted((before.keys() | given.keys()) - {"t_end"}):
+            was, now = before.get(name), given.get(name)
+            if was != now:
+                same = "give the same parameters; t_end may be another one"
+                raise ValueError(f"{file} belongs to a run with {name} = {was}, not {now}: {same}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ..integrators import SCHEMES
 from .cases import CASES
+from .runner import FACTS
 
 #: Columns of the names.
 _NAME = 24
@@ -15,11 +16,7 @@ _PARAMETERS = "Parameters (--set NAME=VALUE), default, meaning"
 
 
 def overview(width: int) -> str:
-    """Every case with its sentence and every scheme with its paper.
-
-    Args:
-        width: Columns of the terminal.
-    """
+    """Every case with its sentence and every scheme with its paper, in ``width`` columns."""
     cases = [_entry(name, case.about, width) for name, case in CASES.items()]
     schemes = [_entry(name, f"{s.paper}, {s.equations}", width) for name, s in SCHEMES.items()]
     names = f"{next(iter(CASES))}` or `list {next(iter(SCHEMES))}"
@@ -38,32 +35,19 @@ def details(name: str, width: int) -> str:
         given = {n: option.default for n, option in case.parameters.items()} | dict(case.defaults)
         lines = [name, *_wrapped(case.about, width), "", "Schemes"]
         lines += [*_wrapped(", ".join(case.schemes), width), "", _PARAMETERS]
-        options: dict[str, Any] = dict(case.parameters)
-        options |= {n: _find_option(n, case.schemes) for n in case.defaults if n not in options}
+        others = {n: option for s in reversed(case.schemes) for n, option in SCHEMES[s].parameters.items()}
+        options = {**case.parameters, **{n: others[n] for n in case.defaults if n not in case.parameters}}
         return "\n".join(lines + _parameters(options, given, width))
     if name in SCHEMES:
         s = SCHEMES[name]
-        cases = ", ".join(n for n, c in CASES.items() if name in c.schemes)
-        about = {
-            "paper": s.paper,
-            "equations": s.equations,
-            "order": s.order,
-            "conserves": s.conserves,
-            "limit": s.limit,
-            "cases": cases,
-        }
+        about = {key: getattr(s, key) for key in FACTS}
+        about["cases"] = ", ".join(n for n, c in CASES.items() if name in c.schemes)
         lines = [name, *(_entry(key, value, width) for key, value in about.items()), ""]
         given = {n: option.default for n, option in s.parameters.items()}
         lines += [_PARAMETERS] if given else []
         return "\n".join(lines + _parameters(s.parameters, given, width))
-    raise ValueError(
-        f"unknown name {name!r}; the cases are: {', '.join(CASES)}; the schemes are: {', '.join(SCHEMES)}"
-    )
-
-
-def _find_option(name: str, schemes: Iterable[str]) -> Any:
-    """The parameter of a scheme whose default a case changes."""
-    return next(SCHEMES[s].parameters[name] for s in schemes if name in SCHEMES[s].parameters)
+    names = f"the cases are: {', '.join(CASES)}; the schemes are: {', '.join(SCHEMES)}"
+    raise ValueError(f"unknown name {name!r}; {names}")
 
 
 def _parameters(options: Mapping[str, Any], given: Mapping[str, Any], width: int) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -18,15 +18,15 @@ from ..integrators import SCHEMES, Option, find_scheme
 from ..integrators.options import check
 from ..output.atomic_file import write_whole
 from ..output.result import Result
-from ..simulation.checkpoint import Checkpoint
 from ..simulation.loop import Interrupted, simulate
 from .case import Case, Problem
 from .cases import CASES
 from .keeping import Keep
-from .verdict import Verdict
 
 #: Longest text of an error that is kept.
 _LONGEST = 500
+#: Facts of a scheme that ``list`` shows.
+FACTS = ("paper", "equations", "order", "conserves", "limit")
 
 
 def describe(error: BaseException) -> str:
@@ -42,58 +42,33 @@ def describe(error: BaseException) -> str:
 
 def catalogue() -> dict[str, Any]:
     """Cases and schemes with their parameters, as ``list --json`` prints them."""
-    return {
-        "cases": {
-            name: {
-                "parameters": _describe(case.parameters) | _overridden(case),
-                "schemes": list(case.schemes),
-                "amplifies_rounding": case.amplifies_rounding,
-            }
-            for name, case in CASES.items()
-        },
-        "schemes": {
-            name: {
-                "paper": s.paper,
-                "equations": s.equations,
-                "order": s.order,
-                "conserves": s.conserves,
-                "limit": s.limit,
-                "parameters": _describe(s.parameters),
-            }
-            for name, s in SCHEMES.items()
-        },
-    }
+    changed = {"unit": "-", "help": "parameter of a scheme, with this case's default"}
+    cases, schemes = {}, {}
+    for name, case in CASES.items():
+        parameters = _describe(case.parameters)
+        parameters |= {n: {"default": value, **changed} for n, value in case.defaults.items()}
+        facts = {"schemes": list(case.schemes), "amplifies_rounding": case.amplifies_rounding}
+        cases[name] = {"parameters": parameters, **facts}
+    for name, scheme in SCHEMES.items():
+        facts = {fact: getattr(scheme, fact) for fact in FACTS}
+        schemes[name] = {**facts, "parameters": _describe(scheme.parameters)}
+    return {"cases": cases, "schemes": schemes}
 
 
-def _describe(options: Any) -> dict[str, Any]:
+def _describe(options: Mapping[str, Option]) -> dict[str, Any]:
     return {n: {"default": o.default, "unit": o.unit, "help": o.help} for n, o in options.items()}
 
 
-def _overridden(case: Case) -> dict[str, Any]:
-    """Parameters of schemes whose default is another one in this case."""
-    return {
-        name: {"default": value, "unit": "-", "help": "parameter of a scheme, with this case's default"}
-        for name, value in case.defaults.items()
-    }
-
-
 def find(case: str, scheme: str) -> Case:
-    """The case, when it exists and runs with the scheme.
-
-    Raises:
-        ValueError: Unknown names; the message lists those that exist.
-    """
+    """The case; a ValueError lists the names that exist where it or the scheme is unknown."""
     if case not in CASES:
         raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(CASES)}")
     if ":" in scheme:
         if find_scheme(scheme).divided and "hati" not in CASES[case].schemes:
             raise ValueError(f"{scheme} integrates two subdomains of a body, but {case} has one system")
     elif scheme not in CASES[case].schemes:
-        names = ", ".join(CASES[case].schemes)
-        raise ValueError(
-            f"unknown scheme {scheme!r} for {case}; its schemes are: {names}, and a class of your own as "
-            "module:Class"
-        )
+        names = f"{', '.join(CASES[case].schemes)}, and a class of your own as module:Class"
+        raise ValueError(f"unknown scheme {scheme!r} for {case}; its schemes are: {names}")
     return CASES[case]
 
 
@@ -130,12 +105,7 @@ def _convert(name: str, text: str, option: Option) -> Any:
     if text.lower() in option.words:
         return text.lower()
     try:
-        if kind is bool:
-            value: Any = {"true": True, "false": False}[text.lower()]
-        elif kind is int:
-            value = int(text)
-        else:
-            value = kind(text)
+        value: Any = {"true": True, "false": False}[text.lower()] if kind is bool else kind(text)
     except (ValueError, KeyError):
         words = {int: "a whole number", float: "a number", bool: "true or false"}
         raise ValueError(f"{name} must be {words.get(kind, 'a word')}, not {text!r}") from None
@@ -147,11 +117,7 @@ def _convert(name: str, text: str, option: Option) -> Any:
 
 
 def prepare_folder(folder: Path) -> None:
-    """Make the output folder and see that files can be written there. Collective.
-
-    Raises:
-        ValueError: When they cannot.
-    """
+    """Make the output folder; a ValueError where no file can be written in it. Collective."""
     try:
         parallel.on_root(MPI.COMM_WORLD, lambda: folder.mkdir(parents=True, exist_ok=True))
         write_whole(folder / ".writable", lambda f: f.write(b""))
@@ -204,30 +170,22 @@ def run(
 
 
 def perform(
-    case: str,
-    scheme: str,
-    values: dict[str, Any],
-    problem: Problem,
-    *,
-    progress: bool | Literal["bar"] = "bar",
-    checkpoint: Checkpoint | None = None,
-    restart: Path | None = None,
+    case: str, scheme: str, values: dict[str, Any], problem: Problem, **how: Any
 ) -> tuple[dict[str, Any], Result]:
-    """Run what was made ready; its summary and its history. Collective.
+    """Run a problem; its summary and its history. Collective.
+
+    Args:
+        case, scheme, values: Names and parameters, for the summary.
+        problem: The case made ready.
+        how: Further arguments of :func:`.simulate`.
 
     Raises:
         RuntimeError: A run that failed.
     """
+    what: dict[str, Any] = {"t_end": problem.t_end, "record": problem.record, "every": values["every"]}
     try:
         result = simulate(
-            problem.integrator,
-            t_end=problem.t_end,
-            record=problem.record,
-            observers=problem.observers(),
-            every=values["every"],
-            progress=progress,
-            checkpoint=checkpoint,
-            restart=restart,
+            problem.integrator, observers=problem.observers(), **what, **{"progress": "bar", **how}
         )
     except (RuntimeError, MemoryError):
         raise
@@ -238,7 +196,10 @@ def perform(
         raise RuntimeError(f"{scheme} failed: {describe(error)}") from error
     results, verdicts = problem.judge(result)
     values.update(problem.effective)
-    return _summary(case, scheme, values, result, results, verdicts, problem), result
+    summary = {"case": case, "scheme": scheme, "parameters": values, "results": results}
+    summary |= {"verdicts": [v.row("claim") for v in verdicts], "balance": result.balance}
+    summary |= {"steps": result.steps, "dofs": problem.dofs, "seconds": result.seconds}
+    return {**summary, "versions": versions()}, result
 
 
 def _write(folder: Path, summary: dict[str, Any], result: Result, problem: Problem) -> None:
@@ -249,49 +210,21 @@ def _write(folder: Path, summary: dict[str, Any], result: Result, problem: Probl
     write_whole(folder / "summary.json", lambda f: f.write(text))
 
 
-def _summary(
-    case: str,
-    scheme: str,
-    values: dict[str, Any],
-    result: Result,
-    results: dict[str, Any],
-    verdicts: list[Verdict],
-    problem: Problem,
-) -> dict[str, Any]:
-    return {
-        "case": case,
-        "scheme": scheme,
-        "parameters": values,
-        "results": results,
-        "verdicts": [v.row("claim") for v in verdicts],
-        "balance": result.balance,
-        "steps": result.steps,
-        "dofs": problem.dofs,
-        "seconds": result.seconds,
-        "versions": versions(),
-    }
-
-
 def versions() -> dict[str, str]:
     """Versions of everything that may change a number."""
     import dolfinx
     from petsc4py import PETSc
 
-    return {
-        "package": __version__,
-        "commit": _commit(),
-        "dolfinx": dolfinx.__version__,
-        "petsc": ".".join(map(str, PETSc.Sys.getVersion())),
-        "numpy": np.__version__,
-        "python": ".".join(map(str, sys.version_info[:3])),
-    }
+    petsc, python = (".".join(map(str, v)) for v in (PETSc.Sys.getVersion(), sys.version_info[:3]))
+    used = {"dolfinx": dolfinx.__version__, "petsc": petsc, "numpy": np.__version__, "python": python}
+    return {"package": __version__, "commit": _commit(), **used}
 
 
 def _commit() -> str:
-    here = Path(__file__).resolve().parent
-    command = ["git", "-c", "safe.directory=*", "-C", str(here), "rev-parse", "--short", "HEAD"]
+    here = str(Path(__file__).resolve().parent)
+    command = ["git", "-c", "safe.directory=*", "-C", here, "rev-parse", "--short", "HEAD"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10, env={**os.environ})
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return done.stdout.strip() if done.returncode == 0 else "unknown"

@@ -18,19 +18,14 @@ from .runner import describe
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has ended.
-
-    Attributes:
-        history: Its samples.
-        summary: Its ``summary.json``.
-    """
+    """A run that has ended: its samples and its ``summary.json``."""
 
     history: Result
     summary: Mapping[str, Any]
 
     @property
     def results(self) -> Mapping[str, Any]:
-        """The numbers of the run, ``results`` of the summary."""
+        """``results`` of the summary."""
         return self.summary["results"]
 
     def __getitem__(self, name: str) -> Any:
@@ -104,7 +99,7 @@ class Runs:
 
 
 def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:
-    """Run and keep; a failure is kept too, so that it is not repeated."""
+    """Run and keep; a failure, whatever a scheme of the user's does, is kept too and not repeated."""
     try:
         problem = runner.find(case, scheme).make(scheme, values, False)
         summary, history = runner.perform(case, scheme, values, problem, progress=False)
@@ -113,7 +108,6 @@ def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:
         for name, content in problem.files.items():
             (place / name).write_bytes(content())
     except (Exception, SystemExit) as error:
-        # Whatever a scheme of the user's does: the others go on.
         text = json.dumps({"failed": describe(error)})
     (place / "summary.json").write_text(text)
 

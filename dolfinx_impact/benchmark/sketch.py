@@ -20,23 +20,14 @@ _SYMBOL = 2
 
 
 class Sketch:
-    """A drawing, 240 x 150 by default, y upwards; every method adds to it and returns it.
-
-    Args:
-        width: Width of the drawing.
-        height: Its height.
-    """
+    """A drawing of a width and a height, y upwards; every method adds to it and returns it."""
 
     def __init__(self, width: float = 240.0, height: float = 150.0) -> None:
         self._width, self._height = width, height
         self._parts: list[str] = []
 
     def svg(self, title: str) -> str:
-        """The drawing as an element of a page.
-
-        Args:
-            title: What it shows, for those who cannot see it.
-        """
+        """The drawing as an element of a page; the title is for those who cannot see it."""
         return (
             f'<svg viewBox="0 0 {self._width:g} {self._height:g}" role="img" '
             f'aria-label="{html.escape(title)}" xmlns="http://www.w3.org/2000/svg" fill="none" '
@@ -48,12 +39,10 @@ class Sketch:
 
     def line(self, *points: Point, dashed: bool = False, thin: bool = False, filled: bool = False) -> Sketch:
         """A line through points; dashed and pale for what is only thought; closed and filled for a body."""
-        shape = "polygon" if filled else "polyline"
-        ink = f' stroke="{_PALE}"' if dashed or thin else ""
-        dash = ' stroke-dasharray="4 3"' if dashed else ""
-        wide = ' stroke-width="0.7"' if thin else ""
-        body = f' fill="{_BODY}"' if filled else ""
-        return self._add(f'<{shape} points="{self._points(points)}"{body}{ink}{dash}{wide}/>')
+        style = f' fill="{_BODY}"' if filled else ""
+        style += f' stroke="{_PALE}"' if dashed or thin else ""
+        style += (' stroke-dasharray="4 3"' if dashed else "") + (' stroke-width="0.7"' if thin else "")
+        return self._add(f'<poly{"gon" if filled else "line"} points="{self._points(points)}"{style}/>')
 
     def circle(self, center: Point, radius: float, fill: str = _BODY) -> Sketch:
         """A circle; by default a body."""
@@ -69,11 +58,9 @@ class Sketch:
     def label(self, at: Point, text: str, anchor: str = "middle") -> Sketch:
         """Words, or a symbol in italics, on the base line ``at``; ``anchor`` is start, middle or end."""
         x, y = self._at(at)
-        style = ' font-style="italic"' if len(text) <= _SYMBOL else ' font-size="11.5"'
-        return self._add(
-            f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{_INK}" stroke="none"{style}>'
-            f"{html.escape(text)}</text>"
-        )
+        style = 'font-style="italic"' if len(text) <= _SYMBOL else 'font-size="11.5"'
+        place = f'x="{x}" y="{y}" text-anchor="{anchor}"'
+        return self._add(f'<text {place} fill="{_INK}" stroke="none" {style}>{html.escape(text)}</text>')
 
     # -- parts of a set-up
 
@@ -88,10 +75,16 @@ class Sketch:
         outline = [place(s, 0) for s in ends] + [place(1, t) for t in sides]
         outline += [place(s, 1) for s in reversed(ends)] + [place(0, t) for t in reversed(sides)]
         self.line(*outline, filled=True)
-        for k in range(1, across):
-            self.line(*(place(k / across, t) for t in sides), thin=True)
-        for k in range(1, up):
-            self.line(*(place(s, k / up) for s in ends), thin=True)
+        for s in ends[fine:-1:fine]:
+            self.line(*(place(s, t) for t in sides), thin=True)
+        for t in sides[fine:-1:fine]:
+            self.line(*(place(s, t) for s in ends), thin=True)
+        return self
+
+    def spokes(self, center: Point, inner: float, outer: float, number: int) -> Sketch:
+        """Cell edges of a disc or a ring along its radii."""
+        for angle in (2 * math.pi * k / number for k in range(number)):
+            self.line(turned(center, inner, angle), turned(center, outer, angle), thin=True)
         return self
 
     def fixed(self, a: Point, b: Point) -> Sketch:
@@ -107,8 +100,7 @@ class Sketch:
     def ring(self, center: Point, radius: float) -> Sketch:
         """A circular wall around what is inside."""
         self.circle(center, radius, "none")
-        for k in range(round(2 * math.pi * radius / _HATCH)):
-            angle = k * _HATCH / radius
+        for angle in (k * _HATCH / radius for k in range(round(2 * math.pi * radius / _HATCH))):
             outer = turned(center, radius + 6, angle + 6 / radius)
             self.line(turned(center, radius, angle), outer, thin=True)
         return self
@@ -134,45 +126,40 @@ class Sketch:
 
     def arrow(self, a: Point, b: Point, text: str = "", side: float = 9.0) -> Sketch:
         """A velocity or a force from a to b, with a label on its left, ``side`` away."""
-        self._add(f'<polyline points="{self._points([a, b])}" stroke="{_ACCENT}" stroke-width="1.8"/>')
-        self._head(a, b, _ACCENT)
-        return self._beside(a, b, text, side)
+        return self._stroke([a, b])._head(a, b, _ACCENT)._beside(a, b, text, side)
 
     def turn(self, center: Point, radius: float, begin: float, end: float, text: str = "") -> Sketch:
         """A spin about a point, from one angle to another [degrees]."""
         angles = [math.radians(begin + (end - begin) * k / 24) for k in range(25)]
         points = [turned(center, radius, angle) for angle in angles]
-        self._add(f'<polyline points="{self._points(points)}" stroke="{_ACCENT}" stroke-width="1.8"/>')
-        way = 90 if end > begin else -90
-        before = turned(points[-1], 3 * _HEAD, angles[-1] - math.radians(way))
-        self._head(before, points[-1], _ACCENT)
+        before = turned(points[-1], 3 * _HEAD, angles[-1] - math.copysign(math.pi / 2, end - begin))
+        self._stroke(points)._head(before, points[-1], _ACCENT)
         at = turned(center, radius + 9, angles[12])
         return self.label((at[0], at[1] - 4), text) if text else self
 
     def dimension(self, a: Point, b: Point, text: str, side: float = 8.0) -> Sketch:
         """A length between two points, with a label on the left of the way."""
-        self.line(a, b, thin=True)
-        self._head(a, b, _PALE)
-        self._head(b, a, _PALE)
-        return self._beside(a, b, text, side)
+        return self.line(a, b, thin=True)._head(a, b, _PALE)._head(b, a, _PALE)._beside(a, b, text, side)
 
     # -- markup
+
+    def _stroke(self, points: Sequence[Point]) -> Sketch:
+        return self._add(f'<polyline points="{self._points(points)}" stroke="{_ACCENT}" stroke-width="1.8"/>')
 
     def _beside(self, a: Point, b: Point, text: str, side: float) -> Sketch:
         if not text:
             return self
         (tx, ty), _ = _direction(a, b)
         x, y = (a[0] + b[0]) / 2 - side * ty, (a[1] + b[1]) / 2 + side * tx
-        upright = abs(ty) > 0.8
-        anchor = "middle" if not upright else "end" if side * ty > 0 else "start"
+        anchor = "middle" if abs(ty) <= 0.8 else "end" if side * ty > 0 else "start"
         return self.label((x, y - 4), text, anchor)
 
-    def _head(self, a: Point, b: Point, ink: str) -> None:
+    def _head(self, a: Point, b: Point, ink: str) -> Sketch:
         (tx, ty), length = _direction(a, b)
         size = _HEAD if length > 2 * _HEAD else length / 2.2
         back = b[0] - size * tx, b[1] - size * ty
         wings = [(back[0] + way * 0.4 * size * ty, back[1] - way * 0.4 * size * tx) for way in (1, -1)]
-        self._add(f'<polygon points="{self._points([b, *wings])}" fill="{ink}" stroke="none"/>')
+        return self._add(f'<polygon points="{self._points([b, *wings])}" fill="{ink}" stroke="none"/>')
 
     def _at(self, point: Point) -> tuple[str, str]:
         return f"{point[0]:.1f}", f"{self._height - point[1]:.1f}"
@@ -188,6 +175,12 @@ class Sketch:
 def turned(center: Point, radius: float, angle: float) -> Point:
     """The point of a circle at an angle [rad]."""
     return center[0] + radius * math.cos(angle), center[1] + radius * math.sin(angle)
+
+
+def inclined(origin: Point, angle: float) -> Place:
+    """From lengths along and across a direction at an angle [rad] through the origin to points."""
+    tx, ty = math.cos(angle), math.sin(angle)
+    return lambda along, up: (origin[0] + along * tx - up * ty, origin[1] + along * ty + up * tx)
 
 
 def _direction(a: Point, b: Point) -> tuple[Point, float]:

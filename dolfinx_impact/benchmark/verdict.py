@@ -13,23 +13,15 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Verdict:
-    """A measured number against what is expected.
+    """A measured number against an expected one; None where nothing was measured."""
 
-    Attributes:
-        words: What is claimed of a run, or how the number of a claim was measured.
-        measured: The number that decides; None where nothing was measured.
-        expected: What it is compared with.
-        tolerance: How far off it may be.
-        reproduced: Whether it fits; None where no run can decide it.
-        relation: ``=`` within the tolerance of what is expected, ``<=`` its magnitude at most that far above
-            it, ``>=`` at most that far below, ``>`` strictly; None where ``words`` say.
-    """
-
-    words: str
+    words: str  #: The claim on a run, or how the number of a claim was measured.
     measured: float | None
     expected: float | None
     tolerance: float | None
-    reproduced: bool | None
+    reproduced: bool | None  #: Whether it fits; None where no run can decide it.
+    #: ``=`` within the tolerance of what is expected, ``<=`` its magnitude at most that far above it, ``>=``
+    #: at most that far below, ``>`` strictly; None where ``words`` say.
     relation: str | None = None
 
     @classmethod
@@ -57,11 +49,9 @@ class Verdict:
         """Compare by a relation; of several numbers the one that fits worst decides.
 
         Args:
-            relation: One of ``=``, ``<=``, ``>=``, ``>``.
-            words: See above.
+            relation, words: As the attributes; ``tolerance`` is that of ``=`` and ``>=``.
             measured: A number, several, or several by name.
             bound: The limit, or the expected value.
-            tolerance: Of ``=`` and ``>=``.
         """
         value, bound, tolerance = worst(relation, measured, bound), float(bound), float(tolerance)
         if relation == "<=":
@@ -93,8 +83,3 @@ def listing(measured: Mapping[str, float] | Sequence[float] | NDArray) -> str:
     if isinstance(measured, Mapping):
         return ", ".join(f"{value:.3g} with {name}" for name, value in measured.items())
     return ", ".join(f"{value:.3g}" for value in np.ravel(measured))
-
-
-def also(condition: bool, verdict: Verdict) -> Verdict:
-    """:meth:`Verdict.only_if`."""
-    return verdict.only_if(condition)

@@ -14,7 +14,7 @@ from dolfinx_impact.benchmark.report.build import as_row
 from dolfinx_impact.benchmark.report.markup import STYLE
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.benchmark.report.wording import asked, faster, title
-from dolfinx_impact.benchmark.verdict import Verdict, also
+from dolfinx_impact.benchmark.verdict import Verdict
 
 FINDINGS = (
     Verdict.equal("it is so", 2.0, 2.0, 0.1),
@@ -197,7 +197,7 @@ def test_numbers_and_their_heads_stand_on_the_same_side(html):
         (FINDINGS[0], "asked for 2 ± 0.1"),
         (FINDINGS[1], "asked for ≤ 0.02 in magnitude"),
         (FINDINGS[2], "asked for > 0.1"),
-        (also(False, FINDINGS[2]), "asked for > 0.1"),
+        (FINDINGS[2].only_if(False), "asked for > 0.1"),
         (Verdict("", 1.95, 2.0, 0.1, True, ">="), "asked for ≥ 1.9"),
         (Verdict("", 1.5, 1.0, 1.0, True, "<="), "asked for ≤ 2"),
         (Verdict("it is above", 0.5, 0.1, 0.0, True), "beside 0.1"),

@@ -104,7 +104,7 @@ def test_masses_in_space_against_obstacles(seed, dimension, round_wall, e, mu, s
         if round_wall
         else di.Plane(-0.5 * normal / np.linalg.norm(normal), normal)
     )
-    u0, v0 = 0.2 * rng.normal(size=n), 3.0 * rng.normal(size=n)
+    u0, v0 = rng.uniform(-0.28, 0.28, size=n), 3.0 * rng.normal(size=n)  # within 0.5 of the middle
     mass, load = np.repeat(rng.uniform(0.5, 2.0, 3), dimension), rng.normal(size=n)
     runs = []
     for compiled in (False, True):

@@ -9,8 +9,8 @@ from dolfinx_impact.benchmark import impacting_bar, runner
 
 COMM = MPI.COMM_WORLD
 RUNS = {
-    "line": [],
-    "solid": ["dimension=3", "elements=20"],
+    "line": ["elements=10"],
+    "solid": ["dimension=3", "elements=10"],
     # A short bar: the partition cuts the contact face.
     "plate": [
         "dimension=3",

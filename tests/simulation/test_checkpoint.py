@@ -548,7 +548,7 @@ def test_killed_at_a_hundred_moments(tmp_path):
     """All over three checkpoints: what is there is whole, and the run resumes from it."""
     path = tmp_path / "kept" / "run"
     path.parent.mkdir()
-    seen, left = set(), 0
+    (scheme, _), seen, left = rubber(), set(), 0
     command = [sys.executable, "-c", STOPPED, path]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, env=environment(), text=True, **pipes) as parent:
@@ -563,7 +563,6 @@ def test_killed_at_a_hundred_moments(tmp_path):
         for moment in np.random.default_rng(7).integers(1, moments, 100):
             os.kill(answer(moment), signal.SIGKILL)
             left += len(list(path.parent.iterdir())) > 1
-            scheme, _ = rubber()
             with checkpoint.Stored(path) as stored:
                 assert all(stored.read(f"history/{n}", "number").size for n in stored.below("history"))
                 stored.resume(scheme)

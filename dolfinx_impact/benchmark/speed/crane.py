@@ -19,7 +19,7 @@ from ...simulation.recorder import Recorder
 from ...systems.frame import Frame
 from ..cases.bridge_crane import model as crane
 from ..cases.bridge_crane import record as crane_record
-from ..report.wording import faster
+from .timing import faster_spread, seconds_per_call
 
 #: The paper's explicit step, and the one that these elements allow [s].
 PAPER_STEP, STEP = 1e-3 / 3500, 1e-5
@@ -43,39 +43,25 @@ class Candidate:
     @property
     def name(self) -> str:
         """What it is, in words."""
-        if not self.ratio:
-            return "explicit throughout"
-        return f"HATI, partition {self.partition}, m = {self.ratio}"
+        return f"HATI, partition {self.partition}, m = {self.ratio}" if self.ratio else "explicit throughout"
 
 
-#: Runs that are compared with the first of each group.
-GROUPS = (
-    (
-        Candidate(1, PAPER_STEP),
-        Candidate(1, PAPER_STEP, "small", 350),
-        Candidate(1, PAPER_STEP, "paper", 100),
-    ),
-    (Candidate(2, PAPER_STEP), Candidate(2, PAPER_STEP, "small", 350)),
-    (
-        Candidate(1, STEP),
-        Candidate(1, STEP, "small", 10),
-        Candidate(1, STEP, "small", 350),
-        Candidate(1, STEP, "paper", 100),
-    ),
+#: Runs that are compared with the first of each group: refinement, explicit step, partitions and ratios.
+GROUPS = tuple(
+    (Candidate(refine, dt), *(Candidate(refine, dt, *divided) for divided in runs))
+    for refine, dt, runs in (
+        (1, PAPER_STEP, (("small", 350), ("paper", 100))),
+        (2, PAPER_STEP, (("small", 350),)),
+        (1, STEP, (("small", 10), ("small", 350), ("paper", 100))),
+    )
 )
 
 
 def measure(t_end: float = T_END) -> dict[str, float]:
-    """Print and return how many times faster each run is than the explicit one of its group.
-
-    Args:
-        t_end: Time that every run simulates [s].
-    """
+    """Print and return how many times faster each run to ``t_end`` [s] is than its group's explicit one."""
     found: dict[str, float] = {}
-    print(
-        f"bridge-crane, {t_end:g} s of shaking, energies followed: CPU time of whole runs, by turns in "
-        f"{PARTS} parts"
-    )
+    how = f"CPU time of whole runs, by turns in {PARTS} parts"
+    print(f"bridge-crane, {t_end:g} s of shaking, energies followed: {how}")
     for group in GROUPS:
         runs = [_Run(each, t_end) for each in group]
         yardstick = _Yardstick(runs[0])
@@ -159,16 +145,13 @@ def _table(group: tuple[Candidate, ...], runs: list[_Run]) -> dict[str, float]:
     print(f"\nrefine {first.refine} ({dofs} free dofs), explicit step {first.dt:.4g} s:")
     found = {}
     for candidate, run in zip(group, runs):
-        ratio = base.total / run.total
-        parts = np.array(base.seconds[1:]) / np.array(run.seconds[1:])
-        against = f", {faster(ratio)} (parts: {faster(float(parts.min()))} to {faster(float(parts.max()))})"
-        print(
-            f"  {candidate.name:<34} {run.total:8.2f} s, {run.per_step:7.2f} us a step"
-            f"{against if candidate.ratio else ''}",
-            flush=True,
-        )
+        ratio, against = base.total / run.total, ""
         if candidate.ratio:
+            parts = np.array(base.seconds[1:]) / np.array(run.seconds[1:])
+            against = faster_spread("parts", ratio, parts)
             found[f"{candidate.partition} {candidate.ratio} refine {first.refine} h {first.dt:.3g}"] = ratio
+        each = f"{run.total:8.2f} s, {run.per_step:7.2f} us a step"
+        print(f"  {candidate.name:<34} {each}{against}", flush=True)
     return found
 
 
@@ -195,17 +178,13 @@ class _Yardstick:
         self._seconds[_BARE].append((time.process_time() - begun) / self._kept.capacity)
         for name, call in self._calls.items():
             call()
-            begun = time.process_time()
-            for _ in range(_PRODUCTS):
-                call()
-            self._seconds[name].append((time.process_time() - begun) / _PRODUCTS)
+            self._seconds[name].append(seconds_per_call(call, _PRODUCTS, time.process_time))
 
     def table(self, name: str) -> dict[str, float]:
         """Print and return what a step costs beside them, medians over the parts of the run."""
         calls = {each: 1e6 * float(np.median(values)) for each, values in self._seconds.items()}
         least = calls["our CSR"] + calls["fused update"]
-        ratio = self._run.per_step / least
-        bare = calls[_BARE] / least
+        ratio, bare = self._run.per_step / least, calls[_BARE] / least
         print(
             f"  an explicit step with contact is {bare:.2f} times the CSR product that all runs use plus a "
             f"fused update, with energies and records {ratio:.2f} times"

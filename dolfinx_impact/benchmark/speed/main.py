@@ -25,10 +25,8 @@ from ...simulation.recorder import Recorder
 from ...systems.solid import Solid
 from ..case import Values
 from ..cases.impacting_bar.case import PARAMETERS, build
-from . import crane as speed_crane
-from . import scaling as speed_scaling
-from . import small as speed_small
-from . import solids as speed_solids
+from . import crane, scaling, small, solids
+from .timing import interleave, ratio, say, seconds_per_call, spread
 
 ROUNDS = 7
 STEPS = 200
@@ -49,40 +47,34 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         ValueError: A case without a speed measurement, or sizes that are no sizes.
         RuntimeError: Without ``mpirun``, or when one of the jobs of ``scaling`` fails.
     """
-    known = (*speed_small.CASES, "bridge-crane", "solids", "scaling")
+    known, ranks = (*_PLANS, "scaling"), MPI.COMM_WORLD.size
     if case is not None and case not in known:
         raise ValueError(f"speed is measured for: {', '.join(known)}; not for {case!r}")
     if min(sizes) < 1000:
         raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
     if case == "scaling":
-        speed_scaling.check()
-    elif case not in (None, "impacting-bar", "solids") and MPI.COMM_WORLD.size > 1:
-        raise ValueError(f"{case} is measured on one rank, not on {MPI.COMM_WORLD.size}")
+        scaling.check()
+    elif case not in (None, "impacting-bar", "solids") and ranks > 1:
+        raise ValueError(f"{case} is measured on one rank, not on {ranks}")
     if MPI.COMM_WORLD.rank == 0:
         print(plan(case, sizes), flush=True)
     if case == "scaling":
-        return speed_scaling.measure(sizes)
-    if case == "bridge-crane":
-        return {case: speed_crane.measure()}
-    if case == "solids":
-        return {case: speed_solids.measure()}
-    found = {}
-    if MPI.COMM_WORLD.size == 1:
-        for name in (case,) if case else speed_small.CASES:
-            found[name] = speed_small.measure(name)
+        return scaling.measure(sizes)
+    if case in ("bridge-crane", "solids"):
+        return {case: crane.measure() if case == "bridge-crane" else solids.measure()}
+    names = () if ranks > 1 else (case,) if case else small.CASES
+    found = {name: small.measure(name) for name in names}
     if case in (None, "impacting-bar"):
         found |= {str(size): _bar_ratios(size) for size in sizes}
     return found
 
 
 #: What is measured, and about how long that takes on a machine without other work [s].
-_PLANS: dict[str, tuple[str, float]] = {
-    **{
-        name: ("a compiled step of a small system against one through petsc4py calls", 5)
-        for name in speed_small.CASES
-    },
-    "bridge-crane": ("whole runs with HATI against the explicit run", 150),
-    "solids": ("nonlinear laws against a plain DOLFINx loop, and what obstacles cost", 90),
+_SMALL = ("a compiled step of a small system against one through petsc4py calls", 5.0)
+_PLANS = {
+    **dict.fromkeys(small.CASES, _SMALL),
+    "bridge-crane": ("whole runs with HATI against the explicit run", 150.0),
+    "solids": ("nonlinear laws against a plain DOLFINx loop, and what obstacles cost", 90.0),
 }
 #: The same for a dof of the solid bar and of a body of ``scaling``, all kinds together [s].
 _BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
@@ -90,7 +82,7 @@ _BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
 
 def plan(case: str | None, sizes: list[int]) -> str:
     """What will be measured, and about how long it takes."""
-    names = [name for name in _PLANS if name == case or (case is None and name in speed_small.CASES)]
+    names = [name for name in _PLANS if name == case or (case is None and name in small.CASES)]
     parts = [(name, *_PLANS[name]) for name in names if MPI.COMM_WORLD.size == 1 or name == "solids"]
     numbers = " and ".join(map(str, sizes))
     if case in (None, "impacting-bar"):
@@ -101,8 +93,9 @@ def plan(case: str | None, sizes: list[int]) -> str:
         parts.append(("scaling", what, _SCALING_PER_DOF * sum(sizes)))
     lines = [f"  {name}: {what}, {_duration(seconds)}" for name, what, seconds in parts]
     whole = _duration(sum(seconds for *_, seconds in parts))
-    head = f"This takes {whole} without other work on the machine, which would disturb it:"
-    return "\n".join([head, *lines])
+    return "\n".join(
+        [f"This takes {whole} without other work on the machine, which would disturb it:", *lines]
+    )
 
 
 def _duration(seconds: float) -> str:
@@ -111,47 +104,31 @@ def _duration(seconds: float) -> str:
 
 def _bar_ratios(size: int) -> dict[str, float]:
     begun = time.perf_counter()
-    problem = _values(size)
-    bar, wall, critical = build(problem)
-    h = 0.7 * critical
-    plain, full = _started(bar, wall, h, problem), _started(bar, wall, h, problem)
-    free = _started(bar, None, h, problem)
-    dofs = int(parallel.total(bar.comm, bar.owned))
-    _say(
-        bar,
-        f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up "
-        f"{time.perf_counter() - begun:.1f} s, {ROUNDS} rounds of {STEPS} steps",
-    )
+    p = _values(size)
+    bar, wall, critical = build(p)
+    plain, full, free = (_started(bar, w, 0.7 * critical, p) for w in (wall, wall, None))
+    dofs, seconds = int(parallel.total(bar.comm, bar.owned)), time.perf_counter() - begun
+    head = f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up {seconds:.1f} s"
+    say(bar, f"{head}, {ROUNDS} rounds of {STEPS} steps")
     matrix, name, product = _best_product(bar)
     x, y = matrix.createVecs()
     update = _fused_update(bar)
-
-    def yardstick() -> None:
-        matrix.mult(x, y)
-        update()
-
-    recorded = _recorded_step(full, wall.approach())
-    seconds = _interleave(
-        bar,
-        {
-            "yardstick": yardstick,
-            "step": plain.step,
-            "step without contact": free.step,
-            "step, energies and recorder": recorded,
-        },
-    )
-    base = np.median(seconds["yardstick"])
-    _say(
-        bar,
-        f"  yardstick: {name} product and fused update, {base / dofs * 1e9:.2f} ns per dof "
-        f"(product alone {product / dofs * 1e9:.2f})",
-    )
+    actions = {
+        "yardstick": lambda: (matrix.mult(x, y), update()),
+        "step": plain.step,
+        "step without contact": free.step,
+        "step, energies and recorder": _recorded_step(full, wall.approach()),
+    }
+    found = interleave(actions, ROUNDS, STEPS, bar.comm)
+    base = found["yardstick"]
+    each = f"{np.median(base) / dofs * 1e9:.2f} ns per dof (product alone {product / dofs * 1e9:.2f})"
+    say(bar, f"  yardstick: {name} product and fused update, {each}")
     ratios = {}
     for what in ("step", "step, energies and recorder"):
-        ratios[what] = _ratio(bar, what, seconds[what], seconds["yardstick"])
-    contact = np.median(seconds["step"] - seconds["step without contact"]) / np.median(seconds["step"])
-    ratios["contact"] = float(contact)
-    _say(bar, f"  {'contact, part of the step':<44} {contact:5.3f}")
+        ratios[what] = ratio(found[what], base)
+        say(bar, f"  {what + ' / yardstick':<44} {ratios[what]:5.2f}  ({spread(found[what] / base)})")
+    ratios["contact"] = ratio(found["step"] - found["step without contact"], found["step"])
+    say(bar, f"  {'contact, part of the step':<44} {ratios['contact']:5.3f}")
     return ratios
 
 
@@ -164,13 +141,10 @@ def _values(size: int) -> Values:
 
 
 def _started(bar: Solid, wall: RigidContact | None, h: float, p: Values) -> CentralDifferences:
-    integrator = CDLagrange(bar, h, contact=wall)
-    v0 = np.zeros(bar.size)
-    v0[::3] = -p["v0"]
-    # The wall is touched from the start: contact is measured while it acts.
-    u0 = np.zeros(bar.size)
-    u0[::3] = -p["gap"]
-    integrator.start(u0, v0)
+    """The bar touches the wall from the start: contact is measured while it acts."""
+    integrator, start = CDLagrange(bar, h, contact=wall), np.zeros((2, bar.size))
+    start[:, ::3] = [[-p["gap"]], [-p["v0"]]]
+    integrator.start(*start)
     return integrator
 
 
@@ -184,10 +158,8 @@ def _best_product(bar: Solid) -> tuple[Any, str, float]:
     seconds = {}
     for name, matrix in candidates.items():
         matrix.mult(x, y)
-        begun = time.perf_counter()
-        for _ in range(_PRODUCTS):
-            matrix.mult(x, y)
-        seconds[name] = bar.comm.bcast((time.perf_counter() - begun) / _PRODUCTS)
+        each = seconds_per_call(lambda: matrix.mult(x, y), _PRODUCTS, time.perf_counter)  # noqa: B023
+        seconds[name] = bar.comm.bcast(each)
     best = min(seconds, key=lambda name: seconds[name])
     for name, matrix in candidates.items():
         if name not in (best, "BAIJ"):
@@ -197,13 +169,8 @@ def _best_product(bar: Solid) -> tuple[Any, str, float]:
 
 def _fused_update(bar: Solid) -> Callable[[], None]:
     """``v += w f; u += h v`` in one compiled loop where numba is installed."""
-    u, v, f, w = (np.zeros(bar.owned) for _ in range(4))
-    loops = kernels.load()
-
-    def update() -> None:
-        loops.fused_update(u, v, f, w, 1e-9)
-
-    return update
+    arrays, loops = [np.zeros(bar.owned) for _ in range(4)], kernels.load()
+    return lambda: loops.fused_update(*arrays, 1e-9)
 
 
 def _recorded_step(integrator: Integrator, rows: SparseRows) -> Callable[[], None]:
@@ -223,31 +190,3 @@ def _recorded_step(integrator: Integrator, rows: SparseRows) -> Callable[[], Non
             part.count = 0
 
     return step
-
-
-def _interleave(bar: Solid, actions: dict[str, Callable[[], None]]) -> dict[str, np.ndarray]:
-    """Seconds per call of each action in every round; the first calls are not counted."""
-    for action in actions.values():
-        action()
-    seconds: dict[str, list[float]] = {name: [] for name in actions}
-    for _ in range(ROUNDS):
-        for name, action in actions.items():
-            bar.comm.barrier()
-            begun = time.perf_counter()
-            for _ in range(STEPS):
-                action()
-            seconds[name].append((time.perf_counter() - begun) / STEPS)
-    return {name: np.array(values) for name, values in seconds.items()}
-
-
-def _ratio(bar: Solid, what: str, seconds: np.ndarray, base: np.ndarray) -> float:
-    ratio = float(np.median(seconds) / np.median(base))
-    spread = seconds / base
-    rounds = f"rounds {spread.min():.2f} to {spread.max():.2f}"
-    _say(bar, f"  {what + ' / yardstick':<44} {ratio:5.2f}  ({rounds})")
-    return ratio
-
-
-def _say(bar: Solid, line: str) -> None:
-    if bar.comm.rank == 0:
-        print(line, flush=True)

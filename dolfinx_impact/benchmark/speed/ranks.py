@@ -25,6 +25,8 @@ from ...integrators import CDLagrange, Integrator
 from ...materials import LinearElastic, NeoHookean
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
+from ..boxes import box
+from .timing import say
 
 #: Cells and laws by name.
 KINDS: dict[str, tuple[dmesh.CellType, Any]] = {
@@ -84,10 +86,7 @@ class Setup:
 
 def _box(comm: MPI.Comm, cells: tuple[int, int, int], kind: dmesh.CellType) -> NamedMesh:
     corners = [np.zeros(3), np.array(cells) / cells[1]]
-    mesh = dmesh.create_box(comm, corners, list(cells), kind, ghost_mode=dmesh.GhostMode.none)
-    facets = dmesh.locate_entities_boundary(mesh, 2, lambda x: np.isclose(x[2], 0.0))
-    tags = dmesh.meshtags(mesh, 2, facets, np.ones(facets.size, dtype=np.int32))
-    return NamedMesh(mesh, None, tags, {"foot": (2, 1)})
+    return box(corners, cells, kind, bottom="foot", comm=comm, ghost_mode=dmesh.GhostMode.none)
 
 
 def _prepared(box: NamedMesh, law: Any) -> Solid:
@@ -106,12 +105,7 @@ def _started(body: Solid, h: float, contact: RigidContact) -> Integrator:
 
 
 def cells_of(dofs: int, doubled: bool) -> tuple[int, int, int]:
-    """Cells along the edges of a cube of about so many dofs, or of two such cubes side by side.
-
-    Args:
-        dofs: Of a cube.
-        doubled: Whether there are two of them; the foot doubles as well.
-    """
+    """Cells along the edges of a cube of about so many dofs, or of two side by side: the foot doubles too."""
     n = max(2, round((dofs / 3) ** (1 / 3)) - 1)
     return (2 * n + 1 if doubled else n), n, n
 
@@ -186,37 +180,21 @@ def _order(comm: MPI.Comm) -> int:
     return int(word[0])
 
 
-def _answer(comm: MPI.Comm, answer: dict[str, Any]) -> None:
-    if comm.rank == 0:
-        print(json.dumps(answer), flush=True)
-
-
 def main(arguments: list[str]) -> None:
-    """Set up, then measure as told.
-
-    Args:
-        arguments: Kind, dofs of a cube, and whether there are two (``1``) or one (``0``).
-    """
+    """Set up, then measure as told; arguments: kind, dofs of a cube, ``1`` for two of them, else ``0``."""
     kind, dofs, doubled = arguments[0], int(arguments[1]), arguments[2] == "1"
     comm = MPI.COMM_WORLD
     _Clock(comm, Setup(comm, kind, (2, 2, 2)).integrator)  # loads all code, compiles what is not yet
     base = parallel.total(comm, resident())
     made = Setup(comm, kind, cells_of(dofs, doubled))
     clock = _Clock(comm, made.integrator)
-    _answer(
-        comm,
-        {
-            "dofs": made.dofs,
-            "points": made.points,
-            "most_points": made.most_points,
-            "seconds": made.seconds,
-            "memory": {name: value - base for name, value in made.memory.items()},
-            "most": parallel.total(comm, _most()) - base,
-            "interpreter": base / comm.size,
-        },
-    )
+    names = ("dofs", "points", "most_points", "seconds")
+    answer = {name: getattr(made, name) for name in names}
+    answer["memory"] = {name: value - base for name, value in made.memory.items()}
+    answer |= {"most": parallel.total(comm, _most()) - base, "interpreter": base / comm.size}
+    say(made.integrator.system, json.dumps(answer))
     while milliseconds := _order(comm):
-        _answer(comm, clock.measure(1e-3 * milliseconds))
+        say(made.integrator.system, json.dumps(clock.measure(1e-3 * milliseconds)))
 
 
 if __name__ == "__main__":

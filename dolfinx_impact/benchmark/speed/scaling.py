@@ -52,11 +52,8 @@ def measure(
         RuntimeError: No ``mpirun``, or a job that failed or took too long.
     """
     check()
-    print(
-        f"CD-Lagrange with contact on a plane, the best of {rounds} rounds; {os.cpu_count()} cores, load "
-        f"{_load()} before",
-        flush=True,
-    )
+    machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before"
+    print(f"CD-Lagrange with contact on a plane, the best of {rounds} rounds; {machine}", flush=True)
     return {f"{kind}, {size}": _scaling(kind, size, rounds) for kind in kinds for size in sizes}
 
 
@@ -67,10 +64,8 @@ def check() -> None:
         ValueError: On several ranks.
         RuntimeError: No ``mpirun``.
     """
-    if MPI.COMM_WORLD.size > 1:
-        raise ValueError(
-            f"scaling starts its own ranks: run it without mpirun, not on {MPI.COMM_WORLD.size} ranks"
-        )
+    if (ranks := MPI.COMM_WORLD.size) > 1:
+        raise ValueError(f"scaling starts its own ranks: run it without mpirun, not on {ranks} ranks")
     if shutil.which("mpirun") is None:
         raise RuntimeError("scaling needs mpirun, which is not on PATH: install MPI's launcher")
 
@@ -110,16 +105,13 @@ def _of_setup(told: dict[str, Any]) -> dict[str, float]:
     found: dict[str, float] = {}
     for name, ranks in (("one", "1 rank"), ("two", "2 ranks")):
         setup, dofs = told[name], told[name]["dofs"]
-        for stage, seconds in setup["seconds"].items():
-            found[f"{stage}, s, {ranks}"] = seconds
-        found[f"set-up, s, {ranks}"] = sum(setup["seconds"].values())
-        mesh, all_of_it = setup["memory"]["mesh"], setup["memory"]["first step"]
-        found[f"mesh, bytes a dof, {ranks}"] = mesh / dofs
-        found[f"body and scheme, bytes a dof, {ranks}"] = (all_of_it - mesh) / dofs
-        found[f"most, bytes a dof, {ranks}"] = setup["most"] / dofs
-        found[f"contact points of a rank over the mean, {ranks}"] = (
-            setup["most_points"] * int(ranks[0]) / setup["points"]
-        )
+        mesh, whole = setup["memory"]["mesh"], setup["memory"]["first step"]
+        stages = {**setup["seconds"], "set-up": sum(setup["seconds"].values())}
+        found |= {f"{stage}, s, {ranks}": seconds for stage, seconds in stages.items()}
+        memory = {"mesh": mesh, "body and scheme": whole - mesh, "most": setup["most"]}
+        found |= {f"{what}, bytes a dof, {ranks}": held / dofs for what, held in memory.items()}
+        share = setup["most_points"] * int(ranks[0]) / setup["points"]
+        found[f"contact points of a rank over the mean, {ranks}"] = share
     return found
 
 
@@ -131,24 +123,24 @@ def _print(kind: str, told: dict[str, Any], found: dict[str, float]) -> None:
     points, large = told["one"]["points"], told["large"]["dofs"]
     print(f"\n{kind}, {found['dofs']:.0f} dofs, {points} contact points, load {found['load']:.1f}")
     for what, name in (("step", "step"), ("run", "step with energies")):
-        one, two = (each[f"{what}, ns"] for each in both)
         ratio = found[f"{what}, speed-up"]
-        print(
-            f"  {name + ', ns a dof on 1 and 2 ranks':<44} {one:7.1f} {two:7.1f}   {faster(ratio)}, "
-            f"efficiency {ratio / 2:.0%}"
-        )
+        numbers = _pair(name, "ns a dof", both, 1, f"{what}, ns")
+        print(f"{numbers}   {faster(ratio)}, efficiency {ratio / 2:.0%}")
     machine = found["step, speed-up of the machine"]
     print(f"  {'two processes with half of it each':<60}   {faster(machine)}")
     weak = ", ".join(f"{found[f'{what}, weak efficiency']:.0%}" for what in ("step", "run"))
     print(f"  weak scaling, {large} dofs on 2 ranks: efficiency {weak} with energies")
-    for stage in (*told["one"]["seconds"], "set-up"):
-        one, two = (each[f"{stage}, s"] for each in both)
-        print(f"  {stage + ', s on 1 and 2 ranks':<44} {one:7.2f} {two:7.2f}")
-    for what in ("mesh", "body and scheme", "most"):
-        one, two = (each[f"{what}, bytes a dof"] for each in both)
-        print(f"  {what + ', bytes a dof on 1 and 2 ranks':<44} {one:7.0f} {two:7.0f}")
+    rows = [(stage, "s", 2) for stage in (*told["one"]["seconds"], "set-up")]
+    rows += [(what, "bytes a dof", 0) for what in ("mesh", "body and scheme", "most")]
+    for name, unit, digits in rows:
+        print(_pair(name, unit, both, digits, f"{name}, {unit}"))
     uneven = both[1]["contact points of a rank over the mean"]
     print(f"  {'contact points of a rank over the mean':<44} {'':>7} {uneven:7.2f}", flush=True)
+
+
+def _pair(name: str, unit: str, both: list[dict[str, float]], digits: int, key: str) -> str:
+    numbers = " ".join(f"{each[key]:7.{digits}f}" for each in both)
+    return f"  {f'{name}, {unit} on 1 and 2 ranks':<44} {numbers}"
 
 
 def _interleave(jobs: dict[str, list[Job]], rounds: int) -> dict[str, dict[str, float]]:
@@ -176,31 +168,17 @@ class Job:
 
     def __init__(self, kind: str, size: int, ranks: int, *, doubled: bool = False) -> None:
         self._what = f"{kind} with {size} dofs on {ranks} rank{'s' if ranks > 1 else ''}"
-        self._command = [
-            "mpirun",
-            "-n",
-            str(ranks),
-            sys.executable,
-            "-m",
-            "dolfinx_impact.benchmark.speed.ranks",
-            kind,
-            str(size),
-            str(int(doubled)),
-        ]
+        module = "dolfinx_impact.benchmark.speed.ranks"
+        self._command = ["mpirun", "-n", str(ranks), sys.executable, "-m", module, kind, str(size)]
+        self._command.append(str(int(doubled)))
         self._lines: queue.Queue[str] = queue.Queue()
 
     def __enter__(self) -> Job:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         paths = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
-        self._process = subprocess.Popen(
-            self._command,
-            env=kept | _UNBOUND | {"PYTHONPATH": paths},
-            text=True,
-            start_new_session=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        environment, pipe = kept | _UNBOUND | {"PYTHONPATH": paths}, subprocess.PIPE
+        pipes: dict[str, Any] = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "start_new_session": True}
+        self._process = subprocess.Popen(self._command, env=environment, text=True, **pipes)
         self._errors: list[str] = []
         self._readers = [threading.Thread(target=each, daemon=True) for each in (self._read, self._listen)]
         for reader in self._readers:
@@ -270,7 +248,3 @@ class Job:
                 raise RuntimeError(f"{self._what} ended early: {said or 'it said nothing'}")
             if line.startswith("{"):  # mpirun may have something to say as well
                 return json.loads(line)
-
-
-def _load() -> str:
-    return f"{os.getloadavg()[0]:.1f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from ..case import Values
 from ..cases.bouncing_ball import case as bouncing_ball
 from ..cases.signorini import case as signorini
 from ..cases.van_der_pol import case as van_der_pol
-from ..report.wording import faster
+from .timing import faster_spread, interleave, ratio
 
 ROUNDS = 9
 #: Steps of a round: compiled, from Python, and through PETSc.
@@ -33,27 +32,25 @@ def measure(case: str) -> dict[str, float]:
     system, contact, start, h, rows = _ready(case)
     nothing = rows.select(np.zeros(0, dtype=np.intp))
     started = [_started(system, contact, start, h) for _ in range(4)]
-    yardstick = PetscSteps(started[0])
-    seconds = _interleave(
+    steps = {"petsc4py calls": _PLAIN, "step()": _PLAIN}
+    seconds = interleave(
         {
-            "petsc4py calls": (yardstick.step, _PLAIN),
-            "step()": (started[1].step, _PLAIN),
-            "compiled loop": (_filled(started[2], nothing, False), _COMPILED),
-            "compiled, energies and recorder": (_filled(started[3], rows, True), _COMPILED),
-        }
+            "petsc4py calls": PetscSteps(started[0]).step,
+            "step()": started[1].step,
+            "compiled loop": _filled(started[2], nothing, False),
+            "compiled, energies and recorder": _filled(started[3], rows, True),
+        },
+        ROUNDS,
+        steps,
     )
     print(f"{case}, {system.owned} dofs with contact, {ROUNDS} rounds, medians of seconds per step:")
     base, ratios = seconds["petsc4py calls"], {}
     for name, values in seconds.items():
-        ratios[name] = float(np.median(base) / np.median(values))
-        against = "" if values is base else f", {faster(ratios[name])}{_spread(base / values)}"
-        print(f"  {name:<32} {np.median(values) * 1e9:9.0f} ns{against}", flush=True)
+        each = values if name in steps else values / _COMPILED
+        ratios[name] = ratio(base, each)
+        against = "" if values is base else faster_spread("rounds", ratios[name], base / each)
+        print(f"  {name:<32} {np.median(each) * 1e9:9.0f} ns{against}", flush=True)
     return ratios
-
-
-def _spread(ratios: np.ndarray) -> str:
-    """The ratios of the rounds."""
-    return f" (rounds: {faster(float(ratios.min()))} to {faster(float(ratios.max()))})"
 
 
 def _ready(case: str) -> tuple[System, Contact, tuple[Any, Any], float, SparseRows]:
@@ -86,35 +83,20 @@ def _started(system: System, contact: Contact, start: tuple[Any, Any], h: float)
     return integrator
 
 
-def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) -> Callable[[int], None]:
+def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) -> Callable[[], None]:
     """Many compiled steps; times, gaps and impulses of each are kept, and what ``rows`` names."""
     balance = integrator.balance() if energies else None
     if balance is not None:
         balance.start()
     block, part = Block(integrator, rows, balance), Steps(integrator, rows, balance)
 
-    def fill(steps: int) -> None:
-        while steps > 0:
-            block.fill(part, min(steps, part.capacity))
-            steps -= part.count
+    def fill() -> None:
+        done = 0
+        while done < _COMPILED:
+            block.fill(part, min(_COMPILED - done, part.capacity))
+            done += part.count
 
     return fill
-
-
-def _interleave(actions: dict[str, tuple[Callable, int]]) -> dict[str, np.ndarray]:
-    """Seconds per step of each action in every round; the first calls are not counted."""
-    seconds: dict[str, list[float]] = {name: [] for name in actions}
-    for each in range(ROUNDS + 1):
-        for name, (action, steps) in actions.items():
-            begun = time.perf_counter()
-            if name.startswith("compiled"):
-                action(steps)
-            else:
-                for _ in range(steps):
-                    action()
-            if each:
-                seconds[name].append((time.perf_counter() - begun) / steps)
-    return {name: np.array(values) for name, values in seconds.items()}
 
 
 class PetscSteps:
@@ -177,10 +159,8 @@ def _stiffness(system: System) -> Any:
 
     if hasattr(system, "stiffness_matrix"):
         return system.stiffness_matrix()
-    K = getattr(system, "stiffness", None)
-    dense = np.zeros((system.owned, system.owned)) if K is None else K
+    K, n = getattr(system, "stiffness", None), system.owned
+    dense = np.zeros((n, n)) if K is None else K
     i, j = np.nonzero(dense)
-    starts = np.searchsorted(i, np.arange(system.owned + 1)).astype(PETSc.IntType)
-    return PETSc.Mat().createAIJ(
-        (system.owned, system.owned), csr=(starts, j.astype(PETSc.IntType), dense[i, j]), comm=system.comm
-    )
+    starts = np.searchsorted(i, np.arange(n + 1)).astype(PETSc.IntType)
+    return PETSc.Mat().createAIJ((n, n), csr=(starts, j.astype(PETSc.IntType), dense[i, j]), comm=system.comm)

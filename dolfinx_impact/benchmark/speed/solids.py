@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 import ufl
 from dolfinx import fem, la
 from dolfinx import mesh as dmesh
-from mpi4py import MPI
 from numpy.typing import NDArray
 
 from ... import parallel
@@ -20,6 +18,8 @@ from ...integrators import CDLagrange
 from ...materials import LinearElastic, NeoHookean, kinematics
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
+from ..boxes import box
+from .timing import interleave, ratio, say, spread
 
 #: Cells along an edge of the cube, its cells and degree, for about 1e5 dofs.
 ELEMENTS = {
@@ -33,23 +33,13 @@ _STEPS = 10
 
 
 def measure(cells: int = LARGE) -> dict[str, float]:
-    """Print and return ratios. Collective.
-
-    Args:
-        cells: Cells along an edge of the cube on obstacles.
-    """
-    found = {}
-    for name, element in ELEMENTS.items():
-        found[f"neo-Hookean, {name}"] = _nonlinear(name, *element)
+    """Print and return ratios; ``cells`` along an edge of the cube on obstacles. Collective."""
+    found = {f"neo-Hookean, {name}": _nonlinear(name, *element) for name, element in ELEMENTS.items()}
     return {**found, **_obstacles(cells)}
 
 
 def _cube(cells: int, kind: dmesh.CellType) -> NamedMesh:
-    box = [np.zeros(3), np.ones(3)]
-    mesh = dmesh.create_box(MPI.COMM_WORLD, box, [cells] * 3, kind, ghost_mode=dmesh.GhostMode.shared_facet)
-    facets = dmesh.locate_entities_boundary(mesh, 2, lambda x: np.isclose(x[2], 0.0))
-    tags = dmesh.meshtags(mesh, 2, facets, np.ones(facets.size, dtype=np.int32))
-    return NamedMesh(mesh, None, tags, {"foot": (2, 1)})
+    return box([np.zeros(3), np.ones(3)], [cells] * 3, kind, bottom="foot")
 
 
 def _nonlinear(name: str, cells: int, kind: dmesh.CellType, degree: int) -> float:
@@ -57,17 +47,13 @@ def _nonlinear(name: str, cells: int, kind: dmesh.CellType, degree: int) -> floa
     body = Solid(_cube(cells, kind), density=1.0, law=NeoHookean(1.0, 0.3), degree=degree)
     s = CDLagrange(body, 0.2 * body.critical_time_step())
     s.start(0.0, 1e-3 * np.sin(body.x @ [3.0, 2.0, 1.0]).repeat(3))
-    seconds = _interleave(body.comm, {"plain": _plain_loop(body, s.u), "ours": s.step})
-    dofs = int(parallel.total(body.comm, body.owned))
-    ratio = float(np.median(seconds["ours"]) / np.median(seconds["plain"]))
-    spread = seconds["ours"] / seconds["plain"]
-    _say(
-        body,
-        f"  {f'step, neo-Hookean, {name}, {dofs} dofs / plain DOLFINx force':<64} {ratio:5.2f}  "
-        f"(rounds {spread.min():.2f} to {spread.max():.2f}; "
-        f"{np.median(seconds['ours']) / dofs * 1e9:.0f} ns per dof)",
-    )
-    return ratio
+    actions = {"plain": _plain_loop(body, s.u), "ours": s.step}
+    plain, ours = interleave(actions, _ROUNDS, _STEPS, body.comm).values()
+    dofs, found = int(parallel.total(body.comm, body.owned)), ratio(ours, plain)
+    what = f"step, neo-Hookean, {name}, {dofs} dofs / plain DOLFINx force"
+    each = f"{np.median(ours) / dofs * 1e9:.0f} ns per dof"
+    say(body, f"  {what:<64} {found:5.2f}  ({spread(ours / plain)}; {each})")
+    return found
 
 
 def _plain_loop(body: Solid, values: NDArray) -> Callable[[], Any]:
@@ -91,55 +77,29 @@ def _obstacles(cells: int) -> dict[str, float]:
     body = Solid(_cube(cells, dmesh.CellType.tetrahedron), density=1.0, law=LinearElastic(1.0, 0.3))
     step = 0.3 / cells  # below the critical one; finding that takes longer than all else
     body.__dict__["_critical"] = 2 * step
-    wave = SignedDistance(lambda x: x[:, 2] + 0.05 * (1 - np.sin(6 * x[:, 0])), 3)
-    balls = UnionObstacle([Sphere((x, 0.5, -0.2), 0.2) for x in (0.2, 0.8)])
     shapes: dict[str, Any] = {
         "plane": Plane((0, 0, 0), (0, 0, 1)),
         "sphere": Sphere((0.5, 0.5, -1.0), 1.0),
         "cylinder": Cylinder((0.5, 0.5, -0.3), (0, 1, 0), 0.3),
         "box": Box.between((0.2, 0.2, -1.0), (0.8, 0.8, 0.0)),
         "torus": Torus((0.5, 0.5, -0.1), (0, 0, 1), 0.3, 0.1),
-        "two spheres": balls,
-        "callable": wave,
+        "two spheres": UnionObstacle([Sphere((x, 0.5, -0.2), 0.2) for x in (0.2, 0.8)]),
+        "callable": SignedDistance(lambda x: x[:, 2] + 0.05 * (1 - np.sin(6 * x[:, 0])), 3),
     }
     runs = {}
     for name, shape in {"": None, **shapes}.items():
         contact = None if shape is None else RigidContact(body, "foot", shape, friction=0.3)
         s = runs[name] = CDLagrange(body, step, contact)
         s.start(0.0, body.rigid_velocity((0.0, 0.0, -0.1)))
-    seconds = _interleave(body.comm, {name: s.step for name, s in runs.items()})
-    dofs = int(parallel.total(body.comm, body.owned))
+    seconds = interleave({name: s.step for name, s in runs.items()}, _ROUNDS, _STEPS, body.comm)
+    dofs, base = int(parallel.total(body.comm, body.owned)), seconds[""]
     foot = runs["plane"].contact
     assert foot is not None
-    _say(
-        body,
-        f"  contact with friction, {dofs} dofs, {3 * foot.total / dofs:.1%} of them candidates, part "
-        f"of a step without ({np.median(seconds['']) / dofs * 1e9:.1f} ns per dof):",
-    )
+    head = f"contact with friction, {dofs} dofs, {3 * foot.total / dofs:.1%} of them candidates"
+    say(body, f"  {head}, part of a step without ({np.median(base) / dofs * 1e9:.1f} ns per dof):")
     found = {}
     for name in shapes:
-        share = float(np.median(seconds[name] - seconds[""]) / np.median(seconds[""]))
+        share = found[f"contact, {name}"] = ratio(seconds[name] - base, base)
         closed = int(parallel.total(body.comm, np.count_nonzero(runs[name].r)))
-        _say(body, f"    {name + f' ({closed} points closed)':<40} {share:7.1%}")
-        found[f"contact, {name}"] = share
+        say(body, f"    {name + f' ({closed} points closed)':<40} {share:7.1%}")
     return found
-
-
-def _interleave(comm: MPI.Comm, actions: dict[str, Callable[[], Any]]) -> dict[str, NDArray]:
-    """Seconds per call of each action in every round; the first calls are not counted."""
-    for action in actions.values():
-        action()
-    seconds: dict[str, list[float]] = {name: [] for name in actions}
-    for _ in range(_ROUNDS):
-        for name, action in actions.items():
-            comm.barrier()
-            begun = time.perf_counter()
-            for _ in range(_STEPS):
-                action()
-            seconds[name].append((time.perf_counter() - begun) / _STEPS)
-    return {name: np.array(values) for name, values in seconds.items()}
-
-
-def _say(body: Solid, line: str) -> None:
-    if body.comm.rank == 0:
-        print(line, flush=True)

@@ -197,9 +197,8 @@ def test_every_claim_has_a_scheme_that_turns_it():
 
 @pytest.mark.parametrize("claim", flips.tiers(arch.CLAIMS))
 def test_claims(claim, runs):
-    measure, *comparison = claim.judge.args
-    shorter = functools.partial(measure, **SHORTER.get(claim.id, {}))
-    claim = dataclasses.replace(claim, judge=functools.partial(claim.judge.func, shorter, *comparison))
+    shorter = functools.partial(claim.measure, **SHORTER.get(claim.id, {}))
+    claim = dataclasses.replace(claim, measure=shorter)
     finding = flips.check(claim, runs, BROKEN[claim.id])
     assert finding.reproduced is (claim.id not in NOT_REPRODUCED), finding
 

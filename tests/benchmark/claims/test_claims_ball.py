@@ -221,9 +221,7 @@ def test_every_claim_has_its_own_name_and_a_scheme_that_turns_it():
 def test_claim(name, runs):
     """The verdict is the known one, and turns with a scheme that lacks (or has) the property."""
     claim = CLAIMS[name]
-    judge = claim.judge  # of a measure and its comparison
-    measure = functools.partial(judge.args[0], **SHORT.get(name, {}))
-    shorter = dataclasses.replace(claim, judge=functools.partial(judge.func, measure, *judge.args[1:]))
+    shorter = dataclasses.replace(claim, measure=functools.partial(claim.measure, **SHORT.get(name, {})))
     finding = flips.check(shorter, runs, BROKEN[name])
     assert finding.reproduced is (name not in NOT_REPRODUCED), finding
 

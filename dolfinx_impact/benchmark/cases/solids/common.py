@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,6 @@ RESTITUTION = {
     "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
 }
 Judge = Callable[[Result], tuple[dict[str, Any], list[Verdict]]]
-_STORED = ("kinetic", "complementary", "internal")
 
 
 def material(E: float, rho: float, when: str = "") -> dict[str, Option]:
@@ -48,6 +47,14 @@ def check_finite(p: Values, names: Sequence[str]) -> None:
     """Raise a ValueError unless these parameters are finite."""
     if not all(math.isfinite(p[name]) for name in names):
         raise ValueError(f"{', '.join(names[:-1])} and {names[-1]} must be finite numbers")
+
+
+def check_allowed(options: Mapping[str, Option], p: Values, names: Sequence[str]) -> None:
+    """Raise a ValueError unless these parameters are among their allowed values."""
+    for name in names:
+        if p[name] not in options[name].allowed:
+            allowed = ", ".join(map(str, options[name].allowed))
+            raise ValueError(f"{name} must be one of {allowed}, but is {p[name]}")
 
 
 def contact(body: Solid, part: str, obstacle: Obstacle, p: Values) -> RigidContact:
@@ -87,8 +94,7 @@ def simulated(made: Problem, every: int, observers: Sequence[ObserverLike] | Non
 
 def stored(result: Result) -> NDArray:
     """Kinetic, complementary and internal energy at every sample, their sum [J]."""
-    first, second, third = (result[name] for name in _STORED)
-    return first + second + third
+    return result["kinetic"] + result["complementary"] + result["internal"]
 
 
 def contact_numbers(log: RunLog) -> dict[str, Any]:

@@ -133,11 +133,8 @@ def study(scheme: str, p: Values) -> list[Verdict]:
     ]
 
 
-CUBE_DROP = Case(
-    PARAMETERS,
-    common.SCHEMES,
-    make,
-    about="An elastic cube falls flat on a rigid plane. Waves in the cube, not the restitution of its "
-    "contact nodes, decide how fast it rebounds.",
-    drawing=drawings.cube_drop,
+_ABOUT = (
+    "An elastic cube falls flat on a rigid plane. Waves in the cube, not the restitution of its contact "
+    "nodes, decide how fast it rebounds."
 )
+CUBE_DROP = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.cube_drop)

@@ -1,14 +1,9 @@
 """A spinning neo-Hookean body in free flight: what a scheme keeps of momentum, spin and energy.
 
 A plate or a box of sides 1 : 0.6 : 0.3, undeformed at the start, suddenly moves like a rigid body that spins.
-It stretches, swings and goes on for ever; no force acts on it from outside.
-
-Central differences keep ``sum m v_{n+1/2}`` and ``sum x_n ^ m v_{n+1/2}``. The latter equals
-``sum x_{n+1} ^ m v_{n+1/2}``, since a node moves along its velocity, and a kick adds ``h sum x ^ F`` to it,
-which is zero for objective laws. One-step schemes are asked for ``sum x_n ^ M v_n``: theta = 1/2 keeps it
+No force acts on it from outside. Central differences keep both momenta (see :mod:`.momenta`), theta = 1/2
 where the force is that of the mean state (``force=midpoint``), not where it is the mean of the forces at both
-ends. Rounding adds up like a random walk, with the square root of the number of steps; it grows with the
-way flown too, since displacements do.
+ends. Rounding adds up like a random walk, with the square root of the number of steps.
 
 The discrete energy of central differences, E = kinetic + complementary + internal, swings with the square of
 the step. Defects are those of its mean, over the last less over the first tenth of the steps. What does not
@@ -19,8 +14,7 @@ drift is the energy that central differences conserve up to terms in h^4, with K
 In E a vibration of frequency w counts by ``(h w)^2 / 6`` of its energy less, and its mean may settle
 elsewhere while the first, slow swings pass on to faster ones; the mean of the conserved one stays.
 Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IX (the modified energy of the
-Stoermer-Verlet scheme, to which -h^2/8 F.M^-1 F of the complementary energy is added); for theta = 1/2 Simo,
-Tarnow, Z. angew. Math. Phys. 43 (1992).
+Stoermer-Verlet scheme, to which -h^2/8 F.M^-1 F of the complementary energy is added).
 """
 
 from __future__ import annotations
@@ -78,8 +72,7 @@ MOMENTUM, DRIFT, CONSERVED = 1e-12, 1e-3, 1e-5
 def refuse(p: Values) -> None:
     """Raise a ValueError unless the parameters describe a body that spins."""
     check(PARAMETERS, p)
-    if p["dimension"] not in FLIGHT:
-        raise ValueError(f"dimension must be one of 2, 3, but is {p['dimension']}")
+    common.check_allowed(PARAMETERS, p, ("dimension",))
     if not (p["spin"] != 0 and math.isfinite(p["spin"])):
         raise ValueError(f"spin must be a number other than 0 [rad/s], but is {p['spin']}")
     if not math.isfinite(p["v0"]):
@@ -139,7 +132,7 @@ class FlightLog(MomentumLog):
     fixed_names = ("_steps",)
 
     def __init__(self, integrator: Integrator, steps: int) -> None:
-        super().__init__(integrator, np.zeros(integrator.system.block))  # type: ignore[attr-defined]
+        super().__init__(integrator)
         self._tenth, self._steps, self._followed = max(1, steps // 10), steps, 0
         self._sums: NDArray = np.zeros(2)
         self._corrections = np.zeros(2)
@@ -218,23 +211,18 @@ def verdicts(results: dict[str, Any], integrator: Integrator, courant: float, p:
         rows += [("the angular momentum stays (largest relative change)", "angular_momentum", limit)]
     if "conserved_energy_defect" in results:
         discrete = "the mean of the discrete energy does not drift (last tenth of the steps to the first)"
+        other = "that of the conserved energy"
         rows += [
             (f"{discrete}, but for terms in h^2", "energy", DRIFT * larger**2),
-            (
-                "nor does that of the conserved energy, but for terms in h^4",
-                "conserved_energy",
-                CONSERVED * larger**4,
-            ),
+            (f"nor does {other}, but for terms in h^4", "conserved_energy", CONSERVED * larger**4),
         ]
     return found + [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]
 
 
+_ABOUT = (
+    "A soft block spins, swings and stretches in free flight. Without any force from outside, its momentum, "
+    "its spin and its energy stay the same."
+)
 FREE_FLIGHT = Case(
-    PARAMETERS,
-    common.SCHEMES,
-    make,
-    defaults={"force": "midpoint"},
-    about="A soft block spins, swings and stretches in free flight. Without any force from outside, its "
-    "momentum, its spin and its energy stay the same.",
-    drawing=drawings.free_flight,
+    PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.free_flight, defaults={"force": "midpoint"}
 )

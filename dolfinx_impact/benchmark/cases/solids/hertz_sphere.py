@@ -62,9 +62,8 @@ def exact(p: Values) -> HertzImpact:
     hertz = HertzImpact(p["R"], p["E"], p["nu"], p["rho"], p["v0"])
     ratio, (least, most) = hertz.contact_radius / p["R"], SLENDER
     if not least <= ratio <= most:
-        raise ValueError(
-            f"Hertz's contact radius would be {ratio:.2g} R: change v0 or E, for {least:g} to {most:g}"
-        )
+        limits = f"but must be {least:g} to {most:g} R: change v0 or E"
+        raise ValueError(f"Hertz's contact radius would be {ratio:.2g} R, {limits}")
     if not p["gap_tolerance"] < 1e-3 * hertz.approach:
         small = f"small against Hertz's approach, {hertz.approach:.3g} m"
         raise ValueError(f"gap_tolerance must be {small}, but is {p['gap_tolerance']}")
@@ -194,11 +193,8 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
     return beside_hertz(results, problem.t_end, values)
 
 
-HERTZ_SPHERE = Case(
-    PARAMETERS,
-    common.SCHEMES,
-    make,
-    about="An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force "
-    "and the time of contact.",
-    drawing=drawings.hertz_sphere,
+_ABOUT = (
+    "An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force and the "
+    "time of contact."
 )
+HERTZ_SPHERE = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.hertz_sphere)

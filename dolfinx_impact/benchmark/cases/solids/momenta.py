@@ -35,7 +35,7 @@ class MomentumLog(RunLog):
 
     Args:
         integrator: The integrator of a solid, started.
-        about: The fixed point of the angular momentum [m].
+        about: The fixed point of the angular momentum [m], the origin by default.
 
     Attributes:
         first: Linear and angular momentum at the start, shape (3,) or (6,) [N s, N m s].
@@ -48,7 +48,7 @@ class MomentumLog(RunLog):
 
     state_names = (*RunLog.state_names, "first", "impulse", "defect", "drift", "contact_gain", "_work")
 
-    def __init__(self, integrator: Integrator, about: Sequence[float]) -> None:
+    def __init__(self, integrator: Integrator, about: Sequence[float] = (0.0,)) -> None:
         super().__init__(integrator)
         system: Any = integrator.system
         self._integrator: Any = integrator

@@ -64,9 +64,8 @@ def refuse(p: Values) -> None:
 
 def rotation(p: Values) -> NDArray:
     """``R = R_y(angle2) R_z(angle1)``, shape (3, 3)."""
-    (c1, s1), (c2, s2) = (
-        (math.cos(math.radians(p[name])), math.sin(math.radians(p[name]))) for name in ("angle1", "angle2")
-    )
+    a1, a2 = math.radians(p["angle1"]), math.radians(p["angle2"])
+    (c1, s1), (c2, s2) = ((math.cos(a), math.sin(a)) for a in (a1, a2))
     about_z = np.array([[c1, -s1, 0.0], [s1, c1, 0.0], [0.0, 0.0, 1.0]])
     about_y = np.array([[c2, 0.0, s2], [0.0, 1.0, 0.0], [-s2, 0.0, c2]])
     return about_y @ about_z
@@ -96,11 +95,7 @@ class Turned:
         return integrator
 
     def turned_back(self, result: Result) -> dict[str, NDArray]:
-        """What a run recorded, as vectors in the directions before the turn, points in their order there.
-
-        Returns:
-            ``u``, ``v`` and the impulses ``r`` on the body, shape (n, points, 3) each. Collective.
-        """
+        """``u``, ``v`` and impulses ``r`` of a run, turned back, shape (n, points, 3) each. Collective."""
         every = self._places(self.bar.rows(), np.repeat(np.arange(self.bar.owned // 3), 3))[::3] // 3
         found = {name: result[name].reshape(len(result["t"]), -1, 3)[:, every] for name in ("u", "v")}
         # The wall's normal is the turned x axis.
@@ -111,10 +106,7 @@ class Turned:
         return {name: vectors @ self.R for name, vectors in found.items()}
 
     def _places(self, rows: SparseRows, nodes: NDArray) -> NDArray:
-        """Where in a history of ``rows``, one row for each of ``nodes``, the columns are in :attr:`order`.
-
-        The columns themselves are sorted by the coordinates after the turn. Collective.
-        """
+        """Where the columns of a history of ``rows``, one for each of ``nodes``, are in :attr:`order`."""
         keys = parallel.gather_rows(self.bar.comm, self.order[nodes])
         return np.lexsort(keys[rows.sorting(self.bar.comm)].T)
 
@@ -183,11 +175,8 @@ def verdicts(results: dict[str, Any], explicit: bool, steps: int) -> list[Verdic
     ]
 
 
-OBLIQUE_BAR = Case(
-    PARAMETERS,
-    common.SCHEMES,
-    make,
-    about="A bar thrown aslant at a wall, with its mesh, the wall and the velocity turned in space: the "
-    "solution must turn with them.",
-    drawing=drawings.oblique_bar,
+_ABOUT = (
+    "A bar thrown aslant at a wall, with its mesh, the wall and the velocity turned in space: the solution "
+    "must turn with them."
 )
+OBLIQUE_BAR = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.oblique_bar)

@@ -71,11 +71,8 @@ class Flight:
     """The body from the start to the impact, and the exact impact.
 
     Args:
-        body: The body.
-        contact: The plane y = 0.
-        p: Parameters of the run.
-        h: Time step [s].
-        forecast: Part of it that the scheme looks ahead.
+        body, contact, p: The body, the plane y = 0, parameters of the run.
+        forecast: Part of the time step that the scheme looks ahead.
 
     Attributes:
         velocity: Before the impact, shape (3,) [m/s, m/s, rad/s].
@@ -89,10 +86,8 @@ class Flight:
             the impact has no unique solution.
     """
 
-    def __init__(
-        self, body: RigidBody, contact: RigidBodyContact, p: Values, h: float, forecast: float
-    ) -> None:
-        self.body = body
+    def __init__(self, body: RigidBody, contact: RigidBodyContact, p: Values, forecast: float) -> None:
+        self.body, h = body, p["h"]
         self.velocity = np.array([p["vx0"], p["vy0"], p["spin0"]])
         self.speed = float(np.hypot(*self.velocity[:2]) + body.length * abs(p["spin0"]))
         impact = np.array([0.0, 0.0, math.radians(p["angle0"])])
@@ -107,10 +102,8 @@ class Flight:
         for i in range(1, FLIGHT + 1):
             gap = float(np.min(contact.gap(impact - i * h * self.velocity)))
             if not gap > contact.gap_tolerance:
-                raise ValueError(
-                    f"the body touches the plane before its impact at angle0, by {gap:.3g} m: take a smaller "
-                    "h or gap_tolerance, or less spin"
-                )
+                remedy = f"by {gap:.3g} m: take a smaller h or gap_tolerance, or less spin"
+                raise ValueError(f"the body touches the plane before its impact at angle0, {remedy}")
         coefficients = {name: p[name] for name in ("restitution", "friction")}
         self.exact: Impact = RigidImpact(body.mass[0], body.inertia, self.arms, **coefficients)(self.velocity)
 
@@ -168,7 +161,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     if not p["t_end"] > (FLIGHT + 1.4) * p["h"]:
         raise ValueError(f"t_end must be at least {FLIGHT + 2} h: the body flies {FLIGHT} steps before")
     forecast = 0.0 if find_scheme(scheme).explicit else p.get("forecast", 0.0)
-    flight = Flight(body, contact, p, p["h"], forecast)
+    flight = Flight(body, contact, p, forecast)
     integrator = find_scheme(scheme).bind(body, p["h"], contact, p, allow_unstable=allow_unstable)
     integrator.start(flight.start, flight.velocity)
     log = ImpactLog(integrator)
@@ -235,11 +228,8 @@ def verdicts(results: dict[str, Any], flight: Flight, integrator: Integrator, p:
     ]
 
 
-RIGID_BODY = Case(
-    PARAMETERS,
-    common.SCHEMES,
-    make,
-    about="A rigid disc or square hits a plane with spin. The impact with restitution and friction is known "
-    "in closed form.",
-    drawing=drawings.rigid_body,
+_ABOUT = (
+    "A rigid disc or square hits a plane with spin. The impact with restitution and friction is known in "
+    "closed form."
 )
+RIGID_BODY = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.rigid_body)

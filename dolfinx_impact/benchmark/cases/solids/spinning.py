@@ -151,15 +151,12 @@ def measure(result: Result, log: MomentumLog, integrator: Integrator, p: Values)
 
 def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
     """What is known of the momenta and of the energy."""
-    moments = "the angular momentum changes by the moments of the impulses where they act"
     axis = "the angular momentum about the axis of the wall is constant (relative, largest change)"
     if integrator.v_shift == 0:
         axis += "; impulses act at the middle of the step, but point to the axis at its forecast"
-    rows = [
-        ("the linear momentum changes by the impulses", "linear_momentum_defect"),
-        (moments, "moment_defect"),
-    ]
-    below = [(f"{words} (relative, largest of all steps)", name) for words, name in rows]
+    moments = "angular momentum changes by the moments of the impulses where they act"
+    rows = (("linear momentum changes by the impulses", "linear_momentum_defect"), (moments, "moment_defect"))
+    below = [(f"the {words} (relative, largest of all steps)", name) for words, name in rows]
     below += [(axis, "angular_momentum_defect")] if "wall" in p else []
     found = common.balance(results, integrator, "energy_defect")
     found += [Verdict.below(words, results[name], TOLERANCE) for words, name in below]
@@ -173,21 +170,27 @@ def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list
     return found
 
 
+_SPINNING_DISC_ABOUT = (
+    "A soft disc with spin is thrown at a rigid plane with friction. Momenta change by the contact impulses "
+    "alone, and the energy balance closes."
+)
 SPINNING_DISC = Case(
     DISC_PARAMETERS,
     common.SCHEMES,
     make_disc,
+    _SPINNING_DISC_ABOUT,
+    drawings.spinning_disc,
     defaults={"force": "midpoint"},
-    about="A soft disc with spin is thrown at a rigid plane with friction. Momenta change by the contact "
-    "impulses alone, and the energy balance closes.",
-    drawing=drawings.spinning_disc,
+)
+_RING_IN_CYLINDER_ABOUT = (
+    "A soft ring bounces inside a rigid circular wall without friction. Its angular momentum about the axis "
+    "stays the same."
 )
 RING_IN_CYLINDER = Case(
     RING_PARAMETERS,
     common.SCHEMES,
     make_ring,
+    _RING_IN_CYLINDER_ABOUT,
+    drawings.ring_in_cylinder,
     defaults={"force": "midpoint"},
-    about="A soft ring bounces inside a rigid circular wall without friction. Its angular momentum about "
-    "the axis stays the same.",
-    drawing=drawings.ring_in_cylinder,
 )

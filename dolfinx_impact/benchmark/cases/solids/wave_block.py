@@ -8,12 +8,11 @@ Its divergence and its shear strain e_xy are zero. What is left, s_xx = -s_yy = 
 cos(wt), vanishes on x = 0, L and y = 0, L. From ``mu lap u = rho u''`` follows ``w = sqrt(2 mu / rho) k``.
 Source: Achenbach, Wave Propagation in Elastic Solids, 1973; Graff, Wave Motion in Elastic Solids, 1975.
 
-The mode is an eigenfunction in space, so that what a scheme makes of it without any error in space is what
-it makes of one oscillator of frequency w. Errors in space are those against this solution, whatever the
-step: of the displacement in the L2 norm, of the strain in the energy norm, by a quadrature of more points
-than the nodes, where they may be smaller than elsewhere. The order in space is that after a whole period:
-the error of the phase, of order twice the degree, enters squared there, and at other times may hide that of
-the elements on coarse meshes. The order in time is that of the wave's amplitude on one mesh, after 9/8 of a
+The mode is an eigenfunction in space: what a scheme makes of it without any error in space is what it makes
+of one oscillator of frequency w. Errors in space are those against this solution, whatever the step: of the
+displacement in the L2 norm, of the strain in the energy norm. The order in space is that after a period: the
+error of the phase, of order twice the degree, enters squared there, and at other times may hide that of the
+elements on coarse meshes. The order in time is that of the wave's amplitude on one mesh, after 9/8 of a
 period, where the phase counts.
 """
 
@@ -64,10 +63,7 @@ TOLERANCE_SPACE, TOLERANCE_TIME = 0.3, 0.1
 def refuse(p: Values) -> None:
     """Raise a ValueError unless the parameters describe a block and a wave."""
     check(PARAMETERS, p)
-    for name in ("dimension", "degree"):
-        if p[name] not in PARAMETERS[name].allowed:
-            allowed = ", ".join(map(str, PARAMETERS[name].allowed))
-            raise ValueError(f"{name} must be one of {allowed}, but is {p[name]}")
+    common.check_allowed(PARAMETERS, p, ("dimension", "degree"))
     n = p["elements"]
     if n is not None and not (2 <= n <= 100 and n == int(n)):
         raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
@@ -177,9 +173,8 @@ def norms(block: Any, u: NDArray, exact: float, p: Values) -> tuple[float, float
 def amplitude(block: Any, u: NDArray, p: Values) -> float:
     """Part of the mode in ``u``, by the lumped masses, over the wave's largest. Collective."""
     n = block.owned
-    wave = wave_field(block, p)[:n] * block.mass
-    products = np.array([wave @ u[:n], wave @ wave_field(block, p)[:n]])
-    found, whole = block.comm.allreduce(products)
+    wave = wave_field(block, p)[:n]
+    found, whole = block.comm.allreduce(np.array([wave * block.mass @ u[:n], wave * block.mass @ wave]))
     return float(found / whole / p["amplitude"])
 
 
@@ -192,11 +187,8 @@ def orders(scheme: str, p: Values) -> dict[str, float]:
     displacement, strain = -np.polyfit(np.log(meshes), np.log(found), 1)[0]
     ends = (run(scheme, p, PERIODS_TIME * period, 2**halvings) for halvings in range(3))
     coarse, middle, fine = (amplitude(end.system, end.u, p) for end in ends)
-    return {
-        "order_space": float(displacement),
-        "order_energy": float(strain),
-        "order_time": math.log2(abs(coarse - middle) / abs(middle - fine)),
-    }
+    in_time = math.log2(abs(coarse - middle) / abs(middle - fine))
+    return {"order_space": float(displacement), "order_energy": float(strain), "order_time": in_time}
 
 
 def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
@@ -223,11 +215,8 @@ def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list
     return found + [Verdict.equal(words, results[name], *bounds) for words, name, *bounds in rows]
 
 
-WAVE_BLOCK = Case(
-    PARAMETERS,
-    common.SCHEMES,
-    make,
-    about="A standing shear wave in an elastic block. The exact mode shows the order of convergence in "
-    "space and in time.",
-    drawing=drawings.wave_block,
+_ABOUT = (
+    "A standing shear wave in an elastic block. The exact mode shows the order of convergence in space and "
+    "in time."
 )
+WAVE_BLOCK = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.wave_block)
