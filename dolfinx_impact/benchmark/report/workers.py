@@ -110,9 +110,7 @@ class Workers:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         own = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self._folder)}
         command, pipe = [sys.executable, "-c", _START, json.dumps(sys.path)], subprocess.PIPE
-        process = subprocess.Popen(
-            command, env={**kept, **own}, stdin=pipe, stdout=pipe, start_new_session=True
-        )
+        process = subprocess.Popen(command, env=kept | own, stdin=pipe, stdout=pipe, start_new_session=True)
         _send(process.stdin, self._hello)
         return process
 
@@ -122,7 +120,7 @@ class Schedule:
 
     def __init__(self, lanes: Sequence[Sequence[Task]]) -> None:
         self._lanes = [list(lane) for lane in lanes]
-        self._owner: dict[int, int] = {}
+        self._lane: dict[int, int] = {}  # of each worker
 
     @property
     def left(self) -> int:
@@ -131,15 +129,13 @@ class Schedule:
 
     def next(self, worker: int) -> Task | None:
         """The next task for a worker: of its lane, of the first free one, or from the end of the fullest."""
-        mine = next((lane for lane, owner in self._owner.items() if owner == worker), None)
+        mine = self._lane.get(worker)
         if mine is None or not self._lanes[mine]:
-            free = [i for i, lane in enumerate(self._lanes) if lane and i not in self._owner]
+            free = [i for i, lane in enumerate(self._lanes) if lane and i not in self._lane.values()]
             if not free:
                 fullest = max(self._lanes, key=len, default=[])
                 return fullest.pop() if fullest else None
-            self._owner.pop(mine, None)  # type: ignore[arg-type]
-            mine = free[0]
-            self._owner[mine] = worker
+            mine = self._lane[worker] = free[0]
         return self._lanes[mine].pop(0)
 
 
