@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,32 +24,20 @@ from .properties import PROPERTIES
 from .workers import Task, Workers, usable_cores, while_others_sleep
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
-_LONGEST_FIRST = (
-    "van-der-pol",
-    "bridge-crane",
-    "rotating-spring",
-    "bouncing-ball",
-    "discrete-arch",
-    "impacting-bar",
-)
+_LONG = ("van-der-pol", "bridge-crane", "rotating-spring", "bouncing-ball", "discrete-arch", "impacting-bar")
 #: Width and height of a figure, and height of one of its rows [inch].
 _SHEET, _ROW = (8.0, 5.0), 2.3
 #: More processes for a core do not make a report any faster.
 _MOST_PER_CORE = 4
+#: Keys of a verdict in the report.
+_VERDICT = ("measured", "expected", "tolerance", "reproduced", "why", "relation")
 #: They run cases with restitution without it.
 _WITHOUT_RESTITUTION = ("carpenter", "carpenter-implicit")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a report is about.
-
-    Attributes:
-        cases: Names of cases.
-        schemes: Names of schemes of the catalogue.
-        own: Classes of the user, as ``module:Class``.
-        properties: Properties that all of the schemes are asked for, by id.
-    """
+    """Names of cases, schemes of the catalogue, the user's own as ``module:Class``, and properties."""
 
     cases: tuple[str, ...]
     schemes: tuple[str, ...]
@@ -58,11 +46,8 @@ class Choice:
 
     def runs(self) -> list[tuple[str, str]]:
         """Every case with every scheme that it supports; a class of the user is tried on all."""
-        return [
-            (case, scheme)
-            for case in self.cases
-            for scheme in (*(s for s in self.schemes if s in CASES[case].schemes), *self.own)
-        ]
+        known = {case: [s for s in self.schemes if s in CASES[case].schemes] for case in self.cases}
+        return [(case, scheme) for case in self.cases for scheme in (*known[case], *self.own)]
 
     def asked(self) -> tuple[str, ...]:
         """The schemes that are asked for the properties: those that run a case of theirs, and own ones."""
@@ -74,17 +59,17 @@ class Choice:
         whole = set(classification.CASES) <= set(self.cases)
         return [row.name for row in classification.rows((*self.schemes, *self.own))] if whole else []
 
+    def about(self, known: Iterable[Any]) -> list[Any]:
+        """The claims or figures of the chosen cases."""
+        return [each for each in known if each.case in self.cases]
+
     def lanes(self) -> list[list[Task]]:
         """All tasks, those of a case after each other."""
-        lanes: dict[str, list[Task]] = {
-            case: [] for case in sorted(CASES, key=lambda c: (*_LONGEST_FIRST, c).index(c))
-        }
-        for claim in CLAIMS:
-            if claim.case in self.cases:
-                lanes[claim.case].append(("claim", claim.id))
-        for figure in FIGURES:
-            if figure.case in self.cases:
-                lanes[figure.case].append(("figure", figure.id))
+        lanes: dict[str, list[Task]] = {c: [] for c in sorted(CASES, key=lambda c: (*_LONG, c).index(c))}
+        for claim in self.about(CLAIMS):
+            lanes[claim.case].append(("claim", claim.id))
+        for figure in self.about(FIGURES):
+            lanes[figure.case].append(("figure", figure.id))
         for prop in PROPERTIES:
             if prop.id in self.properties:
                 lanes[prop.case] += [("property", prop.id, scheme) for scheme in self.asked()]
@@ -98,7 +83,7 @@ class Choice:
 def choose(
     cases: Sequence[str] | None, schemes: Sequence[str] | None, properties: Sequence[str] | None = None
 ) -> Choice:
-    """What a report is to be about; None for everything there is.
+    """The choice by names; None for everything there is.
 
     Raises:
         ValueError: An empty list; a case, scheme or property that does not exist; a class without step.
@@ -106,23 +91,19 @@ def choose(
     for name, given in (("cases", cases), ("schemes", schemes), ("properties", properties)):
         if given is not None and not any(given):
             raise ValueError(f"there are no {name} in the list: name one, or leave it out for all")
-    for case in cases or ():
-        if case not in CASES:
-            raise ValueError(f"unknown case {case!r}; the cases are: {', '.join(CASES)}")
+    ids = [p.id for p in PROPERTIES]
+    known = {"case": ("cases", cases, list(CASES)), "property": ("properties", properties, ids)}
+    for kind, (kinds, given, names) in known.items():
+        for name in dict.fromkeys(given or ()):
+            if name not in names:
+                raise ValueError(f"unknown {kind} {name!r}; the {kinds} are: {', '.join(names)}")
     for scheme in schemes or ():
         find_scheme(scheme)
-    known = {p.id: p for p in PROPERTIES}
-    for prop in properties or ():
-        if prop not in known:
-            raise ValueError(f"unknown property {prop!r}; the properties are: {', '.join(known)}")
     chosen = tuple(dict.fromkeys(cases or CASES))
-    built_in = [s for s in dict.fromkeys(schemes or ()) if ":" not in s]
-    return Choice(
-        chosen,
-        tuple(built_in or SCHEMES),
-        tuple(s for s in dict.fromkeys(schemes or ()) if ":" in s),
-        tuple(dict.fromkeys(properties or [p.id for p in PROPERTIES if p.case in chosen])),
-    )
+    distinct = tuple(dict.fromkeys(schemes or ()))
+    built_in, own = (tuple(s for s in distinct if (":" in s) == of_user) for of_user in (False, True))
+    asked = dict.fromkeys(properties or [p.id for p in PROPERTIES if p.case in chosen])
+    return Choice(chosen, built_in or tuple(SCHEMES), own, tuple(asked))
 
 
 def write(
@@ -140,15 +121,14 @@ def write(
 
     Args:
         cases: Names of cases; all by default.
-        schemes: Names from the catalogue, which leave out the others of it, and classes of the user as
-            ``module:Class``, beside them; the whole catalogue where none of it is named.
-        folder: Where to; ``results/report`` by default.
+        schemes: Names from the catalogue (all where none is named), and own classes as ``module:Class``.
+        folder: The output folder; ``results/report`` by default.
         jobs: Number of processes, at most four for a core; the number of usable cores by default.
         properties: Ids of properties that the schemes are asked for; those of the chosen cases by default.
         progress: Show how far it is.
 
     Returns:
-        What ``report.json`` holds, on every rank.
+        The content of ``report.json``, on every rank.
 
     Raises:
         ValueError: Bad input, before anything runs.
@@ -166,7 +146,11 @@ def write(
         with folders.temporary() as place:
             found = _perform(choice, place, count, cores, poll, progress)
             report = assemble(choice, found)
-            html = page.html(report, _drawn(choice, found), place / "figures", case_of)
+            drawn = [
+                page.Drawn(f.id, f.case, f.paper, f.where, f.title, found["figure", f.id].get("failed"))
+                for f in choice.about(FIGURES)
+            ]
+            html = page.html(report, drawn, place / "figures", case_of)
             return report, folders.publish(report, html, place / "figures", folder)
 
     report, figures = while_others_sleep(work)
@@ -179,11 +163,7 @@ def write(
 
 
 def _processes(jobs: int | None, cores: int) -> int:
-    """The number of processes.
-
-    Raises:
-        ValueError: Less than one.
-    """
+    """The number of processes; a ValueError where it is less than one."""
     if jobs is None:
         return cores
     if jobs < 1:
@@ -198,7 +178,7 @@ def _processes(jobs: int | None, cores: int) -> int:
 
 
 def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
-    """What does a task in a worker: answers that JSON can hold."""
+    """The function of a task in a worker, which answers what JSON can hold."""
     runs = Runs(settings["runs"], only=settings["only"])
     folder = Path(settings["figures"])
     claims, figures = {c.id: c for c in CLAIMS}, {f.id: f for f in FIGURES}
@@ -215,18 +195,17 @@ def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
         try:
             with np.errstate(all="ignore"):
                 return kinds[task[0]](*task[1:])
-        except (NotChosen, FailedRun) as missing:
-            return {"failed": str(missing)}
-        except BaseException as error:
-            # Whatever code of the user's does: the report goes on.
-            return {"failed": describe(error)}
+        except BaseException as error:  # whatever code of the user's does: the report goes on
+            foreseen = isinstance(error, (NotChosen, FailedRun))
+            return {"failed": str(error) if foreseen else describe(error)}
 
     return do
 
 
 def as_row(finding: Verdict) -> dict[str, Any]:
     """A verdict as JSON holds it."""
-    return {**finding.row("why"), "relation": finding.relation}
+    row = {**finding.row("why"), "relation": finding.relation}
+    return {name: row[name] for name in _VERDICT}
 
 
 def _default_run(runs: Runs, case: str, scheme: str) -> Any:
@@ -263,11 +242,8 @@ def _perform(
     lanes = choice.lanes()
     for name in ("runs", "figures", "temporary"):
         (place / name).mkdir()
-    settings = {
-        "runs": str(place / "runs"),
-        "figures": str(place / "figures"),
-        "only": None if set(choice.schemes) == set(SCHEMES) else [*choice.schemes, *choice.own],
-    }
+    only = None if set(choice.schemes) == set(SCHEMES) else [*choice.schemes, *choice.own]
+    settings = {"runs": str(place / "runs"), "figures": str(place / "figures"), "only": only}
     found: dict[Task, Any] = {}
     with (
         Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores) as workers,
@@ -279,49 +255,27 @@ def _perform(
             shown.look(workers.running())
 
         for task, answer in workers.do(lanes, look):
-            if "ended" in answer:
-                answer = {"failed": f"its process ended with status {answer['ended']}"}
-            found[task] = answer
+            ended = {"failed": f"its process ended with status {answer.get('ended')}"}
+            found[task] = ended if "ended" in answer else answer
             shown.one_more()
     return found
 
 
 def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
-    """What ``report.json`` holds, from the answers to the tasks."""
+    """The content of ``report.json``, from the answers to the tasks."""
     cases: dict[str, dict[str, Any]] = {case: {} for case in choice.cases}
     for case, scheme in choice.runs():
         cases[case][scheme] = found["run", case, scheme]
-    claims = [
-        {"id": c.id, "paper": c.paper, "where": c.where, "claim": c.claim, **_verdict(found["claim", c.id])}
-        for c in CLAIMS
-        if c.case in choice.cases
-    ]
-    schemes: dict[str, list[dict[str, Any]]] = {}
-    for scheme in choice.asked():
-        schemes[scheme] = [
-            {
-                "id": p.id,
-                "name": p.name,
-                "unit": p.unit,
-                "case": p.case,
-                "criterion": p.criterion,
-                "bound": p.bound,
-                **_verdict(found["property", p.id, scheme]),
-            }
-            for p in PROPERTIES
-            if p.id in choice.properties
-        ]
+    claims = [_row(c, "id paper where claim", found["claim", c.id]) for c in choice.about(CLAIMS)]
+    asked = [p for p in PROPERTIES if p.id in choice.properties]
+    schemes = {
+        scheme: [_row(p, "id name unit case criterion bound", found["property", p.id, scheme]) for p in asked]
+        for scheme in choice.asked()
+    }
     for scheme in choice.own:
-        claims += [
-            {
-                "id": f"own-{scheme}-{row['id']}",
-                "paper": scheme,
-                "where": row["name"],
-                "claim": row["criterion"],
-                **{name: row[name] for name in _VERDICT},
-            }
-            for row in schemes[scheme]
-        ]
+        for row in schemes[scheme]:
+            about = {"id": f"own-{scheme}-{row['id']}", "paper": scheme, "where": row["name"]}
+            claims.append({**about, "claim": row["criterion"], **{name: row[name] for name in _VERDICT}})
     report = {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
     rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
     if rows:
@@ -329,17 +283,7 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     return report
 
 
-_VERDICT = ("measured", "expected", "tolerance", "reproduced", "why", "relation")
-
-
-def _verdict(answer: dict[str, Any]) -> dict[str, Any]:
-    """The row of a finding; where none was made, undecided with the reason."""
-    return answer if "failed" not in answer else as_row(Verdict.undecided(answer["failed"]))
-
-
-def _drawn(choice: Choice, found: dict[Task, Any]) -> list[page.Drawn]:
-    return [
-        page.Drawn(f.id, f.case, f.paper, f.where, f.title, found["figure", f.id].get("failed"))
-        for f in FIGURES
-        if f.case in choice.cases
-    ]
+def _row(about: Any, names: str, answer: dict[str, Any]) -> dict[str, Any]:
+    """Attributes of a claim or a property, and its verdict: undecided with the reason where there is none."""
+    found = answer if "failed" not in answer else as_row(Verdict.undecided(answer["failed"]))
+    return {**{name: getattr(about, name) for name in names.split()}, **found}

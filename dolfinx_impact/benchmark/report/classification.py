@@ -1,4 +1,4 @@
-"""What every scheme does on the Signorini benchmarks: one row a scheme, every cell from runs.
+"""Classes of the schemes on the Signorini benchmarks: one row a scheme, every cell from runs.
 
 Doyen, Ern and Piperno (2011) tell schemes apart by the oscillation of the contact force, the energy over
 many impacts and the stability limit. Where in a step an impact falls matters to some of them: cells give
@@ -23,6 +23,7 @@ from ..cases.signorini import case as signorini
 from ..convergence import norm35
 from ..runs import Run, Runs
 from .properties import defaults
+from .wording import CLASSIFICATION
 
 IMPACT, BOUNCES = CASES = ("signorini-impact", "signorini-bounces")
 #: Places of the impact within a step.
@@ -31,22 +32,17 @@ PHASES = 9
 NO_OSCILLATION, LARGE_OSCILLATION = 0.01, 0.5
 #: Courant numbers between which the limit is looked for, and how closely.
 COURANT, RESOLUTION = (0.25, 1.5), 2e-3
-#: What energy may grow by in a stable run. (Beyond the limit it explodes, or, with a penalty that the
+#: Growth of the energy in a stable run. (Beyond the limit it explodes, or, with a penalty that the
 #: bar leaves again, comes to 5 to 100 times as much; below it is kept to a few per cent.)
 _BOUNDED = 2.0
 
 _NAMED = ("cd-lagrange", "moreau-jean", "carpenter-implicit", "combined")
-_OSCILLATIONS, _ENERGIES = ("none", "small", "large"), ("conserved", "dissipated", "gained")
+_CLASSES = {"oscillation": ("none", "small", "large"), "energy": ("conserved", "dissipated", "gained")}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table.
-
-    Attributes:
-        scheme: Name of a scheme, or a class of the user's.
-        settings: Parameters that are not at their defaults; the row is about the stability limit alone.
-    """
+    """A row of the table: a scheme and its settings, with which it is about the stability limit alone."""
 
     scheme: str
     settings: Mapping[str, float] = field(default_factory=dict)
@@ -95,13 +91,13 @@ def criteria() -> list[str]:
 
 
 def classify(runs: Runs, row: Row, phases: Sequence[int] = range(PHASES)) -> dict[str, Any]:
-    """The cells of a row: pairs of smallest and largest value, lists of classes, None for what is not asked.
+    """The cells of a row: pairs of smallest and largest value, lists of classes, None where not asked.
 
     Raises:
         FailedRun: A run failed.
         NotChosen: The scheme was left out.
     """
-    cells: dict[str, Any] = dict.fromkeys(_CELLS)
+    cells: dict[str, Any] = dict.fromkeys(CLASSIFICATION)
     if not row.settings:
         cells |= _of_runs(runs, row.scheme, phases)
     cells["courant_predicted"] = predicted_courant(runs, row)
@@ -113,42 +109,28 @@ def classify(runs: Runs, row: Row, phases: Sequence[int] = range(PHASES)) -> dic
     return {"name": row.name, "scheme": row.scheme, "settings": dict(row.settings), **cells}
 
 
-_CELLS = (
-    "force_std",
-    "force_max_deviation",
-    "force_predicted",
-    "oscillation",
-    "energy_change_1",
-    "energy_change_4",
-    "energy",
-    "courant",
-    "courant_predicted",
-    "force_error",
-    "displacement_error",
-    "changes",
-)
-
-
 def _of_runs(runs: Runs, scheme: str, phases: Sequence[int]) -> dict[str, Any]:
     impacts, bounces = (
         [runs(case, scheme, **start(runs, case, scheme, k)) for k in phases] for case in CASES
     )
-    force, shift = node_force(impacts[0]), force_shift(runs, scheme)
-    oscillations = {oscillation(run.results["force_oscillation"] / force) for run in impacts}
-    energies = {energy(run.results["energy_change_4"], _node_energy()) for run in bounces}
+    name, case, p = runs.scheme(scheme), EVERY_CASE[IMPACT], impacts[0].summary["parameters"]
+    # It takes the momentum m_i v_i of the contact node in a step, and acts by a shift from the end of this.
+    force = float(p["rho"] * p["length"] / (2 * p["elements"]) * signorini.exact(p).impact_speed / p["h"])
+    shift = case.make(name, runner.parse(case, name, []), False).integrator.r_shift
+    seen = {
+        "oscillation": {oscillation(run.results["force_oscillation"] / force) for run in impacts},
+        "energy": {energy(run.results["energy_change_4"], _node_energy()) for run in bounces},
+    }
     return {
         "force_std": _range(run.results["force_oscillation"] for run in impacts),
         "force_max_deviation": _range(run.results["force_max_deviation"] for run in impacts),
         "force_predicted": force,
-        "oscillation": [word for word in _OSCILLATIONS if word in oscillations],
         "energy_change_1": _range(run.results["energy_change_1"] for run in bounces),
         "energy_change_4": _range(run.results["energy_change_4"] for run in bounces),
-        "energy": [word for word in _ENERGIES if word in energies],
         "force_error": _range(force_error(run, shift) for run in impacts),
         "displacement_error": _range(run.results["error_u"] for run in impacts),
-        "changes": [
-            name for name, words in (("oscillation", oscillations), ("energy", energies)) if len(words) > 1
-        ],
+        **{name: [word for word in _CLASSES[name] if word in words] for name, words in seen.items()},
+        "changes": [name for name, words in seen.items() if len(words) > 1],
     }
 
 
@@ -169,28 +151,16 @@ def start(runs: Runs, case: str, scheme: str, phase: int) -> dict[str, float]:
 
 def oscillation(part: float) -> str:
     """The class of a force whose deviation has the standard deviation ``part`` of ``m_i v_i / h``."""
-    return _OSCILLATIONS[(part > NO_OSCILLATION) + (part >= LARGE_OSCILLATION)]
+    return _CLASSES["oscillation"][(part > NO_OSCILLATION) + (part >= LARGE_OSCILLATION)]
 
 
 def energy(change: float, limit: float) -> str:
     """The class of a relative change."""
-    return _ENERGIES[0 if abs(change) <= limit else 1 + (change > 0)]
-
-
-def node_force(run: Run) -> float:
-    """The force that takes the momentum of the contact node in a step, ``m_i v_i / h`` [N]."""
-    p = run.summary["parameters"]
-    return float(p["rho"] * p["length"] / (2 * p["elements"]) * signorini.exact(p).impact_speed / p["h"])
+    return _CLASSES["energy"][0 if abs(change) <= limit else 1 + (change > 0)]
 
 
 def _node_energy() -> float:
     return 1 / (2 * defaults(BOUNCES)["elements"])
-
-
-def force_shift(runs: Runs, scheme: str) -> float:
-    """Where the force of a step acts, in steps from its end."""
-    name, case = runs.scheme(scheme), EVERY_CASE[IMPACT]
-    return case.make(name, runner.parse(case, name, []), False).integrator.r_shift
 
 
 def force_error(run: Run, shift: float) -> float:
@@ -204,10 +174,9 @@ def force_error(run: Run, shift: float) -> float:
 
 
 def predicted_courant(runs: Runs, row: Row) -> float | None:
-    """The closed form for central differences with lumped masses, None for what is not explicit.
+    """The closed form for central differences with lumped masses, None for schemes that are not explicit.
 
-    A node with a spring ``1 / eps`` at the end of a chain of equal masses has a mode of its own, above
-    those of the chain.
+    A node with a spring ``1 / eps`` at the end of a chain of equal masses has a mode above those of it.
     """
     scheme = find_scheme(runs.scheme(row.scheme))
     if not scheme.explicit or scheme.contact == "own":
@@ -218,11 +187,7 @@ def predicted_courant(runs: Runs, row: Row) -> float | None:
 
 
 def courant_limit(runs: Runs, row: Row, phase: int = 0, near: float | None = None) -> float | None:
-    """The largest Courant number with bounded energy, None where there is none between the two.
-
-    Args:
-        near: The limit at another phase, where to look first.
-    """
+    """The largest Courant number with bounded energy or None, sought first near that of another phase."""
     bounded = _bounded(runs, row, phase)
     for low, high in (COURANT,) if near is None else ((near, near + RESOLUTION), COURANT):
         if bounded(low) and not bounded(high):

@@ -7,7 +7,7 @@ import os
 import shutil
 import socket
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,49 +19,38 @@ from .. import runner
 from ..claims import FIGURES
 
 _REPORT = ("report.json", "report.html")
+_FIGURES = [f"{figure.id}{ending}" for figure in FIGURES for ending in (".png", ".svg")]
 
 
 def prepare(folder: Path) -> None:
-    """Make the output folder and see that the report can be written there. Collective.
-
-    Raises:
-        ValueError: When it cannot.
-    """
+    """Make the output folder, or raise a ValueError where no report can be written. Collective."""
     if not folder.name:
         raise ValueError("the report needs a folder with a name")
     runner.prepare_folder(folder)
-    names = (*_REPORT, *_figure_files())
-    in_the_way = parallel.on_root(MPI.COMM_WORLD, lambda: [n for n in names if (folder / n).is_dir()])
-    if in_the_way:
-        raise ValueError(f"cannot write in {str(folder)!r}: {in_the_way[0]} there is a folder")
+    names = (*_REPORT, *_FIGURES)
+    if taken := parallel.on_root(MPI.COMM_WORLD, lambda: [n for n in names if (folder / n).is_dir()]):
+        raise ValueError(f"cannot write in {str(folder)!r}: {taken[0]} there is a folder")
 
 
 @contextmanager
 def temporary() -> Iterator[Path]:
     """A folder that is gone at the end; those that killed processes left behind go first."""
-    everywhere = Path(tempfile.gettempdir())
-    _sweep(everywhere, "dolfinx_impact")
-    with tempfile.TemporaryDirectory(
-        prefix=_prefix("dolfinx_impact"), dir=everywhere, ignore_cleanup_errors=True
-    ) as name:
+    prefix = _swept(Path(tempfile.gettempdir()), "dolfinx_impact")
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
 def publish(report: dict[str, Any], html: str, figures: Path, folder: Path) -> int:
-    """Write everything beside its place, then rename it into place.
+    """Write everything beside its place, then rename it into place; returns the number of figures.
 
     Args:
-        report: What ``report.json`` is to hold.
-        html: What ``report.html`` is to hold.
+        report: The content of ``report.json``.
+        html: The content of ``report.html``.
         figures: The folder of the figures that were drawn; older ones in ``folder`` are removed.
         folder: The output folder.
-
-    Returns:
-        The number of figures.
     """
     text = json.dumps(report, indent=1, allow_nan=False)
-    _sweep(folder, ".report")
-    staging = Path(tempfile.mkdtemp(dir=folder, prefix=_prefix(".report")))
+    staging = Path(tempfile.mkdtemp(dir=folder, prefix=_swept(folder, ".report")))
     try:
         for file in figures.iterdir():
             shutil.copy(file, staging)
@@ -72,27 +61,16 @@ def publish(report: dict[str, Any], html: str, figures: Path, folder: Path) -> i
             os.replace(staging / name, folder / name)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
-    _remove_stale(folder, new)
+    for name in set(_FIGURES).difference(new):
+        (folder / name).unlink(missing_ok=True)
     return len({Path(name).stem for name in new if name not in _REPORT})
 
 
-def _figure_files() -> list[str]:
-    return [f"{figure.id}{ending}" for figure in FIGURES for ending in (".png", ".svg")]
+def _swept(place: Path, name: str) -> str:
+    """The start of names of this process, which says whose a folder is, since machines may share the place.
 
-
-def _remove_stale(folder: Path, new: Collection[str]) -> None:
-    for name in _figure_files():
-        if name not in new:
-            (folder / name).unlink(missing_ok=True)
-
-
-def _prefix(name: str) -> str:
-    """Says whose a folder is; machines may share the place."""
-    return f"{name}-{socket.gethostname()}-{os.getpid()}-"
-
-
-def _sweep(place: Path, name: str) -> None:
-    """Remove the folders that processes of this user on this machine left when they were killed."""
+    Folders that killed processes of this user on this machine left are removed.
+    """
     start = f"{name}-{socket.gethostname()}-"
     for entry in os.scandir(place):
         number = entry.name.removeprefix(start).partition("-")[0]
@@ -104,6 +82,7 @@ def _sweep(place: Path, name: str) -> None:
             continue  # another process has swept it
         if mine:
             shutil.rmtree(entry.path, ignore_errors=True)
+    return f"{start}{os.getpid()}-"
 
 
 def _runs(process: int) -> bool:

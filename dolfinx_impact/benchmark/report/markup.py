@@ -105,20 +105,16 @@ def verdict(reproduced: bool | None, words: str) -> str:
 
 
 def tally(found: Sequence[int]) -> str:
-    """How many are reproduced, not reproduced and not decidable; what there is none of is left out."""
-    kinds = zip(VERDICTS.items(), found)
-    badges = [verdict(kind, f"{n} {words}") for (kind, words), n in kinds if n]
+    """Badges with the numbers reproduced, not reproduced and not decidable, without those that are 0."""
+    badges = [verdict(kind, f"{n} {VERDICTS[kind]}") for kind, n in zip(VERDICTS, found) if n]
     return f'<span class="tally">{"".join(badges) or "no claims"}</span>'
 
 
 def bar(found: Sequence[int]) -> str:
     """The same as a bar."""
-    whole = max(1, sum(found))
-    parts = "".join(
-        f'<i class="{kind}" style="width:{100 * n / whole:.1f}%"></i>'
-        for kind, n in zip(("true", "false"), found)
-    )
-    return f'<span class="bar">{parts}</span>'
+    parts = zip(("true", "false"), (100 * n / max(1, sum(found)) for n in found))
+    items = (f'<i class="{kind}" style="width:{width:.1f}%"></i>' for kind, width in parts)
+    return f'<span class="bar">{"".join(items)}</span>'
 
 
 def fold(summary: str, content: str) -> str:
@@ -126,34 +122,34 @@ def fold(summary: str, content: str) -> str:
     return f"<details><summary>{summary}</summary>\n{content}</details>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """A table that scrolls beside the page: words on the left, numbers on the right, below heads alike.
 
     Args:
         head: Names of the columns.
         rows: Cells: numbers, None for a dash, or markup.
     """
-    rows = [list(row) for row in rows]
-    kinds = [' class="n"' if all(_is_number(row[k]) for row in rows) else "" for k in range(len(head))]
+    kinds = [' class="n"' if all(is_number(row[k]) for row in rows) else "" for k in range(len(head))]
     top = "".join(f"<th{kind}>{text(name)}</th>" for kind, name in zip(kinds, head))
     lines = ("".join(f"<td{kind}>{_cell(cell)}</td>" for kind, cell in zip(kinds, row)) for row in rows)
     body = "\n".join(f"<tr>{line}</tr>" for line in lines)
-    return (
-        f'<div class="scroll"><table><thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>'
-    )
+    whole = f"<table><thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
+    return f'<div class="scroll">{whole}</div>'
 
 
-def _is_number(cell: Any) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number or a dash."""
     return cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
 
 
 def _cell(cell: Any) -> str:
-    return number(cell) if _is_number(cell) else str(cell)
+    return number(cell) if is_number(cell) else str(cell)
 
 
-def listed(items: Iterable[str]) -> str:
-    """A list of items, which are markup."""
-    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+def listed(items: Iterable[str], kind: str = "") -> str:
+    """A list of items, which are markup, perhaps with a class."""
+    of_class = f' class="{kind}"' if kind else ""
+    return f"<ul{of_class}>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
 
 
 def by(rows: Iterable[Mapping[str, Any]], name: str) -> dict[Any, list[Mapping[str, Any]]]:

@@ -1,13 +1,13 @@
-"""What runs say of any scheme, of the catalogue or of the user's own: one verdict a property.
+"""Properties of any scheme, of the catalogue or of the user's own: one verdict a property, from runs.
 
-Most criteria are bounds derived from the case and the step. Two are conventions: how far a fitted order
-may fall short of two, and how much of an oscillation must be gone to say that it decays.
+Most criteria are bounds derived from the case and the step. Two are conventions: the smallest order that
+passes for second order, and the part of an oscillation that must be gone to say that it decays.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..cases import CASES
 from ..cases.bouncing_ball import case as bouncing_ball
 from ..cases.impacting_bar import case as impacting_bar
 from ..convergence import at_times, norm35, order
-from ..runs import FailedRun, Runs
+from ..runs import FailedRun, Run, Runs
 from ..verdict import Verdict
 
 #: Drop heights over which the error with an impact is averaged [m].
@@ -28,25 +28,15 @@ DROPS = np.linspace(0.9, 1.1, 20)
 
 @dataclass(frozen=True)
 class Property:
-    """Something that a scheme has or lacks.
-
-    Attributes:
-        id: Short name, unique.
-        name: What it is about, for the head of a column.
-        unit: Of what is measured.
-        case: The case whose runs show it.
-        criterion: What is asked for.
-        bound: The same in numbers, with ``{expected}`` and ``{tolerance}`` of the findings.
-        measure: Measures it of the scheme with the given name.
-    """
+    """A property that a scheme has or lacks; its measure takes runs and the name of the scheme."""
 
     id: str
-    name: str
-    unit: str
-    case: str
+    name: str  #: Head of its column.
+    case: str  #: The case whose runs show it.
     criterion: str
-    bound: str
+    bound: str  #: The criterion in numbers, with ``{expected}`` and ``{tolerance}`` of the findings.
     measure: Callable[[Runs, str], Verdict]
+    unit: str = "-"
 
     def decide(self, runs: Runs, scheme: str) -> Verdict:
         """The finding, undecided where the scheme does not run the case or a run fails."""
@@ -78,14 +68,13 @@ def impact_energy(runs: Runs, scheme: str, t_end: float = 10.0) -> Verdict:
 
 
 def long_energy(runs: Runs, scheme: str, t_end: float = 100.0) -> Verdict:
-    """What is left of the mechanical energy of the rotating spring after many elastic impacts."""
+    """The mechanical energy of the rotating spring after many elastic impacts against that at the start."""
     run = runs("rotating-spring", scheme, t_end=t_end)
-    energy = run["kinetic"] + run["internal"] + run["complementary"]
-    return _kept(energy, t_end, "the energy", "J")
+    return _kept(run["kinetic"] + run["internal"] + run["complementary"], t_end, "the energy", "J")
 
 
 def angular_momentum(runs: Runs, scheme: str, t_end: float = 100.0) -> Verdict:
-    """What is left of the angular momentum in a wall without friction."""
+    """The angular momentum in a wall without friction against that at the start."""
     run = runs("rotating-spring", scheme, t_end=t_end)
     x, v = run["u"].T, run["v_t"].T
     spin = defaults("rotating-spring")["m"] * (x[0] * v[1] - x[1] * v[0])
@@ -95,9 +84,9 @@ def angular_momentum(runs: Runs, scheme: str, t_end: float = 100.0) -> Verdict:
 def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Verdict:
     """The median over the last fifth of a run against the start.
 
-    What a second-order scheme without any drift keeps differs from energy and momentum by parts of
-    (omega h)^2/4, which swing with the motion. (Central differences have a mean velocity within an
-    impact, whose energy says nothing: those samples are few, and a median does not see them.)
+    A second-order scheme without any drift differs from energy and momentum by parts of (omega h)^2/4,
+    which swing with the motion. (Central differences have a mean velocity within an impact, whose energy
+    says nothing: those samples are few, and a median does not see them.)
     """
     p = defaults("rotating-spring")
     start, late = float(values[0]), float(np.median(values[-max(1, len(values) // 5) :]))
@@ -108,6 +97,9 @@ def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Verdict:
 
 # -- orders
 
+#: The derivative of the state, position and then velocity.
+_Motion = Callable[[float, NDArray], NDArray]
+
 
 def smooth_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (2e-2, 1e-2, 5e-3, 2.5e-3)) -> Verdict:
     """The rotating spring far from its wall: a nonlinear force that depends on the position alone."""
@@ -117,9 +109,9 @@ def smooth_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (2e-2, 1e-2
         pull = -p["k"] / p["m"] * (1 - p["l0"] / math.hypot(y[0], y[1]))
         return np.array([y[2], y[3], pull * y[0], pull * y[1]])
 
-    start = [p["x0"], p["y0"], p["vx0"], p["vy0"]]
     # A wall that a spring stretched by all of the energy does not reach.
-    return _order_of(runs, scheme, "rotating-spring", motion, start, steps, t_end=2.0, radius=100.0)
+    made = [runs("rotating-spring", scheme, h=h, t_end=2.0, radius=100.0) for h in steps]
+    return _order_of(made, steps, motion, [p["x0"], p["y0"], p["vx0"], p["vy0"]])
 
 
 def damped_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (4e-3, 2e-3, 1e-3, 5e-4)) -> Verdict:
@@ -130,22 +122,12 @@ def damped_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (4e-3, 2e-3
         feed = p["xi"] * p["omega0"] * (1 - (y[0] / p["X0"]) ** 2)
         return np.array([y[1], feed * y[1] - p["omega0"] ** 2 * y[0]])
 
-    start = [p["x0"], p["v0"]]
-    return _order_of(runs, scheme, "van-der-pol", motion, start, steps, t_end=2.0, wall="none")
+    made = [runs("van-der-pol", scheme, h=h, t_end=2.0, wall="none") for h in steps]
+    return _order_of(made, steps, motion, [p["x0"], p["v0"]])
 
 
-def _order_of(
-    runs: Runs,
-    scheme: str,
-    case: str,
-    motion: Callable[[float, NDArray], NDArray],
-    start: list[float],
-    steps: tuple[float, ...],
-    t_end: float,
-    **settings: Any,
-) -> Verdict:
-    """Order in norm (35) of the position against a reference with 12 digits; twice is asked for."""
-    made = [runs(case, scheme, h=h, t_end=t_end, **settings) for h in steps]
+def _order_of(made: Sequence[Run], steps: tuple[float, ...], motion: _Motion, start: list[float]) -> Verdict:
+    """Order in norm (35) of the position against a reference with 12 digits; second order is asked for."""
     times = made[0]["t"]
     reference = solve_ivp(motion, (0.0, times[-1]), start, "DOP853", times, rtol=1e-12, atol=1e-12).y.T
     true = reference[:, : len(start) // 2]
@@ -159,9 +141,8 @@ def impact_order(
 ) -> Verdict:
     """The ball over its first impact, errors averaged over drop heights.
 
-    An impact is seen d late, d anywhere in a step: one error scatters by 1/sqrt(3) of its mean, the mean
-    over the drops by 1/sqrt(3 drops), and the fitted slope by that over the spread of log h, twice of
-    which is the tolerance.
+    An impact is seen up to a step late: one error scatters by 1/sqrt(3) of its mean, the mean over the drops
+    by 1/sqrt(3 drops), and the slope by that over the spread of log h; the tolerance is twice as much.
     """
     p, errors = defaults("bouncing-ball"), np.zeros((len(steps), len(drops)))
     for j, z0 in enumerate(drops):
@@ -191,7 +172,7 @@ def oscillation(runs: Runs, scheme: str, t_end: float = 2e-3) -> Verdict:
     """
     p = defaults("impacting-bar")
     run = runs("impacting-bar", scheme, t_end=t_end)
-    v = run["v_t"][run["t"] > impacting_bar.exact(p).contact_end + _settling(p), 0]
+    v = run["v_t"][run["t"] > _released(p), 0]
     first, last = (float(np.std(part)) / p["v0"] for part in np.array_split(v, 4)[::3])
     early = released_deviation(run.history, p)
     why = f"deviation {first:.3g} v0 in the first, {last:.3g} v0 in the last quarter; {early:.3g} in 1.5e-4 s"
@@ -201,21 +182,20 @@ def oscillation(runs: Runs, scheme: str, t_end: float = 2e-3) -> Verdict:
 def released_deviation(history: Mapping[str, NDArray], p: Mapping[str, Any], end: float = 3e-4) -> float:
     """Standard deviation of the contact node's velocity from the release to ``end``, over v0."""
     t = history["t"]
-    free = (t > impacting_bar.exact(p).contact_end + _settling(p)) & (t <= end)
-    return float(np.std(history["v_t"][free, 0]) / p["v0"])
+    return float(np.std(history["v_t"][(t > _released(p)) & (t <= end), 0]) / p["v0"])
 
 
-def _settling(p: Mapping[str, Any]) -> float:
-    """The release itself takes the transit of a few elements [s]."""
-    return 5 * p["length"] / p["elements"] / impacting_bar.exact(p).wave_speed
+def _released(p: Mapping[str, Any]) -> float:
+    """When the contact has ended; the release itself takes the transit of a few elements [s]."""
+    bar = impacting_bar.exact(p)
+    return bar.contact_end + 5 * p["length"] / p["elements"] / bar.wave_speed
 
 
 def accumulation(runs: Runs, scheme: str) -> Verdict:
     """The ball past infinitely many impacts in finite time."""
-    p = defaults("bouncing-ball")
-    results = runs("bouncing-ball", scheme).results
-    ball = bouncing_ball.exact(p)
-    rest, limit = results["rest_time"], bouncing_ball.rest_tolerance(ball, p["h"])
+    p, results = defaults("bouncing-ball"), runs("bouncing-ball", scheme).results
+    ball, rest = bouncing_ball.exact(p), results["rest_time"]
+    limit = bouncing_ball.rest_tolerance(ball, p["h"])
     seen = f"{results['impacts']} phases of contact; the impacts accumulate at {ball.t_final:.4g} s"
     if rest is None:
         why = f"it does not rest by the end, after {seen}"
@@ -230,34 +210,35 @@ def mass_scaling(runs: Runs, scheme: str, masses: tuple[float, ...] = (1.0, 2.0)
     # A node is stopped by the first step that finds it below the floor.
     depth = max(-float(run["v"][:, 1::2].min()) * run.results["h"] for run in made)
     worst = max(run.results["static_distance"] for run in made)
-    same = bool(nodes[0]) and all(other == nodes[0] for other in nodes)
     why = f"distance from statics, at most h v of an impact; the nodes {nodes} touch at the end"
-    return Verdict.below(why, worst, depth).only_if(same)
+    return Verdict.below(why, worst, depth).only_if(bool(nodes[0]) and nodes.count(nodes[0]) == len(nodes))
 
 
 _AT_MOST, _AT_LEAST = "at most {tolerance}", "at least {expected} - {tolerance}"
 _CHANGE, _BALL, _SPRING = "off by at most {tolerance}", "bouncing-ball", "rotating-spring"
 
-PROPERTIES: tuple[Property, ...] = tuple(Property(*each) for each in (
-    ("impact-energy", "energy at impact", "-", _BALL,
-     "elastic rebounds reach the drop height (largest relative deviation over 10 s)",
-     _AT_MOST, impact_energy),
-    ("long-run-energy", "long-run energy", "-", _SPRING,
-     "the energy is kept over 100 s of elastic impacts (relative change)", _CHANGE, long_energy),
-    ("angular-momentum", "angular momentum", "-", _SPRING,
-     "the angular momentum is kept over 100 s without friction (relative change)", _CHANGE, angular_momentum),
-    ("smooth-order", "order, smooth", "-", _SPRING,
-     "second order in the position without impact, norm (35)", _AT_LEAST, smooth_order),
-    ("damped-order", "order, damped", "-", "van-der-pol",
-     "second order where the force depends on the velocity, norm (35)", _AT_LEAST, damped_order),
-    ("impact-order", "order, impact", "-", _BALL,
-     "first order over an impact, mean of 20 drop heights, norm (35)", _AT_LEAST, impact_order),
-    ("oscillation", "oscillation", "-", "impacting-bar",
-     "the oscillation of the released contact node decays (deviation, last over first quarter)",
-     _AT_MOST, oscillation),
-    ("accumulation", "accumulation", "s", _BALL,
-     "the ball rests from the accumulation point of its impacts on",
-     "{expected} +- {tolerance}", accumulation),
-    ("mass-scaling", "mass scaling", "m", "discrete-arch",
-     "the arch ends on the same nodes and in statics with twice the mass (distance)", _AT_MOST, mass_scaling),
-))  # fmt: skip
+PROPERTIES: tuple[Property, ...] = (
+    Property("impact-energy", "energy at impact", _BALL,
+             "elastic rebounds reach the drop height (largest relative deviation over 10 s)",
+             _AT_MOST, impact_energy),
+    Property("long-run-energy", "long-run energy", _SPRING,
+             "the energy is kept over 100 s of elastic impacts (relative change)", _CHANGE, long_energy),
+    Property("angular-momentum", "angular momentum", _SPRING,
+             "the angular momentum is kept over 100 s without friction (relative change)",
+             _CHANGE, angular_momentum),
+    Property("smooth-order", "order, smooth", _SPRING,
+             "second order in the position without impact, norm (35)", _AT_LEAST, smooth_order),
+    Property("damped-order", "order, damped", "van-der-pol",
+             "second order where the force depends on the velocity, norm (35)", _AT_LEAST, damped_order),
+    Property("impact-order", "order, impact", _BALL,
+             "first order over an impact, mean of 20 drop heights, norm (35)", _AT_LEAST, impact_order),
+    Property("oscillation", "oscillation", "impacting-bar",
+             "the oscillation of the released contact node decays (deviation, last over first quarter)",
+             _AT_MOST, oscillation),
+    Property("accumulation", "accumulation", _BALL,
+             "the ball rests from the accumulation point of its impacts on",
+             "{expected} +- {tolerance}", accumulation, "s"),
+    Property("mass-scaling", "mass scaling", "discrete-arch",
+             "the arch ends on the same nodes and in statics with twice the mass (distance)",
+             _AT_MOST, mass_scaling, "m"),
+)  # fmt: skip

@@ -1,17 +1,17 @@
-"""What a report shows in the terminal: how far it is, and a summary at the end."""
+"""The terminal's part of a report: its progress, and a summary at the end."""
 
 from __future__ import annotations
 
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .wording import ANSWERS, NO_ANSWER, classification, count, criteria, number
+from .wording import Grid, classification, count, properties
 from .workers import Task
 
-#: After so many seconds without an answer it is said what is being done.
+#: Seconds without an answer after which the running tasks are named.
 _QUIET = 60.0
 #: Narrower than that no table is legible.
 _NARROWEST = 60
@@ -20,12 +20,7 @@ _MOST = 240
 
 
 class Progress:
-    """A bar on a terminal (with tqdm), else a line every tenth; and what takes long.
-
-    Args:
-        total: Number of tasks.
-        shown: Whether to say anything.
-    """
+    """A bar on a terminal (with tqdm), else a line every tenth of ``total``; and the tasks that take long."""
 
     def __init__(self, total: int, shown: bool) -> None:
         self._total, self._done, self._shown = total, 0, shown
@@ -54,7 +49,8 @@ class Progress:
         quiet = time.perf_counter() - self._heard
         if quiet >= self._patience:
             self._patience = 2 * quiet
-            self._say("still at: " + "; ".join(f"{_name(task)} ({s:.0f} s)" for task, s in running))
+            names = (" with ".join([" ".join(task[:2]), *task[2:]]) + f" ({s:.0f} s)" for task, s in running)
+            self._say("still at: " + "; ".join(names))
 
     def _say(self, words: str) -> None:
         if self._bar is not None:
@@ -71,11 +67,6 @@ def _bar(total: int) -> Any:
     return tqdm(total=total, unit=" tasks", desc="report", mininterval=0.3)
 
 
-def _name(task: Task) -> str:
-    """For example ``run bouncing-ball with carpenter``."""
-    return " with ".join([" ".join(task[:2]), *task[2:]])
-
-
 def say(words: str) -> None:
     """Print, whatever the terminal cannot show."""
     encoding = sys.stdout.encoding or "utf-8"
@@ -83,87 +74,49 @@ def say(words: str) -> None:
 
 
 def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -> str:
-    """What is reproduced and what not, failed runs, classes and properties of the schemes.
+    """Verdicts by case, claims not reproduced, failed runs, classes and properties of the schemes.
 
     Args:
-        report: What ``report.json`` holds.
+        report: The content of ``report.json``.
         case_of: The case of each claim by id; those without one are about the user's own schemes.
         width: Columns of the terminal.
     """
-    width = max(width, _NARROWEST)
-    found = [
-        count(claim for claim in report["claims"] if case_of.get(claim["id"]) == case)
-        for case in report["cases"]
-    ]
-    head = ["reproduced", "not", "undecided"]
-    (lines,) = _blocks("case", list(report["cases"]), head, [list(map(str, row)) for row in found], width)
-    for case, runs in report["cases"].items():
-        for scheme, run in runs.items():
-            if "failed" in run:
-                lines += _wrapped(f"failed: {case} with {scheme}: {run['failed']}", width)
-    for claim in report["claims"]:
-        if claim["reproduced"] is False and claim["id"] in case_of:
-            lines += _wrapped(f"NOT reproduced: {claim['id']}: {claim['why']}", width)
+    width, cases, claims = max(width, _NARROWEST), report["cases"], report["claims"]
+    found = [count(c for c in claims if case_of.get(c["id"]) == case) for case in cases]
+    counts = [list(map(str, row)) for row in found]
+    (lines,) = _blocks("case", list(cases), ["reproduced", "not", "undecided"], counts, width)
+    every = [(f"{case} with {scheme}", run) for case, runs in cases.items() for scheme, run in runs.items()]
+    notes = [f"failed: {name}: {run['failed']}" for name, run in every if "failed" in run]
+    missed = [c for c in claims if c["reproduced"] is False and c["id"] in case_of]
+    lines += _wrapped([*notes, *(f"NOT reproduced: {c['id']}: {c['why']}" for c in missed)], width)
     if "classification" in report:
-        lines += _classified(report["classification"], width)
-    return "\n".join(lines + _properties(report["schemes"], width))
+        lines += _grid(classification(report["classification"]), width)
+    asked = properties(report["schemes"])
+    return "\n".join(lines + (_grid(asked, width, "property") if asked.head else []))
 
 
-def _wrapped(words: str, width: int) -> list[str]:
-    words = _cut(" ".join(words.split()))
-    return textwrap.wrap(words, width, subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _cut(words: str) -> str:
-    """At most so many characters, up to the end of a word unless that is far."""
-    if len(words) <= _MOST:
-        return words
-    kept = words[: _MOST - 4]
-    return kept[: max(kept.rfind(" "), _MOST * 3 // 4)].rstrip() + " ..."
-
-
-def _classified(classified: Mapping[str, Any], width: int) -> list[str]:
-    """The classification with what its cells are."""
-    rows = classified["rows"]
-    names = [_tail(row["name"], max(width // 3, len("dep-5.3 eps=0.001"))) for row in rows]
-    blocks = _blocks("scheme", names, *classification(rows), width)
-    notes = [*classified["criteria"]]
-    notes += [f"failed: {row['name']}: {row['failed']}" for row in rows if "failed" in row]
-    below = [line for note in notes for line in _wrapped(note, width)]
-    return [line for block in blocks for line in ("", *block)] + ["", *below]
-
-
-def _properties(schemes: Mapping[str, Sequence[Mapping[str, Any]]], width: int) -> list[str]:
-    """A table with the schemes as columns where they fit, else as rows; and what is asked for."""
-    asked = list(criteria(schemes))
-    if not asked:
-        return []
-    properties = [row["name"] for row, _ in asked]
+def _grid(grid: Grid, width: int, columns: str = "") -> list[str]:
+    """A table with its notes; the schemes as columns where these have a name and fit, else as rows."""
     # Of a long name the class at its end says most.
-    names = [_tail(name, max(width // 3, len("moreau-jean-decoupled"))) for name in schemes]
-    cells = [[_answer(row) for row in found] for found in schemes.values()]
-    turned = [list(column) for column in zip(*cells)]
-    blocks = _blocks("property", properties, names, turned, width)
-    if len(blocks) > 1:
-        blocks = _blocks("scheme", names, properties, cells, width)
-    notes = [f"{row['name']}{_unit(row['unit'])}: {criterion}" for row, criterion in asked]
-    notes += [f"-: {NO_ANSWER}"] if any("-" in row for row in cells) else []
-    below = [line for note in notes for line in _wrapped(note, width)]
-    return [line for block in blocks for line in ("", *block)] + ["", *below]
+    most = max(width // 3, len("moreau-jean-decoupled"))
+    names = [name if len(name) <= most else "..." + name[3 - most :] for name in grid.names]
+    turned = [list(column) for column in zip(*grid.cells)]
+    blocks = _blocks(columns, grid.head, names, turned, width) if columns else []
+    if len(blocks) != 1:
+        blocks = _blocks("scheme", names, grid.head, grid.cells, width)
+    return [line for block in blocks for line in ("", *block)] + ["", *_wrapped(grid.notes, width)]
 
 
-def _answer(row: Mapping[str, Any]) -> str:
-    if row["reproduced"] is None:
-        return ANSWERS[None]
-    return f"{ANSWERS[row['reproduced']]} {number(row['measured'])}"
-
-
-def _tail(name: str, most: int) -> str:
-    return name if len(name) <= most else "..." + name[3 - most :]
-
-
-def _unit(unit: str) -> str:
-    return "" if unit == "-" else f" [{unit}]"
+def _wrapped(notes: Sequence[str], width: int) -> list[str]:
+    lines = []
+    for note in notes:
+        words = " ".join(note.split())
+        if len(words) > _MOST:
+            kept = words[: _MOST - 4]
+            # Up to the end of a word unless that is far.
+            words = kept[: max(kept.rfind(" "), _MOST * 3 // 4)].rstrip() + " ..."
+        lines += textwrap.wrap(words, width, subsequent_indent="    ", break_on_hyphens=False)
+    return lines
 
 
 def _blocks(
@@ -178,10 +131,7 @@ def _blocks(
         while end < len(head) and first + sum(wide[begin : end + 1]) <= width:
             end += 1
         rows = [(corner, head), *zip(names, cells)]
-        blocks.append([f"{name:<{first}}" + _right(row[begin:end], wide[begin:end]) for name, row in rows])
+        part = [(name, zip(row[begin:end], wide[begin:end])) for name, row in rows]
+        blocks.append([f"{name:<{first}}" + "".join(f"{c:>{w}}" for c, w in row) for name, row in part])
         begin = end
     return blocks
-
-
-def _right(cells: Iterable[str], wide: Iterable[int]) -> str:
-    return "".join(f"{cell:>{size}}" for cell, size in zip(cells, wide))

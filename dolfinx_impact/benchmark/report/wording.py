@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-ANSWERS = {True: "yes", False: "no", None: "-"}
 NO_ANSWER = "the scheme does not run the case, or its run failed"
+#: Columns of the classification by the keys of its rows.
+CLASSIFICATION = {
+    "force_std": "force std [N]", "force_max_deviation": "largest [N]", "force_predicted": "m_i v_i/h [N]",
+    "oscillation": "oscillation", "energy_change_1": "energy, 1 period",
+    "energy_change_4": "energy, 4 periods", "energy": "energy", "courant": "largest Courant",
+    "courant_predicted": "predicted", "force_error": "force error",
+    "displacement_error": "displacement error", "changes": "changes class with phase",
+}  # fmt: skip
 #: Words that a heading leaves small.
 _SMALL = ("der", "in")
+_BOUND = ("expected", "tolerance")
 _SIGNS = {"<=": "≤", ">=": "≥", ">": ">"}
+
+
+class Grid(NamedTuple):
+    """A table with the schemes as rows, and notes below it as ``subject: words``; a dash is no answer."""
+
+    names: list[str]
+    head: list[str]
+    cells: list[list[str]]
+    notes: list[str]
 
 
 def number(value: Any) -> str:
@@ -19,10 +36,7 @@ def number(value: Any) -> str:
 
 
 def asked(finding: Mapping[str, Any]) -> str:
-    """What the measured value was asked to be: ``asked for ≤ 0.02``, ``> 0.1`` or ``2 ± 0.1``.
-
-    Where the reason alone says how they compare, ``beside 2``; nothing where nothing was asked.
-    """
+    """The bound of a finding, as ``asked for ≤ 0.02``, ``beside 2`` without a relation, or nothing."""
     expected, tolerance, relation = (finding.get(name) for name in ("expected", "tolerance", "relation"))
     if expected is None:
         return ""
@@ -59,36 +73,41 @@ def criteria(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tup
     for rows in zip(*schemes.values()):
         words, found = rows[0]["criterion"], [row for row in rows if row["tolerance"] is not None]
         if found:
-            spans = {name: _span([row[name] for row in found]) for name in ("expected", "tolerance")}
-            words += "; " + rows[0]["bound"].format(**spans)
+            ends = {name: [f(row[name] for row in found) for f in (min, max)] for name in _BOUND}
+            words += "; " + rows[0]["bound"].format(**{k: _span(map(number, v)) for k, v in ends.items()})
         yield rows[0], words
 
 
-def _span(values: Sequence[float]) -> str:
-    """A number, or the smallest and the largest of several that differ."""
-    return " to ".join(dict.fromkeys(number(value) for value in (min(values), max(values))))
+def _span(ends: Iterable[str]) -> str:
+    """The smallest and the largest in words, once where they are the same."""
+    return " to ".join(dict.fromkeys(ends))
 
 
-#: Heads of the classification with the keys of their cells; unknown to a scheme where there is None.
-_CLASSIFICATION = {
-    "force std [N]": "force_std",
-    "largest [N]": "force_max_deviation",
-    "m_i v_i/h [N]": "force_predicted",
-    "oscillation": "oscillation",
-    "energy, 1 period": "energy_change_1",
-    "energy, 4 periods": "energy_change_4",
-    "energy": "energy",
-    "largest Courant": "courant",
-    "predicted": "courant_predicted",
-    "force error": "force_error",
-    "displacement error": "displacement_error",
-    "changes class with phase": "changes",
-}
+def properties(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
+    """The answers of the schemes: ``yes`` or ``no`` with what was measured."""
+    question = list(criteria(schemes))
+    cells = [[_answer(row) for row in found] for found in schemes.values()]
+    notes = [f"{row['name']}{_unit(row)}: {words} ({title(row['case'])})" for row, words in question]
+    notes += [f"-: {NO_ANSWER}"] if any("-" in row for row in cells) else []
+    return Grid(list(schemes), [row["name"] for row, _ in question], cells, notes)
 
 
-def classification(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Head and cells of the classification in words; a row that failed has the reason in its last cell."""
-    return list(_CLASSIFICATION), [[_class(row, key) for key in _CLASSIFICATION.values()] for row in rows]
+def _answer(row: Mapping[str, Any]) -> str:
+    words = {True: "yes", False: "no"}.get(row["reproduced"])
+    return f"{words} {number(row['measured'])}" if words else "-"
+
+
+def _unit(row: Mapping[str, Any]) -> str:
+    return "" if row["unit"] == "-" else f" [{row['unit']}]"
+
+
+def classification(found: Mapping[str, Any]) -> Grid:
+    """The classes and ranges of the schemes, or ``failed`` in the last column."""
+    rows = found["rows"]
+    cells = [[_class(row, key) for key in CLASSIFICATION] for row in rows]
+    failed = [f"failed: {row['name']}: {row['failed']}" for row in rows if "failed" in row]
+    names, head = [row["name"] for row in rows], list(CLASSIFICATION.values())
+    return Grid(names, head, cells, [*found["criteria"], *failed])
 
 
 def _class(row: Mapping[str, Any], key: str) -> str:
@@ -97,7 +116,5 @@ def _class(row: Mapping[str, Any], key: str) -> str:
         return "failed" if "failed" in row and key == "changes" else "-"
     if key == "changes":
         return ", ".join(value) or "no"
-    if key == "oscillation" or key == "energy":
-        return " to ".join(value)
     ends = value if isinstance(value, list) else [value]
-    return " to ".join(dict.fromkeys(format(end, ".3g") for end in ends))
+    return _span(end if isinstance(end, str) else format(end, ".3g") for end in ends)

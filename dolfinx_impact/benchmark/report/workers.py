@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -29,21 +30,18 @@ Task = tuple[str, ...]
 _PATIENCE = 0.2
 #: What would make a worker take itself for a rank of the MPI job around it.
 _OF_THE_JOB = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIR_")
-_START = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from dolfinx_impact.benchmark.report import workers; workers.serve()"
-)
+_START = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.serve()"
 
 
 class Workers:
     """Workers that live until the ``with`` block ends, however it ends.
 
-    Each is a Python process of its own with one thread and a session of its own, so that signals
-    of the terminal reach this process alone; a worker ends when this process does.
+    Each is a Python process with one thread and a session of its own, so that signals of the terminal reach
+    this process alone; a worker ends when this process does.
 
     Args:
-        count: How many.
-        maker: ``module:function``; called in each worker with ``argument`` it returns what does a task.
+        count: Number of workers.
+        maker: ``module:function``; called in each worker with ``argument`` it returns the function of a task.
         argument: Goes to the workers as JSON.
         folder: For their temporary files; the caller removes it.
         cores: Cores that they may use.
@@ -65,15 +63,11 @@ class Workers:
             process.communicate()
 
     def do(self, lanes: Sequence[Sequence[Task]], poll: Callable[[], None]) -> Iterator[tuple[Task, Any]]:
-        """Tasks with their answers, as they come.
+        """Yield tasks with their answers, ``{"ended": status}`` for a task that ended its process.
 
         Args:
-            lanes: Tasks that had better follow each other, since they share runs; long lanes first.
-                Each worker keeps to a lane of its own while there are enough.
+            lanes: Tasks that share runs, long lanes first; a worker keeps to a lane while there are enough.
             poll: Called every now and then; stops everything by an exception.
-
-        Yields:
-            The task and its answer; that of a task that ended its process is ``{"ended": status}``.
         """
         schedule = Schedule(lanes)
         with selectors.DefaultSelector() as selector:
@@ -85,14 +79,19 @@ class Workers:
                     place = key.data
                     line = self._running[place].stdout.readline()  # type: ignore[union-attr]
                     task, _ = self._doing.pop(place)
-                    if not line.endswith(b"\n"):
+                    if line.endswith(b"\n"):
+                        answer = json.loads(line)
+                    else:
                         selector.unregister(key.fileobj)
-                    answer = json.loads(line) if line.endswith(b"\n") else {"ended": self._bury(place)}
+                        process = self._running.pop(place)
+                        process.kill()  # of one that closed its pipe and lives, nothing more can be known
+                        process.communicate()
+                        answer = {"ended": process.returncode}
                     self._hand_out(place, schedule, selector)
                     yield task, answer
 
     def running(self) -> list[tuple[Task, float]]:
-        """The tasks that are being done, and for how many seconds."""
+        """The tasks in progress and their seconds."""
         now = time.perf_counter()
         return [(task, now - begun) for task, begun in self._doing.values()]
 
@@ -103,42 +102,25 @@ class Workers:
         if place not in self._running:
             self._running[place] = self._start()
             selector.register(self._running[place].stdout, selectors.EVENT_READ, place)
-        try:
+        with suppress(BrokenPipeError):  # it has ended, as its silence will tell
             _send(self._running[place].stdin, task)
-        except BrokenPipeError:
-            pass  # it has ended, as its silence will tell
         self._doing[place] = task, time.perf_counter()
 
     def _start(self) -> subprocess.Popen:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         own = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self._folder)}
-        process = subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps(sys.path)],
-            env={**kept, **own},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
+        command, pipe = [sys.executable, "-c", _START, json.dumps(sys.path)], subprocess.PIPE
+        process = subprocess.Popen(command, env=kept | own, stdin=pipe, stdout=pipe, start_new_session=True)
         _send(process.stdin, self._hello)
         return process
 
-    def _bury(self, place: int) -> int:
-        process = self._running.pop(place)
-        process.kill()  # of one that closed its pipe and lives, nothing more can be known
-        process.communicate()
-        return process.returncode
-
 
 class Schedule:
-    """Who does which task next.
-
-    Args:
-        lanes: See :meth:`Workers.do`.
-    """
+    """The order of the tasks in ``lanes``, as in :meth:`Workers.do`."""
 
     def __init__(self, lanes: Sequence[Sequence[Task]]) -> None:
         self._lanes = [list(lane) for lane in lanes]
-        self._owner: dict[int, int] = {}
+        self._lane: dict[int, int] = {}  # of each worker
 
     @property
     def left(self) -> int:
@@ -147,15 +129,13 @@ class Schedule:
 
     def next(self, worker: int) -> Task | None:
         """The next task for a worker: of its lane, of the first free one, or from the end of the fullest."""
-        mine = next((lane for lane, owner in self._owner.items() if owner == worker), None)
+        mine = self._lane.get(worker)
         if mine is None or not self._lanes[mine]:
-            free = [i for i, lane in enumerate(self._lanes) if lane and i not in self._owner]
+            free = [i for i, lane in enumerate(self._lanes) if lane and i not in self._lane.values()]
             if not free:
                 fullest = max(self._lanes, key=len, default=[])
                 return fullest.pop() if fullest else None
-            self._owner.pop(mine, None)  # type: ignore[arg-type]
-            mine = free[0]
-            self._owner[mine] = worker
+            mine = self._lane[worker] = free[0]
         return self._lanes[mine].pop(0)
 
 
@@ -168,8 +148,7 @@ def _send(stream: IO[bytes] | None, what: Any) -> None:
 def serve() -> None:
     """Do the tasks that come by the standard input, until it ends; what they print goes to stderr."""
     given, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     hello = json.loads(given.readline())
     os.sched_setaffinity(0, hello["cores"])
@@ -182,7 +161,7 @@ def serve() -> None:
 
 
 def _listen(given: IO[bytes], tasks: queue.SimpleQueue[Task]) -> None:
-    """Queue the tasks; with their end, so that of who gives them, the process ends in whatever it does."""
+    """Queue the tasks; at their end, or that of the sender, the process ends whatever it does."""
     for line in given:
         tasks.put(json.loads(line))
     os._exit(0)
@@ -211,9 +190,8 @@ def while_others_sleep(work: Callable[[Callable[[], None]], T]) -> T:
 
         if comm.rank == 0:
             try:
-                result = work(poll)
-            except Interrupted:
-                pass
+                with suppress(Interrupted):
+                    result = work(poll)
             except Exception as stopped:
                 error = stopped
             if not heard:
