@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from mpi4py import MPI
@@ -31,18 +31,18 @@ _EXAMPLES = f"""examples:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        _complain(message)
-        raise SystemExit(_BAD_INPUT)
+        raise SystemExit(_complain(message, _BAD_INPUT))
 
     def print_help(self, file: object = None) -> None:
         if MPI.COMM_WORLD.rank == 0:
             super().print_help(file)  # type: ignore[arg-type]
 
 
-def _complain(message: object) -> None:
+def _complain(message: object, status: int) -> int:
     if MPI.COMM_WORLD.rank == 0:
         text = str(message).encode("utf-8", "backslashreplace").decode()
         print(f"error: {text}", file=sys.stderr, flush=True)
+    return status
 
 
 def _arguments() -> argparse.ArgumentParser:
@@ -56,7 +56,7 @@ def _arguments() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run a case with a scheme; history, results, verdicts")
     run.add_argument("case")
     run.add_argument("scheme")
-    settings = {"metavar": "NAME=VALUE", "help": "parameters; see list CASE and list SCHEME"}
+    settings: dict[str, Any] = {"metavar": "NAME=VALUE", "help": "parameters; see list CASE and list SCHEME"}
     run.add_argument("--set", action="extend", nargs="+", default=[], **settings)
     run.add_argument("--out", type=Path, metavar="DIR", help="default: results/CASE/SCHEME")
     run.add_argument("--allow-unstable", action="store_true", help="accept a step above the critical one")
@@ -84,12 +84,9 @@ def _list(name: str | None, as_json: bool) -> None:
     if as_json and name is not None:
         raise ValueError("give a name or --json, not both: --json lists everything")
     width = shutil.get_terminal_size((100, 24)).columns
-    if as_json:
-        text = json.dumps(runner.catalogue(), indent=1)
-    else:
-        text = listing.overview(width) if name is None else listing.details(name, width)
+    text = listing.overview(width) if name is None else listing.details(name, width)
     if MPI.COMM_WORLD.rank == 0:
-        print(text, flush=True)
+        print(json.dumps(runner.catalogue(), indent=1) if as_json else text, flush=True)
 
 
 def _carry_out(given: argparse.Namespace) -> None:
@@ -99,7 +96,7 @@ def _carry_out(given: argparse.Namespace) -> None:
         if given.out is not None and not given.out.name:
             raise ValueError("--out needs the name of a folder")
         keep, unstable = Keep(given.checkpoint, given.checkpoint_every, given.restart), given.allow_unstable
-        runner.run(given.case, given.scheme, given.set, given.out, allow_unstable=unstable, keep=keep)
+        runner.run(given.case, given.scheme, given.set, given.out, unstable, keep)
     elif given.command == "report":
         from .report import build as report
 
@@ -119,25 +116,21 @@ def main(arguments: list[str] | None = None) -> int:
         return int(stop.code or 0)
     if given.command is None:
         parser.print_help(sys.stderr)
-        _complain("no command: one of list, run, report and speed")
-        return _BAD_INPUT
+        return _complain("no command: one of list, run, report and speed", _BAD_INPUT)
     try:
         _carry_out(given)
     except SystemExit as stop:  # code of the user's
         print(f"error: the scheme ended the program: sys.exit({stop.code!r})", file=sys.stderr, flush=True)
         return _end_all(_FAILED)
     except (np.linalg.LinAlgError, RuntimeError) as error:  # unstable, not converged
-        _complain(error)
-        return _FAILED
+        return _complain(error, _FAILED)
     except (ValueError, FileNotFoundError, ImportError) as error:
-        _complain(error)
-        return _BAD_INPUT
+        return _complain(error, _BAD_INPUT)
     except BrokenPipeError:  # whoever read what is printed has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
-        _complain(f"could not write: {error}")
-        return _FAILED
+        return _complain(f"could not write: {error}", _FAILED)
     except KeyboardInterrupt as stop:
         return _interrupted(stop)
     except Exception as error:
@@ -150,10 +143,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _interrupted(stop: KeyboardInterrupt) -> int:
     """Exit status; all ranks know of an interrupt in a run, but not of one during set-up."""
     if isinstance(stop, Interrupted):
-        _complain(f"{stop}: {stop.left}")
-        return 128 + stop.number
-    _complain("interrupted: nothing was written")
-    return _end_all(128 + signal.SIGINT)
+        return _complain(f"{stop}: {stop.left}", 128 + stop.number)
+    return _end_all(_complain("interrupted: nothing was written", 128 + signal.SIGINT))
 
 
 def _end_all(status: int) -> int:

@@ -123,7 +123,8 @@ class RunLog(Observer):
         #: Touching, phases, start, first impulse, end, sum of impulses.
         self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
         self._energies = np.array([np.nan, 0.0, 0.0])  #: Energy at the start, largest residual and energy.
-        self._started, self._normal, self._v = False, normal, np.zeros(0)
+        self._started, self._normal = False, normal
+        self._v: NDArray = np.zeros(0)
 
     def observers(self) -> list[ObserverLike]:
         """Observers that keep this log."""

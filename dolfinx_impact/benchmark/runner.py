@@ -131,8 +131,7 @@ def run(
     scheme: str,
     settings: list[str],
     folder: Path | None,
-    *,
-    allow_unstable: bool = False,
+    unstable: bool = False,
     keep: Keep = Keep(),
 ) -> dict[str, Any]:
     """Run a case; write history and summary; return the summary. Collective.
@@ -147,7 +146,7 @@ def run(
     about = json.loads(json.dumps({"case": case, "scheme": scheme, "parameters": values}))
     checkpoint = keep.checkpoint(about)
     keep.refuse_other(about)
-    problem = chosen.make(scheme, values, allow_unstable)
+    problem = chosen.make(scheme, values, unstable)
     if checkpoint is not None:
         try:
             checkpoint.check(problem.integrator)
@@ -196,7 +195,7 @@ def perform(
         raise RuntimeError(f"{scheme} failed: {describe(error)}") from error
     results, verdicts = problem.judge(result)
     values.update(problem.effective)
-    summary = {"case": case, "scheme": scheme, "parameters": values, "results": results}
+    summary: dict[str, Any] = {"case": case, "scheme": scheme, "parameters": values, "results": results}
     summary |= {"verdicts": [v.row("claim") for v in verdicts], "balance": result.balance}
     summary |= {"steps": result.steps, "dofs": problem.dofs, "seconds": result.seconds}
     return {**summary, "versions": versions()}, result
