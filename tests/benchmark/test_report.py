@@ -632,7 +632,8 @@ def test_two_ranks_make_the_same_report_and_the_idle_one_sleeps(launch, tmp_path
     made = []
     for ranks in (1, 2):
         script = (
-            "import time; from mpi4py import MPI; from dolfinx_impact.benchmark.report import build as report\n"
+            "import time; from mpi4py import MPI\n"
+            "from dolfinx_impact.benchmark.report import build as report\n"
             "begun = time.process_time()\n"
             f"found = report.write(['bouncing-ball'], ['carpenter'], 'out{ranks}', jobs=2, progress=False)\n"
             "spent = MPI.COMM_WORLD.gather((time.process_time() - begun, len(found['claims'])))\n"

@@ -109,7 +109,7 @@ class HATI(Integrator):
     step_limit = "fine step <= 2 / omega_max of the explicit subdomain"
     contact_level = "velocity"
     divided = True
-    options = {"ratio": Option(10, "-", "fine steps in a coarse one", interval="[1, inf)"), **TOUCHING}
+    options = {"ratio": Option(10, "-", "fine steps in a coarse one, a whole number from 1 on"), **TOUCHING}
     state_names = ("free_velocity", "r", "r_t")
     system: Divided
 
