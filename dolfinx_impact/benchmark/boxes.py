@@ -14,8 +14,16 @@ from ..mesh import NamedMesh
 _CELLS = {2: dmesh.CellType.quadrilateral, 3: dmesh.CellType.hexahedron}
 
 
-def box(corners: Sequence[Any], cells: Sequence[int], kind: dmesh.CellType | None = None) -> NamedMesh:
-    """A rectangle or a box; the facets where the last coordinate is least are ``bottom``. Collective.
+def box(
+    corners: Sequence[Any],
+    cells: Sequence[int],
+    kind: dmesh.CellType | None = None,
+    *,
+    bottom: str = "bottom",
+    comm: MPI.Comm = MPI.COMM_WORLD,
+    ghost_mode: dmesh.GhostMode = dmesh.GhostMode.shared_facet,
+) -> NamedMesh:
+    """A rectangle or a box, with a name for the facets where the last coordinate is least. Collective.
 
     Args:
         corners: The lowest and the highest corner [m].
@@ -25,9 +33,8 @@ def box(corners: Sequence[Any], cells: Sequence[int], kind: dmesh.CellType | Non
     low, high = (np.asarray(corner, dtype=np.float64) for corner in corners)
     dim = len(low)
     make = dmesh.create_rectangle if dim == 2 else dmesh.create_box
-    ghosts = dmesh.GhostMode.shared_facet
-    mesh = make(MPI.COMM_WORLD, [low, high], list(cells), kind or _CELLS[dim], ghost_mode=ghosts)
+    mesh = make(comm, [low, high], list(cells), kind or _CELLS[dim], ghost_mode=ghost_mode)
     near = low[-1] + 1e-9 * (high[-1] - low[-1])
     facets = np.sort(dmesh.locate_entities_boundary(mesh, dim - 1, lambda x: x[dim - 1] < near))
     tags = dmesh.meshtags(mesh, dim - 1, facets, np.ones(facets.size, dtype=np.int32))
-    return NamedMesh(mesh, None, tags, {"bottom": (dim - 1, 1)})
+    return NamedMesh(mesh, None, tags, {bottom: (dim - 1, 1)})

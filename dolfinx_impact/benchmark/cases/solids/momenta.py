@@ -48,7 +48,7 @@ class MomentumLog(RunLog):
 
     state_names = (*RunLog.state_names, "first", "impulse", "defect", "drift", "contact_gain", "_work")
 
-    def __init__(self, integrator: Integrator, about: Sequence[float] = (0.0,)) -> None:
+    def __init__(self, integrator: Integrator, about: Sequence[float] | NDArray = (0.0,)) -> None:
         super().__init__(integrator)
         system: Any = integrator.system
         self._integrator: Any = integrator
