@@ -5,7 +5,8 @@ import pytest
 from mpi4py import MPI
 
 from dolfinx_impact import Result
-from dolfinx_impact.benchmark import impacting_bar, runner
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
 
 COMM = MPI.COMM_WORLD
 RUNS = {
