@@ -62,6 +62,8 @@ def run_on(ranks, options, folder):
     program = [sys.executable, "-m", "support.stages", str(logs), *options, *marked_files()]
     # Only the thread method ends a rank that waits inside MPI; it ends the whole job with it.
     program += ["-p", "no:cacheprovider", "-p", "no:xdist", "--timeout-method", "thread"]
+    # mpirun gives its ranks a terminal, whatever it writes to itself.
+    program += ["--color", "yes" if sys.stdout.isatty() else "no"]
     print(f"\n{f' {ranks} ranks ':=^80}", flush=True)
     done = subprocess.run(["mpirun", "-n", str(ranks), *program], cwd=ROOT, env=environment(), check=False)
     counts = logs / "counts.json"

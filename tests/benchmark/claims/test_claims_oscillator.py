@@ -202,6 +202,7 @@ def test_figure_of_positions(runs):
         assert t[-1] == pytest.approx(QUICK.short) and -1.01 < x.min() <= -0.999 and 2.0 < x.max() < 2.01
 
 
+@pytest.mark.slow
 def test_figure_of_phase_space(runs):
     axes, legend = drawn(runs, "distasio-fig11")
     assert len(legend) == 3 and len(axes.texts) == 2
@@ -214,7 +215,10 @@ def test_figure_of_phase_space(runs):
 
 @pytest.mark.parametrize(
     "id, orders, slopes",
-    [("distasio-fig12", ["1.00", "2.00", "2.00"], ["1", "2"]), ("distasio-fig13", None, ["1"])],
+    [
+        ("distasio-fig12", ["1.00", "2.00", "2.00"], ["1", "2"]),
+        pytest.param("distasio-fig13", None, ["1"], marks=pytest.mark.slow),
+    ],
 )
 def test_figures_of_convergence(runs, id, orders, slopes):
     axes, legend = drawn(runs, id)
