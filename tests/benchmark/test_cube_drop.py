@@ -42,11 +42,13 @@ def test_the_default_run(scheme):
     assert results["rebound_ratio"] == pytest.approx(0.78, abs=0.02)
 
 
+#: A node that rebounds with e leaves by e h v0, which must be seen beside the gap tolerance of 1e-12 m.
+RESTITUTIONS = st.just(0.0) | st.floats(1e-3, 1.0)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES_OF_CASE)
 @given(
-    factor=st.floats(-3.0, 3.0).map(lambda x: 10.0**x),
-    e=st.floats(0.0, 1.0),
-    nu=st.sampled_from([0.0, 0.3, 0.45]),
+    factor=st.floats(-3.0, 3.0).map(lambda x: 10.0**x), e=RESTITUTIONS, nu=st.sampled_from([0.0, 0.3, 0.45])
 )
 @examples(6)
 def test_the_rebound_does_not_depend_on_E(scheme, factor, e, nu):
@@ -56,7 +58,7 @@ def test_the_rebound_does_not_depend_on_E(scheme, factor, e, nu):
     assert other["contact_end"] / one["contact_end"] == pytest.approx(factor**-0.5, rel=1e-6)
 
 
-@given(side=st.floats(1e-3, 10.0), rho=st.floats(100.0, 2e4), v0=st.floats(0.1, 10.0), e=st.floats(0.0, 1.0))
+@given(side=st.floats(1e-3, 10.0), rho=st.floats(100.0, 2e4), v0=st.floats(0.1, 10.0), e=RESTITUTIONS)
 @examples(6)
 def test_nor_on_size_density_and_speed(side, rho, v0, e):
     _, one, _ = run(elements=3, restitution=e)
