@@ -95,8 +95,9 @@ def _carry_out(given: argparse.Namespace) -> None:
     elif given.command == "run":
         if given.out is not None and not given.out.name:
             raise ValueError("--out needs the name of a folder")
-        keep, unstable = Keep(given.checkpoint, given.checkpoint_every, given.restart), given.allow_unstable
-        runner.run(given.case, given.scheme, given.set, given.out, unstable, keep)
+        keep = Keep(given.checkpoint, given.checkpoint_every, given.restart)
+        how = {"allow_unstable": given.allow_unstable, "keep": keep}
+        runner.run(given.case, given.scheme, given.set, given.out, **how)
     elif given.command == "report":
         from .report import build as report
 

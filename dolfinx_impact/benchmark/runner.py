@@ -131,7 +131,8 @@ def run(
     scheme: str,
     settings: list[str],
     folder: Path | None,
-    unstable: bool = False,
+    *,
+    allow_unstable: bool = False,
     keep: Keep = Keep(),
 ) -> dict[str, Any]:
     """Run a case; write history and summary; return the summary. Collective.
@@ -146,7 +147,7 @@ def run(
     about = json.loads(json.dumps({"case": case, "scheme": scheme, "parameters": values}))
     checkpoint = keep.checkpoint(about)
     keep.refuse_other(about)
-    problem = chosen.make(scheme, values, unstable)
+    problem = chosen.make(scheme, values, allow_unstable)
     if checkpoint is not None:
         try:
             checkpoint.check(problem.integrator)
@@ -237,7 +238,9 @@ def _print(summary: dict[str, Any], result: Result, problem: Problem, folder: Pa
         print(f"  {name:<20} {format(value, '.9g') if isinstance(value, float) else value}")
     for v in summary["verdicts"]:
         word = "reproduced    " if v["reproduced"] else "NOT reproduced"
-        print(f"  {word} {v['claim']}: {v['measured']:.6g} ({_bound(v)})")
+        finite = None not in (v["measured"], v["expected"], v["tolerance"])
+        number = f"{v['measured']:.6g} ({_bound(v)})" if finite else "not a finite number"
+        print(f"  {word} {v['claim']}: {number}")
     names = ["history.npz", *problem.files, "summary.json"]
     print(f"written: {', '.join(str(folder / name) for name in names)}", flush=True)
 

@@ -67,7 +67,8 @@ class Verdict:
         """The verdict as JSON holds it, the words under a name; what is not finite is None."""
         numbers = {n: getattr(self, n) for n in ("measured", "expected", "tolerance")}
         finite = {n: None if v is None or not math.isfinite(v) else v for n, v in numbers.items()}
-        return {name: self.words, **finite, "reproduced": self.reproduced}
+        reproduced = None if self.reproduced is None else bool(self.reproduced)
+        return {name: self.words, **finite, "reproduced": reproduced}
 
 
 def worst(relation: str, measured: Any, expected: float = 0.0) -> float:

@@ -176,7 +176,7 @@ class Frame(Body):
         return masses.ravel()
 
     def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
-        """Inertia forces of a uniform unit acceleration, shape (owned,) [kg]."""
+        """Inertia force per uniform acceleration along ``direction``, shape (owned,) [N s2/m]."""
         forces = np.zeros((self.owned // 6, 6))
         forces[:, :3] = self._lumped(False).reshape(-1, 6)[:, :3] * np.asarray(direction)
         return self._free_of_held(forces.ravel())
