@@ -86,6 +86,7 @@ from .contact.obstacles import (
 )
 from .contact.rigid_body import RigidBodyContact
 from .contact.rigid_contact import RigidContact
+from .contact.surfaces import SurfaceContact
 from .integrators import (
     HATI,
     SCHEMES,
@@ -162,6 +163,7 @@ __all__ = [
     "StVenantKirchhoff",
     "StepControl",
     "StressLaw",
+    "SurfaceContact",
     "System",
     "Torus",
     "UnionObstacle",

@@ -28,9 +28,11 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         labels: One name per row; empty for none.
         distinct: Whether no dof occurs in two entries on this rank.
         collective: Whether products are collective: see :class:`SharedSparseRows`.
+        iterated: Whether explicit schemes solve the contact problem by iteration, without forming H.
     """
 
     collective: ClassVar[bool] = False
+    iterated: ClassVar[bool] = False
     dofs: IntArray
     weights: FloatArray
     order: AnyArray
@@ -53,6 +55,44 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         """``L x``, shape (p,), in the unit of ``x``."""
         values: FloatArray = kernels.load().row_sums(self.weights, x[self.dofs])
         return values
+
+    @property
+    def components(self) -> int:
+        """Number of components of the vectors at a point, :meth:`at_points`."""
+        components: int = self.dofs.shape[1]
+        return components
+
+    @property
+    def support(self) -> IntArray:
+        """Owned dofs on which the rows act."""
+        support: IntArray = np.unique(self.dofs)
+        return support
+
+    def at_points(self, x: FloatArray) -> FloatArray:
+        """Values of ``x`` at the dofs of the points, shape (p, components), in the unit of ``x``."""
+        return x[self.dofs]
+
+    def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """``L x``, shape (p,), and :meth:`at_points`, shape (p, components); valid until the next call."""
+        return self(x), self.at_points(x)
+
+    def add_impulses(
+        self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
+    ) -> None:
+        """Add ``D (L^T r + W^T f)`` to ``out``, where ``W x`` is :meth:`at_points`.
+
+        Args:
+            r: One number per row, shape (p,).
+            f: A vector per row, shape (p, components), or None for none.
+            d: Diagonal of D at the owned dofs, shape (owned,); None for the identity.
+            out: Shape (size,).
+        """
+        if d is None:
+            self.add_transpose(r, out)
+        else:
+            self.add_scaled_transpose(r, d, out)
+        if f is not None:
+            np.add.at(out, self.dofs, f if d is None else d[self.dofs] * f)
 
     def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
         """Add ``L^T r`` to ``out``."""
@@ -156,7 +196,7 @@ class SharedSparseRows(SparseRows):
         mine: Range of this rank's rows in the numbering over all ranks.
     """
 
-    collective = True
+    collective = iterated = True
 
     def __init__(
         self, comm: MPI.Comm, point: IntArray, dofs: IntArray, weights: FloatArray, order: AnyArray

@@ -15,7 +15,7 @@ import numpy as np
 from mpi4py import MPI
 
 from .. import _deprecated, arguments, descriptions, parallel
-from .._types import AnyArray, BoolArray, FloatArray
+from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..systems.system import System
@@ -81,6 +81,8 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     """
 
     constant, moving = True, False
+    #: Whether only contact laws at velocity level of explicit schemes take it.
+    velocity_level_only = False
     #: Smallest thickness of the obstacle [m]: points that move farther in a step may tunnel through it.
     thickness = math.inf
     #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.
@@ -145,6 +147,26 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         return any(each is self.system for each in (system, *getattr(system, "contains", ())))
 
     @property
+    def loaded(self) -> SparseRows:
+        """Rows whose dofs, shape (n, k), are those on which impulses may act; their weights do not count."""
+        return self.L
+
+    def point_dofs(self) -> IntArray:
+        """Dofs of the points themselves, without those opposite, shape (p, k)."""
+        return self.L.dofs
+
+    def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
+        """Add the impulses of the last step at the dofs of :attr:`loaded`, shape (n, k) [N s]. Collective.
+
+        Args:
+            r, r_t: Normal and tangential impulses of the points; ``r_t`` of shape (0,) without friction.
+            out: Updated.
+        """
+        out += r[:, None] * self.L.weights
+        if r_t.ndim == 2:
+            out += r_t
+
+    @property
     def restitutions(self) -> FloatArray:
         """Newton's coefficient e of every point, shape (p,)."""
         return self._of_points("restitution")
@@ -158,6 +180,11 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     def feedbacks(self) -> FloatArray:
         """Gap feedback a of every point, shape (p,)."""
         return self._of_points("drift_correction")
+
+    @property
+    def bilateral(self) -> BoolArray:
+        """Mask of the points whose impulses have any sign (ties), shape (p,)."""
+        return np.zeros(self.count, dtype=bool)
 
     def _of_points(self, name: str) -> FloatArray:
         """A coefficient of the contact laws at every point, shape (p,)."""
@@ -209,7 +236,7 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
     def speeds(self, u: FloatArray, v: FloatArray, t: float) -> FloatArray:
         """Speeds of the points relative to the obstacle at ``t``, shape (p,) [m/s]."""
-        speeds: FloatArray = np.linalg.norm(v[self.L.dofs] - self.surface_velocity(t), axis=1)
+        speeds: FloatArray = np.linalg.norm(self.L.at_points(v) - self.surface_velocity(t), axis=1)
         return speeds
 
     def agree_on_failure(self) -> None:
@@ -272,7 +299,7 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
         At the positions of the last :meth:`evaluate`; zero unless :attr:`moving`.
         """
-        return np.zeros(self.L.dofs.shape)
+        return np.zeros((self.count, self.L.components))
 
     def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
         """Relative normal velocity ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""
@@ -290,7 +317,7 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
         Defined only where the columns of L are the directions of space, as for obstacles.
         """
-        velocity = v[self.L.dofs]
+        velocity = self.L.at_points(v)
         if self.moving:
             velocity -= self.surface_velocity(t)
         normal = np.einsum("pk,pk->p", self.L.weights, velocity)

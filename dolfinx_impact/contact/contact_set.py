@@ -10,6 +10,7 @@ import numpy as np
 from .. import arguments
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra.operators import SharedSparseRows, SparseRows
+from ..algebra.stacked_rows import StackedRows
 from .base import Contact
 from .obstacles import Obstacle, UnionObstacle
 
@@ -69,6 +70,8 @@ class ContactSet(Contact):
         self.thickness = min(each.thickness for each in self.members)
 
     def _check_friction(self) -> None:
+        self._shared = False
+        self._stacked = any(each.velocity_level_only for each in self.members)
         shapes = {
             (each.local_bases().shape[1:], each.directions) for each in self.members if not each.L.collective
         }
@@ -77,6 +80,8 @@ class ContactSet(Contact):
             raise ValueError(
                 f"with friction all contacts of a list must have the directions of space, not {kinds}"
             )
+        if self._stacked:
+            return
         shared = self.members[0].comm.allreduce(any(each.L.collective for each in self.members))
         if shared and not (self.constant and all(each.friction == 0 for each in self.members)):
             raise ValueError("node pairs stand in a list with flat contacts without friction only")
@@ -87,6 +92,8 @@ class ContactSet(Contact):
         longest = max(each.L.order.shape[1] for each in self.members)
         order = [_wider(each.L.order, longest) for each in self.members]
         keys = np.concatenate([np.insert(keys, 0, i, axis=1) for i, keys in enumerate(order)])
+        if self._stacked:
+            return StackedRows([each.L for each in self.members], keys)
         if self._shared:
             return self._shared_rows(keys)
         width = max(each.L.dofs.shape[1] for each in self.members)
@@ -114,6 +121,16 @@ class ContactSet(Contact):
         return SharedSparseRows(comm, point, dof, np.concatenate(weights), keys)
 
     @property
+    def velocity_level_only(self) -> bool:  # type: ignore[override]
+        """See :attr:`.Contact.velocity_level_only`."""
+        return any(each.velocity_level_only for each in self.members)
+
+    @property
+    def bilateral(self) -> BoolArray:
+        """See :attr:`.Contact.bilateral`."""
+        return np.concatenate([each.bilateral for each in self.members])
+
+    @property
     def obstacle(self) -> Obstacle | None:
         """The union of the members' obstacles; None where there are none."""
         known = [getattr(each, "obstacle", None) for each in self.members]
@@ -125,6 +142,32 @@ class ContactSet(Contact):
         for each, part in zip(self.members, self._parts):
             values[part] = getattr(each, name)
         return values
+
+    @property
+    def loaded(self) -> SparseRows:
+        """See :attr:`.Contact.loaded`; of all members."""
+        if not self._stacked:
+            return self.L
+        members = [each.loaded for each in self.members]
+        width, keys = (max(getattr(rows, name).shape[1] for rows in members) for name in ("dofs", "order"))
+        order = [np.insert(_wider(rows.order, keys), 0, i, axis=1) for i, rows in enumerate(members)]
+        dofs = np.concatenate([_repeated(rows.dofs, width) for rows in members])
+        return SparseRows(dofs, np.zeros(dofs.shape), np.concatenate(order))
+
+    def point_dofs(self) -> IntArray:
+        """See :meth:`.Contact.point_dofs`."""
+        width = self.L.components
+        return np.concatenate([_repeated(each.point_dofs(), width) for each in self.members])
+
+    def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.Contact.add_nodal_impulses`. Collective."""
+        if not self._stacked:
+            return super().add_nodal_impulses(r, r_t, out)
+        ends = np.cumsum([each.loaded.count for each in self.members])[:-1]
+        for each, part, mine in zip(self.members, self._parts, np.split(out, ends)):
+            width = each.loaded.dofs.shape[1]
+            each.add_nodal_impulses(r[part], r_t[part] if r_t.ndim == 2 else r_t, mine[:, :width])
+        return None
 
     # -- gaps and rows
 
@@ -152,7 +195,7 @@ class ContactSet(Contact):
         values = []
         for each, part in zip(self.members, self._parts):
             values.append(evaluate(each))
-            if not each.constant:
+            if not each.constant and not self._stacked:
                 self.L.weights[part, : each.L.weights.shape[1]] = each.L.weights
         return np.concatenate(values)
 
@@ -163,15 +206,17 @@ class ContactSet(Contact):
 
     def local_bases(self) -> FloatArray:
         """See :meth:`.Contact.local_bases`; without friction only the normal rows."""
-        if self.friction == 0:
+        if self.friction == 0 and not self._stacked:
             return super().local_bases()
+        if self.friction == 0:
+            return np.zeros((self.count, 1, self.L.components))
         return np.concatenate([each.local_bases() for each in self.members])
 
     def surface_velocity(self, t: float) -> FloatArray:
         """See :meth:`.Contact.surface_velocity`."""
         if self._shared:
             return np.zeros(self.L.dofs.shape)
-        width = self.L.dofs.shape[1]
+        width = self.L.components
         return np.concatenate([_wider(each.surface_velocity(t), width) for each in self.members])
 
     def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:

@@ -105,7 +105,7 @@ class Integrator(OldContactPoint):
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self.r = np.zeros(contact.count if contact else 0)
         has_friction = contact is not None and contact.friction > 0
-        self.r_t = np.zeros(contact.L.dofs.shape if contact and has_friction else 0)
+        self.r_t = np.zeros((contact.count, contact.L.components) if contact and has_friction else 0)
 
     def __repr__(self) -> str:
         return descriptions.of_integrator(self)
@@ -278,7 +278,8 @@ class Integrator(OldContactPoint):
         if self.contact is None or not (r.any() or self.contact.L.collective):
             return 0.0
         work = float(kernels.load().dot(r, self.contact.L(v)))
-        return work + float(np.sum(r_t * v[self.contact.L.dofs])) if r_t.size else work
+        # Every rank takes part in the products of distributed rows.
+        return work + float(np.sum(r_t * self.contact.L.at_points(v))) if r_t.ndim == 2 else work
 
     def begin(self) -> None:
         """Prepare the first step from ``u`` and ``v`` at ``t0``."""

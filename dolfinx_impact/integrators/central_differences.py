@@ -15,6 +15,7 @@ from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator
 from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
+from .delassus_iterated import IteratedDelassus
 from .delassus_lumped import LumpedDelassus, lumped_delassus
 from .energy import CentralDifferenceBalance, EnergyBalance
 from .step_buffer import CompiledLoop
@@ -172,7 +173,7 @@ class CentralDifferences(Integrator):
             return
         self.r_start[:] = self.enforcement.impact(self, self._response)
         self._response.apply_impulse(self.r_start, self.v)
-        if self.r_t.size:
+        if self.r_t.ndim == 2:
             self.r_t_start[:] = self._response.apply_friction(self.r_start, self.v, self.t)
         self.contact.keep()  # the active sides of the impact remain active
 
@@ -228,10 +229,10 @@ class CentralDifferences(Integrator):
         dofs = self.system.prescribed.dofs
         return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]
 
-    def _resolve_contact(self, response: LumpedDelassus, first: bool = False) -> None:
+    def _resolve_contact(self, response: LumpedDelassus | IteratedDelassus, first: bool = False) -> None:
         self.r[:] = self.enforcement.impulses(self, response, first=first)
         response.apply_impulse(self.r, self.v)
-        if self.r_t.size:
+        if self.r_t.ndim == 2:
             self.r_t[:] = response.apply_friction(self.r, self.v, self.v_time)
 
     def balance(self) -> EnergyBalance:

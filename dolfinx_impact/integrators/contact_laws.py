@@ -16,6 +16,7 @@ from ..contact.compiled import CompiledContact
 from ..contact.contact_set import Contacts, as_contact
 from .central_formulas import newton_impact
 from .delassus import DelassusOperator
+from .requirements import refuse_surfaces
 
 
 class FreeStep(Protocol):
@@ -189,7 +190,7 @@ class VelocityLevel:
         assert contact is not None
         t, u = s.contact_point()
         gap = contact.gap(u, t)
-        speed = np.linalg.norm(s.v_before[contact.L.dofs], axis=1)
+        speed = np.linalg.norm(contact.L.at_points(s.v_before), axis=1)
         which = np.flatnonzero(lasting & (before < np.minimum(old, 0.0) - self._TURNED * speed))
         e = contact.restitutions.copy()
         feedback = contact.feedbacks[which] * gap[which] / (s.dt * before[which])
@@ -219,6 +220,7 @@ class PositionLevel:
 
     def __init__(self, contact: Contacts) -> None:
         self.contact = contact = as_contact(contact)
+        refuse_surfaces(contact, "contact at position level")
         if contact is not None and contact.moving:
             raise ValueError(
                 "contact at position level does not support moving obstacles: take CDLagrange or MoreauJean"

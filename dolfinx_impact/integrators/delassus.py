@@ -125,6 +125,8 @@ def refuse_friction_on_held(integrator: Integrator) -> None:
     """Raise a ValueError for friction at points with constrained dofs. Collective."""
     contact = integrator.contact
     if contact is not None and contact.friction > 0:
+        if contact.L.iterated:
+            return  # constrained dofs of surfaces are infinitely heavy
         held = bool(np.any(integrator.system.constrained[contact.L.dofs]))
         if contact.comm.allreduce(held):
             raise ValueError(
@@ -167,7 +169,7 @@ class FrictionalDelassus(FactorisedDelassus):
         if not self._comm.allreduce(bool(closed.any())):
             return np.zeros(b.size)
         self._bases = contact.local_bases()
-        velocity = v[contact.L.dofs] - contact.surface_velocity(t)
+        velocity = contact.L.at_points(v) - contact.surface_velocity(t)
         free = np.einsum("pjk,pk->pj", self._bases, velocity)
         free[:, 0] = b
         gathered = parallel.gather_rows(self._comm, np.column_stack([closed, contact.frictions, free]))
@@ -184,17 +186,19 @@ class FrictionalDelassus(FactorisedDelassus):
 
     def _components(self, x: FloatArray) -> FloatArray:
         """Normal and tangential components of ``x`` at the points of this rank, shape (p, d)."""
-        local: FloatArray = np.einsum("pjk,pk->pj", self._bases, x[self._contact.L.dofs])
-        return local
+        normal, vectors = self._contact.L.velocities(x)
+        return np.column_stack([normal, np.einsum("pjk,pk->pj", self._bases[:, 1:], vectors)])
 
     def _column(self, point: int) -> FloatArray:
         """Columns of H for one point of all ranks, shape (points of all ranks, d, d) [1/kg]."""
-        columns = []
+        columns, contact = [], self._contact
         for direction in range(self._directions):
-            self._rhs[:] = 0.0
+            unit = np.zeros((contact.count, self._directions))
             if self._mine.start <= point < self._mine.stop:
-                local = point - self._mine.start
-                self._rhs[self._contact.L.dofs[local]] = self._bases[local, direction]
+                unit[point - self._mine.start, direction] = 1.0
+            self._rhs[:] = 0.0
+            vectors = np.einsum("pj,pjk->pk", unit[:, 1:], self._bases[:, 1:])
+            contact.L.add_impulses(unit[:, 0], vectors, None, self._rhs)
             self._solver.solve(self._rhs, self._x)
             columns.append(parallel.gather_rows(self._comm, self._components(self._x)))
         return np.stack(columns, axis=2)
@@ -202,10 +206,8 @@ class FrictionalDelassus(FactorisedDelassus):
     def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """``v += A^-1 (L_N^T r + L_T^T r_T)`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
-            rows = self._contact.L
             self._rhs[:] = 0.0
-            rows.add_transpose(r, self._rhs)
-            np.add.at(self._rhs, rows.dofs, self._integrator.r_t)
+            self._contact.L.add_impulses(r, self._integrator.r_t, None, self._rhs)
             self._solver.solve(self._rhs, self._x)
             v += self._x
 

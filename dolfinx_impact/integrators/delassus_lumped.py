@@ -11,6 +11,7 @@ from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from .base import Integrator
 from .delassus import refuse_friction_on_held
+from .delassus_iterated import IteratedDelassus
 
 _RENAMED = {"push": "apply_impulse", "rub": "apply_friction"}
 
@@ -31,7 +32,7 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         self._inverse = inverse_mass if factor == 1.0 else factor * inverse_mass
         rows = contact.L
         self._coupled = contact.comm.allreduce(not rows.distinct)
-        self._groups = rows.groups() if self._coupled and not rows.collective else np.arange(rows.count)
+        self._groups = rows.groups() if self._coupled else np.arange(rows.count)
         self._diagonal: FloatArray | None = None
         if contact.constant and not self._coupled:
             self._diagonal = rows.diagonal(self._inverse)
@@ -43,8 +44,6 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
     ) -> FloatArray:
         """See :class:`.DelassusOperator`; ``r = max(0, -b / H)`` for uncoupled points, else an LCP each."""
-        if self._coupled and self._contact.L.collective:
-            return self._solve_gathered(closed, b)
         r, error, which = np.zeros(b.size), None, np.flatnonzero(closed)
         try:
             if self._constant_H is not None and which.size:
@@ -100,16 +99,6 @@ class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
         if self._coupled:
             raise kernels.NotCompiled("points of the contact share dofs")
         return self._contact.L.diagonal(self._inverse)
-
-    def _solve_gathered(self, closed: BoolArray, b: FloatArray) -> FloatArray:
-        """Impulses where rows of L have entries on several ranks: one problem on rank 0. Collective."""
-        contact = self._contact
-        gathered = parallel.gather_rows(contact.comm, np.column_stack([closed, b]))
-        which = np.flatnonzero(gathered[:, 0])
-        r, H = np.zeros(contact.total), contact.L.product(self._inverse, which)
-        if which.size:
-            r[which] = parallel.on_root(contact.comm, lambda: complementarity.solve(H, gathered[which, 1]))
-        return r[contact.mine]
 
     def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """``v += factor M^-1 L^T r``."""
@@ -215,7 +204,7 @@ def _projected(vectors: FloatArray, radius: FloatArray) -> FloatArray:
     return vectors
 
 
-def lumped_delassus(integrator: Integrator, factor: float = 1.0) -> LumpedDelassus:
+def lumped_delassus(integrator: Integrator, factor: float = 1.0) -> LumpedDelassus | IteratedDelassus:
     """The Delassus operator of explicit schemes, with or without friction. Collective.
 
     Args:
@@ -228,6 +217,8 @@ def lumped_delassus(integrator: Integrator, factor: float = 1.0) -> LumpedDelass
     contact, inverse = integrator.contact, integrator.system.inverse_mass
     assert contact is not None
     rows, comm = contact.L, contact.comm
+    if rows.iterated:
+        return IteratedDelassus(integrator, factor)
     if contact.friction == 0:
         return LumpedDelassus(contact, inverse, factor)
     m, held = inverse[rows.dofs], integrator.system.constrained[rows.dofs]

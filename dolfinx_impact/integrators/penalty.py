@@ -16,7 +16,7 @@ from ..algebra import complementarity
 from ..contact.contact_set import Contacts, as_contact
 from .contact_laws import FreeEnd
 from .delassus import DelassusOperator
-from .requirements import refuse_restitution_and_friction
+from .requirements import refuse_restitution_and_friction, refuse_surfaces
 
 _SWEEPS = 20
 _NEWTON_STEPS = 40
@@ -41,6 +41,7 @@ class Penalty:
         arguments.number("eps", eps, "be a positive compliance [m/N]", above=0.0)
         contact = as_contact(contact)
         if contact is not None:
+            refuse_surfaces(contact, "contact by penalty")
             refuse_restitution_and_friction(contact, "contact by penalty")
         self.contact, self.eps = contact, float(eps)
 

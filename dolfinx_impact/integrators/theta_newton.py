@@ -165,7 +165,7 @@ class NewtonThetaStep:
         s, response = self._scheme, lumped_delassus(self._scheme)
         s.r[:] = s.enforcement.impulses(s, response)
         response.apply_impulse(s.r, s.v)
-        if s.r_t.size:
+        if s.r_t.ndim == 2:
             s.r_t[:] = response.apply_friction(s.r, s.v, s.v_time)
 
     def _prescribe_motion(self) -> None:
@@ -192,9 +192,7 @@ class NewtonThetaStep:
         s, n = self._scheme, self._scheme.system.owned
         self._x[:] = 0.0
         if s.contact is not None and s.coupled:
-            s.contact.L.add_transpose(s.r, self._x)
-            if s.r_t.size:
-                np.add.at(self._x, s.contact.L.dofs, s.r_t)
+            s.contact.L.add_impulses(s.r, s.r_t if s.r_t.ndim == 2 else None, None, self._x)
         weighted = self._weights * self._free * (self._rest[:n] - self._x[:n])
         norm = parallel.total(s.system.comm, float(weighted @ weighted)) ** 0.5
         return norm if np.isfinite(norm) and not self._inside_out else np.inf

@@ -249,10 +249,11 @@ class _Samples:
         self.functions = {name: fem.Function(spaces[name in _VECTORS], name=LABELS[name]) for name in chosen}
         self.nodes = body.size // body.block
         self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []  # type: ignore
-        rows = self._contact.L if self._contact else None
-        self._fixed = rows is None or self._contact.constant  # type: ignore[union-attr]
-        # Where L varies, impulses are summed as vectors, each with L of its step.
-        self._normal = np.zeros_like(integrator.r if self._fixed else rows.weights)  # type: ignore
+        self._fixed = self._contact is None or self._contact.constant
+        # Where L varies, impulses are summed as vectors at dofs, each with L of its step.
+        self._rows = None if self._contact is None else self._contact.loaded
+        at_dofs = self._rows is not None and not self._fixed
+        self._normal = np.zeros(self._rows.dofs.shape if at_dofs else integrator.r.shape)  # type: ignore
         self._tangential = np.zeros_like(integrator.r_t)
 
     def check_elements(self, path: Path) -> None:
@@ -269,8 +270,14 @@ class _Samples:
         """Add the contact impulses of the last step."""
         s = self._s
         if self._contact is not None:
-            self._normal += s.r if self._fixed else s.r[:, None] * self._contact.L.weights
-            self._tangential += s.r_t
+            if self._fixed:
+                self._normal += s.r
+                self._tangential += s.r_t
+            elif self._contact.loaded is self._contact.L:
+                self._contact.add_nodal_impulses(s.r, np.zeros(0), self._normal)
+                self._tangential += s.r_t
+            else:  # on both surfaces, the tangential ones with them
+                self._contact.add_nodal_impulses(s.r, s.r_t, self._normal)
 
     def forget_impulses(self) -> None:
         """Set the sums to zero."""
@@ -281,8 +288,9 @@ class _Samples:
         sums = {"normal": self._normal, "tangential": self._tangential}
         if self._contact is None:
             return {name: local.copy() for name, local in sums.items()}
-        order = self._contact.L.sorting(self.comm)
         for name, local in sums.items():
+            rows = self._contact.L if local is self._tangential or self._fixed else self._rows
+            order = rows.sorting(self.comm)  # type: ignore[union-attr]
             gathered = parallel.gather_rows(self.comm, local)
             sums[name] = gathered[order] if len(gathered) else gathered.copy()
         return sums
@@ -290,19 +298,20 @@ class _Samples:
     def take_impulses(self, normal: FloatArray, tangential: FloatArray) -> None:
         """Restore the sums of :meth:`impulses`. Collective."""
         contact, stored = self._contact, (normal, tangential)
-        total = contact.total if contact else 0
         for local, sums in zip((self._normal, self._tangential), stored):
-            points = total if contact and (local is self._normal or local.ndim == 2) else 0
-            needed = (points, *local.shape[1:])
+            rows = self._rows if local is self._normal and not self._fixed else contact and contact.L
+            counts = self.comm.allgather(0 if rows is None else rows.count)
+            present = contact is not None and (local is self._normal or local.ndim == 2)
+            needed = (sum(counts) if present else 0, *local.shape[1:])
             if sums.shape != needed:
                 raise ValueError(
                     f"the state of the fields is of another contact: it has impulses of shape {sums.shape}, "
                     f"this run {needed}"
                 )
-            if contact is not None and needed[0]:
-                unsorted = np.empty_like(sums)
-                unsorted[contact.L.sorting(self.comm)] = sums
-                local[:] = unsorted[contact.mine]
+            if rows is not None and needed[0]:
+                unsorted, before = np.empty_like(sums), sum(counts[: self.comm.rank])
+                unsorted[rows.sorting(self.comm)] = sums
+                local[:] = unsorted[before : before + len(local)]
 
     # -- values
 
@@ -347,8 +356,8 @@ class _Samples:
             if self._fixed:
                 contact.L.add_transpose(self._normal, out)
             else:
-                np.add.at(out, contact.L.dofs, self._normal)
-            if self._tangential.size:
+                np.add.at(out, self._rows.dofs, self._normal)  # type: ignore[union-attr]
+            if self._tangential.size and contact.loaded is contact.L:
                 np.add.at(out, contact.L.dofs, self._tangential)
         return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
 
@@ -358,6 +367,10 @@ class _Samples:
             rows, gap = self._contact.L, self._s.gap()
             if isinstance(rows, SharedSparseRows):
                 at_rows = parallel.gather_rows(self.comm, gap)[rows.point][:, None]
+            elif rows.iterated:
+                gap[~np.isfinite(gap)] = np.nan  # nothing is opposite
+                np.fmin.at(smallest, self._contact.point_dofs() // self._bodies[0].block, gap[:, None])
+                return smallest
             else:
                 at_rows = np.broadcast_to(gap[:, None], rows.dofs.shape)
             np.fmin.at(smallest, rows.dofs // self._bodies[0].block, at_rows)

@@ -104,9 +104,9 @@ def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> N
         if each.forces is not None:
             if contact is None:
                 raise ValueError("forces act on the points of a contact: give it (contact=)")
-            if np.shape(each.forces) != contact.L.dofs.shape:
+            if np.shape(each.forces) != contact.loaded.dofs.shape:
                 raise ValueError(
-                    f"forces have shape {contact.L.dofs.shape}, one a point and direction, not "
+                    f"forces have shape {contact.loaded.dofs.shape}, one a point and direction, not "
                     f"{np.shape(each.forces)}"
                 )
 
@@ -168,7 +168,7 @@ def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Par
         values = skin.gather(_values(skin, each, wanted.shade, u, stress))
         arrows: FloatArray = np.zeros((2, 0, 3))
         if contact is not None and each.forces is not None:
-            dofs = contact.L.dofs
+            dofs = contact.loaded.dofs
             shift = wanted.magnify * in_space(each.u[dofs])
             arrows = np.array([solid.x[dofs[:, 0] // solid.block] + shift, in_space(each.forces)])
         gathered = solid.comm.gather(arrows)

@@ -101,9 +101,7 @@ class Snapshots(Observer):
             self._prepare(integrator, integrator.t - integrator.dt)
         if self._forces:
             contact: Any = integrator.contact
-            self._impulse += integrator.r[:, None] * contact.L.weights
-            if integrator.r_t.size:
-                self._impulse += integrator.r_t
+            contact.add_nodal_impulses(integrator.r, integrator.r_t, self._impulse)
         self._store(integrator)
 
     def _prepare(self, integrator: Integrator, t: float) -> None:
@@ -114,7 +112,7 @@ class Snapshots(Observer):
             _check_contact(contact, integrator)
         if not continued:
             self._stored, self._seen, self._begun = [], 0, t
-            dofs = contact.L.dofs.shape if self._forces and contact else (0, 0)
+            dofs = contact.loaded.dofs.shape if self._forces and contact else (0, 0)
             self._impulse = np.zeros(dofs)
         self._integrator = integrator
         size = max(1, 8 * (2 * u.size + self._impulse.size))
@@ -170,5 +168,5 @@ def _wanted(
 def _check_contact(contact: Any, integrator: Integrator) -> None:
     mesh = getattr(integrator.body, "mesh", None)
     gdim = mesh.geometry.dim if mesh is not None else -1
-    if contact is None or contact.L.dofs.shape[1] != gdim:
+    if contact is None or contact.loaded.dofs.shape[1] != gdim:
         raise ValueError("forces=True needs a contact of a body with an obstacle: give one, or leave it out")

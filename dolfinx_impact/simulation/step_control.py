@@ -170,8 +170,8 @@ class Watch:
         """Warn if the step is above the critical one at the velocities of the first impact. Collective."""
         s, v = self._s, self._s.v_mean.copy()
         if s.contact is not None:
-            rows, approach = s.contact.L, np.minimum(s.contact.L(v), 0.0)
-            np.add.at(v, rows.dofs, -(1 + s.contact.restitution) * approach[:, None] * rows.weights)
+            approach = np.minimum(s.contact.L(v), 0.0)
+            s.contact.L.add_transpose(-(1 + s.contact.restitution) * approach, v)
         critical = s.system.critical_time_step(u=s.u, v=v, tolerance=_TOLERANCE)
         if s.dt > critical and s.system.comm.rank == 0:
             kernels.logger.warning(

@@ -33,7 +33,7 @@ def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any =
     Raises:
         ValueError: When a mass is not positive. Collective.
     """
-    element = _base(space)
+    element = scalar_element(space)
     if element.degree == 1:
         return row_sums(space, density, dx, inside)
     if _has_gll_nodes(element):
@@ -82,7 +82,7 @@ def gll(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
     Raises:
         ValueError: Another element, or a mass that is not positive. Collective.
     """
-    element = _base(space)
+    element = scalar_element(space)
     if not _has_gll_nodes(element):
         raise ValueError(
             f"GLL lumping needs nodes at the GLL points (Lagrange elements of variant gll_warped on "
@@ -112,7 +112,7 @@ def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
         ValueError: When a mass is not positive. Collective.
     """
     points, weights = _cell_weights(space, density, dx)
-    phi = _base(space).tabulate(0, points)[0]
+    phi = scalar_element(space).tabulate(0, points)[0]
     diagonal = weights @ phi**2
     traces = diagonal.sum(axis=1)
     scale = np.divide(weights.sum(axis=1), traces, out=np.zeros_like(traces), where=traces != 0)
@@ -144,11 +144,11 @@ def _quadrature_degree(space: fem.FunctionSpace, density: Any) -> int:
     simplex = mesh.basix_cell().name in ("interval", "triangle", "tetrahedron")
     geometry = mesh.ufl_domain().ufl_coordinate_element().sub_elements[0]
     warp = geometry.degree - (1 if simplex else 0)
-    degree: int = 2 * _base(space).degree + density_degree + mesh.topology.dim * warp
+    degree: int = 2 * scalar_element(space).degree + density_degree + mesh.topology.dim * warp
     return degree
 
 
-def _base(space: fem.FunctionSpace) -> Any:
+def scalar_element(space: fem.FunctionSpace) -> Any:
     """Scalar element of the components."""
     element = space.ufl_element()
     return element.sub_elements[0] if element.reference_value_shape else element

@@ -14,6 +14,7 @@ from ...contact.contact_set import Contacts, as_contact
 from ...systems.body import Body
 from ..base import Integrator
 from ..contact_laws import VelocityLevel
+from ..requirements import refuse_surfaces
 from ..energy import EnergyBalance
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
@@ -135,6 +136,7 @@ class HATI(Integrator):
                 )
         self.interface: Interface = Interface(fine, coarse)
         contact = as_contact(contact)
+        refuse_surfaces(contact, "HATI")
         if contact is not None:
             if getattr(contact, "system", None) is not fine:
                 raise ValueError("the contact must be made for the explicit subdomain, fine")

@@ -1,0 +1,197 @@
+"""Contact operator with rows of different lengths over nodes, which change from step to step."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from .._types import AnyArray, FloatArray, IntArray
+from . import kernels
+from .operators import SparseRows
+
+
+class Exchange(Protocol):
+    """Access to the nodes of the rows, on whatever ranks they are.
+
+    Attributes:
+        count: Number of the nodes.
+        dofs: Owned dofs of the nodes that any rank needs.
+    """
+
+    count: int
+    dofs: IntArray
+
+    def gather(self, x: FloatArray, out: FloatArray) -> None:
+        """Write the values of a vector over the dofs at the nodes, shape (nodes, gdim). Collective."""
+
+    def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
+        """Add values at the nodes, shape (nodes, gdim), scaled by d, to a vector over the dofs. Collective."""
+
+
+def node_sums(
+    start: IntArray, nodes: IntArray, B: FloatArray, W: FloatArray, y: FloatArray, normal: FloatArray,
+    vector: FloatArray,
+) -> None:  # fmt: skip
+    """Write ``sum B.y`` and ``sum W y`` of each row, shapes (p,) and (p, gdim)."""
+    gdim = y.shape[1]
+    for i in range(normal.size):
+        total = 0.0
+        for c in range(gdim):
+            vector[i, c] = 0.0
+        for k in range(start[i], start[i + 1]):
+            for c in range(gdim):
+                total += B[k, c] * y[nodes[k], c]
+                vector[i, c] += W[k] * y[nodes[k], c]
+        normal[i] = total
+
+
+def node_spread(
+    start: IntArray, nodes: IntArray, B: FloatArray, W: FloatArray, normal: FloatArray, vector: FloatArray,
+    y: FloatArray,
+) -> None:  # fmt: skip
+    """Write the transpose of :func:`node_sums`, shape (nodes, gdim)."""
+    gdim = y.shape[1]
+    for j in range(y.shape[0]):
+        for c in range(gdim):
+            y[j, c] = 0.0
+    for i in range(normal.size):
+        for k in range(start[i], start[i + 1]):
+            for c in range(gdim):
+                y[nodes[k], c] += B[k, c] * normal[i] + W[k] * vector[i, c]
+
+
+def node_squares(start: IntArray, nodes: IntArray, B: FloatArray, d: FloatArray, out: FloatArray) -> None:
+    """Write ``sum B.D B`` of each row, shape (p,)."""
+    for i in range(out.size):
+        out[i] = 0.0
+        for k in range(start[i], start[i + 1]):
+            for c in range(d.shape[1]):
+                out[i] += B[k, c] * B[k, c] * d[nodes[k], c]
+
+
+class NodeRows(SparseRows):
+    """Rows of different lengths: ``L_i v = sum_j B_ij.v_j`` and ``W_i v = sum_j W_ij v_j`` over nodes j.
+
+    All methods are collective. The rows are set anew in every step, see :meth:`set`.
+
+    Args:
+        order: Sorting keys of the rows of this rank; see :class:`SparseRows`.
+        gdim: Number of directions.
+        shared: Whether nodes of a row may be on other ranks.
+    """
+
+    iterated = True
+
+    def __init__(self, order: AnyArray, gdim: int, *, shared: bool) -> None:
+        self.order, self.labels, self.gdim = np.ascontiguousarray(order, dtype=np.float64), (), gdim
+        self.distinct, self.collective = False, shared  # type: ignore[misc]
+        self._start = np.zeros(self.count + 1, dtype=np.int64)
+        self._nodes, self._W = np.zeros(0, dtype=np.int64), np.zeros(0)
+        self._B = np.zeros((0, gdim))
+        self._normal, self._vector = np.zeros(self.count), np.zeros((self.count, gdim))
+        self._nothing = np.zeros((self.count, gdim))
+        self._exchange: Any = None
+        self._y = np.zeros((0, gdim))
+        self._sums, self._spread = kernels.jit(node_sums), kernels.jit(node_spread)
+        self._squares = kernels.jit(node_squares)
+
+    @property
+    def count(self) -> int:
+        """Number of rows on this rank."""
+        count: int = self.order.shape[0]
+        return count
+
+    @property
+    def components(self) -> int:
+        """Number of directions of the vectors at the points."""
+        return self.gdim
+
+    def set_nodes(self, exchange: Exchange) -> None:
+        """Set the nodes to which the numbers of :meth:`set` refer; all rows become empty."""
+        self._exchange, self._y = exchange, np.zeros((exchange.count, self.gdim))
+        self._start[:] = 0
+
+    def set(self, start: IntArray, nodes: IntArray, B: FloatArray, W: FloatArray) -> None:
+        """Set the rows: entries in CSR format.
+
+        Args:
+            start: Shape (p + 1,).
+            nodes: Node of each entry, shape (n,).
+            B: Normal weights, shape (n, gdim).
+            W: Weights of the vector rows, shape (n,).
+        """
+        self._start[:], self._nodes, self._B, self._W = start, nodes, B, W
+
+    def entries(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """The rows in the form of :meth:`set`."""
+        return self._start, self._nodes, self._B, self._W
+
+    def normals(self) -> FloatArray:
+        """Unit normals: directions of the sums of the positive parts of the rows, shape (p, gdim)."""
+        n = np.zeros((self.count, self.gdim))
+        rows = np.repeat(np.arange(self.count), np.diff(self._start))
+        positive = self._W[: rows.size] > 0.0
+        np.add.at(n, rows[positive], self._B[: rows.size][positive])
+        size = np.linalg.norm(n, axis=1, keepdims=True)
+        unit: FloatArray = np.divide(n, size, out=np.zeros_like(n), where=size > 0)
+        return unit
+
+    @property
+    def support(self) -> IntArray:
+        """Owned dofs on which rows of any rank may act."""
+        dofs: IntArray = self._exchange.dofs
+        return dofs
+
+    def velocities(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """See :meth:`.SparseRows.velocities`. Collective."""
+        self._exchange.gather(x, self._y)
+        self._sums(self._start, self._nodes, self._B, self._W, self._y, self._normal, self._vector)
+        return self._normal, self._vector
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """``L x``, shape (p,), in the unit of ``x``. Collective."""
+        return self.velocities(x)[0].copy()
+
+    def at_points(self, x: FloatArray) -> FloatArray:
+        """``W x``, shape (p, gdim), in the unit of ``x``. Collective."""
+        return self.velocities(x)[1].copy()
+
+    def add_impulses(
+        self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
+    ) -> None:
+        """See :meth:`.SparseRows.add_impulses`. Collective."""
+        vectors = self._nothing if f is None else f
+        self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
+        self._exchange.add(self._y, out, d)
+
+    def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
+        """Add ``L^T r`` to the owned entries of ``out``. Collective."""
+        self.add_impulses(r, None, None, out)
+
+    def add_scaled_transpose(self, r: FloatArray, d: FloatArray, out: FloatArray) -> None:
+        """Add ``D L^T r`` to the owned entries of ``out``. Collective."""
+        self.add_impulses(r, None, d, out)
+
+    def diagonal(self, d: FloatArray) -> FloatArray:
+        """Diagonal of ``L D L^T``, shape (p,). Collective."""
+        self._exchange.gather(d, self._y)
+        out = np.zeros(self.count)
+        self._squares(self._start, self._nodes, self._B, self._y, out)
+        return out
+
+    def product(self, d: FloatArray, which: IntArray) -> FloatArray:
+        """Not available: H is applied, never formed."""
+        raise NotImplementedError("H of surfaces is applied, not formed")
+
+    def select(self, which: AnyArray) -> SparseRows:
+        """Not available: a rank holds parts of rows alone."""
+        raise NotImplementedError("rows of surfaces are taken whole")
+
+    def groups(self) -> IntArray:
+        """One group: all rows are solved together."""
+        return np.zeros(self.count, dtype=np.int64)
+
+    def petsc_matrix(self, comm: Any, owned: int, to_global: Any) -> Any:
+        """Not available: rows change their dofs in every step."""
+        raise NotImplementedError("rows of surfaces have no fixed dofs")

@@ -1,0 +1,106 @@
+"""Projected Richardson iteration with Barzilai-Borwein steps for contact problems with friction.
+
+``x = P(x - w (S x + c))`` with the Delassus operator S of unit diagonal. P projects on the admissible
+impulses: ``x_N >= 0`` and the Coulomb disc of radius ``mu x_N``; nothing for points of a tie. The step w is
+that of Barzilai and Borwein, IMA J. Numer. Anal. 8 (1988), doi:10.1093/imanum/8.1.141.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from mpi4py import MPI
+
+from .._types import BoolArray, FloatArray
+from .complementarity import NotConverged
+
+#: Residual that is sought, and the largest one that is accepted where round-off ends the progress before.
+_SOUGHT, _ACCEPTED = 1e-14, 1e-12
+_MOST, _PATIENCE = 3000, 12
+#: Iterations with free choice of the step; afterwards steps are bounded by the smallest one seen.
+_FREE = 150
+
+
+@dataclass
+class Cone:
+    """Admissible scaled impulses of the points of this rank.
+
+    Attributes:
+        active: Mask of the active points, shape (p,).
+        bilateral: Mask of the points whose impulses have any sign, shape (p,).
+        friction: Coulomb's coefficients, shape (p,).
+    """
+
+    active: BoolArray
+    bilateral: BoolArray
+    friction: FloatArray
+
+    def project(self, x: FloatArray) -> FloatArray:
+        """Projection of impulses, shape (p, d), in place: normal component, then the disc."""
+        x[~self.active] = 0.0
+        normal = x[:, 0]
+        np.copyto(normal, np.maximum(normal, 0.0), where=~self.bilateral)
+        if x.shape[1] > 1:
+            radius, size = self.friction * normal, np.linalg.norm(x[:, 1:], axis=1)
+            outside = size > radius
+            x[outside, 1:] *= (radius[outside] / size[outside])[:, None]
+        return x
+
+
+def solve(
+    product: Callable[[FloatArray], FloatArray], c: FloatArray, cone: Cone, start: FloatArray, comm: MPI.Comm
+) -> tuple[FloatArray, int]:
+    """Solve the problem on all ranks. Collective.
+
+    Args:
+        product: Function ``x -> S x`` of the components of the points, shape (p, d); collective.
+        c: Scaled free velocities, shape (p, d).
+        cone: Admissible impulses.
+        start: First iterate, shape (p, d).
+        comm: Communicator.
+
+    Returns:
+        Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
+        where round-off allows it, and the number of products.
+
+    Raises:
+        NotConverged: When this is not reached.
+    """
+    scale = comm.allreduce(float(np.max(np.abs(c[cone.active]), initial=0.0)), op=MPI.MAX)
+    if not np.isfinite(scale):
+        raise NotConverged("the contact problem has values that are not finite: did the run explode?")
+    x = cone.project(start.copy())
+    if scale == 0.0:
+        return np.zeros_like(x), 0
+    best, least, since, w, smallest = x, np.inf, 0, 1.0, 1.0
+    x_old = g_old = np.zeros_like(x)
+    for sweep in range(_MOST):
+        g = product(x) + c
+        g[~cone.active] = 0.0
+        residual = float(np.max(np.abs(x - cone.project(x - g)), initial=0.0))
+        dx, dg = x - x_old, g - g_old
+        sums = np.array([np.sum(dx * dx), np.sum(dx * dg)])
+        worst = comm.allreduce(residual, op=MPI.MAX) / scale
+        if comm.size > 1:
+            comm.Allreduce(MPI.IN_PLACE, sums, op=MPI.SUM)
+        if worst < least:
+            best, least, since = x, worst, 0
+        else:
+            since += 1
+        if least <= _SOUGHT or (least <= _ACCEPTED and since >= _PATIENCE):
+            return best, sweep + 1
+        if sweep > 0 and sums[1] > 0.0:
+            w = float(np.clip(sums[0] / sums[1], 0.05, 20.0))
+            smallest = min(smallest, w)
+        if sweep > _FREE:
+            w = min(w, smallest)
+        x_old, g_old = x, g
+        x = cone.project(x - w * g)
+    if least <= _ACCEPTED:
+        return best, _MOST
+    raise NotConverged(
+        f"the contact problem was not solved: after {_MOST} iterations its residual is {least:.3g}, above "
+        f"{_ACCEPTED:g}. Do surfaces overlap deeply, or is friction large at corners?"
+    )

@@ -1,0 +1,158 @@
+"""Dual basis of the covered part of each facet, weighted gaps and rows of L, compiled where numba is there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._types import BoolArray, FloatArray, IntArray
+
+#: Added to the Gram matrices, relative to their trace: slivers of high degree are singular to round-off.
+_REGULARISATION = 1e-14
+
+
+def dual_basis(
+    starts: IntArray,
+    mass: FloatArray,
+    gaps: FloatArray,
+    found: BoolArray,
+    least: FloatArray,
+    T: FloatArray,
+    areas: FloatArray,
+    weighted: FloatArray,
+) -> None:
+    """Dual basis ``psi = T N``, ``T = D M^-1``, of the part of each slave facet that has segments.
+
+    Args:
+        starts: First candidate pair of each slave facet, shape (facets + 1,).
+        mass, gaps, found: See :func:`._segments.integrate`.
+        least: Covered area below which a facet counts as uncovered, shape (facets,) [m2].
+        T: Written, shape (facets, n, n).
+        areas: Written: ``D_i``, covered areas of the nodes, shape (facets, n) [m2].
+        weighted: Written: ``int psi_i g dA``, shape (facets, n) [m3].
+    """
+    nn = gaps.shape[1]
+    M, G = np.empty((nn, nn)), np.empty(nn)
+    for e in range(starts.size - 1):
+        M[:], G[:] = 0.0, 0.0
+        for p in range(starts[e], starts[e + 1]):
+            if found[p]:
+                M += mass[p]
+                G += gaps[p]
+        covered = M.sum()
+        areas[e], weighted[e] = 0.0, 0.0
+        if covered <= least[e]:
+            continue
+        D, trace = M.sum(axis=1), 0.0
+        for k in range(nn):
+            trace += M[k, k]
+        for k in range(nn):
+            M[k, k] += _REGULARISATION * trace
+        inverse = np.linalg.inv(M)
+        for i in range(nn):
+            areas[e, i] = D[i]
+            for k in range(nn):
+                T[e, i, k] = D[i] * inverse[i, k]
+                weighted[e, i] += T[e, i, k] * G[k]
+
+
+def weighted_gaps(
+    point_start: IntArray,
+    point_facets: IntArray,
+    point_places: IntArray,
+    areas: FloatArray,
+    weighted: FloatArray,
+    gap: FloatArray,
+    area: FloatArray,
+) -> None:
+    """Gaps ``g_i`` [m] and covered areas ``A_i`` [m2] of the points; a gap without segments is infinite.
+
+    Args:
+        point_start, point_facets, point_places: Slave facets at each point, in CSR format, and the place of
+            the point among the nodes of each.
+        areas, weighted: See :func:`dual_basis`.
+        gap, area: Written, shape (points,).
+    """
+    for i in range(point_start.size - 1):
+        A, g = 0.0, 0.0
+        for m in range(point_start[i], point_start[i + 1]):
+            A += areas[point_facets[m], point_places[m]]
+            g += weighted[point_facets[m], point_places[m]]
+        area[i] = A
+        gap[i] = g / A if A > 0.0 else np.inf
+
+
+def longest_rows(
+    which: IntArray, point_start: IntArray, point_facets: IntArray, starts: IntArray, nn: int
+) -> int:
+    """Upper bound of the number of entries of the rows ``which``."""
+    total = 0
+    for i in which:
+        for m in range(point_start[i], point_start[i + 1]):
+            e = point_facets[m]
+            total += 2 * nn * (starts[e + 1] - starts[e])
+    return total
+
+
+def fill_rows(
+    which: IntArray,
+    point_start: IntArray,
+    point_facets: IntArray,
+    point_places: IntArray,
+    starts: IntArray,
+    pairs: IntArray,
+    facets: IntArray,
+    normals: FloatArray,
+    mass: FloatArray,
+    cross: FloatArray,
+    found: BoolArray,
+    T: FloatArray,
+    areas: FloatArray,
+    area: FloatArray,
+    place: IntArray,
+    ends: IntArray,
+    nodes: IntArray,
+    B: FloatArray,
+    W: FloatArray,
+) -> int:
+    """Rows of L and W at the points ``which``; returns the number of entries.
+
+    Args:
+        which: Numbers of the points.
+        place: Work array of -1, one per node; restored.
+        ends: Written: end of each row's entries, shape (rows,).
+        nodes, B, W: Written: node, normal weights and scalar weight of each entry.
+        others: See :func:`dual_basis`, :func:`weighted_gaps` and :func:`._segments.integrate`.
+    """
+    nn, gdim, used = facets.shape[1], normals.shape[1], 0
+    for row in range(which.size):
+        i, first = which[row], used
+        for m in range(point_start[i], point_start[i + 1]):
+            e, k = point_facets[m], point_places[m]
+            if areas[e, k] == 0.0:
+                continue
+            for p in range(starts[e], starts[e + 1]):
+                if not found[p]:
+                    continue
+                for side in range(2):
+                    for j in range(nn):
+                        weight = 0.0
+                        for q in range(nn):
+                            part = mass[p, q, j] if side == 0 else -cross[p, q, j]
+                            weight += T[e, k, q] * part
+                        weight /= area[i]
+                        node = facets[pairs[p, side], j]
+                        at = place[node]
+                        if at < first:
+                            at = used
+                            place[node] = at
+                            nodes[at], W[at] = node, 0.0
+                            for c in range(gdim):
+                                B[at, c] = 0.0
+                            used += 1
+                        W[at] += weight
+                        for c in range(gdim):
+                            B[at, c] += weight * normals[p, c]
+        for at in range(first, used):
+            place[nodes[at]] = -1
+        ends[row] = used
+    return used

@@ -1,0 +1,446 @@
+"""Integrals over the segments of pairs of facets, written for numbers and compiled by numba where it is there.
+
+A segment is the overlap of two facets projected along their common normal n, which points from the master to
+the slave side; at each of its quadrature points ``x_s - x_m`` is parallel to n.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..._types import BoolArray, FloatArray, IntArray
+
+#: Facets face each other up to this cosine of their outward normals.
+FACING = -0.5
+#: Overlaps below this fraction of the smaller facet are none.
+_SLIVER = 1e-10
+_NEWTON_STEPS = 30
+
+
+def line_normal(x: FloatArray, nodes: IntArray, corners: IntArray, n: FloatArray) -> float:
+    """Write the outward unit normal of a facet in the plane; returns its length [m]."""
+    a, b = nodes[corners[0]], nodes[corners[1]]
+    n[0], n[1] = x[b, 1] - x[a, 1], x[a, 0] - x[b, 0]
+    size = math.sqrt(n[0] * n[0] + n[1] * n[1])
+    n[0] /= size
+    n[1] /= size
+    return size
+
+
+def polygon_normal(x: FloatArray, nodes: IntArray, corners: IntArray, n: FloatArray) -> float:
+    """Write the mean outward unit normal of a facet in space; returns its area [m2]."""
+    k = corners.size
+    o, a = nodes[corners[0]], nodes[corners[k - 2]]
+    p, b = nodes[corners[1 if k == 4 else 0]], nodes[corners[k - 1]]
+    for i in range(3):
+        j, m = (i + 1) % 3, (i + 2) % 3
+        n[i] = (x[a, j] - x[o, j]) * (x[b, m] - x[p, m]) - (x[a, m] - x[o, m]) * (x[b, j] - x[p, j])
+    size = math.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
+    for i in range(3):
+        n[i] /= size
+    return 0.5 * size
+
+
+def tangents(n: FloatArray, a: FloatArray, b: FloatArray) -> None:
+    """Write unit tangents with ``a x b = n``, Duff et al., J. Comput. Graph. Tech. 6 (2017)."""
+    sign = math.copysign(1.0, n[2])
+    c = -1.0 / (sign + n[2])
+    a[0], a[1], a[2] = 1.0 + sign * n[0] * n[0] * c, sign * n[0] * n[1] * c, -sign * n[0]
+    b[0], b[1], b[2] = n[0] * n[1] * c, sign + n[1] * n[1] * c, -n[1]
+
+
+def factors(points: FloatArray, s: float, N: FloatArray, dN: FloatArray) -> None:
+    """Write the Lagrange polynomials of the nodes ``points`` at s, and their derivatives."""
+    for i in range(points.size):
+        value, slope = 1.0, 0.0
+        for j in range(points.size):
+            if j != i:
+                width = points[i] - points[j]
+                slope = slope * (s - points[j]) / width + value / width
+                value *= (s - points[j]) / width
+        N[i], dN[i] = value, slope
+
+
+def line_functions(points: FloatArray, y: FloatArray, at: float, N: FloatArray, dN: FloatArray) -> float:
+    """Write the shape functions where the projected facet ``y`` has the coordinate ``at``; returns its slope.
+
+    Newton's method, one step for linear facets.
+    """
+    last = points.size - 1
+    s = (at - y[0]) / (y[last] - y[0])
+    slope = y[last] - y[0]
+    for _ in range(_NEWTON_STEPS):
+        factors(points, s, N, dN)
+        value, slope = -at, 0.0
+        for i in range(points.size):
+            value += N[i] * y[i]
+            slope += dN[i] * y[i]
+        if last == 1 or abs(value) <= 1e-15 * abs(slope):
+            break
+        s -= value / slope
+    return slope
+
+
+def triangle_functions(y: FloatArray, a: float, b: float, N: FloatArray) -> None:
+    """Write the barycentric coordinates of the point (a, b) in the projected triangle ``y``."""
+    ux, uy, wx, wy = y[1, 0] - y[0, 0], y[1, 1] - y[0, 1], y[2, 0] - y[0, 0], y[2, 1] - y[0, 1]
+    det = ux * wy - uy * wx
+    px, py = a - y[0, 0], b - y[0, 1]
+    N[1], N[2] = (px * wy - py * wx) / det, (ux * py - uy * px) / det
+    N[0] = 1.0 - N[1] - N[2]
+
+
+def quadrilateral_functions(
+    points: FloatArray, y: FloatArray, a: float, b: float, work: FloatArray, N: FloatArray
+) -> None:
+    """Write the tensor-product shape functions where the projected facet ``y`` has the coordinates (a, b).
+
+    Newton's method, one step for parallelograms.
+    """
+    n = points.size
+    P, Q, dP, dQ = work[0], work[1], work[2], work[3]
+    s, t = 0.5, 0.5
+    for _ in range(_NEWTON_STEPS):
+        factors(points, s, P, dP)
+        factors(points, t, Q, dQ)
+        rx, ry, xs, ys, xt, yt = -a, -b, 0.0, 0.0, 0.0, 0.0
+        for i in range(n):
+            for j in range(n):
+                k = i * n + j
+                N[k] = P[i] * Q[j]
+                rx += N[k] * y[k, 0]
+                ry += N[k] * y[k, 1]
+                xs += dP[i] * Q[j] * y[k, 0]
+                ys += dP[i] * Q[j] * y[k, 1]
+                xt += P[i] * dQ[j] * y[k, 0]
+                yt += P[i] * dQ[j] * y[k, 1]
+        det = xs * yt - ys * xt
+        ds, dt = (rx * yt - ry * xt) / det, (xs * ry - ys * rx) / det
+        if abs(ds) + abs(dt) <= 1e-15:
+            break
+        s -= ds
+        t -= dt
+
+
+def clip(polygon: FloatArray, count: int, by: FloatArray, corners: int, work: FloatArray) -> int:
+    """Intersect a polygon with a convex counterclockwise one in place; returns its number of corners.
+
+    Sutherland and Hodgman, Commun. ACM 17 (1974).
+    """
+    for k in range(corners):
+        ox, oy = by[k, 0], by[k, 1]
+        ex, ey = by[(k + 1) % corners, 0] - ox, by[(k + 1) % corners, 1] - oy
+        kept = 0
+        for i in range(count):
+            j = i - 1 if i > 0 else count - 1
+            here = ex * (polygon[i, 1] - oy) - ey * (polygon[i, 0] - ox)
+            before = ex * (polygon[j, 1] - oy) - ey * (polygon[j, 0] - ox)
+            if (here >= 0.0) != (before >= 0.0):
+                part = before / (before - here)
+                work[kept, 0] = polygon[j, 0] + part * (polygon[i, 0] - polygon[j, 0])
+                work[kept, 1] = polygon[j, 1] + part * (polygon[i, 1] - polygon[j, 1])
+                kept += 1
+            if here >= 0.0:
+                work[kept, 0], work[kept, 1] = polygon[i, 0], polygon[i, 1]
+                kept += 1
+        count = kept
+        for i in range(count):
+            polygon[i, 0], polygon[i, 1] = work[i, 0], work[i, 1]
+        if count < 3:
+            return 0
+    return count
+
+
+def common_normal(ns: FloatArray, nm: FloatArray, ws: float, wm: float, n: FloatArray) -> bool:
+    """Write ``n = (w_m n_m - w_s n_s) / |.|``; returns whether the facets face each other."""
+    facing, size = 0.0, 0.0
+    for i in range(n.size):
+        facing += ns[i] * nm[i]
+        n[i] = wm * nm[i] - ws * ns[i]
+        size += n[i] * n[i]
+    size = math.sqrt(size)
+    for i in range(n.size):
+        n[i] /= size
+    return facing < FACING
+
+
+def add_point(
+    x: FloatArray,
+    slave: IntArray,
+    master: IntArray,
+    Ns: FloatArray,
+    Nm: FloatArray,
+    n: FloatArray,
+    dA: float,
+    mass: FloatArray,
+    cross: FloatArray,
+    gaps: FloatArray,
+) -> float:
+    """Add a quadrature point to ``int N N^T``, ``int N N_m^T`` and ``int N g``; returns ``g dA`` [m3]."""
+    gap = 0.0
+    for i in range(n.size):
+        distance = 0.0
+        for k in range(slave.size):
+            distance += Ns[k] * x[slave[k], i] - Nm[k] * x[master[k], i]
+        gap += n[i] * distance
+    for k in range(slave.size):
+        gaps[k] += dA * Ns[k] * gap
+        for j in range(slave.size):
+            mass[k, j] += dA * Ns[k] * Ns[j]
+            cross[k, j] += dA * Ns[k] * Nm[j]
+    return gap * dA
+
+
+def behind_neighbour(
+    x: FloatArray,
+    at: FloatArray,
+    gap: float,
+    neighbours: IntArray,
+    facets: IntArray,
+    corners: IntArray,
+    opposite: FloatArray,
+    normal: FloatArray,
+) -> bool:
+    """Whether a penetrating point is nearer to a neighbour across an edge, or outside of the body there.
+
+    Without this a corner that enters through one side of an edge would be pushed out through the other one.
+
+    Args:
+        x: Positions of the nodes [m].
+        at: The point, shape (gdim,) [m].
+        gap: Its gap to the facet, negative [m].
+        neighbours: Numbers of the facets across sharp edges.
+        facets: Nodes of all facets.
+        corners: Corners among the nodes of a facet.
+        opposite: Normal of the opposite facet, which the neighbour must face.
+        normal: Work array.
+    """
+    for k in neighbours:
+        if at.size == 2:
+            line_normal(x, facets[k], corners, normal)
+        else:
+            polygon_normal(x, facets[k], corners, normal)
+        depth, facing, o = 0.0, 0.0, facets[k, corners[0]]
+        for i in range(at.size):
+            depth += normal[i] * (at[i] - x[o, i])
+            facing += normal[i] * opposite[i]
+        if facing < FACING and depth > gap:
+            return True
+    return False
+
+
+def integrate_pair_2d(
+    x: FloatArray,
+    slave: IntArray,
+    master: IntArray,
+    corners: IntArray,
+    points: FloatArray,
+    rule: FloatArray,
+    weights: FloatArray,
+    n: FloatArray,
+    axisymmetric: bool,
+    work: FloatArray,
+    mass: FloatArray,
+    cross: FloatArray,
+    gaps: FloatArray,
+    middle: FloatArray,
+) -> tuple[float, float]:
+    """Integrals over the segment of two facets in the plane; returns its area and ``int g dA``."""
+    nn = slave.size
+    ys, ym, Ns, Nm, dN = work[0], work[1], work[2], work[3], work[4]
+    for k in range(nn):
+        ys[k] = -n[1] * x[slave[k], 0] + n[0] * x[slave[k], 1]
+        ym[k] = -n[1] * x[master[k], 0] + n[0] * x[master[k], 1]
+    low = max(min(ys[0], ys[nn - 1]), min(ym[0], ym[nn - 1]))
+    high = min(max(ys[0], ys[nn - 1]), max(ym[0], ym[nn - 1]))
+    if high - low <= _SLIVER * min(abs(ys[nn - 1] - ys[0]), abs(ym[nn - 1] - ym[0])):
+        return 0.0, 0.0
+    area, total = 0.0, 0.0
+    for q in range(weights.size):
+        at = low + rule[q, 0] * (high - low)
+        line_functions(points, ym, at, Nm, dN)
+        slope = line_functions(points, ys, at, Ns, dN)
+        tx, ty, r = 0.0, 0.0, 0.0
+        for k in range(nn):
+            tx += dN[k] * x[slave[k], 0]
+            ty += dN[k] * x[slave[k], 1]
+            r += Ns[k] * x[slave[k], 0]
+        dA = weights[q] * (high - low) * math.sqrt(tx * tx + ty * ty) / abs(slope)
+        if axisymmetric:
+            dA *= 2.0 * math.pi * r
+        total += add_point(x, slave, master, Ns, Nm, n, dA, mass, cross, gaps)
+        area += dA
+        for i in range(2):
+            for k in range(nn):
+                middle[0, i] += dA * Ns[k] * x[slave[k], i]
+                middle[1, i] += dA * Nm[k] * x[master[k], i]
+    return area, total
+
+
+def integrate_pair_3d(
+    x: FloatArray,
+    slave: IntArray,
+    master: IntArray,
+    corners: IntArray,
+    points: FloatArray,
+    rule: FloatArray,
+    weights: FloatArray,
+    n: FloatArray,
+    tilt: float,
+    simplex: bool,
+    work: FloatArray,
+    mass: FloatArray,
+    cross: FloatArray,
+    gaps: FloatArray,
+    middle: FloatArray,
+) -> tuple[float, float]:
+    """Integrals over the segment of two facets in space; returns its area and ``int g dA``.
+
+    Args:
+        tilt: ``|n.n_s|``, the ratio of projected and true areas of the slave facet.
+    """
+    nn, nc = slave.size, corners.size
+    a, b = np.empty(3), np.empty(3)
+    tangents(n, a, b)
+    ys, ym = np.empty((nn, 2)), np.empty((nn, 2))
+    Ns, Nm = work[0], work[1]
+    o = slave[0]
+    for k in range(nn):
+        for c in range(2):
+            ys[k, c], ym[k, c] = 0.0, 0.0
+        for i in range(3):
+            ds, dm = x[slave[k], i] - x[o, i], x[master[k], i] - x[o, i]
+            ys[k, 0] += a[i] * ds
+            ys[k, 1] += b[i] * ds
+            ym[k, 0] += a[i] * dm
+            ym[k, 1] += b[i] * dm
+    polygon, by, spare = np.empty((16, 2)), np.empty((4, 2)), np.empty((16, 2))
+    for k in range(nc):
+        for c in range(2):
+            polygon[k, c], by[k, c] = ys[corners[k], c], ym[corners[k], c]
+    count = clip(polygon, nc, by, nc, spare)
+    if count < 3:
+        return 0.0, 0.0
+    if abs(_area(polygon, count)) <= _SLIVER * abs(_area(by, nc)):
+        return 0.0, 0.0
+    area, total = 0.0, 0.0
+    for k in range(1, count - 1):
+        ux, uy = polygon[k, 0] - polygon[0, 0], polygon[k, 1] - polygon[0, 1]
+        wx, wy = polygon[k + 1, 0] - polygon[0, 0], polygon[k + 1, 1] - polygon[0, 1]
+        jacobian = abs(ux * wy - uy * wx) / tilt
+        for q in range(weights.size):
+            px = polygon[0, 0] + rule[q, 0] * ux + rule[q, 1] * wx
+            py = polygon[0, 1] + rule[q, 0] * uy + rule[q, 1] * wy
+            if simplex:
+                triangle_functions(ys, px, py, Ns)
+                triangle_functions(ym, px, py, Nm)
+            else:
+                quadrilateral_functions(points, ys, px, py, work[2:], Ns)
+                quadrilateral_functions(points, ym, px, py, work[2:], Nm)
+            dA = weights[q] * jacobian
+            total += add_point(x, slave, master, Ns, Nm, n, dA, mass, cross, gaps)
+            area += dA
+            for i in range(3):
+                for m in range(nn):
+                    middle[0, i] += dA * Ns[m] * x[slave[m], i]
+                    middle[1, i] += dA * Nm[m] * x[master[m], i]
+    return area, total
+
+
+def _area(polygon: FloatArray, count: int) -> float:
+    """Signed area of a plane polygon."""
+    twice = 0.0
+    for i in range(count):
+        j = (i + 1) % count
+        twice += polygon[i, 0] * polygon[j, 1] - polygon[i, 1] * polygon[j, 0]
+    return 0.5 * twice
+
+
+def integrate(
+    x: FloatArray,
+    facets: IntArray,
+    corners: IntArray,
+    points: FloatArray,
+    simplex: bool,
+    axisymmetric: bool,
+    rule: FloatArray,
+    weights: FloatArray,
+    pairs: IntArray,
+    reach: FloatArray,
+    depth: FloatArray,
+    flatness: FloatArray,
+    sharp_start: IntArray,
+    sharp: IntArray,
+    normals: FloatArray,
+    mass: FloatArray,
+    cross: FloatArray,
+    gaps: FloatArray,
+    found: BoolArray,
+) -> None:
+    """Integrals over the segments of all candidate pairs.
+
+    Args:
+        x: Positions of the nodes, shape (nodes, gdim) [m].
+        facets: Nodes of all facets, shape (facets, n); positive orientation means outward normals.
+        corners: Corners among the nodes of a facet.
+        points: Nodes of the factors of the shape functions.
+        simplex: Whether facets are triangles.
+        axisymmetric: Whether areas are those of the full revolution.
+        rule, weights: Quadrature on the reference segment or triangle.
+        pairs: Slave and master facet of each candidate pair, shape (pairs, 2).
+        reach: Largest mean gap of a segment, shape (pairs,) [m].
+        depth: Largest mean penetration of a segment, shape (pairs,) [m].
+        flatness: Weights of the facets' normals, shape (facets,).
+        sharp_start, sharp: Neighbours of each facet across sharp edges, in CSR format.
+        normals: Written: common normals, shape (pairs, gdim).
+        mass, cross: Written: ``int N N^T dA`` and ``int N N_m^T dA``, shape (pairs, n, n) [m2].
+        gaps: Written: ``int N g dA``, shape (pairs, n) [m3].
+        found: Written: whether the pair has a segment, shape (pairs,).
+    """
+    gdim, nn = x.shape[1], facets.shape[1]
+    ns, nm, other, middle = np.empty(gdim), np.empty(gdim), np.empty(gdim), np.empty((2, gdim))
+    work = np.empty((8, max(nn, points.size)))
+    for p in range(pairs.shape[0]):
+        e, f = pairs[p, 0], pairs[p, 1]
+        found[p] = False
+        if gdim == 2:
+            line_normal(x, facets[e], corners, ns)
+            line_normal(x, facets[f], corners, nm)
+        else:
+            polygon_normal(x, facets[e], corners, ns)
+            polygon_normal(x, facets[f], corners, nm)
+        n = normals[p]
+        if not common_normal(ns, nm, flatness[e], flatness[f], n):
+            continue
+        for k in range(nn):
+            gaps[p, k] = 0.0
+            for j in range(nn):
+                mass[p, k, j], cross[p, k, j] = 0.0, 0.0
+        for i in range(gdim):
+            middle[0, i], middle[1, i] = 0.0, 0.0
+        if gdim == 2:
+            area, total = integrate_pair_2d(
+                x, facets[e], facets[f], corners, points, rule, weights, n, axisymmetric, work,
+                mass[p], cross[p], gaps[p], middle,
+            )  # fmt: skip
+        else:
+            tilt = abs(n[0] * ns[0] + n[1] * ns[1] + n[2] * ns[2])
+            area, total = integrate_pair_3d(
+                x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex, work,
+                mass[p], cross[p], gaps[p], middle,
+            )  # fmt: skip
+        if area <= 0.0 or total > reach[p] * area or total < -depth[p] * area:
+            continue
+        if total < 0.0:
+            for i in range(gdim):
+                middle[0, i] /= area
+                middle[1, i] /= area
+            across = sharp[sharp_start[f] : sharp_start[f + 1]]
+            if behind_neighbour(x, middle[0], total / area, across, facets, corners, ns, other):
+                continue
+            across = sharp[sharp_start[e] : sharp_start[e + 1]]
+            if behind_neighbour(x, middle[1], total / area, across, facets, corners, nm, other):
+                continue
+        found[p] = True

@@ -1,0 +1,234 @@
+"""Facets of surfaces that may come into contact, replicated on all ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ... import _compat, parallel
+from ..._types import FloatArray, Int64Array, IntArray
+from ...systems.solid import Solid
+from . import _segments
+from .facet_shape import FacetShape
+
+#: Angle of the outward normals of neighbours above which their common edge is sharp [rad].
+_SHARP = np.pi / 4
+#: Weight of a facet's normal: 1 / (_SMOOTH + b^2), with the largest angle b [rad] to a neighbour.
+_SMOOTH = 0.01
+
+
+@dataclass(frozen=True)
+class Facets:
+    """Outer facets of a body, with those around them, and their nodes. The numbering depends on the ranks.
+
+    Attributes:
+        shape: Shape functions.
+        nodes: Nodes of the facets, which orient them outward, shape (facets, n).
+        surface: Number of the surface of each facet, -1 for neighbours of a surface alone, shape (facets,).
+        flatness: Weight of the normals, shape (facets,): small beside sharp edges.
+        sharp_start, sharp: Neighbours across sharp edges, in CSR format.
+        diameter: Twice the largest distance of a node to the centre, at zero displacement, shape (facets,) [m].
+        height: Extent of the attached cell along the normal, shape (facets,) [m].
+        global_nodes: Numbers of the nodes in the function space, shape (nodes,).
+        x: Coordinates of the nodes at zero displacement, shape (nodes, gdim) [m].
+        rank, local: Rank that owns each node, and its number there, shape (nodes,).
+        part: Number of the surface of each node, -1 on none, shape (nodes,).
+        inverse_mass: Inverse masses of the dofs of each node, 0 where constrained, shape (nodes, gdim) [1/kg].
+    """
+
+    shape: FacetShape
+    nodes: IntArray
+    surface: IntArray
+    flatness: FloatArray
+    sharp_start: IntArray
+    sharp: IntArray
+    diameter: FloatArray
+    height: FloatArray
+    global_nodes: Int64Array
+    x: FloatArray
+    rank: IntArray
+    local: IntArray
+    part: IntArray
+    inverse_mass: FloatArray
+
+    def normals(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean outward normals, shape (facets, gdim), and lengths or areas, shape (facets,) [m or m2]."""
+        return _normals(x, self.nodes, self.shape)
+
+    def of(self, surface: int) -> IntArray:
+        """Numbers of the facets of a surface."""
+        return np.flatnonzero(self.surface == surface)
+
+    def surface_nodes(self, surface: int) -> IntArray:
+        """Nodes on a surface, sorted."""
+        return np.unique(self.nodes[self.surface == surface])
+
+    def node_areas(self, surface: int) -> FloatArray:
+        """Area of the surface at each node at zero displacement, in equal parts, shape (nodes,) [m2]."""
+        chosen, n = self.of(surface), self.nodes.shape[1]
+        sizes = self.normals(self.x)[1][chosen] / n
+        return np.bincount(self.nodes[chosen].ravel(), np.repeat(sizes, n), len(self.x))
+
+    def around(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
+        """Facets at each of the nodes, in CSR format."""
+        found = [np.flatnonzero((self.nodes == node).any(axis=1)) for node in nodes]
+        start = np.concatenate([[0], np.cumsum([each.size for each in found])]).astype(np.int64)
+        return start, np.concatenate([np.zeros(0, dtype=np.int64), *found])
+
+    def corner_nodes(self, surface: int, angle: float) -> IntArray:
+        """Nodes of a surface at which normals of facets differ by more than an angle [rad], sorted."""
+        normals, _ = self.normals(self.x)
+        sharp = np.repeat(np.arange(len(self.nodes)), np.diff(self.sharp_start))
+        both = np.unique(np.concatenate([sharp, self.sharp]))
+        nodes = np.intersect1d(self.surface_nodes(surface), self.nodes[both].ravel())
+        start, facets = self.around(nodes)
+        kept = []
+        for k in range(nodes.size):
+            n = normals[facets[start[k] : start[k + 1]]]
+            kept.append(bool((n @ n.T).min() < np.cos(angle)))
+        return nodes[np.array(kept, dtype=bool)]
+
+
+def collect(body: Solid, shape: FacetShape, names: tuple[str, ...]) -> Facets:
+    """The facets of the named surfaces and those around them. Collective.
+
+    Raises:
+        ValueError: A name without outer facets; surfaces that share nodes.
+    """
+    local, surface = _outer_facets(body, names)
+    nodes, height = _local_nodes(body, shape, local)
+    number = body.space.dofmap.index_map.local_to_global(nodes.ravel().astype(np.int32)).reshape(nodes.shape)
+    rows = np.column_stack([number, np.repeat(surface, shape.nodes.shape[1])])
+    every = parallel.gather_rows(body.comm, rows)
+    heights = parallel.gather_rows(body.comm, height)
+    every, heights = _around(every, heights)
+    numbers, places = np.unique(every[:, :-1], return_inverse=True)
+    facets, of = places.reshape(-1, nodes.shape[1]), every[:, -1]
+    _refuse_shared(facets, of, names)
+    x, rank, at, inverse = _node_data(body, numbers)
+    normals, _ = _normals(x, facets, shape)
+    flatness, start, sharp = _sharpness(facets, normals, shape)
+    part = np.full(numbers.size, -1)
+    np.maximum.at(part, facets.ravel(), np.repeat(of, facets.shape[1]))
+    arms = x[facets] - x[facets].mean(axis=1, keepdims=True)
+    diameter = 2.0 * np.linalg.norm(arms, axis=2).max(axis=1)
+    return Facets(
+        shape, facets, of, flatness, start, sharp, diameter, heights, numbers, x, rank, at, part, inverse
+    )
+
+
+def _outer_facets(body: Solid, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:
+    """Outer facets of owned cells of the body, and the number of the surface of each. Collective."""
+    topology, fdim = body.mesh.topology, body.mesh.topology.dim - 1
+    named = [np.unique(body.named.facets(name)) for name in names]
+    topology.create_connectivity(fdim, fdim + 1)
+    topology.create_connectivity(fdim + 1, fdim)
+    cells = topology.connectivity(fdim, fdim + 1)
+    alone = np.flatnonzero(np.diff(cells.offsets) == 1)
+    outer = np.setdiff1d(alone, topology.interprocess_facets())
+    attached = cells.array[cells.offsets[outer]]
+    inside = attached < topology.index_map(fdim + 1).size_local
+    if body.cells is not None:
+        inside &= np.isin(attached, body.cells)
+    outer = outer[inside]
+    surface = np.full(outer.size, -1, dtype=np.int64)
+    for k, (name, facets) in enumerate(zip(names, named)):
+        chosen = np.isin(outer, facets)
+        if not body.comm.allreduce(int(chosen.sum())):
+            raise ValueError(f"the surface {name!r} has no facets on the outside of the body")
+        twice = bool(np.any(surface[chosen] >= 0))
+        if body.comm.allreduce(twice):
+            raise ValueError(f"the surface {name!r} has facets of another surface: give each facet once")
+        surface[chosen] = k
+    return outer, surface
+
+
+def _local_nodes(body: Solid, shape: FacetShape, local: IntArray) -> tuple[IntArray, FloatArray]:
+    """Local nodes of the parts of facets, oriented outward, and heights of the cells. Not collective."""
+    topology, fdim = body.mesh.topology, body.mesh.topology.dim - 1
+    cells, facets = topology.connectivity(fdim, fdim + 1), topology.connectivity(fdim + 1, fdim)
+    cell = np.array([cells.links(f)[0] for f in local], dtype=np.int64)
+    place = np.array(
+        [int(np.flatnonzero(facets.links(c) == f)[0]) for c, f in zip(cell, local)], dtype=np.int64
+    )
+    of_cell = np.asarray(body.space.dofmap.list)[cell]
+    gdim, parts = body.gdim, shape.nodes.shape[1]
+    nodes = of_cell[np.arange(len(cell))[:, None, None], shape.nodes[place]].reshape(-1, shape.nodes.shape[2])
+    if not len(cell):
+        return nodes, np.zeros(0)
+    geometry = _compat.geometry_dofmap(body.mesh)[cell]
+    middle = np.repeat(body.mesh.geometry.x[geometry].mean(axis=1)[:, :gdim], parts, axis=0)
+    x = body.x[:, :gdim]
+    normals, sizes = _normals(x, nodes, shape)
+    arm = x[nodes[:, shape.corners]].mean(axis=1) - middle
+    turned = np.einsum("fi,fi->f", normals, arm) < 0
+    nodes[turned] = nodes[turned][:, shape.flip]
+    return nodes, 2.0 * np.abs(np.einsum("fi,fi->f", normals, arm))
+
+
+def _normals(x: FloatArray, facets: IntArray, shape: FacetShape) -> tuple[FloatArray, FloatArray]:
+    """Vectorised :func:`._segments.line_normal` and :func:`._segments.polygon_normal`."""
+    at = x[facets[:, shape.corners]]
+    if x.shape[1] == 2:
+        along = at[:, 1] - at[:, 0]
+        n = np.column_stack([along[:, 1], -along[:, 0]])
+        size = np.linalg.norm(n, axis=1)
+        return n / size[:, None], size
+    k = at.shape[1]
+    n = np.cross(at[:, k - 2] - at[:, 0], at[:, k - 1] - at[:, 1 if k == 4 else 0])
+    size = np.linalg.norm(n, axis=1)
+    return n / size[:, None], 0.5 * size
+
+
+def _around(every: Int64Array, heights: FloatArray) -> tuple[Int64Array, FloatArray]:
+    """The facets of surfaces, and those that share nodes with them."""
+    on_surface = np.unique(every[every[:, -1] >= 0, :-1])
+    kept = (every[:, -1] >= 0) | np.isin(every[:, :-1], on_surface).any(axis=1)
+    return every[kept], heights[kept]
+
+
+def _refuse_shared(facets: IntArray, of: IntArray, names: tuple[str, ...]) -> None:
+    for k in range(len(names)):
+        for m in range(k):
+            if np.intersect1d(facets[of == k], facets[of == m]).size:
+                raise ValueError(
+                    f"the surfaces {names[m]!r} and {names[k]!r} share nodes: contact of a part with itself "
+                    "is not available, give surfaces of different parts"
+                )
+
+
+def _node_data(body: Solid, numbers: Int64Array) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
+    """Coordinates, owner, number there, inverse masses of nodes by their global numbers. Collective."""
+    index_map, gdim = body.space.dofmap.index_map, body.gdim
+    owned = np.arange(index_map.size_local, dtype=np.int32)
+    known = index_map.local_to_global(owned)
+    place = np.searchsorted(numbers, known)
+    mine = (place < numbers.size) & (numbers[np.minimum(place, numbers.size - 1)] == known)
+    inverse = body.inverse_mass.reshape(-1, body.block)[mine, :gdim]
+    rank = np.full(inverse.shape[0], body.comm.rank)
+    rows = np.column_stack([place[mine], body.x[: owned.size][mine, :gdim], rank, owned[mine], inverse])
+    rows = parallel.gather_rows(body.comm, rows)
+    rows = rows[np.argsort(rows[:, 0])]
+    x, inverse = rows[:, 1 : 1 + gdim].copy(), rows[:, 3 + gdim :].copy()
+    return x, rows[:, 1 + gdim].astype(np.int64), rows[:, 2 + gdim].astype(np.int64), inverse
+
+
+def _sharpness(
+    facets: IntArray, normals: FloatArray, shape: FacetShape
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Weights of the normals, and neighbours across sharp edges in CSR format."""
+    corners = facets[:, shape.corners]
+    count, k = corners.shape
+    entries = np.ones(count * k), (np.repeat(np.arange(count), k), corners.ravel())
+    at = sparse.csr_matrix(entries, (count, int(facets.max(initial=-1)) + 1))
+    pairs = (at @ at.T).tocoo()
+    cosine = np.clip(np.einsum("pi,pi->p", normals[pairs.row], normals[pairs.col]), -1.0, 1.0)
+    angle, largest = np.where(cosine > 1.0 - 1e-12, 0.0, np.arccos(cosine)), np.zeros(count)
+    np.maximum.at(largest, pairs.row, angle)
+    chosen = angle > _SHARP
+    row, col = pairs.row[chosen], pairs.col[chosen]
+    order = np.argsort(row, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=count))])
+    return 1.0 / (_SMOOTH + largest**2), start.astype(np.int64), col[order].astype(np.int64)

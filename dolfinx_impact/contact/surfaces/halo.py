@@ -1,0 +1,54 @@
+"""Exchange of values at the surface nodes between the ranks that own them and those that need them."""
+
+from __future__ import annotations
+
+import numpy as np
+from mpi4py import MPI
+
+from ..._types import FloatArray, IntArray
+
+
+class Halo:
+    """Nodes that this rank needs, on whatever ranks they are; see :class:`.Exchange`. Collective.
+
+    Args:
+        comm: Communicator.
+        rank, local: Rank that owns each node, and its number there, shape (nodes,).
+        block: Dofs per node of the vectors that are exchanged; the first ``gdim`` ones are.
+        gdim: Number of values per node.
+    """
+
+    def __init__(self, comm: MPI.Comm, rank: IntArray, local: IntArray, block: int, gdim: int) -> None:
+        self._comm, self._block, self._gdim, self.count = comm, block, gdim, rank.size
+        by_rank = np.argsort(rank, kind="stable")
+        wanted = np.bincount(rank, minlength=comm.size)
+        offered = np.empty_like(wanted)
+        comm.Alltoall(wanted, offered)
+        numbers = np.empty(int(offered.sum()), dtype=np.int64)
+        comm.Alltoallv([local[by_rank].astype(np.int64), wanted], [numbers, offered])
+        self._order = by_rank
+        self._wanted, self._offered = wanted * gdim, offered * gdim
+        self._dofs = numbers[:, None] * block + np.arange(gdim)
+        self._near, self._far = np.empty((rank.size, gdim)), np.empty((numbers.size, gdim))
+        self._alone = comm.size == 1
+        self.dofs = np.unique(self._dofs)
+
+    def gather(self, x: FloatArray, out: FloatArray) -> None:
+        """Write the values of the owned entries of ``x`` at the nodes into ``out``, (nodes, gdim). Collective."""
+        np.take(x, self._dofs, out=self._far, mode="clip")
+        if self._alone:
+            out[self._order] = self._far
+            return
+        self._comm.Alltoallv([self._far, self._offered], [self._near, self._wanted])
+        out[self._order] = self._near
+
+    def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
+        """Add values at the nodes, (nodes, gdim), scaled by d, to the owned entries of ``x``. Collective."""
+        np.take(values, self._order, axis=0, out=self._near)
+        if self._alone:
+            self._far[:] = self._near
+        else:
+            self._comm.Alltoallv([self._near, self._wanted], [self._far, self._offered])
+        if d is not None:
+            self._far *= d[self._dofs]
+        np.add.at(x, self._dofs, self._far)

@@ -1,0 +1,203 @@
+"""Rows of corner nodes that no facet faces: the distance to the opposite facet."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from ..._types import BoolArray, FloatArray, IntArray
+from ...algebra import kernels
+from . import _segments
+from .facets import Facets
+from .pair import DEPTH, REACH
+
+#: Largest angle between the facets at a node above which it is a corner [rad].
+_CORNER = np.pi / 3
+#: Shape functions outside of the facet by this count as inside.
+_INSIDE = 1e-9
+
+
+def project_nodes(
+    x: FloatArray,
+    facets: IntArray,
+    corners: IntArray,
+    points: FloatArray,
+    simplex: bool,
+    nodes: IntArray,
+    pairs: IntArray,
+    around_start: IntArray,
+    around: IntArray,
+    reach: FloatArray,
+    depth: FloatArray,
+    inside: float,
+    gap: FloatArray,
+    normal: FloatArray,
+    N: FloatArray,
+    chosen: IntArray,
+) -> None:
+    """Nearest opposite facet of each corner node along the facet's normal, where no facet of its own faces it.
+
+    Args:
+        nodes: Corner nodes, shape (p,).
+        pairs: Candidate pairs (number of the corner, facet), shape (pairs, 2).
+        around_start, around: Facets at each corner node, in CSR format.
+        reach, depth: Largest gap and penetration, shape (pairs,) [m].
+        inside: How far shape functions may lie outside of [0, 1].
+        gap: Written: distances, infinite where nothing is opposite, shape (p,) [m].
+        normal: Written: normals of the facets, shape (p, gdim).
+        N: Written: shape functions of the facets, shape (p, n).
+        chosen: Written: facets, -1 for none, shape (p,).
+        others: See :func:`._segments.integrate`.
+    """
+    gdim, nn = x.shape[1], facets.shape[1]
+    n, own, a, b = np.empty(gdim), np.empty(gdim), np.empty(gdim), np.empty(gdim)
+    y, M, work, dN = np.empty((nn, 2)), np.empty(nn), np.empty((4, points.size)), np.empty(points.size)
+    for i in range(nodes.size):
+        gap[i], chosen[i] = np.inf, -1
+    for p in range(pairs.shape[0]):
+        i, f = pairs[p, 0], pairs[p, 1]
+        node = nodes[i]
+        if gdim == 2:
+            _segments.line_normal(x, facets[f], corners, n)
+        else:
+            _segments.polygon_normal(x, facets[f], corners, n)
+        faced = False
+        for m in range(around_start[i], around_start[i + 1]):
+            if gdim == 2:
+                _segments.line_normal(x, facets[around[m]], corners, own)
+            else:
+                _segments.polygon_normal(x, facets[around[m]], corners, own)
+            cosine = 0.0
+            for c in range(gdim):
+                cosine += own[c] * n[c]
+            faced = faced or cosine < _segments.FACING
+        if faced:
+            continue
+        if gdim == 2:
+            for k in range(nn):
+                y[k, 0] = -n[1] * (x[facets[f, k], 0] - x[node, 0]) + n[0] * (x[facets[f, k], 1] - x[node, 1])
+            if min(y[0, 0], y[nn - 1, 0]) > 0.0 or max(y[0, 0], y[nn - 1, 0]) < 0.0:
+                continue
+            _segments.line_functions(points, y[:, 0].copy(), 0.0, M, dN)
+        else:
+            _segments.tangents(n, a, b)
+            for k in range(nn):
+                y[k, 0], y[k, 1] = 0.0, 0.0
+                for c in range(3):
+                    y[k, 0] += a[c] * (x[facets[f, k], c] - x[node, c])
+                    y[k, 1] += b[c] * (x[facets[f, k], c] - x[node, c])
+            out, k = False, corners.size
+            for m in range(k):
+                s, t = corners[m], corners[(m + 1) % k]
+                cross = y[s, 0] * y[t, 1] - y[s, 1] * y[t, 0]
+                span = abs(y[t, 0] - y[s, 0]) + abs(y[t, 1] - y[s, 1])
+                out = out or cross < -inside * span * span
+            if out:
+                continue
+            if simplex:
+                _segments.triangle_functions(y, 0.0, 0.0, M)
+            else:
+                _segments.quadrilateral_functions(points, y, 0.0, 0.0, work, M)
+        distance = 0.0
+        for c in range(gdim):
+            offset = x[node, c]
+            for k in range(nn):
+                offset -= M[k] * x[facets[f, k], c]
+            distance += n[c] * offset
+        if distance > reach[p] or distance < -depth[p] or abs(distance) >= abs(gap[i]):
+            continue
+        gap[i], chosen[i] = distance, f
+        for c in range(gdim):
+            normal[i, c] = n[c]
+        for k in range(nn):
+            N[i, k] = M[k]
+
+
+class CornerPoints:
+    """Corner nodes of one surface against the facets of another one.
+
+    Args:
+        facets: Facets of all surfaces.
+        surface, other: Numbers of the surfaces.
+        rank: This rank; points are the corners that it owns.
+
+    Attributes:
+        nodes: Nodes of the points, shape (p,).
+        gap: Distances, shape (p,) [m]; infinite where nothing is opposite.
+        area: Areas of the nodes at zero displacement, shape (p,) [m2].
+    """
+
+    def __init__(self, facets: Facets, surface: int, other: int, rank: int) -> None:
+        self._facets, self._other = facets, facets.of(other)
+        corners = facets.corner_nodes(surface, _CORNER)
+        self.nodes = corners[facets.rank[corners] == rank]
+        p, gdim, n = self.nodes.size, facets.x.shape[1], facets.nodes.shape[1]
+        self._around_start, self._around = facets.around(self.nodes)
+        self.area = facets.node_areas(surface)[self.nodes]
+        self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
+        self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)
+        self._set_pairs(np.zeros((0, 2), dtype=np.int64))
+        s = _segments
+        functions = (s.factors, s.tangents, s.line_functions, s.triangle_functions)
+        self._project = kernels.jit(
+            project_nodes, *functions, s.quadrilateral_functions, s.line_normal, s.polygon_normal
+        )
+
+    def search(self, x: FloatArray, margin: float) -> None:
+        """Find the candidate facets at the positions ``x`` of all nodes [m]."""
+        facets = self._facets
+        if not self.nodes.size:
+            return
+        at = x[facets.nodes[self._other]]
+        centre = at.mean(axis=1)
+        radius = np.linalg.norm(at - centre[:, None], axis=2).max(axis=1)
+        reach = REACH * facets.diameter[self._other]
+        lists = cKDTree(centre).query_ball_point(x[self.nodes], float((radius + reach).max()) + margin)
+        pairs = [(i, self._other[k]) for i, each in enumerate(lists) for k in sorted(each)]
+        self._set_pairs(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+
+    def _set_pairs(self, pairs: IntArray) -> None:
+        self._pairs = pairs
+        self._reach = REACH * self._facets.diameter[pairs[:, 1]]
+        self._depth = 2.0 * DEPTH * self._facets.height[pairs[:, 1]]
+
+    def needed(self) -> IntArray:
+        """Nodes whose positions the gaps depend on, sorted."""
+        facets = self._facets
+        if not len(self._pairs):
+            return self.nodes
+        every = np.union1d(self._pairs[:, 1], self._around)
+        return np.union1d(facets.nodes[every].ravel(), self.nodes)
+
+    def evaluate(self, x: FloatArray) -> None:
+        """Compute :attr:`gap` at the positions ``x`` of the nodes, (nodes, gdim) [m]."""
+        facets, shape = self._facets, self._facets.shape
+        self._project(
+            x,
+            facets.nodes,
+            shape.corners,
+            shape.points,
+            shape.simplex,
+            self.nodes,
+            self._pairs,
+            self._around_start,
+            self._around,
+            self._reach,
+            self._depth,
+            _INSIDE,
+            self.gap,
+            self._normal,
+            self._N,
+            self._chosen,
+        )
+
+    def rows(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """See :meth:`.SurfacePair.rows`."""
+        chosen = np.flatnonzero(which)
+        n = self._facets.nodes.shape[1]
+        lengths = np.zeros(which.size, dtype=np.int64)
+        lengths[chosen] = 1 + n
+        nodes = np.column_stack([self.nodes[chosen], self._facets.nodes[self._chosen[chosen]]])
+        W = np.column_stack([np.ones(chosen.size), -self._N[chosen]])
+        B = W[:, :, None] * self._normal[chosen][:, None, :]
+        return lengths, nodes.ravel(), B.reshape(-1, self._normal.shape[1]), W.ravel()

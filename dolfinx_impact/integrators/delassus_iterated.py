@@ -1,0 +1,90 @@
+"""Delassus operator of explicit schemes that is applied and never formed: one distributed contact problem."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._types import BoolArray, FloatArray
+from ..algebra import kernels, projected_iteration
+from ..algebra.projected_iteration import Cone
+from .base import Integrator
+
+
+class IteratedDelassus:
+    """``H = L M^-1 L^T`` with a lumped mass, where points of several ranks or bodies are coupled.
+
+    With dual mortar rows the part of the slave side in H is the identity up to masses, and the iteration
+    converges in some tens of products, whatever the number of points.
+
+    Args:
+        integrator: The scheme, with a contact.
+        factor: Part of the impulse that acts on the velocity (1/2 at the start of central differences).
+
+    Attributes:
+        sweeps: Products with H in the last solution.
+    """
+
+    def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
+        assert integrator.contact is not None
+        self._integrator, self._contact = integrator, integrator.contact
+        inverse = integrator.system.inverse_mass
+        self._inverse = inverse if factor == 1.0 else factor * inverse
+        self._velocity = np.zeros(integrator.system.size)
+        self._r_t = np.zeros(integrator.r_t.shape)
+        self.sweeps = 0
+
+    def solve(
+        self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
+    ) -> FloatArray:
+        """See :class:`.DelassusOperator`; with friction also the tangential impulses. Collective.
+
+        Raises:
+            NotConverged: On all ranks.
+        """
+        contact, s = self._contact, self._integrator
+        self._r_t[:], self.sweeps = 0.0, 0
+        if not contact.comm.allreduce(bool(closed.any())):
+            return np.zeros(b.size)
+        rough, L = contact.friction > 0, contact.L
+        diagonal = L.diagonal(self._inverse)
+        active = closed & (diagonal > 0.0)
+        scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(b.size), where=active)[:, None]
+        tangents = contact.local_bases()[:, 1:] if rough else np.zeros((b.size, 0, 0))
+        free = b[:, None]
+        if rough:
+            assert v is not None
+            sliding = L.at_points(v) - contact.surface_velocity(t)
+            free = np.column_stack([b, np.einsum("pdk,pk->pd", tangents, sliding)])
+
+        def product(x: FloatArray) -> FloatArray:
+            x, z = scale * x, self._velocity
+            z[L.support] = 0.0
+            f = np.einsum("pd,pdk->pk", x[:, 1:], tangents) if rough else None
+            L.add_impulses(x[:, 0], f, self._inverse, z)
+            normal, vector = L.velocities(z)
+            parts = [normal[:, None]]
+            if rough:
+                parts.append(np.einsum("pdk,pk->pd", tangents, vector))
+            return scale * np.hstack(parts)
+
+        cone = Cone(active, contact.bilateral, contact.frictions)
+        last = s.r[:, None] if not rough else np.column_stack([s.r, np.einsum("pdk,pk->pd", tangents, s.r_t)])
+        start = np.divide(last, scale, out=np.zeros_like(last), where=active[:, None])
+        x, self.sweeps = projected_iteration.solve(product, scale * free, cone, start, contact.comm)
+        impulses = scale * x
+        if rough:
+            self._r_t[:] = np.einsum("pd,pdk->pk", impulses[:, 1:], tangents)
+        return impulses[:, 0].copy()
+
+    def compiled(self) -> FloatArray:
+        """None: see :meth:`.LumpedDelassus.compiled`."""
+        raise kernels.NotCompiled("the points of the contact are solved together")
+
+    def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
+        """``v += factor M^-1 L^T r``. Collective."""
+        self._contact.L.add_scaled_transpose(r, self._inverse, v)
+
+    def apply_friction(self, r: FloatArray, v: FloatArray, t: float) -> FloatArray:
+        """Apply the tangential impulses of the last solution to ``v`` and return them. Collective."""
+        self._contact.L.add_impulses(np.zeros(r.size), self._r_t, self._inverse, v)
+        return self._r_t.copy()
