@@ -37,6 +37,11 @@ def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
     return mesh.geometry.dofmaps[0] if VERSION >= (0, 11) else mesh.geometry.dofmap
 
 
+def coordinate_element(mesh: dmesh.Mesh) -> Any:
+    """The element of the geometry, with its degree and its variant."""
+    return mesh.geometry.cmaps[0] if VERSION >= (0, 11) else mesh.geometry.cmap
+
+
 def pack(form: Any) -> tuple[Any, dict[Any, Any]]:
     """Constants of a compiled form, and its coefficients cell by cell by kind of integral."""
     given = form if VERSION >= (0, 10) else form._cpp_object

@@ -1,8 +1,9 @@
 """Meshes with named parts, from a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model.
 
-Reading, distribution and checks of cells; bodies on meshes are in ``systems``.
+Reading, joining, distribution and checks of cells; bodies on meshes are in ``systems``.
 """
 
+from .joined import join
 from .named_mesh import NamedMesh, bare_mesh, package_mesh, read
 
-__all__ = ["NamedMesh", "bare_mesh", "package_mesh", "read"]
+__all__ = ["NamedMesh", "bare_mesh", "join", "package_mesh", "read"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,17 @@ class NamedMesh:
         cell_tags: ``MeshTags`` of the cells, or None.
         facet_tags: ``MeshTags`` of the facets, or None.
         names: Maps the name of each part to (dimension, tag).
+        groups: Maps further names, each of entities with several tags, to (dimension, tags).
+        cell_numbers: Numbers of the owned cells over all ranks that do not depend on the partition, where
+            the ``original_cell_index`` of the mesh does; None otherwise.
     """
 
     mesh: dmesh.Mesh
     cell_tags: Any
     facet_tags: Any
     names: Mapping[str, tuple[int, int]]
+    groups: Mapping[str, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
+    cell_numbers: Int32Array | None = field(default=None, repr=False, compare=False)
 
     def facets(self, name: str) -> Int32Array:
         """Local facets, ghosts included, of the part ``name``. Collective.
@@ -51,12 +56,16 @@ class NamedMesh:
         """
         return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
 
+    def tags(self, name: str) -> tuple[int, ...]:
+        """Tags of the cells or facets of the part ``name``, which has one or, as a group, several."""
+        return (self.names[name][1],) if name in self.names else tuple(self.groups[name][1])
+
     def _tagged(self, kind: str, tags: Any, dim: int, name: str) -> Int32Array:
-        known = sorted(n for n, (d, _) in self.names.items() if d == dim)
+        known = sorted(n for n, (d, _) in {**self.groups, **self.names}.items() if d == dim)
         if not isinstance(name, str) or name not in known or tags is None:
             hint = arguments.nearest(name, known) if isinstance(name, str) else "tags go by their names; "
             raise ValueError(f"no {kind} are named {name!r} in the mesh; {hint}named are: {known or 'none'}")
-        found: Int32Array = tags.find(self.names[name][1])
+        found: Int32Array = np.unique(np.concatenate([tags.find(tag) for tag in self.tags(name)]))
         return found
 
 

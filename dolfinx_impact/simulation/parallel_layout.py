@@ -179,7 +179,9 @@ def _nodes(body: Any) -> FloatArray:
     """Coordinates of the owned nodes [m] and a hash in [0, 1) of the cells at the node, shape (n, 4)."""
     index_map = body.space.dofmap.index_map
     cells = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
-    original = np.asarray(body.mesh.topology.original_cell_index, dtype=np.uint64)[:cells]
+    numbers = getattr(getattr(body, "named", None), "cell_numbers", None)
+    original = body.mesh.topology.original_cell_index if numbers is None else numbers
+    original = np.asarray(original, dtype=np.uint64)[:cells]
     # Coincident nodes of two bodies have no common cell. Sums of multiples of 2^-32 are exact.
     code = (original + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     code = (code ^ (code >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) >> np.uint64(32)

@@ -98,6 +98,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         self.x = self.space.tabulate_dof_coordinates()
         self.length = self._extent()
         self.active = self._find_inside()
+        self._cell_tag = self._find_cell_tag()
         self.node_count: int = self.comm.allreduce(int(np.count_nonzero(self.active)) // block)
         self.prescribed, self.loads = Motion(self.comm), Loads(self.size, self.comm)
         self.damping_rate, self.stiffness_damping = float(damping), float(stiffness_damping)

@@ -55,13 +55,13 @@ def find_materials(
     owned, materials = body.owned // body.block, []
     for name in parts:
         inside = np.repeat(body._nodes_in(name)[:owned], body.block)
-        dx = measure(body.named.names[name][1])
+        dx = measure(body.named.tags(name))
         materials.append(_material(body, _of(law, name), _of(density, name), dx, inside))
     return materials
 
 
 def _refuse_uncovered_cells(body: Any, parts: list[str]) -> None:
-    """Raise a ValueError unless the parts consist of exactly the cells of the body. Collective."""
+    """Raise a ValueError unless the parts consist of the cells of the body, each once. Collective."""
     covered = np.concatenate([body.named.cells(name) for name in parts])
     tdim = body.mesh.topology.dim
     every = np.arange(body.mesh.topology.index_map(tdim).size_local)
@@ -76,6 +76,9 @@ def _refuse_uncovered_cells(body: Any, parts: list[str]) -> None:
         )
     if beside_cells:
         raise ValueError(f"law or density name cells outside of the body, which is {', '.join(body.parts)}")
+    twice = body.comm.allreduce(covered.size - np.unique(covered).size)
+    if twice:
+        raise ValueError(f"{twice} cells are in several of {', '.join(parts)}: give each one law and density")
 
 
 def wave_speed(materials: Sequence[Material]) -> float | None:

@@ -33,6 +33,7 @@ class Nodes:
     parts: tuple[str, ...] | None
     cells: IntArray | None
     active: BoolArray
+    _cell_tag: FloatArray | None = None
 
     @property
     def mass(self) -> FloatArray:
@@ -121,17 +122,19 @@ class Nodes:
         return found
 
     def rows(self, nodes: IntArray | None = None) -> SparseRows:
-        """Rows that select the displacements of ``nodes`` (default: all owned nodes of the body)."""
+        """Rows that select the displacements of ``nodes`` (default: all owned nodes of the body).
+
+        They are sorted by the coordinates of the nodes and by directions; nodes that coincide, as where parts
+        of a joined mesh touch, by the tags of their cells.
+        """
         gdim = self.mesh.geometry.dim
         every = np.flatnonzero(self.active[:: self.block])
         picked = every if nodes is None else np.asarray(nodes)
         dofs = (picked[:, None] * self.block + np.arange(gdim)).reshape(-1, 1)
-        order = np.column_stack(
-            [
-                np.repeat(coordinate_order(self.x[picked], self.length), gdim, axis=0),
-                np.tile(np.arange(gdim), picked.size),
-            ]
-        )
+        keys = coordinate_order(self.x[picked], self.length)
+        if self._cell_tag is not None:  # coincident nodes of two parts
+            keys = np.column_stack([keys, self._cell_tag[picked]])
+        order = np.column_stack([np.repeat(keys, gdim, axis=0), np.tile(np.arange(gdim), picked.size)])
         labels = [f"u{'xyz'[i]}" for i in range(gdim)] * picked.size
         return SparseRows(dofs, np.ones(dofs.shape), order, labels)
 
@@ -156,8 +159,29 @@ class Nodes:
     def _measure(self) -> Any:
         if self.parts is None:
             return ufl.dx
-        tags = tuple(sorted({self.named.names[name][1] for name in self.parts}))
+        tags = tuple(sorted({tag for name in self.parts for tag in self.named.tags(name)}))
         return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
+
+    def _find_cell_tag(self) -> FloatArray | None:
+        """Mean tag of the cells at each owned node, None on meshes without; independent of the partition.
+
+        Collective. The mean, since DOLFINx exchanges sums: parts of a joined mesh have consecutive tags.
+        """
+        tags = self.named.cell_tags
+        if tags is None or tags.dim != self.mesh.topology.dim:
+            return None
+        owned = self.mesh.topology.index_map(tags.dim).size_local
+        tag_of_cell = np.zeros((owned, 2))
+        tag_of_cell[:, 1] = 1.0
+        here = tags.indices < owned
+        tag_of_cell[tags.indices[here], 0] = tags.values[here]
+        index_map, cells = self.space.dofmap.index_map, self.space.dofmap.list[:owned]
+        sums = la.vector(index_map, 2)
+        np.add.at(sums.array.reshape(-1, 2), cells.ravel(), np.repeat(tag_of_cell, cells.shape[1], axis=0))
+        sums.scatter_reverse(la.InsertMode.add)
+        tag, count = sums.array.reshape(-1, 2)[: index_map.size_local].T
+        mean: FloatArray = tag / count
+        return mean
 
     def _find_inside(self) -> BoolArray:
         """Mask of the owned dofs on cells of the body, on any rank, shape (owned,). Collective."""

@@ -113,6 +113,24 @@ def divided(make=di.HATI):
     return make(near, far, 0.2 * near.critical_time_step(), wall, ratio=4), -5.0
 
 
+@functools.cache
+def cubes():
+    """Two cubes on several ranks, one upon the other: the nodes between them coincide."""
+    boxes = [[[0.0, 0.0, z], [0.1, 0.1, z + 0.1]] for z in (0.0, 0.1)]
+    lower, upper = (dmesh.create_box(MPI.COMM_WORLD, each, (2, 2, 2)) for each in boxes)
+    return di.mesh.join({"lower": lower, "upper": upper})
+
+
+def touching_cubes():
+    """Coincident nodes that move apart, since only the lower cube meets the floor."""
+    laws = {"lower": di.LinearElastic(1e6, 0.3), "upper": di.LinearElastic(3e6, 0.2)}
+    body = di.Solid(cubes(), density=1100.0, law=laws)
+    contact = di.RigidContact(body, "lower/boundary", di.Plane([0.0, 0.0, -1e-4], [0.0, 0.0, 1.0]))
+    v0 = body.rigid_velocity([2.0, 0.0, -6.0], spin=(0.0, 8.0, 3.0), cells="lower")
+    v0 += body.rigid_velocity([0.0, 1.0, 3.0], spin=(5.0, 0.0, 0.0), cells="upper")
+    return di.CDLagrange(body, 0.6 * body.critical_time_step(), contact=contact), v0
+
+
 #: By name: what makes a scheme and its initial velocity, whether the solver sums in one order on all ranks.
 SETUPS = {
     "rubber": (rubber, True),
@@ -121,6 +139,7 @@ SETUPS = {
     "implicit-solid": (implicit_solid, False),
     "two-bars": (two_bars, True),
     "divided": (divided, False),
+    "touching-cubes": (touching_cubes, True),
 }
 
 
