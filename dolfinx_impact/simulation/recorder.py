@@ -222,8 +222,8 @@ class Depth:
             gaps = part.fine["gap"][: part.count].reshape(-1, gaps.shape[1])
         self.penetration = max(self.penetration, -float(gaps.min()))
         if self._last is not None:
-            self.approach = max(self.approach, float(np.max(self._last - gaps[0])))
-        self.approach = max(self.approach, float(np.max(gaps[:-1] - gaps[1:], initial=0.0)))
+            self.approach = max(self.approach, _decrease(self._last, gaps[0]))
+        self.approach = max(self.approach, _decrease(gaps[:-1], gaps[1:]))
         self._last = gaps[-1].copy()
 
     def of_all(self, comm: MPI.Comm) -> FloatArray:
@@ -231,6 +231,12 @@ class Depth:
         largest = np.array([self.penetration, self.approach, self.at_start])
         comm.Allreduce(MPI.IN_PLACE, largest, op=MPI.MAX)
         return largest
+
+
+def _decrease(before: FloatArray, after: FloatArray) -> float:
+    """Largest decrease of gaps [m], but for points that had or have nothing opposite (an infinite gap)."""
+    known = np.isfinite(before) & np.isfinite(after)
+    return float(np.max(before[known] - after[known], initial=0.0))
 
 
 def _sum_between(values: FloatArray, where: IntArray, every: int, rest: FloatArray, out: FloatArray) -> None:

@@ -10,7 +10,6 @@ from scipy import sparse
 from ... import _compat, parallel
 from ..._types import FloatArray, Int64Array, IntArray
 from ...systems.solid import Solid
-from . import _segments
 from .facet_shape import FacetShape
 
 #: Angle of the outward normals of neighbours above which their common edge is sharp [rad].

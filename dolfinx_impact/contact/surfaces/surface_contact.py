@@ -74,7 +74,6 @@ class SurfaceContact(Contact):
             that face each other.
     """
 
-    constant = False
     velocity_level_only = True
 
     def __init__(
@@ -96,6 +95,7 @@ class SurfaceContact(Contact):
                 "a tie has neither friction nor restitution nor gaps: leave the other options out"
             )
         self.body, self.surfaces, self.tie = body, names, bool(tie)
+        self.constant = self.tie
         facets = self._facets = collect(body, facet_shape(body.space), names)
         rank, gdim = body.comm.rank, body.gdim
         axisymmetric = body.hypothesis == "axisymmetric"
@@ -137,7 +137,6 @@ class SurfaceContact(Contact):
         self.area, self._gap = np.zeros(self.count), np.full(self.count, np.inf)
         rest = np.zeros(body.size)
         self._update(rest)
-        self.L.set_nodes(self._halo)
         if tie:
             self._tie_rows()
         elif not allow_penetration:
@@ -242,35 +241,34 @@ class SurfaceContact(Contact):
         self._set_rows(closed)
         return closed
 
-    def _set_rows(self, which: BoolArray) -> None:
+    def _entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Entries of the rows in the mask, shape (nodes of the points,), in the form of NodeRows."""
         place = np.full(len(self._facets.x), -1, dtype=np.int64)
         place[self._needed] = np.arange(self._needed.size)
         ends = np.cumsum([each.nodes.size for each in self._members])[:-1]
         found = [each.rows(part) for each, part in zip(self._members, np.split(which, ends))]
         lengths, nodes, B, W = (np.concatenate(parts) for parts in zip(*found))
+        return np.concatenate([[0], np.cumsum(lengths)]), place[nodes], B, W
+
+    def _set_rows(self, which: BoolArray) -> None:
         self.L.set_nodes(self._halo)
-        self.L.set(np.concatenate([[0], np.cumsum(lengths)]), place[nodes], B, W)
+        self.L.set(*self._entries(which))
 
     def _tie_rows(self) -> None:
         """Rows of the tie, one for each covered node and direction."""
         gdim, finite = self.body.gdim, np.concatenate([np.isfinite(each.gap) for each in self._pairs])
         if not self.comm.allreduce(bool(finite.any())):
             raise ValueError("nothing to tie: no facets of these surfaces face each other closely")
-        self._set_rows(finite)
-        start, nodes, B, W = self.L.entries()
-        lengths, counts = np.diff(start), np.repeat(np.diff(start), gdim)
-        first = np.repeat(start[:-1], gdim)
-        entries = np.repeat(first - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(
-            counts.sum()
-        )
-        direction = np.repeat(np.tile(np.arange(gdim), lengths.size), counts)
+        start, nodes, _, W = self._entries(finite)
+        rows, directions = [], np.eye(gdim)
+        for first, last in zip(start[:-1], start[1:]):
+            rows += [(nodes[first:last], n * W[first:last, None], W[first:last]) for n in directions]
+        lengths = np.repeat(np.diff(start), gdim)
+        parts = [np.concatenate(each) for each in zip(*rows)] if rows else [nodes, np.zeros((0, gdim)), W]
+        self.L.set_nodes(self._halo)
+        self.L.set(np.concatenate([[0], np.cumsum(lengths)]), *parts)
         self.area = np.repeat(np.concatenate([each.area for each in self._pairs]), gdim)
         self._tied = np.repeat(finite, gdim)
-        rows = NodeRows(self._order(), gdim, shared=self.comm.size > 1)
-        rows.set_nodes(self._halo)
-        unit = np.eye(gdim)[direction] * W[entries][:, None]
-        rows.set(np.concatenate([[0], np.cumsum(counts)]), nodes[entries], unit, np.zeros(counts.sum()))
-        self.L = rows
 
     def places(self, u: FloatArray) -> FloatArray:
         """Current positions of the points at ``u``, shape (p, gdim) [m]."""
@@ -332,4 +330,4 @@ def _checked(body: Solid, surfaces: tuple[str, ...]) -> tuple[str, ...]:
         raise ValueError(
             f"a surface is named twice in {list(surfaces)}: contact with itself is not available"
         )
-    return tuple(sorted(surfaces, key=lambda name: body.named.names[name][1]))
+    return tuple(sorted(surfaces, key=lambda name: min(body.named.tags(name))))

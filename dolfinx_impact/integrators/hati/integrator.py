@@ -14,10 +14,10 @@ from ...contact.contact_set import Contacts, as_contact
 from ...systems.body import Body
 from ..base import Integrator
 from ..contact_laws import VelocityLevel
-from ..requirements import refuse_surfaces
 from ..energy import EnergyBalance
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
+from ..requirements import refuse_surfaces
 from ..step_buffer import CompiledLoop
 from .balance import HATIBalance
 from .compiled import FineBlock, HATIBlock
