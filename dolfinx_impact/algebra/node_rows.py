@@ -26,7 +26,7 @@ class Exchange(Protocol):
         """Write the values of a vector over the dofs at the nodes, shape (nodes, gdim). Collective."""
 
     def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
-        """Add values at the nodes, shape (nodes, gdim), scaled by d, to a vector over the dofs. Collective."""
+        """Add values at the nodes, shape (nodes, gdim), times d, to a vector over the dofs. Collective."""
 
 
 def node_sums(
@@ -86,9 +86,10 @@ class NodeRows(SparseRows):
     def __init__(self, order: AnyArray, gdim: int, *, shared: bool) -> None:
         self.order, self.labels, self.gdim = np.ascontiguousarray(order, dtype=np.float64), (), gdim
         self.distinct, self.collective = False, shared  # type: ignore[misc]
-        self._start = np.zeros(self.count + 1, dtype=np.int64)
-        self._nodes, self._W = np.zeros(0, dtype=np.int64), np.zeros(0)
-        self._B = np.zeros((0, gdim))
+        self._start: IntArray = np.zeros(self.count + 1, dtype=np.int64)
+        self._nodes: IntArray = np.zeros(0, dtype=np.int64)
+        self._B: FloatArray = np.zeros((0, gdim))
+        self._W: FloatArray = np.zeros(0)
         self._normal, self._vector = np.zeros(self.count), np.zeros((self.count, gdim))
         self._nothing = np.zeros((self.count, gdim))
         self._exchange: Any = None

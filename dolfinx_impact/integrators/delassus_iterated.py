@@ -65,7 +65,8 @@ class IteratedDelassus:
             parts = [normal[:, None]]
             if rough:
                 parts.append(np.einsum("pdk,pk->pd", tangents, vector))
-            return scale * np.hstack(parts)
+            scaled: FloatArray = scale * np.hstack(parts)
+            return scaled
 
         cone = Cone(active, contact.bilateral, contact.frictions)
         last = s.r[:, None] if not rough else np.column_stack([s.r, np.einsum("pdk,pk->pd", tangents, s.r_t)])
@@ -74,7 +75,8 @@ class IteratedDelassus:
         impulses = scale * x
         if rough:
             self._r_t[:] = np.einsum("pd,pdk->pk", impulses[:, 1:], tangents)
-        return impulses[:, 0].copy()
+        normal: FloatArray = impulses[:, 0].copy()
+        return normal
 
     def compiled(self) -> FloatArray:
         """None: see :meth:`.LumpedDelassus.compiled`."""

@@ -46,6 +46,5 @@ def refuse_surfaces(contact: Contact | None, what: str) -> None:
     """Raise a ValueError for contact of surfaces, whose rows change from step to step."""
     if contact is not None and contact.velocity_level_only:
         raise ValueError(
-            f"{what} does not take contact of surfaces (SurfaceContact): take an explicit scheme with contact "
-            "at velocity level, as CDLagrange, or MoreauJean"
+            f"{what} does not take contact of surfaces (SurfaceContact): take CDLagrange or MoreauJean"
         )

@@ -299,7 +299,9 @@ class _Samples:
         """Restore the sums of :meth:`impulses`. Collective."""
         contact, stored = self._contact, (normal, tangential)
         for local, sums in zip((self._normal, self._tangential), stored):
-            rows = self._rows if local is self._normal and not self._fixed else contact and contact.L
+            rows = None if contact is None else contact.L
+            if local is self._normal and not self._fixed:
+                rows = self._rows
             counts = self.comm.allgather(0 if rows is None else rows.count)
             present = contact is not None and (local is self._normal or local.ndim == 2)
             needed = (sum(counts) if present else 0, *local.shape[1:])

@@ -1,4 +1,4 @@
-"""Dual basis of the covered part of each facet, weighted gaps and rows of L, compiled where numba is there."""
+"""Dual basis of the covered part of each facet, weighted gaps and rows of L."""
 
 from __future__ import annotations
 

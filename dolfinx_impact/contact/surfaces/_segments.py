@@ -1,4 +1,4 @@
-"""Integrals over the segments of pairs of facets, written for numbers and compiled by numba where it is there.
+"""Integrals over the segments of pairs of facets, compiled by numba where it is installed.
 
 A segment is the overlap of two facets projected along their common normal n, which points from the master to
 the slave side; at each of its quadrature points ``x_s - x_m`` is parallel to n.
@@ -23,7 +23,7 @@ def line_normal(x: FloatArray, nodes: IntArray, corners: IntArray, n: FloatArray
     """Write the outward unit normal of a facet in the plane; returns its length [m]."""
     a, b = nodes[corners[0]], nodes[corners[1]]
     n[0], n[1] = x[b, 1] - x[a, 1], x[a, 0] - x[b, 0]
-    size = math.sqrt(n[0] * n[0] + n[1] * n[1])
+    size: float = math.sqrt(n[0] * n[0] + n[1] * n[1])
     n[0] /= size
     n[1] /= size
     return size
@@ -69,8 +69,8 @@ def line_functions(points: FloatArray, y: FloatArray, at: float, N: FloatArray, 
     Newton's method, one step for linear facets.
     """
     last = points.size - 1
-    s = (at - y[0]) / (y[last] - y[0])
-    slope = y[last] - y[0]
+    s: float = (at - y[0]) / (y[last] - y[0])
+    slope: float = y[last] - y[0]
     for _ in range(_NEWTON_STEPS):
         factors(points, s, N, dN)
         value, slope = -at, 0.0

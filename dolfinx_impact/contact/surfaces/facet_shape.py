@@ -92,7 +92,7 @@ def _lattice(
     """Nodes of a local facet, sorted by their parameters along its first and second edge."""
     lagrange = element.basix_element  # type: ignore[attr-defined]
     closure = np.array(lagrange.entity_closure_dofs[dim][facet])
-    corners = basix.geometry(cell)[basix.topology(cell)[dim][facet]]
+    corners = np.asarray(basix.geometry(cell))[basix.topology(cell)[dim][facet]]
     axes = (corners[1 : dim + 1] - corners[0]).T
     parameters = np.linalg.lstsq(axes, (lagrange.points[closure] - corners[0]).T, rcond=None)[0].T
     rounded = np.round(parameters, 9) + 0.0
@@ -106,7 +106,7 @@ def _linear_parts(degree: int, dim: int) -> IntArray:
     if dim == 1:
         first = np.arange(degree)
         return np.column_stack([first, first + 1])
-    number = {}
+    number: dict[tuple[int, int], int] = {}
     for i in range(degree + 1):
         for j in range(degree + 1 - i):
             number[i, j] = len(number)

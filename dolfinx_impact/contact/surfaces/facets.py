@@ -28,13 +28,13 @@ class Facets:
         surface: Number of the surface of each facet, -1 for neighbours of a surface alone, shape (facets,).
         flatness: Weight of the normals, shape (facets,): small beside sharp edges.
         sharp_start, sharp: Neighbours across sharp edges, in CSR format.
-        diameter: Twice the largest distance of a node to the centre, at zero displacement, shape (facets,) [m].
+        diameter: Twice the largest distance of a node to the centre, shape (facets,) [m].
         height: Extent of the attached cell along the normal, shape (facets,) [m].
         global_nodes: Numbers of the nodes in the function space, shape (nodes,).
         x: Coordinates of the nodes at zero displacement, shape (nodes, gdim) [m].
         rank, local: Rank that owns each node, and its number there, shape (nodes,).
         part: Number of the surface of each node, -1 on none, shape (nodes,).
-        inverse_mass: Inverse masses of the dofs of each node, 0 where constrained, shape (nodes, gdim) [1/kg].
+        inverse_mass: Inverse masses of the dofs, 0 where constrained, shape (nodes, gdim) [1/kg].
     """
 
     shape: FacetShape
@@ -62,13 +62,16 @@ class Facets:
 
     def surface_nodes(self, surface: int) -> IntArray:
         """Nodes on a surface, sorted."""
-        return np.unique(self.nodes[self.surface == surface])
+        nodes: IntArray = np.unique(self.nodes[self.surface == surface])
+        return nodes
 
     def node_areas(self, surface: int) -> FloatArray:
         """Area of the surface at each node at zero displacement, in equal parts, shape (nodes,) [m2]."""
         chosen, n = self.of(surface), self.nodes.shape[1]
         sizes = self.normals(self.x)[1][chosen] / n
-        return np.bincount(self.nodes[chosen].ravel(), np.repeat(sizes, n), len(self.x))
+        areas = np.zeros(len(self.x))
+        np.add.at(areas, self.nodes[chosen].ravel(), np.repeat(sizes, n))
+        return areas
 
     def around(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Facets at each of the nodes, in CSR format."""
@@ -87,7 +90,8 @@ class Facets:
         for k in range(nodes.size):
             n = normals[facets[start[k] : start[k + 1]]]
             kept.append(bool((n @ n.T).min() < np.cos(angle)))
-        return nodes[np.array(kept, dtype=bool)]
+        corners: IntArray = nodes[np.array(kept, dtype=bool)]
+        return corners
 
 
 def collect(body: Solid, shape: FacetShape, names: tuple[str, ...]) -> Facets:
@@ -100,7 +104,7 @@ def collect(body: Solid, shape: FacetShape, names: tuple[str, ...]) -> Facets:
     nodes, height = _local_nodes(body, shape, local)
     number = body.space.dofmap.index_map.local_to_global(nodes.ravel().astype(np.int32)).reshape(nodes.shape)
     rows = np.column_stack([number, np.repeat(surface, shape.nodes.shape[1])])
-    every = parallel.gather_rows(body.comm, rows)
+    every: Int64Array = parallel.gather_rows(body.comm, rows.astype(np.float64)).astype(np.int64)
     heights = parallel.gather_rows(body.comm, height)
     every, heights = _around(every, heights)
     numbers, places = np.unique(every[:, :-1], return_inverse=True)
@@ -173,12 +177,13 @@ def _normals(x: FloatArray, facets: IntArray, shape: FacetShape) -> tuple[FloatA
     if x.shape[1] == 2:
         along = at[:, 1] - at[:, 0]
         n = np.column_stack([along[:, 1], -along[:, 0]])
-        size = np.linalg.norm(n, axis=1)
+        size = np.asarray(np.linalg.norm(n, axis=1), dtype=np.float64)
         return n / size[:, None], size
     k = at.shape[1]
     n = np.cross(at[:, k - 2] - at[:, 0], at[:, k - 1] - at[:, 1 if k == 4 else 0])
-    size = np.linalg.norm(n, axis=1)
-    return n / size[:, None], 0.5 * size
+    size = np.asarray(np.linalg.norm(n, axis=1), dtype=np.float64)
+    half: FloatArray = 0.5 * size
+    return n / size[:, None], half
 
 
 def _around(every: Int64Array, heights: FloatArray) -> tuple[Int64Array, FloatArray]:
@@ -230,4 +235,5 @@ def _sharpness(
     row, col = pairs.row[chosen], pairs.col[chosen]
     order = np.argsort(row, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=count))])
-    return 1.0 / (_SMOOTH + largest**2), start.astype(np.int64), col[order].astype(np.int64)
+    flatness: FloatArray = np.asarray(1.0 / (_SMOOTH + largest**2), dtype=np.float64)
+    return flatness, start.astype(np.int64), col[order].astype(np.int64)

@@ -34,7 +34,7 @@ class Halo:
         self.dofs = np.unique(self._dofs)
 
     def gather(self, x: FloatArray, out: FloatArray) -> None:
-        """Write the values of the owned entries of ``x`` at the nodes into ``out``, (nodes, gdim). Collective."""
+        """Write the owned entries of ``x`` at the nodes into ``out``, (nodes, gdim). Collective."""
         np.take(x, self._dofs, out=self._far, mode="clip")
         if self._alone:
             out[self._order] = self._far
@@ -43,7 +43,7 @@ class Halo:
         out[self._order] = self._near
 
     def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
-        """Add values at the nodes, (nodes, gdim), scaled by d, to the owned entries of ``x``. Collective."""
+        """Add values at the nodes, (nodes, gdim), times d, to the owned entries of ``x``. Collective."""
         np.take(values, self._order, axis=0, out=self._near)
         if self._alone:
             self._far[:] = self._near

@@ -35,7 +35,7 @@ def project_nodes(
     N: FloatArray,
     chosen: IntArray,
 ) -> None:
-    """Nearest opposite facet of each corner node along the facet's normal, where no facet of its own faces it.
+    """Nearest opposite facet of each corner node along its normal, where no facet at the node faces it.
 
     Args:
         nodes: Corner nodes, shape (p,).
@@ -159,7 +159,7 @@ class CornerPoints:
     def _set_pairs(self, pairs: IntArray) -> None:
         self._pairs = pairs
         self._reach = REACH * self._facets.diameter[pairs[:, 1]]
-        self._depth = 2.0 * DEPTH * self._facets.height[pairs[:, 1]]
+        self._depth = DEPTH * self._facets.height[pairs[:, 1]]
 
     def needed(self) -> IntArray:
         """Nodes whose positions the gaps depend on, sorted."""
@@ -167,7 +167,8 @@ class CornerPoints:
         if not len(self._pairs):
             return self.nodes
         every = np.union1d(self._pairs[:, 1], self._around)
-        return np.union1d(facets.nodes[every].ravel(), self.nodes)
+        nodes: IntArray = np.union1d(facets.nodes[every].ravel(), self.nodes)
+        return nodes
 
     def evaluate(self, x: FloatArray) -> None:
         """Compute :attr:`gap` at the positions ``x`` of the nodes, (nodes, gdim) [m]."""

@@ -64,6 +64,7 @@ class SurfaceContact(Contact):
         tie: Whether the surfaces are glued.
 
     Attributes:
+        facets: Facets of all surfaces and those around them.
         area: Areas of the points at the last evaluation, shape (p,) [m2]: the pressure is ``r / (h area)``.
         searches: Number of searches for candidate pairs.
 
@@ -96,7 +97,7 @@ class SurfaceContact(Contact):
             )
         self.body, self.surfaces, self.tie = body, names, bool(tie)
         self.constant = self.tie
-        facets = self._facets = collect(body, facet_shape(body.space), names)
+        facets = self.facets = collect(body, facet_shape(body.space), names)
         rank, gdim = body.comm.rank, body.gdim
         axisymmetric = body.hypothesis == "axisymmetric"
         self._pairs: list[SurfacePair] = []
@@ -121,8 +122,8 @@ class SurfaceContact(Contact):
         on = facets.part[mine] >= 0
         keys = np.zeros((int(on.sum()), 3))
         keys[:, :gdim] = facets.x[mine[on]]
-        keys = np.column_stack([facets.part[mine[on]], coordinate_order(keys, body.length)])
-        self._loaded = SparseRows(self._own_dofs[on], np.zeros((len(keys), gdim)), keys)
+        order = np.column_stack([facets.part[mine[on]], coordinate_order(keys, body.length)])
+        self._loaded = SparseRows(self._own_dofs[on], np.zeros((len(keys), gdim)), order)
         self._impulses = np.zeros(body.size)
         super().__init__(
             body,
@@ -134,7 +135,8 @@ class SurfaceContact(Contact):
             drift_correction=drift_correction,
             allow_penetration=allow_penetration,
         )
-        self.area, self._gap = np.zeros(self.count), np.full(self.count, np.inf)
+        self.area: FloatArray = np.zeros(self.count)
+        self._gap: FloatArray = np.full(self.count, np.inf)
         rest = np.zeros(body.size)
         self._update(rest)
         if tie:
@@ -145,7 +147,7 @@ class SurfaceContact(Contact):
     def _order(self) -> FloatArray:
         """Sorting keys of the points: the pair, the coordinates, for a tie the direction."""
         x = np.zeros((self._nodes.size, 3))
-        x[:, : self.body.gdim] = self._facets.x[self._nodes]
+        x[:, : self.body.gdim] = self.facets.x[self._nodes]
         member = np.repeat(np.arange(len(self._members)), [each.nodes.size for each in self._members])
         keys = np.column_stack([member, coordinate_order(x, self.body.length)])
         if not self.tie:
@@ -167,7 +169,7 @@ class SurfaceContact(Contact):
 
     def point_dofs(self) -> IntArray:
         """See :meth:`.Contact.point_dofs`: those of the slave nodes and corners, shape (p, gdim)."""
-        dofs = self._facets.local[self._nodes][:, None] * self.body.block + np.arange(self.body.gdim)
+        dofs = self.facets.local[self._nodes][:, None] * self.body.block + np.arange(self.body.gdim)
         return np.repeat(dofs, self.body.gdim, axis=0) if self.tie else dofs
 
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
@@ -192,23 +194,19 @@ class SurfaceContact(Contact):
         self._at[:] = at
         # NaN is no contact, and noticed by the guard of the run.
         if not flags[0] <= 0.5 * self._margin:
-            self._search(at)
+            self._search(u, at)
         self._halo.gather(u, self._y)
-        self._x[self._needed] = self._facets.x[self._needed] + self._y
-        gaps, areas = [], []
+        self._x[self._needed] = self.facets.x[self._needed] + self._y
         for each in self._members:
             each.evaluate(self._x)
-            gaps.append(each.gap)
-            areas.append(each.area)
         if not self.tie:
-            self._gap, self.area = np.concatenate(gaps), np.concatenate(areas)
+            self._gap = np.concatenate([each.gap for each in self._members])
+            self.area = np.concatenate([each.area for each in self._members])
 
-    def _search(self, at: FloatArray) -> None:
-        """Find the candidate pairs at displacements ``at`` of the owned surface nodes. Collective."""
-        facets, self.searches = self._facets, self.searches + 1
-        rows = parallel.gather_rows(self.comm, np.column_stack([self._own, at]))
-        self._x[rows[:, 0].astype(np.int64)] = facets.x[rows[:, 0].astype(np.int64)] + rows[:, 1:]
-        self._searched[:] = at
+    def _search(self, u: FloatArray, at: FloatArray) -> None:
+        """Find the candidate pairs at ``u``, which is ``at`` at the owned surface nodes. Collective."""
+        facets, self.searches = self.facets, self.searches + 1
+        self._x, self._searched[:] = self.positions(u), at
         for each in self._members:
             each.search(self._x, self._margin)
         needed = [each.needed() for each in self._members]
@@ -218,8 +216,15 @@ class SurfaceContact(Contact):
         self._halo = Halo(self.comm, rank, local, self.body.block, gdim)
         self._y = np.zeros((self._needed.size, gdim))
 
+    def positions(self, u: FloatArray) -> FloatArray:
+        """Positions of all nodes of :attr:`facets` at ``u``, shape (nodes, gdim) [m]. Collective."""
+        rows = parallel.gather_rows(self.comm, np.column_stack([self._own, u[self._own_dofs]]))
+        x, nodes = self.facets.x.copy(), rows[:, 0].astype(np.int64)
+        x[nodes] += rows[:, 1:]
+        return x
+
     def gap(self, u: FloatArray, t: float = 0.0) -> FloatArray:
-        """Weighted gaps at ``u``, shape (p,) [m]; infinite where nothing is opposite, 0 for ties. Collective."""
+        """Gaps at ``u``, shape (p,) [m]; infinite where nothing is opposite, 0 for ties. Collective."""
         if self.tie:
             return np.zeros(self.count)
         self._update(u)
@@ -243,7 +248,7 @@ class SurfaceContact(Contact):
 
     def _entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Entries of the rows in the mask, shape (nodes of the points,), in the form of NodeRows."""
-        place = np.full(len(self._facets.x), -1, dtype=np.int64)
+        place = np.full(len(self.facets.x), -1, dtype=np.int64)
         place[self._needed] = np.arange(self._needed.size)
         ends = np.cumsum([each.nodes.size for each in self._members])[:-1]
         found = [each.rows(part) for each, part in zip(self._members, np.split(which, ends))]
@@ -272,7 +277,7 @@ class SurfaceContact(Contact):
 
     def places(self, u: FloatArray) -> FloatArray:
         """Current positions of the points at ``u``, shape (p, gdim) [m]."""
-        x = self._facets.x[self._nodes]
+        x = self.facets.x[self._nodes]
         x = np.repeat(x, self.body.gdim, axis=0) if self.tie else x
         places: FloatArray = x + u[self.point_dofs()]
         return places
@@ -304,6 +309,8 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.start`."""
         super().start(u, t)
         if not self.tie:
+            if not self.allow_penetration:
+                refuse_overlap(self, u)
             self._set_rows(self.closed(self.gap(u, t)))
 
     def past(self) -> dict[str, AnyArray]:
@@ -322,7 +329,7 @@ def _checked(body: Solid, surfaces: tuple[str, ...]) -> tuple[str, ...]:
         raise ValueError(f"the first argument must be the body, a Solid, but is {arguments.shown(body)}")
     if len(surfaces) < 2:
         raise ValueError(
-            f"contact takes two surfaces or more, but these are {list(surfaces)}: name the facets of both parts"
+            f"contact takes two surfaces or more, but these are {list(surfaces)}: name those of both parts"
         )
     for name in surfaces:
         body.named.facets(name)
