@@ -7,6 +7,7 @@ that of Barzilai and Borwein, IMA J. Numer. Anal. 8 (1988), doi:10.1093/imanum/8
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 from mpi4py import MPI
 
 from .._types import BoolArray, FloatArray
+from . import kernels
 from .complementarity import NotConverged
 
 #: Residual that is sought, and the largest one that is accepted where round-off ends the progress before.
@@ -39,14 +41,25 @@ class Cone:
 
     def project(self, x: FloatArray) -> FloatArray:
         """Projection of impulses, shape (p, d), in place: normal component, then the disc."""
-        x[~self.active] = 0.0
-        normal = x[:, 0]
-        np.copyto(normal, np.maximum(normal, 0.0), where=~self.bilateral)
-        if x.shape[1] > 1:
-            radius, size = self.friction * normal, np.linalg.norm(x[:, 1:], axis=1)
-            outside = size > radius
-            x[outside, 1:] *= (radius[outside] / size[outside])[:, None]
+        kernels.jit(project)(x, self.active, self.bilateral, self.friction)
         return x
+
+
+def project(x: FloatArray, active: BoolArray, bilateral: BoolArray, friction: FloatArray) -> None:
+    """See :meth:`Cone.project`."""
+    for i in range(x.shape[0]):
+        if not active[i]:
+            x[i] = 0.0
+            continue
+        if not bilateral[i]:
+            x[i, 0] = max(x[i, 0], 0.0)
+        size = 0.0
+        for k in range(1, x.shape[1]):
+            size += x[i, k] * x[i, k]
+        size, radius = math.sqrt(size), friction[i] * x[i, 0]
+        if size > radius:
+            for k in range(1, x.shape[1]):
+                x[i, k] *= radius / size
 
 
 def solve(

@@ -153,6 +153,30 @@ def clip(polygon: FloatArray, count: int, by: FloatArray, corners: int, work: Fl
     return count
 
 
+def describe(
+    x: FloatArray, facets: IntArray, used: IntArray, corners: IntArray,
+    centre: FloatArray, normal: FloatArray, radius: FloatArray,
+) -> None:  # fmt: skip
+    """Write centres, outward unit normals and radii of the facets ``used``, at their numbers."""
+    gdim, nn = x.shape[1], facets.shape[1]
+    for e in used:
+        for i in range(gdim):
+            centre[e, i] = 0.0
+            for k in range(nn):
+                centre[e, i] += x[facets[e, k], i] / nn
+        if gdim == 2:
+            line_normal(x, facets[e], corners, normal[e])
+        else:
+            polygon_normal(x, facets[e], corners, normal[e])
+        largest = 0.0
+        for k in range(nn):
+            square = 0.0
+            for i in range(gdim):
+                square += (x[facets[e, k], i] - centre[e, i]) ** 2
+            largest = max(largest, square)
+        radius[e] = math.sqrt(largest)
+
+
 def common_normal(ns: FloatArray, nm: FloatArray, ws: float, wm: float, n: FloatArray) -> bool:
     """Write ``n = (w_m n_m - w_s n_s) / |.|``; returns whether the facets face each other."""
     facing, size = 0.0, 0.0
@@ -194,38 +218,29 @@ def add_point(
 
 
 def behind_neighbour(
-    x: FloatArray,
     at: FloatArray,
     gap: float,
     neighbours: IntArray,
-    facets: IntArray,
-    corners: IntArray,
-    opposite: FloatArray,
+    centre: FloatArray,
     normal: FloatArray,
+    opposite: FloatArray,
 ) -> bool:
     """Whether a penetrating point is nearer to a neighbour across an edge, or outside of the body there.
 
     Without this a corner that enters through one side of an edge would be pushed out through the other one.
 
     Args:
-        x: Positions of the nodes [m].
         at: The point, shape (gdim,) [m].
         gap: Its gap to the facet, negative [m].
         neighbours: Numbers of the facets across sharp edges.
-        facets: Nodes of all facets.
-        corners: Corners among the nodes of a facet.
+        centre, normal: Centres and outward unit normals of all facets.
         opposite: Normal of the opposite facet, which the neighbour must face.
-        normal: Work array.
     """
     for k in neighbours:
-        if at.size == 2:
-            line_normal(x, facets[k], corners, normal)
-        else:
-            polygon_normal(x, facets[k], corners, normal)
-        depth, facing, o = 0.0, 0.0, facets[k, corners[0]]
+        depth, facing = 0.0, 0.0
         for i in range(at.size):
-            depth += normal[i] * (at[i] - x[o, i])
-            facing += normal[i] * opposite[i]
+            depth += normal[k, i] * (at[i] - centre[k, i])
+            facing += normal[k, i] * opposite[i]
         if facing < FACING and depth > gap:
             return True
     return False
@@ -290,6 +305,8 @@ def integrate_pair_3d(
     n: FloatArray,
     tilt: float,
     simplex: bool,
+    plane: FloatArray,
+    flat: FloatArray,
     work: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
@@ -300,11 +317,12 @@ def integrate_pair_3d(
 
     Args:
         tilt: ``|n.n_s|``, the ratio of projected and true areas of the slave facet.
+        plane, flat, work: Work arrays.
     """
     nn, nc = slave.size, corners.size
-    a, b = np.empty(3), np.empty(3)
+    a, b = plane[0], plane[1]
     tangents(n, a, b)
-    ys, ym = np.empty((nn, 2)), np.empty((nn, 2))
+    ys, ym, polygon, by, spare = flat[0], flat[1], flat[2], flat[3], flat[4]
     Ns, Nm = work[0], work[1]
     o = slave[0]
     for k in range(nn):
@@ -316,7 +334,6 @@ def integrate_pair_3d(
             ys[k, 1] += b[i] * ds
             ym[k, 0] += a[i] * dm
             ym[k, 1] += b[i] * dm
-    polygon, by, spare = np.empty((16, 2)), np.empty((4, 2)), np.empty((16, 2))
     for k in range(nc):
         for c in range(2):
             polygon[k, c], by[k, c] = ys[corners[k], c], ym[corners[k], c]
@@ -373,6 +390,9 @@ def integrate(
     flatness: FloatArray,
     sharp_start: IntArray,
     sharp: IntArray,
+    centre: FloatArray,
+    normal: FloatArray,
+    radius: FloatArray,
     normals: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
@@ -394,25 +414,27 @@ def integrate(
         depth: Largest mean penetration of a segment, shape (pairs,) [m].
         flatness: Weights of the facets' normals, shape (facets,).
         sharp_start, sharp: Neighbours of each facet across sharp edges, in CSR format.
+        centre, normal, radius: See :func:`describe`.
         normals: Written: common normals, shape (pairs, gdim).
         mass, cross: Written: ``int N N^T dA`` and ``int N N_m^T dA``, shape (pairs, n, n) [m2].
         gaps: Written: ``int N g dA``, shape (pairs, n) [m3].
         found: Written: whether the pair has a segment, shape (pairs,).
     """
     gdim, nn = x.shape[1], facets.shape[1]
-    ns, nm, other, middle = np.empty(gdim), np.empty(gdim), np.empty(gdim), np.empty((2, gdim))
-    work = np.empty((8, max(nn, points.size)))
+    middle, plane = np.empty((2, gdim)), np.empty((2, 3))
+    work, flat = np.empty((8, max(nn, points.size))), np.empty((5, max(nn, 16), 2))
     for p in range(pairs.shape[0]):
         e, f = pairs[p, 0], pairs[p, 1]
         found[p] = False
-        if gdim == 2:
-            line_normal(x, facets[e], corners, ns)
-            line_normal(x, facets[f], corners, nm)
-        else:
-            polygon_normal(x, facets[e], corners, ns)
-            polygon_normal(x, facets[f], corners, nm)
         n = normals[p]
-        if not common_normal(ns, nm, flatness[e], flatness[f], n):
+        if not common_normal(normal[e], normal[f], flatness[e], flatness[f], n):
+            continue
+        along, square = 0.0, 0.0
+        for i in range(gdim):
+            along += n[i] * (centre[e, i] - centre[f, i])
+            square += (centre[e, i] - centre[f, i]) ** 2
+        both = radius[e] + radius[f]
+        if square - along * along > both * both or along > both + reach[p] or along < -both - depth[p]:
             continue
         for k in range(nn):
             gaps[p, k] = 0.0
@@ -426,9 +448,9 @@ def integrate(
                 mass[p], cross[p], gaps[p], middle,
             )  # fmt: skip
         else:
-            tilt = abs(n[0] * ns[0] + n[1] * ns[1] + n[2] * ns[2])
+            tilt = abs(n[0] * normal[e, 0] + n[1] * normal[e, 1] + n[2] * normal[e, 2])
             area, total = integrate_pair_3d(
-                x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex, work,
+                x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex, plane, flat, work,
                 mass[p], cross[p], gaps[p], middle,
             )  # fmt: skip
         if area <= 0.0 or total > reach[p] * area or total < -depth[p] * area:
@@ -438,9 +460,9 @@ def integrate(
                 middle[0, i] /= area
                 middle[1, i] /= area
             across = sharp[sharp_start[f] : sharp_start[f + 1]]
-            if behind_neighbour(x, middle[0], total / area, across, facets, corners, ns, other):
+            if behind_neighbour(middle[0], total / area, across, centre, normal, normal[e]):
                 continue
             across = sharp[sharp_start[e] : sharp_start[e + 1]]
-            if behind_neighbour(x, middle[1], total / area, across, facets, corners, nm, other):
+            if behind_neighbour(middle[1], total / area, across, centre, normal, normal[f]):
                 continue
         found[p] = True

@@ -6,6 +6,14 @@ import numpy as np
 from mpi4py import MPI
 
 from ..._types import FloatArray, IntArray
+from ...algebra import kernels
+
+
+def scatter(dofs: IntArray, values: FloatArray, x: FloatArray) -> None:
+    """Add the values to the entries ``dofs`` of ``x``, which may occur more than once."""
+    for i in range(dofs.shape[0]):
+        for k in range(dofs.shape[1]):
+            x[dofs[i, k]] += values[i, k]
 
 
 class Halo:
@@ -30,7 +38,7 @@ class Halo:
         self._wanted, self._offered = wanted * gdim, offered * gdim
         self._dofs = numbers[:, None] * block + np.arange(gdim)
         self._near, self._far = np.empty((rank.size, gdim)), np.empty((numbers.size, gdim))
-        self._alone = comm.size == 1
+        self._alone, self._scatter = comm.size == 1, kernels.jit(scatter)
         self.dofs = np.unique(self._dofs)
 
     def gather(self, x: FloatArray, out: FloatArray) -> None:
@@ -51,4 +59,4 @@ class Halo:
             self._comm.Alltoallv([self._near, self._wanted], [self._far, self._offered])
         if d is not None:
             self._far *= d[self._dofs]
-        np.add.at(x, self._dofs, self._far)
+        self._scatter(self._dofs, self._far, x)

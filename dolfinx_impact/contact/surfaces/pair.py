@@ -54,6 +54,13 @@ class SurfacePair:
         if axisymmetric:
             middle = facets.x[facets.nodes[self.slave]][..., 0].mean(axis=1)
             self._least = self._least * 2.0 * np.pi * middle
+        total = len(facets.nodes)
+        #: Centres, normals and radii of the facets at the last evaluation.
+        self._now = (
+            np.zeros((total, facets.x.shape[1])),
+            np.zeros((total, facets.x.shape[1])),
+            np.zeros(total),
+        )
         self._place = np.full(len(facets.x), -1, dtype=np.int64)
         self._rule = facets.shape.rule
         self._compile()
@@ -65,6 +72,7 @@ class SurfacePair:
         functions = (s.triangle_functions, s.quadrilateral_functions, s.line_normal, s.polygon_normal)
         whole = (s.common_normal, s.behind_neighbour, s.integrate_pair_2d, s.integrate_pair_3d)
         self._integrate = kernels.jit(s.integrate, *inner, *functions, *whole)
+        self._describe = kernels.jit(s.describe, s.line_normal, s.polygon_normal)
         self._dual_basis, self._weigh = kernels.jit(_rows.dual_basis), kernels.jit(_rows.weighted_gaps)
         self._longest, self._fill = kernels.jit(_rows.longest_rows), kernels.jit(_rows.fill_rows)
 
@@ -92,23 +100,25 @@ class SurfacePair:
         self._normals, self._found = np.zeros((count, gdim)), np.zeros(count, dtype=bool)
         self._mass, self._cross = np.zeros((count, n, n)), np.zeros((count, n, n))
         self._gaps = np.zeros((count, n))
+        used = np.unique(pairs)
+        across = [facets.sharp[facets.sharp_start[f] : facets.sharp_start[f + 1]] for f in used]
+        #: Facets of the pairs, and those across sharp edges.
+        self._used = np.unique(np.concatenate([used, *across])).astype(np.int64)
         diameter, height = facets.diameter, facets.height
         self._reach = REACH * diameter[pairs].max(axis=1) if count else np.zeros(0)
         self._depth = DEPTH * height[pairs].sum(axis=1) if count else np.zeros(0)
 
     def needed(self) -> IntArray:
         """Nodes whose positions the segments depend on, sorted."""
-        facets = self._facets
-        used = np.unique(self.pairs)
-        across = [facets.sharp[facets.sharp_start[f] : facets.sharp_start[f + 1]] for f in used]
-        every = np.unique(np.concatenate([used, *across])).astype(np.int64)
-        return np.union1d(facets.nodes[every].ravel(), self.nodes)
+        nodes: IntArray = np.union1d(self._facets.nodes[self._used].ravel(), self.nodes)
+        return nodes
 
     # -- gaps and rows
 
     def evaluate(self, x: FloatArray) -> None:
         """Compute :attr:`gap` and :attr:`area` at the positions ``x`` of the nodes, (nodes, gdim) [m]."""
         facets, shape = self._facets, self._facets.shape
+        self._describe(x, facets.nodes, self._used, shape.corners, *self._now)
         self._integrate(
             x,
             facets.nodes,
@@ -123,6 +133,7 @@ class SurfacePair:
             facets.flatness,
             facets.sharp_start,
             facets.sharp,
+            *self._now,
             self._normals,
             self._mass,
             self._cross,
@@ -141,6 +152,11 @@ class SurfacePair:
         )
         points = self._point_start, self._point_facets, self._point_places
         self._weigh(*points, self._areas, self._weighted, self.gap, self.area)
+
+    def covered_nodes(self) -> IntArray:
+        """Nodes of the facets of both sides that have a segment, as far as this rank found them."""
+        nodes: IntArray = np.unique(self._facets.nodes[np.unique(self.pairs[self._found])])
+        return nodes
 
     def rows(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Rows of the points in the mask: lengths of all rows, nodes, B and W of the entries."""

@@ -25,8 +25,7 @@ def project_nodes(
     simplex: bool,
     nodes: IntArray,
     pairs: IntArray,
-    around_start: IntArray,
-    around: IntArray,
+    covered: BoolArray,
     reach: FloatArray,
     depth: FloatArray,
     inside: float,
@@ -35,12 +34,12 @@ def project_nodes(
     N: FloatArray,
     chosen: IntArray,
 ) -> None:
-    """Nearest opposite facet of each corner node along its normal, where no facet at the node faces it.
+    """Nearest opposite facet of each corner node along its normal, where no facet at the node has a segment.
 
     Args:
         nodes: Corner nodes, shape (p,).
         pairs: Candidate pairs (number of the corner, facet), shape (pairs, 2).
-        around_start, around: Facets at each corner node, in CSR format.
+        covered: Whether a facet at the corner node has a segment, shape (p,).
         reach, depth: Largest gap and penetration, shape (pairs,) [m].
         inside: How far shape functions may lie outside of [0, 1].
         gap: Written: distances, infinite where nothing is opposite, shape (p,) [m].
@@ -50,29 +49,19 @@ def project_nodes(
         others: See :func:`._segments.integrate`.
     """
     gdim, nn = x.shape[1], facets.shape[1]
-    n, own, a, b = np.empty(gdim), np.empty(gdim), np.empty(gdim), np.empty(gdim)
+    n, a, b = np.empty(gdim), np.empty(gdim), np.empty(gdim)
     y, M, work, dN = np.empty((nn, 2)), np.empty(nn), np.empty((4, points.size)), np.empty(points.size)
     for i in range(nodes.size):
         gap[i], chosen[i] = np.inf, -1
     for p in range(pairs.shape[0]):
         i, f = pairs[p, 0], pairs[p, 1]
+        if covered[i]:
+            continue
         node = nodes[i]
         if gdim == 2:
             _segments.line_normal(x, facets[f], corners, n)
         else:
             _segments.polygon_normal(x, facets[f], corners, n)
-        faced = False
-        for m in range(around_start[i], around_start[i + 1]):
-            if gdim == 2:
-                _segments.line_normal(x, facets[around[m]], corners, own)
-            else:
-                _segments.polygon_normal(x, facets[around[m]], corners, own)
-            cosine = 0.0
-            for c in range(gdim):
-                cosine += own[c] * n[c]
-            faced = faced or cosine < _segments.FACING
-        if faced:
-            continue
         if gdim == 2:
             for k in range(nn):
                 y[k, 0] = -n[1] * (x[facets[f, k], 0] - x[node, 0]) + n[0] * (x[facets[f, k], 1] - x[node, 1])
@@ -132,7 +121,8 @@ class CornerPoints:
         corners = facets.corner_nodes(surface, _CORNER)
         self.nodes = corners[facets.rank[corners] == rank]
         p, gdim, n = self.nodes.size, facets.x.shape[1], facets.nodes.shape[1]
-        self._around_start, self._around = facets.around(self.nodes)
+        #: Whether a facet at the node has a segment: then it needs no row of its own.
+        self.covered = np.zeros(p, dtype=bool)
         self.area = facets.node_areas(surface)[self.nodes]
         self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
         self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)
@@ -166,7 +156,7 @@ class CornerPoints:
         facets = self._facets
         if not len(self._pairs):
             return self.nodes
-        every = np.union1d(self._pairs[:, 1], self._around)
+        every = np.unique(self._pairs[:, 1])
         nodes: IntArray = np.union1d(facets.nodes[every].ravel(), self.nodes)
         return nodes
 
@@ -181,8 +171,7 @@ class CornerPoints:
             shape.simplex,
             self.nodes,
             self._pairs,
-            self._around_start,
-            self._around,
+            self.covered,
             self._reach,
             self._depth,
             _INSIDE,

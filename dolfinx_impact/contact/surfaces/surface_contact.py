@@ -111,6 +111,8 @@ class SurfaceContact(Contact):
                 self._corners += [
                     CornerPoints(facets, a, b, rank) for a, b in ((slave, master), (master, slave))
                 ]
+        gathered = body.comm.allgather([each.nodes for each in self._corners])
+        self._corner_nodes = np.unique(np.concatenate([np.zeros(0, np.int64), *itertools.chain(*gathered)]))
         self._members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
         self._nodes = np.concatenate([each.nodes for each in self._members])
         mine = np.flatnonzero(facets.rank == rank)
@@ -197,11 +199,28 @@ class SurfaceContact(Contact):
             self._search(u, at)
         self._halo.gather(u, self._y)
         self._x[self._needed] = self.facets.x[self._needed] + self._y
-        for each in self._members:
-            each.evaluate(self._x)
+        for pair in self._pairs:
+            pair.evaluate(self._x)
+        self._mark_covered()
+        for corners in self._corners:
+            corners.evaluate(self._x)
         if not self.tie:
             self._gap = np.concatenate([each.gap for each in self._members])
             self.area = np.concatenate([each.area for each in self._members])
+
+    def _mark_covered(self) -> None:
+        """Tell the corners whether a facet at them has a segment, on any rank. Collective."""
+        if not self._corner_nodes.size:
+            return
+        covered = np.zeros(len(self.facets.x), dtype=np.int8)
+        for pair in self._pairs:
+            covered[pair.covered_nodes()] = 1
+        flags = covered[self._corner_nodes]
+        if self.comm.size > 1:
+            self.comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
+        covered[self._corner_nodes] = flags
+        for corners in self._corners:
+            corners.covered[:] = covered[corners.nodes]
 
     def _search(self, u: FloatArray, at: FloatArray) -> None:
         """Find the candidate pairs at ``u``, which is ``at`` at the owned surface nodes. Collective."""
