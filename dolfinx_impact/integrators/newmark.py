@@ -11,10 +11,10 @@ from ..systems.system import System
 from .base import Integrator
 from .contact_laws import Enforcement
 from .delassus import FactorisedDelassus
-from .delassus_lumped import LumpedDelassus
+from .delassus_lumped import lumped_delassus
 from .energy import EnergyBalance
 from .one_step_energy import NewmarkBalance, TrapezoidalBalance
-from .requirements import refuse_restitution_and_friction, refuse_unsteady
+from .requirements import refuse_restitution_and_friction, refuse_surfaces, refuse_unsteady
 
 
 class Newmark(Integrator):
@@ -88,7 +88,7 @@ class Newmark(Integrator):
         if enforcement.contact is not None:
             self._response = FactorisedDelassus(enforcement.contact, self._solver, system.size)
             self._free = FactorisedDelassus(enforcement.contact, self._mass_solver, system.size)
-            self._projection = LumpedDelassus(enforcement.contact, system.inverse_mass)
+            self._projection = lumped_delassus(self)
 
     def _check(self, alpha: float, beta: float, gamma: float, mass: str) -> None:
         refuse_unsteady(self.system, "Newmark's method")
@@ -101,6 +101,7 @@ class Newmark(Integrator):
         if self.projected and mass != "lumped":
             raise ValueError(f"the projected predictor takes the lumped mass, not {mass!r}")
         if self.contact is not None:
+            refuse_surfaces(self.contact, "contact at the position of Newmark's method")
             refuse_restitution_and_friction(self.contact, "contact at the position of Newmark's method")
             if not self.contact.constant:
                 raise ValueError("contact at the position of Newmark's method takes a flat obstacle")

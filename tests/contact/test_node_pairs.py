@@ -1,5 +1,7 @@
 """Contact between deformable bodies: pairing, the operator L over the ranks, what is exchanged."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from mpi4py import MPI
@@ -11,7 +13,7 @@ from dolfinx_impact.algebra import complementarity
 from dolfinx_impact.algebra.operators import SharedSparseRows
 from dolfinx_impact.contact.node_pairs import NodePairs
 from dolfinx_impact.integrators import SCHEMES
-from dolfinx_impact.integrators.delassus_lumped import LumpedDelassus
+from dolfinx_impact.integrators.delassus_iterated import IteratedDelassus
 
 WORLD = MPI.COMM_WORLD
 RANKS = [(a, b) for a in range(WORLD.size) for b in range(WORLD.size)]
@@ -109,7 +111,9 @@ class Coupled(di.Contact):
 def test_points_that_share_a_dof_across_ranks_are_solved_together():
     body = bars((0, WORLD.size - 1))
     contact, inverse = Coupled(body), np.linspace(1.0, 2.0, body.owned)
-    response = LumpedDelassus(contact, inverse)
+    system = SimpleNamespace(inverse_mass=inverse, size=body.size)
+    scheme = SimpleNamespace(contact=contact, system=system, r=np.zeros(contact.count), r_t=np.zeros(0))
+    response = IteratedDelassus(scheme)
     b = np.array([-1.0, -0.5])[: contact.count]
     r, v = response.solve(np.ones(contact.count, dtype=bool), b), np.zeros(body.size)
     response.apply_impulse(r, v)

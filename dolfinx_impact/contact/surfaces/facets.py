@@ -180,10 +180,9 @@ def _normals(x: FloatArray, facets: IntArray, shape: FacetShape) -> tuple[FloatA
         size = np.asarray(np.linalg.norm(n, axis=1), dtype=np.float64)
         return n / size[:, None], size
     k = at.shape[1]
-    n = np.cross(at[:, k - 2] - at[:, 0], at[:, k - 1] - at[:, 1 if k == 4 else 0])
+    n = np.asarray(np.cross(at[:, k - 2] - at[:, 0], at[:, k - 1] - at[:, 1 if k == 4 else 0]))
     size = np.asarray(np.linalg.norm(n, axis=1), dtype=np.float64)
-    half: FloatArray = 0.5 * size
-    return n / size[:, None], half
+    return np.asarray(n / size[:, None]), np.asarray(0.5 * size)
 
 
 def _around(every: Int64Array, heights: FloatArray) -> tuple[Int64Array, FloatArray]:

@@ -154,8 +154,6 @@ class CornerPoints:
     def needed(self) -> IntArray:
         """Nodes whose positions the gaps depend on, sorted."""
         facets = self._facets
-        if not len(self._pairs):
-            return self.nodes
         every = np.unique(self._pairs[:, 1])
         nodes: IntArray = np.union1d(facets.nodes[every].ravel(), self.nodes)
         return nodes
