@@ -48,6 +48,19 @@ def test_obstacles():
 
 
 @pytest.mark.mpi
+def test_colliding_blocks():
+    """The upper block has bounced off the lower one, and both have their momentum."""
+    names = run_program("surfaces")
+    run, body, scheme = names["run"], names["body"], names["scheme"]
+    assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
+    v = scheme.v_mean[: body.owned].reshape(-1, 2)
+    momentum = body.comm.allreduce(body.mass[::2] @ v)
+    assert momentum == pytest.approx([180 * 0.2, -180.0], abs=1e-10)
+    assert run["r"].sum() > 100 and -0.5 * run["kinetic"][0] < run["contact"][-1] < 0
+    assert np.nanmin(run["gap"]) > -2.0 * scheme.dt
+
+
+@pytest.mark.mpi
 def test_resumed_run(shared_path, monkeypatch):
     """The history of a resumed run is that of an uninterrupted one."""
     monkeypatch.chdir(shared_path)
