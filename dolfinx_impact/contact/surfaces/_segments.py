@@ -93,15 +93,23 @@ def triangle_functions(y: FloatArray, a: float, b: float, N: FloatArray) -> None
 
 
 def quadrilateral_functions(
-    points: FloatArray, y: FloatArray, a: float, b: float, work: FloatArray, N: FloatArray
-) -> None:
+    points: FloatArray, y: FloatArray, corners: IntArray, straight: bool, a: float, b: float, work: FloatArray,
+    N: FloatArray,
+) -> None:  # fmt: skip
     """Write the tensor-product shape functions where the projected facet ``y`` has the coordinates (a, b).
 
-    Newton's method, one step for parallelograms.
+    Newton's method; one step where the facet is a parallelogram (``straight``).
     """
     n = points.size
     P, Q, dP, dQ = work[0], work[1], work[2], work[3]
-    s, t = 0.5, 0.5
+    o, first, last = corners[0], corners[1], corners[3]
+    ux, uy, wx, wy = y[first, 0] - y[o, 0], y[first, 1] - y[o, 1], y[last, 0] - y[o, 0], y[last, 1] - y[o, 1]
+    det = ux * wy - uy * wx
+    s = ((a - y[o, 0]) * wy - (b - y[o, 1]) * wx) / det
+    t = (ux * (b - y[o, 1]) - uy * (a - y[o, 0])) / det
+    if straight:
+        N[0], N[1], N[2], N[3] = (1.0 - s) * (1.0 - t), (1.0 - s) * t, s * (1.0 - t), s * t
+        return
     for _ in range(_NEWTON_STEPS):
         factors(points, s, P, dP)
         factors(points, t, Q, dQ)
@@ -118,7 +126,7 @@ def quadrilateral_functions(
                 yt += P[i] * dQ[j] * y[k, 1]
         det = xs * yt - ys * xt
         ds, dt = (rx * yt - ry * xt) / det, (xs * ry - ys * rx) / det
-        if abs(ds) + abs(dt) <= 1e-15:
+        if abs(ds) + abs(dt) <= 1e-14:
             break
         s -= ds
         t -= dt
@@ -190,31 +198,52 @@ def common_normal(ns: FloatArray, nm: FloatArray, ws: float, wm: float, n: Float
     return facing < FACING
 
 
-def add_point(
-    x: FloatArray,
-    slave: IntArray,
-    master: IntArray,
-    Ns: FloatArray,
-    Nm: FloatArray,
-    n: FloatArray,
-    dA: float,
-    mass: FloatArray,
-    cross: FloatArray,
-    gaps: FloatArray,
-) -> float:
-    """Add a quadrature point to ``int N N^T``, ``int N N_m^T`` and ``int N g``; returns ``g dA`` [m3]."""
-    gap = 0.0
-    for i in range(n.size):
-        distance = 0.0
-        for k in range(slave.size):
-            distance += Ns[k] * x[slave[k], i] - Nm[k] * x[master[k], i]
-        gap += n[i] * distance
-    for k in range(slave.size):
-        gaps[k] += dA * Ns[k] * gap
-        for j in range(slave.size):
-            mass[k, j] += dA * Ns[k] * Ns[j]
-            cross[k, j] += dA * Ns[k] * Nm[j]
-    return gap * dA
+def add_point(Ns: FloatArray, Nm: FloatArray, dA: float, mass: FloatArray, cross: FloatArray) -> None:
+    """Add a quadrature point to the lower triangle of ``int N N^T`` and to ``int N N_m^T``."""
+    for k in range(mass.shape[0]):
+        weight = dA * Ns[k]
+        for j in range(k + 1):
+            mass[k, j] += weight * Ns[j]
+        for j in range(mass.shape[0]):
+            cross[k, j] += weight * Nm[j]
+
+
+def moments(
+    x: FloatArray, slave: IntArray, master: IntArray, o: FloatArray, n: FloatArray,
+    mass: FloatArray, cross: FloatArray, gaps: FloatArray, middle: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
+    """Complete ``int N N^T``; write ``int N g`` and the centres of the segment on both sides.
+
+    Args:
+        o: A point near by, shape (gdim,) [m]: less is lost to rounding.
+        gaps: Written, shape (n,) [m3].
+        middle: Written, shape (2, gdim) [m].
+
+    Returns:
+        Area of the segment [m2] and ``int g dA`` [m3].
+    """
+    nn, area, total = slave.size, 0.0, 0.0
+    for i in range(o.size):
+        middle[0, i], middle[1, i] = 0.0, 0.0
+    for k in range(nn):
+        for j in range(k + 1, nn):
+            mass[k, j] = mass[j, k]
+    for k in range(nn):
+        gaps[k] = 0.0
+        for j in range(nn):
+            area += mass[k, j]
+            distance = 0.0
+            for i in range(o.size):
+                distance += n[i] * mass[k, j] * (x[slave[j], i] - o[i])
+                distance -= n[i] * cross[k, j] * (x[master[j], i] - o[i])
+                middle[0, i] += mass[k, j] * (x[slave[j], i] - o[i])
+                middle[1, i] += cross[k, j] * (x[master[j], i] - o[i])
+            gaps[k] += distance
+        total += gaps[k]
+    for i in range(o.size):
+        middle[0, i] = o[i] + middle[0, i] / area if area > 0.0 else o[i]
+        middle[1, i] = o[i] + middle[1, i] / area if area > 0.0 else o[i]
+    return area, total
 
 
 def behind_neighbour(
@@ -259,10 +288,8 @@ def integrate_pair_2d(
     work: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
-    gaps: FloatArray,
-    middle: FloatArray,
-) -> tuple[float, float]:
-    """Integrals over the segment of two facets in the plane; returns its area and ``int g dA``."""
+) -> None:
+    """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over the segment of two facets in the plane."""
     nn = slave.size
     ys, ym, Ns, Nm, dN = work[0], work[1], work[2], work[3], work[4]
     for k in range(nn):
@@ -271,8 +298,7 @@ def integrate_pair_2d(
     low = max(min(ys[0], ys[nn - 1]), min(ym[0], ym[nn - 1]))
     high = min(max(ys[0], ys[nn - 1]), max(ym[0], ym[nn - 1]))
     if high - low <= _SLIVER * min(abs(ys[nn - 1] - ys[0]), abs(ym[nn - 1] - ym[0])):
-        return 0.0, 0.0
-    area, total = 0.0, 0.0
+        return
     for q in range(weights.size):
         at = low + rule[q, 0] * (high - low)
         line_functions(points, ym, at, Nm, dN)
@@ -285,13 +311,7 @@ def integrate_pair_2d(
         dA = weights[q] * (high - low) * math.sqrt(tx * tx + ty * ty) / abs(slope)
         if axisymmetric:
             dA *= 2.0 * math.pi * r
-        total += add_point(x, slave, master, Ns, Nm, n, dA, mass, cross, gaps)
-        area += dA
-        for i in range(2):
-            for k in range(nn):
-                middle[0, i] += dA * Ns[k] * x[slave[k], i]
-                middle[1, i] += dA * Nm[k] * x[master[k], i]
-    return area, total
+        add_point(Ns, Nm, dA, mass, cross)
 
 
 def integrate_pair_3d(
@@ -310,10 +330,8 @@ def integrate_pair_3d(
     work: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
-    gaps: FloatArray,
-    middle: FloatArray,
-) -> tuple[float, float]:
-    """Integrals over the segment of two facets in space; returns its area and ``int g dA``.
+) -> None:
+    """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over the segment of two facets in space.
 
     Args:
         tilt: ``|n.n_s|``, the ratio of projected and true areas of the slave facet.
@@ -338,11 +356,9 @@ def integrate_pair_3d(
         for c in range(2):
             polygon[k, c], by[k, c] = ys[corners[k], c], ym[corners[k], c]
     count = clip(polygon, nc, by, nc, spare)
-    if count < 3:
-        return 0.0, 0.0
-    if abs(_area(polygon, count)) <= _SLIVER * abs(_area(by, nc)):
-        return 0.0, 0.0
-    area, total = 0.0, 0.0
+    if count < 3 or abs(_area(polygon, count)) <= _SLIVER * abs(_area(by, nc)):
+        return
+    of_slave, of_master = not simplex and affine(ys, corners), not simplex and affine(ym, corners)
     for k in range(1, count - 1):
         ux, uy = polygon[k, 0] - polygon[0, 0], polygon[k, 1] - polygon[0, 1]
         wx, wy = polygon[k + 1, 0] - polygon[0, 0], polygon[k + 1, 1] - polygon[0, 1]
@@ -354,16 +370,20 @@ def integrate_pair_3d(
                 triangle_functions(ys, px, py, Ns)
                 triangle_functions(ym, px, py, Nm)
             else:
-                quadrilateral_functions(points, ys, px, py, work[2:], Ns)
-                quadrilateral_functions(points, ym, px, py, work[2:], Nm)
-            dA = weights[q] * jacobian
-            total += add_point(x, slave, master, Ns, Nm, n, dA, mass, cross, gaps)
-            area += dA
-            for i in range(3):
-                for m in range(nn):
-                    middle[0, i] += dA * Ns[m] * x[slave[m], i]
-                    middle[1, i] += dA * Nm[m] * x[master[m], i]
-    return area, total
+                quadrilateral_functions(points, ys, corners, of_slave, px, py, work[2:], Ns)
+                quadrilateral_functions(points, ym, corners, of_master, px, py, work[2:], Nm)
+            add_point(Ns, Nm, weights[q] * jacobian, mass, cross)
+
+
+def affine(y: FloatArray, corners: IntArray) -> bool:
+    """Whether a projected facet of four nodes is a parallelogram, up to round-off."""
+    if y.shape[0] != 4:
+        return False
+    worst, size = 0.0, 0.0
+    for c in range(2):
+        a, b = y[corners[1], c] - y[corners[0], c], y[corners[2], c] - y[corners[3], c]
+        worst, size = max(worst, abs(a - b)), max(size, abs(a), abs(b))
+    return worst <= 1e-15 * size
 
 
 def _area(polygon: FloatArray, count: int) -> float:
@@ -437,28 +457,23 @@ def integrate(
         if square - along * along > both * both or along > both + reach[p] or along < -both - depth[p]:
             continue
         for k in range(nn):
-            gaps[p, k] = 0.0
             for j in range(nn):
                 mass[p, k, j], cross[p, k, j] = 0.0, 0.0
-        for i in range(gdim):
-            middle[0, i], middle[1, i] = 0.0, 0.0
         if gdim == 2:
-            area, total = integrate_pair_2d(
+            integrate_pair_2d(
                 x, facets[e], facets[f], corners, points, rule, weights, n, axisymmetric, work,
-                mass[p], cross[p], gaps[p], middle,
+                mass[p], cross[p],
             )  # fmt: skip
         else:
             tilt = abs(n[0] * normal[e, 0] + n[1] * normal[e, 1] + n[2] * normal[e, 2])
-            area, total = integrate_pair_3d(
+            integrate_pair_3d(
                 x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex, plane, flat, work,
-                mass[p], cross[p], gaps[p], middle,
+                mass[p], cross[p],
             )  # fmt: skip
+        area, total = moments(x, facets[e], facets[f], centre[e], n, mass[p], cross[p], gaps[p], middle)
         if area <= 0.0 or total > reach[p] * area or total < -depth[p] * area:
             continue
         if total < 0.0:
-            for i in range(gdim):
-                middle[0, i] /= area
-                middle[1, i] /= area
             across = sharp[sharp_start[f] : sharp_start[f + 1]]
             if behind_neighbour(middle[0], total / area, across, centre, normal, normal[e]):
                 continue

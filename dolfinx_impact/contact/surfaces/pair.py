@@ -70,7 +70,14 @@ class SurfacePair:
         s = _segments
         inner = (s.factors, s.clip, s.tangents, s.add_point, s.line_functions, s._area)
         functions = (s.triangle_functions, s.quadrilateral_functions, s.line_normal, s.polygon_normal)
-        whole = (s.common_normal, s.behind_neighbour, s.integrate_pair_2d, s.integrate_pair_3d)
+        whole = (
+            s.moments,
+            s.affine,
+            s.common_normal,
+            s.behind_neighbour,
+            s.integrate_pair_2d,
+            s.integrate_pair_3d,
+        )
         self._integrate = kernels.jit(s.integrate, *inner, *functions, *whole)
         self._describe = kernels.jit(s.describe, s.line_normal, s.polygon_normal)
         self._dual_basis, self._weigh = kernels.jit(_rows.dual_basis), kernels.jit(_rows.weighted_gaps)

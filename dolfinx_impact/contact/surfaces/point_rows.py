@@ -86,7 +86,7 @@ def project_nodes(
             if simplex:
                 _segments.triangle_functions(y, 0.0, 0.0, M)
             else:
-                _segments.quadrilateral_functions(points, y, 0.0, 0.0, work, M)
+                _segments.quadrilateral_functions(points, y, corners, False, 0.0, 0.0, work, M)
         distance = 0.0
         for c in range(gdim):
             offset = x[node, c]
