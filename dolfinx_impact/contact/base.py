@@ -155,6 +155,10 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Dofs of the points themselves, without those opposite, shape (p, k)."""
         return self.L.dofs
 
+    def areas(self) -> FloatArray | None:
+        """Areas of the points, shape (p,) [m2], 0 where nothing is opposite; None where they are unknown."""
+        return None
+
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
         """Add the impulses of the last step at the dofs of :attr:`loaded`, shape (n, k) [N s]. Collective.
 

@@ -159,6 +159,11 @@ class ContactSet(Contact):
         width = self.L.components
         return np.concatenate([_repeated(each.point_dofs(), width) for each in self.members])
 
+    def areas(self) -> FloatArray | None:
+        """See :meth:`.Contact.areas`; None unless all members know theirs."""
+        areas = [each.areas() for each in self.members]
+        return None if any(each is None for each in areas) else np.concatenate(areas)  # type: ignore[arg-type]
+
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`. Collective."""
         if not self._stacked:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import arguments
+from .._types import FloatArray
 from ..algebra.operators import SparseRows, coordinate_order
 from ..systems.body import Body
+from ..systems.solid import Solid
 from .obstacle_contact import ObstacleContact
 from .obstacles import Obstacle
 from .penetration import refuse_penetration
@@ -51,7 +53,8 @@ class RigidContact(ObstacleContact):
             raise ValueError(
                 f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(solid)}"
             )
-        self._where = repr(facets)
+        self._where, self._facets = repr(facets), facets
+        self._areas: FloatArray | None = None
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(
@@ -69,6 +72,15 @@ class RigidContact(ObstacleContact):
         )
         if not allow_penetration:
             refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
+
+    def areas(self) -> FloatArray | None:
+        """Areas of the nodes at zero displacement, shape (p,) [m2]; None for frames. Collective."""
+        if not isinstance(self.system, Solid):
+            return None
+        if self._areas is None:
+            rows = np.repeat(self.system.facet_areas(self._facets), len(self.faces))
+            self._areas = rows
+        return self._areas
 
     def approach(self) -> SparseRows:
         """Rows for the displacement of each point along ``-n`` of the start, towards the obstacle [m]."""

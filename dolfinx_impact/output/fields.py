@@ -29,6 +29,7 @@ LABELS = {
     "stress": "stress [Pa]",
     "impulse": "impulse [N s]",
     "gap": "gap [m]",
+    "pressure": "pressure [Pa]",
 }
 _VECTORS = ("displacement", "velocity", "impulse")
 #: Part of a time step below which two times are equal.
@@ -46,7 +47,9 @@ class FieldWriter(Observer):
     - ``stress [Pa]``: von Mises stress at ``t``, see :class:`.VonMises`; not for frames;
     - ``impulse [N s]``: normal and tangential contact impulse on each node (not a density), summed over the
       steps since the previous sample; 0 at nodes without a contact point;
-    - ``gap [m]`` at ``t``, the smallest one at nodes with several contact points; NaN at nodes without.
+    - ``gap [m]`` at ``t``, the smallest one at nodes with several contact points; NaN at nodes without;
+    - ``pressure [Pa]`` of the last step, the normal impulse over the time step and the area of the node, see
+      :meth:`.Contact.areas`; summed over several points; NaN at nodes without. Not among the default names.
 
     Vectors have three components. The complete mesh is written; fields are 0 on cells that ``cells=`` of the
     body excludes. The two subdomains of HATI are written as one, with the values of the explicit one at
@@ -326,6 +329,7 @@ class _Samples:
             "stress": self._stress,
             "impulse": self._impulse,
             "gap": self._gap,
+            "pressure": self._pressure,
         }
         for name, function in self.functions.items():
             values, space = evaluations[name](), function.function_space
@@ -362,6 +366,16 @@ class _Samples:
             if self._tangential.size and contact.loaded is contact.L:
                 np.add.at(out, contact.L.dofs, self._tangential)
         return out[: body.owned].reshape(-1, body.block)[:, : self.mesh.geometry.dim]
+
+    def _pressure(self) -> FloatArray:
+        values: FloatArray = np.full(self.nodes, np.nan)
+        areas = None if self._contact is None else self._contact.areas()
+        if self._contact is not None and areas is not None:
+            known = np.flatnonzero(areas > 0.0)
+            at = self._contact.point_dofs()[known, 0] // self._bodies[0].block
+            values[at] = 0.0
+            np.add.at(values, at, self._s.r[known] / (areas[known] * self._s.dt / self._s.substeps))
+        return values
 
     def _gap(self) -> FloatArray:
         smallest: FloatArray = np.full(self.nodes, np.nan)

@@ -304,6 +304,19 @@ class Solid(Body, renamed=_RENAMED):
         """See :meth:`.Body.inertia`."""
         return self._assemble_load([(m.density * np.asarray(direction), m.dx) for m in self.materials])
 
+    def facet_areas(self, name: str) -> FloatArray:
+        """Areas of the owned nodes on named facets, in the order of :meth:`nodes`, shape (n,) [m2].
+
+        Row sums, at zero displacement; of the full revolution where axisymmetric. Collective.
+        """
+        unit = fem.Constant(self.mesh, np.eye(self.gdim)[0])
+        areas = fem.assemble_vector(
+            fem.form(self._weight * ufl.inner(unit, self._w) * self._facet_measure(name))
+        )
+        areas.scatter_reverse(la.InsertMode.add)
+        at: FloatArray = areas.array[self.nodes(name) * self.block]
+        return at
+
     def _facet_measure(self, name: str) -> Any:
         """Measure ``ds`` over the named facets of cells of the body. Collective."""
         facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1

@@ -1,6 +1,7 @@
 """Files for ParaView, read back and compared with the run."""
 
 import ctypes
+import functools
 from pathlib import Path
 
 import basix.ufl
@@ -17,6 +18,8 @@ from dolfinx_impact import _compat, parallel
 from dolfinx_impact.output.fields import LABELS, FieldWriter
 from dolfinx_impact.output.stress import VonMises
 
+#: Fields that are written by default.
+NAMES = ("displacement", "velocity", "stress", "impulse", "gap")
 COMM = MPI.COMM_WORLD
 needs_reader = pytest.mark.skipif(not vtx_reader.available(), reason="no C library of ADIOS2")
 
@@ -65,7 +68,7 @@ def impulse_on(s):
     return out + s.r_t.sum(axis=0) if s.r_t.size else out
 
 
-def read(path, names=tuple(LABELS)):
+def read(path, names=NAMES):
     """A file as rank 0 reads it; fields of the points that are no ghosts."""
     COMM.barrier()
     file = parallel.on_root(COMM, lambda: vtx_reader.read(path, [LABELS[name] for name in names]))
@@ -112,7 +115,7 @@ def test_what_paraview_is_told(shared_path):
     s = dropped("triangle")
     follow(s, FieldWriter(shared_path / "a.bp", every=2), 4)
     file = read(shared_path / "a.bp")
-    for name in ("geometry", "connectivity", "types", *LABELS.values()):
+    for name in ("geometry", "connectivity", "types", *map(LABELS.get, NAMES)):
         assert f'<DataArray Name="{name}" />' in file.xml
     assert '<DataArray Name="TIME">step</DataArray>' in file.xml
     assert file.first_mesh
@@ -177,7 +180,7 @@ def test_resumed(schedule, obstacle, shared_path):
         n = part.t.size
         assert 0 < n < whole.t.size and part.t == pytest.approx(whole.t[-n:], rel=1e-13)
         assert part.t[0] > kept["n"] * s.dt * (1 + 1e-9)
-        for name in LABELS:
+        for name in NAMES:
             for a, b in zip(part.tables[name], whole.tables[name][-n:]):
                 assert a == pytest.approx(b, rel=1e-9, abs=1e-9, nan_ok=True)
 
@@ -335,7 +338,7 @@ def test_xdmf(shared_path):
     COMM.barrier()
     found = parallel.on_root(COMM, lambda: xdmf(shared_path / "x.xdmf"))
     x = found.pop("x")
-    assert set(found) == set(LABELS.values())
+    assert set(found) == {LABELS[name] for name in NAMES}
     for name in ("displacement", "velocity", "stress", "gap"):
         series = found[LABELS[name]]
         assert [t for t, _ in series] == pytest.approx([t for t, _ in expected])
@@ -542,3 +545,31 @@ def test_failing_while_running(ranks, launch, tmp_path):
                 assert vtx_reader.read(folder / "a.bp", [LABELS["gap"]]).t.size == steps + 1
     # An error of the library itself is such an error too, and the program continues.
     assert ranks > 1 or ("<surprise .bp" in out and "File too large" in out)
+
+
+@needs_reader
+@pytest.mark.mpi
+def test_pressure_of_a_plane_and_of_two_surfaces(shared_path):
+    """Pressure times area is the force of the last step, on the nodes of each contact."""
+    make = functools.partial(dmesh.create_rectangle, cell_type=dmesh.CellType.quadrilateral)
+    lower, upper = make(COMM, [[0.0, -0.5], [1.0, 0.0]], [4, 2]), make(COMM, [[0.2, 0.0], [0.8, 0.5]], [3, 2])
+    joined = di.mesh.join({"upper": upper, "lower": lower})
+    body = di.Solid(joined, law=di.LinearElastic(1e3, 0.3), density=1.0, cross_section=0.1)
+    floor = di.Plane((0, -0.5), (0, 1))
+    contacts = [
+        di.RigidContact(body, "lower/boundary", floor),
+        di.SurfaceContact(body, "upper/boundary", "lower/boundary"),
+    ]
+    assert parallel.total(COMM, contacts[0].areas().sum()) == pytest.approx(3.0 * 0.1, rel=1e-13)
+    s = di.CDLagrange(body, 0.5 * body.critical_time_step(), contact=contacts)
+    s.start(0.0, (0.0, -1.0))
+    di.simulate(
+        s, t_end=3 * s.dt, observers=[FieldWriter(shared_path / "p.bp", every=1, names=("pressure",))]
+    )
+    shown = read(shared_path / "p.bp", ("pressure",)).tables["pressure"][-1]
+    areas = parallel.gather_rows(COMM, s.contact.areas())
+    at = parallel.gather_rows(COMM, s.contact.places(np.zeros(body.size)))
+    r = parallel.gather_rows(COMM, s.r)
+    pressed = np.nansum(shown[:, 3])
+    assert r.sum() > 0 and pressed == pytest.approx(np.sum(r[areas > 0] / areas[areas > 0]) / s.dt, rel=1e-12)
+    assert np.count_nonzero(np.nan_to_num(shown[:, 3])) == len({tuple(x) for x in at[r > 0].round(9)})

@@ -93,8 +93,8 @@ def triangle_functions(y: FloatArray, a: float, b: float, N: FloatArray) -> None
 
 
 def quadrilateral_functions(
-    points: FloatArray, y: FloatArray, corners: IntArray, straight: bool, a: float, b: float, work: FloatArray,
-    N: FloatArray,
+    points: FloatArray, y: FloatArray, corners: IntArray, straight: bool, a: float, b: float,
+    work: FloatArray, N: FloatArray,
 ) -> None:  # fmt: skip
     """Write the tensor-product shape functions where the projected facet ``y`` has the coordinates (a, b).
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -20,7 +21,7 @@ from .checks import refuse_facing_away, refuse_overlap
 from .facet_shape import facet_shape
 from .facets import collect
 from .halo import Halo
-from .pair import SurfacePair, slave_and_master
+from .pair import DEPTH, SurfacePair, slave_and_master
 from .point_rows import CornerPoints
 
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
@@ -100,6 +101,8 @@ class SurfaceContact(Contact):
         facets = self.facets = collect(body, facet_shape(body.space), names)
         rank, gdim = body.comm.rank, body.gdim
         axisymmetric = body.hypothesis == "axisymmetric"
+        #: Thickness of a plane body: with it lengths are areas [m].
+        self._depth = body.cross_section if gdim == 2 else 1.0
         self._pairs: list[SurfacePair] = []
         self._corners: list[CornerPoints] = []
         for first, second in itertools.combinations(range(len(names)), 2):
@@ -174,6 +177,29 @@ class SurfaceContact(Contact):
         dofs = self.facets.local[self._nodes][:, None] * self.body.block + np.arange(self.body.gdim)
         return np.repeat(dofs, self.body.gdim, axis=0) if self.tie else dofs
 
+    def areas(self) -> FloatArray:
+        """See :meth:`.Contact.areas`; in the state of the last evaluation."""
+        return self.area
+
+    def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
+        """Warn where two surfaces may pass through each other in a step of ``dt``. Collective."""
+        facets, at = self.facets, v[self._own_dofs]
+        deepest = 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
+        path = 2.0 * dt * parallel.largest(self.comm, np.linalg.norm(at - self._mean(at), axis=1))
+        if path > 0.5 * deepest and self.comm.rank == 0:
+            warnings.warn(
+                f"surfaces move by up to {path:.3g} m towards each other in a step, more than half of the "
+                f"{deepest:.3g} m in which their overlap is seen: they may pass through each other; take a "
+                "smaller time step",
+                stacklevel=4,
+            )
+
+    def _mean(self, at: FloatArray) -> FloatArray:
+        """Mean velocity of the surface nodes of all ranks, shape (gdim,) [m/s]. Collective."""
+        sums = self.comm.allreduce(np.append(at.sum(axis=0), len(at)))
+        mean: FloatArray = sums[:-1] / sums[-1]
+        return mean
+
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`; on both sides. Collective."""
         at = self._loaded.dofs
@@ -206,7 +232,7 @@ class SurfaceContact(Contact):
             corners.evaluate(self._x)
         if not self.tie:
             self._gap = np.concatenate([each.gap for each in self._members])
-            self.area = np.concatenate([each.area for each in self._members])
+            self.area = self._depth * np.concatenate([each.area for each in self._members])
 
     def _mark_covered(self) -> None:
         """Tell the corners whether a facet at them has a segment, on any rank. Collective."""
@@ -291,7 +317,7 @@ class SurfaceContact(Contact):
         parts = [np.concatenate(each) for each in zip(*rows)] if rows else [nodes, np.zeros((0, gdim)), W]
         self.L.set_nodes(self._halo)
         self.L.set(np.concatenate([[0], np.cumsum(lengths)]), *parts)
-        self.area = np.repeat(np.concatenate([each.area for each in self._pairs]), gdim)
+        self.area = self._depth * np.repeat(np.concatenate([each.area for each in self._pairs]), gdim)
         self._tied = np.repeat(finite, gdim)
 
     def places(self, u: FloatArray) -> FloatArray:
