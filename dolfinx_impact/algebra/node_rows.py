@@ -25,6 +25,12 @@ class Exchange(Protocol):
     def gather(self, x: FloatArray, out: FloatArray) -> None:
         """Write the values of a vector over the dofs at the nodes, shape (nodes, gdim). Collective."""
 
+    def at_nodes(self, d: FloatArray) -> FloatArray:
+        """A constant vector over the owned dofs at the nodes, (nodes, gdim). Collective at first."""
+
+    def sum(self, values: FloatArray) -> None:
+        """Replace values at the nodes by their sums over all ranks, shape (nodes, gdim). Collective."""
+
     def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
         """Add values at the nodes, shape (nodes, gdim), times d, to a vector over the dofs. Collective."""
 
@@ -150,6 +156,17 @@ class NodeRows(SparseRows):
         self._sums(self._start, self._nodes, self._B, self._W, self._y, self._normal, self._vector)
         return self._normal, self._vector
 
+    def delassus(
+        self, d: FloatArray, r: FloatArray, f: FloatArray | None, work: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """See :meth:`.SparseRows.delassus`; at the nodes alone, without ``work``. Collective."""
+        vectors = self._nothing if f is None else f
+        self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
+        self._exchange.sum(self._y)
+        self._y *= self._exchange.at_nodes(d)
+        self._sums(self._start, self._nodes, self._B, self._W, self._y, self._normal, self._vector)
+        return self._normal, self._vector
+
     def __call__(self, x: FloatArray) -> FloatArray:
         """``L x``, shape (p,), in the unit of ``x``. Collective."""
         return self.velocities(x)[0].copy()
@@ -176,9 +193,8 @@ class NodeRows(SparseRows):
 
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, shape (p,). Collective."""
-        self._exchange.gather(d, self._y)
         out = np.zeros(self.count)
-        self._squares(self._start, self._nodes, self._B, self._y, out)
+        self._squares(self._start, self._nodes, self._B, self._exchange.at_nodes(d), out)
         return out
 
     def product(self, d: FloatArray, which: IntArray) -> FloatArray:

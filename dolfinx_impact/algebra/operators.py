@@ -94,6 +94,19 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         if f is not None:
             np.add.at(out, self.dofs, f if d is None else d[self.dofs] * f)
 
+    def delassus(
+        self, d: FloatArray, r: FloatArray, f: FloatArray | None, work: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """:meth:`velocities` of ``D (L^T r + W^T f)``, see :meth:`add_impulses`.
+
+        Args:
+            d, r, f: See :meth:`add_impulses`.
+            work: Work array, shape (size,).
+        """
+        work[self.support] = 0.0
+        self.add_impulses(r, f, d, work)
+        return self.velocities(work)
+
     def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
         """Add ``L^T r`` to ``out``."""
         if self.distinct:

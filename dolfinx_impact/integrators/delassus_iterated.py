@@ -57,11 +57,9 @@ class IteratedDelassus:
             free = np.column_stack([b, np.einsum("pdk,pk->pd", tangents, sliding)])
 
         def product(x: FloatArray) -> FloatArray:
-            x, z = scale * x, self._velocity
-            z[L.support] = 0.0
+            x = scale * x
             f = np.einsum("pd,pdk->pk", x[:, 1:], tangents) if rough else None
-            L.add_impulses(x[:, 0], f, self._inverse, z)
-            normal, vector = L.velocities(z)
+            normal, vector = L.delassus(self._inverse, x[:, 0], f, self._velocity)
             parts = [normal[:, None]]
             if rough:
                 parts.append(np.einsum("pdk,pk->pd", tangents, vector))

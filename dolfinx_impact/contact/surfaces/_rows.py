@@ -10,6 +10,25 @@ from ..._types import BoolArray, FloatArray, IntArray
 _REGULARISATION = 1e-14
 
 
+def invert(M: FloatArray, out: FloatArray) -> None:
+    """Write the inverse of a small positive definite matrix, which is overwritten (Gauss-Jordan)."""
+    n = M.shape[0]
+    for i in range(n):
+        for j in range(n):
+            out[i, j] = 1.0 if i == j else 0.0
+    for i in range(n):
+        pivot = 1.0 / M[i, i]
+        for j in range(n):
+            M[i, j] *= pivot
+            out[i, j] *= pivot
+        for k in range(n):
+            if k != i:
+                factor = M[k, i]
+                for j in range(n):
+                    M[k, j] -= factor * M[i, j]
+                    out[k, j] -= factor * out[i, j]
+
+
 def dual_basis(
     starts: IntArray,
     mass: FloatArray,
@@ -31,7 +50,7 @@ def dual_basis(
         weighted: Written: ``int psi_i g dA``, shape (facets, n) [m3].
     """
     nn = gaps.shape[1]
-    M, G = np.empty((nn, nn)), np.empty(nn)
+    M, inverse, G = np.empty((nn, nn)), np.empty((nn, nn)), np.empty(nn)
     for e in range(starts.size - 1):
         M[:], G[:] = 0.0, 0.0
         for p in range(starts[e], starts[e + 1]):
@@ -47,7 +66,7 @@ def dual_basis(
             trace += M[k, k]
         for k in range(nn):
             M[k, k] += _REGULARISATION * trace
-        inverse = np.linalg.inv(M)
+        invert(M, inverse)
         for i in range(nn):
             areas[e, i] = D[i]
             for k in range(nn):

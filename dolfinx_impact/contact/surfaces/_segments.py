@@ -92,24 +92,52 @@ def triangle_functions(y: FloatArray, a: float, b: float, N: FloatArray) -> None
     N[0] = 1.0 - N[1] - N[2]
 
 
+def corner_map(y: FloatArray, corners: IntArray, out: FloatArray) -> None:
+    """Write the bilinear map ``o + u s + w t + q s t`` of the corners of a projected facet, shape (4, 2)."""
+    for c in range(2):
+        out[0, c] = y[corners[0], c]
+        out[1, c] = y[corners[1], c] - y[corners[0], c]
+        out[2, c] = y[corners[3], c] - y[corners[0], c]
+        out[3, c] = y[corners[2], c] - y[corners[1], c] - out[2, c]
+
+
+def bilinear_point(m: FloatArray, a: float, b: float) -> tuple[float, float]:
+    """Parameters (s, t) of the point (a, b) in the map m of :func:`corner_map`, by Newton's method."""
+    s, t = 0.5, 0.5
+    for _ in range(_NEWTON_STEPS):
+        xs, ys, xt, yt = (
+            m[1, 0] + m[3, 0] * t,
+            m[1, 1] + m[3, 1] * t,
+            m[2, 0] + m[3, 0] * s,
+            m[2, 1] + m[3, 1] * s,
+        )
+        rx, ry = m[0, 0] + xs * s + m[2, 0] * t - a, m[0, 1] + ys * s + m[2, 1] * t - b
+        scale = 1.0 / (xs * yt - ys * xt)
+        ds, dt = (rx * yt - ry * xt) * scale, (xs * ry - ys * rx) * scale
+        s -= ds
+        t -= dt
+        # Newton's method is quadratic: what is left is the square of the last change.
+        if abs(ds) + abs(dt) <= 1e-9:
+            break
+    return s, t
+
+
+def bilinear_functions(m: FloatArray, a: float, b: float, N: FloatArray) -> None:
+    """Write the bilinear shape functions at the point (a, b) of a projected facet with the map m."""
+    s, t = bilinear_point(m, a, b)
+    N[0], N[1], N[2], N[3] = (1.0 - s) * (1.0 - t), (1.0 - s) * t, s * (1.0 - t), s * t
+
+
 def quadrilateral_functions(
-    points: FloatArray, y: FloatArray, corners: IntArray, straight: bool, a: float, b: float,
-    work: FloatArray, N: FloatArray,
-) -> None:  # fmt: skip
+    points: FloatArray, y: FloatArray, m: FloatArray, a: float, b: float, work: FloatArray, N: FloatArray
+) -> None:
     """Write the tensor-product shape functions where the projected facet ``y`` has the coordinates (a, b).
 
-    Newton's method; one step where the facet is a parallelogram (``straight``).
+    Newton's method, from the point in the map m of its corners.
     """
     n = points.size
     P, Q, dP, dQ = work[0], work[1], work[2], work[3]
-    o, first, last = corners[0], corners[1], corners[3]
-    ux, uy, wx, wy = y[first, 0] - y[o, 0], y[first, 1] - y[o, 1], y[last, 0] - y[o, 0], y[last, 1] - y[o, 1]
-    det = ux * wy - uy * wx
-    s = ((a - y[o, 0]) * wy - (b - y[o, 1]) * wx) / det
-    t = (ux * (b - y[o, 1]) - uy * (a - y[o, 0])) / det
-    if straight:
-        N[0], N[1], N[2], N[3] = (1.0 - s) * (1.0 - t), (1.0 - s) * t, s * (1.0 - t), s * t
-        return
+    s, t = bilinear_point(m, a, b)
     for _ in range(_NEWTON_STEPS):
         factors(points, s, P, dP)
         factors(points, t, Q, dQ)
@@ -327,6 +355,7 @@ def integrate_pair_3d(
     simplex: bool,
     plane: FloatArray,
     flat: FloatArray,
+    maps: FloatArray,
     work: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
@@ -335,7 +364,7 @@ def integrate_pair_3d(
 
     Args:
         tilt: ``|n.n_s|``, the ratio of projected and true areas of the slave facet.
-        plane, flat, work: Work arrays.
+        plane, flat, maps, work: Work arrays.
     """
     nn, nc = slave.size, corners.size
     a, b = plane[0], plane[1]
@@ -358,7 +387,10 @@ def integrate_pair_3d(
     count = clip(polygon, nc, by, nc, spare)
     if count < 3 or abs(_area(polygon, count)) <= _SLIVER * abs(_area(by, nc)):
         return
-    of_slave, of_master = not simplex and affine(ys, corners), not simplex and affine(ym, corners)
+    of_slave, of_master, tail = maps[0], maps[1], work[2:]
+    if not simplex:
+        corner_map(ys, corners, of_slave)
+        corner_map(ym, corners, of_master)
     for k in range(1, count - 1):
         ux, uy = polygon[k, 0] - polygon[0, 0], polygon[k, 1] - polygon[0, 1]
         wx, wy = polygon[k + 1, 0] - polygon[0, 0], polygon[k + 1, 1] - polygon[0, 1]
@@ -369,21 +401,13 @@ def integrate_pair_3d(
             if simplex:
                 triangle_functions(ys, px, py, Ns)
                 triangle_functions(ym, px, py, Nm)
+            elif nn == 4:
+                bilinear_functions(of_slave, px, py, Ns)
+                bilinear_functions(of_master, px, py, Nm)
             else:
-                quadrilateral_functions(points, ys, corners, of_slave, px, py, work[2:], Ns)
-                quadrilateral_functions(points, ym, corners, of_master, px, py, work[2:], Nm)
+                quadrilateral_functions(points, ys, of_slave, px, py, tail, Ns)
+                quadrilateral_functions(points, ym, of_master, px, py, tail, Nm)
             add_point(Ns, Nm, weights[q] * jacobian, mass, cross)
-
-
-def affine(y: FloatArray, corners: IntArray) -> bool:
-    """Whether a projected facet of four nodes is a parallelogram, up to round-off."""
-    if y.shape[0] != 4:
-        return False
-    worst, size = 0.0, 0.0
-    for c in range(2):
-        a, b = y[corners[1], c] - y[corners[0], c], y[corners[2], c] - y[corners[3], c]
-        worst, size = max(worst, abs(a - b)), max(size, abs(a), abs(b))
-    return worst <= 1e-15 * size
 
 
 def _area(polygon: FloatArray, count: int) -> float:
@@ -443,6 +467,7 @@ def integrate(
     gdim, nn = x.shape[1], facets.shape[1]
     middle, plane = np.empty((2, gdim)), np.empty((2, 3))
     work, flat = np.empty((8, max(nn, points.size))), np.empty((5, max(nn, 16), 2))
+    maps = np.empty((2, 4, 2))
     for p in range(pairs.shape[0]):
         e, f = pairs[p, 0], pairs[p, 1]
         found[p] = False
@@ -467,8 +492,8 @@ def integrate(
         else:
             tilt = abs(n[0] * normal[e, 0] + n[1] * normal[e, 1] + n[2] * normal[e, 2])
             integrate_pair_3d(
-                x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex, plane, flat, work,
-                mass[p], cross[p],
+                x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex,
+                plane, flat, maps, work, mass[p], cross[p],
             )  # fmt: skip
         area, total = moments(x, facets[e], facets[f], centre[e], n, mass[p], cross[p], gaps[p], middle)
         if area <= 0.0 or total > reach[p] * area or total < -depth[p] * area:
@@ -481,3 +506,26 @@ def integrate(
             if behind_neighbour(middle[1], total / area, across, centre, normal, normal[f]):
                 continue
         found[p] = True
+
+
+#: Functions that those compiled call.
+CALLED = (
+    line_normal,
+    polygon_normal,
+    tangents,
+    factors,
+    line_functions,
+    triangle_functions,
+    corner_map,
+    bilinear_point,
+    bilinear_functions,
+    quadrilateral_functions,
+    clip,
+    common_normal,
+    add_point,
+    moments,
+    behind_neighbour,
+    integrate_pair_2d,
+    integrate_pair_3d,
+    _area,
+)

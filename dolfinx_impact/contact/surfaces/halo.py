@@ -40,6 +40,8 @@ class Halo:
         self._near, self._far = np.empty((rank.size, gdim)), np.empty((numbers.size, gdim))
         self._alone, self._scatter = comm.size == 1, kernels.jit(scatter)
         self.dofs = np.unique(self._dofs)
+        self._work = np.zeros(0 if self._alone else int(self.dofs.max(initial=-1)) + 1)
+        self._constant: tuple[FloatArray, FloatArray] | None = None
 
     def gather(self, x: FloatArray, out: FloatArray) -> None:
         """Write the owned entries of ``x`` at the nodes into ``out``, (nodes, gdim). Collective."""
@@ -49,6 +51,22 @@ class Halo:
             return
         self._comm.Alltoallv([self._far, self._offered], [self._near, self._wanted])
         out[self._order] = self._near
+
+    def at_nodes(self, d: FloatArray) -> FloatArray:
+        """A constant vector over the owned dofs at the nodes, (nodes, gdim). Collective at first."""
+        if self._constant is None or self._constant[0] is not d:
+            values = np.empty((self.count, self._gdim))
+            self.gather(d, values)
+            self._constant = d, values
+        return self._constant[1]
+
+    def sum(self, values: FloatArray) -> None:
+        """Replace values at the nodes by their sums over all ranks, (nodes, gdim). Collective."""
+        if self._alone:
+            return
+        self._work[self._dofs] = 0.0
+        self.add(values, self._work)
+        self.gather(self._work, values)
 
     def add(self, values: FloatArray, x: FloatArray, d: FloatArray | None = None) -> None:
         """Add values at the nodes, (nodes, gdim), times d, to the owned entries of ``x``. Collective."""

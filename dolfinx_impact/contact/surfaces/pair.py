@@ -67,21 +67,11 @@ class SurfacePair:
         self._set_pairs(np.zeros((0, 2), dtype=np.int64))
 
     def _compile(self) -> None:
-        s = _segments
-        inner = (s.factors, s.clip, s.tangents, s.add_point, s.line_functions, s._area)
-        functions = (s.triangle_functions, s.quadrilateral_functions, s.line_normal, s.polygon_normal)
-        whole = (
-            s.moments,
-            s.affine,
-            s.common_normal,
-            s.behind_neighbour,
-            s.integrate_pair_2d,
-            s.integrate_pair_3d,
-        )
-        self._integrate = kernels.jit(s.integrate, *inner, *functions, *whole)
-        self._describe = kernels.jit(s.describe, s.line_normal, s.polygon_normal)
-        self._dual_basis, self._weigh = kernels.jit(_rows.dual_basis), kernels.jit(_rows.weighted_gaps)
-        self._longest, self._fill = kernels.jit(_rows.longest_rows), kernels.jit(_rows.fill_rows)
+        self._describe = kernels.jit(_segments.describe, *_segments.CALLED)
+        self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED)
+        self._dual_basis = kernels.jit(_rows.dual_basis, _rows.invert)
+        self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
+        self._fill = kernels.jit(_rows.fill_rows)
 
     def _incidence(self) -> tuple[IntArray, IntArray, IntArray]:
         """Slave facets at each point in CSR format, and the place of the point among their nodes."""

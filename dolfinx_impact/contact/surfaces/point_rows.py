@@ -51,6 +51,7 @@ def project_nodes(
     gdim, nn = x.shape[1], facets.shape[1]
     n, a, b = np.empty(gdim), np.empty(gdim), np.empty(gdim)
     y, M, work, dN = np.empty((nn, 2)), np.empty(nn), np.empty((4, points.size)), np.empty(points.size)
+    m = np.empty((4, 2))
     for i in range(nodes.size):
         gap[i], chosen[i] = np.inf, -1
     for p in range(pairs.shape[0]):
@@ -76,8 +77,8 @@ def project_nodes(
                     y[k, 0] += a[c] * (x[facets[f, k], c] - x[node, c])
                     y[k, 1] += b[c] * (x[facets[f, k], c] - x[node, c])
             out, k = False, corners.size
-            for m in range(k):
-                s, t = corners[m], corners[(m + 1) % k]
+            for c in range(k):
+                s, t = corners[c], corners[(c + 1) % k]
                 cross = y[s, 0] * y[t, 1] - y[s, 1] * y[t, 0]
                 span = abs(y[t, 0] - y[s, 0]) + abs(y[t, 1] - y[s, 1])
                 out = out or cross < -inside * span * span
@@ -86,7 +87,8 @@ def project_nodes(
             if simplex:
                 _segments.triangle_functions(y, 0.0, 0.0, M)
             else:
-                _segments.quadrilateral_functions(points, y, corners, False, 0.0, 0.0, work, M)
+                _segments.corner_map(y, corners, m)
+                _segments.quadrilateral_functions(points, y, m, 0.0, 0.0, work, M)
         distance = 0.0
         for c in range(gdim):
             offset = x[node, c]
@@ -127,11 +129,7 @@ class CornerPoints:
         self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
         self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)
         self._set_pairs(np.zeros((0, 2), dtype=np.int64))
-        s = _segments
-        functions = (s.factors, s.tangents, s.line_functions, s.triangle_functions)
-        self._project = kernels.jit(
-            project_nodes, *functions, s.quadrilateral_functions, s.line_normal, s.polygon_normal
-        )
+        self._project = kernels.jit(project_nodes, *_segments.CALLED)
 
     def search(self, x: FloatArray, margin: float) -> None:
         """Find the candidate facets at the positions ``x`` of all nodes [m]."""
