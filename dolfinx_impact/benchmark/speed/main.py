@@ -140,7 +140,7 @@ def _values(size: int) -> Values:
 def _best_product(bar: Solid) -> tuple[Any, str, float]:
     """The fastest PETSc format for the stiffness, its name, and the seconds of a product."""
     block = bar.stiffness_matrix()
-    plain = block.convert("aij")
+    plain = block.copy().convert("aij")  # without a copy, block itself
     candidates = {"BAIJ": block, "SBAIJ": plain.copy().convert("sbaij"), "AIJ": plain}
     x, y = block.createVecs()
     x.setRandom()
