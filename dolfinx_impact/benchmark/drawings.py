@@ -50,9 +50,8 @@ impacting_bar.dimension((64, 40), (220, 40), "ℓ", -12)
 _chain: list[Point] = [(24 + 192 * k / 11, 84 + 46 * math.sin(math.pi * k / 11)) for k in range(12)]
 _snapped: list[Point] = [(x, max(30.0, 84 - 1.25 * (y - 84))) for x, y in _chain]
 discrete_arch = Sketch().fixed((12, 26), (228, 26)).line(*_snapped, dashed=True).line(*_chain).nodes(*_chain)
-discrete_arch.line((24, 84), (16, 70), (32, 70), filled=True).line(
-    (216, 84), (208, 70), (224, 70), filled=True
-)
+discrete_arch.line((24, 84), (16, 70), (32, 70), filled=True)
+discrete_arch.line((216, 84), (208, 70), (224, 70), filled=True)
 discrete_arch.dimension((30, 27), (30, 69), "").label((36, 33), "floor", "start").label((120, 54), "snapped")
 discrete_arch.arrow((111.3, 149), (111.3, 136)).arrow((128.7, 149), (128.7, 136)).label((146, 140), "F")
 

@@ -150,11 +150,9 @@ class Job:
         paths = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
         self._errors = tempfile.TemporaryFile("w+")
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
-        environment = kept | _UNBOUND | {"PYTHONPATH": paths}
+        own = {**pipes, "env": kept | _UNBOUND | {"PYTHONPATH": paths}, "start_new_session": True}
         # Without buffers, since answers are waited for by their file descriptor.
-        self._process = subprocess.Popen(
-            self._command, env=environment, bufsize=0, start_new_session=True, **pipes
-        )
+        self._process = subprocess.Popen(self._command, bufsize=0, **own)
         self._input: Any = self._process.stdin
         self._output: Any = self._process.stdout
         return self
