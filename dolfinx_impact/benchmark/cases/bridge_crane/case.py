@@ -15,7 +15,6 @@ import numpy as np
 from mpi4py import MPI
 
 from .... import parallel, signals
-from ....contact.node_pairs import NodePairs
 from ....contact.statics import tied_equilibrium
 from ....integrators import SCHEMES, Integrator, Option, find_scheme
 from ....integrators.central_differences import CentralDifferences
@@ -78,6 +77,7 @@ class Crane:
         u, reactions: Displacements of the equilibrium with tied wheels, shape (size,) [m], and forces of the
             wheels there, shape (4,) [N].
         start: Displacements at the start, shape (size,) [m].
+        closed: Options of the contact of the wheels, with gaps that are exactly 0 at the start.
     """
 
     def __init__(self, p: Values) -> None:
@@ -92,15 +92,11 @@ class Crane:
         self.u, self.reactions = tied_equilibrium(self.frame, tied, hold=crane.horizontal_hold(self.frame))
         self.start = self.u if static else np.zeros(self.frame.size)
         closed = {"gap_tolerance": p["gap_tolerance"], "touching": p.get("touching", True)}
-        self._closed = {"gap0": -tied.L(self.u) if static else 0.0, **closed}
+        self.closed = {"gap0": -tied.L(self.u) if static else 0.0, **closed}
 
     def bodies(self, divided: bool) -> tuple[Frame, ...]:
         """The whole crane, or its explicit and its implicit part."""
         return crane.divided(self._named, self._partition, **self._loads) if divided else (self.frame,)
-
-    def wheels(self, body: Frame) -> NodePairs:
-        """The trolley's wheels on the girders; all gaps are exactly 0 at the start."""
-        return crane.wheels(body, **self._closed)
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -110,7 +106,9 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     critical = bodies[0].critical_time_step()
     h = p["h"] if p["courant"] is None else p["courant"] * critical
     system = (bodies[0], bodies[1]) if chosen.divided else bodies[0]
-    integrator = chosen.bind(system, h, model.wheels(bodies[0]), p, allow_unstable=allow_unstable)
+    integrator = chosen.bind(
+        system, h, crane.wheels(bodies[0], **model.closed), p, allow_unstable=allow_unstable
+    )
     integrator.start(model.start, 0.0)
     # Columns of the trolley come first, then those of the girders.
     log = EventLog(integrator, np.hstack([np.eye(4), -np.eye(4)]))

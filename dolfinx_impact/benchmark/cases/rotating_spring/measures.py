@@ -45,7 +45,8 @@ def momentum(run: Run) -> NDArray:
 def kept(run: Run) -> NDArray:
     """What steps without contact keep: the above, plus ``m (h^2/4) v ^ a`` for one-step schemes."""
     v = run["v"][: len(run["t"])]
-    return momentum(run) + (0.0 if _staggered(run) else run.results["h"] ** 2 / 4 * cross(v, force(run)))
+    staggered = run["t_v"][0] != run["t"][0]
+    return momentum(run) + (0.0 if staggered else run.results["h"] ** 2 / 4 * cross(v, force(run)))
 
 
 def force(run: Run) -> NDArray:
@@ -71,10 +72,6 @@ def swing(values: NDArray) -> float:
     return float(min(rise, fall))
 
 
-def _staggered(run: Run) -> bool:
-    return bool(run["t_v"][0] != run["t"][0])
-
-
 def impacts(run: Run) -> NDArray:
     """Samples at which an impulse acts; the start is none."""
     return 1 + np.flatnonzero(run["r"][1:, 0] > 0)
@@ -82,8 +79,8 @@ def impacts(run: Run) -> NDArray:
 
 def arms(run: Run) -> NDArray:
     """Where the scheme looks at the gap: u, or half a step ahead of the start of the step."""
-    u, v = run["u"], run["v"]
-    return u if _staggered(run) else np.vstack([u[:1], (u + run.results["h"] / 2 * v)[:-1]])
+    u, v, staggered = run["u"], run["v"], run["t_v"][0] != run["t"][0]
+    return u if staggered else np.vstack([u[:1], (u + run.results["h"] / 2 * v)[:-1]])
 
 
 def rubbing_losses(run: Run) -> NDArray:

@@ -86,10 +86,9 @@ def _spread(runs: Runs, scheme: str) -> Measured:
 def _rigid(runs: Runs, scheme: str, shape: str, friction: float, sticks: bool) -> Measured:
     run = runs(RIGID, scheme, shape=shape, friction=friction)
     r, radius = run.results, run.summary["parameters"]["R"]
-    lever = {"vx": 1.0, "vy": 1.0, "spin": radius}
-    speed = max(arm * abs(r[f"{name}_exact"]) for name, arm in lever.items())
-    scales = {name: speed / arm for name, arm in lever.items()}
-    scales |= {name: r["impulse_n_exact"] for name in ("impulse_n", "impulse_t")}
+    speed = max(abs(r["vx_exact"]), abs(r["vy_exact"]), radius * abs(r["spin_exact"]))
+    scales = {"vx": speed, "vy": speed, "spin": speed / radius}
+    scales |= dict.fromkeys(("impulse_n", "impulse_t"), r["impulse_n_exact"])
     off = {name: abs(r[name] - r[f"{name}_exact"]) / scale for name, scale in scales.items()}
     return Measured(max(off.values()), holds=r["sticks"] is sticks)
 
