@@ -14,7 +14,7 @@ from ...claim import CSMA, DI_STASIO, Measured, above, below, equal, row, table
 from ...runs import Runs
 from ...verdict import listing
 from . import case as bouncing_ball
-from . import claims_combined, claims_schemes, figures
+from . import claims_schemes, figures
 from . import measures as m
 from .measures import CASE, CD, EPS, GRAVITY, HEIGHTS, LOSSY, MJ, PAOLI, PLASTIC, SPEED, STEP, VELOCITY_LEVEL
 
@@ -268,4 +268,4 @@ _CLAIMS = table(CASE, DI_STASIO, [
     row("csma-ball-constant-step", _CSMA, "Time-stepping treats several impacts within one constant step.",
         _late_speed, below(bouncing_ball.RESTING), "speed [m/s] after 4.75 s, 500 steps", paper=CSMA),
 ])  # fmt: skip
-CLAIMS = _CLAIMS + claims_schemes.CLAIMS + claims_combined.CLAIMS
+CLAIMS = _CLAIMS + claims_schemes.CLAIMS

@@ -206,16 +206,14 @@ CLAIMS = table(IMPACT, PAPER, [
         lambda runs: [np.abs(np.diff(run["v"][m.in_contact(run), 0])).max() / SPEED
                       for run in m.phases(runs, "dep-4.7")],
         below(1e-11), "largest change of velocity of the node in a step over v_i; rounding"),
-    row("4.7-stable", "Sect. 4.2", "4.7: the stability condition is the one of the linear case.",
-        m.bounded_courant, equal(1.0, 0.01), "largest Courant number with bounded velocities for 250 steps",
-        scheme="dep-4.7", height=0.05),
+    row("4.7-stable", "Sect. 4.2", "4.7: the stability condition is the linear one.", m.bounded_courant,
+        equal(1.0, 0.01), "largest Courant number, velocities bounded", scheme="dep-4.7", height=0.05),
     row("4.7-converges", "Sect. 4.2", "In 1D 4.7 converges to the continuous solution.",
         lambda runs: m.fitted(m.of(found := [runs(IMPACT, "dep-4.7", elements=n, courant=0.75)
                                              for n in (25, 50, 100, 200)], "h"), m.of(found, "error_u")),
         above(0.5), "order in h of the error (35) of the bottom; half, there is a shock"),
     row("4.7-semi-discrete", "Sect. 4.2", "As the step falls, 4.7 converges to a solution of the mesh.",
         _semi_discrete, below(1.0), "mean change of u_0 as h is halved over h v0; a step late makes 1"),
-    row("4.8-same", "Sect. 4.2", "4.8 is equivalent to 4.7 where the mass matrix is diagonal.",
-        _same, below(1e-8), "largest difference of the bottom over h0; bounces enlarge rounding",
-        case=BOUNCES, scheme="dep-4.8", other="dep-4.7"),
+    row("4.8-same", "Sect. 4.2", "4.8 is equivalent to 4.7 for a diagonal mass matrix.", _same, below(1e-8),
+        "largest difference of u_0 over h0; rounding", case=BOUNCES, scheme="dep-4.8", other="dep-4.7"),
 ], prefix="doyen-")  # fmt: skip

@@ -218,9 +218,8 @@ def _constraints(runs: Runs) -> Measured:
 
 
 CLAIMS = table(CASE, FEKAK, [
-    row("critical-step", _TEXT, "The critical step of central differences is about 1.22e-6 s.",
-        _stable, equal(1.22e-6, 1e-8), "(L/N)/c; tolerance: one in the last digit, which was cut off",
-        result="critical_time_step", courant=1.0),
+    row("critical-step", _TEXT, "The critical step of central differences is about 1.22e-6 s.", _stable,
+        equal(1.22e-6, 1e-8), "(L/N)/c; tolerance: its last digit", result="critical_time_step", courant=1.0),
     row("step", _TEXT, "The step of 0.8 times the critical one is about 9.8e-7 s, and stable.",
         _stable, equal(9.8e-7, 5e-9), "step, to the printed digits", result="h", courant=STEPS[0]),
     *(row(f"accurate-{name}", _FIG4, f"CD-Lagrange is very close to the exact solution ({name}).", _accurate,
