@@ -16,7 +16,6 @@ from mpi4py import MPI
 
 from ..simulation.loop import Interrupted
 from . import listing, runner
-from .keeping import Keep
 
 _BAD_INPUT, _FAILED = 2, 3
 _PROGRAM = "python -m dolfinx_impact.benchmark"
@@ -46,8 +45,7 @@ def _complain(message: object, status: int) -> int:
 
 
 def _arguments() -> argparse.ArgumentParser:
-    about = "Cases with known answers, for every scheme."
-    raw = argparse.RawDescriptionHelpFormatter
+    about, raw = "Cases with known answers, for every scheme.", argparse.RawDescriptionHelpFormatter
     parser = _Parser(prog=_PROGRAM, description=about, epilog=_EXAMPLES, formatter_class=raw)
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     names = commands.add_parser("list", help="the cases and schemes, and their parameters")
@@ -95,9 +93,9 @@ def _carry_out(given: argparse.Namespace) -> None:
     elif given.command == "run":
         if given.out is not None and not given.out.name:
             raise ValueError("--out needs the name of a folder")
-        keep = Keep(given.checkpoint, given.checkpoint_every, given.restart)
-        how = {"allow_unstable": given.allow_unstable, "keep": keep}
-        runner.run(given.case, given.scheme, given.set, given.out, **how)
+        keep = runner.Keep(given.checkpoint, given.checkpoint_every, given.restart)
+        what = (given.case, given.scheme, given.set, given.out)
+        runner.run(*what, allow_unstable=given.allow_unstable, keep=keep)
     elif given.command == "report":
         from .report import build as report
 
@@ -110,8 +108,8 @@ def _carry_out(given: argparse.Namespace) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; returns the exit status of the contract."""
+    parser = _arguments()
     try:
-        parser = _arguments()
         given = parser.parse_args(arguments)
     except SystemExit as stop:
         return int(stop.code or 0)
@@ -132,20 +130,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 128 + signal.SIGPIPE
     except OSError as error:
         return _complain(f"could not write: {error}", _FAILED)
-    except KeyboardInterrupt as stop:
-        return _interrupted(stop)
+    except Interrupted as stop:  # of a run, known to all ranks
+        return _complain(f"{stop}: {stop.left}", 128 + stop.number)
+    except KeyboardInterrupt:  # during set-up, perhaps on this rank only
+        return _end_all(_complain("interrupted: nothing was written", 128 + signal.SIGINT))
     except Exception as error:
         # Perhaps on this rank only: the others must not wait for it.
         print(f"error: {runner.describe(error)}", file=sys.stderr, flush=True)
         return _end_all(_FAILED)
     return 0
-
-
-def _interrupted(stop: KeyboardInterrupt) -> int:
-    """Exit status; all ranks know of an interrupt in a run, but not of one during set-up."""
-    if isinstance(stop, Interrupted):
-        return _complain(f"{stop}: {stop.left}", 128 + stop.number)
-    return _end_all(_complain("interrupted: nothing was written", 128 + signal.SIGINT))
 
 
 def _end_all(status: int) -> int:

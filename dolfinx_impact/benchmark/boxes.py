@@ -25,10 +25,8 @@ def box(
 ) -> NamedMesh:
     """A rectangle or a box, with a name for the facets where the last coordinate is least. Collective.
 
-    Args:
-        corners: The lowest and the highest corner [m].
-        cells: Cells along the edges.
-        kind: Of the cells, quadrilaterals and hexahedra by default.
+    Between its lowest and its highest corner [m], with so many ``cells`` along the edges, quadrilaterals and
+    hexahedra by default.
     """
     low, high = (np.asarray(corner, dtype=np.float64) for corner in corners)
     dim = len(low)

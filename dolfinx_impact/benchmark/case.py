@@ -36,6 +36,11 @@ COMMON = {
 _INTERVALS = {"h": "(0, inf)", "courant": "(0, inf)", "t_end": "(0, inf)", "every": "[1, inf)"}
 
 
+def defaults(options: Mapping[str, Option]) -> dict[str, Any]:
+    """The defaults of parameters."""
+    return {name: option.default for name, option in options.items()}
+
+
 def balance_verdict(residual: float, limit: float, steps: int) -> Verdict:
     """Whether the balance closes; from a million steps on roundings may add up like a random walk."""
     return Verdict.below("the energy balance closes", residual, limit * max(1.0, (steps / 1e6) ** 0.5))
@@ -78,7 +83,7 @@ class Case:
     schemes: tuple[str, ...]  #: Names of the schemes it runs with.
     make: Callable[[str, Values, bool], Problem]  #: From scheme, parameters, and whether h may be unstable.
     about: str  #: The motion and its purpose, in a sentence or two.
-    drawing: Callable[[], Sketch]
+    drawing: Sketch
     amplifies_rounding: bool = False  #: Whether long runs differ in whole cycles where roundings differ.
     defaults: Values = field(default_factory=dict)  #: Parameters of schemes with another default here.
 
@@ -100,8 +105,7 @@ class RunLog(Observer):
             do not keep them come from it; without it they are nan.
 
     Attributes:
-        contact_start, contact_end: Times of the first and the last impulse [s], None for none; these and
-            the following ones after :meth:`close`.
+        contact_start, contact_end: (as all, after :meth:`close`) times of first and last impulse [s] or None.
         contact_phases: Number of uninterrupted phases of contact.
         first_impulse, impulse_sum: Sum over the points [N s], of the first step of contact and of all steps.
         deepest: Largest penetration [m], 0 for none.
@@ -109,16 +113,13 @@ class RunLog(Observer):
 
     #: Attributes that are the same on every rank: numbers or None, arrays, lists of numbers or of arrays.
     state_names: tuple[str, ...] = ("_contact", "_energies", "_started")
-    #: Those of which every rank has a part of a sum.
-    share_names: tuple[str, ...] = ()
-    #: Those that a run must share with the one that it continues.
-    fixed_names: tuple[str, ...] = ()
+    share_names: tuple[str, ...] = ()  #: Those of which every rank has a part of a sum.
+    fixed_names: tuple[str, ...] = ()  #: Those that a run must share with the one that it continues.
 
     def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
         self._comm = integrator.system.comm
         self._scheme = integrator
-        self._touch, self._depth = kernels.jit(_touch), kernels.jit(_smallest)
-        self._balance = kernels.jit(_worst_residual)
+        self._touch, self._balance = kernels.jit(_touch), kernels.jit(_worst_residual)
         self._gap = np.inf
         #: Touching, phases, start, first impulse, end, sum of impulses.
         self._contact = np.array([0.0, 0.0, np.nan, 0.0, np.nan, 0.0])
@@ -140,19 +141,16 @@ class RunLog(Observer):
         self._started = True
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
-        """Note the contacts of consecutive time steps, the start first. Collective.
+        """Note the contacts of consecutive time steps ``t`` [s], the start first. Collective.
 
-        Args:
-            t: Times, shape (n,) [s].
-            r: Impulses at ``t`` of this rank's points, shape (n, p) [N s].
-            gap: Gaps at ``t``, shape (n, p) [m].
-            before: Normal velocities half a step before ``t``, shape (n, p) [m/s]; nan at the start.
+        Impulses ``r`` [N s] and gaps [m] of this rank's points at ``t``, and their normal velocities half a
+        step ``before`` [m/s], nan at the start: shape (n, p).
         """
         impulses: NDArray = r[:, 0] if r.shape[1] == 1 else r.sum(axis=1)
         if self._comm.size > 1:
             impulses = self._comm.allreduce(impulses, op=MPI.SUM)
         self._touch(t, impulses, self._contact)
-        self._gap = self._depth(gap, self._gap)
+        self._gap = float(np.fmin.reduce(gap, axis=None, initial=self._gap))
 
     def _time_steps(self, steps: Steps) -> tuple[NDArray, NDArray, NDArray, NDArray]:
         n = steps.count  # fine time steps where a scheme has some
@@ -180,8 +178,7 @@ class RunLog(Observer):
         kept["_gap"] = np.array(self._comm.allreduce(self._gap, op=MPI.MIN))
         for name in self.share_names:
             kept[name] = np.array(self._comm.allgather(np.asarray(getattr(self, name))))
-        contact = self._scheme.contact
-        if self._normal is not None and contact is not None:
+        if self._normal is not None and (contact := self._scheme.contact) is not None:
             kept["_v"] = parallel.gather_rows(self._comm, self._v)[contact.L.sorting(self._comm)]
         return kept
 
@@ -198,8 +195,7 @@ class RunLog(Observer):
             first = parts.sum(axis=0) if self._comm.rank == 0 else np.zeros_like(parts[0])
             mine = parts[self._comm.rank] if len(parts) == self._comm.size else first
             setattr(self, name, kind(mine) if kind is float else mine.copy())
-        contact = self._scheme.contact
-        if self._normal is not None and contact is not None:
+        if self._normal is not None and (contact := self._scheme.contact) is not None:
             every: NDArray = np.empty(contact.total)
             every[contact.L.sorting(self._comm)] = state["_v"]
             self._v = every[contact.mine]
@@ -208,8 +204,7 @@ class RunLog(Observer):
         """Bring the numbers up to the last step. Collective."""
         _, phases, start, self.first_impulse, end, self.impulse_sum = map(float, self._contact)
         self.contact_phases = int(phases)
-        self.contact_start = None if np.isnan(start) else start
-        self.contact_end = None if np.isnan(end) else end
+        self.contact_start, self.contact_end = (None if np.isnan(t) else t for t in (start, end))
         self.deepest = max(0.0, float(-self._comm.allreduce(self._gap, op=MPI.MIN)))
 
     def relative_residual(self) -> float:
@@ -249,14 +244,6 @@ def _touch(t: NDArray, impulses: NDArray, state: NDArray) -> None:
             state[4] = t[i]
             state[5] += impulses[i]
         state[0] = 1.0 if impulses[i] > 0.0 else 0.0
-
-
-def _smallest(gap: NDArray, least: float) -> float:
-    for i in range(gap.shape[0]):
-        for k in range(gap.shape[1]):
-            if gap[i, k] < least:
-                least = gap[i, k]
-    return least
 
 
 def _worst_residual(terms: NDArray, state: NDArray) -> None:

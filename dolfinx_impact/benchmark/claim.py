@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -76,8 +76,8 @@ class Comparison:
 #: magnitude; larger; at least the bound less the tolerance.
 equal, below, above, at_least = (partial(Comparison, relation) for relation in ("=", "<=", ">", ">="))
 
-#: A row of a table of claims, one claim or one per scheme, for a case and a paper.
-Row = Callable[[str, str, str], Iterator[Claim]]
+#: A row of a table: one claim, or one per scheme.
+Row = list[Claim]
 
 
 def row(
@@ -97,32 +97,27 @@ def row(
 
     Args:
         id: Short name, without the prefix of the table.
-        where, claim: As in :class:`Claim`.
-        measure: Takes runs and the options, and returns a number; several, or several by name, of which the
-            one that fits worst decides; :class:`Measured`; without comparison a :class:`.Verdict`.
+        where, claim, why: As in :class:`Claim`.
+        measure: Takes runs and the ``options``, and returns a number; several, or several by name, of which
+            the one that fits worst decides; :class:`Measured`; without comparison a :class:`.Verdict`.
         compare: One of ``equal``, ``below``, ``above`` and ``at_least``.
-        why: Meaning of the number, and the reason of the bound, in a clause.
         per: Schemes for a claim each: ``-scheme`` is behind the id, and the measure gets ``scheme=``.
         case, paper: Others than those of the table.
-        options: Further arguments of the measure.
     """
-
-    def claims(prefix: str, default_case: str, default_paper: str) -> Iterator[Claim]:
-        for scheme in per or ("",):
-            name = f"{prefix}{id}-{scheme}" if scheme else f"{prefix}{id}"
-            words = f"{claim.removesuffix('.')} ({scheme})." if scheme else claim
-            given = {**options, "scheme": scheme} if scheme else options
-            measured = partial(measure, **given)
-            yield Claim(
-                name, case or default_case, paper or default_paper, where, words, measured, compare, why
-            )
-
-    return claims
+    found = []
+    for scheme in per or ("",):
+        name, words, given = id, claim, options
+        if scheme:
+            name, words = f"{id}-{scheme}", f"{claim.removesuffix('.')} ({scheme})."
+            given = {**options, "scheme": scheme}
+        found.append(Claim(name, case, paper, where, words, partial(measure, **given), compare, why))
+    return found
 
 
 def table(case: str, paper: str, rows: Iterable[Row], prefix: str = "") -> tuple[Claim, ...]:
     """All claims of the rows, made by :func:`row`; ``prefix`` stands in front of all ids."""
-    return tuple(claim for each in rows for claim in each(prefix, case, paper))
+    claims = (claim for each in rows for claim in each)
+    return tuple(replace(c, id=prefix + c.id, case=c.case or case, paper=c.paper or paper) for c in claims)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ __all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 _MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known)
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
+_DRAWN = (*_MODULES[:-1], known_figures)
 #: All figures, case by case.
-FIGURES: tuple[Figure, ...] = tuple(
-    figure for module in (*_MODULES[:-1], known_figures) for figure in module.FIGURES
-)
+FIGURES: tuple[Figure, ...] = tuple(figure for module in _DRAWN for figure in module.FIGURES)

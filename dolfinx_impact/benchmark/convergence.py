@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 def norm35(found: ArrayLike, true: ArrayLike) -> float:
     """``sum |f_i - f(t_i)| / sum |f(t_i)|`` over the times of the coarsest run: (35) there.
 
-    Args:
-        found: Values at those times, shape (n,) or (n, k); vectors in the Euclidean norm.
-        true: The reference there, likewise.
+    ``found`` and ``true`` have shape (n,) or (n, k), vectors in the Euclidean norm.
     """
     f, reference = (np.asarray(x, dtype=np.float64).reshape(len(np.atleast_1d(x)), -1) for x in (found, true))
     return float(np.linalg.norm(f - reference, axis=1).sum() / np.linalg.norm(reference, axis=1).sum())
@@ -24,10 +22,7 @@ def at_times(t: NDArray, values: NDArray, times: NDArray) -> NDArray:
 
     Args:
         t, values: Times [s] and samples, shapes (n,) and (n, ...).
-        times: Wanted times [s], each within 1e-6 of the sampling distance of one of ``t``.
-
-    Raises:
-        ValueError: A time that was not sampled.
+        times: Wanted times [s], each within 1e-6 of the sampling distance of one of ``t``, or a ValueError.
     """
     nearest = np.clip(np.searchsorted(t, times - 0.5 * (t[1] - t[0])), 0, len(t) - 1)
     if np.max(np.abs(t[nearest] - times)) > 1e-6 * (t[1] - t[0]):

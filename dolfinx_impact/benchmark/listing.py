@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..integrators import SCHEMES
+from .case import defaults
 from .cases import CASES
 from .runner import FACTS
 
@@ -25,14 +26,10 @@ def overview(width: int) -> str:
 
 
 def details(name: str, width: int) -> str:
-    """All about a case or a scheme.
-
-    Raises:
-        ValueError: Neither has this name.
-    """
+    """All about a case or a scheme; a ValueError where neither has this name."""
     if name in CASES:
         case = CASES[name]
-        given = {n: option.default for n, option in case.parameters.items()} | dict(case.defaults)
+        given = {**defaults(case.parameters), **case.defaults}
         lines = [name, *_wrapped(case.about, width), "", "Schemes"]
         lines += [*_wrapped(", ".join(case.schemes), width), "", _PARAMETERS]
         others = {n: option for s in reversed(case.schemes) for n, option in SCHEMES[s].parameters.items()}
@@ -43,7 +40,7 @@ def details(name: str, width: int) -> str:
         about = {key: getattr(s, key) for key in FACTS}
         about["cases"] = ", ".join(n for n, c in CASES.items() if name in c.schemes)
         lines = [name, *(_entry(key, value, width) for key, value in about.items()), ""]
-        given = {n: option.default for n, option in s.parameters.items()}
+        given = defaults(s.parameters)
         lines += [_PARAMETERS] if given else []
         return "\n".join(lines + _parameters(s.parameters, given, width))
     names = f"the cases are: {', '.join(CASES)}; the schemes are: {', '.join(SCHEMES)}"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -18,10 +18,10 @@ from ..integrators import SCHEMES, Option, find_scheme
 from ..integrators.options import check
 from ..output.atomic_file import write_whole
 from ..output.result import Result
+from ..simulation.checkpoint import Checkpoint, Stored
 from ..simulation.loop import Interrupted, simulate
 from .case import Case, Problem
 from .cases import CASES
-from .keeping import Keep
 
 #: Longest text of an error that is kept.
 _LONGEST = 500
@@ -42,21 +42,20 @@ def describe(error: BaseException) -> str:
 
 def catalogue() -> dict[str, Any]:
     """Cases and schemes with their parameters, as ``list --json`` prints them."""
-    changed = {"unit": "-", "help": "parameter of a scheme, with this case's default"}
+
+    def parameters(options: Mapping[str, Option]) -> dict[str, Any]:
+        return {n: {"default": o.default, "unit": o.unit, "help": o.help} for n, o in options.items()}
+
     cases, schemes = {}, {}
     for name, case in CASES.items():
-        parameters = _describe(case.parameters)
-        parameters |= {n: {"default": value, **changed} for n, value in case.defaults.items()}
+        help = "parameter of a scheme, with this case's default"
+        changed = {n: Option(value, "-", help) for n, value in case.defaults.items()}
         facts = {"schemes": list(case.schemes), "amplifies_rounding": case.amplifies_rounding}
-        cases[name] = {"parameters": parameters, **facts}
+        cases[name] = {"parameters": parameters({**case.parameters, **changed}), **facts}
     for name, scheme in SCHEMES.items():
         facts = {fact: getattr(scheme, fact) for fact in FACTS}
-        schemes[name] = {**facts, "parameters": _describe(scheme.parameters)}
+        schemes[name] = {**facts, "parameters": parameters(scheme.parameters)}
     return {"cases": cases, "schemes": schemes}
-
-
-def _describe(options: Mapping[str, Option]) -> dict[str, Any]:
-    return {n: {"default": o.default, "unit": o.unit, "help": o.help} for n, o in options.items()}
 
 
 def find(case: str, scheme: str) -> Case:
@@ -78,14 +77,8 @@ def options_of(case: Case, scheme: str) -> dict[str, Option]:
 
 
 def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
-    """Values of all parameters from ``NAME=VALUE`` settings.
-
-    Raises:
-        ValueError: An unknown name, a value of the wrong kind, h and courant together.
-    """
-    options = options_of(case, scheme)
-    values = {name: case.defaults.get(name, option.default) for name, option in options.items()}
-    given = {}
+    """Values of all parameters from ``NAME=VALUE`` settings, or a ValueError."""
+    options, given = options_of(case, scheme), {}
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
@@ -95,8 +88,8 @@ def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:
         given[name] = _convert(name, text, options[name])
     if "h" in given and "courant" in given:
         raise ValueError("give h or courant, not both")
-    values.update(given)
-    check(options, values)
+    defaults = {name: case.defaults.get(name, option.default) for name, option in options.items()}
+    check(options, values := {**defaults, **given})
     return values
 
 
@@ -114,6 +107,40 @@ def _convert(name: str, text: str, option: Option) -> Any:
     if option.allowed and value not in option.allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(str, option.allowed))}, not {text}")
     return value
+
+
+class Keep(NamedTuple):
+    """How a run is kept."""
+
+    path: Path | None = None  #: File of the checkpoints.
+    every: int | None = None  #: Steps between two of them (coarse ones with HATI).
+    restart: Path | None = None  #: A checkpoint to go on from.
+
+    def checkpoint(self, about: dict[str, Any]) -> Checkpoint | None:
+        """The argument of :func:`.simulate`; a ValueError unless file and number of steps go together."""
+        if (self.path is None) != (self.every is None):
+            raise ValueError("give --checkpoint FILE and --checkpoint-every N together")
+        if self.path is None or self.every is None:
+            return None
+        if self.every < 1:
+            raise ValueError(f"--checkpoint-every takes a number of steps from 1 on, not {self.every}")
+        return Checkpoint(self.path, every=self.every, about=about)
+
+    def refuse_other(self, about: dict[str, Any]) -> None:
+        """Raise a ValueError unless the run to go on from was the same but for its end. Collective."""
+        if self.restart is None:
+            return
+        file = repr(str(self.restart))
+        with Stored(self.restart) as stored:
+            said = stored.about.get("about", {})
+        for name in ("case", "scheme"):
+            if (was := said.get(name)) != (now := about[name]):
+                raise ValueError(f"{file} is a checkpoint of the {name} {was!r}, not of {now!r}")
+        before, given = said.get("parameters", {}), about["parameters"]
+        for name in sorted((before.keys() | given.keys()) - {"t_end"}):
+            if (was := before.get(name)) != (now := given.get(name)):
+                same = "give the same parameters; t_end may be another one"
+                raise ValueError(f"{file} belongs to a run with {name} = {was}, not {now}: {same}")
 
 
 def prepare_folder(folder: Path) -> None:
@@ -148,11 +175,11 @@ def run(
     checkpoint = keep.checkpoint(about)
     keep.refuse_other(about)
     problem = chosen.make(scheme, values, allow_unstable)
-    if checkpoint is not None:
-        try:
+    try:
+        if checkpoint is not None:
             checkpoint.check(problem.integrator)
-        except OSError as error:
-            raise ValueError(f"--checkpoint: {error}") from None
+    except OSError as error:
+        raise ValueError(f"--checkpoint: {error}") from None
     prepare_folder(folder)
     summary, result = perform(case, scheme, values, problem, checkpoint=checkpoint, restart=keep.restart)
     _write(folder, summary, result, problem)
@@ -172,21 +199,10 @@ def run(
 def perform(
     case: str, scheme: str, values: dict[str, Any], problem: Problem, **how: Any
 ) -> tuple[dict[str, Any], Result]:
-    """Run a problem; its summary and its history. Collective.
-
-    Args:
-        case, scheme, values: Names and parameters, for the summary.
-        problem: The case made ready.
-        how: Further arguments of :func:`.simulate`.
-
-    Raises:
-        RuntimeError: A run that failed.
-    """
-    what: dict[str, Any] = {"t_end": problem.t_end, "record": problem.record, "every": values["every"]}
+    """Run a problem, ``how`` as in :func:`.simulate`: its summary and its history. Collective."""
+    how = {"record": problem.record, "every": values["every"], "progress": "bar", **how}
     try:
-        result = simulate(
-            problem.integrator, observers=problem.observers(), **what, **{"progress": "bar", **how}
-        )
+        result = simulate(problem.integrator, t_end=problem.t_end, observers=problem.observers(), **how)
     except (RuntimeError, MemoryError):
         raise
     except Exception as error:
@@ -224,10 +240,10 @@ def _commit() -> str:
     here = str(Path(__file__).resolve().parent)
     command = ["git", "-c", "safe.directory=*", "-C", here, "rev-parse", "--short", "HEAD"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=10)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return done.stdout.strip() if done.returncode == 0 else "unknown"
+    return done.stdout.strip()
 
 
 def _print(summary: dict[str, Any], result: Result, problem: Problem, folder: Path) -> None:

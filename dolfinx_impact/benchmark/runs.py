@@ -5,8 +5,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,24 +41,18 @@ class NotChosen(LookupError):
 
 
 class Runs:
-    """Makes runs of the benchmark when they are asked for, and keeps them.
+    """Makes runs of the benchmark when they are asked for, and keeps them in a folder, perhaps a shared one.
 
-    Args:
-        folder: Where runs are kept; several processes may share it.
-        instead: Schemes that take the place of others, by name (``module:Class`` for a class).
-        only: The schemes of the catalogue that may run; all of them by default.
+    ``only`` are the schemes of the catalogue that may run; ``replaced`` as in :meth:`instead`.
     """
 
     def __init__(
-        self,
-        folder: str | Path,
-        instead: Mapping[str, str] | None = None,
-        only: Collection[str] | None = None,
+        self, folder: str | Path, replaced: Mapping[str, str] = {}, only: Collection[str] | None = None
     ) -> None:
-        self.folder, self._instead, self._only = Path(folder), dict(instead or {}), only
+        self.folder, self._instead, self._only = Path(folder), dict(replaced), only
 
     def instead(self, schemes: Mapping[str, str]) -> Runs:
-        """The same, with schemes replaced by others."""
+        """The same, with schemes replaced by others, by name (``module:Class`` for a class)."""
         return Runs(self.folder, {**self._instead, **schemes}, self._only)
 
     def scheme(self, name: str) -> str:
@@ -73,8 +66,7 @@ class Runs:
 
         Raises:
             ValueError: A parameter that does not exist, or a value of the wrong kind.
-            FailedRun: The run failed; or the scheme does not run the case.
-            NotChosen: The scheme was left out.
+            FailedRun, NotChosen: The run failed, or the scheme does not run the case; it was left out.
         """
         name = self.scheme(scheme)
         if self._only is not None and ":" not in scheme and scheme not in self._only:
@@ -89,7 +81,9 @@ class Runs:
         values = runner.parse(chosen, name, [f"{key}={value}" for key, value in settings.items()])
         text = json.dumps([case, name, values], sort_keys=True)
         place = self.folder / hashlib.sha256(text.encode()).hexdigest()[:24]
-        with _locked(place):
+        place.mkdir(parents=True, exist_ok=True)
+        with open(place / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time makes a run
             if not (place / "summary.json").exists():
                 _make(case, name, values, place)
         summary = json.loads((place / "summary.json").read_text())
@@ -110,12 +104,3 @@ def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:
     except (Exception, SystemExit) as error:
         text = json.dumps({"failed": describe(error)})
     (place / "summary.json").write_text(text)
-
-
-@contextmanager
-def _locked(place: Path) -> Iterator[None]:
-    """One process at a time makes a run."""
-    place.mkdir(parents=True, exist_ok=True)
-    with open(place / "lock", "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -89,12 +89,10 @@ class Sketch:
 
     def fixed(self, a: Point, b: Point) -> Sketch:
         """The face of what does not move, hatched on the right of the way from a to b."""
-        (tx, ty), length = _direction(a, b)
+        place, length = _way(a, b)
         self.line(a, b)
-        for k in range(int(length // _HATCH)):
-            x, y = (start + (k + 0.7) * _HATCH * t for start, t in zip(a, (tx, ty)))
-            slant = (ty - tx) * _HATCH / 1.3, (-tx - ty) * _HATCH / 1.3
-            self.line((x, y), (x + slant[0], y + slant[1]), thin=True)
+        for start in ((k + 0.7) * _HATCH for k in range(int(length // _HATCH))):
+            self.line(place(start, 0), place(start - _HATCH / 1.3, -_HATCH / 1.3), thin=True)
         return self
 
     def ring(self, center: Point, radius: float) -> Sketch:
@@ -107,13 +105,10 @@ class Sketch:
 
     def spring(self, a: Point, b: Point, turns: int = 5, wide: float = 5.0) -> Sketch:
         """A spring between two points."""
-        (tx, ty), length = _direction(a, b)
-        points = [a]
-        for k in range(2 * turns + 1):
-            along = length * (0.15 + 0.7 * k / (2 * turns))
-            side = 0.0 if k in (0, 2 * turns) else wide * (-1) ** k
-            points.append((a[0] + along * tx - side * ty, a[1] + along * ty + side * tx))
-        return self.line(*points, b)
+        place, length = _way(a, b)
+        sides = [0.0, *(wide * (-1) ** k for k in range(1, 2 * turns)), 0.0]
+        points = (place(length * (0.15 + 0.7 * k / (2 * turns)), side) for k, side in enumerate(sides))
+        return self.line(a, *points, b)
 
     def dashpot(self, a: Point, b: Point, wide: float = 5.0) -> Sketch:
         """A damper along x."""
@@ -149,16 +144,16 @@ class Sketch:
     def _beside(self, a: Point, b: Point, text: str, side: float) -> Sketch:
         if not text:
             return self
-        (tx, ty), _ = _direction(a, b)
-        x, y = (a[0] + b[0]) / 2 - side * ty, (a[1] + b[1]) / 2 + side * tx
-        anchor = "middle" if abs(ty) <= 0.8 else "end" if side * ty > 0 else "start"
+        place, length = _way(a, b)
+        x, y = place(length / 2, side)
+        rise = (b[1] - a[1]) / length
+        anchor = "middle" if abs(rise) <= 0.8 else "end" if side * rise > 0 else "start"
         return self.label((x, y - 4), text, anchor)
 
     def _head(self, a: Point, b: Point, ink: str) -> Sketch:
-        (tx, ty), length = _direction(a, b)
+        place, length = _way(a, b)
         size = _HEAD if length > 2 * _HEAD else length / 2.2
-        back = b[0] - size * tx, b[1] - size * ty
-        wings = [(back[0] + way * 0.4 * size * ty, back[1] - way * 0.4 * size * tx) for way in (1, -1)]
+        wings = [place(length - size, -way * 0.4 * size) for way in (1, -1)]
         return self._add(f'<polygon points="{self._points([b, *wings])}" fill="{ink}" stroke="none"/>')
 
     def _at(self, point: Point) -> tuple[str, str]:
@@ -183,7 +178,7 @@ def inclined(origin: Point, angle: float) -> Place:
     return lambda along, up: (origin[0] + along * tx - up * ty, origin[1] + along * ty + up * tx)
 
 
-def _direction(a: Point, b: Point) -> tuple[Point, float]:
-    """Unit vector and distance from a to b."""
-    length = math.hypot(b[0] - a[0], b[1] - a[1])
-    return ((b[0] - a[0]) / length, (b[1] - a[1]) / length), length
+def _way(a: Point, b: Point) -> tuple[Place, float]:
+    """From lengths along and on the left of the way from a to b to points, and the length of the way."""
+    x, y = b[0] - a[0], b[1] - a[1]
+    return inclined(a, math.atan2(y, x)), math.hypot(x, y)

@@ -46,12 +46,9 @@ class Verdict:
 
     @classmethod
     def of(cls, relation: str, words: str, measured: Any, bound: float, tolerance: float = 0.0) -> Verdict:
-        """Compare by a relation; of several numbers the one that fits worst decides.
+        """Compare by a relation with a bound or an expected value, ``tolerance`` for ``=`` and ``>=``.
 
-        Args:
-            relation, words: As the attributes; ``tolerance`` is that of ``=`` and ``>=``.
-            measured: A number, several, or several by name.
-            bound: The limit, or the expected value.
+        ``measured`` is a number, or several, perhaps by name: the one that fits worst decides.
         """
         value, bound, tolerance = worst(relation, measured, bound), float(bound), float(tolerance)
         if relation == "<=":

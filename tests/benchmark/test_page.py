@@ -11,7 +11,6 @@ from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.claims import CLAIMS, FIGURES
 from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report.build import as_row
-from dolfinx_impact.benchmark.report.markup import STYLE
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.benchmark.report.wording import asked, faster, title
 from dolfinx_impact.benchmark.verdict import Verdict
@@ -113,10 +112,7 @@ def html(folder):
         "schemes": schemes,
         "classification": {"criteria": ["small < large"], "rows": rows},
     }
-    drawn = [
-        page.Drawn(f.id, f.case, f.paper, f.where, f.title, "it takes runs" if i % 5 == 4 else None)
-        for i, f in enumerate(FIGURES)
-    ]
+    drawn = [(f, "it takes runs" if i % 5 == 4 else None) for i, f in enumerate(FIGURES)]
     return page.html(report, drawn, folder, {c.id: c.case for c in CLAIMS})
 
 
@@ -220,7 +216,7 @@ def test_the_relation_of_a_lower_bound_is_on_the_page(html):
 
 def test_nothing_is_wider_than_a_telephone_unless_it_scrolls(tree):
     pixels = {"px": 1.0, "rem": 16.0, "em": 16.0}
-    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", STYLE):
+    for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", page.STYLE):
         for value, unit in re.findall(r"(?<![\w-])(?:min-)?width:\s*([\d.]+)(px|rem|em)", body):
             assert float(value) * pixels[unit] <= 400 or ".scroll" in selector, selector
         for value, unit in re.findall(r"minmax\(([\d.]+)(px|rem|em)", body):
@@ -234,10 +230,10 @@ def test_nothing_is_wider_than_a_telephone_unless_it_scrolls(tree):
 
 
 def test_dark_on_light():
-    colors = dict(re.findall(r"--(\w+): #(\w{6})", STYLE))
+    colors = dict(re.findall(r"--(\w+): #(\w{6})", page.STYLE))
     bright = {name: sum(int(value[i : i + 2], 16) for i in (0, 2, 4)) / 3 for name, value in colors.items()}
     assert all(bright[name] < 130 for name in ("ink", "soft", "yes", "no", "open"))
-    assert "color-scheme: light" in STYLE and "background: #fff" in STYLE
+    assert "color-scheme: light" in page.STYLE and "background: #fff" in page.STYLE
 
 
 # -- drawings
@@ -246,7 +242,7 @@ def test_dark_on_light():
 @pytest.mark.parametrize("name, case", CASES.items())
 def test_every_case_has_a_sentence_and_a_drawing_within_its_frame(name, case):
     assert case.about.endswith(".") and 50 < len(case.about) < 260
-    svg = ElementTree.fromstring(case.drawing().svg(f"<{name}>"))
+    svg = ElementTree.fromstring(case.drawing.svg(f"<{name}>"))
     _, _, width, height = map(float, svg.get("viewBox").split())
     assert svg.get("aria-label") == f"<{name}>" and "width" not in svg.keys()
     points = [p.split(",") for each in svg for p in each.get("points", "").split()]
@@ -258,7 +254,7 @@ def test_every_case_has_a_sentence_and_a_drawing_within_its_frame(name, case):
 
 
 def test_no_two_cases_have_the_same_drawing():
-    assert len({case.drawing().svg("") for case in CASES.values()}) == len(CASES)
+    assert len({case.drawing.svg("") for case in CASES.values()}) == len(CASES)
 
 
 @pytest.mark.parametrize(

@@ -207,11 +207,8 @@ def test_a_figure_is_drawn_and_embedded_or_its_absence_explained(tmp_path):
     report._draw(drawn, None, tmp_path)
     assert (tmp_path / "fig-x.svg").read_bytes() == first
     made = {"versions": {}, "cases": {"bouncing-ball": {}}, "claims": [], "schemes": {}}
-    both = [
-        page.Drawn("fig-x", "bouncing-ball", "A & B (2019)", "Fig. 1", "x < y", None),
-        page.Drawn("fig-y", "bouncing-ball", "A & B (2019)", "Fig. 2", "y", "it takes runs"),
-    ]
-    html = page.html(made, both, tmp_path, {})
+    other = Figure("fig-y", "bouncing-ball", "A & B (2019)", "Fig. 2", "y", draw)
+    html = page.html(made, [(drawn, None), (other, "it takes runs")], tmp_path, {})
     assert html.count("<img") == 1 and "data:image/svg+xml;base64," in html
     assert "x &lt; y" in html and "A &amp; B" in html and "not drawn, it takes runs" in html
 

@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import time
 
+import numpy as np
 import pytest
 from mpi4py import MPI
 from support.paths import DEMOS
 
+from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
 from dolfinx_impact.benchmark.speed import main as speed
 from dolfinx_impact.benchmark.speed import ranks as speed_ranks
 from dolfinx_impact.benchmark.speed import scaling as speed_scaling
@@ -79,6 +81,19 @@ def test_it_is_said_before_anything_is_measured(monkeypatch, capsys):
 
     monkeypatch.setattr(speed_small, "measure", measure)
     assert speed.measure("bouncing-ball", [1000]) == {"bouncing-ball": {"compiled loop": 2.0}}
+
+
+@pytest.mark.parametrize("fastest", ["BAIJ", "SBAIJ", "AIJ"])
+def test_the_fastest_product_is_one_of_three_formats(fastest, monkeypatch):
+    bar, _, _ = impacting_bar.build(speed._values(1000))
+    seconds = iter([0.0 if name == fastest else 1.0 for name in ("BAIJ", "SBAIJ", "AIJ")])
+    monkeypatch.setattr(speed, "seconds_per_call", lambda *call: next(seconds))
+    matrix, name, _ = speed._best_product(bar)
+    assert name == fastest and matrix.getType() == f"seq{name.lower()}"
+    x, y = matrix.createVecs()
+    x.array[:] = np.sin(np.arange(bar.owned))
+    matrix.mult(x, y)
+    np.testing.assert_allclose(y.array, bar.stiffness.scipy() @ x.array, rtol=1e-10, atol=1e-3)
 
 
 def test_what_is_slower_is_not_called_faster(monkeypatch, capsys):

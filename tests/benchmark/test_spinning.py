@@ -133,7 +133,7 @@ def test_the_momenta_of_a_rigid_motion(scheme):
         ("disc", {"rho": float("nan")}, "rho must be positive"),
         ("disc", {"E": -1.0}, "E must be positive"),
         ("disc", {"nu": 0.5}, "nu must lie"),
-        ("disc", {"vx0": float("inf")}, "must be finite numbers"),
+        ("disc", {"vx0": float("inf")}, "vx0 must be a finite number"),
         ("disc", {"vy0": 1.0}, "vy0 must be negative"),
         ("disc", {"gap": -0.01}, "gap must be at least 0"),
         ("disc", {"around": 0}, "around must be 1 to 1000"),

@@ -132,6 +132,18 @@ def test_the_wheel_has_all_packages():
     assert len(listed) == len(set(listed))
 
 
+@pytest.mark.skipif(not (CHECKOUT / "pyproject.toml").is_file(), reason="needs a checkout")
+def test_the_wheel_has_the_files_beside_the_modules():
+    """The style sheet of the report and others: each is named for the package in whose folder it stands."""
+    data = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    paths = (path for path in PACKAGE.rglob("*") if path.is_file() and path.suffix != ".py")
+    files = [path for path in paths if "__pycache__" not in path.parts]
+    assert PACKAGE / "benchmark" / "report" / "page.css" in files
+    for path in files:
+        package = ".".join(path.relative_to(CHECKOUT).parent.parts)
+        assert any(path.match(pattern) for pattern in data.get(package, [])), path
+
+
 @pytest.mark.parametrize("old", _moved.MOVED)
 def test_modules_are_found_by_their_old_names_too(old, monkeypatch):
     monkeypatch.delitem(sys.modules, f"dolfinx_impact.{old}", raising=False)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from mpi4py import MPI
@@ -20,7 +19,7 @@ from ..claims import CLAIMS, FIGURES, Verdict
 from ..runs import FailedRun, NotChosen, Runs, describe
 from . import classification, folders, terminal
 from . import html as page
-from .properties import PROPERTIES
+from .properties import PROPERTIES, Property
 from .workers import Task, Workers, usable_cores, while_others_sleep
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
@@ -31,12 +30,13 @@ _SHEET, _ROW = (8.0, 5.0), 2.3
 _MOST_PER_CORE = 4
 #: Keys of a verdict in the report.
 _VERDICT = ("measured", "expected", "tolerance", "reproduced", "why", "relation")
+#: A list of names, None for all.
+_Names = Sequence[str] | None
 #: They run cases with restitution without it.
 _WITHOUT_RESTITUTION = ("carpenter", "carpenter-implicit")
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """Names of cases, schemes of the catalogue, the user's own as ``module:Class``, and properties."""
 
     cases: tuple[str, ...]
@@ -49,15 +49,20 @@ class Choice:
         known = {case: [s for s in self.schemes if s in CASES[case].schemes] for case in self.cases}
         return [(case, scheme) for case in self.cases for scheme in (*known[case], *self.own)]
 
+    def questions(self) -> list[Property]:
+        """The properties."""
+        return [p for p in PROPERTIES if p.id in self.properties]
+
     def asked(self) -> tuple[str, ...]:
         """The schemes that are asked for the properties: those that run a case of theirs, and own ones."""
-        cases = {p.case for p in PROPERTIES if p.id in self.properties}
+        cases = {p.case for p in self.questions()}
         return (*(s for s in self.schemes if any(s in CASES[case].schemes for case in cases)), *self.own)
 
     def classified(self) -> list[str]:
         """The rows of the classification by name; none unless all of its cases are chosen."""
-        whole = set(classification.CASES) <= set(self.cases)
-        return [row.name for row in classification.rows((*self.schemes, *self.own))] if whole else []
+        if not set(classification.CASES) <= set(self.cases):
+            return []
+        return [row.name for row in classification.rows((*self.schemes, *self.own))]
 
     def about(self, known: Iterable[Any]) -> list[Any]:
         """The claims or figures of the chosen cases."""
@@ -65,54 +70,44 @@ class Choice:
 
     def lanes(self) -> list[list[Task]]:
         """All tasks, those of a case after each other."""
-        lanes: dict[str, list[Task]] = {c: [] for c in sorted(CASES, key=lambda c: (*_LONG, c).index(c))}
-        for claim in self.about(CLAIMS):
-            lanes[claim.case].append(("claim", claim.id))
-        for figure in self.about(FIGURES):
-            lanes[figure.case].append(("figure", figure.id))
-        for prop in PROPERTIES:
-            if prop.id in self.properties:
-                lanes[prop.case] += [("property", prop.id, scheme) for scheme in self.asked()]
-        for name in self.classified():
-            lanes[classification.BOUNCES].append(("classification", name))
-        for case, scheme in self.runs():
-            lanes[case].append(("run", case, scheme))
-        return [lane for lane in lanes.values() if lane]
+        tasks: list[Task] = [(claim.case, "claim", claim.id) for claim in self.about(CLAIMS)]
+        tasks += [(figure.case, "figure", figure.id) for figure in self.about(FIGURES)]
+        tasks += [(p.case, "property", p.id, scheme) for p in self.questions() for scheme in self.asked()]
+        tasks += [(classification.BOUNCES, "classification", name) for name in self.classified()]
+        tasks += [(case, "run", case, scheme) for case, scheme in self.runs()]
+        order = sorted(CASES, key=lambda case: (*_LONG, case).index(case))
+        lanes = ([task[1:] for task in tasks if task[0] == case] for case in order)
+        return [lane for lane in lanes if lane]
 
 
-def choose(
-    cases: Sequence[str] | None, schemes: Sequence[str] | None, properties: Sequence[str] | None = None
-) -> Choice:
-    """The choice by names; None for everything there is.
-
-    Raises:
-        ValueError: An empty list; a case, scheme or property that does not exist; a class without step.
-    """
-    for name, given in (("cases", cases), ("schemes", schemes), ("properties", properties)):
-        if given is not None and not any(given):
-            raise ValueError(f"there are no {name} in the list: name one, or leave it out for all")
-    ids = [p.id for p in PROPERTIES]
-    known = {"case": ("cases", cases, list(CASES)), "property": ("properties", properties, ids)}
+def choose(cases: _Names, schemes: _Names, properties: _Names = None) -> Choice:
+    """The choice by names, None for all; a ValueError for an empty list or a name that does not exist."""
+    known = {
+        "case": ("cases", cases, CASES),
+        "property": ("properties", properties, [p.id for p in PROPERTIES]),
+        "scheme": ("schemes", schemes, ()),
+    }
     for kind, (kinds, given, names) in known.items():
+        if given is not None and not any(given):
+            raise ValueError(f"there are no {kinds} in the list: name one, or leave it out for all")
         for name in dict.fromkeys(given or ()):
-            if name not in names:
+            if kind == "scheme":
+                find_scheme(name)
+            elif name not in names:
                 raise ValueError(f"unknown {kind} {name!r}; the {kinds} are: {', '.join(names)}")
-    for scheme in schemes or ():
-        find_scheme(scheme)
-    chosen = tuple(dict.fromkeys(cases or CASES))
-    distinct = tuple(dict.fromkeys(schemes or ()))
+    chosen, distinct = tuple(dict.fromkeys(cases or CASES)), dict.fromkeys(schemes or ())
     built_in, own = (tuple(s for s in distinct if (":" in s) == of_user) for of_user in (False, True))
     asked = dict.fromkeys(properties or [p.id for p in PROPERTIES if p.case in chosen])
     return Choice(chosen, built_in or tuple(SCHEMES), own, tuple(asked))
 
 
 def write(
-    cases: Sequence[str] | None = None,
-    schemes: Sequence[str] | None = None,
+    cases: _Names = None,
+    schemes: _Names = None,
     folder: str | Path | None = None,
     *,
     jobs: int | None = None,
-    properties: Sequence[str] | None = None,
+    properties: _Names = None,
     progress: bool = True,
 ) -> dict[str, Any]:
     """Make the report and write ``report.json``, ``report.html`` and the figures. Collective.
@@ -120,11 +115,10 @@ def write(
     Rank 0 does all of it, with processes of its own; the others sleep meanwhile.
 
     Args:
-        cases: Names of cases; all by default.
-        schemes: Names from the catalogue (all where none is named), and own classes as ``module:Class``.
+        cases, schemes, properties: Names, of the catalogue's schemes or of own ones as ``module:Class``, and
+            ids of properties that they are asked for; by default all, of the chosen cases.
         folder: The output folder; ``results/report`` by default.
         jobs: Number of processes, at most four for a core; the number of usable cores by default.
-        properties: Ids of properties that the schemes are asked for; those of the chosen cases by default.
         progress: Show how far it is.
 
     Returns:
@@ -135,8 +129,7 @@ def write(
         Interrupted: Ctrl-C or SIGTERM; an earlier report is intact.
         OSError: The report cannot be written.
     """
-    choice = choose(cases, schemes, properties)
-    cores = usable_cores()
+    choice, cores = choose(cases, schemes, properties), usable_cores()
     count = _processes(jobs, len(cores))
     folder = Path("results") / "report" if folder is None else Path(folder)
     folders.prepare(folder)
@@ -146,24 +139,19 @@ def write(
         with folders.temporary() as place:
             found = _perform(choice, place, count, cores, poll, progress)
             report = assemble(choice, found)
-            drawn = [
-                page.Drawn(f.id, f.case, f.paper, f.where, f.title, found["figure", f.id].get("failed"))
-                for f in choice.about(FIGURES)
-            ]
+            drawn = [(f, found["figure", f.id].get("failed")) for f in choice.about(FIGURES)]
             html = page.html(report, drawn, place / "figures", case_of)
             return report, folders.publish(report, html, place / "figures", folder)
 
     report, figures = while_others_sleep(work)
     if MPI.COMM_WORLD.rank == 0:
-        columns = shutil.get_terminal_size((100, 24)).columns
         beside = f", figures beside them: {figures}" if figures else ""
-        terminal.say(terminal.summary(report, case_of, columns))
+        terminal.say(terminal.summary(report, case_of, shutil.get_terminal_size((100, 24)).columns))
         terminal.say(f"written: {folder / 'report.html'}, {folder / 'report.json'}{beside}")
     return report
 
 
 def _processes(jobs: int | None, cores: int) -> int:
-    """The number of processes; a ValueError where it is less than one."""
     if jobs is None:
         return cores
     if jobs < 1:
@@ -238,17 +226,13 @@ def _draw(figure: Any, runs: Runs, folder: Path) -> Any:
 def _perform(
     choice: Choice, place: Path, jobs: int, cores: list[int], poll: Callable[[], None], progress: bool
 ) -> dict[Task, Any]:
-    """The answers to all tasks."""
     lanes = choice.lanes()
     for name in ("runs", "figures", "temporary"):
         (place / name).mkdir()
     only = None if set(choice.schemes) == set(SCHEMES) else [*choice.schemes, *choice.own]
     settings = {"runs": str(place / "runs"), "figures": str(place / "figures"), "only": only}
-    found: dict[Task, Any] = {}
-    with (
-        Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores) as workers,
-        terminal.Progress(sum(map(len, lanes)), progress) as shown,
-    ):
+    made, found = Workers(jobs, f"{__name__}:performer", settings, place / "temporary", cores), {}
+    with made as workers, terminal.Progress(sum(map(len, lanes)), progress) as shown:
 
         def look() -> None:
             poll()
@@ -267,15 +251,13 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     for case, scheme in choice.runs():
         cases[case][scheme] = found["run", case, scheme]
     claims = [_row(c, "id paper where claim", found["claim", c.id]) for c in choice.about(CLAIMS)]
-    asked = [p for p in PROPERTIES if p.id in choice.properties]
-    schemes = {
-        scheme: [_row(p, "id name unit case criterion bound", found["property", p.id, scheme]) for p in asked]
-        for scheme in choice.asked()
-    }
+    schemes, about = {}, "id name unit case criterion bound"
+    for scheme in choice.asked():
+        schemes[scheme] = [_row(p, about, found["property", p.id, scheme]) for p in choice.questions()]
     for scheme in choice.own:
         for row in schemes[scheme]:
-            about = {"id": f"own-{scheme}-{row['id']}", "paper": scheme, "where": row["name"]}
-            claims.append({**about, "claim": row["criterion"], **{name: row[name] for name in _VERDICT}})
+            own = {"id": f"own-{scheme}-{row['id']}", "paper": scheme, "where": row["name"]}
+            claims.append({**own, "claim": row["criterion"], **{name: row[name] for name in _VERDICT}})
     report = {"versions": runner.versions(), "cases": cases, "claims": claims, "schemes": schemes}
     rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
     if rows:

@@ -1,7 +1,6 @@
-"""Classes of the schemes on the Signorini benchmarks: one row a scheme, every cell from runs.
+"""Classes of the schemes on the Signorini benchmarks, as Doyen, Ern and Piperno (2011) tell them apart.
 
-Doyen, Ern and Piperno (2011) tell schemes apart by the oscillation of the contact force, the energy over
-many impacts and the stability limit. Where in a step an impact falls matters to some of them: cells give
+One row a scheme, every cell from runs. Where in a step an impact falls matters to some of them: cells give
 the range over phases, and classes that differ are named.
 """
 
@@ -9,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +16,7 @@ from ...algebra.complementarity import NotConverged
 from ...integrators import SCHEMES, UnstableTimeStep, find_scheme
 from ...simulation.loop import simulate
 from .. import runner
+from ..case import defaults as defaults_of
 from ..cases import CASES as EVERY_CASE
 from ..cases.signorini import case as signorini
 from ..convergence import norm35
@@ -40,12 +39,11 @@ _NAMED = ("cd-lagrange", "moreau-jean", "carpenter-implicit", "combined")
 _CLASSES = {"oscillation": ("none", "small", "large"), "energy": ("conserved", "dissipated", "gained")}
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row of the table: a scheme and its settings, with which it is about the stability limit alone."""
 
     scheme: str
-    settings: Mapping[str, float] = field(default_factory=dict)
+    settings: Mapping[str, float] = {}
 
     @classmethod
     def named(cls, name: str) -> Row:
@@ -91,28 +89,21 @@ def criteria() -> list[str]:
 
 
 def classify(runs: Runs, row: Row, phases: Sequence[int] = range(PHASES)) -> dict[str, Any]:
-    """The cells of a row: pairs of smallest and largest value, lists of classes, None where not asked.
-
-    Raises:
-        FailedRun: A run failed.
-        NotChosen: The scheme was left out.
-    """
+    """The cells of a row: pairs of smallest and largest value, lists of classes, None where not asked."""
     cells: dict[str, Any] = dict.fromkeys(CLASSIFICATION)
     if not row.settings:
         cells |= _of_runs(runs, row.scheme, phases)
-    cells["courant_predicted"] = predicted_courant(runs, row)
-    if cells["courant_predicted"] is not None:
+    if (predicted := predicted_courant(runs, row)) is not None:
         limits: list[float | None] = [None]
         for k in phases:
             limits.append(courant_limit(runs, row, k, limits[-1]))
-        cells["courant"] = _range(limits)
+        cells |= {"courant": _range(limits), "courant_predicted": predicted}
     return {"name": row.name, "scheme": row.scheme, "settings": dict(row.settings), **cells}
 
 
 def _of_runs(runs: Runs, scheme: str, phases: Sequence[int]) -> dict[str, Any]:
-    impacts, bounces = (
-        [runs(case, scheme, **start(runs, case, scheme, k)) for k in phases] for case in CASES
-    )
+    made = ([runs(case, scheme, **start(runs, case, scheme, k)) for k in phases] for case in CASES)
+    impacts, bounces = made
     name, case, p = runs.scheme(scheme), EVERY_CASE[IMPACT], impacts[0].summary["parameters"]
     # It takes the momentum m_i v_i of the contact node in a step, and acts by a shift from the end of this.
     force = float(p["rho"] * p["length"] / (2 * p["elements"]) * signorini.exact(p).impact_speed / p["h"])
@@ -181,7 +172,7 @@ def predicted_courant(runs: Runs, row: Row) -> float | None:
     scheme = find_scheme(runs.scheme(row.scheme))
     if not scheme.explicit or scheme.contact == "own":
         return None
-    p = {**defaults(BOUNCES), **{n: o.default for n, o in scheme.parameters.items()}, **row.settings}
+    p = {**defaults(BOUNCES), **defaults_of(scheme.parameters), **row.settings}
     k = p["length"] / p["elements"] / (p["eps"] * p["E"]) if scheme.contact == "penalty" else 0.0
     return math.sqrt(2 / (1 + math.sqrt(1 + k**2)))
 

@@ -8,7 +8,7 @@ import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +43,7 @@ def temporary() -> Iterator[Path]:
 def publish(report: dict[str, Any], html: str, figures: Path, folder: Path) -> int:
     """Write everything beside its place, then rename it into place; returns the number of figures.
 
-    Args:
-        report: The content of ``report.json``.
-        html: The content of ``report.html``.
-        figures: The folder of the figures that were drawn; older ones in ``folder`` are removed.
-        folder: The output folder.
+    They stand in ``figures``; older ones in the output ``folder`` are removed.
     """
     text = json.dumps(report, indent=1, allow_nan=False)
     staging = Path(tempfile.mkdtemp(dir=folder, prefix=_swept(folder, ".report")))
@@ -74,22 +70,9 @@ def _swept(place: Path, name: str) -> str:
     start = f"{name}-{socket.gethostname()}-"
     for entry in os.scandir(place):
         number = entry.name.removeprefix(start).partition("-")[0]
-        if not entry.name.startswith(start) or not number.isdecimal() or _runs(int(number)):
+        if not entry.name.startswith(start) or not number.isdecimal() or Path("/proc", number).exists():
             continue
-        try:
-            mine = entry.is_dir(follow_symlinks=False) and entry.stat().st_uid == os.getuid()
-        except OSError:
-            continue  # another process has swept it
-        if mine:
-            shutil.rmtree(entry.path, ignore_errors=True)
+        with suppress(OSError):  # another process has swept it
+            if entry.is_dir(follow_symlinks=False) and entry.stat().st_uid == os.getuid():
+                shutil.rmtree(entry.path, ignore_errors=True)
     return f"{start}{os.getpid()}-"
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass
-    return True

@@ -3,176 +3,174 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..cases import CASES
-from .markup import VERDICTS, bar, by, document, fold, is_number, listed, table, tally, text, verdict
+from ..claims import Figure
 from .wording import Grid, asked, classification, count, number, properties, title
 
-_Claims = Mapping[str, Sequence[Mapping[str, Any]]]
+STYLE = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
 #: A larger drawing is shown as an image of points: thousands of markers make slow pages.
 _MOST_BYTES = 400_000
 #: Lists of results with more values are only counted.
 _MOST_VALUES = 6
+_VERDICTS = {True: "reproduced", False: "not reproduced", None: "not decidable"}
+_KINDS = {True: "true", False: "false", None: "null"}
+
+_Row = Mapping[str, Any]
+#: A figure, and why it was not drawn.
+Drawn = tuple[Figure, str | None]
 
 
-class Drawn(NamedTuple):
-    """A figure of the report; ``left_out`` says why it was not drawn."""
-
-    id: str
-    case: str
-    paper: str
-    where: str
-    title: str
-    left_out: str | None
-
-
-def html(report: Mapping[str, Any], drawn: list[Drawn], folder: Path, case_of: Mapping[str, str]) -> str:
+def html(report: _Row, drawn: Sequence[Drawn], folder: Path, case_of: Mapping[str, str]) -> str:
     """A page that refers to nothing outside itself.
 
     Args:
         report: The content of ``report.json``.
-        drawn: The figures.
-        folder: Their folder.
+        drawn: The figures, with the reason of each that is not in their ``folder``.
+        folder: The folder of the figures.
         case_of: The case of each claim by id; those without one are about the user's own schemes.
     """
     claims = {case: [c for c in report["claims"] if case_of.get(c["id"]) == case] for case in report["cases"]}
-    own = [c for c in report["claims"] if c["id"] not in case_of]
-    ends = {}
+    ends = {"schemes": ("Properties of the schemes", _grid(properties(report["schemes"])))}
     if report.get("classification"):
         content = _grid(classification(report["classification"]))
-        ends["classification"] = ("Classification of the schemes", content)
-    ends["schemes"] = ("Properties of the schemes", _grid(properties(report["schemes"])))
-    if own:
+        ends = {"classification": ("Classification of the schemes", content), **ends}
+    if own := [c for c in report["claims"] if c["id"] not in case_of]:
         ends["own"] = ("Schemes of your own", _claims(own))
-    parts = [_head(report, claims), _contents(claims, {name: head for name, (head, _) in ends.items()})]
+    links = {**{name: head for name, (head, _) in ends.items()}, "versions": "Versions"}
+    parts = [_head(report, claims), _contents(claims, links)]
     for case, found in claims.items():
-        figures = [each for each in drawn if each.case == case]
-        parts.append(_case(case, found, _figures(figures, folder), report["cases"][case]))
+        figures = _figures([each for each in drawn if each[0].case == case], folder)
+        parts.append(_case(case, found, figures, report["cases"][case]))
     for name, (head, content) in ends.items():
         parts.append(f'<section id="{name}"><h2>{head}</h2>\n{content}</section>')
     versions = ", ".join(f"{name} {value}" for name, value in report["versions"].items())
-    parts.append(f'<footer><p class="small" id="versions">Versions: {text(versions)}</p></footer>')
-    return document("Impact benchmark", parts)
+    body = "\n".join(parts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Impact benchmark</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<style>\n{STYLE}</style></head>\n<body>\n{body}\n"
+        f'<footer><p class="small" id="versions">Versions: {_text(versions)}</p></footer>\n</body></html>\n'
+    )
 
 
-def _head(report: Mapping[str, Any], claims: _Claims) -> str:
+def _head(report: _Row, claims: Mapping[str, Sequence[_Row]]) -> str:
     every = [claim for found in claims.values() for claim in found]
     schemes = {name for runs in report["cases"].values() for name, run in runs.items() if "failed" not in run}
     papers = len({claim["paper"] for claim in every})
     return (
         f"<header><h1>Impact benchmark</h1><p>{len(every)} claims from {papers} sources on {len(claims)} "
-        f"cases, decided by runs with {len(schemes)} schemes.</p><p>{tally(count(every))}</p></header>"
+        f"cases, decided by runs with {len(schemes)} schemes.</p><p>{_tally(every)}</p></header>"
     )
 
 
-def _contents(claims: _Claims, ends: Mapping[str, str]) -> str:
+def _contents(claims: Mapping[str, Sequence[_Row]], below: Mapping[str, str]) -> str:
+    """A card for each case, with its drawing and the parts that are reproduced and not as a bar."""
     cards = []
     for case, found in claims.items():
-        reproduced, failed, unknown = counts = count(found)
-        words = f"{reproduced} of {reproduced + failed}" + (f", {unknown} not decidable" if unknown else "")
+        yes, no, unknown = count(found)
+        words = f"{yes} of {yes + no}" + (f", {unknown} not decidable" if unknown else "")
+        widths = {kind: 100 * n / max(1, len(found)) for kind, n in (("true", yes), ("false", no))}
+        bar = "".join(f'<i class="{kind}" style="width:{width:.1f}%"></i>' for kind, width in widths.items())
         cards.append(
-            f'<a href="#{text(case)}">{_drawing(case)}<b>{text(title(case))}</b>'
-            f'{bar(counts)}<span class="small">{words}</span></a>'
+            f'<a href="#{_text(case)}">{_drawing(case)}<b>{_text(title(case))}</b>'
+            f'<span class="bar">{bar}</span><span class="small">{words}</span></a>'
         )
-    below = {**ends, "versions": "Versions"}
     links = " · ".join(f'<a href="#{name}">{head}</a>' for name, head in below.items())
-    return f'<nav aria-label="Contents">{listed(cards, "cards")}<p>{links}</p></nav>'
+    return f'<nav aria-label="Contents">{_listed(cards, "cards")}<p>{links}</p></nav>'
 
 
 # -- a case
 
 
-def _case(case: str, claims: list[Mapping[str, Any]], figures: str, runs: Mapping[str, Any]) -> str:
+def _case(case: str, claims: Sequence[_Row], figures: str, runs: _Row) -> str:
     return (
-        f'<section id="{text(case)}"><h2>{text(title(case))}</h2>\n<div class="intro">'
-        f'<div class="sketch">{_drawing(case)}</div><div><p class="about">{text(CASES[case].about)}</p>'
-        f"<p>{tally(count(claims))}</p><p><code>{text(case)}</code></p></div></div>\n"
+        f'<section id="{_text(case)}"><h2>{_text(title(case))}</h2>\n<div class="intro">'
+        f'<div class="sketch">{_drawing(case)}</div><div><p class="about">{_text(CASES[case].about)}</p>'
+        f"<p>{_tally(claims)}</p><p><code>{_text(case)}</code></p></div></div>\n"
         f"{figures}\n<h3>Claims</h3>\n{_claims(claims)}\n"
         f"<h3>Runs at the default parameters</h3>\n{_runs(runs)}</section>"
     )
 
 
 def _drawing(case: str) -> str:
-    return CASES[case].drawing().svg(f"The set-up of {title(case)}")
+    return CASES[case].drawing.svg(f"The set-up of {title(case)}")
 
 
-def _figures(figures: list[Drawn], folder: Path) -> str:
+def _figures(drawn: Sequence[Drawn], folder: Path) -> str:
     shown, left = [], []
-    for each in figures:
-        words = f"<b>{text(each.where)}</b> {text(each.title)}"
-        if each.left_out is not None:
-            left.append(f"{words}: not drawn, {text(each.left_out)}")
+    for figure, left_out in drawn:
+        words = f"<b>{_text(figure.where)}</b> {_text(figure.title)}"
+        if left_out is not None:
+            left.append(f"{words}: not drawn, {_text(left_out)}")
             continue
-        file, kind = folder / f"{each.id}.svg", "svg+xml"
+        file, kind = folder / f"{figure.id}.svg", "svg+xml"
         if file.stat().st_size > _MOST_BYTES:
-            file, kind = folder / f"{each.id}.png", "png"
+            file, kind = folder / f"{figure.id}.png", "png"
         data = f"data:image/{kind};base64,{base64.b64encode(file.read_bytes()).decode()}"
-        image = f'<div class="scroll"><img alt="{text(each.title)}" src="{data}"></div>'
-        caption = f"<figcaption>{words} ({text(each.paper)})</figcaption>"
+        image = f'<div class="scroll"><img alt="{_text(figure.title)}" src="{data}"></div>'
+        caption = f"<figcaption>{words} ({_text(figure.paper)})</figcaption>"
         shown.append(f"<figure>{image}{caption}</figure>")
-    below = fold(f"Figures not drawn: {len(left)}", listed(left)) if left else ""
+    below = _fold(f"Figures not drawn: {len(left)}", _listed(left)) if left else ""
     return ('<div class="figures">' + "\n".join(shown) + "</div>" if shown else "") + below
 
 
-def _claims(claims: list[Mapping[str, Any]]) -> str:
+def _claims(claims: Sequence[_Row]) -> str:
     """Claims by paper, folded; those that cannot be decided stand at the end, by reason."""
     folds = []
-    for paper, found in by(claims, "paper").items():
-        known = [_claim(claim) for claim in found if claim["reproduced"] is not None]
+    for paper, found in _by(claims, "paper").items():
+        known = "".join(_claim(claim) for claim in found if claim["reproduced"] is not None)
         unknown = [claim for claim in found if claim["reproduced"] is None]
-        content = f'<ul class="claims">{"".join(known)}</ul>' if known else ""
-        reasons = ""
-        for why, left in by(unknown, "why").items():
-            words = (f"{text(c['where'])}: {text(c['claim'])} <code>{text(c['id'])}</code>" for c in left)
-            reasons += f'<p class="why">{text(why)}:</p>{listed(words)}'
-        content += fold(f"Not decidable: {len(unknown)}", reasons) if unknown else ""
-        folds.append(fold(f"<b>{text(paper)}</b> {tally(count(found))}", content))
+        content, reasons = f'<ul class="claims">{known}</ul>' if known else "", ""
+        for why, left in _by(unknown, "why").items():
+            words = (f"{_text(c['where'])}: {_text(c['claim'])} <code>{_text(c['id'])}</code>" for c in left)
+            reasons += f'<p class="why">{_text(why)}:</p>{_listed(words)}'
+        content += _fold(f"Not decidable: {len(unknown)}", reasons) if unknown else ""
+        folds.append(_fold(f"<b>{_text(paper)}</b> {_tally(found)}", content))
     return "\n".join(folds) or '<p class="small">None.</p>'
 
 
-def _claim(claim: Mapping[str, Any]) -> str:
+def _claim(claim: _Row) -> str:
     numbers, question = "", asked(claim)
     if claim["measured"] is not None or question:
-        beside = f", {text(question)}" if question else ""
+        beside = f", {_text(question)}" if question else ""
         numbers = f"<p>measured <b>{number(claim['measured'])}</b>{beside}</p>"
+    where, words, why, name = (_text(claim[key]) for key in ("where", "claim", "why", "id"))
+    badge = _badge(claim["reproduced"], _VERDICTS[claim["reproduced"]])
     return (
-        f'<li id="{text(claim["id"])}"><div class="badge">'
-        f"{verdict(claim['reproduced'], VERDICTS[claim['reproduced']])}</div>"
-        f'<div class="where">{text(claim["where"])}</div><div class="words"><p>{text(claim["claim"])}</p>'
-        f'{numbers}<p class="why">{text(claim["why"])}</p><code>{text(claim["id"])}</code></div></li>\n'
+        f'<li id="{name}"><div class="badge">{badge}</div><div class="where">{where}</div>'
+        f'<div class="words"><p>{words}</p>{numbers}<p class="why">{why}</p><code>{name}</code></div></li>\n'
     )
 
 
-def _runs(runs: Mapping[str, Any]) -> str:
+def _runs(runs: _Row) -> str:
     """Results of the schemes that ran, one a row, and below them why the others did not."""
     ran = {scheme: run for scheme, run in runs.items() if "failed" not in run}
     reasons = {scheme: run["failed"] for scheme, run in runs.items() if "failed" in run}
-    failed = [f"<b>{text(scheme)}</b> failed: {text(reason)}" for scheme, reason in reasons.items()]
+    failed = [f"<b>{_text(scheme)}</b> failed: {_text(reason)}" for scheme, reason in reasons.items()]
     names = list(dict.fromkeys(name for run in ran.values() for name in run["results"]))
     rows = []
     for scheme, run in ran.items():
         energy = "closes" if run["balance"] else "has a defect"
         results = (_short(run["results"].get(name)) for name in names)
-        rows.append([text(scheme), run["steps"], run["seconds"], energy, *results])
+        rows.append([_text(scheme), run["steps"], run["seconds"], energy, *results])
     head = ["scheme", "steps", "seconds", "energy balance", *(name.replace("_", " ") for name in names)]
-    content = (table(head, rows) if rows else "") + (listed(failed) if failed else "")
+    content = (_table(head, rows) if rows else "") + (_listed(failed) if failed else "")
     words = f"{len(ran)} scheme{'' if len(ran) == 1 else 's'}" + (f", {len(failed)} failed" if failed else "")
-    return fold(f"<b>{words}</b>", content)
+    return _fold(f"<b>{words}</b>", content)
 
 
 def _short(value: Any) -> Any:
-    """A cell: a number, or markup."""
     if isinstance(value, list):
         if len(value) > _MOST_VALUES:
             return f"{len(value)} values"
-        return ", ".join(number(v) if v is None or isinstance(v, float) else text(v) for v in value) or "-"
-    return value if is_number(value) else text(value)
-
-
-# -- schemes
+        return ", ".join(number(v) if v is None or isinstance(v, float) else _text(v) for v in value) or "-"
+    return value if _is_number(value) else _text(value)
 
 
 def _grid(grid: Grid) -> str:
@@ -180,14 +178,62 @@ def _grid(grid: Grid) -> str:
     if not grid.head:
         return '<p class="small">None is shown by these cases.</p>'
     found = [(name, cells) for name, cells in zip(grid.names, grid.cells) if set(cells) - {"-", "failed"}]
-    rows = [[text(name), *map(_answer, cells)] for name, cells in found]
+    rows = [[_text(name), *map(_answer, cells)] for name, cells in found]
     notes = [note.partition(": ") for note in grid.notes]
-    items = (f"<b>{text(a)}</b>{b}{text(c)}" if b else text(a) for a, b, c in notes)
-    return table(["scheme", *grid.head], rows) + listed(items)
+    items = (f"<b>{_text(a)}</b>{b}{_text(c)}" if b else _text(a) for a, b, c in notes)
+    return _table(["scheme", *grid.head], rows) + _listed(items)
 
 
 def _answer(cell: str) -> str:
     word, _, measured = cell.partition(" ")
     if word not in ("yes", "no") or not measured:
-        return text(cell)
-    return f'<span class="n">{verdict(word == "yes", word)} {measured}</span>'
+        return _text(cell)
+    return f'<span class="n">{_badge(word == "yes", word)} {measured}</span>'
+
+
+# -- pieces of markup
+
+
+def _text(value: Any) -> str:
+    return escape(str(value))
+
+
+def _badge(reproduced: bool | None, words: str) -> str:
+    return f'<span class="v {_KINDS[reproduced]}">{_text(words)}</span>'
+
+
+def _tally(claims: Iterable[_Row]) -> str:
+    """Badges with the numbers reproduced, not reproduced and not decidable, without those that are 0."""
+    badges = [_badge(kind, f"{n} {_VERDICTS[kind]}") for kind, n in zip(_VERDICTS, count(claims)) if n]
+    return f'<span class="tally">{"".join(badges) or "no claims"}</span>'
+
+
+def _fold(summary: str, content: str) -> str:
+    return f"<details><summary>{summary}</summary>\n{content}</details>"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table that scrolls beside the page: words (markup) on the left, numbers on the right with heads."""
+    kinds = [' class="n"' if all(_is_number(row[k]) for row in rows) else "" for k in range(len(head))]
+    top = "".join(f"<th{kind}>{_text(name)}</th>" for kind, name in zip(kinds, head))
+    lines = ([number(cell) if _is_number(cell) else str(cell) for cell in row] for row in rows)
+    cells = ("".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds, line)) for line in lines)
+    body = "\n".join(f"<tr>{line}</tr>" for line in cells)
+    whole = f"<table><thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
+    return f'<div class="scroll">{whole}</div>'
+
+
+def _is_number(cell: Any) -> bool:
+    """Whether a cell is a number or a dash."""
+    return cell is None or (isinstance(cell, (int, float)) and not isinstance(cell, bool))
+
+
+def _listed(items: Iterable[str], kind: str = "") -> str:
+    of_class = f' class="{kind}"' if kind else ""
+    return f"<ul{of_class}>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
+
+
+def _by(rows: Sequence[_Row], name: str) -> dict[Any, list[_Row]]:
+    """Rows in groups with the same value of ``name``, in the order in which they come."""
+    values = dict.fromkeys(row[name] for row in rows)
+    return {value: [row for row in rows if row[name] == value] for value in values}

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from ..case import defaults as defaults_of
 from ..cases import CASES
 from ..cases.bouncing_ball import case as bouncing_ball
 from ..cases.impacting_bar import case as impacting_bar
@@ -26,8 +26,7 @@ from ..verdict import Verdict
 DROPS = np.linspace(0.9, 1.1, 20)
 
 
-@dataclass(frozen=True)
-class Property:
+class Property(NamedTuple):
     """A property that a scheme has or lacks; its measure takes runs and the name of the scheme."""
 
     id: str
@@ -51,7 +50,7 @@ class Property:
 
 def defaults(case: str, **settings: Any) -> dict[str, Any]:
     """All parameters of a case at their defaults, but for ``settings``."""
-    return {**{name: option.default for name, option in CASES[case].parameters.items()}, **settings}
+    return {**defaults_of(CASES[case].parameters), **settings}
 
 
 # -- energy and momentum
@@ -84,9 +83,8 @@ def angular_momentum(runs: Runs, scheme: str, t_end: float = 100.0) -> Verdict:
 def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Verdict:
     """The median over the last fifth of a run against the start.
 
-    A second-order scheme without any drift differs from energy and momentum by parts of (omega h)^2/4,
-    which swing with the motion. (Central differences have a mean velocity within an impact, whose energy
-    says nothing: those samples are few, and a median does not see them.)
+    A second-order scheme without drift differs by parts of (omega h)^2/4, which swing with the motion. (In an
+    impact the energy of central differences says nothing: few samples, which a median does not see.)
     """
     p = defaults("rotating-spring")
     start, late = float(values[0]), float(np.median(values[-max(1, len(values) // 5) :]))
@@ -97,11 +95,10 @@ def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Verdict:
 
 # -- orders
 
-#: The derivative of the state, position and then velocity.
-_Motion = Callable[[float, NDArray], NDArray]
+_Steps = tuple[float, ...]
 
 
-def smooth_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (2e-2, 1e-2, 5e-3, 2.5e-3)) -> Verdict:
+def smooth_order(runs: Runs, scheme: str, steps: _Steps = (2e-2, 1e-2, 5e-3, 2.5e-3)) -> Verdict:
     """The rotating spring far from its wall: a nonlinear force that depends on the position alone."""
     p = defaults("rotating-spring")
 
@@ -114,7 +111,7 @@ def smooth_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (2e-2, 1e-2
     return _order_of(made, steps, motion, [p["x0"], p["y0"], p["vx0"], p["vy0"]])
 
 
-def damped_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (4e-3, 2e-3, 1e-3, 5e-4)) -> Verdict:
+def damped_order(runs: Runs, scheme: str, steps: _Steps = (4e-3, 2e-3, 1e-3, 5e-4)) -> Verdict:
     """The Van der Pol oscillator without its wall: a force that depends on the velocity too."""
     p = defaults("van-der-pol")
 
@@ -126,18 +123,18 @@ def damped_order(runs: Runs, scheme: str, steps: tuple[float, ...] = (4e-3, 2e-3
     return _order_of(made, steps, motion, [p["x0"], p["v0"]])
 
 
-def _order_of(made: Sequence[Run], steps: tuple[float, ...], motion: _Motion, start: list[float]) -> Verdict:
-    """Order in norm (35) of the position against a reference with 12 digits; second order is asked for."""
+def _order_of(made: Sequence[Run], steps: _Steps, motion: Callable, start: list[float]) -> Verdict:
+    """Second order of the position in norm (35), reference with 12 digits; ``motion`` is y'(t, y)."""
     times = made[0]["t"]
     reference = solve_ivp(motion, (0.0, times[-1]), start, "DOP853", times, rtol=1e-12, atol=1e-12).y.T
     true = reference[:, : len(start) // 2]
     errors = [norm35(at_times(run["t"], run["u"], times), true) for run in made]
     # Halving from so small steps on, the next order in h changes a slope by less than that.
-    return Verdict.of(">=", _of_errors(steps, errors), order(steps, errors), 2.0, 0.1)
+    return _at_least(2.0, 0.1, steps, errors)
 
 
 def impact_order(
-    runs: Runs, scheme: str, steps: tuple[float, ...] = (1e-2, 5e-3, 2.5e-3, 1.25e-3), drops: NDArray = DROPS
+    runs: Runs, scheme: str, steps: _Steps = (1e-2, 5e-3, 2.5e-3, 1.25e-3), drops: NDArray = DROPS
 ) -> Verdict:
     """The ball over its first impact, errors averaged over drop heights.
 
@@ -145,19 +142,18 @@ def impact_order(
     by 1/sqrt(3 drops), and the slope by that over the spread of log h; the tolerance is twice as much.
     """
     p, errors = defaults("bouncing-ball"), np.zeros((len(steps), len(drops)))
-    for j, z0 in enumerate(drops):
-        made = [runs("bouncing-ball", scheme, h=h, z0=float(z0), t_end=1.0) for h in steps]
+    for j, z0 in enumerate(map(float, drops)):
+        made = [runs("bouncing-ball", scheme, h=h, z0=z0, t_end=1.0) for h in steps]
         times = made[0]["t"]
-        true = bouncing_ball.exact({**p, "z0": float(z0)}).position(times)
+        true = bouncing_ball.exact({**p, "z0": z0}).position(times)
         errors[:, j] = [norm35(at_times(run["t"], run["u"], times), true) for run in made]
-    means = errors.mean(axis=1)
     spread = float(np.linalg.norm(np.log(steps) - np.mean(np.log(steps))))
-    tolerance = 2 / math.sqrt(3 * len(drops)) / spread
-    return Verdict.of(">=", _of_errors(steps, means), order(steps, means), 1.0, tolerance)
+    return _at_least(1.0, 2 / math.sqrt(3 * len(drops)) / spread, steps, errors.mean(axis=1))
 
 
-def _of_errors(steps: tuple[float, ...], errors: Any) -> str:
-    return f"errors {errors[0]:.2e} to {errors[-1]:.2e} in norm (35) from h = {steps[0]:g} to {steps[-1]:g} s"
+def _at_least(expected: float, tolerance: float, steps: _Steps, errors: Any) -> Verdict:
+    why = f"errors {errors[0]:.2e} to {errors[-1]:.2e} in norm (35) from h = {steps[0]:g} to {steps[-1]:g} s"
+    return Verdict.of(">=", why, order(steps, errors), expected, tolerance)
 
 
 # -- contact

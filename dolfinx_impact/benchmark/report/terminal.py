@@ -6,6 +6,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from .wording import Grid, classification, count, properties
@@ -26,7 +27,12 @@ class Progress:
         self._total, self._done, self._shown = total, 0, shown
         self._begun = self._heard = time.perf_counter()
         self._patience = _QUIET
-        self._bar = _bar(total) if shown and sys.stderr.isatty() else None
+        self._bar: Any = None
+        if shown and sys.stderr.isatty():
+            with suppress(ImportError):
+                from tqdm import tqdm
+
+                self._bar = tqdm(total=total, unit=" tasks", desc="report", mininterval=0.3)
 
     def __enter__(self) -> Progress:
         return self
@@ -59,14 +65,6 @@ class Progress:
             print(f"report: {words}", file=sys.stderr, flush=True)
 
 
-def _bar(total: int) -> Any:
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        return None
-    return tqdm(total=total, unit=" tasks", desc="report", mininterval=0.3)
-
-
 def say(words: str) -> None:
     """Print, whatever the terminal cannot show."""
     encoding = sys.stdout.encoding or "utf-8"
@@ -76,17 +74,15 @@ def say(words: str) -> None:
 def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -> str:
     """Verdicts by case, claims not reproduced, failed runs, classes and properties of the schemes.
 
-    Args:
-        report: The content of ``report.json``.
-        case_of: The case of each claim by id; those without one are about the user's own schemes.
-        width: Columns of the terminal.
+    In ``width`` columns; claims that have no case in ``case_of`` are about the user's own schemes.
     """
     width, cases, claims = max(width, _NARROWEST), report["cases"], report["claims"]
-    found = [count(c for c in claims if case_of.get(c["id"]) == case) for case in cases]
-    counts = [list(map(str, row)) for row in found]
+    counts = [[*map(str, count(c for c in claims if case_of.get(c["id"]) == case))] for case in cases]
     (lines,) = _blocks("case", list(cases), ["reproduced", "not", "undecided"], counts, width)
-    every = [(f"{case} with {scheme}", run) for case, runs in cases.items() for scheme, run in runs.items()]
-    notes = [f"failed: {name}: {run['failed']}" for name, run in every if "failed" in run]
+    every = [(case, scheme, run) for case, runs in cases.items() for scheme, run in runs.items()]
+    notes = [
+        f"failed: {case} with {scheme}: {run['failed']}" for case, scheme, run in every if "failed" in run
+    ]
     missed = [c for c in claims if c["reproduced"] is False and c["id"] in case_of]
     lines += _wrapped([*notes, *(f"NOT reproduced: {c['id']}: {c['why']}" for c in missed)], width)
     if "classification" in report:
@@ -119,9 +115,10 @@ def _wrapped(notes: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-def _blocks(
-    corner: str, names: Sequence[str], head: Sequence[str], cells: Sequence[Sequence[str]], width: int
-) -> list[list[str]]:
+_Words = Sequence[str]
+
+
+def _blocks(corner: str, names: _Words, head: _Words, cells: Sequence[_Words], width: int) -> list[list[str]]:
     """The lines of a table; columns that do not fit beside the others are a block of their own."""
     first = max(map(len, [corner, *names])) + 2
     wide = [max(map(len, column)) + 2 for column in zip(head, *cells)]

@@ -86,8 +86,10 @@ def _span(ends: Iterable[str]) -> str:
 def properties(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
     """The answers of the schemes: ``yes`` or ``no`` with what was measured."""
     question = list(criteria(schemes))
-    cells = [[_answer(row) for row in found] for found in schemes.values()]
-    notes = [f"{row['name']}{_unit(row)}: {words} ({title(row['case'])})" for row, words in question]
+    cells, notes = [[_answer(row) for row in found] for found in schemes.values()], []
+    for row, words in question:
+        unit = "" if row["unit"] == "-" else f" [{row['unit']}]"
+        notes.append(f"{row['name']}{unit}: {words} ({title(row['case'])})")
     notes += [f"-: {NO_ANSWER}"] if any("-" in row for row in cells) else []
     return Grid(list(schemes), [row["name"] for row, _ in question], cells, notes)
 
@@ -95,10 +97,6 @@ def properties(schemes: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
 def _answer(row: Mapping[str, Any]) -> str:
     words = {True: "yes", False: "no"}.get(row["reproduced"])
     return f"{words} {number(row['measured'])}" if words else "-"
-
-
-def _unit(row: Mapping[str, Any]) -> str:
-    return "" if row["unit"] == "-" else f" [{row['unit']}]"
 
 
 def classification(found: Mapping[str, Any]) -> Grid:

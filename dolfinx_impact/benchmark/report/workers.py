@@ -34,17 +34,11 @@ _START = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__na
 
 
 class Workers:
-    """Workers that live until the ``with`` block ends, however it ends.
+    """``count`` workers that live until the ``with`` block ends, however it ends.
 
     Each is a Python process with one thread and a session of its own, so that signals of the terminal reach
-    this process alone; a worker ends when this process does.
-
-    Args:
-        count: Number of workers.
-        maker: ``module:function``; called in each worker with ``argument`` it returns the function of a task.
-        argument: Goes to the workers as JSON.
-        folder: For their temporary files; the caller removes it.
-        cores: Cores that they may use.
+    this process alone; a worker ends when this process does. The function of a task is what ``maker``,
+    ``module:function``, returns for ``argument`` (sent as JSON). ``folder`` is for temporary files.
     """
 
     def __init__(self, count: int, maker: str, argument: Any, folder: Path, cores: Sequence[int]) -> None:
@@ -65,9 +59,7 @@ class Workers:
     def do(self, lanes: Sequence[Sequence[Task]], poll: Callable[[], None]) -> Iterator[tuple[Task, Any]]:
         """Yield tasks with their answers, ``{"ended": status}`` for a task that ended its process.
 
-        Args:
-            lanes: Tasks that share runs, long lanes first; a worker keeps to a lane while there are enough.
-            poll: Called every now and then; stops everything by an exception.
+        Tasks in a lane share runs; ``poll`` is called now and then, and stops everything by an exception.
         """
         schedule = Schedule(lanes)
         with selectors.DefaultSelector() as selector:
@@ -100,19 +92,17 @@ class Workers:
         if task is None:
             return
         if place not in self._running:
-            self._running[place] = self._start()
-            selector.register(self._running[place].stdout, selectors.EVENT_READ, place)
+            kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
+            own = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self._folder)}
+            command = [sys.executable, "-c", _START, json.dumps(sys.path)]
+            pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            process = subprocess.Popen(command, env=kept | own, start_new_session=True, **pipes)
+            self._running[place] = process
+            _send(process.stdin, self._hello)
+            selector.register(process.stdout, selectors.EVENT_READ, place)
         with suppress(BrokenPipeError):  # it has ended, as its silence will tell
             _send(self._running[place].stdin, task)
         self._doing[place] = task, time.perf_counter()
-
-    def _start(self) -> subprocess.Popen:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
-        own = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TMPDIR": str(self._folder)}
-        command, pipe = [sys.executable, "-c", _START, json.dumps(sys.path)], subprocess.PIPE
-        process = subprocess.Popen(command, env=kept | own, stdin=pipe, stdout=pipe, start_new_session=True)
-        _send(process.stdin, self._hello)
-        return process
 
 
 class Schedule:
@@ -180,8 +170,13 @@ def while_others_sleep(work: Callable[[Callable[[], None]], T]) -> T:
         heard = 0
 
         def listen(say: int = 0) -> None:
+            """Hear the loudest that any rank says, waiting for it asleep. Collective."""
             nonlocal heard
-            heard = _loudest(comm, say or max(caught, default=0))
+            said, loudest = np.array([say or max(caught, default=0)]), np.zeros(1, dtype=int)
+            request = comm.Iallreduce(said, loudest, op=MPI.MAX)
+            while not request.Test():
+                time.sleep(0.01)
+            heard = int(loudest[0])
 
         def poll() -> None:
             listen()
@@ -205,17 +200,6 @@ def while_others_sleep(work: Callable[[Callable[[], None]], T]) -> T:
     if error is not None:
         raise error
     return result  # type: ignore[return-value]
-
-
-def _loudest(comm: MPI.Comm, say: int) -> int:
-    """The largest of what the ranks say, waited for asleep. Collective."""
-    if comm.size == 1:
-        return say
-    said, heard = np.array([say]), np.zeros(1, dtype=int)
-    request = comm.Iallreduce(said, heard, op=MPI.MAX)
-    while not request.Test():
-        time.sleep(0.01)
-    return int(heard[0])
 
 
 def usable_cores() -> list[int]:

@@ -1,4 +1,1 @@
-"""Time per step, as ratios to the best alternative in the same run.
-
-What is computed is decided by the cases; here it is only timed.
-"""
+"""Time per step of what the cases decide, as ratios to the best alternative in the same run."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,29 +30,11 @@ _PRODUCTS = 2000
 _BARE = "step without energies"
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A run: ratio 0 is the undivided crane, explicit throughout."""
-
-    refine: int
-    dt: float
-    partition: str = ""
-    ratio: int = 0
-
-    @property
-    def name(self) -> str:
-        """What it is, in words."""
-        return f"HATI, partition {self.partition}, m = {self.ratio}" if self.ratio else "explicit throughout"
-
-
-#: Runs that are compared with the first of each group: refinement, explicit step, partitions and ratios.
-GROUPS = tuple(
-    (Candidate(refine, dt), *(Candidate(refine, dt, *divided) for divided in runs))
-    for refine, dt, runs in (
-        (1, PAPER_STEP, (("small", 350), ("paper", 100))),
-        (2, PAPER_STEP, (("small", 350),)),
-        (1, STEP, (("small", 10), ("small", 350), ("paper", 100))),
-    )
+#: Groups of runs: refinement, explicit step, and partitions with ratios beside the undivided, explicit crane.
+GROUPS = (
+    (1, PAPER_STEP, (("small", 350), ("paper", 100))),
+    (2, PAPER_STEP, (("small", 350),)),
+    (1, STEP, (("small", 10), ("small", 350), ("paper", 100))),
 )
 
 
@@ -62,15 +43,16 @@ def measure(t_end: float = T_END) -> dict[str, float]:
     found: dict[str, float] = {}
     how = f"CPU time of whole runs, by turns in {PARTS} parts"
     print(f"bridge-crane, {t_end:g} s of shaking, energies followed: {how}")
-    for group in GROUPS:
-        runs = [_Run(each, t_end) for each in group]
-        yardstick = _Yardstick(runs[0])
+    for refine, dt, divided in GROUPS:
+        runs = [_Run(started(refine, dt, *each), t_end) for each in ((), *divided)]
+        yardstick = _Yardstick(runs[0], started(refine, dt))
         for part in range(PARTS):
             for run in runs:
                 run.go_on(part)
             yardstick.measure()
-        found |= _table(group, runs)
-        found |= yardstick.table(f"refine {group[0].refine} h {group[0].dt:.3g}")
+        dofs, group = np.sum(~runs[0].integrator.system.constrained), f"refine {refine} h {dt:.3g}"
+        print(f"\nrefine {refine} ({dofs} free dofs), explicit step {dt:.4g} s:")
+        found |= _table(group, runs, divided) | yardstick.table(group)
     critical = crane.crane_frame(crane.crane_mesh()).critical_time_step()
     print(
         f"The paper's step {PAPER_STEP:.3g} s is not needed with these elements: the crane's critical step "
@@ -79,21 +61,19 @@ def measure(t_end: float = T_END) -> dict[str, float]:
     return found
 
 
-def started(candidate: Candidate) -> Integrator:
-    """The crane in its static state, ready to be shaken."""
-    named = crane.crane_mesh(refine=candidate.refine)
-    record = crane_record.record()
+def started(refine: int, dt: float, partition: str = "", ratio: int = 0) -> Integrator:
+    """The crane in its static state, ready to be shaken; undivided without a partition."""
+    named, record = crane.crane_mesh(refine=refine), crane_record.record()
     whole = crane.crane_frame(named, record=record)
     tied = crane.wheels(whole)
     u0, _ = tied_equilibrium(whole, tied, hold=crane.horizontal_hold(whole))
     gap0 = -tied.L(u0)
     integrator: Integrator
-    if candidate.ratio:
-        fine, coarse = crane.divided(named, candidate.partition, record=record)
-        wheels = crane.wheels(fine, gap0=gap0)
-        integrator = HATI(fine, coarse, candidate.dt, wheels, ratio=candidate.ratio)
+    if partition:
+        fine, coarse = crane.divided(named, partition, record=record)
+        integrator = HATI(fine, coarse, dt, crane.wheels(fine, gap0=gap0), ratio=ratio)
     else:
-        integrator = CDLagrange(whole, candidate.dt, contact=crane.wheels(whole, gap0=gap0))
+        integrator = CDLagrange(whole, dt, contact=crane.wheels(whole, gap0=gap0))
     integrator.start(u0, 0.0)
     return integrator
 
@@ -101,9 +81,8 @@ def started(candidate: Candidate) -> Integrator:
 class _Run:
     """A run made in parts; what it needs once (factors, H) counts, meshes and compilation do not."""
 
-    def __init__(self, candidate: Candidate, t_end: float) -> None:
-        self.candidate = candidate
-        s = self.integrator = started(candidate)
+    def __init__(self, s: Integrator, t_end: float) -> None:
+        self.integrator = s
         body: Any = s.fine.system if isinstance(s, HATI) else s.system
         rows = crane.wheel_rows(body)
         balance = s.balance()
@@ -119,7 +98,6 @@ class _Run:
         self.seconds = [time.process_time() - begun]
 
     def go_on(self, part: int) -> None:
-        """Make one part of the run."""
         done, end = (self._steps * k // PARTS for k in (part, part + 1))
         begun = time.process_time()
         while done < end:
@@ -128,51 +106,39 @@ class _Run:
             done += self._kept.count
         self.seconds.append(time.process_time() - begun)
 
-    @property
-    def total(self) -> float:
-        """CPU time of the run [s]."""
-        return float(sum(self.seconds))
-
-    @property
     def per_step(self) -> float:
         """CPU time per fine step [us]."""
-        return 1e6 * self.total / (self._steps * self.integrator.substeps)
+        return 1e6 * sum(self.seconds) / (self._steps * self.integrator.substeps)
 
 
-def _table(group: tuple[Candidate, ...], runs: list[_Run]) -> dict[str, float]:
-    first, base = group[0], runs[0]
-    dofs = int(np.sum(~base.integrator.system.constrained))
-    print(f"\nrefine {first.refine} ({dofs} free dofs), explicit step {first.dt:.4g} s:")
-    found = {}
-    for candidate, run in zip(group, runs):
-        ratio, against = base.total / run.total, ""
-        if candidate.ratio:
-            parts = np.array(base.seconds[1:]) / np.array(run.seconds[1:])
-            against = faster_spread("parts", ratio, parts)
-            found[f"{candidate.partition} {candidate.ratio} refine {first.refine} h {first.dt:.3g}"] = ratio
-        each = f"{run.total:8.2f} s, {run.per_step:7.2f} us a step"
-        print(f"  {candidate.name:<34} {each}{against}", flush=True)
+def _table(group: str, runs: list[_Run], divided: Sequence[tuple[str, int]]) -> dict[str, float]:
+    base, found = runs[0].seconds, {}
+    for run, (partition, m) in zip(runs, (("", 0), *divided)):
+        name, total, against = "explicit throughout", sum(run.seconds), ""
+        if partition:
+            name, ratio = f"HATI, partition {partition}, m = {m}", sum(base) / total
+            against = faster_spread("parts", ratio, np.array(base[1:]) / np.array(run.seconds[1:]))
+            found[f"{partition} {m} {group}"] = ratio
+        print(f"  {name:<34} {total:8.2f} s, {run.per_step():7.2f} us a step{against}", flush=True)
     return found
 
 
 class _Yardstick:
     """The least that an explicit step could cost: a sparse product and one fused update."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: _Run, bare: Any) -> None:
         self._run = run
         frame: Any = run.integrator.system
         u, v, f = (np.full(frame.size, 1e-9) for _ in range(3))
         kick = run.integrator.dt * frame.inverse_mass
         update = {"fused update": lambda: kernels.load().fused_update(u, v, f, kick, 1e-9)}
         self._calls = _product_calls(frame) | update
-        bare: Any = started(run.candidate)
         self._kept = Steps(bare, crane.wheel_rows(frame).select(np.zeros(0, dtype=np.intp)), None)
         self._bare = Block(bare, self._kept.rows, None)
         self._bare.fill(self._kept, 1)  # compiles
         self._seconds: dict[str, list[float]] = {name: [] for name in (_BARE, *self._calls)}
 
     def measure(self) -> None:
-        """Time every call once more."""
         begun = time.process_time()
         self._bare.fill(self._kept, self._kept.capacity)
         self._seconds[_BARE].append((time.process_time() - begun) / self._kept.capacity)
@@ -180,17 +146,17 @@ class _Yardstick:
             call()
             self._seconds[name].append(seconds_per_call(call, _PRODUCTS, time.process_time))
 
-    def table(self, name: str) -> dict[str, float]:
+    def table(self, group: str) -> dict[str, float]:
         """Print and return what a step costs beside them, medians over the parts of the run."""
         calls = {each: 1e6 * float(np.median(values)) for each, values in self._seconds.items()}
         least = calls["our CSR"] + calls["fused update"]
-        ratio, bare = self._run.per_step / least, calls[_BARE] / least
+        ratio, bare = self._run.per_step() / least, calls[_BARE] / least
         print(
             f"  an explicit step with contact is {bare:.2f} times the CSR product that all runs use plus a "
             f"fused update, with energies and records {ratio:.2f} times"
         )
         print("  (" + ", ".join(f"{each} {value:.2f} us" for each, value in calls.items()) + ")", flush=True)
-        return {f"step over product and update, {name}": bare, f"with energies, {name}": ratio}
+        return {f"step over product and update, {group}": bare, f"with energies, {group}": ratio}
 
 
 def _product_calls(frame: Frame) -> dict[str, Callable[[], Any]]:

@@ -1,8 +1,7 @@
 """What a step costs, as ratios within one run against the best alternative.
 
-The yardstick of an explicit step of a solid is the product with the best PETSc format for the same
-stiffness plus a fused vector update. Rounds of all candidates are interleaved; a ratio is
-that of the medians, and the spread over the rounds is printed with it.
+The yardstick of an explicit step of a solid is the product with the best PETSc format for the same stiffness
+plus a fused vector update. Ratios are those of the medians of interleaved rounds.
 """
 
 from __future__ import annotations
@@ -17,16 +16,14 @@ from mpi4py import MPI
 from ... import parallel
 from ...algebra import kernels
 from ...algebra.operators import SparseRows
-from ...contact.rigid_contact import RigidContact
-from ...integrators import CDLagrange, Integrator
-from ...integrators.central_differences import CentralDifferences
+from ...integrators import Integrator
 from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
 from ...systems.solid import Solid
-from ..case import Values
+from ..case import Values, defaults
 from ..cases.impacting_bar.case import PARAMETERS, build
 from . import crane, scaling, small, solids
-from .timing import interleave, ratio, say, seconds_per_call, spread
+from .timing import interleave, ratio, say, seconds_per_call, spread, started
 
 ROUNDS = 7
 STEPS = 200
@@ -37,10 +34,8 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
     """Print and return the ratios of the explicit step. Collective.
 
     Args:
-        case: Small systems against petsc4py calls (one rank), by case; the bar also as a solid of
-            ``sizes`` dofs. By default all of these. The crane: HATI against the explicit run. ``solids``:
-            nonlinear laws against a plain DOLFINx loop, and what obstacles cost. ``scaling``: one rank
-            against two, set-up and memory; it starts ``mpirun`` itself.
+        case: A case of :data:`_PLANS`, or ``scaling``, which starts ``mpirun`` itself; by default all small
+            systems (on one rank), and the bar as a solid.
         sizes: Numbers of dofs of the solid bar, and of the bodies of ``scaling``.
 
     Raises:
@@ -60,8 +55,10 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         print(plan(case, sizes), flush=True)
     if case == "scaling":
         return scaling.measure(sizes)
-    if case in ("bridge-crane", "solids"):
-        return {case: crane.measure() if case == "bridge-crane" else solids.measure()}
+    if case == "bridge-crane":
+        return {case: crane.measure()}
+    if case == "solids":
+        return {case: solids.measure()}
     names = () if ranks > 1 else (case,) if case else small.CASES
     found = {name: small.measure(name) for name in names}
     if case in (None, "impacting-bar"):
@@ -91,11 +88,9 @@ def plan(case: str | None, sizes: list[int]) -> str:
     if case == "scaling":
         what = f"bodies with {numbers} dofs on one rank and on two"
         parts.append(("scaling", what, _SCALING_PER_DOF * sum(sizes)))
-    lines = [f"  {name}: {what}, {_duration(seconds)}" for name, what, seconds in parts]
     whole = _duration(sum(seconds for *_, seconds in parts))
-    return "\n".join(
-        [f"This takes {whole} without other work on the machine, which would disturb it:", *lines]
-    )
+    lines = [f"This takes {whole} without other work on the machine, which would disturb it:"]
+    return "\n".join(lines + [f"  {name}: {what}, {_duration(seconds)}" for name, what, seconds in parts])
 
 
 def _duration(seconds: float) -> str:
@@ -103,18 +98,21 @@ def _duration(seconds: float) -> str:
 
 
 def _bar_ratios(size: int) -> dict[str, float]:
-    begun = time.perf_counter()
-    p = _values(size)
+    begun, p = time.perf_counter(), _values(size)
     bar, wall, critical = build(p)
-    plain, full, free = (_started(bar, w, 0.7 * critical, p) for w in (wall, wall, None))
+    # It touches the wall from the start: contact is measured while it acts.
+    state = np.zeros((2, bar.size))
+    state[:, ::3] = [[-p["gap"]], [-p["v0"]]]
+    plain, full, free = (started(bar, 0.7 * critical, contact, *state) for contact in (wall, wall, None))
     dofs, seconds = int(parallel.total(bar.comm, bar.owned)), time.perf_counter() - begun
     head = f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up {seconds:.1f} s"
     say(bar, f"{head}, {ROUNDS} rounds of {STEPS} steps")
     matrix, name, product = _best_product(bar)
     x, y = matrix.createVecs()
-    update = _fused_update(bar)
+    arrays, loops = [np.zeros(bar.owned) for _ in range(4)], kernels.load()
     actions = {
-        "yardstick": lambda: (matrix.mult(x, y), update()),
+        # The product, and v += w f; u += h v in one compiled loop where numba is installed.
+        "yardstick": lambda: (matrix.mult(x, y), loops.fused_update(*arrays, 1e-9)),
         "step": plain.step,
         "step without contact": free.step,
         "step, energies and recorder": _recorded_step(full, wall.approach()),
@@ -136,22 +134,13 @@ def _values(size: int) -> Values:
     """A bar of about ``size`` dofs whose cells are the default ones, refined evenly."""
     lateral = max(1, round((size / 30) ** (1 / 3)) - 1)
     elements = max(2, round(size / 3 / (lateral + 1) ** 2) - 1)
-    values = {name: option.default for name, option in PARAMETERS.items()}
-    return {**values, "dimension": 3, "elements": elements, "lateral": lateral}
-
-
-def _started(bar: Solid, wall: RigidContact | None, h: float, p: Values) -> CentralDifferences:
-    """The bar touches the wall from the start: contact is measured while it acts."""
-    integrator, start = CDLagrange(bar, h, contact=wall), np.zeros((2, bar.size))
-    start[:, ::3] = [[-p["gap"]], [-p["v0"]]]
-    integrator.start(*start)
-    return integrator
+    return {**defaults(PARAMETERS), "dimension": 3, "elements": elements, "lateral": lateral}
 
 
 def _best_product(bar: Solid) -> tuple[Any, str, float]:
     """The fastest PETSc format for the stiffness, its name, and the seconds of a product."""
     block = bar.stiffness_matrix()
-    plain = block.convert("aij")
+    plain = block.copy().convert("aij")  # without a copy, block itself
     candidates = {"BAIJ": block, "SBAIJ": plain.copy().convert("sbaij"), "AIJ": plain}
     x, y = block.createVecs()
     x.setRandom()
@@ -165,12 +154,6 @@ def _best_product(bar: Solid) -> tuple[Any, str, float]:
         if name not in (best, "BAIJ"):
             matrix.destroy()
     return candidates[best], best, seconds[best]
-
-
-def _fused_update(bar: Solid) -> Callable[[], None]:
-    """``v += w f; u += h v`` in one compiled loop where numba is installed."""
-    arrays, loops = [np.zeros(bar.owned) for _ in range(4)], kernels.load()
-    return lambda: loops.fused_update(*arrays, 1e-9)
 
 
 def _recorded_step(integrator: Integrator, rows: SparseRows) -> Callable[[], None]:

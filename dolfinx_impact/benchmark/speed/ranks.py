@@ -21,12 +21,12 @@ from mpi4py import MPI
 from ... import parallel
 from ...contact.obstacles import Plane
 from ...contact.rigid_contact import RigidContact
-from ...integrators import CDLagrange, Integrator
+from ...integrators import Integrator
 from ...materials import LinearElastic, NeoHookean
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
 from ..boxes import box
-from .timing import say
+from .timing import say, started
 
 #: Cells and laws by name.
 KINDS: dict[str, tuple[dmesh.CellType, Any]] = {
@@ -44,20 +44,15 @@ _TRIAL, _SHORT = 3, 1e-2
 
 
 class Setup:
-    """A box with its foot on a plane and what it took to make it, stage by stage. Collective.
+    """A box of a kind with its foot on a plane, and what it took to make it, stage by stage. Collective.
 
-    Args:
-        comm: The ranks.
-        kind: One of :data:`KINDS`.
-        cells: Number of cells along each edge of the box; they are cubes, or tetrahedra that fill these.
+    Its ``cells`` along each edge are cubes, or tetrahedra that fill these.
 
     Attributes:
         integrator: CD-Lagrange, one step made.
-        dofs: Number of dofs of all ranks.
-        points: Number of contact points of all ranks.
+        dofs, points: Numbers of dofs and of contact points of all ranks.
         most_points: Largest number of contact points of a rank.
-        seconds: Wall time of each stage, the slowest rank's [s].
-        memory: What the ranks together held after each stage [bytes].
+        seconds, memory: Wall time of each stage, the slowest rank's [s], and what all held after it [bytes].
     """
 
     def __init__(self, comm: MPI.Comm, kind: str, cells: tuple[int, int, int]) -> None:
@@ -65,12 +60,14 @@ class Setup:
         self._comm = comm
         self.seconds: dict[str, float] = {}
         self.memory: dict[str, float] = {}
-        box = self._stage("mesh", lambda: _box(comm, cells, cell))
-        body = self._stage("forces and masses", lambda: _prepared(box, law))
+        corners = [np.zeros(3), np.array(cells) / cells[1]]
+        whose: dict[str, Any] = {"bottom": "foot", "comm": comm, "ghost_mode": dmesh.GhostMode.none}
+        mesh = self._stage("mesh", lambda: box(corners, cells, cell, **whose))
+        body = self._stage("forces and masses", lambda: _prepared(mesh, law))
         h = COURANT * self._stage("critical step", body.critical_time_step)
         floor = Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
         contact = self._stage("contact", lambda: RigidContact(body, "foot", floor))
-        self.integrator = self._stage("first step", lambda: _started(body, h, contact))
+        self.integrator = self._stage("first step", lambda: _moved(body, h, contact))
         self.dofs, self.points = int(parallel.total(comm, body.owned)), contact.total
         self.most_points = int(comm.allreduce(contact.count, op=MPI.MAX))
 
@@ -79,27 +76,22 @@ class Setup:
         begun = time.perf_counter()
         made = make()
         self.seconds[name] = self._comm.allreduce(time.perf_counter() - begun, op=MPI.MAX)
-        _give_back()
-        self.memory[name] = parallel.total(self._comm, resident())
+        # What is free in the heap goes back to the system (with glibc), so that what is resident is in use.
+        getattr(ctypes.CDLL(None), "malloc_trim", lambda pad: None)(0)
+        self.memory[name] = parallel.total(self._comm, _resident())
         return made
 
 
-def _box(comm: MPI.Comm, cells: tuple[int, int, int], kind: dmesh.CellType) -> NamedMesh:
-    corners = [np.zeros(3), np.array(cells) / cells[1]]
-    return box(corners, cells, kind, bottom="foot", comm=comm, ghost_mode=dmesh.GhostMode.none)
-
-
-def _prepared(box: NamedMesh, law: Any) -> Solid:
-    body = Solid(box, density=1.0, law=law)
+def _prepared(mesh: NamedMesh, law: Any) -> Solid:
+    body = Solid(mesh, density=1.0, law=law)
     zero, out = np.zeros(body.size), np.zeros(body.size)
     body.subtract_internal(zero, out)  # makes what the internal forces need
     assert body.inverse_mass.size == body.owned
     return body
 
 
-def _started(body: Solid, h: float, contact: RigidContact) -> Integrator:
-    s = CDLagrange(body, h, contact)
-    s.start(0.0, body.rigid_velocity((0.0, 0.0, -SPEED)))
+def _moved(body: Solid, h: float, contact: RigidContact) -> Integrator:
+    s = started(body, h, contact, 0.0, body.rigid_velocity((0.0, 0.0, -SPEED)))
     s.step()
     return s
 
@@ -110,44 +102,27 @@ def cells_of(dofs: int, doubled: bool) -> tuple[int, int, int]:
     return (2 * n + 1 if doubled else n), n, n
 
 
-def resident() -> int:
+def _resident() -> int:
     """Memory of this process that is in use now [bytes]."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
-def _give_back() -> None:
-    """Return what is free in the heap to the system, so that what is resident is in use; on glibc alone."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
-def _most() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _actions(s: Integrator) -> dict[str, Callable[[], None]]:
-    """What is measured: a bare step, and one of a run that follows its energies."""
-    balance, comm = s.balance(), s.system.comm
-    balance.start()
-    sums = np.zeros((2, 5))
-
-    def run() -> None:
-        s.step()
-        balance.step()
-        # As a run does after every step, so that all ranks stop together.
-        sums[0, 0] = balance.kinetic
-        comm.Allreduce(sums[0], sums[1])
-
-    return {"step": s.step, "run": run}
-
-
 class _Clock:
-    """Seconds per step of each action: the shortest of many short times, all ranks beginning together."""
+    """Seconds of a step, bare and with energies: the shortest of many short times, all ranks together."""
 
     def __init__(self, comm: MPI.Comm, s: Integrator) -> None:
-        self._comm, self._actions = comm, _actions(s)
+        self._comm, balance, sums = comm, s.balance(), np.zeros((2, 5))
+        balance.start()
+
+        def run() -> None:
+            s.step()
+            balance.step()
+            # As a run does after every step, so that all ranks stop together.
+            sums[0, 0] = balance.kinetic
+            comm.Allreduce(sums[0], sums[1])
+
+        self._actions: dict[str, Callable[[], None]] = {"step": s.step, "run": run}
         self._guess = {name: self._time(action, _TRIAL) for name, action in self._actions.items()}
 
     def measure(self, seconds: float) -> dict[str, float]:
@@ -182,17 +157,15 @@ def _order(comm: MPI.Comm) -> int:
 
 def main(arguments: list[str]) -> None:
     """Set up, then measure as told; arguments: kind, dofs of a cube, ``1`` for two of them, else ``0``."""
-    kind, dofs, doubled = arguments[0], int(arguments[1]), arguments[2] == "1"
-    comm = MPI.COMM_WORLD
+    kind, cells, comm = arguments[0], cells_of(int(arguments[1]), arguments[2] == "1"), MPI.COMM_WORLD
     _Clock(comm, Setup(comm, kind, (2, 2, 2)).integrator)  # loads all code, compiles what is not yet
-    base = parallel.total(comm, resident())
-    made = Setup(comm, kind, cells_of(dofs, doubled))
+    base = parallel.total(comm, _resident())
+    made = Setup(comm, kind, cells)
     clock = _Clock(comm, made.integrator)
-    names = ("dofs", "points", "most_points", "seconds")
-    answer = {name: getattr(made, name) for name in names}
+    answer = {name: getattr(made, name) for name in ("dofs", "points", "most_points", "seconds")}
     answer["memory"] = {name: value - base for name, value in made.memory.items()}
-    answer |= {"most": parallel.total(comm, _most()) - base, "interpreter": base / comm.size}
-    say(made.integrator.system, json.dumps(answer))
+    most = parallel.total(comm, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    say(made.integrator.system, json.dumps({**answer, "most": most - base}))
     while milliseconds := _order(comm):
         say(made.integrator.system, json.dumps(clock.measure(1e-3 * milliseconds)))
 

@@ -1,22 +1,23 @@
 """How steps of solids scale from one rank to two, what their set-up takes and how much memory they need.
 
-The jobs live beside each other and wait without using their cores; measurements take turns in rounds, and
-the shortest time of each job counts: other work on the machine never makes it faster.
+The jobs wait without using their cores; measurements take turns, and the shortest time of each counts: other
+work on the machine never makes it faster.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import queue
 import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +41,7 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 def measure(
     sizes: Iterable[int], kinds: Iterable[str] = tuple(KINDS), rounds: int = ROUNDS
 ) -> dict[str, dict[str, float]]:
-    """Print and return what was measured, by kind and size; starts ``mpirun`` itself.
-
-    Args:
-        sizes: Numbers of dofs.
-        kinds: Which of :data:`.ranks.KINDS`.
-        rounds: Number of rounds.
-
-    Raises:
-        ValueError: On several ranks.
-        RuntimeError: No ``mpirun``, or a job that failed or took too long.
-    """
+    """Print and return what was measured, by kind of body and number of dofs, or a RuntimeError of a job."""
     check()
     machine = f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before"
     print(f"CD-Lagrange with contact on a plane, the best of {rounds} rounds; {machine}", flush=True)
@@ -58,12 +49,7 @@ def measure(
 
 
 def check() -> None:
-    """Refuse what cannot be measured here.
-
-    Raises:
-        ValueError: On several ranks.
-        RuntimeError: No ``mpirun``.
-    """
+    """Raise a ValueError on several ranks, a RuntimeError without ``mpirun``."""
     if (ranks := MPI.COMM_WORLD.size) > 1:
         raise ValueError(f"scaling starts its own ranks: run it without mpirun, not on {ranks} ranks")
     if shutil.which("mpirun") is None:
@@ -80,14 +66,14 @@ def _scaling(kind: str, size: int, rounds: int) -> dict[str, float]:
         with Job(kind, size, 2, doubled=True) as large:
             told["large"] = large.setup()
             weak = _interleave({"one": [one], "large": [large]}, rounds)
-    found = {"dofs": told["one"]["dofs"]} | _of_steps(told, strong, weak) | _of_setup(told)
+    found = _of_steps(told, strong, weak) | _of_setup(told)
     _print(kind, told, found)
     return found
 
 
 def _of_steps(told: dict[str, Any], strong: dict[str, Any], weak: dict[str, Any]) -> dict[str, float]:
     dofs = told["one"]["dofs"]
-    found: dict[str, float] = {}
+    found: dict[str, float] = {"dofs": dofs}
     for what in ("step", "run"):
         alone, two = strong["one"][what], strong["two"][what]
         found |= {f"{what}, ns, 1 rank": 1e9 * alone / dofs, f"{what}, ns, 2 ranks": 1e9 * two / dofs}
@@ -116,31 +102,26 @@ def _of_setup(told: dict[str, Any]) -> dict[str, float]:
 
 
 def _print(kind: str, told: dict[str, Any], found: dict[str, float]) -> None:
-    both = [
-        {name[: -len(end)]: value for name, value in found.items() if name.endswith(end)}
-        for end in (", 1 rank", ", 2 ranks")
-    ]
+    def pair(key: str, digits: int, name: str = "") -> str:
+        numbers = " ".join(f"{found[f'{key}, {ranks}']:7.{digits}f}" for ranks in ("1 rank", "2 ranks"))
+        return f"  {f'{name or key} on 1 and 2 ranks':<44} {numbers}"
+
     points, large = told["one"]["points"], told["large"]["dofs"]
     print(f"\n{kind}, {found['dofs']:.0f} dofs, {points} contact points, load {found['load']:.1f}")
     for what, name in (("step", "step"), ("run", "step with energies")):
         ratio = found[f"{what}, speed-up"]
-        numbers = _pair(name, "ns a dof", both, 1, f"{what}, ns")
+        numbers = pair(f"{what}, ns", 1, f"{name}, ns a dof")
         print(f"{numbers}   {faster(ratio)}, efficiency {ratio / 2:.0%}")
     machine = found["step, speed-up of the machine"]
     print(f"  {'two processes with half of it each':<60}   {faster(machine)}")
     weak = ", ".join(f"{found[f'{what}, weak efficiency']:.0%}" for what in ("step", "run"))
     print(f"  weak scaling, {large} dofs on 2 ranks: efficiency {weak} with energies")
-    rows = [(stage, "s", 2) for stage in (*told["one"]["seconds"], "set-up")]
-    rows += [(what, "bytes a dof", 0) for what in ("mesh", "body and scheme", "most")]
-    for name, unit, digits in rows:
-        print(_pair(name, unit, both, digits, f"{name}, {unit}"))
-    uneven = both[1]["contact points of a rank over the mean"]
-    print(f"  {'contact points of a rank over the mean':<44} {'':>7} {uneven:7.2f}", flush=True)
-
-
-def _pair(name: str, unit: str, both: list[dict[str, float]], digits: int, key: str) -> str:
-    numbers = " ".join(f"{each[key]:7.{digits}f}" for each in both)
-    return f"  {f'{name}, {unit} on 1 and 2 ranks':<44} {numbers}"
+    for stage in (*told["one"]["seconds"], "set-up"):
+        print(pair(f"{stage}, s", 2))
+    for what in ("mesh", "body and scheme", "most"):
+        print(pair(f"{what}, bytes a dof", 0))
+    uneven = "contact points of a rank over the mean"
+    print(f"  {uneven:<44} {'':>7} {found[f'{uneven}, 2 ranks']:7.2f}", flush=True)
 
 
 def _interleave(jobs: dict[str, list[Job]], rounds: int) -> dict[str, dict[str, float]]:
@@ -157,62 +138,36 @@ def _interleave(jobs: dict[str, list[Job]], rounds: int) -> dict[str, dict[str, 
 
 
 class Job:
-    """A job of :mod:`.ranks`, started by ``mpirun``; a ``with`` block ends it.
-
-    Args:
-        kind: One of :data:`.ranks.KINDS`.
-        size: Dofs.
-        ranks: Ranks.
-        doubled: Whether the body is twice as large.
-    """
+    """A job of :mod:`.ranks` with a kind and a number of dofs; ``mpirun`` runs it in a ``with`` block."""
 
     def __init__(self, kind: str, size: int, ranks: int, *, doubled: bool = False) -> None:
         self._what = f"{kind} with {size} dofs on {ranks} rank{'s' if ranks > 1 else ''}"
-        module = "dolfinx_impact.benchmark.speed.ranks"
-        self._command = ["mpirun", "-n", str(ranks), sys.executable, "-m", module, kind, str(size)]
-        self._command.append(str(int(doubled)))
-        self._lines: queue.Queue[str] = queue.Queue()
+        body = [f"{__package__}.ranks", kind, str(size), str(int(doubled))]
+        self._command = ["mpirun", "-n", str(ranks), sys.executable, "-m", *body]
 
     def __enter__(self) -> Job:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_THE_JOB)}
         paths = os.pathsep.join(filter(None, [str(_PACKAGE), kept.get("PYTHONPATH")]))
-        environment, pipe = kept | _UNBOUND | {"PYTHONPATH": paths}, subprocess.PIPE
-        pipes: dict[str, Any] = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "start_new_session": True}
-        self._process = subprocess.Popen(self._command, env=environment, text=True, **pipes)
-        self._errors: list[str] = []
-        self._readers = [threading.Thread(target=each, daemon=True) for each in (self._read, self._listen)]
-        for reader in self._readers:
-            reader.start()
+        self._errors = tempfile.TemporaryFile("w+")
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors}
+        own = {**pipes, "env": kept | _UNBOUND | {"PYTHONPATH": paths}, "start_new_session": True}
+        # Without buffers, since answers are waited for by their file descriptor.
+        self._process = subprocess.Popen(self._command, bufsize=0, **own)
+        self._input: Any = self._process.stdin
+        self._output: Any = self._process.stdout
         return self
 
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
-        self._lines.put("")
-
-    def _listen(self) -> None:
-        assert self._process.stderr is not None
-        self._errors.extend(self._process.stderr)
-
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.close()  # which tells it to end
-        except BrokenPipeError:
-            pass
+        self._input.close()  # which tells it to end
         # The ranks share mpirun's group; mpirun had better end them itself.
-        for number in (*([None] if kind is None else []), signal.SIGTERM, signal.SIGKILL):
-            try:
-                if number is not None:
-                    os.killpg(self._process.pid, number)
+        for number in (*([0] if kind is None else []), signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(self._process.pid, number)
                 self._process.wait(_END)
-                return
-            except ProcessLookupError:
                 break
-            except subprocess.TimeoutExpired:
-                continue
         self._process.wait()
+        self._output.close()
+        self._errors.close()
 
     def setup(self) -> dict[str, Any]:
         """What the job tells of its set-up."""
@@ -220,31 +175,23 @@ class Job:
 
     def order(self, seconds: float) -> None:
         """Have it make steps for about so long [s]."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(f"{round(1e3 * seconds)}\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # it has ended, as its silence will tell
+        with suppress(BrokenPipeError):  # it has ended, as its silence will tell
+            self._input.write(f"{round(1e3 * seconds)}\n".encode())
 
     def answer(self, limit: float) -> dict[str, Any]:
-        """Its next answer.
-
-        Raises:
-            RuntimeError: When it has ended, or did not answer within ``limit`` [s].
-        """
+        """Its next answer; a RuntimeError when it has ended, or did not answer within ``limit`` [s]."""
         until = time.monotonic() + limit
-        while True:
-            try:
-                line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                raise RuntimeError(f"{self._what}: no answer within {limit:g} s") from None
+        while select.select([self._output], [], [], max(0.0, until - time.monotonic()))[0]:
+            line = self._output.readline()
+            if line.startswith(b"{"):  # mpirun may have something to say as well
+                return json.loads(line)
             if not line:
-                self._readers[1].join(1.0)
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(1.0)
+                self._errors.seek(0)
                 lines = [each.strip() for each in self._errors if each.strip()]
                 # What Python said, without what mpirun says of it.
                 told = [each for each in lines if re.match(r"[\w.]*(Error|Exception|Exit|Interrupt)\b", each)]
                 said = " / ".join(told[-1:] or lines[-6:])
                 raise RuntimeError(f"{self._what} ended early: {said or 'it said nothing'}")
-            if line.startswith("{"):  # mpirun may have something to say as well
-                return json.loads(line)
+        raise RuntimeError(f"{self._what}: no answer within {limit:g} s")

@@ -11,15 +11,15 @@ from ...algebra.operators import SparseRows
 from ...contact.base import Contact
 from ...contact.bound import DofBound
 from ...contact.rigid_contact import RigidContact
-from ...integrators import CDLagrange, CentralDifferences
+from ...integrators import CentralDifferences
 from ...integrators.compiled.central import Block
 from ...integrators.step_buffer import Steps
 from ...systems.system import System
-from ..case import Values
+from ..case import Values, defaults
 from ..cases.bouncing_ball import case as bouncing_ball
 from ..cases.signorini import case as signorini
 from ..cases.van_der_pol import case as van_der_pol
-from .timing import faster_spread, interleave, ratio
+from .timing import faster_spread, interleave, ratio, started
 
 ROUNDS = 9
 #: Steps of a round: compiled, from Python, and through PETSc.
@@ -31,18 +31,15 @@ def measure(case: str) -> dict[str, float]:
     """Print and return how many times faster a compiled step is than one through petsc4py calls."""
     system, contact, start, h, rows = _ready(case)
     nothing = rows.select(np.zeros(0, dtype=np.intp))
-    started = [_started(system, contact, start, h) for _ in range(4)]
+    same = [started(system, h, contact, *start) for _ in range(4)]
     steps = {"petsc4py calls": _PLAIN, "step()": _PLAIN}
-    seconds = interleave(
-        {
-            "petsc4py calls": PetscSteps(started[0]).step,
-            "step()": started[1].step,
-            "compiled loop": _filled(started[2], nothing, False),
-            "compiled, energies and recorder": _filled(started[3], rows, True),
-        },
-        ROUNDS,
-        steps,
-    )
+    actions = {
+        "petsc4py calls": PetscSteps(same[0]).step,
+        "step()": same[1].step,
+        "compiled loop": _filled(same[2], nothing, False),
+        "compiled, energies and recorder": _filled(same[3], rows, True),
+    }
+    seconds = interleave(actions, ROUNDS, steps)
     print(f"{case}, {system.owned} dofs with contact, {ROUNDS} rounds, medians of seconds per step:")
     base, ratios = seconds["petsc4py calls"], {}
     for name, values in seconds.items():
@@ -54,33 +51,20 @@ def measure(case: str) -> dict[str, float]:
 
 
 def _ready(case: str) -> tuple[System, Contact, tuple[Any, Any], float, SparseRows]:
-    """The system, its contact, the start, the time step and what is recorded.
-
-    Ball and bar lie on the ground under their weight: contact is measured while it acts.
-    """
+    """System, contact, start (ball and bar lie on the ground: contact acts), time step and recorded rows."""
     if case == "impacting-bar":
-        p: Values = {**_defaults(signorini.SIGNORINI_BOUNCES.parameters), "elements": 50}
+        p: Values = {**defaults(signorini.SIGNORINI_BOUNCES.parameters), "elements": 50}
         bar, floor = signorini.build(p)
         transit = p["length"] / p["elements"] / signorini.exact(p).wave_speed
         return bar, floor, (0.0, 0.0), 0.7 * transit, bar.rows(bar.nodes("contact"))
     if case == "bouncing-ball":
-        p = {**_defaults(bouncing_ball.PARAMETERS), "z0": 0.0}
+        p = {**defaults(bouncing_ball.PARAMETERS), "z0": 0.0}
         ball, ground = bouncing_ball.build(p)
         return ball, ground, (p["z0"], p["v0"]), p["h"], ball.rows()
-    p = _defaults(van_der_pol.PARAMETERS)
+    p = defaults(van_der_pol.PARAMETERS)
     oscillator, wall_of = van_der_pol.build(p)
     assert wall_of is not None
     return oscillator, wall_of, (p["x0"], p["v0"]), p["h"], oscillator.rows()
-
-
-def _defaults(parameters: Any) -> Values:
-    return {name: option.default for name, option in parameters.items()}
-
-
-def _started(system: System, contact: Contact, start: tuple[Any, Any], h: float) -> CentralDifferences:
-    integrator = CDLagrange(system, h, contact=contact)
-    integrator.start(*start)
-    return integrator
 
 
 def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) -> Callable[[], None]:
@@ -100,10 +84,9 @@ def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) ->
 
 
 class PetscSteps:
-    """CD-Lagrange written with petsc4py vectors and matrices, nothing allocated inside the step.
+    """The scheme of ``integrator`` with petsc4py vectors and matrices, nothing allocated inside the step.
 
-    Args:
-        integrator: The same scheme, started, with a flat contact whose points share no dof.
+    It has started, with a flat contact whose points share no dof.
     """
 
     def __init__(self, integrator: CentralDifferences) -> None:
@@ -116,9 +99,8 @@ class PetscSteps:
         self._tolerance, self._offset = contact.gap_tolerance, contact.gap(zero)
         self._L = contact.matrix()
         self._K = _stiffness(system)
-        self._u, self._v = (
-            PETSc.Vec().createWithArray(x.copy(), comm=system.comm) for x in (integrator.u, integrator.v)
-        )
+        state = (integrator.u.copy(), integrator.v.copy())
+        self._u, self._v = (PETSc.Vec().createWithArray(x, comm=system.comm) for x in state)
         self._before, self._f, self._push = (self._u.duplicate() for _ in range(3))
         self._kick, self._inverse, self._load = (self._u.duplicate() for _ in range(3))
         self._kick.array[:] = self._h * system.inverse_mass

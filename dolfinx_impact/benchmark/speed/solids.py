@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from ... import parallel
 from ...contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
 from ...contact.rigid_contact import RigidContact
-from ...integrators import CDLagrange
 from ...materials import LinearElastic, NeoHookean, kinematics
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
 from ..boxes import box
-from .timing import interleave, ratio, say, spread
+from .timing import interleave, ratio, say, spread, started
 
 #: Cells along an edge of the cube, its cells and degree, for about 1e5 dofs.
 ELEMENTS = {
@@ -35,7 +34,7 @@ _STEPS = 10
 def measure(cells: int = LARGE) -> dict[str, float]:
     """Print and return ratios; ``cells`` along an edge of the cube on obstacles. Collective."""
     found = {f"neo-Hookean, {name}": _nonlinear(name, *element) for name, element in ELEMENTS.items()}
-    return {**found, **_obstacles(cells)}
+    return found | _obstacles(cells)
 
 
 def _cube(cells: int, kind: dmesh.CellType) -> NamedMesh:
@@ -45,8 +44,8 @@ def _cube(cells: int, kind: dmesh.CellType) -> NamedMesh:
 def _nonlinear(name: str, cells: int, kind: dmesh.CellType, degree: int) -> float:
     """Our whole step over the force alone of a plain DOLFINx loop, with the same form."""
     body = Solid(_cube(cells, kind), density=1.0, law=NeoHookean(1.0, 0.3), degree=degree)
-    s = CDLagrange(body, 0.2 * body.critical_time_step())
-    s.start(0.0, 1e-3 * np.sin(body.x @ [3.0, 2.0, 1.0]).repeat(3))
+    wave = 1e-3 * np.sin(body.x @ [3.0, 2.0, 1.0]).repeat(3)
+    s = started(body, 0.2 * body.critical_time_step(), None, 0.0, wave)
     actions = {"plain": _plain_loop(body, s.u), "ours": s.step}
     plain, ours = interleave(actions, _ROUNDS, _STEPS, body.comm).values()
     dofs, found = int(parallel.total(body.comm, body.owned)), ratio(ours, plain)
@@ -86,16 +85,13 @@ def _obstacles(cells: int) -> dict[str, float]:
         "two spheres": UnionObstacle([Sphere((x, 0.5, -0.2), 0.2) for x in (0.2, 0.8)]),
         "callable": SignedDistance(lambda x: x[:, 2] + 0.05 * (1 - np.sin(6 * x[:, 0])), 3),
     }
-    runs = {}
-    for name, shape in {"": None, **shapes}.items():
-        contact = None if shape is None else RigidContact(body, "foot", shape, friction=0.3)
-        s = runs[name] = CDLagrange(body, step, contact)
-        s.start(0.0, body.rigid_velocity((0.0, 0.0, -0.1)))
+    contacts = {name: RigidContact(body, "foot", shape, friction=0.3) for name, shape in shapes.items()}
+    v0 = body.rigid_velocity((0.0, 0.0, -0.1))
+    runs = {name: started(body, step, contacts.get(name), 0.0, v0) for name in ("", *shapes)}
     seconds = interleave({name: s.step for name, s in runs.items()}, _ROUNDS, _STEPS, body.comm)
     dofs, base = int(parallel.total(body.comm, body.owned)), seconds[""]
-    foot = runs["plane"].contact
-    assert foot is not None
-    head = f"contact with friction, {dofs} dofs, {3 * foot.total / dofs:.1%} of them candidates"
+    part = 3 * contacts["plane"].total / dofs
+    head = f"contact with friction, {dofs} dofs, {part:.1%} of them candidates"
     say(body, f"  {head}, part of a step without ({np.median(base) / dofs * 1e9:.1f} ns per dof):")
     found = {}
     for name in shapes:

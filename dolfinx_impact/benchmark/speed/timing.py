@@ -10,9 +10,18 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
+from ...contact.base import Contact
+from ...integrators import CDLagrange, CentralDifferences
 from ..report.wording import faster
 
 Actions = Mapping[str, Callable[[], object]]
+
+
+def started(system: Any, h: float, contact: Contact | None, u0: Any, v0: Any) -> CentralDifferences:
+    """CD-Lagrange with a time step and an initial state."""
+    integrator = CDLagrange(system, h, contact=contact)
+    integrator.start(u0, v0)
+    return integrator
 
 
 def seconds_per_call(action: Callable[[], object], calls: int, clock: Callable[[], float]) -> float:

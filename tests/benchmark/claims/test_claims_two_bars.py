@@ -8,13 +8,13 @@ from support import flips
 
 from dolfinx_impact.benchmark.cases.impacting_bar.measures import DISSIPATIVE, TchamwaWielgosz
 from dolfinx_impact.benchmark.cases.two_bars import claims as two_bars
-from dolfinx_impact.benchmark.cases.two_bars.claims_orders import hausdorff
 from dolfinx_impact.benchmark.cases.two_bars.measures import (
     BAR,
     BOTH,
     MASS,
     TRANSIT,
     WINDOW,
+    hausdorff,
     motion,
     norm,
     ups_and_downs,

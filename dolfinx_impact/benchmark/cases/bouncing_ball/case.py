@@ -1,7 +1,4 @@
-"""The ball that bounces on the ground: Di Stasio et al. (2019), case 1; Acary and Bonnefon (2011).
-
-One mass under its weight against a rigid ground; for e < 1 its impacts accumulate in finite time.
-"""
+"""The ball that bounces on rigid ground: Di Stasio et al. (2019), case 1; Acary and Bonnefon (2011)."""
 
 from __future__ import annotations
 
@@ -34,8 +31,7 @@ PARAMETERS = {
     "h": Option(1e-2, "s", "time step"),
     "t_end": Option(5.0, "s", "end time"),
 }
-#: A ball slower than this rests [m/s].
-RESTING = 1e-3
+RESTING = 1e-3  #: A ball slower than this rests [m/s].
 
 
 def exact(p: Values) -> BouncingBall:
@@ -71,8 +67,7 @@ class BallLog(RunLog):
     """The log of every step with the flights between impacts.
 
     Attributes:
-        heights: Largest position of each flight between two impacts [m]; after :meth:`close` that
-            of the last flight too, if it is past its top.
+        heights: Largest position of each flight between two impacts [m], of the last one if past its top.
         rest_time: From when on the ball was slower than :data:`RESTING` [s]; None for never.
         rebound_defect: Largest ``|v + e v_before|`` of the steps with an impulse [m/s].
         energy: Largest energy after the first impact, of motion and height [J]; 0 without impact.
@@ -87,17 +82,14 @@ class BallLog(RunLog):
         self._ball = np.array([p["restitution"], p["m"], p["gravity"]])
         #: z and v of the step before, top of the flight, hit, resting since, defect, energy.
         self._state = np.array([-np.inf, np.nan, np.nan, 0.0, np.nan, 0.0, 0.0])
-        self._tops = np.zeros(0)
 
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps."""
         super().follow(steps)
-        n = steps.count
-        if self._tops.size < n:
-            self._tops = np.zeros(n)
+        n, tops = steps.count, np.zeros(steps.count)
         columns = (values[:n, 0] for values in (steps.u, steps.v, steps.v_t, steps.r))
-        count = self._flights(steps.t[:n], *columns, self._ball, self._state, self._tops)
-        self.heights += [float(top) for top in self._tops[:count]]
+        count = self._flights(steps.t[:n], *columns, self._ball, self._state, tops)
+        self.heights += map(float, tops[:count])
 
     def close(self) -> None:
         """Bring the numbers up to the last step; a flight past its top counts."""
@@ -165,7 +157,7 @@ def verdicts(scheme: str, results: dict[str, Any], log: BallLog, result: Result,
     if "velocity" in kind:
         words, limit = "Newton's impact law holds in every step [m/s]", 1e-14 * max(1.0, ball.impact_speed)
         found.append(Verdict.below(words, log.rebound_defect, limit))
-        found += _rest_verdicts(kind, results, ball, result, p)
+        found += _resting(kind, results, ball, result, p)
     if "position" in kind and (e == 0 or "velocity" in kind):
         words, limit = "the ball never penetrates [m]", 1e-13 * max(1.0, ball.top)
         found.append(Verdict.below(words, results["penetration_max"], limit))
@@ -175,26 +167,25 @@ def verdicts(scheme: str, results: dict[str, Any], log: BallLog, result: Result,
     return found + _position_verdicts(scheme, ball, log, result)
 
 
-def _rest_verdicts(
-    kind: str, results: dict[str, Any], ball: BouncingBall, result: Result, p: Values
-) -> list[Verdict]:
+def _resting(kind: str, results: Values, ball: BouncingBall, result: Result, p: Values) -> list[Verdict]:
     """The scheme passes the accumulation point, and what is left is the depth of one impact."""
-    tolerance = rest_tolerance(ball, p["h"])
-    if ball.restitution == 1 or p["t_end"] < ball.t_final + tolerance:
+    h, e, tolerance = p["h"], ball.restitution, rest_tolerance(ball, p["h"])
+    if e == 1 or p["t_end"] < ball.t_final + tolerance:
         return []
-    if kind != "velocity" and ball.restitution > 0:
+    if kind != "velocity" and e > 0:
         # A correction of the position lifts the ball by up to h v, which adds up to g h to the next
         # impact speed: w' <= e w + g h. It never rests.
-        late = result["t"] >= ball.t_final + tolerance
-        speed = float(abs(result["v_t"][late, 0]).max(initial=0.0))
+        speed = float(abs(result["v_t"][result["t"] >= ball.t_final + tolerance, 0]).max(initial=0.0))
         words = "past the accumulation point it bounces no faster than g h / (1 - e) [m/s]"
-        return [Verdict.below(words, speed, ball.gravity * p["h"] / (1 - ball.restitution))]
+        return [Verdict.below(words, speed, ball.gravity * h / (1 - e))]
     rests = results["rest_time"] is not None
     rest = results["rest_time"] if rests else p["t_end"]
     passes = Verdict.equal("the ball rests from the accumulation point on [s]", rest, ball.t_final, tolerance)
     # A step makes up to h v before the ball is seen to be in the ground.
-    depth = p["h"] * (ball.impact_speed + p["h"] * ball.gravity)
-    words = "it rests within the depth h v of an impact [m]"
+    depth, words = (
+        h * (ball.impact_speed + h * ball.gravity),
+        "it rests within the depth h v of an impact [m]",
+    )
     return [passes.only_if(rests), Verdict.below(words, results["final_position"], depth)]
 
 
@@ -202,9 +193,8 @@ def rest_tolerance(ball: BouncingBall, h: float) -> float:
     """How far from the accumulation point a velocity-level scheme may come to rest [s].
 
     An impact seen d <= h late takes d and the way back out of the ground, d/e, and loses the speed
-    g d (1/e - e): together the rest comes d (1 + e)/e earlier. That holds for the N impacts whose
-    flight takes longer than h; a ball that stays in the ground after them loses a part 1 - e of its
-    speed g h a step until it is below :data:`RESTING`.
+    g d (1/e - e): the rest comes d (1 + e)/e earlier, for each of the N flights longer than h. Then the ball
+    stays in the ground and loses a part 1 - e of its speed g h a step until it is below :data:`RESTING`.
     """
     e, g = ball.restitution, ball.gravity
     if e in (0.0, 1.0):
@@ -230,11 +220,8 @@ def _position_verdicts(scheme: str, ball: BouncingBall, log: BallLog, result: Re
     return found
 
 
-BOUNCING_BALL = Case(
-    PARAMETERS,
-    NAMED,
-    make,
-    about="A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
-    "time, after which it must rest.",
-    drawing=drawings.bouncing_ball,
+_ABOUT = (
+    "A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
+    "time, after which it must rest."
 )
+BOUNCING_BALL = Case(PARAMETERS, NAMED, make, _ABOUT, drawings.bouncing_ball)

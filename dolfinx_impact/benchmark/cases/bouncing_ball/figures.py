@@ -1,7 +1,4 @@
-"""The bouncing ball's figures.
-
-Di Stasio et al. (2019), Figures 3 to 9; Acary and Bonnefon (2011), both forecasts side by side.
-"""
+"""The bouncing ball: Figures 3 to 9 of Di Stasio et al. (2019), and both forecasts of Acary and Bonnefon."""
 
 from __future__ import annotations
 
@@ -17,8 +14,9 @@ from ....plot import style
 from ...claim import ACARY, DI_STASIO, Figure
 from ...runs import Run, Runs
 from . import measures as m
-from .measures import CASE, HEIGHTS, SMOOTH_STEPS, STEP, STEPS, VELOCITY_LEVEL, exact
+from .measures import CASE, HEIGHTS, MJ, SMOOTH_STEPS, STEP, STEPS, VELOCITY_LEVEL, exact
 
+_Curve = tuple[str, Run, dict[str, Any]]  #: Name, run and look.
 _NAMES = {
     "cd-lagrange": "CD-Lagrange",
     "moreau-jean": "Moreau-Jean",
@@ -98,25 +96,22 @@ def _impact(runs: Runs, figure: Any) -> None:
 
 def _combined(runs: Runs, figure: Any) -> None:
     """Position near the ground, tau and heights; e = 0 on the left, 0.8 on the right."""
-    axes = figure.subplots(3, 2)
-    for column, restitution in zip(axes.T, (0.0, 0.8)):
+    for (upper, middle, lower), e in zip(figure.subplots(3, 2).T, (0.0, 0.8)):
         # A height whose impact comes in the second half of a step: there the forecasts differ.
-        ball = exact(restitution, 1.02)
-        several: dict[str, tuple[Run, dict]] = {}
-        for forecast, like in ((0.5, "combined"), (1.0, "cd-lagrange-implicit")):
-            run = runs(CASE, "combined", restitution=restitution, forecast=forecast, z0=1.02)
-            several[f"combined, forecast {forecast:g}"] = (run, style(like, every=0))
-        moreau = runs(CASE, "moreau-jean", restitution=restitution, z0=1.02)
-        several["Moreau-Jean"] = (moreau, style("moreau-jean", every=0))
-        _near_ground(column[0], several, ball)
-        _corrections(column[1], several)
-        _bounces(column[2], several, ball)
-        column[0].set_title(f"e = {restitution:g}, h = {STEP:g} s, z(0) = 1.02 m")
+        ball, drop = exact(e, 1.02), {"restitution": e, "z0": 1.02}
+        several = [("Moreau-Jean", runs(CASE, MJ, **drop), {**style(MJ, every=0), "marker": "v"})]
+        for w, like, marker in ((1.0, "cd-lagrange-implicit", "s"), (0.5, "combined", "o")):
+            run, look = runs(CASE, "combined", forecast=w, **drop), style(like, every=0)
+            several.insert(0, (f"combined, forecast {w:g}", run, {**look, "marker": marker}))
+        _near_ground(upper, several, ball)
+        _corrections(middle, several)
+        _bounces(lower, several, ball)
+        upper.set_title(f"e = {e:g}, h = {STEP:g} s, z(0) = 1.02 m")
 
 
-def _near_ground(ax: Any, several: dict[str, tuple[Run, dict]], ball: BouncingBall) -> None:
-    for (name, (run, look)), marker in zip(several.items(), "osv"):
-        ax.plot(run["t"], run["u"][:, 0], label=name, **look, marker=marker, ms=4, mfc="none")
+def _near_ground(ax: Any, several: list[_Curve], ball: BouncingBall) -> None:
+    for name, run, look in several:
+        ax.plot(run["t"], run["u"][:, 0], label=name, **look, ms=4, mfc="none")
     t = np.linspace(0.4, 0.6, 801)
     ax.plot(t, ball.position(t), label="exact", **style("exact"))
     ax.axhline(0.0, color="0.8", lw=0.8, zorder=0)
@@ -125,30 +120,25 @@ def _near_ground(ax: Any, several: dict[str, tuple[Run, dict]], ball: BouncingBa
         ax.legend(frameon=False, fontsize=8)
 
 
-def _corrections(ax: Any, several: dict[str, tuple[Run, dict]]) -> None:
+def _corrections(ax: Any, several: list[_Curve]) -> None:
     """Each tau that acts, as a point; several a scheme."""
-    for (name, (run, look)), marker in zip(several.items(), "osv"):
+    for name, run, look in several:
         tau = run.history.get("tau")
         if tau is not None:
-            acts = tau[:, 0] > 0
-            look = {"color": look["color"], "mfc": "none", "ms": 5}
-            ax.semilogy(run["t"][acts], 1e3 * tau[acts, 0], marker, label=name, **look)
+            acts, points = tau[:, 0] > 0, {"color": look["color"], "mfc": "none", "ms": 5}
+            ax.semilogy(run["t"][acts], 1e3 * tau[acts, 0], look["marker"], label=name, **points)
     ax.set(xlim=(0.0, 5.0), ylim=(1e-2, 1e2), xlabel="time [s]", ylabel=r"correction $\tau$ [mm]")
     ax.legend(frameon=False, fontsize=8)
 
 
-def _bounces(ax: Any, several: dict[str, tuple[Run, dict]], ball: BouncingBall) -> None:
+def _bounces(ax: Any, several: list[_Curve], ball: BouncingBall) -> None:
     """Those of e = 0 in mm, where none is due."""
-    count, plastic = 10, ball.restitution == 0
-    unit = 1e3 if plastic else 1.0
-    n = np.arange(1, count + 1)
-    for (name, (run, look)), marker in zip(several.items(), "osv"):
-        heights = (list(run.results["heights"]) + count * [0.0])[:count]
-        ax.plot(n, unit * np.array(heights), label=name, **look, marker=marker, ms=5, mfc="none")
-    ax.plot(n, unit * ball.rebound_height(n), label="exact", **style("exact"))
-    ax.set(xlabel="bounce [-]", ylabel=f"height [{'mm' if plastic else 'm'}]", xticks=n)
-    if not plastic:
-        ax.set_yscale("log")
+    n, factor, unit = np.arange(1, 11), *((1e3, "mm") if ball.restitution == 0 else (1.0, "m"))
+    for name, run, look in several:
+        ax.plot(n, factor * m.bounces(run, 10)[:10], label=name, **look, ms=5, mfc="none")
+    ax.plot(n, factor * ball.rebound_height(n), label="exact", **style("exact"))
+    ax.set(xlabel="bounce [-]", ylabel=f"height [{unit}]", xticks=n)
+    ax.set_yscale("linear" if ball.restitution == 0 else "log")
     ax.legend(frameon=False, fontsize=8)
 
 

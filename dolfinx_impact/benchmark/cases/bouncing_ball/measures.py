@@ -1,7 +1,4 @@
-"""The bouncing ball: studies over drop heights and steps, and the measures that several claims share.
-
-Unless a function says otherwise, the ball of 1 kg falls from 1 m and h = 0.01 s.
-"""
+"""The bouncing ball (1 kg, from 1 m, h = 0.01 s): studies over drop heights and steps, common measures."""
 
 from __future__ import annotations
 
@@ -22,15 +19,13 @@ CARPENTER, PAOLI = "carpenter", "paoli-schatzman"
 GRAVITY = 9.81
 ELASTIC, LOSSY, PLASTIC = RESTITUTIONS = 1.0, 0.8, 0.0
 EPS = float(np.finfo(np.float64).eps)
-#: Time step of all simulations of the section [s].
-STEP = 1e-2
+STEP = 1e-2  #: Time step of all simulations of the section [s].
 #: Steps of the studies with impact [s]; the drop heights spread the impact over the first of them.
 STEPS = (2e-2, 1e-2, 5e-3, 2.5e-3, 1.25e-3)
 HEIGHTS = 20
 #: Steps of the study without impact [s], multiples of which make up :data:`FLIGHT`.
 SMOOTH_STEPS = (2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
-#: A time before the first impact from 1 m, which comes at 0.4515 s.
-FLIGHT = 0.44
+FLIGHT = 0.44  #: A time before the first impact from 1 m, which comes at 0.4515 s.
 
 Steps = Sequence[float]
 #: Takes a run and its drop height [m] or its coefficient of restitution.
@@ -42,23 +37,16 @@ def exact(restitution: float, z0: float = 1.0) -> BouncingBall:
     return BouncingBall(1.0, GRAVITY, z0, 0.0, restitution)
 
 
-#: The speed of the first impact from 1 m [m/s].
+#: The speed of the first impact from 1 m, and the rounding within which Newton's law holds [m/s].
 SPEED = exact(0.0).impact_speed
-#: Newton's law of an impact holds when it is off by no more than the rounding of its speeds [m/s].
 LAW = 1e-14 * SPEED
-#: Results of a run: deepest position in the ground [m], largest ``|v + e v_before|`` of a step with an
-#: impulse [m/s], largest energy after the first impact [J].
+#: Results: depth in the ground [m], ``|v + e v_before|`` of impulses [m/s], energy after an impact [J].
 DEPTH, DEFECT, ENERGY = "penetration_max", "rebound_defect", "energy_after_impact"
-#: The energy of the drop [J] and what rounding may add to it.
-DROP = GRAVITY * (1 + 1e-12)
+DROP = GRAVITY * (1 + 1e-12)  #: The energy of the drop [J] and what rounding may add to it.
 
 
 def drop_heights(count: int, step: float = STEPS[0]) -> list[float]:
-    """Heights [m] whose first impacts fall evenly into the step that follows 0.44 s.
-
-    The golden ratio places them, so that they fall evenly into every part of that step too: a height
-    whose impact meets the end of a step is one that every scheme finds exactly.
-    """
+    """Heights [m] whose first impacts fall evenly, by the golden ratio, into the step that follows 0.44 s."""
     golden = (5**0.5 - 1) / 2
     return [GRAVITY * (FLIGHT + step * (k * golden % 1)) ** 2 / 2 for k in range(1, count + 1)]
 
@@ -69,9 +57,7 @@ def bounces(run: Run, count: int = 1) -> NDArray:
     return np.array([*heights, *[0.0] * (count - len(heights))])
 
 
-def each(
-    runs: Runs, result: str, several: Sequence[str] = VELOCITY_LEVEL, **settings: Any
-) -> dict[str, float]:
+def each(runs: Runs, result: str, several: Any = VELOCITY_LEVEL, **settings: Any) -> dict[str, float]:
     """A result of one run with each scheme."""
     return {name: runs(CASE, name, **settings).results[result] for name in several}
 
@@ -99,10 +85,7 @@ def study(runs: Runs, scheme: str, measure: Measure, heights: int, steps: Steps,
 
 
 def errors(runs: Runs, scheme: str, steps: Steps = STEPS, heights: int = HEIGHTS) -> NDArray:
-    """Norm (35) of the position with e = 0.8 up to 1.5 s, shape (heights, steps).
-
-    That is two impacts; the times are those of the largest step.
-    """
+    """Norm (35) of the position with e = 0.8 up to 1.5 s, which is two impacts, shape (heights, steps)."""
     t = np.arange(round(1.5 / steps[0]) + 1) * steps[0]
 
     def far(run: Run, z0: float) -> float:
@@ -121,20 +104,15 @@ def smooth_errors(runs: Runs, scheme: str, steps: Steps = SMOOTH_STEPS) -> list[
 def order_tolerance(heights: int, steps: Steps) -> float:
     """How far an order of 1 may be off that is fitted to means over drop heights.
 
-    The error of one height is h times a part between 0 and 1, by where in its step the impact falls.
-    The mean of N such parts scatters by 0.58/sqrt(N) of itself, the slope by that over the spread of
-    log h; two and a half times that, 0.15 for 20 heights and five halved steps.
+    Errors are h times a part of 0 to 1, by where in its step the impact falls. The mean of N of them scatters
+    by 0.58/sqrt(N) of itself, the slope by that over the spread of log h; two and a half times that.
     """
     x = np.log(steps)
     return float(2.5 / np.sqrt(3 * heights * np.sum((x - x.mean()) ** 2)))
 
 
 def orders(found: Mapping[str, NDArray], heights: int, steps: Steps, combine: Any = np.mean) -> Measured:
-    """Orders of means (or other combinations) over drop heights, by name, of what :func:`study` returns.
-
-    Raises:
-        FailedRun: A mean that vanishes or is not finite: there is no order to fit.
-    """
+    """Orders of means (or other combinations) over drop heights; FailedRun where means vanish, or are nan."""
     means = {name: combine(values, axis=0) for name, values in found.items()}
     ends = "; ".join(f"{mean[0]:.2g} to {mean[-1]:.2g}" for mean in means.values())
     if not all(np.all(np.isfinite(mean) & (mean > 0)) for mean in means.values()):
@@ -150,10 +128,18 @@ def with_impact(runs: Runs, scheme: str = "", heights: int = HEIGHTS, steps: Ste
     return orders({name: errors(runs, name, steps, heights) for name in names}, heights, steps)
 
 
-def paoli_phases(runs: Runs, heights: int) -> tuple[list[int], list[float], list[float]]:
-    """First two contact phases of Paoli-Schatzman in steps, and defects of the law [m/s]; e = 0.5, 0.8 and 1.
+def study_orders(
+    runs: Runs, schemes: Any, of: Measure, heights: int = HEIGHTS, steps: Steps = STEPS, **settings: Any
+) -> Measured:
+    """Orders of means over drop heights of a measure, by scheme."""
+    found = {name: study(runs, name, of, heights, steps, **settings) for name in schemes}
+    return orders(found, heights, steps)
 
-    These over three closed steps, (25), with the mean velocities; and over two with those of the half steps.
+
+def paoli_phases(runs: Runs, heights: int) -> tuple[list[int], list[float], list[float]]:
+    """First two contact phases of Paoli-Schatzman in steps; defects of the law [m/s]; e = 0.5, 0.8 and 1.
+
+    These over three closed steps, (25), with the mean velocities; over two with those of the half steps.
     """
     lengths, three, two = list[int](), list[float](), list[float]()
     for z0 in drop_heights(heights):

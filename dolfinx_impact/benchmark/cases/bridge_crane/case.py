@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 from mpi4py import MPI
-from numpy.typing import NDArray
 
 from .... import parallel, signals
-from ....contact.node_pairs import NodePairs
 from ....contact.statics import tied_equilibrium
 from ....integrators import SCHEMES, Integrator, Option, find_scheme
 from ....integrators.central_differences import CentralDifferences
 from ....integrators.options import check
-from ....mesh import NamedMesh
 from ....output.result import Result
 from ....signals import Signal
 from ....systems.frame import Frame
@@ -62,11 +59,7 @@ PARAMETERS = {
 
 
 def read_record(name: str) -> Signal:
-    """The acceleration of the ground [m/s2], ``"builtin"`` or from a file. Collective.
-
-    Raises:
-        FileNotFoundError, ValueError: See :func:`.signals.read`.
-    """
+    """The acceleration of the ground [m/s2], ``"builtin"`` or by :func:`.signals.read`. Collective."""
     if name == "builtin":
         return crane_record.record()
     try:
@@ -78,48 +71,32 @@ def read_record(name: str) -> Signal:
 class Crane:
     """The crane at rest under gravity, whole on every rank, for one set of parameters. Collective.
 
-    Args:
-        p: Parameters of the case.
-
     Attributes:
-        named: Its mesh.
         record: The acceleration of the ground [m/s2].
-        frame: The whole crane.
-        u: Displacements of the equilibrium with tied wheels, shape (size,) [m].
-        reactions: Forces of the wheels there, shape (4,) [N].
+        frame, dofs: The whole crane, and how many of its dofs are free.
+        u, reactions: Displacements of the equilibrium with tied wheels, shape (size,) [m], and forces of the
+            wheels there, shape (4,) [N].
+        start: Displacements at the start, shape (size,) [m].
+        closed: Options of the contact of the wheels, with gaps that are exactly 0 at the start.
     """
 
     def __init__(self, p: Values) -> None:
         check({name: PARAMETERS[name] for name in ("refine", "alpha", "gap_tolerance")}, p)
-        self._p, self.record = p, read_record(p["record"])
-        self.named: NamedMesh = crane.crane_mesh(trolley=p["trolley"], refine=p["refine"])
-        self.frame = crane.crane_frame(self.named, **self._loads())
+        self.record, static = read_record(p["record"]), p["start"] == "static"
+        self._named = crane.crane_mesh(trolley=p["trolley"], refine=p["refine"])
+        self._partition = p["partition"]
+        self._loads = {"record": self.record, "damping": p["alpha"], "shaken": p["shaken"]}
+        self.frame = crane.crane_frame(self._named, **self._loads)
+        self.dofs = int(np.count_nonzero(~self.frame.constrained))
         tied = crane.wheels(self.frame, gap0=0.0)
         self.u, self.reactions = tied_equilibrium(self.frame, tied, hold=crane.horizontal_hold(self.frame))
-        self._apart = tied.L(self.u)
-
-    def _loads(self) -> dict[str, Any]:
-        return {"record": self.record, "damping": self._p["alpha"], "shaken": self._p["shaken"]}
-
-    @property
-    def start(self) -> NDArray:
-        """Displacements at the start, shape (size,) [m]."""
-        return self.u if self._p["start"] == "static" else np.zeros(self.frame.size)
-
-    @property
-    def dofs(self) -> int:
-        """Number of free dofs."""
-        return int(np.count_nonzero(~self.frame.constrained))
+        self.start = self.u if static else np.zeros(self.frame.size)
+        closed = {"gap_tolerance": p["gap_tolerance"], "touching": p.get("touching", True)}
+        self.closed = {"gap0": -tied.L(self.u) if static else 0.0, **closed}
 
     def bodies(self, divided: bool) -> tuple[Frame, ...]:
         """The whole crane, or its explicit and its implicit part."""
-        return crane.divided(self.named, self._p["partition"], **self._loads()) if divided else (self.frame,)
-
-    def wheels(self, body: Frame) -> NodePairs:
-        """The trolley's wheels on the girders; all gaps are exactly 0 at the start."""
-        gap0 = -self._apart if self._p["start"] == "static" else 0.0
-        closed = {"gap_tolerance": self._p["gap_tolerance"], "touching": self._p.get("touching", True)}
-        return crane.wheels(body, gap0=gap0, **closed)
+        return crane.divided(self._named, self._partition, **self._loads) if divided else (self.frame,)
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -129,36 +106,34 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     critical = bodies[0].critical_time_step()
     h = p["h"] if p["courant"] is None else p["courant"] * critical
     system = (bodies[0], bodies[1]) if chosen.divided else bodies[0]
-    integrator = chosen.bind(system, h, model.wheels(bodies[0]), p, allow_unstable=allow_unstable)
+    integrator = chosen.bind(
+        system, h, crane.wheels(bodies[0], **model.closed), p, allow_unstable=allow_unstable
+    )
     integrator.start(model.start, 0.0)
     # Columns of the trolley come first, then those of the girders.
     log = EventLog(integrator, np.hstack([np.eye(4), -np.eye(4)]))
 
     def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        results = measure(result, log, integrator, model, critical)
+        log.close()
+        defect = momentum_defect(log, integrator, model.frame, result.steps)
+        results = {**measure(result, log, model), "critical_time_step": critical, "momentum_defect": defect}
         return results, verdicts(results, log, result, p)
 
-    return Problem(
-        integrator,
-        p["t_end"],
-        crane.wheel_rows(bodies[0]),
-        log,
-        judge,
-        dofs=model.dofs,
-        effective={"h": h, "courant": h / critical},
-        files={"events.csv": lambda: log.events.table()},
-    )
+    rows, effective = crane.wheel_rows(bodies[0]), {"h": h, "courant": h / critical}
+    files = {"events.csv": lambda: log.events.table()}
+    return Problem(integrator, p["t_end"], rows, log, judge, model.dofs, effective, files=files)
 
 
-def measure(result: Result, log: EventLog, integrator: Any, model: Crane, critical: float) -> dict[str, Any]:
-    """The numbers of a run; None for those that it does not have."""
-    log.close()
+def measure(result: Result, log: EventLog, model: Crane) -> dict[str, Any]:
+    """The numbers of a run, and the ground acceleration in words."""
+    record, t_end = model.record, float(result["t"][-1])
+    peak = float(np.abs(record(np.append(record.times[record.times < t_end], t_end))).max())
+    name = record.name or "nameless"
     return {
         "balance_residual": log.relative_residual(),
         "masses": {name: model.frame.part_mass(parts) for name, parts in crane.BEAMS.items()},
         "reactions": model.reactions.tolist(),
         "dofs": model.dofs,
-        "critical_time_step": critical,
         "closures": log.events.time.size,
         "flights_1ms": log.events.longer(1e-3),
         "flights_10ms": log.events.longer(1e-2),
@@ -167,8 +142,7 @@ def measure(result: Result, log: EventLog, integrator: Any, model: Crane, critic
         "impulses": log.impulses.tolist(),
         "energy_end": sum(float(result[name][-1]) for name in ("kinetic", "complementary", "internal")),
         "interface_energy": float(result["interface"][-1]),
-        "momentum_defect": momentum_defect(log, integrator, model.frame, result.steps),
-        "shaking": shaking(model.record, float(result["t"][-1])),
+        "shaking": f"{name}, in z whatever its own direction, up to {peak:.3g} m/s2 in the run",
     }
 
 
@@ -189,28 +163,18 @@ def momentum_defect(log: EventLog, integrator: Integrator, frame: Frame, steps: 
     return float(momentum - given - impulse) / abs(float(given))
 
 
-def shaking(record: Signal, t_end: float) -> str:
-    """The ground acceleration in words."""
-    until = np.append(record.times[record.times < t_end], t_end)
-    peak = float(np.abs(record(until)).max())
-    return f"{record.name or 'nameless'}, in z whatever its own direction, up to {peak:.3g} m/s2 in the run"
-
-
 def verdicts(results: dict[str, Any], log: EventLog, result: Result, p: Values) -> list[Verdict]:
     """Statements on the model and on the run."""
-    found = [
-        Verdict.equal(f"mass of the {name} [kg]", results["masses"][name], mass, 1e-12 * mass)
-        for name, mass in crane.MASSES.items()
-    ]
-    reactions, load = results["reactions"], crane.MASSES["trolley"] * crane.GRAVITY
-    rounding = 1e-9 * load * p["refine"] ** 2  # as the condition of the stiffness
-    words = "the wheels at rest carry the trolley's weight [N]"
-    found.append(Verdict.equal(words, sum(reactions), load, rounding))
+    load, finer, equal = crane.MASSES["trolley"] * crane.GRAVITY, p["refine"] ** 2, Verdict.equal
+    rounding, wheels = 1e-9 * load * finer, results["reactions"]  # as the condition of the stiffness
+    masses = [(name, results["masses"][name], mass) for name, mass in crane.MASSES.items()]
+    found = [equal(f"mass of the {name} [kg]", ours, mass, 1e-12 * mass) for name, ours, mass in masses]
+    found.append(equal("the wheels at rest carry the trolley's weight [N]", sum(wheels), load, rounding))
     if p["trolley"] == 0:
         words = "each of the wheels carries a quarter of it [N]"
-        found.append(Verdict.of("=", words, reactions, load / 4, rounding))
+        found.append(Verdict.of("=", words, wheels, load / 4, rounding))
     if p["refine"] == 1:
-        found.append(Verdict.equal("the model has 2352 free dofs", results["dofs"], 2352, 0))
+        found.append(equal("the model has 2352 free dofs", results["dofs"], 2352, 0))
     if result.balance:
         found.append(balance_verdict(results["balance_residual"], 1e-9, result.steps))
     if np.isfinite(log.widest_touching):
@@ -218,15 +182,9 @@ def verdicts(results: dict[str, Any], log: EventLog, result: Result, p: Values) 
         found.append(Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"]))
     if results["momentum_defect"] is not None:
         words = "loads and wheels give the trolley its vertical momentum (relative)"
-        found.append(Verdict.below(words, results["momentum_defect"], 1e-9 * p["refine"] ** 2))
+        found.append(Verdict.below(words, results["momentum_defect"], 1e-9 * finer))
     return found
 
 
-BRIDGE_CRANE = Case(
-    PARAMETERS,
-    ("cd-lagrange", "hati"),
-    make,
-    about="A bridge crane under vertical shaking. The trolley is loose on its girders: its four wheels lift "
-    "off and come down again.",
-    drawing=drawings.bridge_crane,
-)
+_ABOUT = "A bridge crane under vertical shaking: its trolley's wheels lift off and come down again."
+BRIDGE_CRANE = Case(PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.bridge_crane)

@@ -16,21 +16,13 @@ HEADER = "time,wheel,time open before,closing velocity,impulse"
 
 
 class Events(NamedTuple):
-    """What happened, one entry an event, ordered by time and then by wheel; each of shape (n,).
+    """What happened, one entry an event, ordered by time and then by wheel; each of shape (n,)."""
 
-    Attributes:
-        time: Time of the step [s].
-        wheel: Number of the wheel, 1 to 4 in the order of the recorded columns.
-        open: Time since the last step in which the wheel had an impulse, or since the start [s].
-        closing: Normal velocity of the wheel towards the girder half a step before [m/s].
-        impulse: Impulse of that step alone [N s].
-    """
-
-    time: NDArray
-    wheel: NDArray
-    open: NDArray
-    closing: NDArray
-    impulse: NDArray
+    time: NDArray  #: Time of the step [s].
+    wheel: NDArray  #: Number of the wheel, 1 to 4 in the order of the recorded columns.
+    open: NDArray  #: Time since the last step in which the wheel had an impulse, or since the start [s].
+    closing: NDArray  #: Normal velocity of the wheel towards the girder half a step before [m/s].
+    impulse: NDArray  #: Impulse of that step alone [N s].
 
     def longer(self, duration: float) -> int:
         """Number of events after at least so long a time open [s]; times are rounded."""
@@ -49,14 +41,9 @@ class EventLog(RunLog):
 
     An event is a time step with an impulse at a wheel that had none in the step before; the start is none.
 
-    Args:
-        integrator: The integrator of the crane, whole on every rank, started.
-        normal: See :class:`.RunLog`.
-
     Attributes:
         events: The events; after :meth:`close`.
-        widest: Largest gap [m].
-        widest_touching: Largest gap with an impulse [m], -inf for none.
+        widest, widest_touching: Largest gap, and largest one with an impulse, -inf for none [m].
         impulses: Sum of the impulses of each wheel, shape (p,) [N s].
         first, last: Sum over the wheels at the start and in the last step [N s].
     """

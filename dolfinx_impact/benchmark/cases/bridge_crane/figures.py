@@ -29,15 +29,14 @@ def _axes(figure: Any, *shape: int, **options: Any) -> Any:
     return figure.subplots(*shape, **options)
 
 
-def _finish(figure: Any, title: str, size: tuple[float, float] | None = None) -> None:
+def _finish(figure: Any, title: str, *size: float, legend: Any = None, **look: Any) -> None:
+    """The title, the size [in], and a legend of the curves of some axes below all."""
     figure.suptitle(f"{_RECORD}; {title}", fontsize=10)
     if size:
         figure.set_size_inches(*size)
-
-
-def _legend_below(figure: Any, ax: Any, columns: int, **options: Any) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, **options)
+    if legend is not None:
+        curves, place = legend.get_legend_handles_labels(), "outside lower center"
+        figure.legend(*curves, loc=place, frameon=False, **{"ncols": 2, **look})
 
 
 def _step(h: float) -> str:
@@ -46,28 +45,25 @@ def _step(h: float) -> str:
 
 def _side_by_side(runs: Runs, figure: Any, s: Shaking, label: str) -> list[tuple[Any, Run]]:
     """Axes for the explicit and the divided run, with the runs."""
-    found = m.explicit(runs, s), m.divided(runs, s)
     titles = "(a) fully explicit", f"(b) HATI, paper's partition, m = {s.ratio}"
     axes = _axes(figure, 1, 2, sharey=True)
     for ax, title in zip(axes, titles):
         ax.set(xlabel="time [s]", ylabel=label, title=title, xlim=(0, s.t_end))
         ax.grid(alpha=0.3)
-    return list(zip(axes, found))
+    return list(zip(axes, (m.explicit(runs, s), m.divided(runs, s))))
 
 
-def _draw_wheel(
-    runs: Runs, figure: Any, s: Shaking = REPORT, *, name: str, factor: float, label: str
-) -> None:
+def _wheel(runs: Runs, figure: Any, s: Shaking = REPORT, *, name: str, factor: float, label: str) -> None:
     for ax, run in _side_by_side(runs, figure, s, label):
         for column, look in ((0, _TROLLEY), (4, _GIRDER)):
             ax.plot(run["t"], factor * run[name][:, column], **look)
         ax.legend(frameon=False, loc="lower left")
-    _finish(figure, f"explicit {_step(s.h)}", (11, 4.4))
+    _finish(figure, f"explicit {_step(s.h)}", 11, 4.4)
 
 
 #: Displacement and velocity at whole steps of trolley and girder at a wheel, both runs, Figs. 15 and 16.
-draw_displacement = partial(_draw_wheel, name="u", factor=1e3, label="displacement of a wheel [mm]")
-draw_velocity = partial(_draw_wheel, name="v_t", factor=1.0, label="velocity of a wheel [m/s]")
+draw_displacement = partial(_wheel, name="u", factor=1e3, label="displacement of a wheel [mm]")
+draw_velocity = partial(_wheel, name="v_t", factor=1.0, label="velocity of a wheel [m/s]")
 
 
 def draw_contact(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
@@ -75,8 +71,7 @@ def draw_contact(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     axes, run = _axes(figure, 2, 3), m.sampled(runs, s)
     off, back = m.lift_off(run), float(run["t"][m.first_impact(run)])
     windows = {"first lift-off": (off - 4e-4, off + 2e-4), "first impacts": (back - 2e-4, back + 1.4e-3)}
-    ratio = max(1, round(s.ratio * s.h / s.step))
-    settings = {"h": s.step, "record": s.record}
+    ratio, settings = max(1, round(s.ratio * s.h / s.step)), {"h": s.step, "record": s.record}
     divided = {**settings, "ratio": ratio, "partition": "paper"}
     for column, (title, window) in zip(axes.T, windows.items()):
         whole, parts = m.zoomed(runs, CD, window, **settings), m.zoomed(runs, HATI, window, **divided)
@@ -85,8 +80,7 @@ def draw_contact(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     early = m.zoomed(runs, CD, (0.0, WINDOW), h=PAPER_STEP, start="sudden")
     name = f"gravity at once: rounding alone, {_step(PAPER_STEP)}"
     _draw_contacts(axes[:, 2], name, [("fully explicit", early, {**_EXPLICIT, "ms": 2.5})], PAPER_STEP, 0.0)
-    _legend_below(figure, axes[0, 0], 2)
-    _finish(figure, "a wheel in every explicit step", (12.5, 6.4))
+    _finish(figure, "a wheel in every explicit step", 12.5, 6.4, legend=axes[0, 0])
 
 
 def _draw_contacts(
@@ -103,13 +97,12 @@ def _draw_contacts(
 
 def draw_energies(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
     """All energies of the balance, both simulations, Fig. 18."""
-    plain = ("kinetic", "internal", "complementary", "external", "contact", "interface")
-    names = {name: "impacts and contacts" if name == "contact" else name for name in plain}
+    names = ("kinetic", "internal", "complementary", "external", "contact", "interface")
     for ax, run in _side_by_side(runs, figure, s, "energy [J]"):
         for name, color, line in zip(names, _COLORS, _LINES):
-            ax.plot(run["t"], run[name], label=names[name], color=color, ls=line, lw=1.3)
-    _legend_below(figure, ax, 6, fontsize=9)
-    _finish(figure, f"explicit {_step(s.h)}", (11, 4.8))
+            label = "impacts and contacts" if name == "contact" else name
+            ax.plot(run["t"], run[name], label=label, color=color, ls=line, lw=1.3)
+    _finish(figure, f"explicit {_step(s.h)}", 11, 4.8, legend=ax, ncols=6, fontsize=9)
 
 
 def draw_interface(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
@@ -152,7 +145,7 @@ def draw_trade_off(runs: Runs, figure: Any, s: Shaking = REPORT) -> None:
         ax.grid(alpha=0.3)
         ax.legend(frameon=False, fontsize=8)
     axes[1].set_yscale("log")
-    _finish(figure, f"{_step(s.step)}, which these elements allow", (13, 4.4))
+    _finish(figure, f"{_step(s.step)}, which these elements allow", 13, 4.4)
 
 
 _DRAWN = (

@@ -38,32 +38,24 @@ _SAMPLE = 1e-3
 
 @dataclass(frozen=True)
 class Shaking:
-    """How the crane is shaken: once with the paper's steps, once with coarser ones and all samples.
+    """How the crane is shaken: once with the paper's steps, once with coarser ones and all samples."""
 
-    Attributes:
-        record, t_end: Acceleration of the ground, and how long it lasts [s].
-        h, ratio, high: Explicit step [s], and ratios with the paper's explicit part and with the small one.
-        step, ratios: The coarser step, of which each is a sample [s], and ratios compared with it.
-        damped, timed: Length of the run with numerical damping, and of those whose CPU time is measured [s].
-    """
-
-    record: str = "builtin"
-    t_end: float = 1.0
-    h: float = PAPER_STEP
-    ratio: int = RATIO
-    high: int = HIGH_RATIO
-    step: float = 1e-5
-    ratios: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 350)
-    damped: float = 0.7
-    timed: float = 0.05
+    record: str = "builtin"  #: Acceleration of the ground,
+    t_end: float = 1.0  #: and how long it lasts [s].
+    h: float = PAPER_STEP  #: Explicit step [s],
+    ratio: int = RATIO  #: and ratio with the paper's explicit part,
+    high: int = HIGH_RATIO  #: and with the small one.
+    step: float = 1e-5  #: The coarser step, of which each is a sample [s],
+    ratios: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 350)  #: and ratios compared with it.
+    damped: float = 0.7  #: Length of the run with numerical damping [s],
+    timed: float = 0.05  #: and of those whose CPU time is measured [s].
 
 
 REPORT = Shaking()
 
 
-def row(*given: Any, **options: Any) -> Callable[..., Row]:
-    """A row of the table of claims (:func:`.claim.row`), whose measure is to be given the shaking ``s``."""
-    return partial(claim.row, *given, **options)
+#: A row of the table of claims, whose measure is to be given the shaking ``s`` too.
+row: Callable[..., Callable[..., Row]] = partial(partial, claim.row)
 
 
 def explicit(runs: Runs, s: Shaking) -> Run:
@@ -71,20 +63,16 @@ def explicit(runs: Runs, s: Shaking) -> Run:
     return runs(CASE, CD, h=s.h, t_end=s.t_end, record=s.record, every=max(1, round(_SAMPLE / s.h)))
 
 
-def _hati(runs: Runs, s: Shaking, h: float, partition: str, ratio: int) -> Run:
-    """Samples 1 ms apart, or a coarse step."""
-    settings = {"h": h, "partition": partition, "ratio": ratio, "every": max(1, round(_SAMPLE / h / ratio))}
-    return runs(CASE, HATI, t_end=s.t_end, record=s.record, **settings)
-
-
 def divided(runs: Runs, s: Shaking, partition: str = "paper") -> Run:
     """HATI with the small step; the paper's explicit part and ratio, or the small one and the high ratio."""
-    return _hati(runs, s, s.h, partition, s.ratio if partition == "paper" else s.high)
+    return of_ratio(runs, s, partition, s.ratio if partition == "paper" else s.high, s.h)
 
 
-def of_ratio(runs: Runs, s: Shaking, partition: str, ratio: int) -> Run:
-    """HATI with the coarser step and any ratio."""
-    return _hati(runs, s, s.step, partition, ratio)
+def of_ratio(runs: Runs, s: Shaking, partition: str, ratio: int, h: float | None = None) -> Run:
+    """HATI with any ratio and by default the coarser step; samples 1 ms apart, or a coarse step."""
+    h = h or s.step
+    settings = {"h": h, "partition": partition, "ratio": ratio, "every": max(1, round(_SAMPLE / h / ratio))}
+    return runs(CASE, HATI, t_end=s.t_end, record=s.record, **settings)
 
 
 def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None, **more: Any) -> Run:
@@ -93,11 +81,9 @@ def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None,
 
 
 def apart(found: Run, true: Run, name: str, until: float = np.inf) -> float:
-    """Norm (94) of a quantity of ``found`` against ``true``, all wheels, at the times of the rarer samples.
+    """Norm (94) of a quantity of ``found`` against ``true``, at the times of the rarer samples.
 
-    Args:
-        name: ``u`` or ``v_t`` of the wheels, or an energy.
-        until: Times before this one count [s].
+    ``name`` is that of an energy, or ``u`` or ``v_t`` of all wheels; times before ``until`` count [s].
     """
     times = min((found["t"], true["t"]), key=len)
     # The last coarse step may end later than the other run.
@@ -132,11 +118,7 @@ def touches(run: Run, wheel: int = 0) -> NDArray:
 
 
 def first_impact(run: Run) -> int:
-    """The sample in which a wheel first comes down.
-
-    Raises:
-        FailedRun: None does.
-    """
+    """The sample in which a wheel first comes down; a FailedRun where none does."""
     found = closures(run)
     if not found.size:
         raise FailedRun("no wheel comes down")
@@ -206,11 +188,6 @@ def speeds(runs: Runs, s: Shaking, h: float, *parts: tuple[str, int]) -> NDArray
     chosen = [(CD, {}), *((HATI, {"partition": partition, "ratio": ratio}) for partition, ratio in parts)]
     whole, *others = _cpu_times(tuple(_given(runs, name, h=h, **more) for name, more in chosen), s.timed)
     return whole / np.array(others)
-
-
-def speed(runs: Runs, s: Shaking, partition: str, ratio: int) -> float:
-    """That of one, at the paper's step."""
-    return float(speeds(runs, s, PAPER_STEP, (partition, ratio))[0])
 
 
 @lru_cache(maxsize=8)

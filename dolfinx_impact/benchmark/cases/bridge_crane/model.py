@@ -77,11 +77,9 @@ def crane_frame(
     damping: float = 0.0,
     shaken: str = "all",
 ) -> Frame:
-    """The crane, or the part of it on some cells, under gravity and vertical shaking.
+    """The crane, or the part of it on named cells, under gravity and vertical shaking.
 
     Args:
-        named: Its mesh.
-        cells: Names of the parts; all by default.
         record: Acceleration of the ground, positive upwards [m/s2], or None.
         damping: Mass-proportional damping [1/s].
         shaken: ``"all"``: displacements are relative to the ground; ``"bridge"``: the paper's words to

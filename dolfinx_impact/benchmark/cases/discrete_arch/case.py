@@ -7,7 +7,7 @@ counts. Dofs are positions of the nodes; the supports lie on y = 0, the floor on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -52,17 +52,12 @@ SMALL_RATIO = 1e-3
 
 
 def build(p: Values) -> tuple[Chain, DofBound]:
-    """The arch and the floor under its internal nodes.
-
-    Raises:
-        ValueError: Values that describe no arch above a floor.
-    """
+    """The arch and the floor under its internal nodes; a ValueError where they are no such."""
     options.check(PARAMETERS, p)
     names = ("opening", "k", "kappa", "load", "ramp", "release", "damping")
     chain = Chain(radius=p["R"], mass=p["m"], **{name: p[name] for name in names})
-    laws = {name: p[name] for name in ("restitution", "gap_tolerance")}
-    dofs = list(map(int, chain.heights))
-    floor = DofBound(chain, dofs, lower=-p["floor"], touching=p.get("touching", True), **laws)
+    laws = {name: p[name] for name in ("restitution", "gap_tolerance", "touching") if name in p}
+    floor = DofBound(chain, list(map(int, chain.heights)), lower=-p["floor"], **laws)
     floor.L.labels = [str(node) for node in range(1, floor.count + 1)]
     return chain, floor
 
@@ -81,17 +76,15 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     chain, integrator = start(scheme, p, allow_unstable)
     t_end = p["t_end"]
     if p["stop_ratio"] > 0:
-        t_end = stopping_time(chain, integrator, p)
+        for t_end, inertia, contact in impulses(chain, integrator, p["t_end"]):
+            if t_end > p["release"] and abs(inertia) < p["stop_ratio"] * contact:
+                break
         integrator.start(chain.rest, 0.0)
     log = ArchLog(integrator)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        results = measure(log, chain, integrator, static_equilibrium(chain, -p["floor"], integrator.u))
-        return results, verdicts(scheme, results, p, chain, integrator, log)
-
     effective = {"h": integrator.dt, "courant": integrator.dt / chain.critical_time_step()}
-    study = partial(scaling_verdicts, scheme, p)
-    return Problem(integrator, t_end, chain.rows(), log, judge, chain.size, effective=effective, study=study)
+    study, judge = partial(scaling_verdicts, scheme, p), partial(judged, log, chain, integrator, scheme, p)
+    return Problem(integrator, t_end, chain.rows(), log, judge, chain.size, effective, study)
 
 
 def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tuple[float, float, float]]:
@@ -99,14 +92,6 @@ def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tup
     for _ in range(max(1, round(t_end / integrator.dt))):
         integrator.step()
         yield integrator.t, inertia_impulse(chain, integrator), float(np.sum(integrator.r))
-
-
-def stopping_time(chain: Chain, integrator: Integrator, p: Values) -> float:
-    """First time after ``release`` with a ratio below ``stop_ratio``, or the end; runs until there."""
-    for t, inertia, contact in impulses(chain, integrator, p["t_end"]):
-        if t > p["release"] and abs(inertia) < p["stop_ratio"] * contact:
-            break
-    return integrator.t
 
 
 def inertia_impulse(chain: Chain, integrator: Integrator) -> float:
@@ -135,51 +120,48 @@ class ArchLog(RunLog):
         self.fastest = max(self.fastest, -float(np.min(steps.v[: steps.count, 1::2])))
 
 
-def measure(log: ArchLog, chain: Chain, integrator: Integrator, still: Equilibrium) -> dict[str, Any]:
-    """The numbers of a run; ``static_distance`` is the largest distance of a node from statics."""
+def judged(
+    log: ArchLog, chain: Chain, integrator: Integrator, scheme: str, p: Values, result: Result
+) -> tuple[dict[str, Any], list[Verdict]]:
+    """The numbers of a run, and what the paper says of the case."""
     log.close()
+    u, floor = integrator.u, p["floor"]
+    still, snapped = static_equilibrium(chain, -floor, u), snapped_equilibrium(chain, floor)
     contact, inertia = float(np.sum(integrator.r)), abs(inertia_impulse(chain, integrator))
-    return {
+    results: dict[str, Any] = {
         "balance_residual": log.relative_residual(),
         "critical_time_step": chain.critical_time_step(),
         "h": integrator.dt,
         "active_nodes": _pressing(integrator),
         "contact_impulse_ratio": inertia / contact if contact > 0 else None,
         "contact_start": log.contact_start,
-        "middle_height": _middle(chain, integrator.u),
+        "middle_height": _middle(chain, u),
         "penetration_max": log.deepest,
-        "static_distance": distance(integrator.u, still.positions),
+        "static_distance": distance(u, still.positions),  # the largest one of a node from statics
         "static_nodes": list(still.active),
         "stop_time": integrator.t,
     }
-
-
-def verdicts(
-    scheme: str, results: dict[str, Any], p: Values, chain: Chain, integrator: Integrator, log: ArchLog
-) -> list[Verdict]:
-    """What the paper says of the case, decided from the run."""
-    active, ratio = results["active_nodes"], results["contact_impulse_ratio"]
-    snapped, limit = snapped_equilibrium(chain, p["floor"]), 1e-12 if find_scheme(scheme).explicit else 1e-11
+    limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
+    found = [balance_verdict(log.relative_residual(), limit, integrator.n)]
+    for words, height, nodes in (
+        ("a static equilibrium on the floor exists", _middle(chain, snapped.positions), snapped.active),
+        ("the arch has snapped and rests on the floor", results["middle_height"], results["active_nodes"]),
+    ):
+        holds = height < 0 and bool(nodes)
+        found.append(Verdict(f"{words}: height of its middle [m]", height, -floor, floor, holds))
     # A node is stopped at the first step that finds it below the floor, and stays at its depth.
-    still = "the end is a static equilibrium but for the depth h v of the impact [m]"
-    others = "nodes that touch at the end but not in statics, or the reverse"
-    middle = _middle(chain, snapped.positions)
-    found = [
-        balance_verdict(results["balance_residual"], limit, integrator.n),
-        _below_supports("a static equilibrium on the floor exists", middle, snapped.active, p),
-        _below_supports("the arch has snapped and rests on the floor", results["middle_height"], active, p),
-        Verdict.below(still, results["static_distance"], integrator.dt * log.fastest),
-        Verdict.equal(others, len(set(active) ^ set(results["static_nodes"])), 0, 0),
-    ]
-    if ratio is not None:
-        limit = p["stop_ratio"] or SMALL_RATIO
-        found.append(Verdict.below("the impulse of inertia vanishes against that of contact", ratio, limit))
-    return found
-
-
-def _below_supports(words: str, height: float, active: Sequence[int], p: Values) -> Verdict:
-    holds = height < 0 and bool(active)
-    return Verdict(f"{words}: height of its middle [m]", height, -p["floor"], p["floor"], holds)
+    words = "the end is a static equilibrium but for the depth h v of the impact [m]"
+    found.append(Verdict.below(words, results["static_distance"], integrator.dt * log.fastest))
+    words = "nodes that touch at the end but not in statics, or the reverse"
+    others = set(results["active_nodes"]) ^ set(results["static_nodes"])
+    found.append(Verdict.equal(words, len(others), 0, 0))
+    if contact > 0:
+        words, small = (
+            "the impulse of inertia vanishes against that of contact",
+            p["stop_ratio"] or SMALL_RATIO,
+        )
+        found.append(Verdict.below(words, inertia / contact, small))
+    return results, found
 
 
 def snapped_equilibrium(chain: Chain, floor: float) -> Equilibrium:
@@ -225,11 +207,5 @@ def _middle(chain: Chain, x: NDArray) -> float:
     return float(np.mean(x[[2 * node + 1 for node in chain.middle]]))
 
 
-DISCRETE_ARCH = Case(
-    PARAMETERS,
-    SCHEME_NAMES,
-    make,
-    about="A shallow arch of masses and springs is pushed through and snaps onto a floor. Only the state of "
-    "rest counts, so that its masses are free to choose.",
-    drawing=drawings.discrete_arch,
-)
+_ABOUT = "A shallow arch of masses and springs snaps onto a floor. Only its rest counts: masses are free."
+DISCRETE_ARCH = Case(PARAMETERS, SCHEME_NAMES, make, _ABOUT, drawings.discrete_arch)

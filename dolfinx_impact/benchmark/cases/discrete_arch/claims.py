@@ -61,10 +61,10 @@ def _order(runs: Runs, steps: tuple[float, ...] = (0.6, 0.3, 0.15, 0.075), place
 
 def _frozen(runs: Runs) -> Measured:
     run = runs(CASE, CD, t_end=1200)
-    still = m.frozen(run)
+    still, limit = m.frozen(run), 1e-8 * run.summary["parameters"]["R"]
     apart = np.abs(run["r"][-1] / run.results["h"] - still.forces).max()
-    note, limit = f"The forces r/h differ by {apart:.1g} N", 1e-8 * run.summary["parameters"]["R"]
-    return Measured(m.remaining(run), limit, holds=bool(still.active), note=note)
+    left = m.remaining(run)
+    return Measured(left, limit, holds=bool(still.active), note=f"The forces r/h differ by {apart:.1g} N")
 
 
 def _lowest(runs: Runs) -> Measured:
@@ -149,27 +149,24 @@ def _kinetic(runs: Runs) -> Measured:
 
 
 def _costs(runs: Runs) -> Measured:
-    forces, systems, at_rest = [], [], True
+    counts, at_rest = [], True
     for scheme in (CD, MJ):
         run = runs(CASE, scheme, h=0.6, stop_ratio=case.SMALL_RATIO)
         made = effort(case.start(runs.scheme(scheme), run.summary["parameters"])[1], run.summary["steps"])
-        forces.append(int(made.forces.sum()))
-        systems.append(int(made.systems.sum()))
+        counts.append((int(made.forces.sum()), int(made.systems.sum())))
         at_rest &= run.results["static_distance"] <= m.depth(run)
-    note = f"{forces[1]} and {forces[0]}, with {systems[1]} and {systems[0]} linear systems"
-    return Measured(forces[1] / forces[0], holds=at_rest, note=note)
+    (ours, few), (theirs, many) = counts
+    note = f"{theirs} and {ours}, with {many} and {few} linear systems"
+    return Measured(theirs / ours, holds=at_rest, note=note)
 
 
 def _scaled(runs: Runs) -> Measured:
     values = ({"m": 0.25, "h": 0.3}, {"m": 4, "h": 1.2})
     found = [runs(CASE, CD, stop_ratio=case.SMALL_RATIO, **changed) for changed in values]
-    light, heavy = (run.summary["steps"] for run in found)
-    at_rest = all(run.results["static_distance"] <= m.depth(run) for run in found)
-    nodes = [run.results["active_nodes"] for run in found]
-    holds = at_rest and nodes[0] == nodes[1] != []
-    return Measured(
-        light / heavy, holds=holds, note=f"{light} and {heavy}, both on {m.touching_nodes(found[0])}"
-    )
+    (light, nodes), (heavy, others) = ((run.summary["steps"], run.results["active_nodes"]) for run in found)
+    holds = nodes == others != [] and all(run.results["static_distance"] <= m.depth(run) for run in found)
+    note = f"{light} and {heavy}, both on {m.touching_nodes(found[0])}"
+    return Measured(light / heavy, holds=holds, note=note)
 
 
 def _suitable(runs: Runs, settings: Mapping[str, Mapping[str, float]] | None = None) -> Measured:
@@ -187,57 +184,46 @@ _SECTION = "Discrete arch"
 _HV = "limit: depth h v of an impact"
 
 CLAIMS = table(CASE, DI_STASIO, [
-    row("arch-static", _SECTION,
-        "An explicit scheme finds the static configuration by its final equilibrium.",
+    row("arch-static", _SECTION, "An explicit scheme finds the static state by its final equilibrium.",
         _from_statics, below(), f"distance from the minimum of the energy [m]; {_HV}", t_end=1200),
     row("arch-cheap", _SECTION,
         "An explicit simulation is a cheap way to statics (taken as: cheaper than an implicit one, same h).",
         _costs, above(1.0), "evaluations of forces until the criterion, of Moreau-Jean over CD-Lagrange"),
-    row("arch-scaling", _SECTION,
-        "The mass can be scaled for larger steps: the same static configuration in fewer of them.",
+    row("arch-scaling", _SECTION, "With a scaled mass fewer, larger steps find the same static state.",
         _scaled, above(1.0), "steps to the criterion, 0.25 kg and h = 0.3 s over 4 kg and h = 1.2 s"),
-    row("arch-independent", _SECTION,
-        "Neither the load nor the mass nor the viscous dissipation influences the final solution.",
+    row("arch-independent", _SECTION, "Neither load nor mass nor viscous damping influences the final state.",
         _on_other_nodes, equal(0, 0), f"of {len(case.VARIANTS)} variants, those that end on other nodes"),
-    row("arch-order", _SECTION,
-        "They are artefacts of the numerical solution: what they leave of the impact is of order h.",
+    row("arch-order", _SECTION, "They are numerical artefacts: what they leave of the impact is of order h.",
         _order, equal(1.0), "order in h of the distance from statics, each the mean over an octave of steps"),
     row("arch-forces", _SECTION,
         "The model is that of the internal forces alone: their minimum, each node at its depth, is the end.",
         _frozen, below(), "distance from that minimum [m]; limit: 1e-8 of the radius"),
     row("arch-temporary", "Fig. 24",
-        "A temporary load takes the arch past its limit point; it snaps and stays so.",
+        "A temporary load takes the arch past its limit point; it stays snapped.",
         _temporary, equal(), "mean height of the nodes at the end [m], below the supports and on the floor"),
-    row("fig24-snaps", "Fig. 24",
-        "The arch snaps to a new equilibrium in contact at d_c below the supports.",
+    row("fig24-snaps", "Fig. 24", "The arch snaps to a new equilibrium in contact at d_c below the supports.",
         _lowest, equal(), "height of the lowest node at the end [m]; tolerance: depth h v of an impact"),
-    row("arch-printed", _SECTION,
-        "With kappa/(k R^2) = 4.16e-3 the arch snaps to an equilibrium on the floor.",
+    row("arch-printed", _SECTION, "With kappa/(k R^2) = 4.16e-3 the arch snaps to equilibrium on the floor.",
         _printed, equal(), "height of the middle at the end [m], ten times the load; below the supports"),
     row("arch-multiple", "Remark 5", "Several nodes can impact in the same step.",
         _newly, above(1), "nodes that one step finds newly in contact, at most"),
     row("arch-diagonal", "Remarks 4 and 5",
-        "The Delassus operator is diagonal: every node finds its impulse alone.",
+        "The Delassus operator is diagonal: a node finds its impulse alone.",
         _not_alone, below(ROUNDING), "impulse less -m v* of the node's own velocity v*, over the largest"),
     row("arch-sign", "Remark 5", "The contact condition of a node is the sign of its position.",
         _highest, below(), "largest height above the floor at which an impulse acts [m]"),
-    row("fig25-ratio", "Fig. 25",
-        "The vertical impulse of inertia becomes small against that of contact.",
+    row("fig25-ratio", "Fig. 25", "The vertical impulse of inertia becomes small against that of contact.",
         _ratio, below(case.SMALL_RATIO), "ratio of the impulses at the end: damping takes the velocity"),
-    row("fig25-stop", "Fig. 25",
-        "When the ratio is small the simulation can stop: the static configuration is there.",
+    row("fig25-stop", "Fig. 25", "When the ratio is small the simulation can stop: statics is reached.",
         _from_statics, below(), f"distance from statics [m] where it is; {_HV}", stop_ratio=case.SMALL_RATIO),
-    row("arch-velocity", _SECTION,
-        "The nodal velocity near the end depends on the level of damping.",
+    row("arch-velocity", _SECTION, "The nodal velocity near the end depends on the level of damping.",
         _speeds, equal(2.5, 0.125), "ratio of the speeds at the criterion with 0.2 and 0.5 1/s: inverse"),
-    row("arch-criterion", _SECTION,
-        "The ratio of the impulses is a criterion that does not depend on the level of damping.",
+    row("arch-criterion", _SECTION, "The ratio of the impulses is a criterion independent of the damping.",
         _left, below(0.1), "distance from rest over h v where the ratio is small for good", first=False),
     row("arch-criterion-first", _SECTION,
         "The ratio is a criterion independent of the level of damping (taken as: the first step below it).",
         _left, below(0.1), "distance from rest over h v, where a swing may pass zero", first=True),
-    row("arch-viscous", _SECTION,
-        "A viscous term takes the kinetic energy, so that the static state is reached.",
+    row("arch-viscous", _SECTION, "A viscous term takes the kinetic energy until the state is static.",
         _kinetic, below(ROUNDING), "kinetic energy at the end over its largest"),
     row("suitable-implicit", "Introduction", "The test cases are suitable for implicit schemes too.",
         _suitable, equal(), "cases of the benchmark that Moreau-Jean, which is implicit, takes to their end"),

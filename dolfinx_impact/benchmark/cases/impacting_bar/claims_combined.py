@@ -14,9 +14,8 @@ from . import measures as m
 from .measures import BAR, CASE, COMBINED, ENERGY, FORECASTS, MESHES, MJ, NEWMARK, PAOLI, PLACES
 
 _Group = Sequence[Run]
-_RESTITUTIONS = (0.0, 0.8)
-#: Elements of the mesh that is kept where only the step shrinks.
-_ONE_MESH = 10
+#: Coefficients; elements of the mesh that is kept where only the step shrinks.
+_RESTITUTIONS, _ONE_MESH = (0.0, 0.8), 10
 
 
 def _both_laws(runs: Runs, **settings: Any) -> list[Run]:
@@ -106,9 +105,8 @@ def _plastic(runs: Runs, of: Callable[[Run], float]) -> list[float]:
 
 
 def _largest_growth(runs: Runs) -> Measured:
-    return Measured(
-        max(_plastic(runs, _growth)), note=f"With {NEWMARK} it is {_growth(runs(CASE, NEWMARK)):.2g}"
-    )
+    note = f"With {NEWMARK} it is {_growth(runs(CASE, NEWMARK)):.2g}"
+    return Measured(max(_plastic(runs, _growth)), note=note)
 
 
 def _laws_broken(runs: Runs, scheme: str) -> list[float]:
@@ -147,13 +145,12 @@ CLAIMS = table(CASE, ACARY, [
     row("stress", "(6)", "Artifacts on stresses are eliminated in lasting contact.",
         _impulse_ratio, below(0.1), f"RMS of the impulses in contact over that of {NEWMARK}"),
     *(row(f"multiplier{id}", "(5)",
-          f"The multiplier of the position constraint tends to zero, restitution {e:g}.",
-          _multiplier, above(0.5), f"order in h of the sum of tau [m], {_ONE_MESH} elements, as (5)",
-          restitution=e) for id, e in zip(("", "-e08"), _RESTITUTIONS)),
+          f"The multiplier of the position constraint tends to zero, restitution {e:g}.", _multiplier,
+          above(0.5), f"order in h of the sum of tau [m], {_ONE_MESH} elements, as (5)", restitution=e)
+      for id, e in zip(("", "-e08"), _RESTITUTIONS)),
     row("stable", "(6)", f"{_STABLE}.", _bounded, below(),
         "largest gain of energy, part of it; limit: the work of the contact force on the way h v0"),
-    row("stable-after", "(6)",
-        f"{_STABLE} (taken as: in plastic contact energy does not grow after the impact).",
+    row("stable-after", "(6)", f"{_STABLE} (taken as: in plastic contact energy does not grow after it).",
         _largest_growth, below(1e-11), "largest growth from two steps after the impact on; rounding"),
     row("stable-impact", "(6)", f"{_STABLE} (taken as: no impact brings energy in).",
         lambda runs: max(_plastic(runs, m.highest_energy)) - 1, below(1e-11),

@@ -17,10 +17,8 @@ from ...runs import Run, Runs
 from .claims_combined import tau
 from .measures import BAR, BOTH, CASE, COMBINED, COURANT, FORECASTS, MJ, TRANSIT
 
-#: Quantity, unit, exact curve, curve of a run.
-_Panel = tuple[str, str, NDArray, Callable[[Run], NDArray]]
-#: Name, run and look.
-_Curve = tuple[str, Run, dict[str, Any]]
+_Panel = tuple[str, str, NDArray, Callable[[Run], NDArray]]  #: Quantity, unit, exact curve, curve of a run.
+_Curve = tuple[str, Run, dict[str, Any]]  #: Name, run and look.
 #: Times [s] of the exact curves, and the step [s] of the runs.
 _T, _STEP = np.linspace(0, 3e-4, 6001), COURANT * TRANSIT / 50
 

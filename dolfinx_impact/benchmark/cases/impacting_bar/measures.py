@@ -22,13 +22,10 @@ CASE = "impacting-bar"
 BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
 COMBINED, PAOLI, NEWMARK = "combined", "paoli-schatzman", "carpenter-implicit"
 DISSIPATIVE = f"{__name__}:TchamwaWielgosz"
-#: Elements, each time twice as many; the step shrinks with them.
-MESHES = (25, 50, 100, 200, 400)
-FORECASTS = (0.5, 1.0)
+#: Elements, refined with the step; forecasts of the combined scheme.
+MESHES, FORECASTS = (25, 50, 100, 200, 400), (0.5, 1.0)
 #: Where within a step the bar reaches the wall is an accident: the wall is moved by these parts of a step.
-PARTS = (0.0, 0.25, 0.5, 0.75)
-PLACES = "four places of the impact in its step"
-
+PARTS, PLACES = (0.0, 0.25, 0.5, 0.75), "four places of the impact in its step"
 COURANT = PARAMETERS["courant"].default
 BAR = exact_bar({name: option.default for name, option in PARAMETERS.items()})
 TRANSIT = BAR.length / BAR.wave_speed
@@ -38,12 +35,8 @@ ENERGY = BAR.impulse * BAR.v0 / 4
 class TchamwaWielgosz(CentralDifferences):
     """CD-Lagrange with the displacement of Tchamwa and Wielgosz: explicit, dissipates high frequencies.
 
-    ::
-
-        u_{n+1} = u_n + h v_{n+1/2} + (phi - 1) h (v_{n+1/2} - v_{n-1/2})
-
-    One step multiplies a mode by ``|lambda|^2 = 1 - (phi - 1) (omega h)^2``; stable up to
-    ``h = 2 / (omega_max sqrt(2 phi - 1))``.
+    ``u_{n+1} = u_n + h v_{n+1/2} + (phi - 1) h (v_{n+1/2} - v_{n-1/2})``, stable for ``h omega_max`` up to
+    ``2 / sqrt(2 phi - 1)``; a step multiplies a mode by ``|lambda|^2 = 1 - (phi - 1) (omega h)^2``.
     """
 
     phi = 1.1
@@ -99,10 +92,8 @@ def position_ripple(run: Run) -> float:
 
 
 def ringing(run: Run) -> tuple[float, float]:
-    """RMS [m/s] and frequency [1/s] of the contact node's velocity L/c to 1.8 L/c after the exact release.
-
-    The front has passed, and its reflection at the far end comes back after 2 L/c only.
-    """
+    """RMS [m/s] and frequency [1/s] of the contact node's velocity L/c to 1.8 L/c after the exact release."""
+    # The front has passed, and its reflection at the far end comes back after 2 L/c only.
     since = (run["t"] - BAR.contact_end) / TRANSIT
     v = run["v_t"][(since > 1) & (since < 1.8), 0]
     turns = np.count_nonzero(np.diff(np.sign(v - v.mean())))

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...convergence import norm35
 from ...runs import Run, Runs
+from . import case
 from .case import cross
 
 CASE = "rotating-spring"
@@ -19,8 +21,15 @@ RUBS: dict[str, Any] = {"restitution": 0, "friction": 0.2}
 FINE = FINE_LONG = 1e-5
 #: Rounding of a momentum that is kept, relative.
 ROUNDING = 1e-12
+#: Change of the start by which derivatives are taken [m, m/s]; its square is their error.
+CHANGE = 1e-5
 #: Part of the initial momentum, or of the wall's radius, that a figure lets one see.
 VISIBLE = 0.01
+
+
+def both(runs: Runs, **settings: Any) -> dict[str, Run]:
+    """Runs of both schemes."""
+    return {scheme: runs(CASE, scheme, **settings) for scheme in BOTH}
 
 
 def refined(runs: Runs, h: float, interval: float, **settings: Any) -> Run:
@@ -36,7 +45,8 @@ def momentum(run: Run) -> NDArray:
 def kept(run: Run) -> NDArray:
     """What steps without contact keep: the above, plus ``m (h^2/4) v ^ a`` for one-step schemes."""
     v = run["v"][: len(run["t"])]
-    return momentum(run) + (0.0 if _staggered(run) else run.results["h"] ** 2 / 4 * cross(v, force(run)))
+    staggered = run["t_v"][0] != run["t"][0]
+    return momentum(run) + (0.0 if staggered else run.results["h"] ** 2 / 4 * cross(v, force(run)))
 
 
 def force(run: Run) -> NDArray:
@@ -62,10 +72,6 @@ def swing(values: NDArray) -> float:
     return float(min(rise, fall))
 
 
-def _staggered(run: Run) -> bool:
-    return bool(run["t_v"][0] != run["t"][0])
-
-
 def impacts(run: Run) -> NDArray:
     """Samples at which an impulse acts; the start is none."""
     return 1 + np.flatnonzero(run["r"][1:, 0] > 0)
@@ -73,8 +79,8 @@ def impacts(run: Run) -> NDArray:
 
 def arms(run: Run) -> NDArray:
     """Where the scheme looks at the gap: u, or half a step ahead of the start of the step."""
-    u, v = run["u"], run["v"]
-    return u if _staggered(run) else np.vstack([u[:1], (u + run.results["h"] / 2 * v)[:-1]])
+    u, v, staggered = run["u"], run["v"], run["t_v"][0] != run["t"][0]
+    return u if staggered else np.vstack([u[:1], (u + run.results["h"] / 2 * v)[:-1]])
 
 
 def rubbing_losses(run: Run) -> NDArray:
@@ -87,3 +93,40 @@ def impact_depths(run: Run) -> NDArray:
     """Largest penetration around every impact, negative where the mass turns before the wall [m]."""
     gap = run["gap"][:, 0]
     return np.array([-gap[i - 1 : i + 2].min() for i in impacts(run)])
+
+
+def defect(runs: Runs, scheme: str) -> float:
+    """Largest entry of ``DF^T J DF - J`` for the second step F from the start, which has no contact.
+
+    In the scheme's own variables (u_n, v_{n+1/2}) or (u_n, v_n) it vanishes for a symplectic scheme, with
+    ``J = [0 I; -I 0]``, as all masses are equal.
+    """
+    first, second = (_derivative(runs, scheme, n) for n in (1, 2))
+    step, unit = second @ np.linalg.inv(first), np.eye(2)
+    J = np.block([[0 * unit, unit], [-unit, 0 * unit]])
+    return float(np.abs(step.T @ J @ step - J).max())
+
+
+def _derivative(runs: Runs, scheme: str, n: int) -> NDArray:
+    """Of the state after n steps by the start."""
+    end, columns = 2 * case.PARAMETERS["h"].default, []
+    for name in ("x0", "y0", "vx0", "vy0"):
+        start = case.PARAMETERS[name].default
+        found = [runs(CASE, scheme, t_end=end, **{name: start + by}) for by in (CHANGE, -CHANGE)]
+        more, less = (np.append(run["u"][n], run["v"][n]) for run in found)
+        columns.append((more - less) / (2 * CHANGE))
+    return np.column_stack(columns)
+
+
+def better(runs: Runs, starts: int = 9, h: float = 1e-4) -> dict[str, float]:
+    """Error of Moreau-Jean's positions over that of CD-Lagrange, mean over starts with other velocities."""
+    ratios = {}
+    for name, law in (("e = 1", {}), ("friction", RUBS)):
+        errors = []
+        for vy0 in map(float, np.linspace(1.9, 2.1, starts)):
+            fine = refined(runs, h, case.PARAMETERS["h"].default, t_end=5, vy0=vy0, **law)
+            made = both(runs, t_end=5, vy0=vy0, **law).values()
+            errors.append([norm35(run["u"][1:], fine["u"][1:]) for run in made])
+        ours, theirs = np.mean(errors, axis=0)
+        ratios[name] = theirs / ours
+    return ratios

@@ -23,8 +23,7 @@ from .measures import BAR, BOUNCES, BOUNCING, IMPACT, force
 
 #: When the stress in the bar is shown [s]: the shock is on its way down, in the middle of the bar.
 SNAPSHOT = 1.0
-#: Width and height of two panels side by side [inch].
-SHEET = (10.0, 4.2)
+SHEET = (10.0, 4.2)  #: Width and height of two panels side by side [inch].
 _SCHEME = {"color": "#0b559f", "ls": "-", "lw": 1.1}
 #: On top of the scheme, whose oscillations would hide it.
 _EXACT = {**plot.style("exact"), "color": "#d1711a", "lw": 1.8, "zorder": 3}
@@ -47,50 +46,40 @@ class Shown:
         name = self.runs.scheme(self.scheme)
         integrator = runner.find(self.case, name).make(name, self.parameters, False).integrator
         rows: Any = integrator.system.rows()  # type: ignore[attr-defined]
-        return simulate(integrator, t_end=t_end, record=rows, energies=False, every=every, progress=False)[
-            "u"
-        ]
+        options: dict[str, Any] = {"record": rows, "energies": False, "progress": False}
+        return simulate(integrator, t_end=t_end, every=every, **options)["u"]
+
+    def displacement(self) -> NDArray:
+        """Of the bottom [m]."""
+        return self.run["u"][:, 0]
+
+    def pressure(self) -> NDArray:
+        """Contact force over the section of 1 m2 [Pa]."""
+        return force(self.run)
+
+    def energy(self) -> NDArray:
+        """E^n - F.u^n with the scheme's mass [J]; the history has the work of the weight F."""
+        run, bar = self.run, self.bar
+        return run["kinetic"] + run["internal"] - run["external"] + bar.rho * bar.g0 * bar.length * bar.h0
+
+    def bottom_stress(self) -> NDArray:
+        """(K u)_0 [Pa], positive in compression."""
+        u = self.in_the_bar(self.parameters["t_end"], self.parameters["every"])
+        return self.bar.E * (u[:, 0] - u[:, 1]) / self.nodes[1]
+
+    def stress(self) -> NDArray:
+        """E du/dx at :data:`SNAPSHOT`, constant in an element, at both ends of each [Pa]."""
+        return np.repeat(self.bar.E * np.diff(self.in_the_bar(SNAPSHOT)[-1]) / np.diff(self.nodes), 2)
 
 
 class Quantity(NamedTuple):
-    """What a panel shows, over time or, of the ``profile``, over the height.
-
-    The curve is that of a run at its samples, or at the two ends of every element; the exact one is at times
-    [s], or heights [m]. The axis shows the limits at least.
-    """
+    """What a panel shows, over time or, of the ``profile``, over the height."""
 
     label: str
-    curve: Callable[[Shown], NDArray]
-    exact: Callable[[SignoriniBar, NDArray], NDArray]
-    limits: tuple[float, float]
+    curve: Callable[[Shown], NDArray]  #: At the samples of the run, or at the two ends of every element.
+    exact: Callable[[SignoriniBar, NDArray], NDArray]  #: At times [s], or heights [m].
+    limits: tuple[float, float]  #: Of the axis, at least.
     profile: bool = False
-
-
-def displacement(shown: Shown) -> NDArray:
-    """Of the bottom [m]."""
-    return shown.run["u"][:, 0]
-
-
-def energy(shown: Shown) -> NDArray:
-    """E^n - F.u^n with the scheme's mass [J]; the history has the work of the weight F since the start."""
-    run, bar = shown.run, shown.bar
-    return run["kinetic"] + run["internal"] - run["external"] + bar.rho * bar.g0 * bar.length * bar.h0
-
-
-def bottom_stress(shown: Shown) -> NDArray:
-    """(K u)_0 [Pa], positive in compression."""
-    u = shown.in_the_bar(shown.parameters["t_end"], shown.parameters["every"])
-    return shown.bar.E * (u[:, 0] - u[:, 1]) / shown.nodes[1]
-
-
-def stress(shown: Shown) -> NDArray:
-    """E du/dx at :data:`SNAPSHOT`, constant in an element, at both ends of each [Pa]."""
-    u = shown.in_the_bar(SNAPSHOT)[-1]
-    return np.repeat(shown.bar.E * np.diff(u) / np.diff(shown.nodes), 2)
-
-
-def _exact_u(bar: SignoriniBar, t: NDArray) -> NDArray:
-    return bar.displacement(0.0, t)
 
 
 def _exact_stress(bar: SignoriniBar, x: NDArray) -> NDArray:
@@ -101,25 +90,26 @@ def _exact_energy(bar: SignoriniBar, t: NDArray) -> NDArray:
     return np.full_like(t, bar.rho * bar.length * (bar.v0**2 / 2 + bar.g0 * bar.h0))
 
 
+_U, _R, _KU = "displacement of the bottom $u_0$ [m]", "contact pressure $r$ [Pa]", "$(Ku)_0$ [Pa]"
 _HOLD, _RANGE = SignoriniBar.force, (-20.0, 430.0)
 QUANTITIES = {
-    "displacement": Quantity("displacement of the bottom $u_0$ [m]", displacement, _exact_u, (-0.3, 5.3)),
-    "pressure": Quantity("contact pressure $r$ [Pa]", lambda shown: force(shown.run), _HOLD, _RANGE),
-    "bottom stress": Quantity("stress at the bottom $(Ku)_0$ [Pa]", bottom_stress, _HOLD, _RANGE),
-    "energy": Quantity("energy $E - F \\cdot u$ [J]", energy, _exact_energy, (440.0, 510.0)),
-    "stress": Quantity("stress $E \\, \\partial_x u$ [Pa]", stress, _exact_stress, (-450.0, 150.0), True),
+    "displacement": Quantity(_U, Shown.displacement, lambda bar, t: bar.displacement(0.0, t), (-0.3, 5.3)),
+    "pressure": Quantity(_R, Shown.pressure, _HOLD, _RANGE),
+    "bottom stress": Quantity(f"stress at the bottom {_KU}", Shown.bottom_stress, _HOLD, _RANGE),
+    "energy": Quantity("energy $E - F \\cdot u$ [J]", Shown.energy, _exact_energy, (440.0, 510.0)),
+    "stress": Quantity(
+        "stress $E \\, \\partial_x u$ [Pa]", Shown.stress, _exact_stress, (-450.0, 150.0), True
+    ),
 }
 
 
 def draw_exact(runs: Runs, figure: Any, case: str, quantities: Sequence[str]) -> None:
     """The exact solution alone, Figs. 2 and 4."""
-    bar, t = (
-        {IMPACT: BAR, BOUNCES: BOUNCING}[case],
-        np.linspace(0.0, CASES[case].parameters["t_end"].default, 8001),
-    )
+    bar, end = BAR if case == IMPACT else BOUNCING, CASES[case].parameters["t_end"].default
+    t = np.linspace(0.0, end, 8001)
     for ax, name in zip(_axes(figure, len(quantities)), quantities):
         ax.plot(t, QUANTITIES[name].exact(bar, t), label="exact", **plot.style("exact"))
-        _label(ax, QUANTITIES[name], t[-1])
+        _label(ax, QUANTITIES[name], end)
     _legend(figure)
 
 
@@ -158,8 +148,8 @@ def _label(ax: Any, quantity: Quantity, end: float) -> None:
 
 def _legend(figure: Any) -> None:
     # Bounces fill their panel, and leave no room for a legend.
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    legend = figure.axes[0].get_legend_handles_labels()
+    figure.legend(*legend, loc="outside lower center", ncols=2, frameon=False)
 
 
 def _words(shown: Shown) -> list[str]:

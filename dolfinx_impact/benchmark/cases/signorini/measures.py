@@ -34,10 +34,8 @@ ENERGY, SPREAD = BAR.rho * BAR.length * SPEED**2 / 2, front_spread(BAR, N)
 PARTS, FEW = tuple(k / 9 for k in range(9)), (0.0, 3 / 9, 6 / 9)
 #: A force oscillates at large above this part of FORCE; what the mesh leaves behind the front is below 1 %.
 LARGE = 0.1
-#: Energy counts as lost above that of one element, which the mesh cannot resolve.
-LOST = 1 / N
-#: Rounding of an energy over the initial one.
-ROUNDING = 1e-11
+LOST = 1 / N  #: Energy counts as lost above that of one element, which the mesh cannot resolve.
+ROUNDING = 1e-11  #: Rounding of an energy over the initial one.
 #: Width at which the bisection ends. Just above the limit, 1 + d, a mode grows by 1 + 2 sqrt(2 d) a step:
 #: e^10 in the 200 steps of contact takes d = 3e-4.
 WIDTH = 1e-3
@@ -47,10 +45,9 @@ THETAS = (0.6, 0.75, 1.0)
 
 
 class VelocityUpdate(ThetaMethod):
-    """4.4 with the velocity update of Laursen and Love (2002): what contact took is given back.
+    """4.4 with the velocity update of Laursen and Love (2002), which gives back what contact took.
 
-    A normal velocity of the point, ``v += w M^-1 L^T``, away from the obstacle, restores the energy of the
-    step, ``w L v + w^2 L M^-1 L^T / 2 = -r' . dg``. For one point.
+    ``v += w M^-1 L^T`` with ``w L v + w^2 L M^-1 L^T / 2 = -r' . dg``, the energy of the step.
     """
 
     explicit = False
@@ -72,9 +69,6 @@ class VelocityUpdate(ThetaMethod):
         if lost > 0:
             speed, answer = float(rows(self.v)[0]), float(rows(self._unit)[0])
             self.v += self._unit * (np.sqrt(speed**2 + 2 * answer * lost) - speed) / answer
-
-
-# -- runs and their numbers
 
 
 def phases(runs: Runs, scheme: str, case: str = IMPACT, parts: Any = None, **settings: Any) -> list[Run]:
@@ -154,19 +148,17 @@ def kept(run: Run) -> NDArray:
     return (energy - energy[0]) / ENERGY
 
 
+def force_work(run: Run, mean: bool) -> NDArray:
+    """Work ``f.dg`` of every step [J]; f is the ``mean (r' + r)/2``, else ``r'``."""
+    r = force(run)
+    return ((r[1:] + r[:-1]) / 2 if mean else r[1:]) * np.diff(run["gap"][:, 0])
+
+
 def balance_miss(run: Run, mean: bool, quasi: bool = False) -> float:
-    """Largest defect in a step of ``E' - E - F.du = f.dg``, over the largest energy.
-
-    f is the ``mean (r' + r)/2``, else ``r'``; E may be the ``quasi`` energy, the quadratic form of (16).
-    """
+    """Largest defect of ``E' - E - F.du = f.dg`` over the largest energy; ``quasi``: E of (16)."""
     stored = run["kinetic"] + run["internal"] + (run["complementary"] if quasi else 0.0)
-    r, external = force(run), run["external"]
-    f = (r[1:] + r[:-1]) / 2 if mean else r[1:]
-    miss = np.diff(stored) - np.diff(external) - f * np.diff(run["gap"][:, 0])
+    miss = np.diff(stored) - np.diff(run["external"]) - force_work(run, mean)
     return float(np.max(np.abs(miss)) / stored.max())
-
-
-# -- schemes stepped here
 
 
 def chosen(runs: Runs, scheme: str) -> str:
@@ -197,16 +189,12 @@ def at_phases(runs: Runs, scheme: str, touching: bool = False, **settings: Any) 
 
 
 class Flight(NamedTuple):
-    """A free bar that vibrates, at every step.
+    """A free bar that vibrates, at every step."""
 
-    The amplitude of the mode [m]; ``E - F.u`` and the form of (16) less F.u [J]; the frequency of the mode of
-    this mesh [1/s]; the step [s].
-    """
-
-    amplitude: NDArray
-    energy: NDArray
+    amplitude: NDArray  #: Of the mode [m].
+    energy: NDArray  #: ``E - F.u`` [J], and the form of (16) less F.u.
     quasi: NDArray
-    omega: float
+    omega: float  #: Frequency of the mode on this mesh [1/s].
     h: float
 
 
@@ -258,9 +246,6 @@ def overshoots(sigma: NDArray, jump: float = FORCE) -> tuple[float, float]:
 def ripples(sigma: NDArray) -> float:
     """Total variation of the stress beyond that of a monotone front, over the jump."""
     return float(np.abs(np.diff(sigma)).sum()) / FORCE - 1
-
-
-# -- stability
 
 
 def _bisected(stable: Callable[[float], bool], low: float = 0.0, width: float = WIDTH) -> tuple[float, float]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +12,32 @@ from .... import parallel
 from ....algebra.operators import SparseRows
 from ....contact.obstacles import Obstacle
 from ....contact.rigid_contact import RigidContact
-from ....integrators import Integrator, Option, find_scheme
+from ....integrators import Integrator, Option, find_scheme, options
+from ....materials import LinearElastic
+from ....mesh import NamedMesh
 from ....output.observer import ObserverLike
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
-from ...case import Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
-POSITIVE, NOT_NEGATIVE = "(0, inf)", "[0, inf)"
+POSITIVE, NOT_NEGATIVE, FINITE = "(0, inf)", "[0, inf)", "(-inf, inf)"
 RESTITUTION = {
     "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
 }
-Judge = Callable[[Result], tuple[dict[str, Any], list[Verdict]]]
+#: Numbers and verdicts of a run.
+Judged = tuple[dict[str, Any], list[Verdict]]
+
+
+class Ended(NamedTuple):
+    """A run that has ended: its history, its log, closed, its integrator and its parameters."""
+
+    result: Result
+    log: Any
+    integrator: Any
+    p: Values
 
 
 def material(E: float, rho: float, when: str = "") -> dict[str, Option]:
@@ -43,46 +54,72 @@ def friction(default: float) -> dict[str, Option]:
     return {"friction": Option(default, "-", "Coulomb's coefficient", interval=NOT_NEGATIVE)}
 
 
-def check_finite(p: Values, names: Sequence[str]) -> None:
-    """Raise a ValueError unless these parameters are finite."""
-    if not all(math.isfinite(p[name]) for name in names):
-        raise ValueError(f"{', '.join(names[:-1])} and {names[-1]} must be finite numbers")
+def times(courant: float | str, t_end: float | str, when: str = "") -> dict[str, Option]:
+    """The parameters of every case and ``courant``: defaults, or in words what the default None means."""
+    over = _given(courant, "-", f"time step over the critical one{when}")
+    return {**COMMON, "courant": over, "t_end": _given(t_end, "s", "end time")}
 
 
-def check_allowed(options: Mapping[str, Option], p: Values, names: Sequence[str]) -> None:
-    """Raise a ValueError unless these parameters are among their allowed values."""
-    for name in names:
-        if p[name] not in options[name].allowed:
-            allowed = ", ".join(map(str, options[name].allowed))
-            raise ValueError(f"{name} must be one of {allowed}, but is {p[name]}")
+def _given(default: float | str, unit: str, words: str) -> Option:
+    if isinstance(default, str):
+        return Option(None, unit, f"{words} (default {default})")
+    return Option(default, unit, words)
+
+
+def check(parameters: Mapping[str, Option], p: Values) -> None:
+    """Raise a ValueError unless all values are in their intervals, or among those allowed."""
+    options.check(parameters, p)
+    for name, option in parameters.items():
+        if option.allowed and p[name] not in option.allowed:
+            raise ValueError(f"{name} must be one of {', '.join(map(str, option.allowed))}, but is {p[name]}")
+
+
+def elastic(named: NamedMesh, p: Values, **more: Any) -> Solid:
+    """A linear elastic solid of the parameters of a material. Collective."""
+    return Solid(named, density=p["rho"], law=LinearElastic(p["E"], p["nu"]), **more)
 
 
 def contact(body: Solid, part: str, obstacle: Obstacle, p: Values) -> RigidContact:
     """Contact of a part of the body with an obstacle, with the parameters of a run. Collective."""
-    options = {name: p[name] for name in ("restitution", "friction", "touching") if name in p}
-    return RigidContact(body, part, obstacle, gap_tolerance=p["gap_tolerance"], **options)
+    laws = {name: p[name] for name in ("restitution", "friction", "touching") if name in p}
+    return RigidContact(body, part, obstacle, gap_tolerance=p["gap_tolerance"], **laws)
 
 
-def time_step(scheme: str, p: Values, critical: float, defaults: tuple[float, float] = (1.0, 1.0)) -> float:
+def time_step(scheme: str, p: Values, body: Solid, defaults: tuple[float, float] = (1.0, 1.0)) -> float:
     """``h``, else ``courant`` (``defaults`` of explicit, implicit schemes) times the critical step [s]."""
     courant = p["courant"] if p["courant"] is not None else defaults[not find_scheme(scheme).explicit]
-    return float(p["h"] if p["h"] is not None else courant * critical)
+    return float(p["h"] if p["h"] is not None else courant * body.critical_time_step())
 
 
 def problem(
     integrator: Integrator,
-    critical: float,
-    t_end: float,
+    p: Values,
     record: SparseRows,
-    log: RunLog,
-    judge: Judge,
+    judge: Callable[[Ended], Judged],
+    log: RunLog | None = None,
     study: Callable[[], list[Verdict]] | None = None,
+    balanced: str = "balance_residual",
 ) -> Problem:
-    """A case made ready; arguments as of :class:`.Problem`, and the critical time step [s]. Collective."""
-    body, h = integrator.system, integrator.dt
+    """A case made ready, its log by default a :class:`.RunLog`; ``p`` has its ``t_end``. Collective.
+
+    The judge's numbers and verdicts follow those of step and balance, which ``balanced`` decides.
+    """
+    body, h, noted = integrator.system, integrator.dt, log or RunLog(integrator)
+    critical = body.critical_time_step()
+
+    def complete(result: Result) -> Judged:
+        noted.close()
+        numbers = {"balance_residual": noted.relative_residual(), "h": h, "critical_time_step": critical}
+        own, verdicts = judge(Ended(result, noted, integrator, p))
+        results = {**numbers, **own}
+        limit = 1e-12 if integrator.mass == "lumped" else 1e-11
+        closes = integrator.balance().closes
+        balance = [balance_verdict(results[balanced], limit, integrator.n)] if closes else []
+        return results, balance + verdicts
+
     dofs = int(parallel.total(body.comm, body.owned))
-    effective = {"h": h, "courant": h / critical, "t_end": t_end}
-    return Problem(integrator, t_end, record, log, judge, dofs, effective, study)
+    effective = {"h": h, "courant": h / critical, "t_end": p["t_end"]}
+    return Problem(integrator, p["t_end"], record, noted, complete, dofs, effective, study)
 
 
 def simulated(made: Problem, every: int, observers: Sequence[ObserverLike] | None = None) -> Result:
@@ -103,16 +140,12 @@ def contact_numbers(log: RunLog) -> dict[str, Any]:
     return {**{name: getattr(log, name) for name in names}, "penetration_max": log.deepest}
 
 
-def rising_velocity(integrator: Integrator) -> float:
-    """Mean velocity of a solid along the last direction, by its masses [m/s]. Collective."""
-    system: Any = integrator.system
-    momentum: NDArray = np.zeros(system.size)
-    system.mass_product(integrator.v_mean, integrator.mass, momentum)
+def impact_numbers(run: Ended) -> dict[str, Any]:
+    """Those of the contact, the mean velocity along the last direction [m/s], the energy lost. Collective."""
+    system, energy = run.integrator.system, stored(run.result)
+    momentum = np.zeros(system.size)
+    system.mass_product(run.integrator.v_mean, run.integrator.mass, momentum)
     upward = momentum[system.block - 1 : system.owned : system.block]
-    return parallel.total(system.comm, float(np.sum(upward))) / float(system.total_mass)
-
-
-def balance(results: Values, integrator: Integrator, name: str = "balance_residual") -> list[Verdict]:
-    """Whether the energy balance closes, where the scheme's does."""
-    limit = 1e-12 if integrator.mass == "lumped" else 1e-11
-    return [balance_verdict(results[name], limit, integrator.n)] if integrator.balance().closes else []
+    velocity = parallel.total(system.comm, float(np.sum(upward))) / float(system.total_mass)
+    lost = 1 - float(energy[-1] / energy[0])
+    return {**contact_numbers(run.log), "rebound_velocity": velocity, "energy_lost": lost}

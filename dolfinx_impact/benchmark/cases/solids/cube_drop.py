@@ -1,7 +1,6 @@
-"""An elastic cube that falls flat on a rigid plane: its rebound, and Newton's coefficient of its nodes.
+"""An elastic cube, without gravity, one face of which touches a rigid plane flat after one step.
 
-One face is parallel to the plane and touches it after one step; there is no gravity. What the cube keeps of
-its speed is decided by the waves in it, not by the coefficient of restitution of its contact nodes.
+What the cube keeps of its speed is decided by the waves in it, not by Newton's coefficient of its nodes.
 """
 
 from __future__ import annotations
@@ -13,14 +12,10 @@ from typing import Any
 import numpy as np
 
 from ....contact.obstacles import Plane
-from ....integrators import Integrator, Option, find_scheme
-from ....integrators.options import check
-from ....materials import LinearElastic
-from ....output.result import Result
-from ....systems.solid import Solid
+from ....integrators import Option, find_scheme
 from ... import drawings
 from ...boxes import box
-from ...case import COMMON, Case, Problem, RunLog, Values
+from ...case import Case, Problem, Values
 from ...verdict import Verdict
 from . import common
 
@@ -30,9 +25,7 @@ PARAMETERS = {
     **common.material(2.1e11, 7850.0),
     "v0": Option(1.0, "m/s", "speed towards the plane", interval="(0, inf)"),
     **common.RESTITUTION,
-    "courant": Option(0.9, "-", "time step over the critical one"),
-    **COMMON,
-    "t_end": Option(None, "s", "end time (default 10 transits of a wave)"),
+    **common.times(0.9, "10 transits of a wave"),
 }
 #: End of a run in transits ``side sqrt(rho / E)``.
 TRANSITS = 10.0
@@ -41,18 +34,11 @@ REFINEMENTS = (3, 6, 12)
 SOFTER = (1.0, 0.1, 0.01)
 
 
-def make_cube(p: Values) -> Solid:
-    """The cube, its bottom at z = 0. Collective."""
-    named = box([[0.0] * 3, [p["side"]] * 3], [p["elements"]] * 3)
-    return Solid(named, density=p["rho"], law=LinearElastic(p["E"], p["nu"]))
-
-
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    check(PARAMETERS, p)
-    cube, up = make_cube(p), np.eye(3)[2]
-    critical = cube.critical_time_step()
-    h = common.time_step(scheme, p, critical)
+    common.check(PARAMETERS, p)
+    cube = common.elastic(box([[0.0] * 3, [p["side"]] * 3], [p["elements"]] * 3), p)
+    h, up = common.time_step(scheme, p, cube), np.eye(3)[2]
     least = p["gap_tolerance"] / h
     if not p["v0"] > least:
         raise ValueError(f"v0 must be above gap_tolerance / h = {least:g} m/s, but is {p['v0']}")
@@ -60,15 +46,9 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     plane = common.contact(cube, "bottom", Plane(-p["v0"] * h * up, up), p)
     integrator = find_scheme(scheme).bind(cube, h, plane, p, allow_unstable=allow_unstable)
     integrator.start(0.0, np.tile(-p["v0"] * up, cube.size // 3))
-    log = RunLog(integrator)
-    t_end = p["t_end"] if p["t_end"] is not None else TRANSITS * transit(p)
-
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        results = {**measure(result, log, integrator, p), "critical_time_step": critical}
-        return results, verdicts(results, integrator, t_end, p)
-
-    depends = partial(study, scheme, p)
-    return common.problem(integrator, critical, t_end, plane.approach(), log, judge, depends)
+    again = partial(study, scheme, p)
+    p = {**p, "t_end": p["t_end"] or TRANSITS * transit(p)}
+    return common.problem(integrator, p, plane.approach(), judge, study=again)
 
 
 def transit(p: Values) -> float:
@@ -76,65 +56,40 @@ def transit(p: Values) -> float:
     return p["side"] * math.sqrt(p["rho"] / p["E"])
 
 
-def measure(result: Result, log: RunLog, integrator: Integrator, p: Values) -> dict[str, Any]:
-    """The numbers of a run. Collective."""
-    log.close()
-    velocity, energy = common.rising_velocity(integrator), common.stored(result)
-    return {
-        "rebound_ratio": velocity / p["v0"],
-        "rebound_velocity": velocity,
-        "energy_lost": 1 - float(energy[-1] / energy[0]),
-        "energy_rebound": (velocity / p["v0"]) ** 2,
-        "balance_residual": log.relative_residual(),
-        "h": integrator.dt,
-        **common.contact_numbers(log),
-    }
-
-
-def verdicts(results: dict[str, Any], integrator: Integrator, t_end: float, p: Values) -> list[Verdict]:
-    """Whether balance and momentum close, and whether the impact is over."""
-    start = integrator.system.total_mass * p["v0"]  # type: ignore[attr-defined]
-    defect = results["impulse_sum"] / start - (1 + results["rebound_ratio"])
-    found = common.balance(results, integrator)
-    found.append(Verdict.below("the impulse is the change of momentum (relative)", defect, 1e-10))
-    if results["contact_end"] is not None:
-        end = results["contact_end"] / t_end
-        found.append(Verdict.below("the last contact is over (its time over t_end)", end, 0.9))
-    return found
-
-
-def rebound(scheme: str, p: Values, **changes: Any) -> float:
-    """Rebound over v0 of a run of its own. Collective."""
-    values = {**p, "h": None, "t_end": None, **changes}
-    problem = make(scheme, values)
-    return float(problem.judge(common.simulated(problem, values["every"]))[0]["rebound_ratio"])
+def judge(run: common.Ended) -> common.Judged:
+    """Numbers of the impact; whether the momentum closes, and the impact is over. Collective."""
+    found = common.impact_numbers(run)
+    ratio = found["rebound_velocity"] / run.p["v0"]
+    defect = found["impulse_sum"] / (run.integrator.system.total_mass * run.p["v0"]) - (1 + ratio)
+    verdicts = [Verdict.below("the impulse is the change of momentum (relative)", defect, 1e-10)]
+    if found["contact_end"] is not None:
+        end = found["contact_end"] / run.p["t_end"]
+        verdicts.append(Verdict.below("the last contact is over (its time over t_end)", end, 0.9))
+    return {**found, "rebound_ratio": ratio, "energy_rebound": ratio**2}, verdicts
 
 
 def study(scheme: str, p: Values) -> list[Verdict]:
     """What the rebound depends on: not on E, and less and less on e as the mesh is refined. Collective."""
     if find_scheme(scheme).explicit and p["courant"] > 1:
         return []
+
+    def rebound(**changes: Any) -> float:
+        problem = make(scheme, {**p, "h": None, "t_end": None, **changes})
+        return float(problem.judge(common.simulated(problem, p["every"]))[0]["rebound_ratio"])
+
     coarse, middle, fine = REFINEMENTS
-    same = [rebound(scheme, p, elements=middle, E=p["E"] * factor) for factor in SOFTER]
-    rough, found = (
-        [rebound(scheme, p, elements=n, restitution=e) for e in RESTITUTIONS] for n in (coarse, fine)
-    )
+    same = [rebound(elements=middle, E=p["E"] * factor) for factor in SOFTER]
+    rough, found = ([rebound(elements=n, restitution=e) for e in RESTITUTIONS] for n in (coarse, fine))
     modulus = "the rebound does not depend on E (relative spread over E, E/10, E/100)"
     nodes = f"rebound over v0 with e = %g at {fine} elements; expected is the mean over e"
-    order = (
-        "the rebounds of all e approach each other at first order or faster "
-        f"(spread at {fine} over that at {coarse} elements)"
-    )
-    mean = float(np.mean(found))
+    order = "the rebounds of all e approach each other at first order or faster "
+    order += f"(spread at {fine} over that at {coarse} elements)"
     return [
         Verdict.below(modulus, np.ptp(same) / np.max(np.abs(same)), 1e-6),
-        *(Verdict.equal(nodes % e, value, mean, 0.02) for e, value in zip(RESTITUTIONS, found)),
+        *(Verdict.equal(nodes % e, x, float(np.mean(found)), 0.02) for e, x in zip(RESTITUTIONS, found)),
         Verdict.below(order, np.ptp(found) / np.ptp(rough), coarse / fine),
     ]
 
 
-_ABOUT = (
-    "An elastic cube falls flat on a rigid plane. Waves in the cube, not the restitution of its contact "
-    "nodes, decide how fast it rebounds."
-)
+_ABOUT = "An elastic cube falls flat on a rigid plane: waves in it, not restitution, decide its rebound."
 CUBE_DROP = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.cube_drop)

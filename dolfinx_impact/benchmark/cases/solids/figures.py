@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,16 @@ from ...claim import Figure
 from ...runs import Run, Runs
 from . import claims as c
 from . import common, cube_drop, free_flight, hertz_sphere, sliding_block, wave_block
-from .momenta import momenta
+from .momenta import MomentumLog
 
 _LABELS = {c.CD: "CD-Lagrange", c.MJ: "Moreau-Jean"}
 #: Three curves of one scheme, told apart in grey.
-_LOOKS = tuple(zip(("#0b559f", "#8a2f7d", "#d1711a"), ("-", "--", "-."), "o^s"))
+_LOOKS: list[dict[str, Any]] = [
+    {"color": color, "ls": line, "marker": marker, "lw": 1.4, "ms": 5, "mfc": "white"}
+    for color, line, marker in zip(("#0b559f", "#8a2f7d", "#d1711a"), ("-", "--", "-."), "o^s")
+]
 #: Samples of the free flights that are drawn.
 _SAMPLES = 100
-
-
-def _look(k: int) -> dict[str, Any]:
-    color, line, marker = _LOOKS[k]
-    return {"color": color, "ls": line, "marker": marker, "lw": 1.4, "ms": 5, "mfc": "white"}
 
 
 def _panels(figure: Any, height: float = 4.4, **options: Any) -> Iterator[tuple[Any, str]]:
@@ -66,7 +64,7 @@ def draw_rebound(runs: Runs, figure: Any) -> None:
         for k, e in enumerate(cube_drop.RESTITUTIONS):
             meshes = c.CUBES[scheme]
             found = [runs(c.CUBE, scheme, elements=n, restitution=e).results["rebound_ratio"] for n in meshes]
-            ax.plot(1 / np.array(meshes), found, label=f"e = {e:g}", **_look(k))
+            ax.plot(1 / np.array(meshes), found, label=f"e = {e:g}", **_LOOKS[k])
         ax.set(xlabel="1 / elements a side [-]", ylabel="rebound / v0 [-]", title=_LABELS[scheme])
         ax.set(xlim=(0, None), ylim=(0.5, 1))
 
@@ -79,9 +77,9 @@ def draw_errors(runs: Runs, figure: Any) -> None:
             found = [runs(c.WAVE, scheme, degree=degree, elements=m) for m in (n // 2, 3 * n // 4, n)]
             size = 1e3 * wave_block.PARAMETERS["side"].default / (n * np.array([0.5, 0.75, 1.0]))
             error = np.array([r.results["error_displacement"] for r in found])
-            ax.loglog(size, error, label=f"degree {degree}", **_look(k))
+            ax.loglog(size, error, label=f"degree {degree}", **_LOOKS[k])
             guide = 0.6 * error[-1] * (size / size[-1]) ** (degree + 1)
-            ax.loglog(size, guide, color="0.6", lw=0.8, ls=_LOOKS[k][1], label=f"slope {degree + 1}")
+            ax.loglog(size, guide, color="0.6", lw=0.8, ls=_LOOKS[k]["ls"], label=f"slope {degree + 1}")
         ax.set(xlabel="element size [mm]", ylabel="L2 error after a period [-]", title=_LABELS[scheme])
         ax.set_xticks((6, 8, 12, 16, 25), ("6", "8", "12", "16", "25"))
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
@@ -94,15 +92,12 @@ def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
     """
     summary = runs(c.FLIGHT, scheme).summary
     problem = free_flight.make(runs.scheme(scheme), dict(summary["parameters"]))
-    steps, turning = summary["steps"], []
+    steps, turning, log = summary["steps"], [], cast(MomentumLog, problem.log)
     every = max(1, steps // _SAMPLES)
-    system: Any = problem.integrator.system
-    x, momentum, n = system.x[:, :2].ravel(), np.zeros(system.size), system.owned
 
     def note(s: Integrator) -> None:
         if s.n % every == 0 or s.n == steps:
-            system.mass_product(s.v, s.mass, momentum)
-            turning.append(momenta((x + s.u)[:n].reshape(-1, 2), momentum[:n].reshape(-1, 2))[2])
+            turning.append(log.momenta()[2])
 
     note(problem.integrator)
     result = common.simulated(problem, every, [note])
@@ -143,14 +138,13 @@ def draw_sliding(runs: Runs, figure: Any) -> None:
     ax.legend(frameon=False, loc="upper left")
 
 
-def _figure(case: str, name: str, source: str, title: str, draw: Callable[[Runs, Any], None]) -> Figure:
-    return Figure(f"{case}-{name}", case, source, case, title, draw)
-
-
-FIGURES: tuple[Figure, ...] = (
-    _figure(c.HERTZ, "force", c.JOHNSON, "Sphere: contact force over time", draw_force),
-    _figure(c.CUBE, "rebound", c.CLOSED, "Cube: rebound for three coefficients of its nodes", draw_rebound),
-    _figure(c.SLIDING, "velocity", c.CLOSED, "Block on a plane with friction 0.3: velocity", draw_sliding),
-    _figure(c.FLIGHT, "kept", c.CONSERVED, "Free flight: energy and angular momentum", draw_flight),
-    _figure(c.WAVE, "errors", c.LAME, "Standing wave: errors over the element size", draw_errors),
+FIGURES: tuple[Figure, ...] = tuple(
+    Figure(f"{case}-{name}", case, source, case, title, draw)
+    for case, name, source, title, draw in (
+        (c.HERTZ, "force", c.JOHNSON, "Sphere: contact force over time", draw_force),
+        (c.CUBE, "rebound", c.CLOSED, "Cube: rebound for three coefficients of its nodes", draw_rebound),
+        (c.SLIDING, "velocity", c.CLOSED, "Block on a plane with friction 0.3: velocity", draw_sliding),
+        (c.FLIGHT, "kept", c.CONSERVED, "Free flight: energy and angular momentum", draw_flight),
+        (c.WAVE, "errors", c.LAME, "Standing wave: errors over the element size", draw_errors),
+    )
 )

@@ -15,16 +15,12 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from .... import mesh
-from ....algebra import kernels
 from ....contact.obstacles import Plane
 from ....exact.hertz import HertzImpact
 from ....integrators import Integrator, Option, find_scheme
-from ....integrators.options import check
-from ....materials import LinearElastic
-from ....output.result import Result
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values
+from ...case import Case, Problem, RunLog, Values
 from ...verdict import Verdict
 from . import common
 
@@ -34,9 +30,7 @@ PARAMETERS = {
     "v0": Option(0.1, "m/s", "speed towards the plane", interval="(0, inf)"),
     "resolution": Option(8, "-", "elements per radius of Hertz's contact", interval="[1, 100]"),
     "geometry": Option("axisymmetric", "-", "half disc or quarter of a sphere", ("axisymmetric", "3d")),
-    "courant": Option(None, "-", "time step over the critical one (default 0.9, implicit schemes 10)"),
-    **COMMON,
-    "t_end": Option(None, "s", "end time (default 1.2 times Hertz's duration)"),
+    **common.times("0.9, implicit schemes 10", "1.2 times Hertz's duration"),
     "every": Option(20, "steps", "steps between samples; forces follow every step", interval="[1, inf)"),
 }
 #: The sphere's parts of which one is meshed, and the deviation from Hertz that is allowed.
@@ -53,12 +47,8 @@ FASTER = 1.0
 
 
 def exact(p: Values) -> HertzImpact:
-    """Hertz's impact for the parameters of a run.
-
-    Raises:
-        ValueError: Values that describe no such impact.
-    """
-    check(PARAMETERS, p)
+    """Hertz's impact for the parameters of a run; a ValueError where they describe no such impact."""
+    common.check(PARAMETERS, p)
     hertz = HertzImpact(p["R"], p["E"], p["nu"], p["rho"], p["v0"])
     ratio, (least, most) = hertz.contact_radius / p["R"], SLENDER
     if not least <= ratio <= most:
@@ -72,60 +62,40 @@ def exact(p: Values) -> HertzImpact:
 
 def make_sphere(p: Values) -> Solid:
     """The meshed part of the sphere, at rest on the origin. Collective."""
-    radius, flat = exact(p).contact_radius, p["geometry"] == "axisymmetric"
+    radius, dimension = exact(p).contact_radius, 2 if p["geometry"] == "axisymmetric" else 3
     growth, part = GROWTH[p["geometry"]]
-    dimension, coarse = 2 if flat else 3, part * p["R"]
+    coarse = part * p["R"]
     sizes = {"fine": min(radius / p["resolution"], coarse), "reach": 1.5 * radius, "coarse": coarse}
     parameters = {"dimension": dimension, "R": p["R"], "growth": growth, **sizes}
     named = mesh.read(mesh.package_mesh("sphere.geo"), gdim=dimension, parameters=parameters)
-    law = LinearElastic(p["E"], p["nu"])
-    if flat:
-        return Solid(named, density=p["rho"], law=law, hypothesis="axisymmetric", fixed={"axis": (0,)})
-    return Solid(named, density=p["rho"], law=law, fixed={"x = 0": (0,), "y = 0": (1,)})
+    if dimension == 2:
+        return common.elastic(named, p, hypothesis="axisymmetric", fixed={"axis": (0,)})
+    return common.elastic(named, p, fixed={"x = 0": (0,), "y = 0": (1,)})
 
 
 class ForceLog(RunLog):
-    """The log with the largest contact force.
+    """The log with ``peak_force`` [N], the largest mean force on the meshed part over a time window [s]."""
 
-    Args:
-        integrator: The integrator, started.
-        window: Time over which the force is averaged [s].
-
-    Attributes:
-        peak_force: Largest moving mean of the force on the meshed part [N]; after :meth:`close`.
-    """
-
-    state_names = (*RunLog.state_names, "_last", "_sums")
+    state_names = (*RunLog.state_names, "_sums", "_most")
 
     def __init__(self, integrator: Integrator, window: float) -> None:
         super().__init__(integrator)
-        self._mean = kernels.jit(_moving_mean)
-        #: The last impulses; the next place there, their sum, its largest value.
-        self._last = np.zeros(max(1, round(window / integrator.dt)))
-        self._sums, self._width = np.zeros(3), self._last.size * integrator.dt
+        #: The last sums of all impulses so far, as many as the window has steps; the largest one in a window.
+        self._sums: NDArray = np.zeros(max(1, round(window / integrator.dt)))
+        self._most = 0.0
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
         """Note the contacts of consecutive time steps. Collective."""
         super().contacts(t, r, gap, before)
-        impulses = np.sum(r, axis=1)
-        if self._comm.size > 1:
-            impulses = self._comm.allreduce(impulses, op=MPI.SUM)
-        self._mean(impulses, self._last, self._sums)
+        impulses, width = self._comm.allreduce(np.sum(r, axis=1), op=MPI.SUM), self._sums.size
+        sums = np.append(self._sums, self._sums[-1] + np.cumsum(impulses))
+        self._most = max(self._most, float(np.max(sums[width:] - sums[:-width])))
+        self._sums = sums[-width:]
 
     def close(self) -> None:
         """Bring the numbers up to the last step. Collective."""
         super().close()
-        self.peak_force = float(self._sums[2]) / self._width
-
-
-def _moving_mean(impulses: NDArray, last: NDArray, sums: NDArray) -> None:
-    """Follow the sum of the latest impulses; arrays as in :class:`ForceLog`."""
-    for i in range(impulses.size):
-        place = int(sums[0])
-        sums[1] += impulses[i] - last[place]
-        last[place] = impulses[i]
-        sums[0] = (place + 1) % last.size
-        sums[2] = max(sums[2], sums[1])
+        self.peak_force = self._most / (self._sums.size * self._scheme.dt)
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
@@ -133,53 +103,38 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     hertz, sphere = exact(p), make_sphere(p)
     up = np.eye(sphere.block)[-1]
     plane = common.contact(sphere, "contact", Plane(0.0 * up, up), p)
-    critical = sphere.critical_time_step()
-    h = common.time_step(scheme, p, critical, (0.9, 10.0))
+    h = common.time_step(scheme, p, sphere, (0.9, 10.0))
     integrator = find_scheme(scheme).bind(sphere, h, plane, p, allow_unstable=allow_unstable)
     integrator.start(0.0, np.tile(-p["v0"] * up, sphere.size // sphere.block))
-    log = ForceLog(integrator, WINDOW * hertz.duration)
-    t_end = p["t_end"] if p["t_end"] is not None else 1.2 * hertz.duration
-
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        results = {**measure(result, log, integrator, p), "critical_time_step": critical}
-        return results, common.balance(results, integrator) + beside_hertz(results, t_end, p)
-
-    again = partial(faster, scheme, p)
-    return common.problem(integrator, critical, t_end, plane.approach(), log, judge, again)
+    log, again = ForceLog(integrator, WINDOW * hertz.duration), partial(faster, scheme, p)
+    p = {**p, "t_end": p["t_end"] or 1.2 * hertz.duration}
+    return common.problem(integrator, p, plane.approach(), judge, log, again)
 
 
-def measure(result: Result, log: ForceLog, integrator: Integrator, p: Values) -> dict[str, Any]:
-    """The numbers of a run, those of the whole sphere. Collective."""
-    log.close()
-    hertz, share, energy = exact(p), SHARES[p["geometry"]], common.stored(result)
+def judge(run: common.Ended) -> common.Judged:
+    """The numbers of a run, those of the whole sphere, beside Hertz's. Collective."""
+    hertz, share, log = exact(run.p), SHARES[run.p["geometry"]], run.log
     start, end = log.contact_start, log.contact_end
-    return {
+    results = {
+        **common.impact_numbers(run),
         "peak_force": share * log.peak_force,
         "duration": None if start is None or end is None else end - start,
         **{f"{name}_hertz": getattr(hertz, name) for name in ("peak_force", "duration", "contact_radius")},
-        "balance_residual": log.relative_residual(),
-        "h": integrator.dt,
-        **common.contact_numbers(log),
         "impulse_sum": share * log.impulse_sum,
-        "energy_lost": 1 - float(energy[-1] / energy[0]),
-        "rebound_velocity": common.rising_velocity(integrator),
     }
+    return results, beside_hertz(results, run.p)
 
 
-def beside_hertz(results: dict[str, Any], t_end: float, p: Values) -> list[Verdict]:
+def beside_hertz(results: dict[str, Any], p: Values) -> list[Verdict]:
     """Peak force and duration over those of Hertz; none unless the sphere has left the plane by ``t_end``."""
-    if results["contact_end"] is None or t_end < results["contact_end"] + WINDOW * results["duration_hertz"]:
+    end, lasting = results["contact_end"], WINDOW * results["duration_hertz"]
+    if end is None or p["t_end"] < end + lasting:
         return []
-    words = {"peak_force": "the peak force is", "duration": "the contact lasts as long as"}
-    return [
-        Verdict.equal(
-            f"{text} Hertz's (ratio) at {p['v0']:g} m/s",
-            results[name] / results[f"{name}_hertz"],
-            1.0,
-            ALLOWED[p["geometry"]],
-        )
-        for name, text in words.items()
-    ]
+    words, found = f"Hertz's (ratio) at {p['v0']:g} m/s", []
+    for name, what in (("peak_force", "the peak force is"), ("duration", "the contact lasts as long as")):
+        ratio = results[name] / results[f"{name}_hertz"]
+        found.append(Verdict.equal(f"{what} {words}", ratio, 1.0, ALLOWED[p["geometry"]]))
+    return found
 
 
 def faster(scheme: str, p: Values) -> list[Verdict]:
@@ -187,14 +142,10 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
     there = dataclasses.replace(exact(p), v0=FASTER)
     if p["v0"] >= FASTER or there.contact_radius > SLENDER[1] * p["R"]:
         return []
-    values = {**p, "v0": FASTER, "h": None, "courant": None, "t_end": None}
-    problem = make(scheme, values)
-    results, _ = problem.judge(common.simulated(problem, values["every"]))
-    return beside_hertz(results, problem.t_end, values)
+    problem = make(scheme, {**p, "v0": FASTER, "h": None, "courant": None, "t_end": None})
+    results, _ = problem.judge(common.simulated(problem, p["every"]))
+    return beside_hertz(results, {**p, "v0": FASTER, "t_end": problem.t_end})
 
 
-_ABOUT = (
-    "An elastic sphere flies against a rigid plane. Hertz's theory of impact gives its largest force and the "
-    "time of contact."
-)
+_ABOUT = "An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."
 HERTZ_SPHERE = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.hertz_sphere)

@@ -31,11 +31,7 @@ def momenta(x: NDArray, p: NDArray) -> NDArray:
 
 
 class MomentumLog(RunLog):
-    """The log of every step with the momenta and the impulses that change them.
-
-    Args:
-        integrator: The integrator of a solid, started.
-        about: The fixed point of the angular momentum [m], the origin by default.
+    """The log of every step with the momenta about a fixed point [m] and the impulses that change them.
 
     Attributes:
         first: Linear and angular momentum at the start, shape (3,) or (6,) [N s, N m s].
@@ -56,7 +52,7 @@ class MomentumLog(RunLog):
         self._arms = (system.x[:, : self._dim] - np.asarray(about)).ravel()
         self._u, self._p = integrator.u.copy(), np.zeros(system.size)
         self._rows: list[NDArray] = []
-        self.first: NDArray = self._comm.allreduce(self._momenta(), op=MPI.SUM)
+        self.first: NDArray = self._comm.allreduce(self.momenta(), op=MPI.SUM)
         self.impulse: NDArray = np.zeros(self.first.size)
         self.defect: NDArray = np.zeros(2)
         self.drift, self.contact_gain, self._work = 0.0, -np.inf, 0.0
@@ -67,10 +63,11 @@ class MomentumLog(RunLog):
 
     def note(self, integrator: Integrator) -> None:
         """Keep this rank's part of the momenta and of the impulses of a step."""
-        self._rows.append(np.concatenate([self._momenta(), self._impulses()]))
+        self._rows.append(np.concatenate([self.momenta(), self._impulses()]))
         self._u[:] = integrator.u
 
-    def _momenta(self) -> NDArray:
+    def momenta(self) -> NDArray:
+        """This rank's part of the momenta."""
         s, n = self._integrator, self._integrator.system.owned
         s.system.mass_product(s.v, s.mass, self._p)
         return momenta(*(values[:n].reshape(-1, self._dim) for values in (self._arms + s.u, self._p)))

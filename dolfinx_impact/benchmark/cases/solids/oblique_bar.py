@@ -1,16 +1,14 @@
 """A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it.
 
-The bar of ``impacting-bar`` in 3D flies towards the wall and along it. Mesh, wall and velocity are
-turned by ``R = R_y(angle2) R_z(angle1)``; after the run the bar that was not turned is run too, and
-turned displacements, velocities and impulses are compared at every sample: no direction of space
-may be any better than another.
+The bar of ``impacting-bar`` in 3D flies towards the wall and along it. Mesh, wall and velocity are turned by
+``R = R_y(angle2) R_z(angle1)``; after the run the bar that was not turned is run too, and turned
+displacements, velocities and impulses are compared at every sample.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from dolfinx import fem
@@ -21,45 +19,33 @@ from ....algebra.operators import SparseRows, coordinate_order
 from ....contact.obstacles import Plane
 from ....contact.rigid_contact import RigidContact
 from ....integrators import Integrator, Option, find_scheme
-from ....integrators.options import check
-from ....materials import LinearElastic
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict, run_end
+from ...case import Case, Problem, Values, run_end
 from ...verdict import Verdict
 from . import common
+from .common import FINITE, NOT_NEGATIVE, POSITIVE
 
 PARAMETERS = {
-    "angle1": Option(30.0, "deg", "first turn, about z"),
-    "angle2": Option(50.0, "deg", "second turn, about y"),
+    "angle1": Option(30.0, "deg", "first turn, about z", interval=FINITE),
+    "angle2": Option(50.0, "deg", "second turn, about y", interval=FINITE),
     "elements": Option(20, "-", "elements along the bar", interval="[1, 10000]"),
     "lateral": Option(3, "-", "elements along each side of the section", interval="[1, 100]"),
     "cell": Option("hexahedron", "-", "cells", ("hexahedron", "tetrahedron")),
     **common.material(2.1e11, 7847.0),
-    "length": Option(0.254, "m", "length of the bar", interval="(0, inf)"),
-    "area": Option(0.645e-3, "m2", "cross-section", interval="(0, inf)"),
-    "gap": Option(2e-4, "m", "distance to the wall at t = 0", interval="[0, inf)"),
-    "v0": Option(5.0, "m/s", "speed towards the wall", interval="[0, inf)"),
-    "v_along": Option(2.0, "m/s", "speed along the wall, in the direction that was y"),
+    "length": Option(0.254, "m", "length of the bar", interval=POSITIVE),
+    "area": Option(0.645e-3, "m2", "cross-section", interval=POSITIVE),
+    "gap": Option(2e-4, "m", "distance to the wall at t = 0", interval=NOT_NEGATIVE),
+    "v0": Option(5.0, "m/s", "speed towards the wall", interval=NOT_NEGATIVE),
+    "v_along": Option(2.0, "m/s", "speed along the wall, in the direction that was y", interval=FINITE),
     **common.RESTITUTION,
     **common.friction(0.2),
-    "courant": Option(0.7, "-", "time step over the critical one"),
-    **COMMON,
-    "t_end": Option(3e-4, "s", "end time"),
+    **common.times(0.7, 3e-4),
 }
 #: Largest relative difference that counts as the same solution.
 SAME = 1e-10
-
-
-def refuse(p: Values) -> None:
-    """Raise a ValueError unless the parameters describe a bar."""
-    check(PARAMETERS, p)
-    common.check_finite(p, ("angle1", "angle2", "v_along"))
-    if not 1e-5 < math.sqrt(p["area"]) / p["length"] < 1e5:
-        size = f"a section of {p['area']:.3g} m2 and a length of {p['length']:g} m"
-        raise ValueError(f"{size} cannot be meshed")
 
 
 def rotation(p: Values) -> NDArray:
@@ -73,19 +59,12 @@ def rotation(p: Values) -> NDArray:
 
 @dataclass
 class Turned:
-    """The bar and its wall, turned.
+    """The bar and its wall, turned."""
 
-    Attributes:
-        R: The rotation, shape (3, 3).
-        bar: The bar.
-        wall: Its contact with the wall.
-        order: Keys that sort the local nodes by their coordinates before the turn, shape (nodes, 3).
-    """
-
-    R: NDArray
+    R: NDArray  #: The rotation, shape (3, 3).
     bar: Solid
     wall: RigidContact
-    order: NDArray
+    order: NDArray  #: Keys that sort the local nodes by their coordinates before the turn, shape (nodes, 3).
 
     def start(self, scheme: str, h: float, p: Values, allow_unstable: bool = False) -> Integrator:
         """The scheme, started with the bar's velocity. Collective."""
@@ -112,38 +91,41 @@ class Turned:
 
 
 def build(p: Values, R: NDArray) -> Turned:
-    """The bar and its wall, turned by R. Collective."""
+    """The bar and its wall, turned by R; a ValueError for parameters that describe no bar. Collective."""
+    common.check(PARAMETERS, p)
+    side = math.sqrt(p["area"])
+    if not 1e-5 < side / p["length"] < 1e5:
+        size = f"a section of {p['area']:.3g} m2 and a length of {p['length']:g} m"
+        raise ValueError(f"{size} cannot be meshed")
     counts = {"elements": p["elements"], "lateral": p["lateral"], "tetrahedra": p["cell"] == "tetrahedron"}
-    sizes = {"dimension": 3, "length": p["length"], "side": math.sqrt(p["area"])}
+    sizes = {"dimension": 3, "length": p["length"], "side": side}
     named = mesh.read(mesh.package_mesh("bar.geo"), parameters=sizes | counts)
     # A space like that of the body: their nodes have the same numbers.
     before = fem.functionspace(named.mesh, ("Lagrange", 1, (3,))).tabulate_dof_coordinates()
     named.mesh.geometry.x[:] = named.mesh.geometry.x @ R.T
-    bar = Solid(named, density=p["rho"], law=LinearElastic(p["E"], p["nu"]))
+    bar = common.elastic(named, p)
     wall = common.contact(bar, "contact", Plane(list(-p["gap"] * R[:, 0]), list(R[:, 0])), p)
     return Turned(R, bar, wall, coordinate_order(before, p["length"]))
 
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    refuse(p)
     turned = build(p, rotation(p))
-    critical = turned.bar.critical_time_step()
-    h = common.time_step(scheme, p, critical)
-    integrator = turned.start(scheme, h, p, allow_unstable)
-    log, t_end = RunLog(integrator), p["t_end"]
+    h = common.time_step(scheme, p, turned.bar)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        log.close()
+    def judge(run: common.Ended) -> common.Judged:
         plain = build(p, np.eye(3))
         start, rows = plain.start(scheme, h, p, allow_unstable), plain.bar.rows()
         options = {"record": rows, "energies": False, "every": p["every"], "progress": False}
-        reference = simulate(start, t_end=run_end(start, t_end), **options)
-        found = differences(turned.turned_back(result), plain.turned_back(reference))
-        results = {**measure(log, found), "critical_time_step": critical, "h": h}
-        return results, verdicts(results, find_scheme(scheme).explicit, integrator.n)
+        reference = simulate(start, t_end=run_end(start, p["t_end"]), **options)
+        off = differences(turned.turned_back(run.result), plain.turned_back(reference))
+        words = "bar, wall and velocity turned give the solution turned (largest relative difference)"
+        found = {"difference": max(off.values()), **{f"difference_{name}": off[name] for name in off}}
+        same = Verdict.below(words, found["difference"], SAME)
+        return {**found, **common.contact_numbers(run.log)}, [same]
 
-    return common.problem(integrator, critical, t_end, turned.bar.rows(), log, judge)
+    integrator = turned.start(scheme, h, p, allow_unstable)
+    return common.problem(integrator, p, turned.bar.rows(), judge)
 
 
 def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dict[str, float]:
@@ -156,27 +138,5 @@ def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dic
     return largest
 
 
-def measure(log: RunLog, found: dict[str, float]) -> dict[str, Any]:
-    """The numbers of a run."""
-    return {
-        "balance_residual": log.relative_residual(),
-        **{name: getattr(log, name) for name in ("contact_start", "contact_end", "impulse_sum")},
-        **{f"difference_{name}": found[name] for name in ("u", "v", "r")},
-        "difference": max(found.values()),
-    }
-
-
-def verdicts(results: dict[str, Any], explicit: bool, steps: int) -> list[Verdict]:
-    """Whether the turned solution is the solution turned."""
-    words = "bar, wall and velocity turned give the solution turned (largest relative difference)"
-    return [
-        balance_verdict(results["balance_residual"], 1e-12 if explicit else 1e-11, steps),
-        Verdict.below(words, results["difference"], SAME),
-    ]
-
-
-_ABOUT = (
-    "A bar thrown aslant at a wall, with its mesh, the wall and the velocity turned in space: the solution "
-    "must turn with them."
-)
+_ABOUT = "A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."
 OBLIQUE_BAR = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.oblique_bar)

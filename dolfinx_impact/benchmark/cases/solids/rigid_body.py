@@ -31,15 +31,16 @@ from ... import drawings
 from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 from . import common
+from .common import FINITE
 
 PARAMETERS = {
     "shape": Option("disc", "-", "body", ("disc", "square")),
     "R": Option(0.1, "m", "radius of the disc, half the side of the square"),
     "rho": Option(7850.0, "kg/m3", "density; the thickness is 1 m"),
-    "vx0": Option(1.0, "m/s", "velocity along the plane before the impact"),
-    "vy0": Option(-2.0, "m/s", "velocity away from the plane before the impact"),
-    "spin0": Option(5.0, "rad/s", "spin before the impact, counter-clockwise"),
-    "angle0": Option(20.0, "degrees", "angle at the impact; at 0 a square lands flat"),
+    "vx0": Option(1.0, "m/s", "velocity along the plane before the impact", interval=FINITE),
+    "vy0": Option(-2.0, "m/s", "velocity away from the plane before the impact", interval=FINITE),
+    "spin0": Option(5.0, "rad/s", "spin before the impact, counter-clockwise", interval=FINITE),
+    "angle0": Option(20.0, "degrees", "angle at the impact; at 0 a square lands flat", interval=FINITE),
     "restitution": Option(0.5, "-", "Newton's coefficient of the contact points"),
     "friction": Option(0.3, "-", "Coulomb's coefficient"),
     **COMMON,
@@ -51,39 +52,15 @@ PARAMETERS = {
 FLIGHT = 5
 #: What is compared agrees to this part of its scale.
 TOLERANCE = 1e-12
-_VELOCITIES = ("vx", "vy", "spin")
-
-
-def build(p: Values) -> tuple[RigidBody, RigidBodyContact]:
-    """The body and the plane y = 0.
-
-    Raises:
-        ValueError: Values that describe no body or no contact.
-    """
-    common.check_finite(p, ("vx0", "vy0", "spin0", "angle0"))
-    body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
-    options = {name: p[name] for name in ("restitution", "friction", "gap_tolerance")}
-    touching = p.get("touching", True)
-    return body, RigidBodyContact(body, Plane((0.0, 0.0), (0.0, 1.0)), touching=touching, **options)
 
 
 class Flight:
-    """The body from the start to the impact, and the exact impact.
-
-    Args:
-        body, contact, p: The body, the plane y = 0, parameters of the run.
-        forecast: Part of the time step that the scheme looks ahead.
+    """The body from the start to the impact; the scheme looks ahead by the part ``forecast`` of a step.
 
     Attributes:
-        velocity: Before the impact, shape (3,) [m/s, m/s, rad/s].
-        start: Position at t = 0, shape (3,) [m, m, rad].
+        velocity, start: Velocity [m/s, m/s, rad/s] before the impact and position [m, m, rad] at t = 0.
         arms: Of the contact points at the impact from the centre, shape (p, 2) [m].
-        exact: The exact impact.
-        speed: Scale of velocities [m/s].
-
-    Raises:
-        ValueError: A body that does not hit the plane, or touches it before; a friction for which
-            the impact has no unique solution.
+        exact, speed: The exact impact, and the scale of velocities [m/s].
     """
 
     def __init__(self, body: RigidBody, contact: RigidBodyContact, p: Values, forecast: float) -> None:
@@ -121,10 +98,8 @@ class ImpactLog(RunLog):
 
     Attributes:
         time: Of the first impulse [s]; None before.
-        before: Velocity before it at the scheme's own time, shape (3,) [m/s, m/s, rad/s].
-        after: Velocity after it.
-        normal: Its normal component, the sum over the points [N s].
-        tangential: The sum of its components along x [N s].
+        before, after: Velocity around it at the scheme's own time, shape (3,) [m/s, m/s, rad/s].
+        normal, tangential: The sums of its components over the points [N s].
     """
 
     state_names = (*RunLog.state_names, "time", "before", "after", "normal", "tangential")
@@ -156,8 +131,11 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started."""
     if p["courant"] is not None:
         raise ValueError("a rigid body has no critical time step: give h, not courant")
-    body, contact = build(p)
+    common.check(PARAMETERS, p)
     positive("h", p["h"], "s")
+    body = (RigidBody.disc if p["shape"] == "disc" else RigidBody.square)(p["R"], p["rho"])
+    laws = {name: p[name] for name in ("restitution", "friction", "gap_tolerance", "touching") if name in p}
+    contact = RigidBodyContact(body, Plane((0.0, 0.0), (0.0, 1.0)), **laws)
     if not p["t_end"] > (FLIGHT + 1.4) * p["h"]:
         raise ValueError(f"t_end must be at least {FLIGHT + 2} h: the body flies {FLIGHT} steps before")
     forecast = 0.0 if find_scheme(scheme).explicit else p.get("forecast", 0.0)
@@ -166,70 +144,54 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     integrator.start(flight.start, flight.velocity)
     log = ImpactLog(integrator)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        results = measure(log, flight, result, p["restitution"])
-        return results, verdicts(results, flight, integrator, p)
+    def judge(result: Result) -> common.Judged:
+        log.close()
+        return _judged(common.Ended(result, log, integrator, p), flight)
 
     return Problem(integrator, p["t_end"], body.rows(), log, judge, body.size)
 
 
-def measure(log: ImpactLog, flight: Flight, result: Result, e: float) -> dict[str, Any]:
-    """The numbers of a run; ``coefficient`` is that of the contact point farthest from e."""
-    log.close()
-    exact, masses = flight.exact, flight.body.mass
-    hit = exact.normal > 0
+def _judged(run: common.Ended, flight: Flight) -> common.Judged:
+    """The closed form and the laws; ``coefficient`` is that of the contact point farthest from e."""
+    result, log, e = run.result, run.log, run.p["restitution"]
+    exact, mass, hit = flight.exact, flight.body.mass, flight.exact.normal > 0
     coefficients = -flight.normal_velocity(log.after)[hit] / flight.normal_velocity(log.before)[hit]
-    worst = int(np.argmax(np.abs(coefficients - e)))
-    slips = [float(flight.slip(v)[hit][0]) for v in (log.after, exact.velocity)]
     kinetic = result["kinetic"] + result["complementary"]
-    return {
+    lost, work = float(kinetic[0] - kinetic[-1]), float(result["contact"][-1] - result["dissipated"][-1])
+    slips = [float(flight.slip(v)[hit][0]) for v in (log.after, exact.velocity)]
+    lost_in_impact = 0.5 * float(mass @ (log.before**2 - log.after**2))
+    worst = float(coefficients[np.argmax(np.abs(coefficients - e))])
+    approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[hit])))
+    speed, momentum, heat = flight.speed, mass[0] * flight.speed, mass[0] * flight.speed**2
+    manner = "sticks" if exact.sticks else "slips as it must"
+    (vx, vy, spin), (true_vx, true_vy, true_spin) = log.after, exact.velocity
+    # What is measured, its exact value, the scale of its deviation, and what it is.
+    rows: dict[str, Any] = {
+        "vx": (vx, true_vx, speed, "exact velocity along the plane [m/s]"),
+        "vy": (vy, true_vy, speed, "exact velocity away from the plane [m/s]"),
+        "spin": (spin, true_spin, speed / flight.body.length, "exact spin [rad/s]"),
+        "impulse_n": (log.normal, float(np.sum(exact.normal)), momentum, "exact normal impulse [N s]"),
+        "impulse_t": (log.tangential, exact.tangential, momentum, "exact tangential impulse [N s]"),
+        "coefficient": (worst, e, speed / approach, "the contact point's -v_n after / v_n before is e"),
+        "slip": (*slips, speed, f"the contact point {manner} (slip velocity after the impact) [m/s]"),
+        "energy_lost": (lost_in_impact, exact.lost, heat, "exact loss of energy in the impact [J]"),
+        "energy_lost_run": (lost, -work, heat, "the energy lost in the run is the work of contact [J]"),
+    }
+    own = ("coefficient", "energy_lost_run")
+    results: dict[str, Any] = {name: row[0] for name, row in rows.items()}
+    results |= {f"{name}_exact": row[1] for name, row in rows.items() if name not in own}
+    results |= {
         "balance_residual": log.relative_residual(),
-        **dict(zip(_VELOCITIES, log.after)),
-        "impulse_n": log.normal,
-        "impulse_t": log.tangential,
-        **{f"{name}_exact": value for name, value in zip(_VELOCITIES, exact.velocity)},
-        "impulse_n_exact": float(np.sum(exact.normal)),
-        "impulse_t_exact": exact.tangential,
-        "coefficient": float(coefficients[worst]),
-        "slip": slips[0],
-        "slip_exact": slips[1],
         "sticks": exact.sticks,
-        "energy_lost": 0.5 * float(masses @ (log.before**2 - log.after**2)),
-        "energy_lost_exact": exact.lost,
-        "energy_lost_run": float(kinetic[0] - kinetic[-1]),
-        "contact_work": float(result["contact"][-1] - result["dissipated"][-1]),
+        "contact_work": work,
         "impact_time": log.time,
         "corners": int(np.sum(hit)),
         "contact_phases": log.contact_phases,
     }
+    balance = balance_verdict(results["balance_residual"], TOLERANCE, run.integrator.n)
+    found = [Verdict.equal(words, x, y, TOLERANCE * scale) for x, y, scale, words in rows.values()]
+    return results, [balance, *found]
 
 
-def verdicts(results: dict[str, Any], flight: Flight, integrator: Integrator, p: Values) -> list[Verdict]:
-    """The closed form and the laws, decided from the run."""
-    speed, mass, length = flight.speed, float(flight.body.mass[0]), flight.body.length
-    approach = float(np.min(np.abs(flight.normal_velocity(flight.velocity)[flight.exact.normal > 0])))
-    manner = "sticks" if results["sticks"] else "slips as it must"
-    exact = {name.removesuffix("_exact"): value for name, value in results.items() if name.endswith("_exact")}
-    exact |= {"coefficient": p["restitution"], "energy_lost_run": -results["contact_work"]}
-    rows = (
-        ("vx", "exact velocity along the plane [m/s]", speed),
-        ("vy", "exact velocity away from the plane [m/s]", speed),
-        ("spin", "exact spin [rad/s]", speed / length),
-        ("impulse_n", "exact normal impulse [N s]", mass * speed),
-        ("impulse_t", "exact tangential impulse [N s]", mass * speed),
-        ("coefficient", "the contact point's -v_n after / v_n before is e", speed / approach),
-        ("slip", f"the contact point {manner} (slip velocity after the impact) [m/s]", speed),
-        ("energy_lost", "exact loss of energy in the impact [J]", mass * speed**2),
-        ("energy_lost_run", "the energy lost in the run is the work of contact [J]", mass * speed**2),
-    )
-    return [
-        balance_verdict(results["balance_residual"], TOLERANCE, integrator.n),
-        *(Verdict.equal(words, results[k], exact[k], TOLERANCE * scale) for k, words, scale in rows),
-    ]
-
-
-_ABOUT = (
-    "A rigid disc or square hits a plane with spin. The impact with restitution and friction is known in "
-    "closed form."
-)
+_ABOUT = "A rigid disc or square hits a plane with spin: an impact with friction known in closed form."
 RIGID_BODY = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.rigid_body)

@@ -17,37 +17,34 @@ from typing import Any
 from .... import mesh
 from ....contact.obstacles import Plane, Sphere
 from ....contact.rigid_contact import RigidContact
-from ....integrators import Integrator, Option, find_scheme
-from ....integrators.options import check
+from ....integrators import Option, find_scheme
 from ....materials import NeoHookean
-from ....output.result import Result
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, Values
+from ...case import Case, Problem, Values
 from ...verdict import Verdict
 from . import common
+from .common import FINITE, SCHEMES
 from .momenta import MomentumLog, final_motion
 
-_COURANT = "time step over the critical one at rest (default 0.5 for explicit schemes, else 1)"
+_COURANT = "0.5 for explicit schemes, else 1"
 _BODY = {
     "R": Option(0.1, "m", "outer radius of the body; its thickness is 1 m", interval="(0, inf)"),
     **common.material(1e6, 1000.0, " at rest"),
     **common.RESTITUTION,
-    "courant": Option(None, "-", _COURANT),
-    **COMMON,
 }
-DISC_PARAMETERS = {
+DISC = {
     **_BODY,
     "around": Option(8, "-", "elements along a quarter of the rim", interval="[1, 1000]"),
     "across": Option(4, "-", "elements from the core to the rim", interval="[1, 1000]"),
     "gap": Option(0.02, "m", "distance to the plane at t = 0", interval="[0, inf)"),
-    "vx0": Option(3.0, "m/s", "velocity along the plane at t = 0"),
-    "vy0": Option(-5.0, "m/s", "velocity away from the plane at t = 0, negative"),
-    "spin0": Option(40.0, "rad/s", "spin at t = 0, counter-clockwise"),
+    "vx0": Option(3.0, "m/s", "velocity along the plane at t = 0", interval=FINITE),
+    "vy0": Option(-5.0, "m/s", "velocity away from the plane at t = 0, negative", interval=FINITE),
+    "spin0": Option(40.0, "rad/s", "spin at t = 0, counter-clockwise", interval=FINITE),
     **common.friction(0.3),
-    "t_end": Option(0.05, "s", "end time"),
+    **common.times(_COURANT, 0.05, " at rest"),
 }
-RING_PARAMETERS = {
+RING = {
     **_BODY,
     "hole": Option(0.06, "m", "inner radius of the ring"),
     "around": Option(12, "-", "elements along a quarter of the ring", interval="[1, 1000]"),
@@ -55,82 +52,75 @@ RING_PARAMETERS = {
     "wall": Option(0.2, "m", "radius of the wall", interval="(0, inf)"),
     "x0": Option(0.05, "m", "center of the ring at t = 0"),
     "y0": Option(0.0, "m", "center of the ring at t = 0"),
-    "vx0": Option(3.0, "m/s", "velocity at t = 0"),
-    "vy0": Option(4.0, "m/s", "velocity at t = 0"),
-    "spin0": Option(30.0, "rad/s", "spin at t = 0, counter-clockwise"),
-    "t_end": Option(0.3, "s", "end time"),
+    "vx0": Option(3.0, "m/s", "velocity at t = 0", interval=FINITE),
+    "vy0": Option(4.0, "m/s", "velocity at t = 0", interval=FINITE),
+    "spin0": Option(30.0, "rad/s", "spin at t = 0, counter-clockwise", interval=FINITE),
+    **common.times(_COURANT, 0.3, " at rest"),
 }
 #: Defects of momenta are relative to ``m (|v0| + R |spin0|)``, of the angular one to R times that.
 TOLERANCE = 1e-10
-_MOTION = ("vx0", "vy0", "spin0")
-
-
-def make_body(p: Values, center: Sequence[float], hole: float = 0.0) -> Solid:
-    """The disc, or the ring, around a point. Collective."""
-    common.check_finite(p, _MOTION)
-    if not any(p[name] for name in _MOTION):
-        raise ValueError("vx0, vy0 and spin0 are all zero: nothing would move")
-    place = {"R": p["R"], "hole": hole, "x": center[0], "y": center[1]}
-    parameters = {**place, "around": p["around"], "across": p["across"]}
-    named = mesh.read(mesh.package_mesh("disc.geo"), gdim=2, parameters=parameters)
-    return Solid(named, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 
 def make_disc(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The spinning disc for one scheme, started. Collective."""
-    check(DISC_PARAMETERS, p)
+    common.check(DISC, p)
     if not p["vy0"] < 0:
         raise ValueError(f"vy0 must be negative [m/s], towards the plane, but is {p['vy0']}")
-    disc = make_body(p, (0.0, p["R"] + p["gap"]))
+    disc = _body(p, 0.0, 0.0, p["R"] + p["gap"])
     plane = common.contact(disc, "rim", Plane((0.0, 0.0), (0.0, 1.0)), p)
     return _problem(scheme, p, disc, plane, (-p["vx0"] * p["gap"] / p["vy0"], 0.0), allow_unstable)
 
 
 def make_ring(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The ring in a cylinder for one scheme, started. Collective."""
-    check(RING_PARAMETERS, p)
+    common.check(RING, p)
     if not 0 < p["hole"] < p["R"]:
         raise ValueError(f"hole must lie between 0 and R = {p['R']} m, but is {p['hole']}")
     reach = math.hypot(p["x0"], p["y0"]) + p["R"]
     if not reach <= p["wall"]:
         size = f"of radius {p['wall']} m, but reaches to {reach:g} m"
         raise ValueError(f"the ring must lie inside the wall, {size}: change wall, R, x0 or y0")
-    ring = make_body(p, (p["x0"], p["y0"]), p["hole"])
+    ring = _body(p, p["hole"], p["x0"], p["y0"])
     wall = common.contact(ring, "rim", Sphere((0.0, 0.0), p["wall"], inside=True), p)
     return _problem(scheme, p, ring, wall, (0.0, 0.0), allow_unstable)
+
+
+def _body(p: Values, hole: float, x: float, y: float) -> Solid:
+    """The disc, or the ring, around a point. Collective."""
+    if not (p["vx0"] or p["vy0"] or p["spin0"]):
+        raise ValueError("vx0, vy0 and spin0 are all zero: nothing would move")
+    counts = {name: p[name] for name in ("R", "around", "across")}
+    named = mesh.read(
+        mesh.package_mesh("disc.geo"), gdim=2, parameters={**counts, "hole": hole, "x": x, "y": y}
+    )
+    return Solid(named, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 
 def _problem(
     scheme: str, p: Values, body: Solid, contact: RigidContact, about: Sequence[float], allow_unstable: bool
 ) -> Problem:
     """A case made ready, the body in rigid motion at the start; ``about`` is the point of moments [m]."""
-    critical = body.critical_time_step()
-    h = common.time_step(scheme, p, critical, (0.5, 1.0))
+    h = common.time_step(scheme, p, body, (0.5, 1.0))
     integrator = find_scheme(scheme).bind(body, h, contact, p, allow_unstable=allow_unstable)
     integrator.start(0.0, body.rigid_velocity((p["vx0"], p["vy0"]), p["spin0"]))
     log = MomentumLog(integrator, about)
-
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        results = {**measure(result, log, integrator, p), "critical_time_step": critical}
-        return results, verdicts(results, integrator, p)
-
-    return common.problem(integrator, critical, p["t_end"], contact.approach(), log, judge)
+    return common.problem(integrator, p, contact.approach(), judge, log, balanced="energy_defect")
 
 
-def measure(result: Result, log: MomentumLog, integrator: Integrator, p: Values) -> dict[str, Any]:
-    """The numbers of a run; all defects are relative. Collective.
+def judge(run: common.Ended) -> common.Judged:
+    """The numbers of a run, all defects relative, and the laws of momenta and energy. Collective.
 
     ``angular_momentum_defect`` is the change in the ring, else what the moments of the impulses leave.
     ``energy_defect`` is that of the scheme's balance, with the work of the internal forces;
     ``stored_energy_defect`` takes the stored energy instead, at the end, and vanishes with h alone.
     """
-    log.close()
-    mass = integrator.system.total_mass  # type: ignore[attr-defined]
+    log, p = run.log, run.p
+    mass = run.integrator.system.total_mass
     scale = mass * (math.hypot(p["vx0"], p["vy0"]) + p["R"] * abs(p["spin0"]))
-    energies, work = common.stored(result), float(result["contact"][-1])
+    energies, work = common.stored(run.result), float(run.result["contact"][-1])
     kept, had = float(energies[-1]), float(energies[0])
     moment_defect, drift = float(log.defect[1]) / (p["R"] * scale), log.drift / (p["R"] * scale)
-    return {
+    results = {
         "linear_momentum_defect": float(log.defect[0]) / scale,
         "angular_momentum_defect": drift if "wall" in p else moment_defect,
         "angular_momentum_change": drift,
@@ -140,26 +130,22 @@ def measure(result: Result, log: MomentumLog, integrator: Integrator, p: Values)
         "energy_lost": 1 - kept / had,
         "contact_work": work / had,
         "contact_gain": log.contact_gain / had,
-        "balance_residual": log.relative_residual(),
-        "h": integrator.dt,
-        **dict(zip(("vx", "vy", "spin"), map(float, final_motion(integrator)))),
-        "impulse_x": float(log.impulse[0]),
-        "impulse_y": float(log.impulse[1]),
+        **dict(zip(("vx", "vy", "spin"), map(float, final_motion(run.integrator)))),
+        **dict(zip(("impulse_x", "impulse_y"), map(float, log.impulse))),
         **common.contact_numbers(log),
     }
+    return results, _laws(results, p, ahead=run.integrator.v_shift == 0)
 
 
-def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
-    """What is known of the momenta and of the energy."""
+def _laws(results: dict[str, Any], p: Values, ahead: bool) -> list[Verdict]:
+    """What is known of momenta and contact; ``ahead``: normals are those at a forecast position."""
     axis = "the angular momentum about the axis of the wall is constant (relative, largest change)"
-    if integrator.v_shift == 0:
-        axis += "; impulses act at the middle of the step, but point to the axis at its forecast"
+    axis += "; impulses act at the middle of the step, but point to the axis at its forecast" if ahead else ""
     moments = "angular momentum changes by the moments of the impulses where they act"
     rows = (("linear momentum changes by the impulses", "linear_momentum_defect"), (moments, "moment_defect"))
     below = [(f"the {words} (relative, largest of all steps)", name) for words, name in rows]
     below += [(axis, "angular_momentum_defect")] if "wall" in p else []
-    found = common.balance(results, integrator, "energy_defect")
-    found += [Verdict.below(words, results[name], TOLERANCE) for words, name in below]
+    found = [Verdict.below(words, results[name], TOLERANCE) for words, name in below]
     claim, work = "contact takes energy (its work over the energy at the start)", results["contact_work"]
     found.append(Verdict(claim, work, 0.0, TOLERANCE, bool(work <= TOLERANCE)))
     allowed = p.get("friction", 0.0)
@@ -170,27 +156,8 @@ def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list
     return found
 
 
-_SPINNING_DISC_ABOUT = (
-    "A soft disc with spin is thrown at a rigid plane with friction. Momenta change by the contact impulses "
-    "alone, and the energy balance closes."
-)
-SPINNING_DISC = Case(
-    DISC_PARAMETERS,
-    common.SCHEMES,
-    make_disc,
-    _SPINNING_DISC_ABOUT,
-    drawings.spinning_disc,
-    defaults={"force": "midpoint"},
-)
-_RING_IN_CYLINDER_ABOUT = (
-    "A soft ring bounces inside a rigid circular wall without friction. Its angular momentum about the axis "
-    "stays the same."
-)
-RING_IN_CYLINDER = Case(
-    RING_PARAMETERS,
-    common.SCHEMES,
-    make_ring,
-    _RING_IN_CYLINDER_ABOUT,
-    drawings.ring_in_cylinder,
-    defaults={"force": "midpoint"},
-)
+_DISC_ABOUT = "A soft disc with spin hits a rigid plane with friction: contact alone changes its momenta."
+_RING_ABOUT = "A soft ring bounces inside a rigid circular wall without friction: its angular momentum stays."
+_FORCE = {"force": "midpoint"}
+SPINNING_DISC = Case(DISC, SCHEMES, make_disc, _DISC_ABOUT, drawings.spinning_disc, defaults=_FORCE)
+RING_IN_CYLINDER = Case(RING, SCHEMES, make_ring, _RING_ABOUT, drawings.ring_in_cylinder, defaults=_FORCE)

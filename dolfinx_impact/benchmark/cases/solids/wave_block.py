@@ -28,15 +28,12 @@ from numpy.typing import NDArray
 
 from .... import parallel
 from ....integrators import Integrator, Option, find_scheme
-from ....integrators.options import check
-from ....materials import LinearElastic
-from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ....systems.system import PointMasses
 from ... import drawings
 from ...boxes import box
-from ...case import COMMON, Case, Problem, RunLog, Values
+from ...case import Case, Problem, Values
 from ...verdict import Verdict
 from . import common
 
@@ -48,9 +45,7 @@ PARAMETERS = {
     "side": Option(0.1, "m", "side of the block", interval="(0, inf)"),
     **common.material(2.1e11, 7850.0),
     "amplitude": Option(1e-5, "m", "largest displacement", interval="(0, inf)"),
-    "courant": Option(0.5, "-", "time step over the critical one"),
-    **COMMON,
-    "t_end": Option(None, "s", "end time (default a period)"),
+    **common.times(0.5, "a period"),
 }
 #: Elements along a side by dimension and degree.
 ELEMENTS = {(2, 1): 16, (2, 2): 16, (2, 3): 8, (3, 1): 8, (3, 2): 8, (3, 3): 4}
@@ -58,15 +53,6 @@ ELEMENTS = {(2, 1): 16, (2, 2): 16, (2, 3): 8, (3, 1): 8, (3, 2): 8, (3, 3): 4}
 PERIODS_SPACE, PERIODS_TIME = 1.0, 1.125
 #: An order in space may lie by so much beside the degree plus 1, one in time beside 2.
 TOLERANCE_SPACE, TOLERANCE_TIME = 0.3, 0.1
-
-
-def refuse(p: Values) -> None:
-    """Raise a ValueError unless the parameters describe a block and a wave."""
-    check(PARAMETERS, p)
-    common.check_allowed(PARAMETERS, p, ("dimension", "degree"))
-    n = p["elements"]
-    if n is not None and not (2 <= n <= 100 and n == int(n)):
-        raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
 
 
 def frequency(p: Values) -> float:
@@ -85,7 +71,7 @@ def make_block(p: Values) -> Solid:
     n, side = p["elements"], p["side"]
     top, cells = [side, side, side / 4][: p["dimension"]], [n, n, max(1, n // 4)][: p["dimension"]]
     block = box([[0.0] * len(top), top], cells)
-    return Solid(block, density=p["rho"], law=LinearElastic(p["E"], p["nu"]), degree=p["degree"])
+    return common.elastic(block, p, degree=p["degree"])
 
 
 def start(scheme: str, block: Solid, h: float, p: Values, allow_unstable: bool = False) -> Integrator:
@@ -102,28 +88,36 @@ def wave_field(block: Solid, p: Values) -> NDArray:
 
 def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
-    refuse(p)
+    common.check(PARAMETERS, p)
     n = p["elements"] if p["elements"] is not None else ELEMENTS[p["dimension"], p["degree"]]
-    p = {**p, "elements": int(n)}
-    block, period = make_block(p), 2 * math.pi / frequency(p)
+    if not (2 <= n <= 100 and n == int(n)):
+        raise ValueError(f"elements must be a whole number from 2 to 100, but is {n}")
+    period = 2 * math.pi / frequency(p)
+    p = {**p, "elements": int(n), "t_end": p["t_end"] or period}
+    block = make_block(p)
     critical = block.critical_time_step()
-    t_end = p["t_end"] if p["t_end"] is not None else period
-    h = p["h"] if p["h"] is not None else whole_step(t_end, p["courant"] * critical)
-    courant = h / critical if p["h"] is not None else p["courant"]
+    h = p["h"] or whole_step(p["t_end"], p["courant"] * critical)
+    courant = h / critical if p["h"] else p["courant"]
     integrator = start(scheme, block, h, p, allow_unstable)
     unstable = integrator.beyond_limit or (find_scheme(scheme).explicit and courant > 1)
-    log = RunLog(integrator)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        log.close()
-        results = {"balance_residual": log.relative_residual(), "critical_time_step": critical, "h": h}
-        errors_ = zip(("error_displacement", "error_energy"), errors(integrator, scheme, p))
-        found = {} if unstable else orders(scheme, {**p, "courant": courant})
-        results = {**results, "period": period, **dict(errors_), **found}
-        return results, verdicts(results, integrator, p)
+    def judge(run: common.Ended) -> common.Judged:
+        displacement, strain = errors(integrator, scheme, p)
+        found = {"period": period, "error_displacement": displacement, "error_energy": strain}
+        if unstable:
+            return found, []
+        found |= orders(scheme, {**p, "courant": courant})
+        degree, in_time = p["degree"], 2.0 if p.get("theta", 0.5) == 0.5 else 1.0
+        space = f"order in space of the %s of Q{degree} in the %s norm: degree%s"
+        rows = (
+            (space % ("displacement", "L2", " + 1"), "order_space", degree + 1, TOLERANCE_SPACE),
+            (space % ("strain", "energy", ""), "order_energy", degree, TOLERANCE_SPACE),
+            ("order in time", "order_time", in_time, TOLERANCE_TIME),
+        )
+        return found, [Verdict.equal(words, found[name], *bounds) for words, name, *bounds in rows]
 
     edge = np.all(block.x[: block.owned // block.block, [0, 2]] < 1e-9 * p["side"], axis=1)
-    made = common.problem(integrator, critical, t_end, block.rows(np.flatnonzero(edge)), log, judge)
+    made = common.problem(integrator, p, block.rows(np.flatnonzero(edge)), judge)
     made.effective = {**made.effective, "elements": p["elements"]}
     return made
 
@@ -200,23 +194,5 @@ def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
     return integrator
 
 
-def verdicts(results: dict[str, Any], integrator: Integrator, p: Values) -> list[Verdict]:
-    """Whether the balance closes and the orders are those of the elements and of the scheme."""
-    found, degree = common.balance(results, integrator), p["degree"]
-    if "order_space" not in results:
-        return found
-    space = f"order in space of the %s of Q{degree} in the %s norm: degree%s"
-    in_time = 2.0 if p.get("theta", 0.5) == 0.5 else 1.0
-    rows = (
-        (space % ("displacement", "L2", " + 1"), "order_space", degree + 1, TOLERANCE_SPACE),
-        (space % ("strain", "energy", ""), "order_energy", degree, TOLERANCE_SPACE),
-        ("order in time", "order_time", in_time, TOLERANCE_TIME),
-    )
-    return found + [Verdict.equal(words, results[name], *bounds) for words, name, *bounds in rows]
-
-
-_ABOUT = (
-    "A standing shear wave in an elastic block. The exact mode shows the order of convergence in space and "
-    "in time."
-)
+_ABOUT = "A standing shear wave in an elastic block shows the orders of convergence in space and in time."
 WAVE_BLOCK = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.wave_block)

@@ -20,11 +20,9 @@ from ..impacting_bar.measures import energy
 from . import case
 
 CASE, CD, SCHEME = "split-bar", "cd-lagrange", "hati"
-#: Fine steps over the critical one: of the two bars, and a tenth of it.
-COURANT, FINE = 0.8, 0.08
+COURANT, FINE = 0.8, 0.08  #: Fine steps over the critical one: of the two bars, and a tenth of it.
 RATIOS = (1, 2, 10, 100)
-#: Speed towards the wall [m/s].
-V0 = float(case.PARAMETERS["v0"].default)
+V0 = float(case.PARAMETERS["v0"].default)  #: Speed towards the wall [m/s].
 LINE = 0.01
 
 

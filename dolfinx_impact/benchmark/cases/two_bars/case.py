@@ -1,12 +1,12 @@
 """Two bars that fly against each other: Fekak et al. (2017), Sect. 3.1.
 
-They lie along x, the left one's tip at ``x = -gap / 2`` and the right one's at ``x = gap / 2``. By symmetry
-each moves like a bar against a rigid wall in the middle. Displacements are recorded towards the other bar.
+They lie along x, their tips at ``x = -gap / 2`` and ``gap / 2``. Each records its way to the other.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,9 @@ from ....integrators import Integrator, Option, find_scheme
 from ....integrators.options import check
 from ....materials import LinearElastic
 from ....output.result import Result
-from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
-from ...convergence import norm35
+from ...case import COMMON, Case, Problem, RunLog, Values
 from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
 
@@ -44,11 +42,7 @@ ORDER_ELEMENTS = (20, 40, 80, 160, 320)
 
 
 def exact(p: Values) -> ImpactingBar:
-    """The solution for either bar, u and v towards the other.
-
-    Raises:
-        ValueError: (by :func:`.options.check`) parameters outside of their intervals.
-    """
+    """The solution for either bar, u and v towards the other; ValueError for values that describe none."""
     check(PARAMETERS, p)
     E, rho, length, area = (p[name] for name in _BAR)
     return ImpactingBar(E, rho, length, area, p["gap"] / 2, p["v0"])
@@ -60,9 +54,8 @@ def build(p: Values) -> tuple[Solid, NodePairs, float]:
     parameters = {name: p[name] for name in ("length", "gap", "elements")}
     named = mesh.read(mesh.package_mesh("two_bars.geo"), gdim=1, parameters=parameters)
     bars = Solid(named, density=p["rho"], law=LinearElastic(p["E"], 0.0), cross_section=p["area"])
-    options = {"restitution": p["restitution"], "gap_tolerance": p["gap_tolerance"]}
-    touching = p.get("touching", True)
-    tips = NodePairs(bars, "left tip", "right tip", [1.0], gap0=p["gap"], touching=touching, **options)
+    contact = {name: p[name] for name in ("restitution", "gap_tolerance", "touching") if name in p}
+    tips = NodePairs(bars, "left tip", "right tip", [1.0], gap0=p["gap"], **contact)
     return bars, tips, p["length"] / p["elements"] / speed
 
 
@@ -73,8 +66,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     courant = h / critical if p["h"] is not None else p["courant"]
     integrator = find_scheme(scheme).bind(bars, h, tips, p, allow_unstable=allow_unstable)
     # By name: with no gap both tips lie at x = 0.
-    left = bars.rigid_velocity([1.0], cells="left bar")
-    right = bars.rigid_velocity([-1.0], cells="right bar")
+    left, right = (bars.rigid_velocity([v], cells=f"{side} bar") for side, v in (("left", 1), ("right", -1)))
     integrator.start(0.0, p["v0"] * (left + right))
     log = RunLog(integrator)
 
@@ -82,16 +74,9 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         results = measure(result, log, integrator, p, critical)
         return results, verdicts(scheme, results, result, tips, integrator, p)
 
-    return Problem(
-        integrator,
-        p["t_end"],
-        tips.approach(),
-        log,
-        judge,
-        dofs=int(parallel.total(bars.comm, bars.owned)),
-        effective={"h": h, "courant": courant},
-        study=lambda: order_verdicts(scheme, courant, p),
-    )
+    dofs, study = int(parallel.total(bars.comm, bars.owned)), partial(order_verdicts, scheme, courant, p)
+    effective = {"h": h, "courant": courant}
+    return Problem(integrator, p["t_end"], tips.approach(), log, judge, dofs, effective, study)
 
 
 def measure(result: Result, log: RunLog, integrator: Any, p: Values, critical: float) -> dict[str, Any]:
@@ -110,15 +95,12 @@ def verdicts(
     scheme: str, results: dict[str, Any], result: Result, tips: NodePairs, integrator: Integrator, p: Values
 ) -> list[Verdict]:
     """Statements of the paper on the case, decided from the run. Collective."""
-    solution, chosen, found = exact(p), find_scheme(scheme), []
-    if integrator.balance().closes:
-        limit = 1e-12 if chosen.explicit else 1e-11
-        found.append(balance_verdict(results["balance_residual"], limit, integrator.n))
+    chosen, found = find_scheme(scheme), impacting_bar.closes(scheme, results, integrator)
     scale, apart = (float(np.abs(u).max()) for u in (result["u"], np.diff(result["u"])))
     if scale > 0:
         words = "the bars mirror each other (tips' displacements, relative)"
         found.append(Verdict.below(words, apart / scale, 1e-12))
-    if p["v0"] == 0 or p["t_end"] < 1.2 * solution.contact_end or results["contact_start"] is None:
+    if p["v0"] == 0 or p["t_end"] < 1.2 * exact(p).contact_end or results["contact_start"] is None:
         return found  # the rest is about a whole impact
     words = "the impulse turns the momentum of a bar, 2 m v0 (ratio)"
     found.append(Verdict.equal(words, results["impulse_ratio"], 1.0, 0.02))
@@ -129,7 +111,7 @@ def verdicts(
         words = "the first impulse is the momentum of one tip's node [N s]"
         found.append(Verdict.equal(words, results["first_impulse"], momentum, 1e-12 * momentum))
     if p["restitution"] == 0:  # the tips stay together
-        true = 2 * p["length"] / solution.wave_speed
+        true = 2 * p["length"] / exact(p).wave_speed
         duration = results["contact_end"] - results["contact_start"]
         found.append(Verdict.equal("the contact is one uninterrupted phase", results["contact_phases"], 1, 0))
         words = "the bars part 2 L / c after they touched [s]"
@@ -140,19 +122,11 @@ def verdicts(
     return found
 
 
-def errors(scheme: str, elements: int, courant: float, p: Values) -> list[float]:
-    """Relative errors of u and v_t at the left tip over [0, t_end], (94). Collective."""
-    problem = make(scheme, {**p, "elements": elements, "courant": courant, "h": None, "every": 1})
-    options: dict[str, Any] = {"t_end": problem.t_end, "record": problem.record}
-    result = simulate(problem.integrator, energies=False, progress=False, **options)
-    true = exact(p).displacement(0.0, result["t"]), exact(p).velocity(0.0, result["t"])
-    return [norm35(result[name][:, 0], values) for name, values in zip(("u", "v_t"), true)]
-
-
-def orders(scheme: str, courant: float, p: Values, elements: tuple[int, ...] = ORDER_ELEMENTS) -> NDArray:
+def orders(scheme: str, courant: float, p: Values) -> NDArray:
     """Fitted orders of convergence in (u, v_t) as mesh and step are refined together. Collective."""
-    found = np.array([errors(scheme, n, courant, p) for n in elements])
-    return -np.polyfit(np.log(elements), np.log(found), 1)[0]
+    values = {**p, "courant": courant, "h": None, "every": 1}
+    made = (make(scheme, {**values, "elements": n}) for n in ORDER_ELEMENTS)
+    return impacting_bar.fitted_orders(made, ORDER_ELEMENTS, exact(p))
 
 
 def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
@@ -177,12 +151,8 @@ def order_verdicts(scheme: str, courant: float, p: Values) -> list[Verdict]:
     return found
 
 
-TWO_BARS = Case(
-    PARAMETERS,
-    tuple(name for name in NAMED if name != "cd-lagrange-implicit"),
-    make,
-    defaults=DEFAULTS,
-    about="Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
-    "in the middle of the gap.",
-    drawing=drawings.two_bars,
+_ABOUT = (
+    "Two equal elastic bars fly against each other. By symmetry each moves as if it hit a rigid wall "
+    "in the middle of the gap."
 )
+TWO_BARS = Case(PARAMETERS, impacting_bar.NAMES, make, _ABOUT, drawings.two_bars, defaults=DEFAULTS)

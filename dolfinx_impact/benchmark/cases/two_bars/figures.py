@@ -16,19 +16,17 @@ from . import measures as m
 from .measures import BAR, BOTH, CASE, CD, MESHES, MJ
 
 _END = 180.0
+_T: NDArray = np.linspace(0, 1e-6 * _END, 3601)
 _LABELS = {CD: "CD-Lagrange", MJ: "Moreau-Jean, θ = 1"}
-#: Runs of one scheme from coarse to fine, told apart in grey.
-_LOOKS: tuple[dict[str, Any], ...] = (
-    {"color": "#d1711a", "ls": "-", "marker": "s"},
-    {"color": "#8a2f7d", "ls": "--", "marker": "^"},
-    {"color": "#0b559f", "ls": "-.", "marker": "o"},
-    {"color": "#111111", "ls": "-", "marker": None},
-)
+#: Colours, lines and markers of runs of one scheme from coarse to fine, told apart in grey.
+_LOOKS = ("#d1711a", "-", "s"), ("#8a2f7d", "--", "^"), ("#0b559f", "-.", "o"), ("#111111", "-", None)
 
 
-def _look(k: int) -> dict[str, Any]:
-    """The k-th of the looks, the finest the thinnest."""
-    return {"lw": 1.5 - 0.25 * k, "ms": 4, "mfc": "white", "markevery": 0.06, **_LOOKS[k]}
+def _plot(ax: Any, k: int, run: Run, values: NDArray, label: str, **look: Any) -> None:
+    """Plot values of a run with the k-th of the looks, the finest the thinnest."""
+    (color, line, marker), thin = _LOOKS[k], 1.5 - 0.25 * k
+    look |= {"color": color, "ls": line, "lw": thin, "marker": marker, "ms": 4, "mfc": "white"}
+    ax.plot(1e6 * run["t"], values, label=label, markevery=0.06, **look)
 
 
 def _axes(figure: Any, *shape: int) -> Any:
@@ -42,34 +40,33 @@ def _label(ax: Any, quantity: str) -> None:
 
 
 def _shared_legend(figure: Any, ax: Any, columns: int) -> None:
-    handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=columns, frameon=False)
 
 
 def draw_motion(runs: Runs, figure: Any) -> None:
     """Displacement, velocity and contact force of both schemes, Fig. 4."""
-    t, axes = np.linspace(0, 1e-6 * _END, 3601), _axes(figure, 1, 3)
-    exact = BAR.displacement(0.0, t), BAR.velocity(0.0, t), m.exact_force(BAR, t)
-    labels = "displacement of the tip [mm]", "velocity of the tip [m/s]", "contact force [kN]"
-    for k, (ax, factor) in enumerate(zip(axes, (1e3, 1.0, 1e-3))):
-        for scheme in BOTH:
-            run = runs(CASE, scheme)
-            curve = run["u"][:, 0], run["v_t"][:, 0], m.force(run)
-            ax.plot(1e6 * run["t"], factor * curve[k], label=_LABELS[scheme], **style(scheme))
-        ax.plot(1e6 * t, factor * exact[k], label="exact", **style("exact"))
-        _label(ax, labels[k])
-    _shared_legend(figure, axes[0], 3)
+    panels: tuple[tuple[str, float, NDArray, Callable[[Run], NDArray]], ...] = (
+        ("displacement of the tip [mm]", 1e3, BAR.displacement(0.0, _T), lambda run: run["u"][:, 0]),
+        ("velocity of the tip [m/s]", 1.0, BAR.velocity(0.0, _T), lambda run: run["v_t"][:, 0]),
+        ("contact force [kN]", 1e-3, m.exact_force(BAR, _T), m.force),
+    )
+    for ax, (label, factor, exact, curve) in zip(_axes(figure, 1, 3), panels):
+        for run, scheme in ((runs(CASE, scheme), scheme) for scheme in BOTH):
+            ax.plot(1e6 * run["t"], factor * curve(run), label=_LABELS[scheme], **style(scheme))
+        ax.plot(1e6 * _T, factor * exact, label="exact", **style("exact"))
+        _label(ax, label)
+    _shared_legend(figure, figure.axes[0], 3)
     figure.set_size_inches(11.5, 4.2)
 
 
 def draw_refined(runs: Runs, figure: Any) -> None:
     """The velocity of CD-Lagrange, elements and step refined together, Fig. 5."""
-    ax, t = _axes(figure), np.linspace(0, 1e-6 * _END, 3601)
+    ax = _axes(figure)
     for k, elements in enumerate(MESHES[:4]):
         run = runs(CASE, CD, elements=elements)
         name = f"h = {1e3 * BAR.length / elements:.2f} mm, Δt = {1e6 * run.results['h']:.2f} µs"
-        ax.plot(1e6 * run["t"], run["v_t"][:, 0], label=name, **_look(k))
-    ax.plot(1e6 * t, BAR.velocity(0.0, t), label="exact", **style("exact"))
+        _plot(ax, k, run, run["v_t"][:, 0], name)
+    ax.plot(1e6 * _T, BAR.velocity(0.0, _T), label="exact", **style("exact"))
     _label(ax, "velocity of the tip [m/s]")
     ax.legend(frameon=False, loc="upper right")
 
@@ -93,21 +90,19 @@ def draw_energies(runs: Runs, figure: Any) -> None:
 def _over_steps(runs: Runs, ax: Any, quantity: str, curve: Callable[[Run], NDArray]) -> None:
     """A quantity of CD-Lagrange with halved steps, the finest behind."""
     for k, run in enumerate(m.finer_steps(runs, CD)):
-        label = f"Δt = {1e6 * run.results['h']:.2f} µs"
-        ax.plot(1e6 * run["t"], curve(run), label=label, zorder=3 - 0.1 * k, **_look(k))
+        _plot(ax, k, run, curve(run), f"Δt = {1e6 * run.results['h']:.2f} µs", zorder=3 - 0.1 * k)
     _label(ax, quantity)
 
 
 def draw_force(runs: Runs, figure: Any) -> None:
     """Contact force and acceleration for different steps, whole and near, Fig. 7."""
     axes = _axes(figure, 2, 2)
-    limits = (((0, _END), None), ((0, _END), None), ((16, 36), (0, 200)), ((112, 132), (-6, 4)))
     for ax in axes[:, 0]:
         _over_steps(runs, ax, "contact force [kN]", lambda run: 1e-3 * m.force(run))
     for ax in axes[:, 1]:
         _over_steps(runs, ax, "acceleration of the tip [10⁶ m/s²]", lambda run: 1e-6 * m.acceleration(run))
-    for ax, (span, heights) in zip(axes.flat, limits):
-        ax.set(xlim=span, ylim=heights)
+    axes[1, 0].set(xlim=(16, 36), ylim=(0, 200))
+    axes[1, 1].set(xlim=(112, 132), ylim=(-6, 4))
     _shared_legend(figure, axes[0, 0], 4)
     figure.set_size_inches(10, 7.4)
 
@@ -127,7 +122,8 @@ def draw_convergence(runs: Runs, figure: Any, over_steps: bool) -> None:
     for ax, (name, label) in zip(_axes(figure, 1, 2), (("u", "displacement"), ("v_t", "velocity"))):
         for scheme, slope, line in ((CD, 1.0, "-"), (MJ, 0.5, "--")):
             found = m.convergence(runs, scheme, name, nodes=not over_steps)
-            x = 1e6 * np.array(found.steps) if over_steps else 1e3 * BAR.length / np.array(MESHES)
+            steps = np.array([run.results["h"] for run in found.found])
+            x = 1e6 * steps if over_steps else 1e3 * BAR.length / np.array(MESHES)
             look = {**style(scheme), "markevery": 1}
             ax.loglog(x, found.after, label=f"{_LABELS[scheme]}: order {found.order:.2f}", **look)
             guide = 0.65 * found.after[-1] * (x / x[-1]) ** slope

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from ....exact import ImpactingBar
 from ....integrators import Integrator
 from ....simulation.loop import simulate
-from ...convergence import norm35, order
+from ...convergence import norm35
 from ...runs import FailedRun, Run, Runs
+from ..impacting_bar.measures import rate
 from . import case
 
 CASE = "two-bars"
 BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
-#: Elements of each bar, each time twice as many; the step shrinks with them.
-MESHES = case.ORDER_ELEMENTS
-#: Steps over the critical one, halved on one mesh.
-STEPS = (0.8, 0.4, 0.2, 0.1)
+#: Elements of each bar, refined with the step; steps over the critical one, halved on one mesh.
+MESHES, STEPS = case.ORDER_ELEMENTS, (0.8, 0.4, 0.2, 0.1)
 #: End of the runs whose errors are measured [s]: most of a transit of the wave after the release.
 WINDOW = 1.6e-4
 #: Where within a step the bars meet is an accident: all claims on it take these parts of a step.
 PARTS = (0.125, 0.375, 0.625, 0.875)
-#: Part of an axis that a line in a figure is wide.
-LINE = 0.01
+LINE = 0.01  #: Part of an axis that a line in a figure is wide.
 
 BAR = case.exact({name: option.default for name, option in case.PARAMETERS.items()})
 TRANSIT = BAR.length / BAR.wave_speed
@@ -37,30 +35,21 @@ TRANSIT = BAR.length / BAR.wave_speed
 ENERGY, MASS = BAR.impulse * BAR.v0 / 4, BAR.impulse / 2 / BAR.v0
 
 
-def steps_of(found: Sequence[Run]) -> list[float]:
-    """Their time steps [s]."""
-    return [run.results["h"] for run in found]
-
-
 def meshes(runs: Runs, scheme: str, **settings: Any) -> list[Run]:
     """Runs on all of the meshes, from coarse to fine."""
     return [runs(CASE, scheme, elements=n, **settings) for n in MESHES]
 
 
+def meetings(runs: Runs, scheme: str, courant: float, parts: Any = PARTS, **settings: Any) -> list[Run]:
+    """Runs whose bars meet after whole steps of all of ``STEPS`` and parts of their own."""
+    way = 2 * BAR.v0 * (TRANSIT / case.PARAMETERS["elements"].default)
+    gaps = [way * (20 * STEPS[0] + part * courant) for part in parts]
+    return [runs(CASE, scheme, courant=courant, gap=gap, **settings) for gap in gaps]
+
+
 def finer_steps(runs: Runs, scheme: str) -> list[Run]:
     """Runs on one mesh with the step halved, the bars meeting at the same time, on a step of all."""
-    return [runs(CASE, scheme, courant=courant, gap=_gap(courant, 0.0)) for courant in STEPS]
-
-
-def meetings(runs: Runs, scheme: str, courant: float) -> list[Run]:
-    """Short runs whose bars meet at different parts of a step."""
-    return [runs(CASE, scheme, courant=courant, gap=_gap(courant, part), t_end=4e-5) for part in PARTS]
-
-
-def _gap(courant: float, part: float) -> float:
-    """A gap that the bars cross in whole steps of all of ``STEPS`` and a part of their own [m]."""
-    element = TRANSIT / case.PARAMETERS["elements"].default
-    return 2 * BAR.v0 * element * (20 * STEPS[0] + part * courant)
+    return [run for courant in STEPS for run in meetings(runs, scheme, courant, (0.0,))]
 
 
 def exact_of(run: Run) -> ImpactingBar:
@@ -87,12 +76,8 @@ def exact_force(bar: ImpactingBar, t: NDArray) -> NDArray:
 
 
 def acceleration(run: Run) -> NDArray:
-    """That of the left tip, the change of its velocity over the step, (46) [m/s2]; 0 at the start.
-
-    Of half-step velocities in central differences, else of those at t.
-    """
-    change = np.diff(run["v"][:, 0], prepend=run["v"][0, 0])
-    return change / run.results["h"]
+    """That of the left tip, the change of its (half-step) velocity over the step, (46) [m/s2]; 0 at first."""
+    return np.diff(run["v"][:, 0], prepend=run["v"][0, 0]) / run.results["h"]
 
 
 def histories(run: Run) -> dict[str, tuple[NDArray, NDArray]]:
@@ -108,11 +93,6 @@ def histories(run: Run) -> dict[str, tuple[NDArray, NDArray]]:
 def errors(run: Run) -> dict[str, float]:
     """Norm (94) of the :func:`histories`."""
     return {name: norm35(*pair) for name, pair in histories(run).items()}
-
-
-def largest_error(run: Run) -> float:
-    """Of the tip's velocity, over v0."""
-    return float(np.abs(np.subtract(*histories(run)["velocity"])).max() / BAR.v0)
 
 
 def in_contact(run: Run, margin: float = 2.5) -> NDArray:
@@ -131,30 +111,59 @@ def ups_and_downs(values: NDArray) -> float:
     return float(np.abs(np.diff(values)).sum() - abs(values[-1] - values[0]))
 
 
+def stored(run: Run) -> NDArray:
+    """Energy of both bars over the initial one, shape (n,)."""
+    return (run["kinetic"] + run["complementary"] + run["internal"]) / (2 * ENERGY)
+
+
+def one_step_off(run: Run, name: str, true: NDArray) -> NDArray:
+    """The exact bar when contact begins a step late and ends a step early.
+
+    It then stops h v0 further on, and two steps of the contact force are missing in its rebound.
+    """
+    bar, t, h = exact_of(run), run["t"], run.results["h"]
+    late, early = t >= bar.contact_start + h, t >= bar.contact_end - h
+    if name == "displacement":
+        off = (t >= bar.contact_start) + 2 * np.maximum(t - bar.contact_end, 0.0) / TRANSIT
+        return np.asarray(true + h * bar.v0 * off)
+    return bar.v0 * (1.0 - late - early) if name == "velocity" else np.where(late & ~early, bar.force, 0.0)
+
+
 def swing(run: Run) -> float:
     """Ups and downs of the velocity after the release over 2 v0, the axis of the figure."""
     return ups_and_downs(run["v_t"][released(run), 0]) / (2 * BAR.v0)
 
 
-def ringing(run: Run) -> float:
-    """RMS of the tip's velocity over v0, from a fifth of L/c after the exact release on."""
-    since = run["t"] > exact_of(run).contact_end + 0.2 * TRANSIT
-    return float(np.std(run["v_t"][since, 0])) / BAR.v0
+def taken(run: Run) -> NDArray:
+    """The energy taken by contact and scheme from the impact on over the initial one, shape (n,)."""
+    return (run["dissipated"] - run["contact"])[meeting(run) :] / (2 * ENERGY)
+
+
+def jumps(run: Run) -> NDArray:
+    """Changes of the left tip's velocity from step to step over v0, shape (n,)."""
+    return np.abs(np.diff(run["v"][:, 0], prepend=run["v"][0, 0])) / BAR.v0
+
+
+def _filled(t: NDArray, v: NDArray) -> NDArray:
+    """Points of a velocity graph with its jumps, shape (n, 2): times over the window, velocities over v0."""
+    line = np.column_stack([t / WINDOW, v / BAR.v0])
+    counts = np.maximum(np.ceil(np.linalg.norm(np.diff(line, axis=0), axis=1) / 5e-4).astype(int), 1)
+    parts = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(line, line[1:], counts)]
+    return np.vstack([*parts, line[-1:]])
+
+
+def hausdorff(found: tuple[NDArray, NDArray], true: tuple[NDArray, NDArray]) -> float:
+    """Hausdorff distance of two filled-in graphs of (t, v), over the window and v0."""
+    a, b = (_filled(*graph) for graph in (found, true))
+    return float(max(cKDTree(a).query(b)[0].max(), cKDTree(b).query(a)[0].max()))
 
 
 class Motion(NamedTuple):
-    """The left bar at every time of a run, and the exact one.
+    """The left bar at every time of a run, and the exact one."""
 
-    Attributes:
-        t: Times, shape (n,) [s].
-        x: Distance of the nodes from the tip, shape (k,) [m].
-        u, v: Displacement [m] and velocity at t [m/s], shape (n, k).
-        exact_u, exact_v: Likewise.
-    """
-
-    t: NDArray
-    x: NDArray
-    u: NDArray
+    t: NDArray  #: Shape (n,) [s].
+    x: NDArray  #: Distance of the nodes from the tip, shape (k,) [m].
+    u: NDArray  #: Displacement, shape (n, k) [m]; and so on.
     v: NDArray
     exact_u: NDArray
     exact_v: NDArray
@@ -162,7 +171,7 @@ class Motion(NamedTuple):
 
 def motion(runs: Runs, scheme: str, **settings: Any) -> Motion:
     """A run again, with all nodes: the history of the case has the tips alone."""
-    parameters = dict(runs(CASE, scheme, **settings).summary["parameters"])
+    parameters = runs(CASE, scheme, **settings).summary["parameters"]
     return _motion(runs.scheme(scheme), json.dumps(parameters, sort_keys=True))
 
 
@@ -170,8 +179,7 @@ def motion(runs: Runs, scheme: str, **settings: Any) -> Motion:
 def _motion(scheme: str, parameters: str) -> Motion:
     values = json.loads(parameters)
     problem = case.make(scheme, values)
-    system: Any = problem.integrator.system
-    x = system.x[:, 0]
+    x: NDArray = problem.integrator.system.x[:, 0]  # type: ignore[attr-defined]
     left, kept = np.flatnonzero(x < 0), []
 
     def keep(s: Integrator) -> None:
@@ -185,22 +193,16 @@ def _motion(scheme: str, parameters: str) -> Motion:
 
 
 class Convergence(NamedTuple):
-    """Errors as mesh and step are refined together, ``h_element = c dt / courant``.
+    """Errors in norm (94) as mesh and step are refined together, ``h_element = c dt / courant``."""
 
-    Attributes:
-        steps: Time steps [s].
-        after: Norm (94) over the times after the release, one of every mesh.
-        whole: The same over all times.
-    """
-
-    steps: list[float]
-    after: list[float]
-    whole: list[float]
+    found: list[Run]
+    after: list[float]  #: Over the times after the release, one of every mesh.
+    whole: list[float]  #: Over all times.
 
     @property
     def order(self) -> float:
         """Fitted order after the release."""
-        return order(self.steps, self.after)
+        return rate(self.found, self.after)
 
 
 def convergence(runs: Runs, scheme: str, name: str, courant: float = 1.0, nodes: bool = False) -> Convergence:
@@ -214,7 +216,7 @@ def convergence(runs: Runs, scheme: str, name: str, courant: float = 1.0, nodes:
         pairs = [(run[name][:, 0], true(0.0, run["t"])) for run in found]
     late = [run["t"] >= BAR.contact_end for run in found]
     after = [max(norm(values[k], exact[k]), 1e-15) for k, (values, exact) in zip(late, pairs)]
-    return Convergence(steps_of(found), after, [max(norm(*pair), 1e-15) for pair in pairs])
+    return Convergence(found, after, [norm(*pair) for pair in pairs])
 
 
 def norm(found: NDArray, true: NDArray) -> float:

@@ -1,12 +1,12 @@
 """The Van der Pol oscillator, free or against a wall: Di Stasio et al. (2019), case 2.
 
-``x'' = xi omega0 (1 - x^2/X0^2) x' - omega0^2 x``, (36), of mass 1. The term with the velocity is the
-damping of the system, which feeds energy while ``|x| < X0``: ``dissipated`` is negative there.
+``x'' = xi omega0 (1 - x^2/X0^2) x' - omega0^2 x``, (36), mass 1; ``dissipated`` is negative at ``|x| < X0``.
 """
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -47,10 +47,9 @@ def wall_position(p: Values) -> float | None:
     """Where the wall is [m], None for nowhere; one that the oscillator starts behind is refused."""
     if str(p["wall"]).lower() == "none":
         return None
-    try:
+    wall = math.nan
+    with suppress(ValueError):
         wall = float(p["wall"])
-    except ValueError:
-        wall = math.nan
     if not math.isfinite(wall):
         raise ValueError(f"wall must be a finite number or none, not {p['wall']!r}")
     if p["x0"] < wall:
@@ -95,8 +94,6 @@ class CycleLog(RunLog):
     """The log of every step with the cycles, which begin where x passes 0 upwards.
 
     Attributes:
-        crossings: Times at which cycles begin, x interpolated linearly [s].
-        amplitudes: Largest ``|x|`` of each complete cycle [m].
         largest_jump: Largest change of the velocity over a step with an impulse [m/s]; after :meth:`close`.
         fastest: Largest speed [m/s]; after :meth:`close`.
     """
@@ -105,25 +102,20 @@ class CycleLog(RunLog):
 
     def __init__(self, integrator: Integrator) -> None:
         super().__init__(integrator)
-        self.crossings: list[float] = []
-        self.amplitudes: list[float] = []
+        self.crossings: list[float] = []  #: Times at which cycles begin, x interpolated linearly [s].
+        self.amplitudes: list[float] = []  #: Largest ``|x|`` of each complete cycle [m].
         self._kernel, self._h = kernels.jit(_cycles), integrator.dt
         #: x and v of the step before (x is none at first), largest |x| of the cycle, jump, speed.
         self._state = np.array([np.nan, 0.0, 0.0, 0.0, 0.0])
-        self._found = np.zeros((0, 2))
 
     def follow(self, steps: Steps) -> None:
         """Note consecutive steps."""
         super().follow(steps)
-        n = steps.count
-        if len(self._found) < n:
-            self._found = np.zeros((n, 2))
+        n, found = steps.count, np.zeros((steps.count, 2))
         r = steps.r[:n, 0] if steps.r.shape[1] else np.zeros(n)
-        x, v = steps.u[:n, 0], steps.v[:n, 0]
-        count = self._kernel(steps.t[:n], self._h, x, v, r, self._state, self._found)
-        for crossing, reach in self._found[:count]:
-            if self.crossings:
-                self.amplitudes.append(float(reach))
+        count = self._kernel(steps.t[:n], self._h, steps.u[:n, 0], steps.v[:n, 0], r, self._state, found)
+        for crossing, reach in found[:count]:
+            self.amplitudes += [float(reach)] if self.crossings else []
             self.crossings.append(float(crossing))
 
     def close(self) -> None:
@@ -176,9 +168,7 @@ def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
     }
 
 
-def verdicts(
-    results: dict[str, Any], log: CycleLog, wall: object, result: Result, p: Values
-) -> list[Verdict]:
+def verdicts(results: Values, log: CycleLog, wall: object, result: Result, p: Values) -> list[Verdict]:
     """The verdicts on the case by one run."""
     found = [balance_verdict(results["balance_residual"], 1e-11, result.steps)] if result.balance else []
     if p["t_end"] >= LONG and wall is not None:
@@ -192,13 +182,9 @@ def verdicts(
     return found
 
 
-VAN_DER_POL = Case(
-    PARAMETERS,
-    SCHEME_NAMES,
-    make,
-    amplifies_rounding=True,
-    defaults={"force": "midpoint"},
-    about="An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
-    "adds or takes by itself shows in its limit cycle.",
-    drawing=drawings.van_der_pol,
+_ABOUT = (
+    "An oscillator that feeds itself energy at small amplitudes swings against a wall. What a scheme "
+    "adds or takes by itself shows in its limit cycle."
 )
+_FORCE = {"force": "midpoint"}
+VAN_DER_POL = Case(PARAMETERS, SCHEME_NAMES, make, _ABOUT, drawings.van_der_pol, True, _FORCE)

@@ -1,7 +1,6 @@
 """What the claims on the Van der Pol oscillator measure: its exact motion, its runs, their errors.
 
-The reference is not the papers' CD-Lagrange at h = 1e-7 s, whose error of first order would stand in Figure
-12. It is :func:`exact`: flights by DOP853, of order 8 with rtol = 1e-13, impacts found as roots.
+The reference is :func:`exact`, not CD-Lagrange at h = 1e-7 s, whose error would stand in Figure 12.
 """
 
 from __future__ import annotations
@@ -32,18 +31,14 @@ XI, OMEGA, X0, WALL = (van_der_pol.PARAMETERS[name].default for name in ("xi", "
 class Extent:
     """How far the runs go."""
 
-    #: Ends of the runs of Figures 10 (h = 1e-3 s) and 11 [s]; step of the latter [s], and steps per sample.
-    short: float = 30.0
-    long: float = 300.0
+    short: float = 30.0  #: End of Figure 10's runs, whose h is 1e-3 s [s].
+    long: float = 300.0  #: End of Figure 11's [s], their step [s], and steps per sample.
     h: float = 1e-3
     every: int = 10
-    #: Step of the long run with a dissipative scheme [s].
-    lossy: float = 1e-2
-    #: End of the runs whose errors are measured [s], past two impacts; their steps, the coarsest first [s].
-    span: float = 10.0
-    steps: tuple[float, ...] = (8e-3, 4e-3, 2e-3, 1e-3)
-    #: Number of starts over which errors with impact are averaged, odd.
-    starts: int = 9
+    lossy: float = 1e-2  #: Step of the long run with a dissipative scheme [s].
+    span: float = 10.0  #: End of the runs whose errors are measured, past two impacts [s].
+    steps: tuple[float, ...] = (8e-3, 4e-3, 2e-3, 1e-3)  #: Their steps [s].
+    starts: int = 9  #: Number of starts over which errors with impact are averaged, odd.
 
 
 PAPER = Extent()
@@ -69,8 +64,7 @@ def exact(times: NDArray, v0: float = 1.0, wall: bool = True) -> NDArray:
     while True:
         flight = _flight(state, start, times[-1] + 1e-9, wall)
         inside = (times >= start) & (times <= flight.t[-1])
-        if inside.any():
-            x[inside] = flight.sol(times[inside])[0]
+        x[inside] = flight.sol(times[inside])[0] if inside.any() else 0.0
         if flight.status != 1:
             return x
         state, start = [WALL, 0.0], flight.t[-1]
@@ -80,12 +74,10 @@ def exact(times: NDArray, v0: float = 1.0, wall: bool = True) -> NDArray:
 class LimitCycle:
     """The exact one, which the first impact reaches at once: every impact leaves the same state."""
 
-    #: Time between impacts [s]; speed at the wall, all lost there [m/s]; largest ``|(x', v'/omega0)|`` [m/s].
-    period: float
-    jump: float
-    fastest: float
-    #: (x, v/omega0) along it, the jump included [m].
-    points: NDArray
+    period: float  #: Time between impacts [s].
+    jump: float  #: Speed at the wall, all lost there [m/s].
+    fastest: float  #: Largest ``|(x', v'/omega0)|`` [m/s].
+    points: NDArray  #: (x, v/omega0) along it, the jump included [m].
 
 
 @cache
