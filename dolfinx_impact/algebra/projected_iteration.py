@@ -95,9 +95,11 @@ def solve(
         residual = float(np.max(np.abs(x - cone.project(x - g)), initial=0.0))
         dx, dg = x - x_old, g - g_old
         sums = np.array([np.sum(dx * dx), np.sum(dx * dg)])
-        worst = comm.allreduce(residual, op=MPI.MAX) / scale
+        largest = np.array([residual])
         if comm.size > 1:
+            comm.Allreduce(MPI.IN_PLACE, largest, op=MPI.MAX)
             comm.Allreduce(MPI.IN_PLACE, sums, op=MPI.SUM)
+        worst = float(largest[0]) / scale
         if worst < least:
             best, least, since = x, worst, 0
         else:

@@ -16,6 +16,7 @@ from dolfinx_impact.benchmark.speed import main as speed
 from dolfinx_impact.benchmark.speed import ranks as speed_ranks
 from dolfinx_impact.benchmark.speed import scaling as speed_scaling
 from dolfinx_impact.benchmark.speed import small as speed_small
+from dolfinx_impact.benchmark.speed import surfaces
 
 SCRIPT = DEMOS / "cluster.sh"
 
@@ -64,6 +65,7 @@ def test_what_is_measured(monkeypatch, capsys):
         (None, ("This takes about 2 min", "bouncing-ball: a compiled step", "with 100000 and 1000000 dofs")),
         ("bridge-crane", ("This takes about 2 min", "bridge-crane: whole runs with HATI")),
         ("solids", ("This takes about 2 min", "solids: nonlinear laws")),
+        ("surfaces", ("This takes about 2 min", "surfaces: contact between two bodies")),
         ("scaling", ("This takes about 9 min", "scaling: bodies with 100000 and 1000000 dofs on one rank")),
         ("van-der-pol", ("This takes about 5 s", "van-der-pol: a compiled step")),
     ],
@@ -265,3 +267,12 @@ def test_what_is_wrong_is_said(submit, arguments, environment, message):
     done = submit(*arguments, **environment)
     assert done.returncode == 2
     assert re.search(message, done.stderr), done.stderr
+
+
+@pytest.mark.mpi
+def test_parts_of_a_step_with_contact_between_bodies():
+    found = surfaces.measure(10)
+    assert {name.split(", ")[1] for name in found} == {"search", "rows", "solution", "step"}
+    for friction in ("0", "0.3"):
+        parts = [found[f"surfaces, {name}, friction {friction}"] for name in ("search", "rows", "solution")]
+        assert min(parts) >= 0 and found[f"surfaces, step, friction {friction}"] > 0

@@ -22,7 +22,7 @@ from ...simulation.recorder import Recorder
 from ...systems.solid import Solid
 from ..case import Values, defaults
 from ..cases.impacting_bar.case import PARAMETERS, build
-from . import crane, scaling, small, solids
+from . import crane, scaling, small, solids, surfaces
 from .timing import interleave, ratio, say, seconds_per_call, spread, started
 
 ROUNDS = 7
@@ -49,7 +49,7 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
     if case == "scaling":
         scaling.check()
-    elif case not in (None, "impacting-bar", "solids") and ranks > 1:
+    elif case not in (None, "impacting-bar", *_PARALLEL) and ranks > 1:
         raise ValueError(f"{case} is measured on one rank, not on {ranks}")
     if MPI.COMM_WORLD.rank == 0:
         print(plan(case, sizes), flush=True)
@@ -57,8 +57,8 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         return scaling.measure(sizes)
     if case == "bridge-crane":
         return {case: crane.measure()}
-    if case == "solids":
-        return {case: solids.measure()}
+    if case in _PARALLEL:
+        return {case: _PARALLEL[case]()}
     names = () if ranks > 1 else (case,) if case else small.CASES
     found = {name: small.measure(name) for name in names}
     if case in (None, "impacting-bar"):
@@ -66,12 +66,15 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
     return found
 
 
+#: Measurements of bodies on any number of ranks.
+_PARALLEL = {"solids": solids.measure, "surfaces": surfaces.measure}
 #: What is measured, and about how long that takes on a machine without other work [s].
 _SMALL = ("a compiled step of a small system against one through petsc4py calls", 5.0)
 _PLANS = {
     **dict.fromkeys(small.CASES, _SMALL),
     "bridge-crane": ("whole runs with HATI against the explicit run", 150.0),
     "solids": ("nonlinear laws against a plain DOLFINx loop, and what obstacles cost", 90.0),
+    "surfaces": ("contact between two bodies of 1e6 dofs as a part of a step", 120.0),
 }
 #: The same for a dof of the solid bar and of a body of ``scaling``, all kinds together [s].
 _BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
@@ -80,7 +83,7 @@ _BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
 def plan(case: str | None, sizes: list[int]) -> str:
     """What will be measured, and about how long it takes."""
     names = [name for name in _PLANS if name == case or (case is None and name in small.CASES)]
-    parts = [(name, *_PLANS[name]) for name in names if MPI.COMM_WORLD.size == 1 or name == "solids"]
+    parts = [(name, *_PLANS[name]) for name in names if MPI.COMM_WORLD.size == 1 or name in _PARALLEL]
     numbers = " and ".join(map(str, sizes))
     if case in (None, "impacting-bar"):
         what = f"a step with {numbers} dofs against a matrix product and an update"

@@ -221,8 +221,8 @@ class SurfaceContact(Contact):
             return
         self._at[:] = at
         # NaN is no contact, and noticed by the guard of the run.
-        if not flags[0] <= 0.5 * self._margin:
-            self._search(u, at)
+        if not flags[0] <= self.path_between_searches:
+            self.search(u)
         self._halo.gather(u, self._y)
         self._x[self._needed] = self.facets.x[self._needed] + self._y
         for pair in self._pairs:
@@ -248,10 +248,15 @@ class SurfaceContact(Contact):
         for corners in self._corners:
             corners.covered[:] = covered[corners.nodes]
 
-    def _search(self, u: FloatArray, at: FloatArray) -> None:
-        """Find the candidate pairs at ``u``, which is ``at`` at the owned surface nodes. Collective."""
+    @property
+    def path_between_searches(self) -> float:
+        """Displacement of a node after which candidate pairs are searched again [m]."""
+        return 0.5 * self._margin
+
+    def search(self, u: FloatArray) -> None:
+        """Find the pairs of facets that may come into contact at ``u``. Collective."""
         facets, self.searches = self.facets, self.searches + 1
-        self._x, self._searched[:] = self.positions(u), at
+        self._x, self._searched[:] = self.positions(u), u[self._own_dofs]
         for each in self._members:
             each.search(self._x, self._margin)
         needed = [each.needed() for each in self._members]
