@@ -22,6 +22,7 @@ from ..systems.system import System
 from . import timeless
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
+from .penetration import refuse_penetration
 
 #: What compiled loops do in the place of a contact.
 _REPLACED = (
@@ -225,6 +226,10 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Initialise at the displacements ``u`` [m] and the time ``t`` [s], without history. Collective."""
         self._evaluated_at = t
         self.closed_before[:] = self._closed[:] = False
+
+    def refuse_penetration(self, u: FloatArray, t: float) -> None:
+        """Raise a ValueError for points inside the obstacle at the start, at ``u`` and ``t``. Collective."""
+        refuse_penetration(self, self.gap(u, t), self.places(u), "contact points")
 
     def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
         """Warn where points with velocities ``v`` at ``t`` may tunnel in a step of ``dt``. Collective."""

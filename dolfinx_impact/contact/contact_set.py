@@ -276,6 +276,12 @@ class ContactSet(Contact):
         for each in self.members:
             each.start(u, t)
 
+    def refuse_penetration(self, u: FloatArray, t: float) -> None:
+        """See :meth:`.Contact.refuse_penetration`."""
+        for each in self.members:
+            if not each.allow_penetration:
+                each.refuse_penetration(u, t)
+
     def keep(self) -> None:
         """See :meth:`.Contact.keep`."""
         super().keep()

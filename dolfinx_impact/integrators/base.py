@@ -15,7 +15,6 @@ from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
-from ..contact.penetration import refuse_penetration
 from ..systems.system import System
 from .constants import scheme_constants
 from .energy import EnergyBalance
@@ -169,7 +168,7 @@ class Integrator(OldContactPoint):
         if contact is not None:
             contact.start(u, t0)
             if not (allow_penetration or contact.allow_penetration):
-                refuse_penetration(contact, contact.gap(u, t0), contact.places(u), "contact points")
+                contact.refuse_penetration(u, t0)
             contact.warn_of_long_steps(u, v, self.dt / self.substeps, t0)
         self.t0, self.n = t0, 0
         self.u[:], self.v[:] = u, v

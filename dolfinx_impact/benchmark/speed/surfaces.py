@@ -69,8 +69,8 @@ def _search(contact: SurfaceContact, u: NDArray, step: float) -> float:
     """Seconds of a search over the number of steps from one to the next at the speed of the impact."""
     begun = time.perf_counter()
     for _ in range(_ROUNDS):
-        contact.search(u)
-    return (time.perf_counter() - begun) / _ROUNDS * _SPEED * step / contact.path_between_searches
+        contact.assembly.search(u)
+    return (time.perf_counter() - begun) / _ROUNDS * _SPEED * step / contact.assembly.path_between_searches
 
 
 def _blocks(cells: int) -> Solid:

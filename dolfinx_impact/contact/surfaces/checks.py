@@ -46,7 +46,7 @@ def refuse_overlap(contact: Any, u: FloatArray) -> None:
     names = " and ".join(repr(name) for name in contact.surfaces)
     refuse_penetration(contact, contact.gap(u), contact.places(u), f"nodes of the surfaces {names}")
     with _displaced(contact.body, u):
-        deepest, where = _deepest_inside(contact, contact.positions(u))
+        deepest, where = _deepest_inside(contact, contact.assembly.positions(u))
     if deepest > max(contact.gap_tolerance, TOUCHING * contact.system.length):
         shown = ", ".join(f"{value:.6g}" for value in where)
         raise ValueError(

@@ -8,6 +8,15 @@ from scipy.spatial import cKDTree
 from ..._types import BoolArray, FloatArray, IntArray
 from ...algebra import kernels
 from . import _segments
+from ._facet_maps import (
+    corner_map,
+    line_functions,
+    line_normal,
+    polygon_normal,
+    quadrilateral_functions,
+    tangents,
+    triangle_functions,
+)
 from .facets import Facets
 from .pair import DEPTH, REACH
 
@@ -60,17 +69,17 @@ def project_nodes(
             continue
         node = nodes[i]
         if gdim == 2:
-            _segments.line_normal(x, facets[f], corners, n)
+            line_normal(x, facets[f], corners, n)
         else:
-            _segments.polygon_normal(x, facets[f], corners, n)
+            polygon_normal(x, facets[f], corners, n)
         if gdim == 2:
             for k in range(nn):
                 y[k, 0] = -n[1] * (x[facets[f, k], 0] - x[node, 0]) + n[0] * (x[facets[f, k], 1] - x[node, 1])
             if min(y[0, 0], y[nn - 1, 0]) > 0.0 or max(y[0, 0], y[nn - 1, 0]) < 0.0:
                 continue
-            _segments.line_functions(points, y[:, 0].copy(), 0.0, M, dN)
+            line_functions(points, y[:, 0].copy(), 0.0, M, dN)
         else:
-            _segments.tangents(n, a, b)
+            tangents(n, a, b)
             for k in range(nn):
                 y[k, 0], y[k, 1] = 0.0, 0.0
                 for c in range(3):
@@ -85,10 +94,10 @@ def project_nodes(
             if out:
                 continue
             if simplex:
-                _segments.triangle_functions(y, 0.0, 0.0, M)
+                triangle_functions(y, 0.0, 0.0, M)
             else:
-                _segments.corner_map(y, corners, m)
-                _segments.quadrilateral_functions(points, y, m, 0.0, 0.0, work, M)
+                corner_map(y, corners, m)
+                quadrilateral_functions(points, y, m, 0.0, 0.0, work, M)
         distance = 0.0
         for c in range(gdim):
             offset = x[node, c]

@@ -1,0 +1,165 @@
+"""Gaps and rows of all pairs of surfaces at given displacements, and the search for candidate pairs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from mpi4py import MPI
+
+from ... import parallel
+from ..._types import BoolArray, FloatArray, IntArray
+from ...algebra.operators import SparseRows, coordinate_order
+from ...systems.solid import Solid
+from .facets import Facets
+from .halo import Halo
+from .pair import DEPTH, SurfacePair
+from .point_rows import CornerPoints
+
+#: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
+_MARGIN = 0.25
+
+
+class Assembly:
+    """The slave nodes of all pairs of surfaces and their corners, with gaps and rows. Collective.
+
+    Args:
+        body: The solid.
+        facets: Facets of all surfaces.
+        pairs: Numbers of the slave and the master surface of each pair.
+        corners: Whether corners that no facet faces have rows of their own.
+
+    Attributes:
+        nodes: Nodes of the points of this rank, shape (n,).
+        gap: Gaps at the last :meth:`update`, shape (n,) [m]; infinite where nothing is opposite.
+        area: Areas of the points, shape (n,) [m2].
+        halo: Access to the nodes of the rows, renewed by a search.
+        loaded: Rows whose dofs are those of the surface nodes that this rank owns.
+        searches: Number of searches.
+        path_between_searches: Displacement of a node after which candidate pairs are searched again [m].
+    """
+
+    def __init__(
+        self, body: Solid, facets: Facets, pairs: Sequence[tuple[int, int]], *, corners: bool
+    ) -> None:
+        self.body, self.facets, self._comm = body, facets, body.comm
+        rank, gdim, axisymmetric = body.comm.rank, body.gdim, body.hypothesis == "axisymmetric"
+        #: Thickness of a plane body: with it lengths are areas [m].
+        self._thickness = body.cross_section if gdim == 2 else 1.0
+        self._pairs = [SurfacePair(facets, *each, rank, axisymmetric) for each in pairs]
+        sides = [each for pair in pairs for each in (pair, pair[::-1])] if corners else []
+        self._corners = [CornerPoints(facets, *each, rank) for each in sides]
+        gathered = self._comm.allgather([each.nodes for each in self._corners])
+        self._corner_nodes = np.unique(np.concatenate([np.zeros(0, np.int64), *itertools.chain(*gathered)]))
+        self._members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
+        self.nodes = np.concatenate([each.nodes for each in self._members])
+        self.gap, self.area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
+        self._own = np.flatnonzero(facets.rank == rank)
+        self._own_dofs = facets.local[self._own][:, None] * body.block + np.arange(gdim)
+        self._x, self._at = facets.x.copy(), np.full((self._own.size, gdim), np.nan)
+        self._searched = np.full((self._own.size, gdim), np.inf)
+        self._margin = -_MARGIN * parallel.largest(self._comm, -facets.diameter)
+        self.path_between_searches, self.searches = 0.5 * self._margin, 0
+        on = self._own[facets.part[self._own] >= 0]
+        keys = np.column_stack([facets.part[on], self._keys(on)])
+        self.loaded = SparseRows(self.dofs_of(on), np.zeros((on.size, gdim)), keys)
+
+    def _keys(self, nodes: IntArray) -> FloatArray:
+        x = np.zeros((nodes.size, 3))
+        x[:, : self.body.gdim] = self.facets.x[nodes]
+        return coordinate_order(x, self.body.length)
+
+    def dofs_of(self, nodes: IntArray) -> IntArray:
+        """Dofs of nodes that this rank owns, shape (n, gdim)."""
+        return self.facets.local[nodes][:, None] * self.body.block + np.arange(self.body.gdim)
+
+    def order(self) -> FloatArray:
+        """Sorting keys of the points: the pair, then the coordinates."""
+        member = np.repeat(np.arange(len(self._members)), [each.nodes.size for each in self._members])
+        return np.column_stack([member, self._keys(self.nodes)])
+
+    def update(self, u: FloatArray) -> None:
+        """Compute gaps and areas at ``u`` unless they are those of ``u`` already."""
+        at = u[self._own_dofs]
+        moved = float(np.max(np.linalg.norm(at - self._searched, axis=1), initial=0.0))
+        flags = np.array([moved, float(not np.array_equal(at, self._at))])
+        if self._comm.size > 1:
+            self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
+        if not flags[1]:
+            return
+        self._at[:] = at
+        # NaN is no contact, and noticed by the guard of the run.
+        if not flags[0] <= self.path_between_searches:
+            self.search(u)
+        self.halo.gather(u, self._y)
+        self._x[self._needed] = self.facets.x[self._needed] + self._y
+        for pair in self._pairs:
+            pair.evaluate(self._x)
+        self._mark_covered()
+        for corners in self._corners:
+            corners.evaluate(self._x)
+        self.gap = np.concatenate([each.gap for each in self._members])
+        self.area = self._thickness * np.concatenate([each.area for each in self._members])
+
+    def _mark_covered(self) -> None:
+        """Tell the corners whether a facet at them has a segment, on any rank."""
+        if not self._corner_nodes.size:
+            return
+        covered = np.zeros(len(self.facets.x), dtype=np.int8)
+        for pair in self._pairs:
+            covered[pair.covered_nodes()] = 1
+        flags = covered[self._corner_nodes]
+        if self._comm.size > 1:
+            self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
+        covered[self._corner_nodes] = flags
+        for corners in self._corners:
+            corners.covered[:] = covered[corners.nodes]
+
+    def search(self, u: FloatArray) -> None:
+        """Find the pairs of facets that may come into contact at ``u``."""
+        facets, self.searches = self.facets, self.searches + 1
+        self._x, self._searched[:] = self.positions(u), u[self._own_dofs]
+        for each in self._members:
+            each.search(self._x, self._margin)
+        needed = np.unique(np.concatenate([each.needed() for each in self._members])).astype(np.int64)
+        block, gdim = self.body.block, self.body.gdim
+        self.halo = Halo(self._comm, facets.rank[needed], facets.local[needed], block, gdim)
+        self._needed, self._y = needed, np.zeros((needed.size, gdim))
+
+    def positions(self, u: FloatArray) -> FloatArray:
+        """Positions of all nodes of the facets at ``u``, shape (nodes, gdim) [m]."""
+        rows = parallel.gather_rows(self._comm, np.column_stack([self._own, u[self._own_dofs]]))
+        x, nodes = self.facets.x.copy(), rows[:, 0].astype(np.int64)
+        x[nodes] += rows[:, 1:]
+        return x
+
+    def entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """Entries of the rows in the mask, shape (n,), in the form of :meth:`.NodeRows.set`."""
+        place = np.full(len(self.facets.x), -1, dtype=np.int64)
+        place[self._needed] = np.arange(self._needed.size)
+        ends = np.cumsum([each.nodes.size for each in self._members])[:-1]
+        found = [each.rows(part) for each, part in zip(self._members, np.split(which, ends))]
+        lengths, nodes, B, W = (np.concatenate(parts) for parts in zip(*found))
+        return np.concatenate([[0], np.cumsum(lengths)]), place[nodes], B, W
+
+    def tied_entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """:meth:`entries` of a tie, a row for each point and direction: W in the place of L."""
+        gdim = self.body.gdim
+        start, nodes, _, W = self.entries(which)
+        rows = []
+        for first, last in zip(start[:-1], start[1:]):
+            rows += [(nodes[first:last], n * W[first:last, None], W[first:last]) for n in np.eye(gdim)]
+        lengths = np.repeat(np.diff(start), gdim)
+        if rows:
+            nodes, B, W = (np.concatenate(parts) for parts in zip(*rows))
+        else:
+            B = np.zeros((0, gdim))
+        return np.concatenate([[0], np.cumsum(lengths)]), nodes, B, W
+
+    def longest_path(self, v: FloatArray, dt: float) -> tuple[float, float]:
+        """Bound of the approach of two surfaces in a step [m], and the depth in which overlap is seen [m]."""
+        facets, at = self.facets, v[self._own_dofs]
+        sums = self._comm.allreduce(np.append(at.sum(axis=0), len(at)))
+        speed = parallel.largest(self._comm, np.linalg.norm(at - sums[:-1] / sums[-1], axis=1))
+        return 2.0 * dt * speed, 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
