@@ -103,6 +103,9 @@ class NodeRows(SparseRows):
         self._sums, self._spread = kernels.jit(node_sums), kernels.jit(node_spread)
         self._squares = kernels.jit(node_squares)
 
+    def __repr__(self) -> str:
+        return f"NodeRows: {self.count} rows, {self._W.size} entries"
+
     @property
     def count(self) -> int:
         """Number of rows on this rank."""

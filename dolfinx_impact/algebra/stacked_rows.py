@@ -26,6 +26,9 @@ class StackedRows(SparseRows):
         self.collective = any(each.collective for each in members)  # type: ignore[misc]
         self._ends = np.cumsum([each.count for each in members])[:-1]
 
+    def __repr__(self) -> str:
+        return f"StackedRows: {', '.join(map(repr, self.members))}"
+
     @property
     def count(self) -> int:
         """Number of rows on this rank."""

@@ -58,7 +58,7 @@ def disc(rings, centre):
     if COMM.rank:
         x, c = x[:0], c[:0]
     element = basix.ufl.element("Lagrange", "triangle", 1, shape=(2,))
-    return dmesh.create_mesh(COMM, c, x, element)
+    return dmesh.create_mesh(COMM, cells=c, x=x, e=element)
 
 
 def discs(rings_upper=5, rings_lower=4, *, offset=0.6, gap=0.02):
