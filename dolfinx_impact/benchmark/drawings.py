@@ -124,3 +124,22 @@ oblique_bar.label((214, 62), "angle")
 wave_block = Sketch().grid(_sheared, 8, 8, 3)
 wave_block.line((66, 22), (174, 22), (174, 130), (66, 130), (66, 22), dashed=True)
 wave_block.dimension((40, 22), (40, 130), "L", 6)
+
+non_matching_blocks = Sketch().block((66, 18), 60, 50, 3, 4).block((66, 84), 60, 50, 5, 4)
+non_matching_blocks.arrow((150, 40), (150, 66), "v₀", -9).arrow((150, 124), (150, 98), "v₀", 9)
+non_matching_blocks.dimension((54, 68), (54, 84), "gap", 18)
+
+two_spheres = Sketch().circle((120, 110), 32).circle((120, 44), 32)
+two_spheres.arrow((172, 128), (172, 98), "v₀", 9).arrow((172, 26), (172, 56), "v₀", -9)
+two_spheres.dimension((120, 110), turned((120, 110), 31, 2.6), "R", -9)
+
+oblique_discs = Sketch().circle((134, 106), 30).circle((104, 46), 30).arrow((178, 122), (178, 92), "v₀", 9)
+oblique_discs.arrow((60, 30), (60, 60), "v₀", 9).dimension((104, 12), (134, 12), "offset", -12)
+
+unequal_bars = Sketch().block((16, 60), 70, 30, 6, 2).block((104, 60), 120, 30, 9, 3)
+unequal_bars.arrow((30, 108), (70, 108), "v₁").arrow((146, 108), (172, 108), "v₂")
+unequal_bars.dimension((16, 48), (86, 48), "ℓ₁", -12).dimension((104, 48), (224, 48), "ℓ₂", -12)
+
+meshed_incline = Sketch().grid(lambda s, t: _slope(14 + 200 * s, -12 + 12 * t), 14, 1)
+meshed_incline.grid(lambda s, t: _slope(90 + 64 * s, 36 * t), 6, 4).arrow((210, 90), (210, 60), "g", 6)
+meshed_incline.label((40, 62), "μ").arrow(_slope(96.4, 46.8), _slope(61.2, 46.8), "a", -8)

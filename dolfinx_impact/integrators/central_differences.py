@@ -128,6 +128,11 @@ class CentralDifferences(Integrator):
             return self.v_start[dofs]
         return formulas.mean_velocity(self.v_before[dofs], self.v[dofs])
 
+    @property
+    def contact_iterations(self) -> int:
+        """Products with H in the last contact problem; 0 where that is solved without iteration."""
+        return int(getattr(self._response, "sweeps", 0)) if self.contact is not None else 0
+
     def contact_point(self) -> tuple[float, FloatArray]:
         """Time [s] and position [m] at which the active set is decided at velocity level: ``t`` and ``u``."""
         return self.t, self.u

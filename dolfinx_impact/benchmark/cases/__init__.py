@@ -23,6 +23,11 @@ from .solids.sliding_block import SLIDING_BLOCK
 from .solids.spinning import RING_IN_CYLINDER, SPINNING_DISC
 from .solids.wave_block import WAVE_BLOCK
 from .split_bar.case import SPLIT_BAR
+from .surfaces.meshed_incline import MESHED_INCLINE
+from .surfaces.non_matching_blocks import NON_MATCHING_BLOCKS
+from .surfaces.oblique_discs import OBLIQUE_DISCS
+from .surfaces.two_spheres import TWO_SPHERES
+from .surfaces.unequal_bars import UNEQUAL_BARS
 from .two_bars.case import TWO_BARS
 from .van_der_pol.case import VAN_DER_POL
 
@@ -46,4 +51,9 @@ CASES: Mapping[str, Case] = {
     "free-flight": FREE_FLIGHT,
     "oblique-bar": OBLIQUE_BAR,
     "wave-block": WAVE_BLOCK,
+    "non-matching-blocks": NON_MATCHING_BLOCKS,
+    "two-spheres": TWO_SPHERES,
+    "oblique-discs": OBLIQUE_DISCS,
+    "unequal-bars": UNEQUAL_BARS,
+    "meshed-incline": MESHED_INCLINE,
 }

@@ -33,30 +33,34 @@ def dual_basis(
     starts: IntArray,
     mass: FloatArray,
     gaps: FloatArray,
+    lowest: FloatArray,
     found: BoolArray,
     least: FloatArray,
     T: FloatArray,
     areas: FloatArray,
     weighted: FloatArray,
+    bottom: FloatArray,
 ) -> None:
     """Dual basis ``psi = T N``, ``T = D M^-1``, of the part of each slave facet that has segments.
 
     Args:
         starts: First candidate pair of each slave facet, shape (facets + 1,).
-        mass, gaps, found: See :func:`._segments.integrate`.
+        mass, gaps, lowest, found: See :func:`._segments.integrate`.
         least: Covered area below which a facet counts as uncovered, shape (facets,) [m2].
         T: Written, shape (facets, n, n).
         areas: Written: ``D_i``, covered areas of the nodes, shape (facets, n) [m2].
         weighted: Written: ``int psi_i g dA``, shape (facets, n) [m3].
+        bottom: Written: least gap of the segments of each facet, shape (facets,) [m].
     """
     nn = gaps.shape[1]
     M, inverse, G = np.empty((nn, nn)), np.empty((nn, nn)), np.empty(nn)
     for e in range(starts.size - 1):
-        M[:], G[:] = 0.0, 0.0
+        M[:], G[:], bottom[e] = 0.0, 0.0, np.inf
         for p in range(starts[e], starts[e + 1]):
             if found[p]:
                 M += mass[p]
                 G += gaps[p]
+                bottom[e] = min(bottom[e], lowest[p])
         covered = M.sum()
         areas[e], weighted[e] = 0.0, 0.0
         if covered <= least[e]:
@@ -80,24 +84,39 @@ def weighted_gaps(
     point_places: IntArray,
     areas: FloatArray,
     weighted: FloatArray,
+    bottom: FloatArray,
+    beyond: FloatArray,
+    straight: bool,
     gap: FloatArray,
     area: FloatArray,
 ) -> None:
     """Gaps ``g_i`` [m] and covered areas ``A_i`` [m2] of the points; a gap without segments is infinite.
 
+    The weighted gap of a node outside of the covered part of its facets is extrapolated from it. Where the
+    facets lean to each other it may be negative although nothing touches: it counts down to the least gap of
+    the segments, and where it is far below that one, nothing is opposite to the node.
+
     Args:
         point_start, point_facets, point_places: Slave facets at each point, in CSR format, and the place of
             the point among the nodes of each.
-        areas, weighted: See :func:`dual_basis`.
+        areas, weighted, bottom: See :func:`dual_basis`.
+        beyond: Largest extrapolation below the least gap, shape (points,) [m].
+        straight: Whether facets are linear, so that the least gap is at a corner of a segment.
         gap, area: Written, shape (points,).
     """
     for i in range(point_start.size - 1):
-        A, g = 0.0, 0.0
+        A, g, least = 0.0, 0.0, np.inf
         for m in range(point_start[i], point_start[i + 1]):
             A += areas[point_facets[m], point_places[m]]
             g += weighted[point_facets[m], point_places[m]]
-        area[i] = A
-        gap[i] = g / A if A > 0.0 else np.inf
+            if areas[point_facets[m], point_places[m]] > 0.0:
+                least = min(least, bottom[point_facets[m]])
+        g = g / A if A > 0.0 else np.inf
+        if g < least - beyond[i]:
+            g = np.inf
+        elif straight and g < least:
+            g = least
+        gap[i], area[i] = g, A if g < np.inf else 0.0
 
 
 def longest_rows(

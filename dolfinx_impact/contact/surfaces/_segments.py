@@ -106,6 +106,17 @@ def add_point(Ns: FloatArray, Nm: FloatArray, dA: float, mass: FloatArray, cross
             cross[k, j] += weight * Nm[j]
 
 
+def point_gap(
+    x: FloatArray, slave: IntArray, master: IntArray, n: FloatArray, Ns: FloatArray, Nm: FloatArray
+) -> float:
+    """Gap of a point of a segment with these shape functions [m]."""
+    gap = 0.0
+    for i in range(n.size):
+        for k in range(slave.size):
+            gap += n[i] * (Ns[k] * x[slave[k], i] - Nm[k] * x[master[k], i])
+    return gap
+
+
 def moments(
     x: FloatArray, slave: IntArray, master: IntArray, o: FloatArray, n: FloatArray,
     mass: FloatArray, cross: FloatArray, gaps: FloatArray, middle: FloatArray,
@@ -186,8 +197,8 @@ def integrate_pair_2d(
     work: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
-) -> None:
-    """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over the segment of two facets in the plane."""
+) -> float:
+    """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over a plane segment; returns its least gap."""
     nn = slave.size
     ys, ym, Ns, Nm, dN = work[0], work[1], work[2], work[3], work[4]
     for k in range(nn):
@@ -196,7 +207,7 @@ def integrate_pair_2d(
     low = max(min(ys[0], ys[nn - 1]), min(ym[0], ym[nn - 1]))
     high = min(max(ys[0], ys[nn - 1]), max(ym[0], ym[nn - 1]))
     if high - low <= _SLIVER * min(abs(ys[nn - 1] - ys[0]), abs(ym[nn - 1] - ym[0])):
-        return
+        return np.inf
     for q in range(weights.size):
         at = low + rule[q, 0] * (high - low)
         line_functions(points, ym, at, Nm, dN)
@@ -210,6 +221,12 @@ def integrate_pair_2d(
         if axisymmetric:
             dA *= 2.0 * math.pi * r
         add_point(Ns, Nm, dA, mass, cross)
+    lowest = np.inf
+    for at in (low, high):
+        line_functions(points, ym, at, Nm, dN)
+        line_functions(points, ys, at, Ns, dN)
+        lowest = min(lowest, point_gap(x, slave, master, n, Ns, Nm))
+    return lowest
 
 
 def integrate_pair_3d(
@@ -229,8 +246,8 @@ def integrate_pair_3d(
     work: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
-) -> None:
-    """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over the segment of two facets in space.
+) -> float:
+    """Add ``int N N^T`` (lower triangle) and ``int N N_m^T`` over a segment in space; returns its least gap.
 
     Args:
         tilt: ``|n.n_s|``, the ratio of projected and true areas of the slave facet.
@@ -256,11 +273,24 @@ def integrate_pair_3d(
             polygon[k, c], by[k, c] = ys[corners[k], c], ym[corners[k], c]
     count = clip(polygon, nc, by, nc, spare)
     if count < 3 or abs(_area(polygon, count)) <= _SLIVER * abs(_area(by, nc)):
-        return
+        return np.inf
     of_slave, of_master, tail = maps[0], maps[1], work[2:]
     if not simplex:
         corner_map(ys, corners, of_slave)
         corner_map(ym, corners, of_master)
+    lowest = np.inf
+    for k in range(count):
+        px, py = polygon[k, 0], polygon[k, 1]
+        if simplex:
+            triangle_functions(ys, px, py, Ns)
+            triangle_functions(ym, px, py, Nm)
+        elif nn == 4:
+            bilinear_functions(of_slave, px, py, Ns)
+            bilinear_functions(of_master, px, py, Nm)
+        else:
+            quadrilateral_functions(points, ys, of_slave, px, py, tail, Ns)
+            quadrilateral_functions(points, ym, of_master, px, py, tail, Nm)
+        lowest = min(lowest, point_gap(x, slave, master, n, Ns, Nm))
     for k in range(1, count - 1):
         ux, uy = polygon[k, 0] - polygon[0, 0], polygon[k, 1] - polygon[0, 1]
         wx, wy = polygon[k + 1, 0] - polygon[0, 0], polygon[k + 1, 1] - polygon[0, 1]
@@ -278,6 +308,7 @@ def integrate_pair_3d(
                 quadrilateral_functions(points, ys, of_slave, px, py, tail, Ns)
                 quadrilateral_functions(points, ym, of_master, px, py, tail, Nm)
             add_point(Ns, Nm, weights[q] * jacobian, mass, cross)
+    return lowest
 
 
 def _area(polygon: FloatArray, count: int) -> float:
@@ -311,6 +342,7 @@ def integrate(
     mass: FloatArray,
     cross: FloatArray,
     gaps: FloatArray,
+    lowest: FloatArray,
     found: BoolArray,
 ) -> None:
     """Integrals over the segments of all candidate pairs.
@@ -332,6 +364,7 @@ def integrate(
         normals: Written: common normals, shape (pairs, gdim).
         mass, cross: Written: ``int N N^T dA`` and ``int N N_m^T dA``, shape (pairs, n, n) [m2].
         gaps: Written: ``int N g dA``, shape (pairs, n) [m3].
+        lowest: Written: least gaps at the corners of the segments, shape (pairs,) [m].
         found: Written: whether the pair has a segment, shape (pairs,).
     """
     gdim, nn = x.shape[1], facets.shape[1]
@@ -355,13 +388,13 @@ def integrate(
             for j in range(nn):
                 mass[p, k, j], cross[p, k, j] = 0.0, 0.0
         if gdim == 2:
-            integrate_pair_2d(
+            lowest[p] = integrate_pair_2d(
                 x, facets[e], facets[f], corners, points, rule, weights, n, axisymmetric, work,
                 mass[p], cross[p],
             )  # fmt: skip
         else:
             tilt = abs(n[0] * normal[e, 0] + n[1] * normal[e, 1] + n[2] * normal[e, 2])
-            integrate_pair_3d(
+            lowest[p] = integrate_pair_3d(
                 x, facets[e], facets[f], corners, points, rule, weights, n, tilt, simplex,
                 plane, flat, maps, work, mass[p], cross[p],
             )  # fmt: skip
@@ -393,6 +426,7 @@ CALLED = (
     clip,
     common_normal,
     add_point,
+    point_gap,
     moments,
     behind_neighbour,
     integrate_pair_2d,

@@ -15,6 +15,9 @@ from .search import candidate_pairs
 REACH = 0.6
 #: Largest mean penetration of a segment over the sum of the heights of both cells.
 DEPTH = 0.5
+#: Extrapolation of a gap below the least one of the segments, over the diameter of the facets, above which
+#: nothing is opposite to a node.
+_BEYOND = 0.05
 #: A facet covered by less than this part of its area counts as uncovered.
 _UNCOVERED = 1e-9
 
@@ -48,7 +51,10 @@ class SurfacePair:
         p, n = self.nodes.size, facets.nodes.shape[1]
         self.gap, self.area = np.full(p, np.inf), np.zeros(p)
         self._T, self._areas = np.zeros((self.slave.size, n, n)), np.zeros((self.slave.size, n))
-        self._weighted = np.zeros((self.slave.size, n))
+        self._weighted, self._bottom = np.zeros((self.slave.size, n)), np.zeros(self.slave.size)
+        self._beyond = np.zeros(p)
+        sizes_at = facets.diameter[self.slave][self._point_facets]
+        np.maximum.at(self._beyond, np.repeat(np.arange(p), np.diff(self._point_start)), _BEYOND * sizes_at)
         _, sizes = facets.normals(facets.x)
         self._least = _UNCOVERED * sizes[self.slave]
         if axisymmetric:
@@ -96,7 +102,7 @@ class SurfacePair:
         gdim = facets.x.shape[1]
         self._normals, self._found = np.zeros((count, gdim)), np.zeros(count, dtype=bool)
         self._mass, self._cross = np.zeros((count, n, n)), np.zeros((count, n, n))
-        self._gaps = np.zeros((count, n))
+        self._gaps, self._lowest = np.zeros((count, n)), np.zeros(count)
         used = np.unique(pairs)
         across = [facets.sharp[facets.sharp_start[f] : facets.sharp_start[f + 1]] for f in used]
         #: Facets of the pairs, and those across sharp edges.
@@ -135,20 +141,25 @@ class SurfacePair:
             self._mass,
             self._cross,
             self._gaps,
+            self._lowest,
             self._found,
         )
         self._dual_basis(
             self._starts,
             self._mass,
             self._gaps,
+            self._lowest,
             self._found,
             self._least,
             self._T,
             self._areas,
             self._weighted,
+            self._bottom,
         )
         points = self._point_start, self._point_facets, self._point_places
-        self._weigh(*points, self._areas, self._weighted, self.gap, self.area)
+        straight = shape.points.size == 2
+        gaps = self._areas, self._weighted, self._bottom, self._beyond, straight
+        self._weigh(*points, *gaps, self.gap, self.area)
 
     def covered_nodes(self) -> IntArray:
         """Nodes of the facets of both sides that have a segment, as far as this rank found them."""

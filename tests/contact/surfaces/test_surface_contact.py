@@ -352,3 +352,21 @@ def test_overlap_at_the_start_is_refused_with_its_deepest_point():
     assert np.isfinite(body.mesh.geometry.x).all() and body.mesh.geometry.x[:, 1].max() < 0.3
     with pytest.warns(UserWarning, match="may pass through each other"):
         s.start(0.0, body.rigid_velocity((0.0, -1e3), cells="upper"))
+
+
+@pytest.mark.parametrize("tilt, offset, high", [(0.3, 0.9, 0.02), (0.3, 0.99, 0.06), (0.1, 0.9, 0.01)])
+def test_a_leaning_facet_that_is_barely_covered_does_not_act_before_it_touches(tilt, offset, high):
+    """The gap of a node beyond the edge of the other part is extrapolated, and would close before."""
+    lower, upper = block((0, 0), (1, 1), (4, 4)), block((0, 0), (1, 1), (3, 3))
+    x = upper.geometry.x
+    x[:, 1] += 1 + high + tilt * x[:, 0]
+    x[:, 0] += offset
+    body = solid(di.mesh.join({"lower": lower, "upper": upper}))
+    contact = di.SurfaceContact(body, "lower/boundary", "upper/boundary")
+    assert contact.gap(np.zeros(body.size)).min() > 0.5 * high
+    s = di.CDLagrange(body, 0.5 * body.critical_time_step(), contact=contact)
+    s.start(0.0, body.rigid_velocity((0.0, -0.1), cells="upper"))
+    while not s.r.any():
+        s.step()
+    # The lowest corner of the upper part meets the edge of the lower one.
+    assert s.t > 0.95 * high / 0.1 and s.t < (high + tilt) / 0.1

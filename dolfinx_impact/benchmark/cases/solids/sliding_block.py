@@ -146,12 +146,12 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     record = SparseRows(dofs, down, order, ["down the plane"] * nodes)
     masses = parallel.gather_rows(block.comm, block.mass[::2])[record.sorting(block.comm)]
     p = {**p, "t_end": p["t_end"] or TRANSITS * transit(p)}
-    return common.problem(integrator, p, record, lambda run: judge(run, masses))
+    return common.problem(integrator, p, record, lambda run: judge(run, masses, plane.total))
 
 
-def judge(run: common.Ended, masses: NDArray) -> common.Judged:
-    """Acceleration, slip and friction against those of a rigid block; ``masses`` of the recorded nodes."""
-    result, p, mass, bottom = run.result, run.p, float(np.sum(masses)), run.integrator.contact.total
+def judge(run: common.Ended, masses: NDArray, bottom: int) -> common.Judged:
+    """Acceleration, slip and friction of a rigid block; ``masses`` of the nodes, ``bottom`` ones first."""
+    result, p, mass = run.result, run.p, float(np.sum(masses))
     slid, weight = result["u"][:, :bottom] - result["u"][0, :bottom], mass * p["gravity"]
     rubbed = np.linalg.norm(result["r_t"], axis=2) if p["friction"] > 0 else np.zeros(1)
     over = max(0.0, float(np.max(rubbed - p["friction"] * result["r"])))
