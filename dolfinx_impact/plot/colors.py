@@ -57,12 +57,12 @@ class Colors(NamedTuple):
         if not self.parts:
             bright = np.asarray(self.map(LEVELS).colors)[:, :3]
             return np.vstack([255 * bright, *(255 * light * bright[::2] for light in (0.85, 0.7))])
-        levels = LEVELS if len(self.parts) == 2 else LEVELS // 2
-        ramps = [np.asarray(self.map(levels, i).colors)[:, :3] for i in range(len(self.parts))]
+        # Half as many of each part: the others are left for shaded bodies.
+        ramps = [np.asarray(self.map(LEVELS // 2, i).colors)[:, :3] for i in range(len(self.parts))]
         return 255 * np.vstack(ramps)
 
     def add_bar(self, figure: Any, levels: int = 256, **options: Any) -> None:
-        """Add the colour bar, of as many levels, to a figure; with parts, one column for each."""
+        """Add the colour bar, of as many levels, to a figure; with parts, half as many for each."""
         plt = pyplot()
         factor, name = unit(max(-self.low, self.top), self.unit)
         low, top = factor * self.low, factor * self.top
@@ -71,7 +71,7 @@ class Colors(NamedTuple):
         if not self.parts:
             return
         count = len(self.parts)
-        columns = np.stack([np.asarray(self.map(levels, i).colors) for i in range(count)], axis=1)
+        columns = np.stack([np.asarray(self.map(levels // 2, i).colors) for i in range(count)], axis=1)
         bar.solids.set_visible(False)
         bar.ax.imshow(
             columns, extent=(0, 1, low, top), origin="lower", aspect="auto", interpolation="nearest"

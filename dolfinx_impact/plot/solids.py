@@ -20,7 +20,7 @@ WIDTH, _ROOM = 620, 0.04
 #: Largest number of arrows of single points; more forces are summed over patches, so many per direction.
 _SINGLE, _PATCHES = 12, 3
 #: Length of an arrow over the longest one below which it is not drawn.
-_LEAST = 0.02
+_LEAST = 0.06
 #: Median edge length [pixels] below which edges of pieces are not drawn.
 _FINE = 5.0
 _BODY: dict[str, Any] = {"ambient": 0.5, "diffuse": 0.5, "show_scalar_bar": False, "edge_opacity": 0.4}
@@ -207,7 +207,7 @@ class Scene:
         factor, newton = unit(self._strongest, "N")
         per_newton = 0.2 * self.size[0] / self._strongest
         feet, forces = self.arrows(shot)
-        seen = np.linalg.norm(forces, axis=1) >= _LEAST * self._strongest
+        seen = np.linalg.norm(forces @ self._view[:2].T, axis=1) >= _LEAST * self._strongest
         feet, forces = feet[seen], forces[seen]
         flat = forces @ self._view[:2].T * [1.0, -1.0] * per_newton
         style = {
