@@ -118,7 +118,7 @@ class Momenta:
 
 # %% [markdown]
 # ## The run
-# Rubber that is compressed needs smaller steps: they are adapted.
+# The critical time step falls where rubber is compressed: the step stays below that of the rings at rest.
 
 # %%
 scheme = di.CDLagrange(body, 0.7 * body.critical_time_step(), contact=contact)
