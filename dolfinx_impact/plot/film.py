@@ -14,11 +14,12 @@ from .._types import AnyArray, FloatArray
 from ..contact.contact_set import Contacts, as_contact
 from ..contact.obstacles import Obstacle
 from ..systems.solid import Solid
+from .colors import LEVELS, Colors
 from .drawing import check_path, pyplot, save, unit
 from .movie import check_film, write_film
 from .section import Body, Parts, Plane
 from .shots import SHADES, Clip, Moments, Wanted, check, gather, moments_of
-from .solids import LEVELS, Colors, Look, Scene, Shot, view_from
+from .solids import Look, Scene, Shot, view_from
 from .surfaces import corners_of_box
 
 #: Default margin of the box in which an unbounded obstacle is drawn, flat and other ones, over the largest
@@ -42,6 +43,7 @@ def strip(
     cells: int = 100,
     columns: int | None = None,
     title: str = "",
+    parts: Sequence[str] = (),
 ) -> None:
     """Draw moments of a solid and its obstacle side by side, as PNG, SVG or PDF. Rank 0 draws; collective.
 
@@ -72,9 +74,12 @@ def strip(
         cells: Cells of the sampling grid for the obstacle along the longest side of the box.
         columns: Pictures per row, up to four by default, depending on the aspect ratio.
         title: First line of the picture.
+        parts: Names of cells that are drawn in colours of their own, two to five, such as the parts of a
+            joined mesh; other cells are left out. By default all cells have the same colours.
 
     Raises:
-        ValueError: No moments, arrays of other shapes, forces without a contact, an unknown shade, an invalid
+        ValueError: No moments, arrays of other shapes, forces without a contact, an unknown shade, one with
+            a sign together with parts, unknown or overlapping parts, one part or more than five, an invalid
             box, a zero or vertical ``eye``, a plane that does not cut the body, a name that does not end in
             .png, .svg or .pdf.
         FileNotFoundError: The folder does not exist.
@@ -82,12 +87,12 @@ def strip(
         RuntimeError: No display, and a VTK that crashes without one.
     """
     moments = moments_of(snapshots)
-    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells)
+    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
     numbers = {} if columns is None else {"columns": columns}
     check(lambda: check_path(path, (".png", ".svg", ".pdf")), solid, moments, wanted, numbers)
-    parts, plane, shots = gather(solid, moments, wanted)
+    visible, plane, shots = gather(solid, moments, wanted)
     parallel.on_root(
-        solid.comm, lambda: _draw_strip(path, _scene(parts, plane, shots, wanted), shots, columns, title)
+        solid.comm, lambda: _draw_strip(path, _scene(visible, plane, shots, wanted), shots, columns, title)
     )
 
 
@@ -108,6 +113,7 @@ def animate(
     frames: int = 100,
     pause: float = 0.06,
     title: str = "",
+    parts: Sequence[str] = (),
 ) -> None:
     """Animate a solid and its obstacle, as GIF or MP4. Rank 0 draws; collective.
 
@@ -120,6 +126,7 @@ def animate(
         frames: Largest number of pictures; of more moments a uniform selection is drawn.
         pause: Time between two pictures [s], in a GIF rounded to 0.01 s.
         title: First line of the pictures.
+        parts: See :func:`strip`.
 
     Raises:
         ValueError: Fewer than two moments; a pause outside [0.02, 60) s; see :func:`strip`; a name that does
@@ -129,13 +136,13 @@ def animate(
         RuntimeError: No display, and a VTK that crashes without one; an MP4 without ffmpeg.
     """
     moments = moments_of(snapshots)
-    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells)
+    wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
     check(lambda: check_film(path), solid, moments, wanted, {"frames": frames}, pause)
     if len(moments) > frames:
         moments = [moments[i] for i in np.rint(np.linspace(0, len(moments) - 1, int(frames))).astype(int)]
-    parts, plane, shots = gather(solid, moments, wanted)
+    visible, plane, shots = gather(solid, moments, wanted)
     parallel.on_root(
-        solid.comm, lambda: _draw_film(path, _scene(parts, plane, shots, wanted), shots, pause, title)
+        solid.comm, lambda: _draw_film(path, _scene(visible, plane, shots, wanted), shots, pause, title)
     )
 
 
@@ -152,7 +159,8 @@ def _scene(parts: Parts, plane: Plane | None, shots: Sequence[Shot], wanted: Wan
     )
     largest = max(float(np.abs(shot.values).max(initial=0.0)) for shot in shots)
     top = wanted.top if wanted.top is not None else (largest if largest > 0 else 1.0)
-    colors = Colors(*SHADES[wanted.shade], -top if wanted.shade.startswith("v_") else 0.0, top)
+    low = -top if wanted.shade.startswith("v_") else 0.0
+    colors = Colors(*SHADES[wanted.shade], low, top, wanted.parts)
     return Scene(look, colors, Body(parts, plane), shots)
 
 

@@ -18,6 +18,7 @@ class Parts(NamedTuple):
         cells: Node numbers of the cells that the plane cuts, shape (k, 4) tetrahedra or (k, 8) hexahedra.
         x: Undeformed positions of these nodes, shape (n, 3) [m].
         gdim, names: Geometric dimension and names of the axes.
+        part_of_pieces, part_of_cells: Number of the part of each of these, or None where parts are not drawn.
     """
 
     pieces: Any
@@ -25,6 +26,8 @@ class Parts(NamedTuple):
     x: Any
     gdim: int
     names: str
+    part_of_pieces: Any = None
+    part_of_cells: Any = None
 
 
 class Plane(NamedTuple):
@@ -53,10 +56,14 @@ class Body:
         faces = np.column_stack([np.full(len(pieces), pieces.shape[1]), pieces]).ravel()
         self._skin = pyvista.PolyData(self._x.copy(), faces=faces)
         self._cut = None
+        if parts.part_of_pieces is not None:
+            self._skin.cell_data["part"] = parts.part_of_pieces
         if plane is not None and len(parts.cells):
             cells = parts.cells
             kind = pyvista.CellType.TETRA if cells.shape[1] == 4 else pyvista.CellType.HEXAHEDRON
             self._cut = pyvista.UnstructuredGrid({kind: cells}, self._x)
+            if parts.part_of_cells is not None:
+                self._cut.cell_data["part"] = parts.part_of_cells
 
     def at(self, shot: Any) -> Any:
         """The body at a moment, with the point data ``"shade"``.

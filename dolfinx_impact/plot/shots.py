@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import parallel
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
 from ..contact.base import Contact
 from ..contact.obstacles import Obstacle
+from ..contact.surfaces import SurfaceContact
 from ..systems.solid import Solid
+from .colors import RAMPS
 from .drawing import load_pyvista, pyplot
 from .section import Parts, Plane
 from .skin import Skin, in_space
@@ -46,6 +48,7 @@ class Wanted(NamedTuple):
     eye: Sequence[float]
     clip: Clip
     cells: int
+    parts: tuple[str, ...] = ()
 
     @property
     def shape(self) -> Obstacle | None:
@@ -131,7 +134,20 @@ def _check_look(solid: Solid, wanted: Wanted) -> None:
         corners_of_box(gdim, *wanted.box)
     view_from(gdim, wanted.eye)
     _check_clip(wanted.clip, gdim)
+    _check_parts(solid, wanted)
     check_cells(wanted.cells)
+
+
+def _check_parts(solid: Solid, wanted: Wanted) -> None:
+    if not wanted.parts:
+        return
+    if not 2 <= len(wanted.parts) <= len(RAMPS):
+        raise ValueError(f"parts must be 2 to {len(RAMPS)} names of cells, but are {list(wanted.parts)}")
+    if wanted.shade.startswith("v_"):
+        raise ValueError(f"shade {wanted.shade!r} has a sign, and the colours of parts none: leave out parts")
+    cells = np.concatenate([solid.named.cells(name) for name in wanted.parts])
+    if np.unique(cells).size < cells.size:
+        raise ValueError(f"parts must not have cells in common, but {list(wanted.parts)} have")
 
 
 def _check_clip(clip: Any, gdim: int) -> None:
@@ -155,12 +171,13 @@ def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Par
     On other ranks the arrays of the parts are None and the list is empty.
     """
     back = view_from(solid.mesh.geometry.dim, wanted.eye)[2]
-    skin, contact = Skin(solid, wanted.clip, back), wanted.contact
+    skin, contact = Skin(solid, wanted.clip, back, wanted.parts), wanted.contact
     stress: Any = None
     if wanted.shade == "stress":
         from ..output.stress import VonMises
 
         stress = VonMises(solid)
+    sides = solid.comm.gather(_sides(contact)) if contact is not None else None
     shots = []
     for each in moments:
         u = skin.field(each.u)
@@ -174,10 +191,26 @@ def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Par
         gathered = solid.comm.gather(arrows)
         if points is not None and values is not None and gathered is not None:
             feet, forces = np.concatenate(gathered, axis=1)
-            shots.append(Shot(each.t, each.title, points, values, feet, forces))
+            of = None if each.forces is None or sides is None else np.concatenate(sides)
+            shots.append(Shot(each.t, each.title, points, values, feet, forces, of))
     names = "rz" if solid.hypothesis == "axisymmetric" else "xyz"
     x, gdim = skin.gather(skin.x), solid.mesh.geometry.dim
-    return Parts(skin.pieces, skin.cells, x, gdim, names), skin.plane, shots
+    parts = Parts(skin.pieces, skin.cells, x, gdim, names, skin.part_of_pieces, skin.part_of_cells)
+    return parts, skin.plane, shots
+
+
+def _sides(contact: Contact) -> IntArray:
+    """Number of the surface of each loaded point of this rank, shape (points,); other contacts have one."""
+    sides: list[IntArray] = []
+    for each in getattr(contact, "members", (contact,)):
+        first = 1 + max((int(side.max(initial=0)) for side in sides), default=-1)
+        count = len(each.loaded.dofs)
+        if isinstance(each, SurfaceContact):
+            of = each.facets.part[each.facets.rank == each.comm.rank]
+            sides.append(first + of[of >= 0])
+        else:
+            sides.append(np.full(count, first))
+    return np.concatenate(sides)
 
 
 def _values(skin: Skin, moment: Moment, shade: str, u: FloatArray, stress: Any) -> FloatArray:

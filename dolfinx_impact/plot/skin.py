@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ class Skin:
         solid: The body, in 2 or 3 dimensions.
         clip: Name of an axis, or point and normal of a plane in the undeformed body; see :func:`.film.strip`.
         back: Direction towards the eye.
+        parts: Names of disjoint cells; other cells are left out. None of them: all cells.
 
     Attributes:
         nodes: Local numbers of the visible nodes of this rank and of those of cut cells, shape (k,).
@@ -28,37 +30,44 @@ class Skin:
         pieces: Pieces of all ranks on rank 0, None on others; nodes numbered in the order of :meth:`gather`,
             shape (m, 3) for simplices, (m, 4) for others.
         cells: Cells that the plane cuts, likewise, those of higher degree subdivided, shape (m, 4) or (m, 8).
+        part_of_pieces, part_of_cells: Number of the part of each of these on rank 0; None without parts.
         plane: The cutting plane with the normal towards the eye, or None.
 
     Raises:
         ValueError: A plane that does not cut the body.
     """
 
-    def __init__(self, solid: Solid, clip: Any = None, back: ArrayLike = (0.0, 0.0, 1.0)) -> None:
+    def __init__(
+        self, solid: Solid, clip: Any = None, back: ArrayLike = (0.0, 0.0, 1.0), parts: Sequence[str] = ()
+    ) -> None:
         self.solid, self._comm = solid, solid.comm
         dofs = np.asarray(solid.space.dofmap.list)
         cells, local = _shown(solid)
-        pieces_of_facets = [
-            dofs[cells[local == i]][:, closure].reshape(-1, closure.shape[1])
-            for i, closure in enumerate(_pieces_of_entities(solid))
-        ]
+        part = _part_of_cells(solid, parts)
+        pieces_of_facets, part_of_pieces = [], []
+        for i, closure in enumerate(_pieces_of_entities(solid)):
+            of = cells[(local == i) & (part[cells] >= 0)]
+            pieces_of_facets.append(dofs[of][:, closure].reshape(-1, closure.shape[1]))
+            part_of_pieces.append(np.repeat(part[of], len(closure)))
         pieces, plane = np.concatenate(pieces_of_facets), None
         if clip is not None:
             plane = _plane(solid.comm, solid.x[np.unique(pieces)], clip, np.asarray(back, dtype=np.float64))
-        parts = _cut_cells(solid, plane)
-        self.plane, self.nodes = plane, np.unique(np.concatenate([pieces.ravel(), parts.ravel()]))
+        cut, part_of_cut = _cut_cells(solid, plane, part)
+        self.plane, self.nodes = plane, np.unique(np.concatenate([pieces.ravel(), cut.ravel()]))
         self.x = solid.x[self.nodes]
-        self.pieces, self.cells = self._gathered(pieces), self._gathered(parts)
+        self.pieces, self.cells = self._gathered(pieces), self._gathered(cut)
+        self.part_of_pieces = self.part_of_cells = None
+        if parts:
+            self.part_of_pieces = _joined(self._comm.gather(np.concatenate(part_of_pieces)))
+            self.part_of_cells = _joined(self._comm.gather(part_of_cut))
 
     def _gathered(self, pieces: IntArray) -> IntArray | None:
         before = sum(self._comm.allgather(self.nodes.size)[: self._comm.rank])
-        gathered = self._comm.gather(np.searchsorted(self.nodes, pieces) + before)
-        return None if gathered is None else np.concatenate(gathered)
+        return _joined(self._comm.gather(np.searchsorted(self.nodes, pieces) + before))
 
     def gather(self, values: AnyArray) -> AnyArray | None:
         """Values at :attr:`nodes`, shape (k, ...), of all ranks on rank 0, None on others. Collective."""
-        gathered = self._comm.gather(np.ascontiguousarray(values, dtype=np.float32))
-        return None if gathered is None else np.concatenate(gathered)
+        return _joined(self._comm.gather(np.ascontiguousarray(values, dtype=np.float32)))
 
     def field(self, values: FloatArray) -> FloatArray:
         """A vector field, shape (size,), at :attr:`nodes`, shape (k, 3); updates its ghosts. Collective."""
@@ -67,6 +76,19 @@ class Skin:
         vector.array[: self.solid.owned] = values[: self.solid.owned]
         vector.scatter_forward()
         return in_space(vector.array.reshape(-1, dofmap.bs)[self.nodes])
+
+
+def _joined(gathered: list[AnyArray] | None) -> AnyArray | None:
+    return None if gathered is None else np.concatenate(gathered)
+
+
+def _part_of_cells(solid: Solid, parts: Sequence[str]) -> IntArray:
+    """Number of the part of each local cell, -1 for none; without parts 0 for all."""
+    index_map = solid.mesh.topology.index_map(solid.mesh.topology.dim)
+    numbers = np.full(index_map.size_local + index_map.num_ghosts, -1 if parts else 0)
+    for i, name in enumerate(parts):
+        numbers[solid.named.cells(name)] = i
+    return numbers
 
 
 def in_space(vectors: FloatArray) -> FloatArray:
@@ -93,16 +115,21 @@ def _plane(comm: MPI.Comm, x: FloatArray, clip: Any, back: FloatArray) -> Plane:
     return Plane(point - 1e-6 * (high - low) * normal, normal)
 
 
-def _cut_cells(solid: Solid, plane: Plane | None) -> IntArray:
-    """Nodes of the owned cells that a plane cuts, subdivided for higher degrees, shape (m, 4) or (m, 8)."""
+def _cut_cells(solid: Solid, plane: Plane | None, part: IntArray) -> tuple[IntArray, IntArray]:
+    """Nodes of the owned cells of parts that a plane cuts, shape (m, 4) or (m, 8), and their parts.
+
+    Cells of higher degree are subdivided.
+    """
     if plane is None:
-        return np.zeros((0, 4), dtype=np.int32)
+        return np.zeros((0, 4), dtype=np.int32), np.zeros(0, dtype=np.int64)
     parts = _parts_of_cell(solid)
-    dofs = np.asarray(solid.space.dofmap.list)[_own(solid)]
+    own = _own(solid)
+    own = own[part[own] >= 0]
+    dofs = np.asarray(solid.space.dofmap.list)[own]
     off = (solid.x[dofs] - plane.point) @ plane.normal
     passed = (off < 0).any(axis=1) & (off > 0).any(axis=1)
     nodes: IntArray = dofs[passed][:, parts].reshape(-1, parts.shape[1])
-    return nodes
+    return nodes, np.repeat(part[own[passed]], len(parts))
 
 
 def _parts_of_cell(solid: Solid) -> IntArray:

@@ -10,7 +10,8 @@ import numpy as np
 from .._types import AnyArray, FloatArray, IntArray
 from ..contact.obstacles import Obstacle
 from .backdrop import COLOR, Backdrop
-from .drawing import load_pyvista, pyplot, round_down, unit
+from .colors import Colors
+from .drawing import load_pyvista, round_down, unit
 from .section import Body
 
 #: Colours of force arrows, of arrows for the motion of the obstacle, and of text.
@@ -19,14 +20,21 @@ WIDTH, _ROOM = 620, 0.04
 #: Largest number of arrows of single points; more forces are summed over patches, so many per direction.
 _SINGLE, _PATCHES = 12, 3
 #: Length of an arrow over the longest one below which it is not drawn.
-_LEAST = 0.02
-#: Number of colours in the legend of an animation.
-LEVELS = 64
-#: End of the colour map of unsigned fields, light enough for visible edges.
-_DARKEST = 0.78
+_LEAST = 0.06
 #: Median edge length [pixels] below which edges of pieces are not drawn.
 _FINE = 5.0
 _BODY: dict[str, Any] = {"ambient": 0.5, "diffuse": 0.5, "show_scalar_bar": False, "edge_opacity": 0.4}
+#: Parts in colours of their own are round and shiny, as their lightness is that of the field.
+_PART: dict[str, Any] = {
+    "ambient": 0.5,
+    "diffuse": 0.58,
+    "specular": 0.35,
+    "specular_power": 25,
+    "smooth_shading": True,
+    "split_sharp_edges": True,
+    "edge_opacity": 0.22,
+    "show_scalar_bar": False,
+}
 
 
 class Shot(NamedTuple):
@@ -38,6 +46,7 @@ class Shot(NamedTuple):
         points: Drawn positions of the visible nodes, shape (k, 3) [m].
         values: Field that colours them, shape (k,).
         feet, forces: Points of contact and forces on them, shape (p, 3) each [m, N].
+        sides: Number of the surface of each of these points, shape (p,); None for one surface.
     """
 
     t: float
@@ -46,28 +55,7 @@ class Shot(NamedTuple):
     values: FloatArray
     feet: FloatArray
     forces: FloatArray
-
-
-class Colors(NamedTuple):
-    """Colour scale of a field.
-
-    Attributes:
-        name, unit: Name and unit of the field.
-        low, top: Limits of the scale.
-    """
-
-    name: str
-    unit: str
-    low: float
-    top: float
-
-    def map(self, levels: int = 256) -> Any:
-        """Colour map: diverging for signed fields, else perceptually uniform without the dark end."""
-        from matplotlib.colors import ListedColormap
-
-        full = pyplot().get_cmap("coolwarm" if self.low < 0 else "viridis_r")
-        end = 1.0 if self.low < 0 else _DARKEST
-        return ListedColormap(full(np.linspace(0.0, end, levels)))
+    sides: IntArray | None = None
 
 
 class Look(NamedTuple):
@@ -164,16 +152,7 @@ class Scene:
             plotter.enable_anti_aliasing("msaa", multi_samples=8)
             for i, shot in enumerate(self._shots):
                 body = self._body.at(shot)
-                plotter.add_mesh(
-                    body,
-                    scalars="shade",
-                    cmap=self._colors.map(),
-                    clim=(self._colors.low, self._colors.top),
-                    show_edges=self._edges,
-                    name="body",
-                    render=False,
-                    **_BODY,
-                )
+                self._add_body(plotter, body)
                 if self._backdrop is not None:
                     size = self.size[0] / self._scale
                     self._backdrop.add(plotter, i, body, spacing=self._bar, size=size, sharp=sharp)
@@ -182,6 +161,21 @@ class Scene:
                 yield np.asarray(plotter.screenshot(return_img=True))[..., :3].copy()
         finally:
             plotter.close()
+
+    def _add_body(self, plotter: Any, body: Any) -> None:
+        """Draw the body, or its parts, in place of that of the previous moment."""
+        colors = self._colors
+        look = {"scalars": "shade", "clim": (colors.low, colors.top), "show_edges": self._edges}
+        if not colors.parts:
+            plotter.add_mesh(body, cmap=colors.map(), name="body", render=False, **look, **_BODY)
+        for i in range(len(colors.parts)):
+            cells = np.flatnonzero(np.asarray(body.cell_data["part"]) == i)
+            name = f"part {i}"
+            if cells.size:
+                part = body.extract_cells(cells).extract_surface(pass_pointid=False, pass_cellid=False)
+                plotter.add_mesh(part, cmap=colors.map(part=i), name=name, render=False, **look, **_PART)
+            else:
+                plotter.remove_actor(name, render=False)
 
     def _set_camera(self, plotter: Any) -> None:
         focus = self._middle @ self._view[:2] + self._depth * self._view[2]
@@ -213,7 +207,7 @@ class Scene:
         factor, newton = unit(self._strongest, "N")
         per_newton = 0.2 * self.size[0] / self._strongest
         feet, forces = self.arrows(shot)
-        seen = np.linalg.norm(forces, axis=1) >= _LEAST * self._strongest
+        seen = np.linalg.norm(forces @ self._view[:2].T, axis=1) >= _LEAST * self._strongest
         feet, forces = feet[seen], forces[seen]
         flat = forces @ self._view[:2].T * [1.0, -1.0] * per_newton
         style = {
@@ -286,34 +280,37 @@ class Scene:
 
     def palette(self) -> FloatArray:
         """Colours that a GIF must contain: legend, shaded bodies and obstacles, arrows; shape (n, 3)."""
-        bright = np.asarray(self._colors.map(LEVELS).colors)[:, :3]
         written = [[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (ARROW, MOTION, TEXT)]
-        lights = [255 * bright, *(255 * light * bright[::2] for light in (0.85, 0.7))]
-        walls = np.outer(np.linspace(0.4, 1.0, 24), COLOR)
-        colors: FloatArray = np.rint(np.vstack([*lights, walls, written]))
+        walls = np.outer(np.linspace(0.4, 1.0, 24), COLOR) if self._backdrop is not None else np.zeros((0, 3))
+        colors: FloatArray = np.rint(np.vstack([self._colors.palette(), walls, written]))
         return colors
 
     def add_colorbar(self, figure: Any, levels: int = 256, **options: Any) -> None:
         """Add the colour bar, in animations with as many levels as their palette has."""
-        colors, plt = self._colors, pyplot()
-        factor, name = unit(max(-colors.low, colors.top), colors.unit)
-        low, top = factor * colors.low, factor * colors.top
-        shades = plt.cm.ScalarMappable(plt.Normalize(low, top), colors.map(levels))
-        figure.colorbar(shades, label=f"{colors.name} [{name}]", **options)
+        self._colors.add_bar(figure, levels, **options)
 
 
 def _patches(shots: Sequence[Shot]) -> IntArray | None:
-    """Patch of each contact point, shape (p,); None where few enough have forces for an arrow each."""
-    feet: FloatArray = next((shot.feet for shot in shots if len(shot.feet)), np.zeros((0, 3)))
+    """Patch of each contact point, shape (p,); None where few enough have forces for an arrow each.
+
+    A patch is on one surface: the forces of bodies on each other, which are opposite, are not summed.
+    """
+    first = next((shot for shot in shots if len(shot.feet)), None)
+    feet: FloatArray = np.zeros((0, 3)) if first is None else first.feet
     loaded = np.zeros(len(feet), dtype=bool)
     for shot in shots:
         if len(shot.forces):
             loaded |= shot.forces.any(axis=1)
     if loaded.sum() <= _SINGLE:
         return None
-    low, high = feet[loaded].min(axis=0), feet[loaded].max(axis=0)
-    size = 1.001 * np.max(high - low) / _PATCHES
-    patch = np.floor((feet - (low + high) / 2) / size + _PATCHES / 2).astype(int)
+    sides = np.zeros(len(feet), dtype=int) if first is None or first.sides is None else first.sides
+    patch = np.zeros((len(feet), 4), dtype=int)
+    patch[:, 3] = sides
+    for side in np.unique(sides[loaded]):
+        of = sides == side
+        low, high = feet[of & loaded].min(axis=0), feet[of & loaded].max(axis=0)
+        size = 1.001 * max(np.max(high - low), 1e-12) / _PATCHES
+        patch[of, :3] = np.floor((feet[of] - (low + high) / 2) / size + _PATCHES / 2).astype(int)
     return np.asarray(np.unique(patch, axis=0, return_inverse=True)[1]).reshape(len(feet))
 
 

@@ -10,13 +10,26 @@ CHECKED = {
     "bridge_crane.py": ("first flight: off [s], down [s], highest [mm]", [0.5614, 0.59538, 0.193954], 3),
     "impacting_bar.py": ("impulse / (2 m v0)", [0.980114, 0.980836, 1.0], 2),
     "obstacles.py": ("impulses [N s]", [3.1081329, 3.3119107, 3.8451726, 3.5544595], 4),
+    "colliding_parts.py": ("velocity of the left ring [m/s]", [1.26611997, -0.55969165, -1.18931473], 3),
+    "cradle.py": (
+        "velocities at the end / v0",
+        [0.02303923, 0.02348305, 0.02327235, 0.03099439, 0.89921099],
+        3,
+    ),
     "by_hand.py": ("impulse by hand [N s]", [12.739151143040532], 1),
     "own_scheme.py": ("oscillation after release / v0", [0.157522, 0.084488], 1),
 }
 
 
-#: Further arguments: a film of fewer pictures, some of the obstacles.
-ARGUMENTS = {"bridge_crane.py": ["9"], "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"]}
+#: Further arguments: a film of fewer pictures, some of the obstacles, coarser meshes.
+ARGUMENTS = {
+    "bridge_crane.py": ["9"],
+    "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"],
+    "colliding_parts.py": ["--cells", "2", "--pictures", "4"],
+    "cradle.py": ["--cells", "12", "--pictures", "4"],
+}
+#: Demos whose folder is an option.
+OUT = ("colliding_parts.py", "cradle.py")
 
 
 #: One of them in the fast tier.
@@ -32,7 +45,8 @@ def test_every_demo_has_a_checked_number():
 
 @pytest.mark.parametrize("demo, ranks", [*((demo, 1) for demo in CHECKED), *ON_TWO_RANKS])
 def test_demo(demo, ranks, launch, tmp_path):
-    arguments = [str(DEMOS / demo), str(tmp_path), *ARGUMENTS.get(demo, [])]
+    folder = ["--out", str(tmp_path)] if demo in OUT else [str(tmp_path)]
+    arguments = [str(DEMOS / demo), *folder, *ARGUMENTS.get(demo, [])]
     done = launch(arguments, ranks=ranks)
     assert done.returncode == 0, done.stdout + done.stderr
     row, expected, count = CHECKED[demo]
