@@ -9,6 +9,8 @@ from .cases.signorini import claims as signorini
 from .cases.solids import claims as known
 from .cases.solids import figures as known_figures
 from .cases.split_bar import claims as hati
+from .cases.surfaces import claims as colliding
+from .cases.surfaces import figures as colliding_figures
 from .cases.two_bars import claims as two_bars
 from .cases.van_der_pol import claims as oscillator
 from .claim import Claim, Figure
@@ -16,9 +18,9 @@ from .verdict import Verdict
 
 __all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 
-_MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known)
+_MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known, colliding)
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
-_DRAWN = (*_MODULES[:-1], known_figures)
+_DRAWN = (*_MODULES[:-2], known_figures, colliding_figures)
 #: All figures, case by case.
 FIGURES: tuple[Figure, ...] = tuple(figure for module in _DRAWN for figure in module.FIGURES)

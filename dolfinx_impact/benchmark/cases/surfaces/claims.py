@@ -1,0 +1,133 @@
+"""Colliding bodies whose answer is known: bars, Hertz's and St Venant's theories, conservation laws."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...claim import DI_STASIO, Measured, Row, above, below, equal, row, table
+from ...runs import FailedRun, Runs
+from ..solids import sliding_block
+from . import two_spheres
+
+BOTH = CD, MJ = "cd-lagrange", "moreau-jean"
+BLOCKS, SPHERES, DISCS = "non-matching-blocks", "two-spheres", "oblique-discs"
+BARS, INCLINE = "unequal-bars", "meshed-incline"
+JOHNSON, WAVES = "Johnson, Contact Mechanics (1985)", "wave theory, St Venant"
+CONSERVED, CLOSED = "conservation law", "closed form"
+#: Meshes across the blocks, elements and rotations.
+MESHES: tuple[dict[str, Any], ...] = (
+    {},
+    {"upper": 3, "lower": 5, "angle1": 30.0},
+    {"upper": 7, "lower": 4, "angle1": -70.0},
+    {"dimension": 3, "upper": 4, "lower": 3, "angle1": 30.0, "angle2": 20.0},
+    {"degree": 2, "layers": 5, "angle1": 45.0},
+)
+#: Another material of the second bar.
+ALUMINIUM = {"E2": 7e10, "rho2": 2700.0}
+HELD, SLIDING = 10.0, 30.0
+
+
+def hit(case: str, id: str, source: str, setting: str, /, *given: Any, per: Any = BOTH, **more: Any) -> Row:
+    """A row for a case, one claim per scheme; claim, measure, comparison and reason are ``given``."""
+    return row(f"{case}-{id}", f"{case}, {setting}", *given, per=per, case=case, paper=source, **more)
+
+
+def _blocks(runs: Runs, scheme: str, name: str) -> list[float]:
+    return [runs(BLOCKS, scheme, **mesh).results[name] for mesh in MESHES]
+
+
+def _twist(runs: Runs, scheme: str) -> Measured:
+    """Ratio of the defects of two meshes, the second twice as fine."""
+    meshes = ({}, {"rings_upper": 20, "rings_lower": 14})
+    found = [runs(DISCS, scheme, friction=0.3, **mesh).results["angular_momentum_defect"] for mesh in meshes]
+    return Measured(found[0] / max(found[1], 1e-300), note=f"Defects: {found[0]:.2g}, {found[1]:.2g}")
+
+
+def _swapped(runs: Runs, scheme: str) -> float:
+    """Difference of the velocities of the disc with the finer mesh, on either side, over the speed."""
+    fine = runs(DISCS, scheme).results["velocity_upper"]
+    other = runs(DISCS, scheme, rings_upper=7, rings_lower=10).results["velocity_upper"]
+    return float(np.linalg.norm(np.subtract(fine, other)) / np.linalg.norm(fine))
+
+
+def _left(runs: Runs, scheme: str) -> dict[str, float]:
+    run = runs(BARS, scheme)
+    found, speed = run.results, run.summary["parameters"]["v1"] - run.summary["parameters"]["v2"]
+    return {f"bar {k}": (found[f"velocity{k}"] - found[f"velocity{k}_exact"]) / speed for k in (1, 2)}
+
+
+def _interface(runs: Runs, scheme: str) -> Measured:
+    found = runs(BARS, scheme, **ALUMINIUM).results
+    if found["interface_velocity"] is None:
+        raise FailedRun("the bars do not meet")
+    return Measured(found["interface_velocity"], bound=found["interface_velocity_exact"], tolerance=0.05)
+
+
+def _hertz(runs: Runs, scheme: str, name: str) -> Measured:
+    found = runs(SPHERES, scheme).results
+    if found[name] is None:
+        raise FailedRun("the spheres do not part")
+    return Measured(found[name] / found[f"{name}_hertz"], note=f"Hertz: {found[f'{name}_hertz']:.5g}")
+
+
+def _acceleration(runs: Runs, scheme: str) -> Measured:
+    run = runs(INCLINE, scheme, angle=SLIDING)
+    expected = run.results["expected_acceleration"]
+    return Measured(run.results["mean_acceleration"], bound=expected, tolerance=1e-3 * expected)
+
+
+CLAIMS = table("", "", [
+    hit(BLOCKS, "bars", DI_STASIO, "five pairs of meshes and rotations",
+        "Blocks with meshes that do not match move as two bars on a line do",
+        _blocks, below(1e-10), "largest difference of the mean gaps over the gap", name="deviation"),
+    hit(BLOCKS, "straight", DI_STASIO, "five pairs of meshes and rotations",
+        "A flat impact of non-matching meshes moves no node sideways",
+        _blocks, below(1e-11), "largest lateral velocity over v0", name="lateral_velocity"),
+    hit(BLOCKS, "loss", DI_STASIO, "default run", "The energy lost is that of the layer of nodes that meet",
+        lambda runs, scheme: runs(BLOCKS, scheme).results["energy_lost"],
+        equal(0.05, 1e-9), "fraction of the energy, 1/(2 layers)", per=(CD,)),
+    hit(BLOCKS, "condition", DI_STASIO, "five pairs of meshes and rotations",
+        "Dual rows leave the Delassus operator well conditioned",
+        _blocks, below(3.0), "largest condition number with a unit diagonal", per=(CD,), name="condition_max"),
+    hit(BLOCKS, "products", DI_STASIO, "five pairs of meshes and rotations",
+        "The contact problem is solved in some tens of products with H",
+        _blocks, below(60), "most products in a step, to a residual of 1e-14", per=(CD,), name="sweeps_max"),
+    hit(BLOCKS, "diagonal", DI_STASIO, "default run, the diagonal of H alone",
+        "The diagonal of the Delassus operator does not suffice",
+        lambda runs, scheme: runs(BLOCKS, scheme, delassus="diagonal").results["deviation"],
+        above(0.01), "largest difference of the mean gaps over the gap", per=(CD,)),
+    *(hit(SPHERES, name.replace("_", "-"), JOHNSON, "axisymmetric, 8 elements per radius of contact",
+          f"{words} of two spheres is that of Hertz's theory of impact", _hertz,
+          equal(1.0, two_spheres.ALLOWED["axisymmetric"]), "over Hertz's", per=(CD,), name=name)
+      for name, words in (("peak_force", "The peak force"), ("duration", "The duration of contact"))),
+    hit(DISCS, "momentum", CONSERVED, "default run", "The linear momentum is kept to rounding",
+        lambda runs, scheme: runs(DISCS, scheme).results["linear_momentum_defect"],
+        below(1e-12), "change over the whole run, over sum m |v|"),
+    hit(DISCS, "angular-momentum", CONSERVED, "default run", "The angular momentum is kept to rounding",
+        lambda runs, scheme: runs(DISCS, scheme).results["angular_momentum_defect"],
+        below(1e-12), "change over the whole run, over sum m |v| R", per=(CD,)),
+    hit(DISCS, "twist", CONSERVED, "friction 0.3, two meshes",
+        "The torque of friction across the penetration halves with the mesh size",
+        _twist, equal(2.0, 0.5), "ratio of the changes of angular momentum", per=(CD,)),
+    hit(DISCS, "energy", CONSERVED, "default run", "The energy of the discs never grows",
+        lambda runs, scheme: runs(DISCS, scheme).results["energy_max"] - 1.0,
+        below(1e-4), "largest energy over that at the start, less 1"),
+    hit(DISCS, "sides", CONSERVED, "meshes of 10 and 7 rings swapped",
+        "Whichever disc has the finer mesh, the upper one leaves with the same velocity",
+        _swapped, below(0.01), "relative difference", per=(CD,)),
+    hit(BARS, "velocities", WAVES, "equal impedances",
+        "The shorter bar takes over the speed of the longer one",
+        _left, below(0.02), "mean velocities less the exact ones, over v1 - v2"),
+    hit(BARS, "interface", WAVES, "steel and aluminium",
+        "The tips take the mean of the velocities, weighted by the impedances",
+        _interface, equal(), "velocity of the tips, median over the contact [m/s]"),
+    hit(INCLINE, "acceleration", CLOSED, f"{SLIDING:g} degrees, friction 0.3",
+        "A block on a meshed incline slides with g (sin a - mu cos a)",
+        _acceleration, equal(), "mean acceleration [m/s2], to a thousandth"),
+    hit(INCLINE, "holds", CLOSED, f"{HELD:g} degrees, friction 0.3",
+        "Below the angle of friction it does not slide",
+        lambda runs, scheme: runs(INCLINE, scheme, angle=HELD).results["slip"],
+        below(sliding_block.NO_SLIP), "largest way of a node of the bottom [m]"),
+])  # fmt: skip
