@@ -14,6 +14,8 @@ from .operators import sparse_rows
 
 #: For larger matrices CHOLMOD factorises much more slowly than MUMPS (in 3D 17 times at 2e4 rows).
 SMALL = 10_000
+#: Workspace of MUMPS beyond its estimate [%].
+_WORKSPACE = 100
 
 
 class LinearSolverFailed(RuntimeError):
@@ -44,7 +46,12 @@ class FactorisedSolver:
         self._ksp.setType("preonly")
         pc = self._ksp.getPC()
         pc.setType("lu" if kind == "lu" else "cholesky")
-        pc.setFactorSolverType(_direct_solver(matrix) if kind == "cholesky" else "mumps")
+        package = _direct_solver(matrix) if kind == "cholesky" else "mumps"
+        pc.setFactorSolverType(package)
+        if package == "mumps":
+            # With its usual 20 % MUMPS fails for matrices of separate parts on several ranks.
+            pc.setFactorSetUpSolverType()
+            pc.getFactorMatrix().setMumpsIcntl(14, _WORKSPACE)
         self._ksp.setFromOptions()
         self._ksp.setUp()
 

@@ -133,8 +133,8 @@ two_spheres = Sketch().circle((120, 110), 32).circle((120, 44), 32)
 two_spheres.arrow((172, 128), (172, 98), "v₀", 9).arrow((172, 26), (172, 56), "v₀", -9)
 two_spheres.dimension((120, 110), turned((120, 110), 31, 2.6), "R", -9)
 
-oblique_discs = Sketch().circle((134, 106), 30).circle((104, 46), 30).arrow((178, 122), (178, 92), "v₀", 9)
-oblique_discs.arrow((60, 30), (60, 60), "v₀", 9).dimension((104, 12), (134, 12), "offset", -12)
+oblique_discs = Sketch().circle((134, 112), 28).circle((104, 58), 28).arrow((178, 126), (178, 96), "v₀", 9)
+oblique_discs.arrow((60, 42), (60, 72), "v₀", 9).dimension((104, 24), (134, 24), "offset", -12)
 
 unequal_bars = Sketch().block((16, 60), 70, 30, 6, 2).block((104, 60), 120, 30, 9, 3)
 unequal_bars.arrow((30, 108), (70, 108), "v₁").arrow((146, 108), (172, 108), "v₂")

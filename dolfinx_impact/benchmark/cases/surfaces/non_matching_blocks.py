@@ -146,9 +146,8 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
     body = build(p)
     h, axis = common.time_step(scheme, p, body), axes(p)[:, -1]
-    integrator = find_scheme(scheme).bind(
-        body, h, surfaces.contact(body, p), p, allow_unstable=allow_unstable
-    )
+    contact = surfaces.contact(body, p)
+    integrator: Any = find_scheme(scheme).bind(body, h, contact, p, allow_unstable=allow_unstable)
     if p["delassus"] == "diagonal":
         if not integrator.explicit:
             raise ValueError("delassus=diagonal is a control for explicit schemes: take cd-lagrange, or full")

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 def disc(rings: int, radius: float, centre: NDArray) -> dmesh.Mesh:
     """A disc; ring k has 6 k nodes, the first one at the angle 0. Collective."""
-    points, cells, start = [np.zeros((1, 2))], [], [0]
+    points: list[NDArray] = [np.zeros((1, 2))]
+    cells: list[tuple[int, int, int]] = []
+    start = [0]
     for k in range(1, rings + 1):
         start.append(start[-1] + max(1, 6 * (k - 1)))
         angle = 2 * np.pi * np.arange(6 * k) / (6 * k)
