@@ -103,7 +103,9 @@ def fingerprint(s: Integrator) -> dict[str, tuple[str, AnyArray]]:
         if present
     }
     if s.contact is not None:
-        arrays["gap"] = ("points", s.gap())
+        gap = s.gap()
+        # Infinite where nothing is opposite.
+        arrays["gap"] = ("points", np.where(np.isfinite(gap), gap, 0.0))
         if s.contact.moving:
             arrays["obstacle"] = ("number", _obstacle(s))
     return arrays

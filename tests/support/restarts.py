@@ -13,6 +13,7 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, simulate
+from support.colliding import discs, towards
 
 STEEL = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "cross_section": 0.645e-3}
 STEPS, KEPT = 150, 83
@@ -131,6 +132,13 @@ def touching_cubes():
     return di.CDLagrange(body, 0.6 * body.critical_time_step(), contact=contact), v0
 
 
+def colliding_discs():
+    """Two rubber discs that have met, with friction and correction of the drift."""
+    body = discs(5, 4, gap=0.0)
+    contact = di.SurfaceContact(body, "upper/boundary", "lower/boundary", friction=0.3, drift_correction=True)
+    return di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=contact), towards(body, 0.15, 2)
+
+
 #: By name: what makes a scheme and its initial velocity, whether the solver sums in one order on all ranks.
 SETUPS = {
     "rubber": (rubber, True),
@@ -140,6 +148,7 @@ SETUPS = {
     "two-bars": (two_bars, True),
     "divided": (divided, False),
     "touching-cubes": (touching_cubes, True),
+    "colliding-discs": (colliding_discs, True),
 }
 
 
