@@ -141,10 +141,9 @@ class RunLog(Observer):
         self._started = True
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
-        """Note the contacts of consecutive time steps ``t`` [s], the start first. Collective.
+        """Note contacts at consecutive times ``t`` [s], the start first; arrays of shape (n, p). Collective.
 
-        Impulses ``r`` [N s] and gaps [m] of this rank's points at ``t``, and their normal velocities half a
-        step ``before`` [m/s], nan at the start: shape (n, p).
+        Impulses ``r`` [N s], gaps [m], normal velocities half a step ``before`` [m/s, nan at the start].
         """
         impulses: NDArray = r[:, 0] if r.shape[1] == 1 else r.sum(axis=1)
         if self._comm.size > 1:

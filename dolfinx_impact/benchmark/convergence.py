@@ -9,21 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def norm35(found: ArrayLike, true: ArrayLike) -> float:
-    """``sum |f_i - f(t_i)| / sum |f(t_i)|`` over the times of the coarsest run: (35) there.
-
-    ``found`` and ``true`` have shape (n,) or (n, k), vectors in the Euclidean norm.
-    """
+    """``sum |f_i - f(t_i)| / sum |f(t_i)|``, (35) there; shapes (n,), or (n, k) for vectors (Euclidean)."""
     f, reference = (np.asarray(x, dtype=np.float64).reshape(len(np.atleast_1d(x)), -1) for x in (found, true))
     return float(np.linalg.norm(f - reference, axis=1).sum() / np.linalg.norm(reference, axis=1).sum())
 
 
 def at_times(t: NDArray, values: NDArray, times: NDArray) -> NDArray:
-    """The samples of a run at given times, which must be among its own.
-
-    Args:
-        t, values: Times [s] and samples, shapes (n,) and (n, ...).
-        times: Wanted times [s], each within 1e-6 of the sampling distance of one of ``t``, or a ValueError.
-    """
+    """Samples ``values``, shape (n, ...), of a run at ``times`` [s] among its own ``t``, or a ValueError."""
     nearest = np.clip(np.searchsorted(t, times - 0.5 * (t[1] - t[0])), 0, len(t) - 1)
     if np.max(np.abs(t[nearest] - times)) > 1e-6 * (t[1] - t[0]):
         raise ValueError("the runs were not sampled at the same times")

@@ -72,10 +72,7 @@ def say(words: str) -> None:
 
 
 def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -> str:
-    """Verdicts by case, claims not reproduced, failed runs, classes and properties of the schemes.
-
-    In ``width`` columns; claims that have no case in ``case_of`` are about the user's own schemes.
-    """
+    """Verdicts by case, failures, classes and properties, in ``width`` columns; own schemes have no case."""
     width, cases, claims = max(width, _NARROWEST), report["cases"], report["claims"]
     counts = [[*map(str, count(c for c in claims if case_of.get(c["id"]) == case))] for case in cases]
     (lines,) = _blocks("case", list(cases), ["reproduced", "not", "undecided"], counts, width)

@@ -57,9 +57,9 @@ class Workers:
             process.communicate()
 
     def do(self, lanes: Sequence[Sequence[Task]], poll: Callable[[], None]) -> Iterator[tuple[Task, Any]]:
-        """Yield tasks with their answers, ``{"ended": status}`` for a task that ended its process.
+        """Yield tasks with answers, ``{"ended": status}`` where the process ended; ``poll`` may stop it.
 
-        Tasks in a lane share runs; ``poll`` is called now and then, and stops everything by an exception.
+        Tasks in a lane share runs.
         """
         schedule = Schedule(lanes)
         with selectors.DefaultSelector() as selector:

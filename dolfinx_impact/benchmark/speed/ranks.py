@@ -1,7 +1,7 @@
 """One MPI job of the scaling measurement: sets a body up, then makes steps whenever it is told to.
 
-``mpirun -n RANKS python -m dolfinx_impact.benchmark.speed.ranks KIND DOFS DOUBLED`` answers every line of its
-input, a number of milliseconds, with a line of JSON; the first line of its output tells of the set-up.
+``python -m dolfinx_impact.benchmark.speed.ranks KIND DOFS DOUBLED`` tells of the set-up in a line of JSON,
+then answers every line of its input, a number of milliseconds, with another one.
 """
 
 from __future__ import annotations

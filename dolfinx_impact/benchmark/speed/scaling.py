@@ -1,7 +1,6 @@
-"""How steps of solids scale from one rank to two, what their set-up takes and how much memory they need.
+"""How solids scale from one rank to two, what their set-up takes and how much memory they need.
 
-The jobs wait without using their cores; measurements take turns, and the shortest time of each counts: other
-work on the machine never makes it faster.
+Measurements take turns, and the shortest time counts: other work on the machine never makes it faster.
 """
 
 from __future__ import annotations

@@ -84,10 +84,7 @@ def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) ->
 
 
 class PetscSteps:
-    """The scheme of ``integrator`` with petsc4py vectors and matrices, nothing allocated inside the step.
-
-    It has started, with a flat contact whose points share no dof.
-    """
+    """A started ``integrator``'s scheme (flat contact, no shared dofs) by petsc4py, without allocations."""
 
     def __init__(self, integrator: CentralDifferences) -> None:
         from petsc4py import PETSc

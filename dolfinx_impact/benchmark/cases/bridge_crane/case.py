@@ -1,8 +1,6 @@
 """A bridge crane under vertical shaking, its trolley loose on the girders: Fekak et al. (2017), Sect. 3.2.
 
-The four wheels of the trolley may lift off the girders and come down again. Full explicit (CD-Lagrange),
-or explicit at the wheels and implicit elsewhere (HATI). Displacements are those from the undeformed crane,
-relative to the ground. The crane stays whole on every rank.
+Displacements are relative to the ground, from the undeformed crane, which is whole on every rank.
 """
 
 from __future__ import annotations

@@ -81,10 +81,7 @@ def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None,
 
 
 def apart(found: Run, true: Run, name: str, until: float = np.inf) -> float:
-    """Norm (94) of a quantity of ``found`` against ``true``, at the times of the rarer samples.
-
-    ``name`` is that of an energy, or ``u`` or ``v_t`` of all wheels; times before ``until`` count [s].
-    """
+    """Norm (94) of an energy, or ``u``, ``v_t`` of all wheels, at the rarer samples before ``until`` [s]."""
     times = min((found["t"], true["t"]), key=len)
     # The last coarse step may end later than the other run.
     times = times[times < min(until, found["t"][-1] + 1e-9, true["t"][-1] + 1e-9)]

@@ -1,7 +1,6 @@
-"""The discrete arch that snaps onto a floor: Di Stasio et al. (2019), case 5, mass scaling.
+"""The discrete arch that a load snaps onto a floor: Di Stasio et al. (2019), case 5, mass scaling.
 
-A temporary load on its two middle nodes drives the arch through its limit point; the static configuration
-counts. Dofs are positions of the nodes; the supports lie on y = 0, the floor on ``y = -floor``.
+Dofs are positions of the nodes; the supports lie on y = 0, the floor on ``y = -floor``.
 """
 
 from __future__ import annotations
@@ -95,10 +94,9 @@ def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tup
 
 
 def inertia_impulse(chain: Chain, integrator: Integrator) -> float:
-    """Vertical impulse of damping in the last step, ``sum of -mu h M v . y`` [N s].
+    """Vertical impulse of damping in the last step, ``sum of -mu h M v . y`` [N s]; v is what damps.
 
-    Di Stasio et al. (2019), termination criteria; v is the velocity that damps: that of the forces
-    in central differences (v_{n+1/2} where they lag), v_theta in the theta method.
+    Di Stasio et al. (2019), termination criteria: v of the forces (central differences), or v_theta.
     """
     if isinstance(integrator, CentralDifferences):
         v = integrator.v_force

@@ -1,13 +1,8 @@
-"""The rotating spring in a circular wall: Di Stasio et al. (2019), case 3, angular momentum.
+"""The rotating spring in a concentric circular wall: Di Stasio et al. (2019), case 3, angular momentum.
 
-A mass on a spring with a fixed end at the origin, (43), inside a wall concentric to it, so that only
-friction changes the angular momentum. Dofs are the position (x, y).
-
-What a scheme keeps at discrete level differs. Central differences keep
-``u_n ^ m v_{n+1/2} = u_{n+1} ^ m v_{n+1/2}``, which is also ``u_n ^ m v_t``; it is the momentum that
-they report. The momentum that one-step schemes report is ``x ^ m v``; at theta = 1/2 the coupled
-Moreau-Jean scheme keeps ``m (x ^ v + (h^2/4) v ^ a)``, a = F(x)/m, instead. Both change in an
-impact by ``x~ ^ r_t`` alone, x~ the position at which the gap is looked at.
+Steps without contact keep ``u_n ^ m v_{n+1/2} = u_n ^ m v_t`` (central differences, which report it), or
+``m (x ^ v + (h^2/4) v ^ a)``, a = F(x)/m (coupled Moreau-Jean, theta = 1/2, which reports ``x ^ m v``). Both
+change in an impact by ``x~ ^ r_t`` alone, x~ the position at which the gap is looked at.
 """
 
 from __future__ import annotations

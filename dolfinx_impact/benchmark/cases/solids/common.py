@@ -100,10 +100,7 @@ def problem(
     study: Callable[[], list[Verdict]] | None = None,
     balanced: str = "balance_residual",
 ) -> Problem:
-    """A case made ready, its log by default a :class:`.RunLog`; ``p`` has its ``t_end``. Collective.
-
-    The judge's numbers and verdicts follow those of step and balance, which ``balanced`` decides.
-    """
+    """A case made ready; the judge's numbers follow those of step and balance (``balanced``). Collective."""
     body, h, noted = integrator.system, integrator.dt, log or RunLog(integrator)
     critical = body.critical_time_step()
 

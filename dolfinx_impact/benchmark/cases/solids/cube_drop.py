@@ -1,7 +1,4 @@
-"""An elastic cube, without gravity, one face of which touches a rigid plane flat after one step.
-
-What the cube keeps of its speed is decided by the waves in it, not by Newton's coefficient of its nodes.
-"""
+"""An elastic cube against a rigid plane: waves in it, not Newton's coefficient, decide its rebound."""
 
 from __future__ import annotations
 

@@ -86,10 +86,7 @@ def draw_errors(runs: Runs, figure: Any) -> None:
 
 
 def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
-    """Times [s], energy and angular momentum of the free flight, their changes over those at the start.
-
-    Histories hold the motion of two corners alone: the run is made again, and all nodes are followed.
-    """
+    """Times [s], relative changes of energy and angular momentum of the free flight; a run with all nodes."""
     summary = runs(c.FLIGHT, scheme).summary
     problem = free_flight.make(runs.scheme(scheme), dict(summary["parameters"]))
     steps, turning, log = summary["steps"], [], cast(MomentumLog, problem.log)

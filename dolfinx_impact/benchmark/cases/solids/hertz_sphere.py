@@ -1,7 +1,6 @@
-"""An elastic sphere that flies against a rigid plane, beside Hertz's theory of impact.
+"""An elastic sphere that touches a rigid plane at t = 0, beside Hertz's theory of impact.
 
-The sphere touches the plane at t = 0. Axisymmetric, it is a half disc in (r, z); in 3D a quarter of the
-sphere between two planes of symmetry. Forces and masses in the results are those of the whole sphere.
+Half a disc in (r, z), or a quarter of the sphere; results are those of the whole sphere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A bar divided along its length, explicit at its tip and implicit elsewhere: HATI, Fekak et al. (2017).
 
-Its tip at x = 0 flies towards a wall at ``x = -gap``, or, with ``load=pulse``, is pushed along +x.
-Displacements are recorded that way.
+Its tip at x = 0 flies towards a wall at ``x = -gap``, or with ``load=pulse`` is pushed along +x: u that way.
 """
 
 from __future__ import annotations
