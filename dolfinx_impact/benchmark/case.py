@@ -20,8 +20,8 @@ from ..output.result import Result
 from .sketch import Sketch
 from .verdict import Verdict
 
-#: Parameters of a run by name.
-Values = Mapping[str, Any]
+Values = Mapping[str, Any]  #: Parameters of a run by name.
+Judged = tuple[dict[str, Any], list[Verdict]]  #: Results and verdicts of a run.
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
 NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
@@ -60,7 +60,7 @@ class Problem:
     t_end: float  #: End time [s], at least one step after the start.
     record: SparseRows
     log: RunLog
-    judge: Callable[[Result], tuple[dict[str, Any], list[Verdict]]]  #: Results and verdicts. Collective.
+    judge: Callable[[Result], Judged]  #: Collective.
     dofs: int
     effective: Values = field(default_factory=dict)  #: Parameters that the case itself decided.
     study: Callable[[], list[Verdict]] | None = None  #: Verdicts that take further runs. Collective.

@@ -24,8 +24,7 @@ from .properties import defaults
 from .wording import CLASSIFICATION
 
 IMPACT, BOUNCES = CASES = ("signorini-impact", "signorini-bounces")
-#: Places of the impact within a step.
-PHASES = 9
+PHASES = 9  #: Places of the impact within a step.
 #: Conventions: parts of m_i v_i / h up to which the force does not oscillate, and from which it does much.
 NO_OSCILLATION, LARGE_OSCILLATION = 0.01, 0.5
 #: Courant numbers between which the limit is looked for, and how closely.

@@ -21,8 +21,7 @@ from ..convergence import at_times, norm35, order
 from ..runs import FailedRun, Run, Runs
 from ..verdict import Verdict
 
-#: Drop heights over which the error with an impact is averaged [m].
-DROPS = np.linspace(0.9, 1.1, 20)
+DROPS = np.linspace(0.9, 1.1, 20)  #: Drop heights over which the error with an impact is averaged [m].
 
 
 class Property(NamedTuple):

@@ -20,11 +20,9 @@ from ..cases.bridge_crane import model as crane
 from ..cases.bridge_crane import record as crane_record
 from .timing import faster_spread, seconds_per_call
 
-#: The paper's explicit step, and the one that these elements allow [s].
-PAPER_STEP, STEP = 1e-3 / 3500, 1e-5
+PAPER_STEP, STEP = 1e-3 / 3500, 1e-5  #: The paper's explicit step, and the one that these elements allow [s].
 T_END = 1.0
-#: Every run is made in so many parts, in turn with the others.
-PARTS = 8
+PARTS = 8  #: Every run is made in so many parts, in turn with the others.
 _SAMPLE = 1e-3
 _PRODUCTS = 2000
 _BARE = "step without energies"

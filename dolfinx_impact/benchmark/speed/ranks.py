@@ -34,10 +34,8 @@ KINDS: dict[str, tuple[dmesh.CellType, Any]] = {
     "linear Q1 hexahedra": (dmesh.CellType.hexahedron, LinearElastic(1.0, 0.3)),
     "neo-Hookean P1 tetrahedra": (dmesh.CellType.tetrahedron, NeoHookean(1.0, 0.3)),
 }
-#: Of the critical step.
-COURANT = 0.7
-#: Downwards; the foot stands on the plane at the start.
-SPEED = 1e-3
+COURANT = 0.7  #: Of the critical step.
+SPEED = 1e-3  #: Downwards; the foot stands on the plane at the start.
 _PAUSE = 2e-3
 #: Steps and measurements that are made at least; a time that other work on the machine may leave alone [s].
 _TRIAL, _SHORT = 3, 1e-2

@@ -22,8 +22,7 @@ from ..cases.van_der_pol import case as van_der_pol
 from .timing import faster_spread, interleave, ratio, started
 
 ROUNDS = 9
-#: Steps of a round: compiled, from Python, and through PETSc.
-_COMPILED, _PLAIN = 131_072, 1_000
+_COMPILED, _PLAIN = 131_072, 1_000  #: Steps of a round: compiled, from Python, and through PETSc.
 CASES = ("bouncing-ball", "van-der-pol", "impacting-bar")
 
 

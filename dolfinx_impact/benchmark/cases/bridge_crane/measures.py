@@ -26,14 +26,11 @@ CASE = "bridge-crane"
 CD, HATI = "cd-lagrange", "hati"
 #: The paper's explicit step [s], its ratio, and a higher one for the small explicit part.
 PAPER_STEP, RATIO, HIGH_RATIO = 1e-3 / 3500, 100, 350
-#: End of the window of the paper's Fig. 17 [s].
-WINDOW = 2e-4
+WINDOW = 2e-4  #: End of the window of the paper's Fig. 17 [s].
 #: Part of an axis that a line in a figure is wide; and what two curves differ by that look alike.
 LINE, ALIKE = 0.01, 0.05
-#: Oscillations are what is faster [Hz]: ten times the highest frequency of the record.
-OSCILLATION = 200.0
-#: Distance of the samples of long runs [s].
-_SAMPLE = 1e-3
+OSCILLATION = 200.0  #: Oscillations are what is faster [Hz]: ten times the highest frequency of the record.
+_SAMPLE = 1e-3  #: Distance of the samples of long runs [s].
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.chain import Chain
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -118,29 +118,27 @@ class ArchLog(RunLog):
         self.fastest = max(self.fastest, -float(np.min(steps.v[: steps.count, 1::2])))
 
 
-def judged(
-    log: ArchLog, chain: Chain, integrator: Integrator, scheme: str, p: Values, result: Result
-) -> tuple[dict[str, Any], list[Verdict]]:
+def judged(log: ArchLog, chain: Chain, s: Integrator, scheme: str, p: Values, _: Result) -> Judged:
     """The numbers of a run, and what the paper says of the case."""
     log.close()
-    u, floor = integrator.u, p["floor"]
+    u, floor = s.u, p["floor"]
     still, snapped = static_equilibrium(chain, -floor, u), snapped_equilibrium(chain, floor)
-    contact, inertia = float(np.sum(integrator.r)), abs(inertia_impulse(chain, integrator))
+    contact, inertia = float(np.sum(s.r)), abs(inertia_impulse(chain, s))
     results: dict[str, Any] = {
         "balance_residual": log.relative_residual(),
         "critical_time_step": chain.critical_time_step(),
-        "h": integrator.dt,
-        "active_nodes": _pressing(integrator),
+        "h": s.dt,
+        "active_nodes": _pressing(s),
         "contact_impulse_ratio": inertia / contact if contact > 0 else None,
         "contact_start": log.contact_start,
         "middle_height": _middle(chain, u),
         "penetration_max": log.deepest,
         "static_distance": distance(u, still.positions),  # the largest one of a node from statics
         "static_nodes": list(still.active),
-        "stop_time": integrator.t,
+        "stop_time": s.t,
     }
     limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
-    found = [balance_verdict(log.relative_residual(), limit, integrator.n)]
+    found = [balance_verdict(log.relative_residual(), limit, s.n)]
     for words, height, nodes in (
         ("a static equilibrium on the floor exists", _middle(chain, snapped.positions), snapped.active),
         ("the arch has snapped and rests on the floor", results["middle_height"], results["active_nodes"]),
@@ -149,16 +147,13 @@ def judged(
         found.append(Verdict(f"{words}: height of its middle [m]", height, -floor, floor, holds))
     # A node is stopped at the first step that finds it below the floor, and stays at its depth.
     words = "the end is a static equilibrium but for the depth h v of the impact [m]"
-    found.append(Verdict.below(words, results["static_distance"], integrator.dt * log.fastest))
+    found.append(Verdict.below(words, results["static_distance"], s.dt * log.fastest))
     words = "nodes that touch at the end but not in statics, or the reverse"
     others = set(results["active_nodes"]) ^ set(results["static_nodes"])
     found.append(Verdict.equal(words, len(others), 0, 0))
     if contact > 0:
-        words, small = (
-            "the impulse of inertia vanishes against that of contact",
-            p["stop_ratio"] or SMALL_RATIO,
-        )
-        found.append(Verdict.below(words, inertia / contact, small))
+        words = "the impulse of inertia vanishes against that of contact"
+        found.append(Verdict.below(words, inertia / contact, p["stop_ratio"] or SMALL_RATIO))
     return results, found
 
 

@@ -21,7 +21,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -42,8 +42,7 @@ PARAMETERS = {
 }
 #: Contact at velocity level, or central differences: the other schemes need linear systems.
 SCHEME_NAMES = tuple(name for name in NAMED if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
-#: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
-LAST = 0.8
+LAST = 0.8  #: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
 
 
 def spring(p: Values) -> PointMasses:
@@ -149,7 +148,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     s = start(scheme, p, allow_unstable)
     log = SpinLog(s, LAST * p["t_end"])
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         log.close()
         scale, gained = abs(log.first) or 1.0, (log.last - log.first) * math.copysign(1.0, log.first)
         energy = np.sum([result[name] for name in ("kinetic", "complementary", "internal")], axis=0)

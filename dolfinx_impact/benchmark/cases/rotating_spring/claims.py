@@ -26,8 +26,7 @@ from .measures import BOTH, CASE, CD, DECOUPLED, FINE, FINE_LONG, MJ, ROUNDING, 
 
 __all__ = ["CLAIMS", "FIGURES"]
 
-#: What is no rounding of such derivatives.
-LIMIT = 1e-8
+LIMIT = 1e-8  #: What is no rounding of such derivatives.
 
 
 def _deepest(runs: Runs) -> Measured:

@@ -23,7 +23,7 @@ from ....output.result import Result
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values
+from ...case import COMMON, Case, Judged, Problem, RunLog, Values
 from ...verdict import Verdict
 from ..impacting_bar.case import closes
 
@@ -79,7 +79,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     integrator.start(p["h0"], -p["v0"])
     log = SignoriniLog(integrator, solution)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         results = measure(log, integrator, p)
         return results, verdicts(scheme, results, integrator, p)
 

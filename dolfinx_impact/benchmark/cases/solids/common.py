@@ -24,11 +24,9 @@ from ...verdict import Verdict
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
 POSITIVE, NOT_NEGATIVE, FINITE = "(0, inf)", "[0, inf)", "(-inf, inf)"
-RESTITUTION = {
-    "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
-}
-#: Numbers and verdicts of a run.
-Judged = tuple[dict[str, Any], list[Verdict]]
+_RESTITUTION = Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
+RESTITUTION = {"restitution": _RESTITUTION}
+Judged = tuple[dict[str, Any], list[Verdict]]  #: Numbers and verdicts of a run.
 
 
 class Ended(NamedTuple):

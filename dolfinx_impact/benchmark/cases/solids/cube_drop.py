@@ -24,8 +24,7 @@ PARAMETERS = {
     **common.RESTITUTION,
     **common.times(0.9, "10 transits of a wave"),
 }
-#: End of a run in transits ``side sqrt(rho / E)``.
-TRANSITS = 10.0
+TRANSITS = 10.0  #: End of a run in transits ``side sqrt(rho / E)``.
 RESTITUTIONS = (0.0, 0.5, 1.0)
 REFINEMENTS = (3, 6, 12)
 SOFTER = (1.0, 0.1, 0.01)

@@ -22,8 +22,7 @@ _LOOKS: list[dict[str, Any]] = [
     {"color": color, "ls": line, "marker": marker, "lw": 1.4, "ms": 5, "mfc": "white"}
     for color, line, marker in zip(("#0b559f", "#8a2f7d", "#d1711a"), ("-", "--", "-."), "o^s")
 ]
-#: Samples of the free flights that are drawn.
-_SAMPLES = 100
+_SAMPLES = 100  #: Samples of the free flights that are drawn.
 
 
 def _panels(figure: Any, height: float = 4.4, **options: Any) -> Iterator[tuple[Any, str]]:

@@ -172,10 +172,8 @@ def judge(run: common.Ended) -> common.Judged:
     if not math.isnan(log.conserved):
         results["conserved_energy_defect"] = log.conserved / kept[0]
         larger = max(1.0, s.dt / s.system.critical_time_step() / COURANT[0])
-        words = (
-            "the mean of the discrete energy does not drift (last tenth of the steps to the first), but for"
-        )
-        rows += [(f"{words} terms in h^2", "energy", DRIFT * larger**2)]
+        words = "the mean of the discrete energy does not drift (last tenth of the steps to the first)"
+        rows += [(f"{words}, but for terms in h^2", "energy", DRIFT * larger**2)]
         words = "nor does that of the conserved energy, but for terms in h^4"
         rows += [(words, "conserved_energy", CONSERVED * larger**4)]
     return results, [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]

@@ -43,8 +43,7 @@ PARAMETERS = {
     **common.friction(0.2),
     **common.times(0.7, 3e-4),
 }
-#: Largest relative difference that counts as the same solution.
-SAME = 1e-10
+SAME = 1e-10  #: Largest relative difference that counts as the same solution.
 
 
 def rotation(p: Values) -> NDArray:

@@ -42,10 +42,8 @@ PARAMETERS = {
     "h": Option(1e-4, "s", "time step"),
     "t_end": Option(1e-3, "s", "end time, at least 7 h: the impact is in the sixth step or at its start"),
 }
-#: Steps of free flight before the impact.
-FLIGHT = 5
-#: What is compared agrees to this part of its scale.
-TOLERANCE = 1e-12
+FLIGHT = 5  #: Steps of free flight before the impact.
+TOLERANCE = 1e-12  #: What is compared agrees to this part of its scale.
 
 
 class Flight:

@@ -44,8 +44,7 @@ PARAMETERS = {
 SETTLING = 10
 #: and by default until so many.
 TRANSITS = 20
-#: Slip up to this is none [m].
-NO_SLIP = 1e-12
+NO_SLIP = 1e-12  #: Slip up to this is none [m].
 _MOST_ELEMENTS = 1_000_000
 #: A quasi-static step in transits: periods are far shorter, and rounding does not drown the stiffness.
 _LONG = 10.0

@@ -87,9 +87,8 @@ def _body(p: Values, hole: float, x: float, y: float) -> Solid:
     if not (p["vx0"] or p["vy0"] or p["spin0"]):
         raise ValueError("vx0, vy0 and spin0 are all zero: nothing would move")
     counts = {name: p[name] for name in ("R", "around", "across")}
-    named = mesh.read(
-        mesh.package_mesh("disc.geo"), gdim=2, parameters={**counts, "hole": hole, "x": x, "y": y}
-    )
+    parameters = {**counts, "hole": hole, "x": x, "y": y}
+    named = mesh.read(mesh.package_mesh("disc.geo"), gdim=2, parameters=parameters)
     return Solid(named, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 

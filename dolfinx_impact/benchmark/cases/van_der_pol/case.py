@@ -20,7 +20,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -82,7 +82,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     integrator.start(p["x0"], p["v0"])
     log = CycleLog(integrator)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         results = measure(log, integrator)
         return results, verdicts(results, log, wall, result, p)
 
