@@ -94,6 +94,10 @@ class Case:
         object.__setattr__(self, "parameters", options)
 
 
+#: Attributes of a :class:`RunLog` that most cases report.
+CONTACT = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
+
+
 class RunLog(Observer):
     """Contact and energy numbers of every time step (fine ones of HATI), in constant memory.
 
@@ -205,6 +209,12 @@ class RunLog(Observer):
         self.contact_phases = int(phases)
         self.contact_start, self.contact_end = (None if np.isnan(t) else t for t in (start, end))
         self.deepest = max(0.0, float(-self._comm.allreduce(self._gap, op=MPI.MIN)))
+
+    def numbers(self, *names: str) -> dict[str, Any]:
+        """Residual, step, attributes of these names and penetration, up to the last step. Collective."""
+        self.close()
+        found = {"balance_residual": self.relative_residual(), "h": self._scheme.dt}
+        return {**found, **{name: getattr(self, name) for name in names}, "penetration_max": self.deepest}
 
     def relative_residual(self) -> float:
         """Largest residual of the balance over the largest energy, every step counted."""

@@ -21,7 +21,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, CONTACT, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -149,14 +149,12 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     log = SpinLog(s, LAST * p["t_end"])
 
     def judge(result: Result) -> Judged:
-        log.close()
+        contact = log.numbers(*CONTACT)
         scale, gained = abs(log.first) or 1.0, (log.last - log.first) * math.copysign(1.0, log.first)
         energy = np.sum([result[name] for name in ("kinetic", "complementary", "internal")], axis=0)
         had, kept = float(energy[0]), float(energy[-1])
-        names = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
         results = {
-            "balance_residual": log.relative_residual(),
-            "h": s.dt,
+            **contact,
             "momentum_initial": log.first,
             "momentum_final": log.last,
             "momentum_drift": log.drift / scale,
@@ -164,10 +162,8 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
             "invariant_drift": log.kept_drift / scale,
             "invariant_gain": log.largest_gain / scale,
             "invariant_late_drift": log.late_drift / scale,
-            "penetration_max": log.deepest,
             "step_length": s.dt * log.fastest,
             "energy_lost": 1 - kept / had if had > 0 else 0.0,
-            **{name: getattr(log, name) for name in names},
         }
         return results, verdicts(scheme, results, p, closes=s.balance().closes)
 

@@ -19,14 +19,13 @@ from ....output.observer import ObserverLike
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
-from ...case import COMMON, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, CONTACT, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
 POSITIVE, NOT_NEGATIVE, FINITE = "(0, inf)", "[0, inf)", "(-inf, inf)"
 _RESTITUTION = Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
 RESTITUTION = {"restitution": _RESTITUTION}
-Judged = tuple[dict[str, Any], list[Verdict]]  #: Numbers and verdicts of a run.
 
 
 class Ended(NamedTuple):
@@ -131,8 +130,7 @@ def stored(result: Result) -> NDArray:
 
 def contact_numbers(log: RunLog) -> dict[str, Any]:
     """What a log tells of the contact."""
-    names = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
-    return {**{name: getattr(log, name) for name in names}, "penetration_max": log.deepest}
+    return {**{name: getattr(log, name) for name in CONTACT}, "penetration_max": log.deepest}
 
 
 def impact_numbers(run: Ended) -> dict[str, Any]:

@@ -155,16 +155,12 @@ def _cycles(t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDA
 
 def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
     """The numbers of a run."""
-    log.close()
     return {
-        "balance_residual": log.relative_residual(),
-        "h": integrator.dt,
+        **log.numbers("largest_jump"),
         "cycles": max(0, len(log.crossings) - 1),
         "period": log.period(integrator.t),
-        "largest_jump": log.largest_jump,
         "amplitude": log.amplitudes[-1] if log.amplitudes else None,
         "impacts": log.contact_phases,
-        "penetration_max": log.deepest,
     }
 
 
