@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...claim import DI_STASIO, Measured, above, below, equal, row, table
-from ...convergence import order
-from ...effort import effort
+from ...convergence import effort, order
 from ...runs import FailedRun, Runs
 from . import case
 from . import measures as m

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...claim import CSMA, DI_STASIO, Measured, above, below, equal, row, table
-from ...convergence import order
-from ...effort import effort
+from ...convergence import effort, order
 from ...runs import FailedRun, Run, Runs
 from . import case
 from . import measures as m

@@ -13,8 +13,7 @@ from scipy.spatial import cKDTree
 
 from ....integrators import find_scheme
 from ... import runner
-from ...convergence import at_times, norm35
-from ...effort import effort
+from ...convergence import at_times, effort, norm35
 from ...runs import Run, Runs
 from . import case as van_der_pol
 
