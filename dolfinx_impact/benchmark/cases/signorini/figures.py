@@ -29,7 +29,8 @@ _SCHEME = {"color": "#0b559f", "ls": "-", "lw": 1.1}
 _EXACT = {**plot.style("exact"), "color": "#d1711a", "lw": 1.8, "zorder": 3}
 _NAMES = {IMPACT: "one impact", BOUNCES: "bounces"}
 
-Settings, Names = Mapping[str, float], Sequence[str]
+Settings = Mapping[str, float]
+Names = Sequence[str]
 
 
 class Shown:
