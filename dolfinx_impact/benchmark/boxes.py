@@ -23,10 +23,9 @@ def box(
     comm: MPI.Comm = MPI.COMM_WORLD,
     ghost_mode: dmesh.GhostMode = dmesh.GhostMode.shared_facet,
 ) -> NamedMesh:
-    """A rectangle or a box, with a name for the facets where the last coordinate is least. Collective.
+    """A rectangle or box between two corners [m]; the facets where the last coordinate is least have a name.
 
-    Between its lowest and its highest corner [m], with so many ``cells`` along the edges, quadrilaterals and
-    hexahedra by default.
+    ``cells`` along the edges are quadrilaterals or hexahedra by default. Collective.
     """
     low, high = (np.asarray(corner, dtype=np.float64) for corner in corners)
     dim = len(low)

@@ -20,8 +20,8 @@ from ..output.result import Result
 from .sketch import Sketch
 from .verdict import Verdict
 
-#: Parameters of a run by name.
-Values = Mapping[str, Any]
+Values = Mapping[str, Any]  #: Parameters of a run by name.
+Judged = tuple[dict[str, Any], list[Verdict]]  #: Results and verdicts of a run.
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
 NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
@@ -60,7 +60,7 @@ class Problem:
     t_end: float  #: End time [s], at least one step after the start.
     record: SparseRows
     log: RunLog
-    judge: Callable[[Result], tuple[dict[str, Any], list[Verdict]]]  #: Results and verdicts. Collective.
+    judge: Callable[[Result], Judged]  #: Collective.
     dofs: int
     effective: Values = field(default_factory=dict)  #: Parameters that the case itself decided.
     study: Callable[[], list[Verdict]] | None = None  #: Verdicts that take further runs. Collective.
@@ -92,6 +92,10 @@ class Case:
         for name in _INTERVALS.keys() & options.keys():
             options[name] = replace(options[name], interval=options[name].interval or _INTERVALS[name])
         object.__setattr__(self, "parameters", options)
+
+
+#: Attributes of a :class:`RunLog` that most cases report.
+CONTACT = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
 
 
 class RunLog(Observer):
@@ -141,10 +145,9 @@ class RunLog(Observer):
         self._started = True
 
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
-        """Note the contacts of consecutive time steps ``t`` [s], the start first. Collective.
+        """Note contacts at consecutive times ``t`` [s], the start first; arrays of shape (n, p). Collective.
 
-        Impulses ``r`` [N s] and gaps [m] of this rank's points at ``t``, and their normal velocities half a
-        step ``before`` [m/s], nan at the start: shape (n, p).
+        Impulses ``r`` [N s], gaps [m], normal velocities half a step ``before`` [m/s, nan at the start].
         """
         impulses: NDArray = r[:, 0] if r.shape[1] == 1 else r.sum(axis=1)
         if self._comm.size > 1:
@@ -206,6 +209,12 @@ class RunLog(Observer):
         self.contact_phases = int(phases)
         self.contact_start, self.contact_end = (None if np.isnan(t) else t for t in (start, end))
         self.deepest = max(0.0, float(-self._comm.allreduce(self._gap, op=MPI.MIN)))
+
+    def numbers(self, *names: str) -> dict[str, Any]:
+        """Residual, step, attributes of these names and penetration, up to the last step. Collective."""
+        self.close()
+        found = {"balance_residual": self.relative_residual(), "h": self._scheme.dt}
+        return {**found, **{name: getattr(self, name) for name in names}, "penetration_max": self.deepest}
 
     def relative_residual(self) -> float:
         """Largest residual of the balance over the largest energy, every step counted."""

@@ -76,8 +76,7 @@ class Comparison:
 #: magnitude; larger; at least the bound less the tolerance.
 equal, below, above, at_least = (partial(Comparison, relation) for relation in ("=", "<=", ">", ">="))
 
-#: A row of a table: one claim, or one per scheme.
-Row = list[Claim]
+Row = list[Claim]  #: A row of a table: one claim, or one per scheme.
 
 
 def row(

@@ -1,29 +1,25 @@
-"""Errors and orders of convergence as Di Stasio et al. (2019) measure them."""
+"""Errors and orders of convergence as Di Stasio et al. (2019) measure them, and what steps cost, counted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..integrators import Integrator
+
 
 def norm35(found: ArrayLike, true: ArrayLike) -> float:
-    """``sum |f_i - f(t_i)| / sum |f(t_i)|`` over the times of the coarsest run: (35) there.
-
-    ``found`` and ``true`` have shape (n,) or (n, k), vectors in the Euclidean norm.
-    """
+    """``sum |f_i - f(t_i)| / sum |f(t_i)|``, (35) there; shapes (n,), or (n, k) for vectors (Euclidean)."""
     f, reference = (np.asarray(x, dtype=np.float64).reshape(len(np.atleast_1d(x)), -1) for x in (found, true))
     return float(np.linalg.norm(f - reference, axis=1).sum() / np.linalg.norm(reference, axis=1).sum())
 
 
 def at_times(t: NDArray, values: NDArray, times: NDArray) -> NDArray:
-    """The samples of a run at given times, which must be among its own.
-
-    Args:
-        t, values: Times [s] and samples, shapes (n,) and (n, ...).
-        times: Wanted times [s], each within 1e-6 of the sampling distance of one of ``t``, or a ValueError.
-    """
+    """Samples ``values``, shape (n, ...), of a run at ``times`` [s] among its own ``t``, or a ValueError."""
     nearest = np.clip(np.searchsorted(t, times - 0.5 * (t[1] - t[0])), 0, len(t) - 1)
     if np.max(np.abs(t[nearest] - times)) > 1e-6 * (t[1] - t[0]):
         raise ValueError("the runs were not sampled at the same times")
@@ -33,3 +29,42 @@ def at_times(t: NDArray, values: NDArray, times: NDArray) -> NDArray:
 def order(steps: Sequence[float] | NDArray, errors: Sequence[float] | NDArray) -> float:
     """Slope of log(error) over log(step), fitted by least squares."""
     return float(np.polyfit(np.log(np.asarray(steps)), np.log(np.asarray(errors)), 1)[0])
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Counts of consecutive steps, each of shape (steps,)."""
+
+    forces: NDArray  #: Evaluations of the forces, those of numerical tangents not counted.
+    systems: NDArray  #: Tangents, each of which makes a linear system.
+    contacts: NDArray  #: Evaluations of the gap with its directions.
+    pressed: NDArray  #: Whether an impulse acts.
+
+
+def effort(integrator: Integrator, steps: int) -> Effort:
+    """Make ``steps`` steps with a scheme that was started, and count."""
+    system, contact = integrator.system, integrator.contact
+    count, rows = {"force": 0, "tangents": 0, "evaluate": 0}, []
+    inner = {"tangents": "force", "active_set": "evaluate"}  # what may be called within, and is not counted
+
+    def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def replacement(*state: Any) -> Any:
+            before = dict(count)
+            result = call(*state)
+            if name in inner:
+                count[inner[name]] = before[inner[name]]
+            count["evaluate" if name == "active_set" else name] += 1
+            return result
+
+        return replacement
+
+    for owner in (system, contact):
+        for name in (*count, "active_set"):
+            if hasattr(owner, name):
+                setattr(owner, name, counted(name, getattr(owner, name)))
+    for _ in range(steps):
+        before = tuple(count.values())
+        integrator.step()
+        rows.append([*np.subtract(tuple(count.values()), before), bool(integrator.r.any())])
+    forces, systems, contacts, pressed = np.array(rows).T
+    return Effort(forces, systems, contacts, pressed > 0)

@@ -11,8 +11,7 @@ from .case import defaults
 from .cases import CASES
 from .runner import FACTS
 
-#: Columns of the names.
-_NAME = 24
+_NAME = 24  #: Columns of the names.
 _PARAMETERS = "Parameters (--set NAME=VALUE), default, meaning"
 
 

@@ -23,10 +23,8 @@ from ..simulation.loop import Interrupted, simulate
 from .case import Case, Problem
 from .cases import CASES
 
-#: Longest text of an error that is kept.
-_LONGEST = 500
-#: Facts of a scheme that ``list`` shows.
-FACTS = ("paper", "equations", "order", "conserves", "limit")
+_LONGEST = 500  #: Longest text of an error that is kept.
+FACTS = ("paper", "equations", "order", "conserves", "limit")  #: Facts of a scheme that ``list`` shows.
 
 
 def describe(error: BaseException) -> str:

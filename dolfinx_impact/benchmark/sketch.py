@@ -7,16 +7,14 @@ import math
 from collections.abc import Callable, Sequence
 
 Point = tuple[float, float]
-#: Where a point of the unit square lies.
-Place = Callable[[float, float], Point]
+Place = Callable[[float, float], Point]  #: Where a point of the unit square lies.
 
 _INK, _BODY, _ACCENT, _PALE = "#1b2733", "#d3e3f1", "#b3261e", "#7f8c98"
 #: What is cut out of a body.
 HOLE = "#fff"
 #: Distance and length of the hatches of what does not move, and length of an arrow's head.
 _HATCH, _HEAD = 7.0, 7.0
-#: A label may be so long to be set in italics, as a symbol.
-_SYMBOL = 2
+_SYMBOL = 2  #: A label may be so long to be set in italics, as a symbol.
 
 
 class Sketch:

@@ -46,10 +46,7 @@ class Verdict:
 
     @classmethod
     def of(cls, relation: str, words: str, measured: Any, bound: float, tolerance: float = 0.0) -> Verdict:
-        """Compare by a relation with a bound or an expected value, ``tolerance`` for ``=`` and ``>=``.
-
-        ``measured`` is a number, or several, perhaps by name: the one that fits worst decides.
-        """
+        """Compare by a relation with an expected value or bound; of several numbers the worst fit decides."""
         value, bound, tolerance = worst(relation, measured, bound), float(bound), float(tolerance)
         if relation == "<=":
             return cls(words, value, 0.0, bound, abs(value) <= bound, relation)

@@ -1,7 +1,4 @@
-"""The cases of the benchmark by name, and in folders what the papers claim of each.
-
-What runs, times and reports them stands in the folders beside this one.
-"""
+"""The cases of the benchmark by name, and in folders what the papers claim of each."""
 
 from __future__ import annotations
 

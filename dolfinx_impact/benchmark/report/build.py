@@ -24,16 +24,12 @@ from .workers import Task, Workers, usable_cores, while_others_sleep
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
 _LONG = ("van-der-pol", "bridge-crane", "rotating-spring", "bouncing-ball", "discrete-arch", "impacting-bar")
-#: Width and height of a figure, and height of one of its rows [inch].
-_SHEET, _ROW = (8.0, 5.0), 2.3
-#: More processes for a core do not make a report any faster.
-_MOST_PER_CORE = 4
+_SHEET, _ROW = (8.0, 5.0), 2.3  #: Width and height of a figure, and height of one of its rows [inch].
+_MOST_PER_CORE = 4  #: More processes for a core do not make a report any faster.
 #: Keys of a verdict in the report.
 _VERDICT = ("measured", "expected", "tolerance", "reproduced", "why", "relation")
-#: A list of names, None for all.
-_Names = Sequence[str] | None
-#: They run cases with restitution without it.
-_WITHOUT_RESTITUTION = ("carpenter", "carpenter-implicit")
+_Names = Sequence[str] | None  #: A list of names, None for all.
+_WITHOUT_RESTITUTION = ("carpenter", "carpenter-implicit")  #: They run cases with restitution without it.
 
 
 class Choice(NamedTuple):

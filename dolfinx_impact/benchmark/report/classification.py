@@ -1,7 +1,6 @@
 """Classes of the schemes on the Signorini benchmarks, as Doyen, Ern and Piperno (2011) tell them apart.
 
-One row a scheme, every cell from runs. Where in a step an impact falls matters to some of them: cells give
-the range over phases, and classes that differ are named.
+Cells give the range over places of the impact in a step, and name the classes that differ among them.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ from .properties import defaults
 from .wording import CLASSIFICATION
 
 IMPACT, BOUNCES = CASES = ("signorini-impact", "signorini-bounces")
-#: Places of the impact within a step.
-PHASES = 9
+PHASES = 9  #: Places of the impact within a step.
 #: Conventions: parts of m_i v_i / h up to which the force does not oscillate, and from which it does much.
 NO_OSCILLATION, LARGE_OSCILLATION = 0.01, 0.5
 #: Courant numbers between which the limit is looked for, and how closely.
@@ -165,10 +163,7 @@ def force_error(run: Run, shift: float) -> float:
 
 
 def predicted_courant(runs: Runs, row: Row) -> float | None:
-    """The closed form for central differences with lumped masses, None for schemes that are not explicit.
-
-    A node with a spring ``1 / eps`` at the end of a chain of equal masses has a mode above those of it.
-    """
+    """The closed form for central differences with lumped masses, None for schemes that are not explicit."""
     scheme = find_scheme(runs.scheme(row.scheme))
     if not scheme.explicit or scheme.contact == "own":
         return None

@@ -41,10 +41,7 @@ def temporary() -> Iterator[Path]:
 
 
 def publish(report: dict[str, Any], html: str, figures: Path, folder: Path) -> int:
-    """Write everything beside its place, then rename it into place; returns the number of figures.
-
-    They stand in ``figures``; older ones in the output ``folder`` are removed.
-    """
+    """Write beside its place, then rename it into place; returns the number of ``figures``, older ones go."""
     text = json.dumps(report, indent=1, allow_nan=False)
     staging = Path(tempfile.mkdtemp(dir=folder, prefix=_swept(folder, ".report")))
     try:
@@ -63,10 +60,7 @@ def publish(report: dict[str, Any], html: str, figures: Path, folder: Path) -> i
 
 
 def _swept(place: Path, name: str) -> str:
-    """The start of names of this process, which says whose a folder is, since machines may share the place.
-
-    Folders that killed processes of this user on this machine left are removed.
-    """
+    """The start of this process's names; removes folders of killed ones of this user on this machine."""
     start = f"{name}-{socket.gethostname()}-"
     for entry in os.scandir(place):
         number = entry.name.removeprefix(start).partition("-")[0]

@@ -16,14 +16,12 @@ from .wording import Grid, asked, classification, count, number, properties, tit
 STYLE = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
 #: A larger drawing is shown as an image of points: thousands of markers make slow pages.
 _MOST_BYTES = 400_000
-#: Lists of results with more values are only counted.
-_MOST_VALUES = 6
+_MOST_VALUES = 6  #: Lists of results with more values are only counted.
 _VERDICTS = {True: "reproduced", False: "not reproduced", None: "not decidable"}
 _KINDS = {True: "true", False: "false", None: "null"}
 
 _Row = Mapping[str, Any]
-#: A figure, and why it was not drawn.
-Drawn = tuple[Figure, str | None]
+Drawn = tuple[Figure, str | None]  #: A figure, and why it was not drawn.
 
 
 def html(report: _Row, drawn: Sequence[Drawn], folder: Path, case_of: Mapping[str, str]) -> str:

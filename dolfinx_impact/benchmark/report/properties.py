@@ -1,7 +1,6 @@
 """Properties of any scheme, of the catalogue or of the user's own: one verdict a property, from runs.
 
-Most criteria are bounds derived from the case and the step. Two are conventions: the smallest order that
-passes for second order, and the part of an oscillation that must be gone to say that it decays.
+Criteria are bounds from case and step, but for two conventions: second order, and decay of an oscillation.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ from ..convergence import at_times, norm35, order
 from ..runs import FailedRun, Run, Runs
 from ..verdict import Verdict
 
-#: Drop heights over which the error with an impact is averaged [m].
-DROPS = np.linspace(0.9, 1.1, 20)
+DROPS = np.linspace(0.9, 1.1, 20)  #: Drop heights over which the error with an impact is averaged [m].
 
 
 class Property(NamedTuple):
@@ -83,8 +81,8 @@ def angular_momentum(runs: Runs, scheme: str, t_end: float = 100.0) -> Verdict:
 def _kept(values: NDArray, t_end: float, name: str, unit: str) -> Verdict:
     """The median over the last fifth of a run against the start.
 
-    A second-order scheme without drift differs by parts of (omega h)^2/4, which swing with the motion. (In an
-    impact the energy of central differences says nothing: few samples, which a median does not see.)
+    A second-order scheme without drift differs by parts of (omega h)^2/4, which swing with the motion; the
+    median does not see the few samples in an impact, where the energy of central differences says nothing.
     """
     p = defaults("rotating-spring")
     start, late = float(values[0]), float(np.median(values[-max(1, len(values) // 5) :]))

@@ -12,12 +12,9 @@ from typing import Any
 from .wording import Grid, classification, count, properties
 from .workers import Task
 
-#: Seconds without an answer after which the running tasks are named.
-_QUIET = 60.0
-#: Narrower than that no table is legible.
-_NARROWEST = 60
-#: Characters of a reason; the report has all of it.
-_MOST = 240
+_QUIET = 60.0  #: Seconds without an answer after which the running tasks are named.
+_NARROWEST = 60  #: Narrower than that no table is legible.
+_MOST = 240  #: Characters of a reason; the report has all of it.
 
 
 class Progress:
@@ -72,17 +69,12 @@ def say(words: str) -> None:
 
 
 def summary(report: Mapping[str, Any], case_of: Mapping[str, str], width: int) -> str:
-    """Verdicts by case, claims not reproduced, failed runs, classes and properties of the schemes.
-
-    In ``width`` columns; claims that have no case in ``case_of`` are about the user's own schemes.
-    """
+    """Verdicts by case, failures, classes and properties, in ``width`` columns; own schemes have no case."""
     width, cases, claims = max(width, _NARROWEST), report["cases"], report["claims"]
     counts = [[*map(str, count(c for c in claims if case_of.get(c["id"]) == case))] for case in cases]
     (lines,) = _blocks("case", list(cases), ["reproduced", "not", "undecided"], counts, width)
-    every = [(case, scheme, run) for case, runs in cases.items() for scheme, run in runs.items()]
-    notes = [
-        f"failed: {case} with {scheme}: {run['failed']}" for case, scheme, run in every if "failed" in run
-    ]
+    every = [(f"{case} with {s}", run) for case, runs in cases.items() for s, run in runs.items()]
+    notes = [f"failed: {name}: {run['failed']}" for name, run in every if "failed" in run]
     missed = [c for c in claims if c["reproduced"] is False and c["id"] in case_of]
     lines += _wrapped([*notes, *(f"NOT reproduced: {c['id']}: {c['why']}" for c in missed)], width)
     if "classification" in report:

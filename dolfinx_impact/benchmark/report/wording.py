@@ -15,8 +15,7 @@ CLASSIFICATION = {
     "courant_predicted": "predicted", "force_error": "force error",
     "displacement_error": "displacement error", "changes": "changes class with phase",
 }  # fmt: skip
-#: Words that a heading leaves small.
-_SMALL = ("der", "in")
+_SMALL = ("der", "in")  #: Words that a heading leaves small.
 _BOUND = ("expected", "tolerance")
 _SIGNS = {"<=": "≤", ">=": "≥", ">": ">"}
 

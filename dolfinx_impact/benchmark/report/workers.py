@@ -24,10 +24,8 @@ from ...simulation.loop import Interrupted, stop_signals
 
 T = TypeVar("T")
 
-#: What a process does: words that say which of the tasks it knows.
-Task = tuple[str, ...]
-#: Seconds between two looks at whether to go on.
-_PATIENCE = 0.2
+Task = tuple[str, ...]  #: What a process does: words that say which of the tasks it knows.
+_PATIENCE = 0.2  #: Seconds between two looks at whether to go on.
 #: What would make a worker take itself for a rank of the MPI job around it.
 _OF_THE_JOB = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "MPIR_")
 _START = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); import {__name__} as w; w.serve()"
@@ -57,9 +55,9 @@ class Workers:
             process.communicate()
 
     def do(self, lanes: Sequence[Sequence[Task]], poll: Callable[[], None]) -> Iterator[tuple[Task, Any]]:
-        """Yield tasks with their answers, ``{"ended": status}`` for a task that ended its process.
+        """Yield tasks with answers, ``{"ended": status}`` where the process ended; ``poll`` may stop it.
 
-        Tasks in a lane share runs; ``poll`` is called now and then, and stops everything by an exception.
+        Tasks in a lane share runs.
         """
         schedule = Schedule(lanes)
         with selectors.DefaultSelector() as selector:
@@ -159,8 +157,7 @@ def _listen(given: IO[bytes], tasks: queue.SimpleQueue[Task]) -> None:
 
 # -- what the ranks of this job do meanwhile
 
-#: Louder than any signal.
-_DONE = 1 << 16
+_DONE = 1 << 16  #: Louder than any signal.
 
 
 def while_others_sleep(work: Callable[[Callable[[], None]], T]) -> T:

@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 
 from ...algebra import kernels
-from ...contact.statics import tied_equilibrium
-from ...integrators import HATI, CDLagrange, Integrator
+from ...integrators import HATI, Integrator
 from ...integrators.compiled.central import Block
 from ...integrators.hati.compiled import HATIBlock
 from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
 from ...systems.frame import Frame
+from .. import runner
+from ..case import defaults
+from ..cases.bridge_crane import case
 from ..cases.bridge_crane import model as crane
-from ..cases.bridge_crane import record as crane_record
 from .timing import faster_spread, seconds_per_call
 
-#: The paper's explicit step, and the one that these elements allow [s].
-PAPER_STEP, STEP = 1e-3 / 3500, 1e-5
+PAPER_STEP, STEP = 1e-3 / 3500, 1e-5  #: The paper's explicit step, and the one that these elements allow [s].
 T_END = 1.0
-#: Every run is made in so many parts, in turn with the others.
-PARTS = 8
+PARTS = 8  #: Every run is made in so many parts, in turn with the others.
 _SAMPLE = 1e-3
 _PRODUCTS = 2000
 _BARE = "step without energies"
@@ -61,21 +60,11 @@ def measure(t_end: float = T_END) -> dict[str, float]:
     return found
 
 
-def started(refine: int, dt: float, partition: str = "", ratio: int = 0) -> Integrator:
+def started(refine: int, dt: float, partition: str = "", ratio: int = 1) -> Integrator:
     """The crane in its static state, ready to be shaken; undivided without a partition."""
-    named, record = crane.crane_mesh(refine=refine), crane_record.record()
-    whole = crane.crane_frame(named, record=record)
-    tied = crane.wheels(whole)
-    u0, _ = tied_equilibrium(whole, tied, hold=crane.horizontal_hold(whole))
-    gap0 = -tied.L(u0)
-    integrator: Integrator
-    if partition:
-        fine, coarse = crane.divided(named, partition, record=record)
-        integrator = HATI(fine, coarse, dt, crane.wheels(fine, gap0=gap0), ratio=ratio)
-    else:
-        integrator = CDLagrange(whole, dt, contact=crane.wheels(whole, gap0=gap0))
-    integrator.start(u0, 0.0)
-    return integrator
+    scheme, own = "hati" if partition else "cd-lagrange", {"partition": partition} if partition else {}
+    p = {**defaults(runner.options_of(case.BRIDGE_CRANE, scheme)), "refine": refine, "h": dt, "ratio": ratio}
+    return case.make(scheme, {**p, **own}).integrator
 
 
 class _Run:

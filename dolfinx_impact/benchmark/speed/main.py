@@ -1,7 +1,6 @@
-"""What a step costs, as ratios within one run against the best alternative.
+"""What a step costs, as ratios of medians of interleaved rounds against the best alternative.
 
-The yardstick of an explicit step of a solid is the product with the best PETSc format for the same stiffness
-plus a fused vector update. Ratios are those of the medians of interleaved rounds.
+For an explicit step of a solid: the product in the best PETSc format plus a fused vector update.
 """
 
 from __future__ import annotations

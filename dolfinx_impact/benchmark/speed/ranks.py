@@ -1,7 +1,7 @@
 """One MPI job of the scaling measurement: sets a body up, then makes steps whenever it is told to.
 
-``mpirun -n RANKS python -m dolfinx_impact.benchmark.speed.ranks KIND DOFS DOUBLED`` answers every line of its
-input, a number of milliseconds, with a line of JSON; the first line of its output tells of the set-up.
+``python -m dolfinx_impact.benchmark.speed.ranks KIND DOFS DOUBLED`` tells of the set-up in a line of JSON,
+then answers every line of its input, a number of milliseconds, with another one.
 """
 
 from __future__ import annotations
@@ -34,10 +34,8 @@ KINDS: dict[str, tuple[dmesh.CellType, Any]] = {
     "linear Q1 hexahedra": (dmesh.CellType.hexahedron, LinearElastic(1.0, 0.3)),
     "neo-Hookean P1 tetrahedra": (dmesh.CellType.tetrahedron, NeoHookean(1.0, 0.3)),
 }
-#: Of the critical step.
-COURANT = 0.7
-#: Downwards; the foot stands on the plane at the start.
-SPEED = 1e-3
+COURANT = 0.7  #: Of the critical step.
+SPEED = 1e-3  #: Downwards; the foot stands on the plane at the start.
 _PAUSE = 2e-3
 #: Steps and measurements that are made at least; a time that other work on the machine may leave alone [s].
 _TRIAL, _SHORT = 3, 1e-2

@@ -1,7 +1,6 @@
-"""How steps of solids scale from one rank to two, what their set-up takes and how much memory they need.
+"""How solids scale from one rank to two, what their set-up takes and how much memory they need.
 
-The jobs wait without using their cores; measurements take turns, and the shortest time of each counts: other
-work on the machine never makes it faster.
+Measurements take turns, and the shortest time counts: other work on the machine never makes it faster.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ from .ranks import KINDS
 ROUNDS = 5
 #: Time that a job steps in each round, and until when its set-up and a round must be over [s].
 _SECONDS, _SETUP_LIMIT, _ROUND_LIMIT = 0.5, 900.0, 120.0
-#: Patience with a job that was told to end [s].
-_END = 10.0
+_END = 10.0  #: Patience with a job that was told to end [s].
 #: What would make mpirun take itself for a part of the MPI job that this process is.
 _OF_THE_JOB = ("PMIX_", "OMPI_COMM_WORLD_", "PMI_", "HYDRA_", "MPIR_")
 #: Ranks may move to a core that is free: the machine may have other work.

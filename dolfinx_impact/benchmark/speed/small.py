@@ -22,8 +22,7 @@ from ..cases.van_der_pol import case as van_der_pol
 from .timing import faster_spread, interleave, ratio, started
 
 ROUNDS = 9
-#: Steps of a round: compiled, from Python, and through PETSc.
-_COMPILED, _PLAIN = 131_072, 1_000
+_COMPILED, _PLAIN = 131_072, 1_000  #: Steps of a round: compiled, from Python, and through PETSc.
 CASES = ("bouncing-ball", "van-der-pol", "impacting-bar")
 
 
@@ -84,10 +83,7 @@ def _filled(integrator: CentralDifferences, rows: SparseRows, energies: bool) ->
 
 
 class PetscSteps:
-    """The scheme of ``integrator`` with petsc4py vectors and matrices, nothing allocated inside the step.
-
-    It has started, with a flat contact whose points share no dof.
-    """
+    """A started ``integrator``'s scheme (flat contact, no shared dofs) by petsc4py, without allocations."""
 
     def __init__(self, integrator: CentralDifferences) -> None:
         from petsc4py import PETSc

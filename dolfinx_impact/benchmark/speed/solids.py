@@ -25,8 +25,7 @@ ELEMENTS = {
     "P1 tetrahedra": (31, dmesh.CellType.tetrahedron, 1),
     "Q1 hexahedra": (31, dmesh.CellType.hexahedron, 1),
 }
-#: Cells along an edge of the cube whose foot touches obstacles, by default 1e6 dofs.
-LARGE = 69
+LARGE = 69  #: Cells along an edge of the cube whose foot touches obstacles, by default 1e6 dofs.
 _ROUNDS = 5
 _STEPS = 10
 

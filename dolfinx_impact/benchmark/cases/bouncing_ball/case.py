@@ -17,7 +17,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -56,7 +56,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     integrator.start(p["z0"], p["v0"])
     log = BallLog(integrator, p)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         results = measure(log, integrator)
         return results, verdicts(scheme, results, log, result, p)
 
@@ -87,8 +87,8 @@ class BallLog(RunLog):
         """Note consecutive steps."""
         super().follow(steps)
         n, tops = steps.count, np.zeros(steps.count)
-        columns = (values[:n, 0] for values in (steps.u, steps.v, steps.v_t, steps.r))
-        count = self._flights(steps.t[:n], *columns, self._ball, self._state, tops)
+        motion = np.array([values[:n, 0] for values in (steps.u, steps.v, steps.v_t, steps.r)])
+        count = self._flights(steps.t[:n], motion, self._ball, self._state, tops)
         self.heights += map(float, tops[:count])
 
     def close(self) -> None:
@@ -101,10 +101,9 @@ class BallLog(RunLog):
             self._state[2] = np.nan
 
 
-def _follow_flights(
-    t: NDArray, z: NDArray, v: NDArray, v_t: NDArray, r: NDArray, ball: NDArray, state: NDArray, tops: NDArray
-) -> int:
+def _follow_flights(t: NDArray, motion: NDArray, ball: NDArray, state: NDArray, tops: NDArray) -> int:
     """Follow the flights; the heights of those that end go into ``tops``, their number is returned."""
+    z, v, v_t, r = motion[0], motion[1], motion[2], motion[3]
     e, m, gravity = ball
     last, v_before, top, hit, resting, defect, energy = state
     count = 0
@@ -132,20 +131,9 @@ def _follow_flights(
 
 def measure(log: BallLog, integrator: Integrator) -> dict[str, Any]:
     """The numbers of a run."""
-    log.close()
-    return {
-        "balance_residual": log.relative_residual(),
-        "h": integrator.dt,
-        "heights": log.heights,
-        "rest_time": log.rest_time,
-        "final_position": float(integrator.u[0]),
-        "impacts": log.contact_phases,
-        "contact_start": log.contact_start,
-        "impulse_sum": log.impulse_sum,
-        "penetration_max": log.deepest,
-        "rebound_defect": log.rebound_defect,
-        "energy_after_impact": log.energy,
-    }
+    found = log.numbers("heights", "rest_time", "contact_start", "impulse_sum", "rebound_defect")
+    others = {"impacts": log.contact_phases, "energy_after_impact": log.energy}
+    return {**found, "final_position": float(integrator.u[0]), **others}
 
 
 def verdicts(scheme: str, results: dict[str, Any], log: BallLog, result: Result, p: Values) -> list[Verdict]:
@@ -181,11 +169,9 @@ def _resting(kind: str, results: Values, ball: BouncingBall, result: Result, p: 
     rests = results["rest_time"] is not None
     rest = results["rest_time"] if rests else p["t_end"]
     passes = Verdict.equal("the ball rests from the accumulation point on [s]", rest, ball.t_final, tolerance)
+    words = "it rests within the depth h v of an impact [m]"
     # A step makes up to h v before the ball is seen to be in the ground.
-    depth, words = (
-        h * (ball.impact_speed + h * ball.gravity),
-        "it rests within the depth h v of an impact [m]",
-    )
+    depth = h * (ball.impact_speed + h * ball.gravity)
     return [passes.only_if(rests), Verdict.below(words, results["final_position"], depth)]
 
 

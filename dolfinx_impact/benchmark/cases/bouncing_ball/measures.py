@@ -104,8 +104,8 @@ def smooth_errors(runs: Runs, scheme: str, steps: Steps = SMOOTH_STEPS) -> list[
 def order_tolerance(heights: int, steps: Steps) -> float:
     """How far an order of 1 may be off that is fitted to means over drop heights.
 
-    Errors are h times a part of 0 to 1, by where in its step the impact falls. The mean of N of them scatters
-    by 0.58/sqrt(N) of itself, the slope by that over the spread of log h; two and a half times that.
+    Errors are h times a part of 0 to 1: the mean of N scatters by 0.58/sqrt(N), the slope by that over the
+    spread of log h; two and a half times that.
     """
     x = np.log(steps)
     return float(2.5 / np.sqrt(3 * heights * np.sum((x - x.mean()) ** 2)))
@@ -139,7 +139,7 @@ def study_orders(
 def paoli_phases(runs: Runs, heights: int) -> tuple[list[int], list[float], list[float]]:
     """First two contact phases of Paoli-Schatzman in steps; defects of the law [m/s]; e = 0.5, 0.8 and 1.
 
-    These over three closed steps, (25), with the mean velocities; over two with those of the half steps.
+    Over three closed steps, (25), with mean velocities; over two with those of the half steps.
     """
     lengths, three, two = list[int](), list[float](), list[float]()
     for z0 in drop_heights(heights):

@@ -1,8 +1,6 @@
 """A bridge crane under vertical shaking, its trolley loose on the girders: Fekak et al. (2017), Sect. 3.2.
 
-The four wheels of the trolley may lift off the girders and come down again. Full explicit (CD-Lagrange),
-or explicit at the wheels and implicit elsewhere (HATI). Displacements are those from the undeformed crane,
-relative to the ground. The crane stays whole on every rank.
+Displacements are relative to the ground, from the undeformed crane, which is whole on every rank.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from ....output.result import Result
 from ....signals import Signal
 from ....systems.frame import Frame
 from ... import drawings
-from ...case import COMMON, Case, Problem, Values, balance_verdict
+from ...case import COMMON, Case, Judged, Problem, Values, balance_verdict
 from ...verdict import Verdict
 from . import model as crane
 from . import record as crane_record
@@ -106,14 +104,13 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     critical = bodies[0].critical_time_step()
     h = p["h"] if p["courant"] is None else p["courant"] * critical
     system = (bodies[0], bodies[1]) if chosen.divided else bodies[0]
-    integrator = chosen.bind(
-        system, h, crane.wheels(bodies[0], **model.closed), p, allow_unstable=allow_unstable
-    )
+    wheels = crane.wheels(bodies[0], **model.closed)
+    integrator = chosen.bind(system, h, wheels, p, allow_unstable=allow_unstable)
     integrator.start(model.start, 0.0)
     # Columns of the trolley come first, then those of the girders.
     log = EventLog(integrator, np.hstack([np.eye(4), -np.eye(4)]))
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         log.close()
         defect = momentum_defect(log, integrator, model.frame, result.steps)
         results = {**measure(result, log, model), "critical_time_step": critical, "momentum_defect": defect}

@@ -16,8 +16,7 @@ from .measures import ALIKE, CASE, CD, HATI, LINE, PAPER_STEP, REPORT, WINDOW, S
 
 __all__ = ["CLAIMS", "FIGURES", "claims"]
 _FIG15, _FIG16, _FIG17, _FIG18, _FIG19 = (f"Sect. 3.2, Fig. {n}" for n in range(15, 20))
-#: A high frequency [Hz].
-_HIGH = 1000.0
+_HIGH = 1000.0  #: A high frequency [Hz].
 
 
 def _masses(runs: Runs, s: Shaking) -> dict[str, float]:

@@ -26,14 +26,11 @@ CASE = "bridge-crane"
 CD, HATI = "cd-lagrange", "hati"
 #: The paper's explicit step [s], its ratio, and a higher one for the small explicit part.
 PAPER_STEP, RATIO, HIGH_RATIO = 1e-3 / 3500, 100, 350
-#: End of the window of the paper's Fig. 17 [s].
-WINDOW = 2e-4
+WINDOW = 2e-4  #: End of the window of the paper's Fig. 17 [s].
 #: Part of an axis that a line in a figure is wide; and what two curves differ by that look alike.
 LINE, ALIKE = 0.01, 0.05
-#: Oscillations are what is faster [Hz]: ten times the highest frequency of the record.
-OSCILLATION = 200.0
-#: Distance of the samples of long runs [s].
-_SAMPLE = 1e-3
+OSCILLATION = 200.0  #: Oscillations are what is faster [Hz]: ten times the highest frequency of the record.
+_SAMPLE = 1e-3  #: Distance of the samples of long runs [s].
 
 
 @dataclass(frozen=True)
@@ -81,10 +78,7 @@ def sampled(runs: Runs, s: Shaking, scheme: str = CD, *, h: float | None = None,
 
 
 def apart(found: Run, true: Run, name: str, until: float = np.inf) -> float:
-    """Norm (94) of a quantity of ``found`` against ``true``, at the times of the rarer samples.
-
-    ``name`` is that of an energy, or ``u`` or ``v_t`` of all wheels; times before ``until`` count [s].
-    """
+    """Norm (94) of an energy, or ``u``, ``v_t`` of all wheels, at the rarer samples before ``until`` [s]."""
     times = min((found["t"], true["t"]), key=len)
     # The last coarse step may end later than the other run.
     times = times[times < min(until, found["t"][-1] + 1e-9, true["t"][-1] + 1e-9)]

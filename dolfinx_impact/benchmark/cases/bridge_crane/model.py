@@ -1,7 +1,6 @@
-"""The bridge crane: its beams, wheels and partitions, the specification of Fekak et al. (2017), Sect. 3.2.
+"""Beams, wheels and partitions of the bridge crane, as Fekak et al. (2017), Sect. 3.2, specify it.
 
-Girders along x, end-carriages along y, z up, all beam axes in z = 0; the trolley's four wheels stand on
-the girders. The paper's masses are met exactly by the thickness of the walls.
+Girders along x, end-carriages along y, z up; the walls are so thick that the masses are the paper's.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The vertical ground acceleration of the bridge crane, from a formula without random numbers.
+"""The vertical ground acceleration of the bridge crane: Fekak et al. (2017) print no accelerogram.
 
-Fekak et al. (2017) print no accelerogram. This one has the spectrum that is usual for firm soil: Kanai and
-Tajimi's, with Clough and Penzien's high pass. Its first 1.1 s are in ``meshes/crane-record.csv``.
+Kanai and Tajimi's spectrum with Clough and Penzien's high pass; 1.1 s are in ``meshes/crane-record.csv``.
 """
 
 from __future__ import annotations

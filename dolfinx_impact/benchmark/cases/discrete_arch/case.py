@@ -1,7 +1,6 @@
-"""The discrete arch that snaps onto a floor: Di Stasio et al. (2019), case 5, mass scaling.
+"""The discrete arch that a load snaps onto a floor: Di Stasio et al. (2019), case 5, mass scaling.
 
-A temporary load on its two middle nodes drives the arch through its limit point; the static configuration
-counts. Dofs are positions of the nodes; the supports lie on y = 0, the floor on ``y = -floor``.
+Dofs are positions of the nodes; the supports lie on y = 0, the floor on ``y = -floor``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.chain import Chain
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -95,10 +94,9 @@ def impulses(chain: Chain, integrator: Integrator, t_end: float) -> Iterator[tup
 
 
 def inertia_impulse(chain: Chain, integrator: Integrator) -> float:
-    """Vertical impulse of damping in the last step, ``sum of -mu h M v . y`` [N s].
+    """Vertical impulse of damping in the last step, ``sum of -mu h M v . y`` [N s]; v is what damps.
 
-    Di Stasio et al. (2019), termination criteria; v is the velocity that damps: that of the forces
-    in central differences (v_{n+1/2} where they lag), v_theta in the theta method.
+    Di Stasio et al. (2019), termination criteria: v of the forces (central differences), or v_theta.
     """
     if isinstance(integrator, CentralDifferences):
         v = integrator.v_force
@@ -120,29 +118,24 @@ class ArchLog(RunLog):
         self.fastest = max(self.fastest, -float(np.min(steps.v[: steps.count, 1::2])))
 
 
-def judged(
-    log: ArchLog, chain: Chain, integrator: Integrator, scheme: str, p: Values, result: Result
-) -> tuple[dict[str, Any], list[Verdict]]:
+def judged(log: ArchLog, chain: Chain, s: Integrator, scheme: str, p: Values, _: Result) -> Judged:
     """The numbers of a run, and what the paper says of the case."""
-    log.close()
-    u, floor = integrator.u, p["floor"]
+    noted = log.numbers("contact_start")
+    u, floor = s.u, p["floor"]
     still, snapped = static_equilibrium(chain, -floor, u), snapped_equilibrium(chain, floor)
-    contact, inertia = float(np.sum(integrator.r)), abs(inertia_impulse(chain, integrator))
+    contact, inertia = float(np.sum(s.r)), abs(inertia_impulse(chain, s))
     results: dict[str, Any] = {
-        "balance_residual": log.relative_residual(),
+        **noted,
         "critical_time_step": chain.critical_time_step(),
-        "h": integrator.dt,
-        "active_nodes": _pressing(integrator),
+        "active_nodes": _pressing(s),
         "contact_impulse_ratio": inertia / contact if contact > 0 else None,
-        "contact_start": log.contact_start,
         "middle_height": _middle(chain, u),
-        "penetration_max": log.deepest,
         "static_distance": distance(u, still.positions),  # the largest one of a node from statics
         "static_nodes": list(still.active),
-        "stop_time": integrator.t,
+        "stop_time": s.t,
     }
     limit = 1e-12 if find_scheme(scheme).explicit else 1e-11
-    found = [balance_verdict(log.relative_residual(), limit, integrator.n)]
+    found = [balance_verdict(results["balance_residual"], limit, s.n)]
     for words, height, nodes in (
         ("a static equilibrium on the floor exists", _middle(chain, snapped.positions), snapped.active),
         ("the arch has snapped and rests on the floor", results["middle_height"], results["active_nodes"]),
@@ -151,16 +144,13 @@ def judged(
         found.append(Verdict(f"{words}: height of its middle [m]", height, -floor, floor, holds))
     # A node is stopped at the first step that finds it below the floor, and stays at its depth.
     words = "the end is a static equilibrium but for the depth h v of the impact [m]"
-    found.append(Verdict.below(words, results["static_distance"], integrator.dt * log.fastest))
+    found.append(Verdict.below(words, results["static_distance"], s.dt * log.fastest))
     words = "nodes that touch at the end but not in statics, or the reverse"
     others = set(results["active_nodes"]) ^ set(results["static_nodes"])
     found.append(Verdict.equal(words, len(others), 0, 0))
     if contact > 0:
-        words, small = (
-            "the impulse of inertia vanishes against that of contact",
-            p["stop_ratio"] or SMALL_RATIO,
-        )
-        found.append(Verdict.below(words, inertia / contact, small))
+        words = "the impulse of inertia vanishes against that of contact"
+        found.append(Verdict.below(words, inertia / contact, p["stop_ratio"] or SMALL_RATIO))
     return results, found
 
 

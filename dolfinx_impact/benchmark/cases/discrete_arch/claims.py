@@ -1,9 +1,7 @@
 """The discrete arch: what Di Stasio et al. (2019) say of it, and Figs. 24 and 25.
 
-Their stiffness of the torsion springs, kappa/(k R^2) = 4.16e-3, leaves no snapped state; all but one of
-the claims are judged at 1e-4. Central differences stop a node at the first step that finds it below
-the floor, so that the static configuration is reached but for a depth of at most h times the speed
-of the impact (:func:`~.measures.depth`).
+Their kappa/(k R^2) = 4.16e-3 leaves no snapped state: all claims but one are judged at 1e-4. Central
+differences stop a node below the floor by up to h times the speed of impact (:func:`~.measures.depth`).
 """
 
 from __future__ import annotations
@@ -13,8 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ...claim import DI_STASIO, Measured, above, below, equal, row, table
-from ...convergence import order
-from ...effort import effort
+from ...convergence import effort, order
 from ...runs import FailedRun, Runs
 from . import case
 from . import measures as m

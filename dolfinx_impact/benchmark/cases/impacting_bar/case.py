@@ -24,7 +24,7 @@ from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, CONTACT, NAMED, Case, Problem, RunLog, Values, balance_verdict
 from ...convergence import norm35
 from ...verdict import Verdict
 
@@ -110,7 +110,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
 def measure(result: Result, log: RunLog, integrator: Integrator, p: Values, critical: float) -> Results:
     """The numbers of a run; what external forces gave counts as energy that it had. Collective."""
-    log.close()
+    contact = log.numbers(*CONTACT, "first_impulse")
     system, impulse = integrator.system, exact(p).impulse
     momentum = np.zeros(system.size)
     system.mass_product(integrator.v_mean, integrator.mass, momentum)
@@ -118,15 +118,11 @@ def measure(result: Result, log: RunLog, integrator: Integrator, p: Values, crit
     along, mass = (parallel.total(system.comm, float(np.sum(x[own]))) for x in (momentum, system.mass))
     stored = result["kinetic"] + result["complementary"] + result["internal"]
     given = float(stored[0] + result["external"][-1])
-    noted = ("contact_start", "contact_end", "contact_phases", "first_impulse", "impulse_sum")
     return {
-        "balance_residual": log.relative_residual(),
+        **contact,
         "critical_time_step": critical,
-        "h": integrator.dt,
-        **{name: getattr(log, name) for name in noted},
         "impulse_ratio": log.impulse_sum / impulse if impulse > 0 else None,
         "energy_lost": 1 - float(stored[-1]) / given if given > 0 else 0.0,
-        "penetration_max": log.deepest,
         "rebound_velocity": along / mass,
     }
 

@@ -1,13 +1,8 @@
-"""The rotating spring in a circular wall: Di Stasio et al. (2019), case 3, angular momentum.
+"""The rotating spring in a concentric circular wall: Di Stasio et al. (2019), case 3, angular momentum.
 
-A mass on a spring with a fixed end at the origin, (43), inside a wall concentric to it, so that only
-friction changes the angular momentum. Dofs are the position (x, y).
-
-What a scheme keeps at discrete level differs. Central differences keep
-``u_n ^ m v_{n+1/2} = u_{n+1} ^ m v_{n+1/2}``, which is also ``u_n ^ m v_t``; it is the momentum that
-they report. The momentum that one-step schemes report is ``x ^ m v``; at theta = 1/2 the coupled
-Moreau-Jean scheme keeps ``m (x ^ v + (h^2/4) v ^ a)``, a = F(x)/m, instead. Both change in an
-impact by ``x~ ^ r_t`` alone, x~ the position at which the gap is looked at.
+Steps without contact keep ``u_n ^ m v_{n+1/2} = u_n ^ m v_t`` (central differences, which report it), or
+``m (x ^ v + (h^2/4) v ^ a)``, a = F(x)/m (coupled Moreau-Jean, theta = 1/2, which reports ``x ^ m v``). Both
+change in an impact by ``x~ ^ r_t`` alone, x~ the position at which the gap is looked at.
 """
 
 from __future__ import annotations
@@ -26,7 +21,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, CONTACT, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -47,8 +42,7 @@ PARAMETERS = {
 }
 #: Contact at velocity level, or central differences: the other schemes need linear systems.
 SCHEME_NAMES = tuple(name for name in NAMED if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
-#: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
-LAST = 0.8
+LAST = 0.8  #: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
 
 
 def spring(p: Values) -> PointMasses:
@@ -154,15 +148,13 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     s = start(scheme, p, allow_unstable)
     log = SpinLog(s, LAST * p["t_end"])
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
-        log.close()
+    def judge(result: Result) -> Judged:
+        contact = log.numbers(*CONTACT)
         scale, gained = abs(log.first) or 1.0, (log.last - log.first) * math.copysign(1.0, log.first)
         energy = np.sum([result[name] for name in ("kinetic", "complementary", "internal")], axis=0)
         had, kept = float(energy[0]), float(energy[-1])
-        names = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
         results = {
-            "balance_residual": log.relative_residual(),
-            "h": s.dt,
+            **contact,
             "momentum_initial": log.first,
             "momentum_final": log.last,
             "momentum_drift": log.drift / scale,
@@ -170,10 +162,8 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
             "invariant_drift": log.kept_drift / scale,
             "invariant_gain": log.largest_gain / scale,
             "invariant_late_drift": log.late_drift / scale,
-            "penetration_max": log.deepest,
             "step_length": s.dt * log.fastest,
             "energy_lost": 1 - kept / had if had > 0 else 0.0,
-            **{name: getattr(log, name) for name in names},
         }
         return results, verdicts(scheme, results, p, closes=s.balance().closes)
 

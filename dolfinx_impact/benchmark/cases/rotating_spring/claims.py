@@ -1,10 +1,9 @@
 """The rotating spring of Di Stasio et al. (2019) and their CSMA paper.
 
-With friction and e = 0 (Figs. 17 and 18, and Fig. 5 of the CSMA paper) the first impact of the motion itself
-takes the radial velocity and ``mu R`` times the impulse of angular momentum. From then on the farthest point
-of the orbit is on the wall: the mass touches it again and again without any impulse, and the final momentum
-is known in closed form (:func:`~.measures.rubbed`). At a step h the mass is stopped up to h v behind the
-wall, comes back through it at a radial velocity of order sqrt(h), and is hit again.
+With friction and e = 0 (Figs. 17, 18; CSMA, Fig. 5) the first impact takes the radial velocity and ``mu R``
+times the impulse of angular momentum; from then on the mass touches the wall again and again, without
+impulses: the final momentum is known (:func:`~.measures.rubbed`). At a step h the mass is up to h v behind
+the wall, comes back at a radial velocity of order sqrt(h), and is hit again.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...claim import CSMA, DI_STASIO, Measured, above, below, equal, row, table
-from ...convergence import order
-from ...effort import effort
+from ...convergence import effort, order
 from ...runs import FailedRun, Run, Runs
 from . import case
 from . import measures as m
@@ -27,8 +25,7 @@ from .measures import BOTH, CASE, CD, DECOUPLED, FINE, FINE_LONG, MJ, ROUNDING, 
 
 __all__ = ["CLAIMS", "FIGURES"]
 
-#: What is no rounding of such derivatives.
-LIMIT = 1e-8
+LIMIT = 1e-8  #: What is no rounding of such derivatives.
 
 
 def _deepest(runs: Runs) -> Measured:

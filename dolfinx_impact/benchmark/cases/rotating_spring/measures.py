@@ -19,12 +19,9 @@ DECOUPLED = "moreau-jean-decoupled"
 RUBS: dict[str, Any] = {"restitution": 0, "friction": 0.2}
 #: Step of the refined CD-Lagrange runs, that of the paper, over 5 s and over 100 s [s].
 FINE = FINE_LONG = 1e-5
-#: Rounding of a momentum that is kept, relative.
-ROUNDING = 1e-12
-#: Change of the start by which derivatives are taken [m, m/s]; its square is their error.
-CHANGE = 1e-5
-#: Part of the initial momentum, or of the wall's radius, that a figure lets one see.
-VISIBLE = 0.01
+ROUNDING = 1e-12  #: Rounding of a momentum that is kept, relative.
+CHANGE = 1e-5  #: Change of the start by which derivatives are taken [m, m/s]; its square is their error.
+VISIBLE = 0.01  #: Part of the initial momentum, or of the wall's radius, that a figure lets one see.
 
 
 def both(runs: Runs, **settings: Any) -> dict[str, Run]:

@@ -23,7 +23,7 @@ from ....output.result import Result
 from ....simulation.recorder import added
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values
+from ...case import COMMON, CONTACT, Case, Judged, Problem, RunLog, Values
 from ...verdict import Verdict
 from ..impacting_bar.case import closes
 
@@ -79,7 +79,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     integrator.start(p["h0"], -p["v0"])
     log = SignoriniLog(integrator, solution)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         results = measure(log, integrator, p)
         return results, verdicts(scheme, results, integrator, p)
 
@@ -175,7 +175,7 @@ def left_ground(bar: SignoriniBar, t: float) -> bool:
 
 def measure(log: SignoriniLog, integrator: Integrator, p: Values) -> dict[str, Any]:
     """The numbers of a run; None for what it does not reach. Collective."""
-    log.close()
+    contact = log.numbers(*CONTACT)
     force, away = log.forces, log.forces - log.exact_forces
     reached = dict.fromkeys(("force_mean", "force_std", "force_max_deviation", "force_oscillation"), np.nan)
     if force.size:
@@ -183,14 +183,11 @@ def measure(log: SignoriniLog, integrator: Integrator, p: Values) -> dict[str, A
     reached |= dict(zip(("energy_change_1", "energy_change_4"), log.energy_changes))
     reached |= {"contact_work": log.contact_work, "error_u": log.error_u}
     return {
-        "balance_residual": log.relative_residual(),
+        **contact,
         "critical_time_step": integrator.system.critical_time_step(),
-        "h": integrator.dt,
         "courant": integrator.dt * p["elements"] / exact(p).transit,
-        **{n: getattr(log, n) for n in ("contact_start", "contact_end", "contact_phases", "impulse_sum")},
         "first_force": log.first_impulse / integrator.dt,
         **{name: float(x) if np.isfinite(x) else None for name, x in reached.items()},
-        "penetration_max": log.deepest,
     }
 
 

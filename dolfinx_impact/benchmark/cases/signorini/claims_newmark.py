@@ -154,10 +154,10 @@ def _late(runs: Runs) -> Measured:
 
 
 def _peak(runs: Runs) -> Measured:
-    peaks, front = (
-        np.array([m.force(run)[m.first_contact(run) :][:3].max() / FORCE for run in m.phases(runs, scheme)])
-        for scheme in ("dep-4.3", "dep-7.1")
-    )
+    first = [
+        [m.force(run)[m.first_contact(run) :] for run in m.phases(runs, s)] for s in ("dep-4.3", "dep-7.1")
+    ]
+    peaks, front = (np.array([force[:3].max() / FORCE for force in forces]) for forces in first)
     note = f"{peaks.min():.2f} to {peaks.max():.2f}, with 7.1 {front.mean():.2f}"
     return Measured(float(peaks.mean()), float(front.mean()) + LARGE, note=note)
 

@@ -30,6 +30,7 @@ _EXACT = {**plot.style("exact"), "color": "#d1711a", "lw": 1.8, "zorder": 3}
 _NAMES = {IMPACT: "one impact", BOUNCES: "bounces"}
 
 Settings = Mapping[str, float]
+Names = Sequence[str]
 
 
 class Shown:
@@ -91,19 +92,18 @@ def _exact_energy(bar: SignoriniBar, t: NDArray) -> NDArray:
 
 
 _U, _R, _KU = "displacement of the bottom $u_0$ [m]", "contact pressure $r$ [Pa]", "$(Ku)_0$ [Pa]"
+_DU = "stress $E \\, \\partial_x u$ [Pa]"
 _HOLD, _RANGE = SignoriniBar.force, (-20.0, 430.0)
 QUANTITIES = {
     "displacement": Quantity(_U, Shown.displacement, lambda bar, t: bar.displacement(0.0, t), (-0.3, 5.3)),
     "pressure": Quantity(_R, Shown.pressure, _HOLD, _RANGE),
     "bottom stress": Quantity(f"stress at the bottom {_KU}", Shown.bottom_stress, _HOLD, _RANGE),
     "energy": Quantity("energy $E - F \\cdot u$ [J]", Shown.energy, _exact_energy, (440.0, 510.0)),
-    "stress": Quantity(
-        "stress $E \\, \\partial_x u$ [Pa]", Shown.stress, _exact_stress, (-450.0, 150.0), True
-    ),
+    "stress": Quantity(_DU, Shown.stress, _exact_stress, (-450.0, 150.0), True),
 }
 
 
-def draw_exact(runs: Runs, figure: Any, case: str, quantities: Sequence[str]) -> None:
+def draw_exact(runs: Runs, figure: Any, case: str, quantities: Names) -> None:
     """The exact solution alone, Figs. 2 and 4."""
     bar, end = BAR if case == IMPACT else BOUNCING, CASES[case].parameters["t_end"].default
     t = np.linspace(0.0, end, 8001)
@@ -113,9 +113,7 @@ def draw_exact(runs: Runs, figure: Any, case: str, quantities: Sequence[str]) ->
     _legend(figure)
 
 
-def draw_pair(
-    runs: Runs, figure: Any, case: str, scheme: str, quantities: Sequence[str], settings: Sequence[Settings]
-) -> None:
+def draw_pair(runs: Runs, figure: Any, case: str, scheme: str, quantities: Names, settings: Any) -> None:
     """Two quantities, each of a run with its settings, beside the exact ones."""
     shown = [Shown(runs, case, scheme, each) for each in settings]
     said = [_words(one) for one in shown]
@@ -167,15 +165,13 @@ def _words(shown: Shown) -> list[str]:
 _BOUNCED, _STRUCK, _STRESS = ("displacement", "energy"), ("displacement", "pressure"), ("stress", "stress")
 
 
-def _exact(
-    number: int, case: str, quantities: Sequence[str], what: str = "Exact solution", **more: Any
-) -> Figure:
+def _exact(number: int, case: str, quantities: Names, what: str = "Exact solution", **more: Any) -> Figure:
     title = f"{what}: {' and '.join(dict.fromkeys(quantities))}, {_NAMES[case]}"
     draw = partial(draw_pair if more else draw_exact, case=case, quantities=quantities, **more)
     return Figure(f"doyen-fig{number:02}", case, PAPER, f"Fig. {number}", title, draw)
 
 
-def _pair(number: int, case: str, scheme: str, quantities: Sequence[str], *settings: Settings) -> Figure:
+def _pair(number: int, case: str, scheme: str, quantities: Names, *settings: Settings) -> Figure:
     """A row of the table; both panels have the same settings, or the right one other values of them."""
     left, right = settings if len(settings) == 2 else 2 * (settings or ({},))
     values = {name: dict.fromkeys((f"{left[name]:g}", f"{right[name]:g}")) for name in left}

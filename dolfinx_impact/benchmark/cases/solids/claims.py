@@ -20,20 +20,17 @@ OBLIQUE, WAVE = "oblique-bar", "wave-block"
 #: Where the answers come from.
 JOHNSON, LAME = "Johnson, Contact Mechanics (1985)", "Lame's mode"
 CLOSED, INVARIANCE, CONSERVED = "closed form", "invariance", "conservation law"
-#: Part that exact numbers may be off by rounding.
-ROUNDING = 1e-12
+ROUNDING = 1e-12  #: Part that exact numbers may be off by rounding.
 #: Elements along a side of the cube; the implicit scheme makes do with fewer.
 CUBES = {CD: (4, 8, 16), MJ: (4, 6, 8)}
 #: Angles of the plane [degrees] above and below that of the friction 0.3, 16.7 degrees.
 ABOVE, BELOW = (20.0, 30.0, 45.0), (5.0, 10.0, 16.0)
-#: Degrees of the elements that carry the wave.
-DEGREES = (1, 2, 3)
+DEGREES = (1, 2, 3)  #: Degrees of the elements that carry the wave.
 #: Coefficients of friction of the rigid bodies, and whether their contact point sticks.
 REGIMES = {"stick": (0.3, True), "slip": (0.1, False)}
 #: Pairs of angles by which the bar is turned [degrees]; the first is the default.
 TURNS = ((30.0, 50.0), (90.0, 0.0), (-17.0, 200.0))
-#: Steps over the critical one, halved, whose stored energies are compared.
-_HALVED = (0.5, 0.25, 0.125)
+_HALVED = (0.5, 0.25, 0.125)  #: Steps over the critical one, halved, whose stored energies are compared.
 
 
 def solid(case: str, id: str, source: str, setting: str, /, *given: Any, per: Any = BOTH, **more: Any) -> Row:
@@ -162,8 +159,7 @@ _SPUN = (
      "largest difference in a step, the work of the internal forces counted, over the energy at the start"),
     ((RING,), "moments", "moment_defect", spinning.TOLERANCE, *_MOMENTS),
 )  # fmt: skip
-#: The bodies that spin.
-_SPINNING = ((DISC, "friction 0.3"), (RING, "no friction"))
+_SPINNING = ((DISC, "friction 0.3"), (RING, "no friction"))  #: The bodies that spin.
 _DRIFT = "its mean over the last less that over the first tenth of the steps, relative"
 _FLOWN = (
     ("momentum", "linear_momentum_defect", free_flight.MOMENTUM, BOTH, "The momentum is kept to rounding",

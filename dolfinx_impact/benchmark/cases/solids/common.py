@@ -19,16 +19,13 @@ from ....output.observer import ObserverLike
 from ....output.result import Result
 from ....simulation.loop import simulate
 from ....systems.solid import Solid
-from ...case import COMMON, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, CONTACT, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
 POSITIVE, NOT_NEGATIVE, FINITE = "(0, inf)", "[0, inf)", "(-inf, inf)"
-RESTITUTION = {
-    "restitution": Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
-}
-#: Numbers and verdicts of a run.
-Judged = tuple[dict[str, Any], list[Verdict]]
+_RESTITUTION = Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
+RESTITUTION = {"restitution": _RESTITUTION}
 
 
 class Ended(NamedTuple):
@@ -100,10 +97,7 @@ def problem(
     study: Callable[[], list[Verdict]] | None = None,
     balanced: str = "balance_residual",
 ) -> Problem:
-    """A case made ready, its log by default a :class:`.RunLog`; ``p`` has its ``t_end``. Collective.
-
-    The judge's numbers and verdicts follow those of step and balance, which ``balanced`` decides.
-    """
+    """A case made ready; the judge's numbers follow those of step and balance (``balanced``). Collective."""
     body, h, noted = integrator.system, integrator.dt, log or RunLog(integrator)
     critical = body.critical_time_step()
 
@@ -136,8 +130,7 @@ def stored(result: Result) -> NDArray:
 
 def contact_numbers(log: RunLog) -> dict[str, Any]:
     """What a log tells of the contact."""
-    names = ("contact_start", "contact_end", "contact_phases", "impulse_sum")
-    return {**{name: getattr(log, name) for name in names}, "penetration_max": log.deepest}
+    return {**{name: getattr(log, name) for name in CONTACT}, "penetration_max": log.deepest}
 
 
 def impact_numbers(run: Ended) -> dict[str, Any]:

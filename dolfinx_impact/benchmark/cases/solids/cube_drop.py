@@ -1,7 +1,4 @@
-"""An elastic cube, without gravity, one face of which touches a rigid plane flat after one step.
-
-What the cube keeps of its speed is decided by the waves in it, not by Newton's coefficient of its nodes.
-"""
+"""An elastic cube against a rigid plane: waves in it, not Newton's coefficient, decide its rebound."""
 
 from __future__ import annotations
 
@@ -27,8 +24,7 @@ PARAMETERS = {
     **common.RESTITUTION,
     **common.times(0.9, "10 transits of a wave"),
 }
-#: End of a run in transits ``side sqrt(rho / E)``.
-TRANSITS = 10.0
+TRANSITS = 10.0  #: End of a run in transits ``side sqrt(rho / E)``.
 RESTITUTIONS = (0.0, 0.5, 1.0)
 REFINEMENTS = (3, 6, 12)
 SOFTER = (1.0, 0.1, 0.01)

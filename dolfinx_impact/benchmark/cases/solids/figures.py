@@ -22,8 +22,7 @@ _LOOKS: list[dict[str, Any]] = [
     {"color": color, "ls": line, "marker": marker, "lw": 1.4, "ms": 5, "mfc": "white"}
     for color, line, marker in zip(("#0b559f", "#8a2f7d", "#d1711a"), ("-", "--", "-."), "o^s")
 ]
-#: Samples of the free flights that are drawn.
-_SAMPLES = 100
+_SAMPLES = 100  #: Samples of the free flights that are drawn.
 
 
 def _panels(figure: Any, height: float = 4.4, **options: Any) -> Iterator[tuple[Any, str]]:
@@ -86,10 +85,7 @@ def draw_errors(runs: Runs, figure: Any) -> None:
 
 
 def flown(runs: Runs, scheme: str) -> tuple[NDArray, NDArray, NDArray]:
-    """Times [s], energy and angular momentum of the free flight, their changes over those at the start.
-
-    Histories hold the motion of two corners alone: the run is made again, and all nodes are followed.
-    """
+    """Times [s], relative changes of energy and angular momentum of the free flight; a run with all nodes."""
     summary = runs(c.FLIGHT, scheme).summary
     problem = free_flight.make(runs.scheme(scheme), dict(summary["parameters"]))
     steps, turning, log = summary["steps"], [], cast(MomentumLog, problem.log)

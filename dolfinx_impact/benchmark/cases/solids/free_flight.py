@@ -1,18 +1,15 @@
 """A spinning neo-Hookean body in free flight: what a scheme keeps of momentum, spin and energy.
 
-A plate or a box of sides 1 : 0.6 : 0.3, undeformed at the start, suddenly moves like a rigid body that spins.
-No force acts on it from outside. Central differences keep both momenta (see :mod:`.momenta`), theta = 1/2
-where the force is that of the mean state (``force=midpoint``), not where it is the mean of the forces at both
-ends. Rounding adds up like a random walk, with the square root of the number of steps.
+Undeformed at the start, a plate or box (1 : 0.6 : 0.3) suddenly moves like a spinning rigid body. Central
+differences keep both momenta (:mod:`.momenta`), theta = 1/2 where the force is that of the mean state
+(``force=midpoint``). Rounding adds up like a random walk, with the square root of the number of steps.
 
-The discrete energy of central differences, E = kinetic + complementary + internal, swings with the square of
-the step. Defects are those of its mean, over the last less over the first tenth of the steps. What does not
-drift is the energy that central differences conserve up to terms in h^4, with K the tangent stiffness::
+Defects of energy are means over the last less over the first tenth of the steps. E = kinetic + complementary
++ internal counts a vibration of frequency w by ``(h w)^2 / 6`` less, and so drifts as slow swings pass on to
+faster ones; with K the tangent stiffness, central differences keep up to terms in h^4::
 
     E + h^2/12 (v.K v + F.M^-1 F)
 
-In E a vibration of frequency w counts by ``(h w)^2 / 6`` of its energy less, and its mean may settle
-elsewhere while the first, slow swings pass on to faster ones; the mean of the conserved one stays.
 Source: Hairer, Lubich, Wanner, Geometric Numerical Integration, 2006, IX (the modified energy of the
 Stoermer-Verlet scheme, to which -h^2/8 F.M^-1 F of the complementary energy is added).
 """
@@ -175,10 +172,8 @@ def judge(run: common.Ended) -> common.Judged:
     if not math.isnan(log.conserved):
         results["conserved_energy_defect"] = log.conserved / kept[0]
         larger = max(1.0, s.dt / s.system.critical_time_step() / COURANT[0])
-        words = (
-            "the mean of the discrete energy does not drift (last tenth of the steps to the first), but for"
-        )
-        rows += [(f"{words} terms in h^2", "energy", DRIFT * larger**2)]
+        words = "the mean of the discrete energy does not drift (last tenth of the steps to the first)"
+        rows += [(f"{words}, but for terms in h^2", "energy", DRIFT * larger**2)]
         words = "nor does that of the conserved energy, but for terms in h^4"
         rows += [(words, "conserved_energy", CONSERVED * larger**4)]
     return results, [Verdict.below(words, results[f"{name}_defect"], most) for words, name, most in rows]

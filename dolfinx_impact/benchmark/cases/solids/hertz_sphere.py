@@ -1,7 +1,6 @@
-"""An elastic sphere that flies against a rigid plane, beside Hertz's theory of impact.
+"""An elastic sphere that touches a rigid plane at t = 0, beside Hertz's theory of impact.
 
-The sphere touches the plane at t = 0. Axisymmetric, it is a half disc in (r, z); in 3D a quarter of the
-sphere between two planes of symmetry. Forces and masses in the results are those of the whole sphere.
+Half a disc in (r, z), or a quarter of the sphere; results are those of the whole sphere.
 """
 
 from __future__ import annotations
@@ -40,10 +39,8 @@ ALLOWED = {"axisymmetric": 0.03, "3d": 0.06}
 GROWTH = {"axisymmetric": (1.1, 1 / 24), "3d": (1.2, 1 / 12)}
 #: Hertz's contact radius over R: above it the theory does not hold, below it meshes and tolerances fail.
 SLENDER = (1e-3, 0.2)
-#: The force is a moving mean over this part of Hertz's duration.
-WINDOW = 0.02
-#: A second run at this speed is reported [m/s].
-FASTER = 1.0
+WINDOW = 0.02  #: The force is a moving mean over this part of Hertz's duration.
+FASTER = 1.0  #: A second run at this speed is reported [m/s].
 
 
 def exact(p: Values) -> HertzImpact:

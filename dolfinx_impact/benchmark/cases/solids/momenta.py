@@ -1,10 +1,8 @@
 """Momenta that a scheme keeps between impacts, and the impulses that change them, step by step.
 
-Internal forces have no moment about any point at the position at which a law of energy is differentiated.
-Central differences: ``x_n ^ M v_{n+1/2} = x_{n+1} ^ M v_{n+1/2}``, because ``x_{n+1} - x_n = h v_{n+1/2}``;
-a step changes it by ``x_{n+1} ^ R``, R its impulses on the nodes at t_{n+1}, where the gap is looked at too.
-The theta method with theta = 1/2 and the force at the midpoint: ``x ^ M v`` changes by ``x_mid ^ R``, x_mid
-the mean of both ends, while normals are those at the forecast position.
+Central differences: ``x_n ^ M v_{n+1/2} = x_{n+1} ^ M v_{n+1/2}``, as ``x_{n+1} - x_n = h v_{n+1/2}``; a step
+changes it by ``x_{n+1} ^ R``, R its impulses on the nodes at t_{n+1}, where the gap is looked at too. Theta =
+1/2, force at the midpoint: ``x ^ M v`` changes by ``x_mid ^ R``, normals those at the forecast position.
 Source: Simo, Tarnow, Z. angew. Math. Phys. 43 (1992).
 """
 
@@ -113,10 +111,7 @@ class MomentumLog(RunLog):
 
 
 def final_motion(integrator: Integrator) -> NDArray:
-    """Velocity of the center of mass, and the spin about it, shape (3,) [m/s, m/s, rad/s]. Collective.
-
-    The spin is the angular momentum over the moment of inertia of the body as it is deformed.
-    """
+    """Velocity of the center of mass and spin of the deformed body, shape (3,) [m/s, rad/s]. Collective."""
     s, n = integrator, integrator.system.owned
     system: Any = s.system
     heavy = np.zeros((2, system.size))

@@ -1,15 +1,9 @@
-"""A rigid disc or square that hits a plane: the closed-form impact with restitution and friction.
+"""A rigid disc or square that hits a plane once: the closed-form impact with restitution and friction.
 
-The body flies freely towards the plane y = 0 and hits it once. A rigid body has exactly the coefficient of
-restitution that its contact points are given, which an elastic one has not.
-
-``angle0`` is the angle at the impact, so that one exact solution holds for every scheme and step: the body
-starts as far back on its free flight, :data:`FLIGHT` steps, as brings it to ``angle0`` with its lowest
-point on the plane just when the scheme looks at the gap (``forecast`` steps later for one-step schemes).
-There it is inside the plane by a little more than the gap tolerance, so that it is closed whatever
-``touching`` says; on a plane the depth does not enter the impulses. At angle 0 a square lands on two corners
-at once. By default its corner sticks; with friction 0.1 it slips, backward after the impact.
-Results are those of the first impact; a longer run may hold more of them.
+``angle0`` is the angle at the impact: the body starts :data:`FLIGHT` steps back on its free flight, and comes
+to ``angle0`` with its lowest point just inside the plane, by a little more than the gap tolerance, when the
+scheme looks at the gap (``forecast`` steps later for one-step schemes). At angle 0 a square lands on two
+corners. By default its corner sticks; with friction 0.1 it slips. Results are those of the first impact.
 """
 
 from __future__ import annotations
@@ -48,10 +42,8 @@ PARAMETERS = {
     "h": Option(1e-4, "s", "time step"),
     "t_end": Option(1e-3, "s", "end time, at least 7 h: the impact is in the sixth step or at its start"),
 }
-#: Steps of free flight before the impact.
-FLIGHT = 5
-#: What is compared agrees to this part of its scale.
-TOLERANCE = 1e-12
+FLIGHT = 5  #: Steps of free flight before the impact.
+TOLERANCE = 1e-12  #: What is compared agrees to this part of its scale.
 
 
 class Flight:

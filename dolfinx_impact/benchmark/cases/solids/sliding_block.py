@@ -1,13 +1,11 @@
 """A block on an inclined plane with Coulomb friction: it slides with g (sin a - mu cos a), or not at all.
 
-Mesh and plane are tilted by the angle a; gravity points downwards, along -y. The block starts at
-rest from an equilibrium, so that no waves run through it: the static one with friction where
-tan a < mu, else that of the block sliding, in which every node has the same acceleration.
+All is tilted by the angle a, gravity along -y. The block starts at rest from an equilibrium, so that no waves
+run: the static one where tan a < mu, else that of the block sliding, all nodes equally accelerated.
 
-Steady sliding of an elastic block on a constant coefficient of friction is linearly unstable (Martins,
-Barbarin, Raous, Pinto da Costa, Comput. Methods Appl. Mech. Eng. 177, 1999): pairs of modes flutter. On the
-default mesh roundings grow e-fold in 7.5 wave transits at mu = 0.3 and in 1.6 at mu = 1.5, on finer meshes
-faster; after some 20 of those times the block chatters, and no longer slides as a rigid one does.
+Steady sliding of an elastic block is linearly unstable (Martins, Barbarin, Raous, Pinto da Costa, Comput.
+Methods Appl. Mech. Eng. 177, 1999): on the default mesh roundings grow e-fold in 7.5 wave transits at mu =
+0.3, in 1.6 at mu = 1.5, on finer ones faster; after some 20 of those times the block chatters.
 """
 
 from __future__ import annotations
@@ -46,8 +44,7 @@ PARAMETERS = {
 SETTLING = 10
 #: and by default until so many.
 TRANSITS = 20
-#: Slip up to this is none [m].
-NO_SLIP = 1e-12
+NO_SLIP = 1e-12  #: Slip up to this is none [m].
 _MOST_ELEMENTS = 1_000_000
 #: A quasi-static step in transits: periods are far shorter, and rounding does not drown the stiffness.
 _LONG = 10.0
@@ -102,8 +99,7 @@ def plane_under(block: Solid, p: Values, friction: float, **options: Any) -> Rig
 def equilibrium(block: Solid, p: Values) -> NDArray:
     """Displacements of the block at rest, or sliding without vibration, shape (size,) [m]. Collective.
 
-    A block that is to rest first slides as well, with hardly less friction than holds it: so no node is
-    on the edge of slipping, where the equilibrium might be unstable.
+    One that is to rest slides first, with hardly less friction than holds it: no node is on the edge of slip.
     """
     tangent = math.tan(math.radians(p["angle"]))
     sliding = plane_under(block, p, min(p["friction"], 0.999 * tangent))
@@ -112,11 +108,7 @@ def equilibrium(block: Solid, p: Values) -> NDArray:
 
 
 def _settled(block: Solid, plane: RigidContact, u: NDArray, p: Values) -> NDArray:
-    """Where long steps of backward Euler, always from rest, lead to from ``u``. Collective.
-
-    Inertia matters for the rigid motion down the plane alone, which is taken out after each step.
-    What a step leaves as it is, is an equilibrium with the impulses of the step.
-    """
+    """The equilibrium that long steps of backward Euler, each from rest, lead to from ``u``. Collective."""
     integrator = MoreauJean(block, _LONG * transit(p), theta=1.0, contact=plane)
     nodes = block.space.dofmap.index_map.size_global
     down, rest = np.tile(axes(p)[0], block.size // 2), np.zeros(block.size)

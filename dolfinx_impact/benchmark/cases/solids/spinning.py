@@ -1,11 +1,8 @@
 """Soft bodies that spin and touch a rigid wall: momenta, impulses, energy.
 
-The disc flies towards the plane y = 0 with friction. Its angular momentum is that about the point of the
-plane where a rigid disc would touch it. Tangential impulses have a moment about it, as nodes that touch the
-plane lie below it by a part of their way in a step.
-
-The ring bounces inside a circular wall without friction. All impulses of the wall point to its axis, here
-the origin, so that the angular momentum about it is constant.
+The disc flies towards the plane y = 0; moments are about the point where a rigid disc would touch it, and
+tangential impulses have some, as nodes touch below the plane. The wall around the ring has no friction: its
+impulses point to its axis, the origin, and the angular momentum is constant.
 """
 
 from __future__ import annotations
@@ -90,9 +87,8 @@ def _body(p: Values, hole: float, x: float, y: float) -> Solid:
     if not (p["vx0"] or p["vy0"] or p["spin0"]):
         raise ValueError("vx0, vy0 and spin0 are all zero: nothing would move")
     counts = {name: p[name] for name in ("R", "around", "across")}
-    named = mesh.read(
-        mesh.package_mesh("disc.geo"), gdim=2, parameters={**counts, "hole": hole, "x": x, "y": y}
-    )
+    parameters = {**counts, "hole": hole, "x": x, "y": y}
+    named = mesh.read(mesh.package_mesh("disc.geo"), gdim=2, parameters=parameters)
     return Solid(named, density=p["rho"], law=NeoHookean(p["E"], p["nu"]))
 
 

@@ -4,16 +4,14 @@ Lame's equivoluminal mode of a block of side L, with k = pi / L and no traction 
 
     u_x = A cos(kx) sin(ky) cos(wt),   u_y = -A sin(kx) cos(ky) cos(wt),   u_z = 0
 
-Its divergence and its shear strain e_xy are zero. What is left, s_xx = -s_yy = -2 mu k A sin(kx) sin(ky)
-cos(wt), vanishes on x = 0, L and y = 0, L. From ``mu lap u = rho u''`` follows ``w = sqrt(2 mu / rho) k``.
-Source: Achenbach, Wave Propagation in Elastic Solids, 1973; Graff, Wave Motion in Elastic Solids, 1975.
+No divergence, no e_xy; s_xx = -s_yy = -2 mu k A sin(kx) sin(ky) cos(wt) vanishes on the faces, and ``mu lap
+u = rho u''`` gives ``w = sqrt(2 mu / rho) k``. Source: Achenbach, Wave Propagation in Elastic Solids, 1973;
+Graff, Wave Motion in Elastic Solids, 1975.
 
-The mode is an eigenfunction in space: what a scheme makes of it without any error in space is what it makes
-of one oscillator of frequency w. Errors in space are those against this solution, whatever the step: of the
-displacement in the L2 norm, of the strain in the energy norm. The order in space is that after a period: the
-error of the phase, of order twice the degree, enters squared there, and at other times may hide that of the
-elements on coarse meshes. The order in time is that of the wave's amplitude on one mesh, after 9/8 of a
-period, where the phase counts.
+As an eigenfunction in space it moves like one oscillator of frequency w, against whose discrete motion errors
+in space are taken, whatever the step: displacements in L2, strains in energy norm, after a period, where the
+error of the phase, of order twice the degree, enters squared. The order in time is that of the amplitude on
+one mesh after 9/8 of a period, where the phase counts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """A bar divided along its length, explicit at its tip and implicit elsewhere: HATI, Fekak et al. (2017).
 
-Its tip at x = 0 flies towards a wall at ``x = -gap``, or, with ``load=pulse``, is pushed along +x.
-Displacements are recorded that way.
+Its tip at x = 0 flies towards a wall at ``x = -gap``, or with ``load=pulse`` is pushed along +x: u that way.
 """
 
 from __future__ import annotations
@@ -200,11 +199,9 @@ def verdicts(results: Results, result: Result, integrator: Integrator, p: Values
         found.append(balance_verdict(results["balance_residual"], 1e-11, result.steps))
     if isinstance(integrator, HATI):
         # The interface energy (93) has no sign in theory, only a pseudo-energy has one.
-        scale, unit = (
-            p["v0"] or float(np.max(np.abs(result["v_t"]))),
-            "v0" if p["v0"] else "the largest speed",
-        )
+        scale = p["v0"] or float(np.max(np.abs(result["v_t"])))
         if scale > 0:
+            unit = "v0" if p["v0"] else "the largest speed"
             words = f"velocities are continuous at coarse times (jump over {unit})"
             found.append(Verdict.below(words, results["velocity_jump"] / scale, 1e-13))
         if integrator.ratio == 1:

@@ -37,10 +37,7 @@ def made(runs: Runs, **settings: Any) -> Any:
 
 
 class Seam:
-    """Follows the fine steps of HATI: the ``largest`` difference of the velocities of both copies [m/s].
-
-    The implicit copy has ``v_free,j - H_I Lambda_j`` between coarse times, (60), (61b), (74).
-    """
+    """Largest difference of both copies' velocities over fine steps of HATI [m/s]: (60), (61b), (74)."""
 
     def __init__(self, integrator: Any) -> None:
         self._integrator, self.largest = integrator, 0.0

@@ -21,7 +21,7 @@ from ....materials import LinearElastic
 from ....output.result import Result
 from ....systems.solid import Solid
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values
+from ...case import COMMON, Case, Judged, Problem, RunLog, Values
 from ...verdict import Verdict
 from ..impacting_bar import case as impacting_bar
 
@@ -70,7 +70,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     integrator.start(0.0, p["v0"] * (left + right))
     log = RunLog(integrator)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         results = measure(result, log, integrator, p, critical)
         return results, verdicts(scheme, results, result, tips, integrator, p)
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ....integrators import find_scheme
 from ...claim import FEKAK, Measured, above, below, equal, row, table
-from ...convergence import norm35
-from ...effort import Effort, effort
+from ...convergence import Effort, effort, norm35
 from ...runs import Run, Runs
 from ...verdict import listing
 from ..impacting_bar.measures import rate

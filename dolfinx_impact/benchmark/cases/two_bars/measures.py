@@ -117,10 +117,7 @@ def stored(run: Run) -> NDArray:
 
 
 def one_step_off(run: Run, name: str, true: NDArray) -> NDArray:
-    """The exact bar when contact begins a step late and ends a step early.
-
-    It then stops h v0 further on, and two steps of the contact force are missing in its rebound.
-    """
+    """The exact bar, contact a step late (it stops h v0 further on) and two steps of the force short."""
     bar, t, h = exact_of(run), run["t"], run.results["h"]
     late, early = t >= bar.contact_start + h, t >= bar.contact_end - h
     if name == "displacement":

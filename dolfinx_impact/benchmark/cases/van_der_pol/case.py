@@ -20,7 +20,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, Case, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -82,7 +82,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     integrator.start(p["x0"], p["v0"])
     log = CycleLog(integrator)
 
-    def judge(result: Result) -> tuple[dict[str, Any], list[Verdict]]:
+    def judge(result: Result) -> Judged:
         results = measure(log, integrator)
         return results, verdicts(results, log, wall, result, p)
 
@@ -155,16 +155,12 @@ def _cycles(t: NDArray, h: float, x: NDArray, v: NDArray, r: NDArray, state: NDA
 
 def measure(log: CycleLog, integrator: Integrator) -> dict[str, Any]:
     """The numbers of a run."""
-    log.close()
     return {
-        "balance_residual": log.relative_residual(),
-        "h": integrator.dt,
+        **log.numbers("largest_jump"),
         "cycles": max(0, len(log.crossings) - 1),
         "period": log.period(integrator.t),
-        "largest_jump": log.largest_jump,
         "amplitude": log.amplitudes[-1] if log.amplitudes else None,
         "impacts": log.contact_phases,
-        "penetration_max": log.deepest,
     }
 
 

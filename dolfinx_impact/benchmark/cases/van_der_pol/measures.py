@@ -1,7 +1,4 @@
-"""What the claims on the Van der Pol oscillator measure: its exact motion, its runs, their errors.
-
-The reference is :func:`exact`, not CD-Lagrange at h = 1e-7 s, whose error would stand in Figure 12.
-"""
+"""The Van der Pol oscillator: exact motion (a fine run would show its error in Fig. 12), runs, errors."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ from scipy.spatial import cKDTree
 
 from ....integrators import find_scheme
 from ... import runner
-from ...convergence import at_times, norm35
-from ...effort import effort
+from ...convergence import at_times, effort, norm35
 from ...runs import Run, Runs
 from . import case as van_der_pol
 
