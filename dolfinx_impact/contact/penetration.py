@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 TOUCHING = 1e-9
 
 
-def refuse_penetration(contact: Contact, gap: FloatArray, x: FloatArray | None, what: str) -> None:
+def refuse_penetration(
+    contact: Contact, gap: FloatArray, x: FloatArray | None, what: str, *, within: str = "the obstacle"
+) -> None:
     """Raise a ValueError where points are inside the obstacle at the start. Collective.
 
     Args:
@@ -24,6 +26,7 @@ def refuse_penetration(contact: Contact, gap: FloatArray, x: FloatArray | None, 
         gap: Gaps, shape (p,) [m].
         x: Positions of the points, shape (p, gdim) [m], or None.
         what: Name of the points in the message.
+        within: Name of what contains them.
     """
     comm = contact.comm
     deepest = -gap.min(initial=np.inf)
@@ -36,6 +39,6 @@ def refuse_penetration(contact: Contact, gap: FloatArray, x: FloatArray | None, 
         location = f"point {k}" if x is None else "(" + ", ".join(f"{value:.6g}" for value in x[k]) + ") m"
     location = next(each for each in comm.allgather(location) if each is not None)
     raise ValueError(
-        f"the obstacle contains {what} at the start, the deepest at {location}, {worst:.3g} m "
-        "inside: move the body or the obstacle, or allow it (allow_penetration=True)"
+        f"{within} contains {what} at the start, the deepest at {location}, {worst:.3g} m "
+        f"inside: move the body or {within}, or allow it (allow_penetration=True)"
     )

@@ -44,7 +44,9 @@ def refuse_facing_away(facets: Facets, first: int, second: int, names: tuple[str
 def refuse_overlap(contact: Any, u: FloatArray) -> None:
     """Raise a ValueError where surfaces overlap at ``u``, on the surface or deep inside. Collective."""
     names = " and ".join(repr(name) for name in contact.surfaces)
-    refuse_penetration(contact, contact.gap(u), contact.places(u), f"nodes of the surfaces {names}")
+    refuse_penetration(
+        contact, contact.gap(u), contact.places(u), f"nodes of the surfaces {names}", within="the other part"
+    )
     with _displaced(contact.body, u):
         deepest, where = _deepest_inside(contact, contact.assembly.positions(u))
     if deepest > max(contact.gap_tolerance, TOUCHING * contact.system.length):
