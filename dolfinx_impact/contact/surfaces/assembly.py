@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -48,10 +47,14 @@ class Assembly:
         #: Thickness of a plane body: with it lengths are areas [m].
         self._thickness = body.cross_section if gdim == 2 else 1.0
         self._pairs = [SurfacePair(facets, *each, rank, axisymmetric) for each in pairs]
-        sides = [each for pair in pairs for each in (pair, pair[::-1])] if corners else []
-        self._corners = [CornerPoints(facets, *each, rank) for each in sides]
-        gathered = self._comm.allgather([each.nodes for each in self._corners])
-        self._corner_nodes = np.unique(np.concatenate([np.zeros(0, np.int64), *itertools.chain(*gathered)]))
+        self._corners = []
+        for slave, master in pairs if corners else ():
+            self._corners.append(CornerPoints(facets, slave, master, rank, of_master=False))
+            self._corners.append(CornerPoints(facets, master, slave, rank, of_master=True))
+        #: Whether any rank has corners.
+        self._cornered = self._comm.allreduce(bool(sum(each.nodes.size for each in self._corners)))
+        #: A gap up to this counts as closed.
+        self.tolerance = 0.0
         self._members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
         self.nodes = np.concatenate([each.nodes for each in self._members])
         self.gap, self.area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
@@ -96,25 +99,22 @@ class Assembly:
         self._x[self._needed] = self.facets.x[self._needed] + self._y
         for pair in self._pairs:
             pair.evaluate(self._x)
-        self._mark_covered()
-        for corners in self._corners:
-            corners.evaluate(self._x)
+        if self._cornered:
+            covered, shut = self._marked()
+            for corners in self._corners:
+                corners.evaluate(self._x, covered, shut)
         self.gap = np.concatenate([each.gap for each in self._members])
         self.area = self._thickness * np.concatenate([each.area for each in self._members])
 
-    def _mark_covered(self) -> None:
-        """Tell the corners whether a facet at them has a segment, on any rank."""
-        if not self._corner_nodes.size:
-            return
-        covered = np.zeros(len(self.facets.x), dtype=np.int8)
+    def _marked(self) -> tuple[BoolArray, BoolArray]:
+        """Nodes of the facets with a segment, and closed nodes of the slaves, of all ranks; shape (nodes,)."""
+        marks = np.zeros((2, len(self.facets.x)), dtype=np.int8)
         for pair in self._pairs:
-            covered[pair.covered_nodes()] = 1
-        flags = covered[self._corner_nodes]
+            marks[0, pair.covered_nodes()] = 1
+            marks[1, pair.nodes[pair.gap <= self.tolerance]] = 1
         if self._comm.size > 1:
-            self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
-        covered[self._corner_nodes] = flags
-        for corners in self._corners:
-            corners.covered[:] = covered[corners.nodes]
+            self._comm.Allreduce(MPI.IN_PLACE, marks, op=MPI.MAX)
+        return marks[0] > 0, marks[1] > 0
 
     def search(self, u: FloatArray) -> None:
         """Find the pairs of facets that may come into contact at ``u``."""

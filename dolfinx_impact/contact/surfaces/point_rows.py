@@ -26,6 +26,33 @@ _CORNER = np.pi / 3
 _INSIDE = 1e-9
 
 
+def is_faced(
+    x: FloatArray,
+    facets: IntArray,
+    corners: IntArray,
+    f: int,
+    n: FloatArray,
+    shut: BoolArray,
+    around: IntArray,
+    own: FloatArray,
+) -> bool:
+    """Whether a facet ``around`` a corner faces the facet f with the normal n, and no node of f is closed."""
+    for k in range(facets.shape[1]):
+        if shut[facets[f, k]]:
+            return False
+    for m in around:
+        if n.size == 2:
+            line_normal(x, facets[m], corners, own)
+        else:
+            polygon_normal(x, facets[m], corners, own)
+        cosine = 0.0
+        for c in range(n.size):
+            cosine += own[c] * n[c]
+        if cosine < _segments.FACING:
+            return True
+    return False
+
+
 def project_nodes(
     x: FloatArray,
     facets: IntArray,
@@ -34,7 +61,10 @@ def project_nodes(
     simplex: bool,
     nodes: IntArray,
     pairs: IntArray,
-    covered: BoolArray,
+    allowed: IntArray,
+    shut: BoolArray,
+    around_start: IntArray,
+    around: IntArray,
     reach: FloatArray,
     depth: FloatArray,
     inside: float,
@@ -43,12 +73,15 @@ def project_nodes(
     N: FloatArray,
     chosen: IntArray,
 ) -> None:
-    """Nearest opposite facet of each corner node along its normal, where no facet at the node has a segment.
+    """Nearest opposite facet of each corner node along the facet's normal.
 
     Args:
         nodes: Corner nodes, shape (p,).
         pairs: Candidate pairs (number of the corner, facet), shape (pairs, 2).
-        covered: Whether a facet at the corner node has a segment, shape (p,).
+        allowed: 0 for no facet, 1 for every facet, 2 for those that a facet at the corner faces and that
+            have no closed node, shape (p,).
+        shut: Closed nodes of the slave surfaces, shape (nodes,).
+        around_start, around: Facets at each corner node, in CSR format.
         reach, depth: Largest gap and penetration, shape (pairs,) [m].
         inside: How far shape functions may lie outside of [0, 1].
         gap: Written: distances, infinite where nothing is opposite, shape (p,) [m].
@@ -58,20 +91,24 @@ def project_nodes(
         others: See :func:`._segments.integrate`.
     """
     gdim, nn = x.shape[1], facets.shape[1]
-    n, a, b = np.empty(gdim), np.empty(gdim), np.empty(gdim)
+    n, own, a, b = np.empty(gdim), np.empty(gdim), np.empty(gdim), np.empty(gdim)
     y, M, work, dN = np.empty((nn, 2)), np.empty(nn), np.empty((4, points.size)), np.empty(points.size)
     m = np.empty((4, 2))
     for i in range(nodes.size):
         gap[i], chosen[i] = np.inf, -1
     for p in range(pairs.shape[0]):
         i, f = pairs[p, 0], pairs[p, 1]
-        if covered[i]:
+        if allowed[i] == 0:
             continue
         node = nodes[i]
         if gdim == 2:
             line_normal(x, facets[f], corners, n)
         else:
             polygon_normal(x, facets[f], corners, n)
+        if allowed[i] == 2 and not is_faced(
+            x, facets, corners, f, n, shut, around[around_start[i] : around_start[i + 1]], own
+        ):
+            continue
         if gdim == 2:
             for k in range(nn):
                 y[k, 0] = -n[1] * (x[facets[f, k], 0] - x[node, 0]) + n[0] * (x[facets[f, k], 1] - x[node, 1])
@@ -116,10 +153,15 @@ def project_nodes(
 class CornerPoints:
     """Corner nodes of one surface against the facets of another one.
 
+    A corner without a segment at its facets, as the tip of a needle, has a row against the nearest facet.
+    Where there are segments mortar rows hold a corner of the slave; one of the master may sink into a coarse
+    facet while the weighted gaps at its nodes are open: it has a row as long as they are.
+
     Args:
         facets: Facets of all surfaces.
         surface, other: Numbers of the surfaces.
         rank: This rank; points are the corners that it owns.
+        of_master: Whether the corners are those of the master.
 
     Attributes:
         nodes: Nodes of the points, shape (p,).
@@ -127,18 +169,18 @@ class CornerPoints:
         area: Areas of the nodes at zero displacement, shape (p,) [m2].
     """
 
-    def __init__(self, facets: Facets, surface: int, other: int, rank: int) -> None:
+    def __init__(self, facets: Facets, surface: int, other: int, rank: int, *, of_master: bool) -> None:
         self._facets, self._other = facets, facets.of(other)
         corners = facets.corner_nodes(surface, _CORNER)
         self.nodes = corners[facets.rank[corners] == rank]
         p, gdim, n = self.nodes.size, facets.x.shape[1], facets.nodes.shape[1]
-        #: Whether a facet at the node has a segment: then it needs no row of its own.
-        self.covered = np.zeros(p, dtype=bool)
+        self._around_start, self._around = facets.around(self.nodes)
+        self._of_master, self._allowed = of_master, np.ones(p, dtype=np.int64)
         self.area = facets.node_areas(surface)[self.nodes]
         self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
         self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)
         self._set_pairs(np.zeros((0, 2), dtype=np.int64))
-        self._project = kernels.jit(project_nodes, *_segments.CALLED)
+        self._project = kernels.jit(project_nodes, is_faced, *_segments.CALLED)
 
     def search(self, x: FloatArray, margin: float) -> None:
         """Find the candidate facets at the positions ``x`` of all nodes [m]."""
@@ -161,12 +203,19 @@ class CornerPoints:
     def needed(self) -> IntArray:
         """Nodes whose positions the gaps depend on, sorted."""
         facets = self._facets
-        every = np.unique(self._pairs[:, 1])
+        every = np.union1d(self._pairs[:, 1], self._around)
         nodes: IntArray = np.union1d(facets.nodes[every].ravel(), self.nodes)
         return nodes
 
-    def evaluate(self, x: FloatArray) -> None:
-        """Compute :attr:`gap` at the positions ``x`` of the nodes, (nodes, gdim) [m]."""
+    def evaluate(self, x: FloatArray, covered: BoolArray, shut: BoolArray) -> None:
+        """Compute :attr:`gap` at the positions ``x`` of the nodes, (nodes, gdim) [m].
+
+        Args:
+            x: Positions.
+            covered: Nodes of the facets that have a segment, shape (nodes,).
+            shut: Closed nodes of the slave surfaces, shape (nodes,).
+        """
+        self._allowed[:] = np.where(covered[self.nodes], 2 if self._of_master else 0, 1)
         facets, shape = self._facets, self._facets.shape
         self._project(
             x,
@@ -176,7 +225,10 @@ class CornerPoints:
             shape.simplex,
             self.nodes,
             self._pairs,
-            self.covered,
+            self._allowed,
+            shut,
+            self._around_start,
+            self._around,
             self._reach,
             self._depth,
             _INSIDE,

@@ -37,8 +37,8 @@ class SurfaceContact(Contact):
     Mech. Eng. 200 (2011), doi:10.1016/j.cma.2010.11.004. With a lumped mass the part of the slave in the
     Delassus operator is then diagonal. Against a flat surface ``g_i`` is the distance of the node. Every row
     sums to zero and n is parallel to ``x_s - x_m``: both momenta are kept without friction; friction across
-    a gap leaves a torque of gap times tangential impulse. Corners that no facet faces have rows of their own:
-    the distance of the node to the opposite facet.
+    a gap leaves a torque of gap times tangential impulse. Corners that no facet faces, and corners that press
+    into a coarse facet, have rows of their own: the distance of the node to the opposite facet.
 
     With ``tie=True`` the surfaces are glued: ``W v = 0`` in all directions, with the weights of the state at
     zero displacement, impulses of any sign, and one point for each node and direction. An initial misfit
@@ -113,6 +113,7 @@ class SurfaceContact(Contact):
             drift_correction=drift_correction,
             allow_penetration=allow_penetration,
         )
+        self.assembly.tolerance = self.gap_tolerance
         self.assembly.update(np.zeros(body.size))
         if tie:
             self._tie()

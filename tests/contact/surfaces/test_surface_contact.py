@@ -370,3 +370,40 @@ def test_a_leaning_facet_that_is_barely_covered_does_not_act_before_it_touches(t
         s.step()
     # The lowest corner of the upper part meets the edge of the lower one.
     assert s.t > 0.95 * high / 0.1 and s.t < (high + tilt) / 0.1
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.031])
+@pytest.mark.parametrize("heavy", [1.0, 10.0])
+def test_a_corner_does_not_sink_into_a_coarse_facet(offset, heavy):
+    """Also where the coarse side is the slave, and the weighted gaps at its nodes are open."""
+    square = block((0.0, 0.0), (0.3, 0.3), (5, 5))
+    x = square.geometry.x
+    x[:, :2] = x[:, :2] @ np.array([[1.0, 1.0], [-1.0, 1.0]]) / np.sqrt(2) + [offset, 1e-3]
+    mesh = di.mesh.join({"plate": block((-0.5, -0.2), (0.5, 0.0), (7, 2)), "square": square})
+    density = {"plate": 1.0, "square": heavy}
+    body = di.Solid(mesh, law=di.NeoHookean(1.0, 0.3), density=density)
+    contact = di.SurfaceContact(body, "plate/boundary", "square/boundary")
+    s = di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=contact)
+    s.start(0.0, body.rigid_velocity((0.0, -0.05), cells="square"))
+    run = di.simulate(s, t_end=0.5, every=5)
+    energy = run["kinetic"] + run["complementary"] + run["internal"]
+    assert run["r"].sum() > 0 and energy.max() < (1 + 1e-6) * energy[0]
+    tip = int(np.argmin(np.hypot(body.x[:, 0] - offset, body.x[:, 1] - 1e-3)))
+    top = np.flatnonzero(np.isclose(body.x[:, 1], 0.0, atol=1e-9) & body._nodes_in("plate"))
+    at = body.x[:, :2] + s.u.reshape(-1, 2)
+    order = top[np.argsort(at[top, 0])]
+    assert at[tip, 1] > np.interp(at[tip, 0], at[order, 0], at[order, 1]) - 0.01
+
+
+def test_a_block_that_slides_over_an_edge_is_not_stopped():
+    upper, lower = block((0.0, 1e-4), (0.3, 0.2), (5, 3)), block((-0.4, -0.2), (0.4, 0.0), (4, 2))
+    mesh = di.mesh.join({"lower": lower, "upper": upper})
+    body = di.Solid(mesh, law=di.NeoHookean(1.0, 0.3), density=1.0)
+    contact = di.SurfaceContact(body, "lower/boundary", "upper/boundary")
+    s = di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=contact)
+    s.start(0.0, body.rigid_velocity((0.3, -0.01), cells="upper"))
+    inside = body._nodes_in("upper")
+    before = (body.mass[::2] * s.v[::2])[inside].sum()
+    di.simulate(s, t_end=1.0, record=None, every=50)
+    after = (body.mass[::2] * s.v[::2])[inside].sum()
+    assert abs(after - before) < 0.01 * before
