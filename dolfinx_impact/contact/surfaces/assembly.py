@@ -107,7 +107,7 @@ class Assembly:
         self.area = self._thickness * np.concatenate([each.area for each in self._members])
 
     def _marked(self) -> tuple[BoolArray, BoolArray]:
-        """Nodes of the facets with a segment, and closed nodes of the slaves, of all ranks; shape (nodes,)."""
+        """Nodes of the facets with a segment, and closed nodes of the slaves, of all ranks, (nodes,)."""
         marks = np.zeros((2, len(self.facets.x)), dtype=np.int8)
         for pair in self._pairs:
             marks[0, pair.covered_nodes()] = 1
