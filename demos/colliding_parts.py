@@ -148,7 +148,7 @@ final_gap = comm.allreduce(contact.gap(scheme.u).min(initial=np.inf), op=MPI.MIN
 if comm.rank == 0:
     dofs = body.space.dofmap.index_map.size_global * 3
     print(f"two rings: {dofs} dofs, {1e3 * mass[0]:.1f} g and {1e3 * mass[1]:.1f} g, {run.steps} steps")
-    print(f"contact in steps {loaded[0]} to {loaded[-1]}, {contact.searches} searches")
+    print(f"contact in steps {loaded[0]} to {loaded[-1]}, {contact.assembly.searches} searches")
     print(f"impulse {impulses[:, 0].sum():.4f} N s, {impulses[:, 1].sum() / impulses[:, 0].sum():.0%} sticks")
     print(f"drift of linear momentum {drift[:3].max():.1e}, of angular momentum {drift[3:].max():.1e}")
     print(f"energy: largest {energy.max() / energy[0]:.12f}, at the end {energy[-1] / energy[0]:.6f}")

@@ -1,4 +1,4 @@
-"""Gaps ``g(u)`` and their operators ``L``: bounds on dofs, rigid obstacles, pairs of nodes, lists of them.
+"""Gaps ``g(u)`` and operators ``L``: bounds on dofs, rigid obstacles, surfaces, pairs of nodes, lists.
 
 The laws of the impulses (Signorini, Newton, Coulomb) and their solution live in ``integrators``.
 """
@@ -9,5 +9,14 @@ from .node_pairs import NodePairs
 from .obstacle_contact import ObstacleContact
 from .rigid_body import RigidBodyContact
 from .rigid_contact import RigidContact
+from .surfaces import SurfaceContact
 
-__all__ = ["DofBound", "Contact", "NodePairs", "ObstacleContact", "RigidBodyContact", "RigidContact"]
+__all__ = [
+    "DofBound",
+    "Contact",
+    "NodePairs",
+    "ObstacleContact",
+    "RigidBodyContact",
+    "RigidContact",
+    "SurfaceContact",
+]

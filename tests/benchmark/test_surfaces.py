@@ -43,7 +43,7 @@ def test_bars_and_block_on_any_number_of_ranks():
     assert held and found["mean_acceleration"] == pytest.approx(found["expected_acceleration"], rel=1e-3)
 
 
-@pytest.mark.mpi
+@pytest.mark.slow
 def test_two_spheres_in_space():
     found, _ = results("two-spheres", geometry="3d", resolution=2, v0=1.0, every=1000)
     assert found["peak_force"] == pytest.approx(found["peak_force_hertz"], rel=0.1)

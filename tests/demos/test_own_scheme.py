@@ -83,11 +83,22 @@ def test_friction_is_refused():
         spring.make("test_own_scheme:Strong", values, False)
 
 
+OWN = "own_scheme:TchamwaWielgosz"
+#: Cases of contact between surfaces.
+COLLIDING = ("non-matching-blocks", "two-spheres", "oblique-discs", "unequal-bars", "meshed-incline")
+
+
+@pytest.mark.parametrize("case", COLLIDING)
+def test_it_refuses_surfaces(case):
+    with pytest.raises(ValueError, match="does not support contact between surfaces"):
+        CASES[case].make(OWN, properties.defaults(case), False)
+
+
 #: Cases with friction by default.
 RUBBED = ("rigid-body", "sliding-block", "spinning-disc", "oblique-bar")
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", [name for name in CASES if name not in COLLIDING])
 def test_it_runs_all_cases(case, runs):
     settings = {
         "van-der-pol": {"t_end": 5},
