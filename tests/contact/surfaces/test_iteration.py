@@ -1,0 +1,92 @@
+"""The projected iteration on dense problems with known solutions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpi4py import MPI
+from support.examples import examples
+
+from dolfinx_impact.algebra import complementarity, coulomb
+from dolfinx_impact.algebra.complementarity import NotConverged
+from dolfinx_impact.algebra.projected_iteration import Cone, solve
+
+
+def problem(seed, p, d, coupling=0.5):
+    """A Delassus operator of unit diagonal with moderate coupling, free velocities."""
+    rng = np.random.default_rng(seed)
+    A = np.eye(p * d) + coupling * rng.normal(size=(p * d, p * d)) / np.sqrt(p * d)
+    H = A @ A.T
+    scale = 1.0 / np.sqrt(np.diag(H).reshape(p, d).mean(axis=1).repeat(d))
+    return H * np.outer(scale, scale), rng.normal(size=p * d)
+
+
+def iterated(H, b, d, friction=0.0, bilateral=None, active=None, start=None):
+    p = b.size // d
+    every, none = np.ones(p, dtype=bool), np.zeros(p, dtype=bool)
+    cone = Cone(
+        every if active is None else active,
+        none if bilateral is None else bilateral,
+        np.full(p, float(friction)),
+    )
+    first = np.zeros((p, d)) if start is None else start
+    x, sweeps = solve(lambda x: (H @ x.ravel()).reshape(p, d), b.reshape(p, d), cone, first, MPI.COMM_SELF)
+    return x, sweeps
+
+
+@given(seed=st.integers(0, 10**6), p=st.integers(1, 12))
+@examples(20)
+def test_complementarity(seed, p):
+    H, b = problem(seed, p, 1)
+    x, sweeps = iterated(H, b, 1)
+    assert x[:, 0] == pytest.approx(complementarity.solve(H, b), abs=1e-10)
+    assert sweeps < 300
+
+
+@given(seed=st.integers(0, 10**6), p=st.integers(1, 6), d=st.integers(2, 3), mu=st.sampled_from([0.1, 0.5]))
+@examples(20)
+def test_friction(seed, p, d, mu):
+    """The residual of Coulomb's law, and the solution where it is unique."""
+    H, b = problem(seed, p, d, 0.2)
+    x, _ = iterated(H, b, d, mu)
+    assert coulomb.residual(H, b, x.ravel(), mu, d) <= 1e-10
+    assert x.ravel() == pytest.approx(coulomb.solve(H, b, mu, d), abs=1e-8)
+
+
+@given(seed=st.integers(0, 10**6), p=st.integers(1, 12))
+@examples(10)
+def test_ties_are_linear_systems(seed, p):
+    H, b = problem(seed, p, 1)
+    x, _ = iterated(H, b, 1, bilateral=np.ones(p, dtype=bool))
+    assert x[:, 0] == pytest.approx(np.linalg.solve(H, -b), abs=1e-9)
+
+
+def test_open_points_have_no_impulse_and_no_influence():
+    H, b = problem(3, 8, 1)
+    active = np.arange(8) % 3 > 0
+    x, _ = iterated(H, b, 1, active=active)
+    assert not x[~active].any()
+    expected = complementarity.solve(H[np.ix_(active, active)], b[active])
+    assert x[active, 0] == pytest.approx(expected, abs=1e-11)
+
+
+def test_the_solution_as_start_is_kept():
+    H, b = problem(5, 8, 1)
+    x, many = iterated(H, b, 1)
+    again, few = iterated(H, b, 1, start=x)
+    assert few < many and again == pytest.approx(x, abs=1e-12)
+
+
+def test_nothing_approaches():
+    x, sweeps = iterated(np.eye(3), np.zeros(3), 1)
+    assert not x.any() and sweeps == 0
+    x, _ = iterated(np.eye(3), np.ones(3), 1)
+    assert not x.any()
+
+
+def test_without_solution_it_says_so():
+    H = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    with pytest.raises(NotConverged, match="was not solved: after"):
+        iterated(H, np.array([-1.0, -1.0]), 1)
+    with pytest.raises(NotConverged, match="not finite"):
+        iterated(np.eye(2), np.array([np.nan, -1.0]), 1)

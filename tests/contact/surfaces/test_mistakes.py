@@ -1,0 +1,117 @@
+"""Input that contact of surfaces refuses, in words."""
+
+import numpy as np
+import pytest
+from dolfinx import mesh as dmesh
+from support.surfaces import COMM, LAW, box, layers
+
+import dolfinx_impact as di
+
+
+def body(mesh=None, **options):
+    return di.Solid(mesh or layers(3, 2), law=LAW, density=1.0, **options)
+
+
+def contact(*names, mesh=None, solid=None, **options):
+    return di.SurfaceContact(body(mesh, **solid or {}), *(names or ("upper/bottom", "lower/top")), **options)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    "names, message",
+    [
+        (("upper/bottom",), "two surfaces or more"),
+        (("upper/bottom", "upper/nothing"), "named 'upper/nothing'"),
+        (("upper/bottom", "upper/bottom"), "named twice"),
+        (("upper/bottom", "upper/boundary"), "facets of another surface|share nodes"),
+        (("upper/top", "lower/bottom"), "face away from each other"),
+    ],
+)
+def test_names(names, message):
+    with pytest.raises(ValueError, match=message):
+        contact(*names)
+
+
+@pytest.mark.mpi
+def test_surfaces_with_common_nodes():
+    mesh = box([3, 3], [0.0, 0.0], [1.0, 1.0])
+    side = dmesh.locate_entities_boundary(mesh.mesh, 1, lambda x: np.isclose(x[0], 1.0))
+    top = dmesh.locate_entities_boundary(mesh.mesh, 1, lambda x: np.isclose(x[1], 1.0))
+    facets = np.concatenate([side, top])
+    order, tags = np.argsort(facets), np.repeat([1, 2], [side.size, top.size]).astype(np.int32)
+    tags = dmesh.meshtags(mesh.mesh, 1, facets[order], tags[order])
+    named = di.NamedMesh(mesh.mesh, None, tags, {"side": (1, 1), "top": (1, 2)})
+    with pytest.raises(ValueError, match="'side' and 'top' share nodes: contact of a part with itself"):
+        contact("side", "top", mesh=named)
+
+
+@pytest.mark.mpi
+def test_an_interior_surface():
+    mesh = box([2, 2], [0.0, 0.0], [1.0, 1.0])
+    inner = np.sort(dmesh.locate_entities(mesh.mesh, 1, lambda x: np.isclose(x[0], 0.5)))
+    tags = dmesh.meshtags(mesh.mesh, 1, inner, np.ones(inner.size, np.int32))
+    named = di.NamedMesh(mesh.mesh, None, tags, {"inner": (1, 1)})
+    joined = di.mesh.join({"one": named, "two": box([2, 2], [2.0, 0.0], [3.0, 1.0])})
+    with pytest.raises(ValueError, match="'one/inner' has no facets on the outside"):
+        contact("one/inner", "two/top", mesh=joined)
+
+
+@pytest.mark.mpi
+def test_overlap_at_the_start_names_the_deepest_point():
+    with pytest.raises(ValueError, match=r"the deepest at \(.*\) m, 0.0\d+ m inside"):
+        contact("upper/boundary", "lower/boundary", mesh=layers(3, 2, gap=-0.02))
+    assert contact(mesh=layers(3, 2, gap=-0.02), allow_penetration=True).total > 0
+
+
+@pytest.mark.mpi
+def test_both_sides_fixed():
+    with pytest.raises(ValueError, match="all nodes of both surfaces are fixed"):
+        contact(solid={"fixed": ["upper/bottom", "lower/top"]})
+
+
+@pytest.mark.mpi
+def test_bodies_of_other_kinds():
+    with pytest.raises(ValueError, match="must be the body, a Solid"):
+        di.SurfaceContact(di.PointMasses([1.0, 1.0]), "a", "b")
+    line = dmesh.create_interval(COMM, 4, [0.0, 1.0])
+    named = di.mesh.join({"a": line, "b": dmesh.create_interval(COMM, 4, [2.0, 3.0])})
+    with pytest.raises(ValueError, match="surfaces of bodies on a line are points"):
+        contact("a/boundary", "b/boundary", mesh=named)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    "option", [{"friction": 0.1}, {"restitution": 0.5}, {"drift_correction": True}, {"touching": False}]
+)
+def test_a_tie_has_no_further_options(option):
+    with pytest.raises(ValueError, match="a tie has neither friction nor restitution"):
+        contact(tie=True, **option)
+
+
+@pytest.mark.mpi
+def test_a_tie_of_surfaces_that_are_far_apart():
+    with pytest.raises(ValueError, match="nothing to tie"):
+        contact(tie=True, mesh=layers(3, 2, gap=5.0))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ({"friction": -0.1}, "at least 0"),
+        ({"restitution": 1.5}, r"\[0, 1\]"),
+        ({"drift_correction": 2.0}, "drift_correction|correction"),
+        ({"tie": "yes"}, "tie"),
+    ],
+)
+def test_coefficients_out_of_range(option, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        contact(**option)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["dep-4.1", "dep-4.3", "dep-4.4", "paoli-schatzman", "carpenter"])
+def test_schemes_without_contact_of_surfaces(name):
+    made = contact()
+    with pytest.raises(ValueError, match="does not take contact of surfaces"):
+        di.SCHEMES[name].make(made.body, 1e-4, contact=made)
