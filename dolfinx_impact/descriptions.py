@@ -48,6 +48,9 @@ def of_contact(contact: Any) -> str:
     parts = [f"{contact.total} points"]
     if hasattr(contact, "obstacle"):
         parts.append(f"against {contact.obstacle!r}")
+    if hasattr(contact, "surfaces"):
+        joined = " with ".join(repr(name) for name in contact.surfaces)
+        parts.append(f"{joined}, tied" if contact.tie else joined)
     parts += [f"restitution {plain(contact.restitution)}", f"friction {plain(contact.friction)}"]
     parts.append(f"closed up to {plain(contact.gap_tolerance)} m")
     if contact.drift_correction > 0:

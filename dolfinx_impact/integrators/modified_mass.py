@@ -18,6 +18,7 @@ from ..algebra.operators import SparseRows
 from ..contact.base import Contact
 from ..systems.system import System
 from .energy import CentralDifferenceBalance
+from .requirements import refuse_surfaces
 
 #: A weight of L below this counts as zero.
 _NEGLIGIBLE = 1e-12
@@ -63,6 +64,7 @@ class ModifiedMass:
     def _checked(system: System, contact: Contact | None) -> Contact:
         if contact is None:
             raise ValueError("the modified mass is that of contact nodes, but there is no contact")
+        refuse_surfaces(contact, "the modified mass")
         rows = contact.L
         bad = not contact.constant or not system.steady or rows.collective
         bad |= bool(np.any((np.abs(rows.weights) > _NEGLIGIBLE).sum(axis=1) != 1))

@@ -131,4 +131,11 @@ def dense(contact, inverse_mass):
 
 def positions(contact):
     """Current positions of the nodes to which the entries of L refer, shape (nodes, gdim)."""
-    return contact._x[contact._needed]
+    return contact.assembly._x[contact.assembly._needed]
+
+
+def mortar_areas(contact):
+    """Areas of the points, 0 for the corners, which have rows while the others are open."""
+    areas = contact.areas().copy()
+    areas[sum(pair.nodes.size for pair in contact.assembly._pairs) :] = 0.0
+    return areas

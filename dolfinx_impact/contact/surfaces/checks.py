@@ -15,6 +15,7 @@ from ...systems.mass_lumping import scalar_element
 from ...systems.solid import Solid
 from ..penetration import TOUCHING, refuse_penetration
 from .facets import Facets
+from .pair import DEPTH
 
 #: Sum of the normals over the area below which a surface is closed, or nearly so.
 _OPEN = 0.5
@@ -34,7 +35,9 @@ def refuse_facing_away(facets: Facets, first: int, second: int, names: tuple[str
     towards = centres[1] - centres[0]
     if min(float(np.linalg.norm(mean)) for mean in means) < _OPEN:
         return
-    if means[0] @ towards < 0 and means[1] @ towards > 0 and means[0] @ means[1] < 0:
+    # What lies less deep is an overlap, of which another message tells.
+    deep = 2.0 * DEPTH * max(facets.height[facets.of(first)].max(), facets.height[facets.of(second)].max())
+    if means[0] @ towards < -deep and means[1] @ towards > deep and means[0] @ means[1] < 0:
         raise ValueError(
             f"the surfaces {names[first]!r} and {names[second]!r} face away from each other: name the facets "
             "that lie opposite (or allow it, allow_penetration=True)"

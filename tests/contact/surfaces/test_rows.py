@@ -18,6 +18,7 @@ from support.surfaces import (
     dense,
     largest,
     layers,
+    mortar_areas,
     positions,
     total,
     until_contact,
@@ -105,8 +106,8 @@ def test_the_part_of_the_slave_is_the_identity(kind, degree, cells):
     body, contact = touching(kind, degree, *cells)
     contact.evaluate(np.zeros(body.size))
     start, nodes, B, W = contact.L.entries()
-    at, mine = contact._needed[nodes], contact._nodes
-    sides = contact._facets.part
+    at, mine = contact.assembly._needed[nodes], contact.assembly.nodes
+    sides = contact.facets.part
     for i in np.flatnonzero(np.diff(start)):
         row = slice(start[i], start[i + 1])
         own = sides[at[row]] == sides[mine[i]]
@@ -163,7 +164,7 @@ def test_uniform_pressure_gives_uniform_loads_on_both_sides(kind, degree, cells)
     u = np.zeros(body.size)
     contact.evaluate(u)
     load = np.zeros(body.size)
-    contact.L.add_transpose(contact.area, load)
+    contact.L.add_transpose(mortar_areas(contact), load)
     load = load[: body.owned].reshape(-1, body.gdim)
     z = body.x[: len(load), body.gdim - 1]
     assert largest(load[:, :-1]) <= 1e-12
@@ -203,8 +204,8 @@ def test_axisymmetric_areas_are_those_of_the_revolution():
     body = di.Solid(layers(5, 3), law=LAW, density=1.0, hypothesis="axisymmetric")
     contact = di.SurfaceContact(body, "upper/bottom", "lower/top")
     faced = np.isfinite(contact.evaluate(np.zeros(body.size)))
-    assert total(contact.area[faced].sum()) == pytest.approx(np.pi, rel=1e-12)
+    assert total(mortar_areas(contact)[faced].sum()) == pytest.approx(np.pi, rel=1e-12)
     load = np.zeros(body.size)
-    contact.L.add_transpose(contact.area, load)
+    contact.L.add_transpose(mortar_areas(contact), load)
     up = body.rigid_velocity((0.0, 1.0), cells="upper")
     assert total(load[: body.owned] @ up[: body.owned]) == pytest.approx(np.pi, rel=1e-12)
