@@ -16,7 +16,6 @@ def contact(*names, mesh=None, solid=None, **options):
     return di.SurfaceContact(body(mesh, **solid or {}), *(names or ("upper/bottom", "lower/top")), **options)
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize(
     "names, message",
     [
@@ -32,7 +31,6 @@ def test_names(names, message):
         contact(*names)
 
 
-@pytest.mark.mpi
 def test_surfaces_with_common_nodes():
     mesh = box([3, 3], [0.0, 0.0], [1.0, 1.0])
     side = dmesh.locate_entities_boundary(mesh.mesh, 1, lambda x: np.isclose(x[0], 1.0))
@@ -45,7 +43,6 @@ def test_surfaces_with_common_nodes():
         contact("side", "top", mesh=named)
 
 
-@pytest.mark.mpi
 def test_an_interior_surface():
     mesh = box([2, 2], [0.0, 0.0], [1.0, 1.0])
     inner = np.sort(dmesh.locate_entities(mesh.mesh, 1, lambda x: np.isclose(x[0], 0.5)))
@@ -56,20 +53,17 @@ def test_an_interior_surface():
         contact("one/inner", "two/top", mesh=joined)
 
 
-@pytest.mark.mpi
 def test_overlap_at_the_start_names_the_deepest_point():
     with pytest.raises(ValueError, match=r"the deepest at \(.*\) m, 0.0\d+ m inside"):
         contact("upper/boundary", "lower/boundary", mesh=layers(3, 2, gap=-0.02))
     assert contact(mesh=layers(3, 2, gap=-0.02), allow_penetration=True).total > 0
 
 
-@pytest.mark.mpi
 def test_both_sides_fixed():
     with pytest.raises(ValueError, match="all nodes of both surfaces are fixed"):
         contact(solid={"fixed": ["upper/bottom", "lower/top"]})
 
 
-@pytest.mark.mpi
 def test_bodies_of_other_kinds():
     with pytest.raises(ValueError, match="must be the body, a Solid"):
         di.SurfaceContact(di.PointMasses([1.0, 1.0]), "a", "b")
@@ -79,7 +73,6 @@ def test_bodies_of_other_kinds():
         contact("a/boundary", "b/boundary", mesh=named)
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize(
     "option", [{"friction": 0.1}, {"restitution": 0.5}, {"drift_correction": True}, {"touching": False}]
 )
@@ -88,13 +81,11 @@ def test_a_tie_has_no_further_options(option):
         contact(tie=True, **option)
 
 
-@pytest.mark.mpi
 def test_a_tie_of_surfaces_that_are_far_apart():
     with pytest.raises(ValueError, match="nothing to tie"):
         contact(tie=True, mesh=layers(3, 2, gap=5.0))
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize(
     "option, message",
     [
@@ -109,7 +100,6 @@ def test_coefficients_out_of_range(option, message):
         contact(**option)
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("name", ["dep-4.1", "dep-4.3", "dep-4.4", "paoli-schatzman", "carpenter"])
 def test_schemes_without_contact_of_surfaces(name):
     made = contact()

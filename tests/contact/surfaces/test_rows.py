@@ -63,7 +63,6 @@ def test_the_lever():
     assert np.linalg.solve(H, [1.0, 1.0]) == pytest.approx([2 / 3, 2 / 3], abs=1e-12)
 
 
-@pytest.mark.mpi
 @EVERY
 @given(seed=st.integers(0, 10**6), size=st.floats(0.0, 0.03))
 @examples(3)
@@ -155,7 +154,6 @@ def test_condition_and_sweeps_with_partial_cover(kind, cells, wide, densities):
     assert np.linalg.cond(S) <= 6.0 and s._response.sweeps <= 120
 
 
-@pytest.mark.mpi
 @EVERY
 @pytest.mark.parametrize("cells", [(3, 2), (2, 3)])
 def test_uniform_pressure_gives_uniform_loads_on_both_sides(kind, degree, cells):
@@ -199,7 +197,6 @@ def test_order_of_the_surfaces_does_not_matter(kind, degree):
         assert one == pytest.approx(other, abs=1e-12)
 
 
-@pytest.mark.mpi
 def test_axisymmetric_areas_are_those_of_the_revolution():
     body = di.Solid(layers(5, 3), law=LAW, density=1.0, hypothesis="axisymmetric")
     contact = di.SurfaceContact(body, "upper/bottom", "lower/top")

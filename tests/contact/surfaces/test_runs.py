@@ -58,7 +58,6 @@ def energy(balance):
     return total(balance.kinetic + balance.complementary + balance.internal)
 
 
-@pytest.mark.mpi
 @PLANE
 @pytest.mark.parametrize("nu, friction, bound", [(0.0, 0.0, 1e-13), (0.3, 0.2, 1e-3)])
 def test_a_flat_fixed_body_is_a_plane(kind, degree, nu, friction, bound):
@@ -113,7 +112,6 @@ def test_mirrored_bodies_are_one_body_on_a_plane(kind, degree):
     assert b.t > 0.2 and b.contact.count
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize(
     "kind, friction",
     [
@@ -145,7 +143,6 @@ def test_momenta_energy_and_balance(kind, friction):
     assert total(balance.contact) < 0
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_linear_bodies_close_the_balance_to_round_off(friction):
     s = meeting(law=di.LinearElastic(1.0, 0.3), friction=friction)
@@ -154,7 +151,6 @@ def test_linear_bodies_close_the_balance_to_round_off(friction):
     assert run["contact"].min() < 0 and run["r"].max() > 0
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("kind", ["quadrilateral", "tetrahedron"])
 def test_elastic_restitution_takes_no_energy(kind):
     s = meeting(kind, law=di.LinearElastic(1.0, 0.3), restitution=1.0)
@@ -166,7 +162,6 @@ def test_elastic_restitution_takes_no_energy(kind):
     assert np.abs(run["contact"][apart]).max() <= 1e-13 * run["kinetic"][0]
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("e, friction", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.3), (0.0, 1.0)])
 def test_the_laws_of_contact_hold_in_every_step(e, friction):
     """0 <= L (v+ + e v-) with r >= 0, one of both zero; tangential impulses in the disc, against slip."""
@@ -219,7 +214,6 @@ def test_the_order_of_the_surfaces_changes_rounding_only():
     assert ends[0] == pytest.approx(ends[1], abs=1e-12)
 
 
-@pytest.mark.mpi
 def test_drift_correction_gives_no_energy_and_keeps_the_momenta():
     ends = []
     for correction in (False, True):
@@ -288,7 +282,6 @@ def test_a_tied_bar_of_matching_meshes_is_one_bar():
 # -- lists, tools, three parts
 
 
-@pytest.mark.mpi
 def test_a_list_with_an_obstacle():
     """Two layers fall upon a plane, one after the other."""
     body = di.Solid(layers(4, 3, gap=0.004), law=LAW, density=1.0)
@@ -304,7 +297,6 @@ def test_a_list_with_an_obstacle():
     assert p == pytest.approx(-0.05 * 0.2 + parts[1], abs=1e-12)
 
 
-@pytest.mark.mpi
 def test_three_parts_in_a_row():
     """A cradle: the last block takes nearly the whole momentum."""
     mesh, x = {}, 0.0
@@ -350,7 +342,6 @@ def test_a_moved_tool_presses_on_a_free_part():
     assert not anywhere(slave == 0)
 
 
-@pytest.mark.mpi
 def test_axisymmetric_discs_meet_flat():
     """As in the plane: the whole interface stops, and the momentum along the axis stays."""
     body = di.Solid(layers(5, 3), law=LAW, density=1.0, hypothesis="axisymmetric")
@@ -368,7 +359,6 @@ def test_axisymmetric_discs_meet_flat():
     assert largest(v[on]) <= 1e-3 * 0.01
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("angle", [5, 20, 40])
 def test_a_tilted_square_gets_no_tangential_impulse(angle):
     square = box([6, 6], [0.0, 0.0], [0.3, 0.3], angle=np.deg2rad(angle))
@@ -396,7 +386,6 @@ def test_a_tilted_square_gets_no_tangential_impulse(angle):
 # -- output
 
 
-@pytest.mark.mpi
 @pytest.mark.parametrize("friction", [0.0, 0.3])
 def test_nodal_impulses_are_those_of_both_sides(friction):
     s = meeting(friction=friction)
@@ -409,7 +398,6 @@ def test_nodal_impulses_are_those_of_both_sides(friction):
     assert np.abs(sums).max() <= 1e-13 * total(np.abs(nodal).sum())
 
 
-@pytest.mark.mpi
 def test_snapshots_and_fields_take_the_forces(shared_path):
     s = meeting(friction=0.3)
     kept = Snapshots(interval=10 * s.dt, forces=True)
