@@ -202,14 +202,15 @@ def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Par
 def _sides(contact: Contact) -> IntArray:
     """Number of the surface of each loaded point of this rank, shape (points,); other contacts have one."""
     sides: list[IntArray] = []
+    first = 0
     for each in getattr(contact, "members", (contact,)):
-        first = 1 + max((int(side.max(initial=0)) for side in sides), default=-1)
-        count = len(each.loaded.dofs)
         if isinstance(each, SurfaceContact):
             of = each.facets.part[each.facets.rank == each.comm.rank]
             sides.append(first + of[of >= 0])
+            first += len(each.surfaces)
         else:
-            sides.append(np.full(count, first))
+            sides.append(np.full(len(each.loaded.dofs), first))
+            first += 1
     return np.concatenate(sides)
 
 
