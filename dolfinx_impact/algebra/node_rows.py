@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray, IntArray
 from . import kernels
-from .operators import SparseRows
+from .applied_rows import AppliedRows
 
 
 class Exchange(Protocol):
@@ -76,7 +76,7 @@ def node_squares(start: IntArray, nodes: IntArray, B: FloatArray, d: FloatArray,
                 out[i] += B[k, c] * B[k, c] * d[nodes[k], c]
 
 
-class NodeRows(SparseRows):
+class NodeRows(AppliedRows):
     """Rows of different lengths: ``L_i v = sum_j B_ij.v_j`` and ``W_i v = sum_j W_ij v_j`` over nodes j.
 
     All methods are collective. The rows are set anew in every step, see :meth:`set`.
@@ -87,11 +87,9 @@ class NodeRows(SparseRows):
         shared: Whether nodes of a row may be on other ranks.
     """
 
-    iterated = True
-
     def __init__(self, order: AnyArray, gdim: int, *, shared: bool) -> None:
-        self.order, self.labels, self.gdim = np.ascontiguousarray(order, dtype=np.float64), (), gdim
-        self.distinct, self.collective = False, shared  # type: ignore[misc]
+        super().__init__(order, shared=shared)
+        self.gdim = gdim
         self._start: IntArray = np.zeros(self.count + 1, dtype=np.int64)
         self._nodes: IntArray = np.zeros(0, dtype=np.int64)
         self._B: FloatArray = np.zeros((0, gdim))
@@ -105,12 +103,6 @@ class NodeRows(SparseRows):
 
     def __repr__(self) -> str:
         return f"NodeRows: {self.count} rows, {self._W.size} entries"
-
-    @property
-    def count(self) -> int:
-        """Number of rows on this rank."""
-        count: int = self.order.shape[0]
-        return count
 
     @property
     def components(self) -> int:
@@ -170,14 +162,6 @@ class NodeRows(SparseRows):
         self._sums(self._start, self._nodes, self._B, self._W, self._y, self._normal, self._vector)
         return self._normal, self._vector
 
-    def __call__(self, x: FloatArray) -> FloatArray:
-        """``L x``, shape (p,), in the unit of ``x``. Collective."""
-        return self.velocities(x)[0].copy()
-
-    def at_points(self, x: FloatArray) -> FloatArray:
-        """``W x``, shape (p, gdim), in the unit of ``x``. Collective."""
-        return self.velocities(x)[1].copy()
-
     def add_impulses(
         self, r: FloatArray, f: FloatArray | None, d: FloatArray | None, out: FloatArray
     ) -> None:
@@ -186,32 +170,8 @@ class NodeRows(SparseRows):
         self._spread(self._start, self._nodes, self._B, self._W, r, vectors, self._y)
         self._exchange.add(self._y, out, d)
 
-    def add_transpose(self, r: FloatArray, out: FloatArray) -> None:
-        """Add ``L^T r`` to the owned entries of ``out``. Collective."""
-        self.add_impulses(r, None, None, out)
-
-    def add_scaled_transpose(self, r: FloatArray, d: FloatArray, out: FloatArray) -> None:
-        """Add ``D L^T r`` to the owned entries of ``out``. Collective."""
-        self.add_impulses(r, None, d, out)
-
     def diagonal(self, d: FloatArray) -> FloatArray:
         """Diagonal of ``L D L^T``, shape (p,). Collective."""
         out = np.zeros(self.count)
         self._squares(self._start, self._nodes, self._B, self._exchange.at_nodes(d), out)
         return out
-
-    def product(self, d: FloatArray, which: IntArray) -> FloatArray:
-        """Not available: H is applied, never formed."""
-        raise NotImplementedError("H of surfaces is applied, not formed")
-
-    def select(self, which: AnyArray) -> SparseRows:
-        """Not available: a rank holds parts of rows alone."""
-        raise NotImplementedError("rows of surfaces are taken whole")
-
-    def groups(self) -> IntArray:
-        """One group: all rows are solved together."""
-        return np.zeros(self.count, dtype=np.int64)
-
-    def petsc_matrix(self, comm: Any, owned: int, to_global: Any) -> Any:
-        """Not available: rows change their dofs in every step."""
-        raise NotImplementedError("rows of surfaces have no fixed dofs")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -62,9 +63,9 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         components: int = self.dofs.shape[1]
         return components
 
-    @property
+    @functools.cached_property
     def support(self) -> IntArray:
-        """Owned dofs on which the rows act."""
+        """Owned dofs on which the rows act; those of the rows do not change."""
         support: IntArray = np.unique(self.dofs)
         return support
 

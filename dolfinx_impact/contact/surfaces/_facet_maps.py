@@ -148,3 +148,48 @@ def quadrilateral_functions(
             break
         s -= ds
         t -= dt
+
+
+def facet_functions(
+    points: FloatArray,
+    simplex: bool,
+    y: FloatArray,
+    m: FloatArray,
+    a: float,
+    b: float,
+    work: FloatArray,
+    N: FloatArray,
+) -> None:
+    """Write the shape functions of a facet in space at the point (a, b) of its projection.
+
+    Args:
+        points: Nodes of the factors of the shape functions.
+        simplex: Whether the facet is a triangle.
+        y: Projected nodes, shape (n, 2) [m].
+        m: Map of the corners of a quadrilateral, see :func:`corner_map`.
+        a, b: The point [m].
+        work: Work array of four rows.
+        N: Written, shape (n,).
+    """
+    if simplex:
+        triangle_functions(y, a, b, N)
+    elif points.size == 2:
+        bilinear_functions(m, a, b, N)
+    else:
+        quadrilateral_functions(points, y, m, a, b, work, N)
+
+
+#: Functions that these call, for the compiler.
+CALLED = (
+    line_normal,
+    polygon_normal,
+    tangents,
+    factors,
+    line_functions,
+    triangle_functions,
+    corner_map,
+    bilinear_point,
+    bilinear_functions,
+    quadrilateral_functions,
+    facet_functions,
+)

@@ -131,6 +131,24 @@ def longest_rows(
     return total
 
 
+def add_entry(
+    node: int, weight: float, n: FloatArray, first: int, used: int, place: IntArray,
+    nodes: IntArray, B: FloatArray, W: FloatArray,
+) -> int:  # fmt: skip
+    """Add a node's weight and normal to the row that begins at ``first``; returns the row's end."""
+    at = place[node]
+    if at < first:
+        at = used
+        place[node] = at
+        nodes[at], W[at] = node, 0.0
+        B[at] = 0.0
+        used += 1
+    W[at] += weight
+    for c in range(n.size):
+        B[at, c] += weight * n[c]
+    return used
+
+
 def fill_rows(
     which: IntArray,
     point_start: IntArray,
@@ -161,35 +179,24 @@ def fill_rows(
         nodes, B, W: Written: node, normal weights and scalar weight of each entry.
         others: See :func:`dual_basis`, :func:`weighted_gaps` and :func:`._segments.integrate`.
     """
-    nn, gdim, used = facets.shape[1], normals.shape[1], 0
+    nn, used = facets.shape[1], 0
     for row in range(which.size):
         i, first = which[row], used
-        for m in range(point_start[i], point_start[i + 1]):
-            e, k = point_facets[m], point_places[m]
+        for f in range(point_start[i], point_start[i + 1]):
+            e, k = point_facets[f], point_places[f]
             if areas[e, k] == 0.0:
                 continue
             for p in range(starts[e], starts[e + 1]):
                 if not found[p]:
                     continue
-                for side in range(2):
-                    for j in range(nn):
-                        weight = 0.0
-                        for q in range(nn):
-                            part = mass[p, q, j] if side == 0 else -cross[p, q, j]
-                            weight += T[e, k, q] * part
-                        weight /= area[i]
-                        node = facets[pairs[p, side], j]
-                        at = place[node]
-                        if at < first:
-                            at = used
-                            place[node] = at
-                            nodes[at], W[at] = node, 0.0
-                            for c in range(gdim):
-                                B[at, c] = 0.0
-                            used += 1
-                        W[at] += weight
-                        for c in range(gdim):
-                            B[at, c] += weight * normals[p, c]
+                for j in range(nn):
+                    slave, master = 0.0, 0.0
+                    for q in range(nn):
+                        slave += T[e, k, q] * mass[p, q, j]
+                        master -= T[e, k, q] * cross[p, q, j]
+                    s, m = facets[pairs[p, 0], j], facets[pairs[p, 1], j]
+                    used = add_entry(s, slave / area[i], normals[p], first, used, place, nodes, B, W)
+                    used = add_entry(m, master / area[i], normals[p], first, used, place, nodes, B, W)
         for at in range(first, used):
             place[nodes[at]] = -1
         ends[row] = used

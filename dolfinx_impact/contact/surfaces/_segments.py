@@ -11,18 +11,8 @@ import math
 import numpy as np
 
 from ..._types import BoolArray, FloatArray, IntArray
-from ._facet_maps import (
-    bilinear_functions,
-    bilinear_point,
-    corner_map,
-    factors,
-    line_functions,
-    line_normal,
-    polygon_normal,
-    quadrilateral_functions,
-    tangents,
-    triangle_functions,
-)
+from . import _facet_maps
+from ._facet_maps import corner_map, facet_functions, line_functions, line_normal, polygon_normal, tangents
 
 #: Facets face each other up to this cosine of their outward normals.
 FACING = -0.5
@@ -94,6 +84,17 @@ def common_normal(ns: FloatArray, nm: FloatArray, ws: float, wm: float, n: Float
     for i in range(n.size):
         n[i] /= size
     return facing < FACING
+
+
+def is_near(
+    slave: FloatArray, master: FloatArray, n: FloatArray, radii: float, reach: float, depth: float
+) -> bool:
+    """Whether facets with these centres, sum of radii and common normal may have a segment within reach."""
+    along, square = 0.0, 0.0
+    for i in range(n.size):
+        along += n[i] * (slave[i] - master[i])
+        square += (slave[i] - master[i]) ** 2
+    return square - along * along <= radii * radii and -radii - depth <= along <= radii + reach
 
 
 def add_point(Ns: FloatArray, Nm: FloatArray, dA: float, mass: FloatArray, cross: FloatArray) -> None:
@@ -281,15 +282,8 @@ def integrate_pair_3d(
     lowest = np.inf
     for k in range(count):
         px, py = polygon[k, 0], polygon[k, 1]
-        if simplex:
-            triangle_functions(ys, px, py, Ns)
-            triangle_functions(ym, px, py, Nm)
-        elif nn == 4:
-            bilinear_functions(of_slave, px, py, Ns)
-            bilinear_functions(of_master, px, py, Nm)
-        else:
-            quadrilateral_functions(points, ys, of_slave, px, py, tail, Ns)
-            quadrilateral_functions(points, ym, of_master, px, py, tail, Nm)
+        facet_functions(points, simplex, ys, of_slave, px, py, tail, Ns)
+        facet_functions(points, simplex, ym, of_master, px, py, tail, Nm)
         lowest = min(lowest, point_gap(x, slave, master, n, Ns, Nm))
     for k in range(1, count - 1):
         ux, uy = polygon[k, 0] - polygon[0, 0], polygon[k, 1] - polygon[0, 1]
@@ -298,15 +292,8 @@ def integrate_pair_3d(
         for q in range(weights.size):
             px = polygon[0, 0] + rule[q, 0] * ux + rule[q, 1] * wx
             py = polygon[0, 1] + rule[q, 0] * uy + rule[q, 1] * wy
-            if simplex:
-                triangle_functions(ys, px, py, Ns)
-                triangle_functions(ym, px, py, Nm)
-            elif nn == 4:
-                bilinear_functions(of_slave, px, py, Ns)
-                bilinear_functions(of_master, px, py, Nm)
-            else:
-                quadrilateral_functions(points, ys, of_slave, px, py, tail, Ns)
-                quadrilateral_functions(points, ym, of_master, px, py, tail, Nm)
+            facet_functions(points, simplex, ys, of_slave, px, py, tail, Ns)
+            facet_functions(points, simplex, ym, of_master, px, py, tail, Nm)
             add_point(Ns, Nm, weights[q] * jacobian, mass, cross)
     return lowest
 
@@ -377,12 +364,7 @@ def integrate(
         n = normals[p]
         if not common_normal(normal[e], normal[f], flatness[e], flatness[f], n):
             continue
-        along, square = 0.0, 0.0
-        for i in range(gdim):
-            along += n[i] * (centre[e, i] - centre[f, i])
-            square += (centre[e, i] - centre[f, i]) ** 2
-        both = radius[e] + radius[f]
-        if square - along * along > both * both or along > both + reach[p] or along < -both - depth[p]:
+        if not is_near(centre[e], centre[f], n, radius[e] + radius[f], reach[p], depth[p]):
             continue
         for k in range(nn):
             for j in range(nn):
@@ -413,18 +395,10 @@ def integrate(
 
 #: Functions that those compiled call.
 CALLED = (
-    line_normal,
-    polygon_normal,
-    tangents,
-    factors,
-    line_functions,
-    triangle_functions,
-    corner_map,
-    bilinear_point,
-    bilinear_functions,
-    quadrilateral_functions,
+    *_facet_maps.CALLED,
     clip,
     common_normal,
+    is_near,
     add_point,
     point_gap,
     moments,

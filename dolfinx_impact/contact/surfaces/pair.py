@@ -77,7 +77,7 @@ class SurfacePair:
         self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED)
         self._dual_basis = kernels.jit(_rows.dual_basis, _rows.invert)
         self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
-        self._fill = kernels.jit(_rows.fill_rows)
+        self._fill = kernels.jit(_rows.fill_rows, _rows.add_entry)
 
     def _incidence(self) -> tuple[IntArray, IntArray, IntArray]:
         """Slave facets at each point in CSR format, and the place of the point among their nodes."""

@@ -1,4 +1,4 @@
-"""Rows of corner nodes that no facet faces: the distance to the opposite facet."""
+"""Rows of corner nodes: the distance of a needle's tip, or of a corner that sinks into a coarse facet."""
 
 from __future__ import annotations
 
@@ -7,16 +7,8 @@ from scipy.spatial import cKDTree
 
 from ..._types import BoolArray, FloatArray, IntArray
 from ...algebra import kernels
-from . import _segments
-from ._facet_maps import (
-    corner_map,
-    line_functions,
-    line_normal,
-    polygon_normal,
-    quadrilateral_functions,
-    tangents,
-    triangle_functions,
-)
+from . import _facet_maps, _segments
+from ._facet_maps import corner_map, facet_functions, line_functions, line_normal, polygon_normal, tangents
 from .facets import Facets
 from .pair import DEPTH, REACH
 
@@ -51,6 +43,61 @@ def is_faced(
         if cosine < _segments.FACING:
             return True
     return False
+
+
+def shape_functions_below(
+    x: FloatArray,
+    at: FloatArray,
+    nodes: IntArray,
+    corners: IntArray,
+    points: FloatArray,
+    simplex: bool,
+    inside: float,
+    n: FloatArray,
+    work: FloatArray,
+    N: FloatArray,
+) -> bool:
+    """Write the shape functions of a facet where a point projects on it along its normal.
+
+    Args:
+        x: Positions of all nodes, shape (nodes, gdim) [m].
+        at: The point, shape (gdim,) [m].
+        nodes: Nodes of the facet.
+        inside: How far shape functions may lie outside of [0, 1].
+        n: Normal of the facet.
+        work: Work array, shape (6, max(n, 4)).
+        N: Written, shape (n,).
+        others: See :func:`._segments.integrate`.
+
+    Returns:
+        Whether the projection lies in the facet; without it nothing is written.
+    """
+    nn = nodes.size
+    if n.size == 2:
+        flat = work[0]
+        for k in range(nn):
+            flat[k] = n[0] * (x[nodes[k], 1] - at[1]) - n[1] * (x[nodes[k], 0] - at[0])
+        if min(flat[0], flat[nn - 1]) > 0.0 or max(flat[0], flat[nn - 1]) < 0.0:
+            return False
+        line_functions(points, flat, 0.0, N, work[1])
+        return True
+    a, b, y, m = work[0], work[1], np.empty((nn, 2)), np.empty((4, 2))
+    tangents(n, a, b)
+    for k in range(nn):
+        y[k, 0], y[k, 1] = 0.0, 0.0
+        for c in range(3):
+            y[k, 0] += a[c] * (x[nodes[k], c] - at[c])
+            y[k, 1] += b[c] * (x[nodes[k], c] - at[c])
+    for c in range(corners.size):
+        s, t = corners[c], corners[(c + 1) % corners.size]
+        cross = y[s, 0] * y[t, 1] - y[s, 1] * y[t, 0]
+        span = abs(y[t, 0] - y[s, 0]) + abs(y[t, 1] - y[s, 1])
+        if cross < -inside * span * span:
+            return False
+    if not simplex:
+        corner_map(y, corners, m)
+    facet_functions(points, simplex, y, m, 0.0, 0.0, work[2:], N)
+    return True
 
 
 def project_nodes(
@@ -91,16 +138,13 @@ def project_nodes(
         others: See :func:`._segments.integrate`.
     """
     gdim, nn = x.shape[1], facets.shape[1]
-    n, own, a, b = np.empty(gdim), np.empty(gdim), np.empty(gdim), np.empty(gdim)
-    y, M, work, dN = np.empty((nn, 2)), np.empty(nn), np.empty((4, points.size)), np.empty(points.size)
-    m = np.empty((4, 2))
+    n, own, M, work = np.empty(gdim), np.empty(gdim), np.empty(nn), np.empty((6, max(nn, 4)))
     for i in range(nodes.size):
         gap[i], chosen[i] = np.inf, -1
     for p in range(pairs.shape[0]):
         i, f = pairs[p, 0], pairs[p, 1]
         if allowed[i] == 0:
             continue
-        node = nodes[i]
         if gdim == 2:
             line_normal(x, facets[f], corners, n)
         else:
@@ -109,45 +153,19 @@ def project_nodes(
             x, facets, corners, f, n, shut, around[around_start[i] : around_start[i + 1]], own
         ):
             continue
-        if gdim == 2:
-            for k in range(nn):
-                y[k, 0] = -n[1] * (x[facets[f, k], 0] - x[node, 0]) + n[0] * (x[facets[f, k], 1] - x[node, 1])
-            if min(y[0, 0], y[nn - 1, 0]) > 0.0 or max(y[0, 0], y[nn - 1, 0]) < 0.0:
-                continue
-            line_functions(points, y[:, 0].copy(), 0.0, M, dN)
-        else:
-            tangents(n, a, b)
-            for k in range(nn):
-                y[k, 0], y[k, 1] = 0.0, 0.0
-                for c in range(3):
-                    y[k, 0] += a[c] * (x[facets[f, k], c] - x[node, c])
-                    y[k, 1] += b[c] * (x[facets[f, k], c] - x[node, c])
-            out, k = False, corners.size
-            for c in range(k):
-                s, t = corners[c], corners[(c + 1) % k]
-                cross = y[s, 0] * y[t, 1] - y[s, 1] * y[t, 0]
-                span = abs(y[t, 0] - y[s, 0]) + abs(y[t, 1] - y[s, 1])
-                out = out or cross < -inside * span * span
-            if out:
-                continue
-            if simplex:
-                triangle_functions(y, 0.0, 0.0, M)
-            else:
-                corner_map(y, corners, m)
-                quadrilateral_functions(points, y, m, 0.0, 0.0, work, M)
+        at = x[nodes[i]]
+        if not shape_functions_below(x, at, facets[f], corners, points, simplex, inside, n, work, M):
+            continue
         distance = 0.0
         for c in range(gdim):
-            offset = x[node, c]
+            offset = at[c]
             for k in range(nn):
                 offset -= M[k] * x[facets[f, k], c]
             distance += n[c] * offset
         if distance > reach[p] or distance < -depth[p] or abs(distance) >= abs(gap[i]):
             continue
         gap[i], chosen[i] = distance, f
-        for c in range(gdim):
-            normal[i, c] = n[c]
-        for k in range(nn):
-            N[i, k] = M[k]
+        normal[i], N[i] = n, M
 
 
 class CornerPoints:
@@ -180,7 +198,7 @@ class CornerPoints:
         self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
         self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)
         self._set_pairs(np.zeros((0, 2), dtype=np.int64))
-        self._project = kernels.jit(project_nodes, is_faced, *_segments.CALLED)
+        self._project = kernels.jit(project_nodes, is_faced, shape_functions_below, *_facet_maps.CALLED)
 
     def search(self, x: FloatArray, margin: float) -> None:
         """Find the candidate facets at the positions ``x`` of all nodes [m]."""
