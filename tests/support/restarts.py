@@ -13,7 +13,8 @@ from mpi4py import MPI
 
 import dolfinx_impact as di
 from dolfinx_impact import Checkpoint, simulate
-from support.colliding import discs, towards
+from support.colliding import discs
+from support.surfaces import against_each_other
 
 STEEL = {"density": 7847.0, "law": di.LinearElastic(2.1e11), "cross_section": 0.645e-3}
 STEPS, KEPT = 150, 83
@@ -136,7 +137,9 @@ def colliding_discs():
     """Two rubber discs that have met, with friction and correction of the drift."""
     body = discs(5, 4, gap=0.0)
     contact = di.SurfaceContact(body, "upper/boundary", "lower/boundary", friction=0.3, drift_correction=True)
-    return di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=contact), towards(body, 0.15, 2)
+    return di.CDLagrange(body, 0.4 * body.critical_time_step(), contact=contact), against_each_other(
+        body, 0.15
+    )
 
 
 #: By name: what makes a scheme and its initial velocity, whether the solver sums in one order on all ranks.

@@ -7,7 +7,8 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from support.pairs import made, named
+from dolfinx_impact.benchmark.cases.surfaces.rings import disc
+from support.pairs import named
 
 COMM = MPI.COMM_WORLD
 LAW = di.LinearElastic(1.0, 0.0)
@@ -49,31 +50,9 @@ def discs(rings=(5, 4), offset=0.6, gap=0.02):
     """Two discs of radius 1 in rings of triangles, one above the other, aside by the offset."""
     meshes = {}
     for name, n, sign in (("upper", rings[0], 1.0), ("lower", rings[1], -1.0)):
-        points, cells = rings_of_triangles(n)
         middle = 0.5 * sign * np.array([offset, np.sqrt(4.0 - offset**2) + gap])
-        meshes[name] = made("triangle", points + middle, cells)
+        meshes[name] = disc(n, 1.0, middle)
     return di.mesh.join(meshes)
-
-
-def rings_of_triangles(rings):
-    """Nodes and cells of a disc of radius 1, 6 k cells more in the ring k."""
-    points, cells, first = [(0.0, 0.0)], [], [0]
-    for k in range(1, rings + 1):
-        first.append(len(points))
-        angles = 2.0 * np.pi * np.arange(6 * k) / (6 * k)
-        points += [(k / rings * np.cos(a), k / rings * np.sin(a)) for a in angles]
-
-    def at(k, j):
-        return first[k] + j % (6 * k) if k else 0
-
-    for k in range(1, rings + 1):
-        for sector in range(6):
-            for j in range(k):
-                outer, inner = k * sector + j, (k - 1) * sector + j
-                cells.append((at(k - 1, inner), at(k, outer), at(k, outer + 1)))
-                if j < k - 1:
-                    cells.append((at(k - 1, inner), at(k, outer + 1), at(k - 1, inner + 1)))
-    return np.array(points), cells
 
 
 def against_each_other(body, speed=0.01, along=0.0):

@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 from support import flips
+from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.bridge_crane import claims as crane
 from dolfinx_impact.benchmark.cases.bridge_crane.figures import (
@@ -49,13 +50,6 @@ from dolfinx_impact.integrators.central_differences import CentralDifferences
 from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 pytest.importorskip("gmsh")
-
-
-class Central(CentralDifferences):
-    """CD-Lagrange, to be changed."""
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, VelocityLevel(contact))
 
 
 class NoContact(Central):

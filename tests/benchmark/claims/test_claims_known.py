@@ -7,7 +7,8 @@ import re
 
 import numpy as np
 import pytest
-from support import flips
+from support import flips, wrong_schemes
+from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.solids import claims as known
 from dolfinx_impact.benchmark.cases.solids import hertz_sphere
@@ -64,35 +65,12 @@ def runs(tmp_path_factory):
     return Smaller(tmp_path_factory.mktemp("runs"))
 
 
-class Central(CentralDifferences):
-    """CD-Lagrange, to be changed."""
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, VelocityLevel(contact))
-
-
-class Soft(Central):
-    """The solid pushes back with six tenths of its forces."""
-
-    def advance(self):
-        super().advance()
-        self.v -= 0.4 * self._kick * self.f
-
-
 class Slowed(Central):
     """Something slows the solid down, 100/s."""
 
     def advance(self):
         super().advance()
         self.v *= 1 - 100 * self.dt
-
-
-class Dragged(Central):
-    """Every step takes a thousandth of the velocity."""
-
-    def advance(self):
-        super().advance()
-        self.v *= 1 - 1e-3
 
 
 class DraggedAlongX(Central):
@@ -122,16 +100,6 @@ class Bouncier(CentralDifferences):
         super().__init__(system, dt, VelocityLevel(contact))
 
 
-class NoContact(Central):
-    """Bodies go through walls."""
-
-    def _resolve_contact(self, response, first=False):
-        self.r[:] = 0.0
-
-    def _impact_at_start(self):
-        pass
-
-
 class Detuned(Central):
     """Solids lose a ten-thousandth of their displacement in a step, single oscillators nothing."""
 
@@ -140,7 +108,6 @@ class Detuned(Central):
         self.u *= 1 - 1e-4 * (self.system.size > 1)
 
 
-HERE = "test_claims_known:"
 WRONG = {
     "hertz-sphere-": "Soft",
     "cube-drop-modulus": "Slowed",
@@ -163,7 +130,7 @@ def wrong(claim):
     if claim.id == NOT_REPRODUCED:
         return {MJ: CD}
     name = next(name for id, name in WRONG.items() if re.match(id, claim.id))
-    return {MJ if claim.id.endswith(MJ) else CD: HERE + name}
+    return {MJ if claim.id.endswith(MJ) else CD: wrong_schemes.named(name, "test_claims_known")}
 
 
 def named(id):
@@ -204,7 +171,7 @@ def test_verdict_turns(claim, runs):
 
 @pytest.mark.parametrize("id", [f"{DISC}-momentum", f"{RING}-energy", f"{RING}-moments", f"{OBLIQUE}-turned"])
 def test_bodies_that_touch_nothing_show_nothing(id, runs):
-    finding = named(f"{id}-{CD}").decide(runs.instead({CD: HERE + "NoContact"}))
+    finding = named(f"{id}-{CD}").decide(runs.instead({CD: wrong_schemes.named("NoContact", "")}))
     assert finding.reproduced is False and abs(finding.measured) <= finding.tolerance
 
 
@@ -221,7 +188,7 @@ def test_rigid_bodies_stick_and_slip(shape, scheme, runs):
 
 def test_a_sphere_that_does_not_leave_has_no_duration(runs):
     claim = named(f"{HERTZ}-duration-{CD}")
-    finding = claim.decide(runs.instead({CD: HERE + "NoContact"}))
+    finding = claim.decide(runs.instead({CD: wrong_schemes.named("NoContact", "")}))
     assert finding.reproduced is False and "does not leave" in finding.words
 
 

@@ -4,15 +4,14 @@ import copy
 import re
 
 import pytest
-from support import flips
+from support import flips, wrong_schemes
+from support.wrong_schemes import Central
 
 from dolfinx_impact.benchmark.cases.surfaces import claims as colliding
 from dolfinx_impact.benchmark.cases.surfaces.claims import CD, DISCS, MJ, SPHERES
 from dolfinx_impact.benchmark.cases.surfaces.figures import FIGURES
 from dolfinx_impact.benchmark.cases.surfaces.non_matching_blocks import DiagonalDelassus
 from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.integrators.central_differences import CentralDifferences
-from dolfinx_impact.integrators.contact_laws import VelocityLevel
 
 
 class Smaller(Runs):
@@ -31,21 +30,6 @@ def runs(tmp_path_factory):
     return Smaller(tmp_path_factory.mktemp("runs"))
 
 
-class Central(CentralDifferences):
-    """CD-Lagrange, to be changed."""
-
-    def __init__(self, system, dt, contact=None):
-        super().__init__(system, dt, VelocityLevel(contact))
-
-
-class Soft(Central):
-    """The solid pushes back with six tenths of its forces."""
-
-    def advance(self):
-        super().advance()
-        self.v -= 0.4 * self._kick * self.f
-
-
 class Sheared(Central):
     """Where several points are in contact a part of the last velocity goes to the first direction."""
 
@@ -53,14 +37,6 @@ class Sheared(Central):
         super().advance()
         v = self.v.reshape(-1, self.system.block)
         v[:, 0] += 1e-8 * v[:, -1] * (self.system.block > 1)
-
-
-class Dragged(Central):
-    """Every step takes a thousandth of the velocity."""
-
-    def advance(self):
-        super().advance()
-        self.v *= 1 - 1e-3
 
 
 class Driven(Central):
@@ -110,16 +86,6 @@ class Stubborn(Central):
             super().__setattr__(name, value)
 
 
-class NoContact(Central):
-    """Bodies go through each other."""
-
-    def _resolve_contact(self, response, first=False):
-        self.r[:] = 0.0
-
-    def _impact_at_start(self):
-        pass
-
-
 WRONG = {
     "non-matching-blocks-(bars|straight)": "Sheared",
     "non-matching-blocks-loss": "Dragged",
@@ -139,7 +105,7 @@ WRONG = {
 def wrong(claim):
     """What takes the place of the claim's scheme."""
     name = next(name for id, name in WRONG.items() if re.match(id, claim.id))
-    return {MJ if claim.id.endswith(MJ) else CD: f"test_claims_surfaces:{name}"}
+    return {MJ if claim.id.endswith(MJ) else CD: wrong_schemes.named(name, "test_claims_surfaces")}
 
 
 @pytest.mark.parametrize("claim", flips.tiers(colliding.CLAIMS))
