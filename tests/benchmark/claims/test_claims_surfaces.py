@@ -88,7 +88,7 @@ class Stubborn(Central):
 
 WRONG = {
     "non-matching-blocks-(bars|straight)": "Sheared",
-    "non-matching-blocks-loss": "Dragged",
+    "non-matching-blocks-(loss|order)": "Dragged",
     "non-matching-blocks-condition": "Heavy",
     "non-matching-blocks-products": "Laborious",
     "non-matching-blocks-diagonal": "Stubborn",

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...claim import DI_STASIO, Measured, Row, above, below, equal, row, table
-from ...runs import FailedRun, Runs
+from ...convergence import norm35, order
+from ...runs import FailedRun, Run, Runs
+from ..impacting_bar import case as impacting_bar
 from ..solids import sliding_block
 from . import two_spheres
 
@@ -27,6 +30,8 @@ MESHES: tuple[dict[str, Any], ...] = (
 #: Another material of the second bar.
 ALUMINIUM = {"E2": 7e10, "rho2": 2700.0}
 HELD, SLIDING = 10.0, 30.0
+#: Cells along the blocks, and parts of a step, of the studies of convergence.
+LAYERS, PARTS = (10, 20, 40, 80), (1, 2, 4, 8)
 
 
 def hit(case: str, id: str, source: str, setting: str, /, *given: Any, per: Any = BOTH, **more: Any) -> Row:
@@ -36,6 +41,29 @@ def hit(case: str, id: str, source: str, setting: str, /, *given: Any, per: Any 
 
 def _blocks(runs: Runs, scheme: str, name: str) -> list[float]:
     return [runs(BLOCKS, scheme, **mesh).results[name] for mesh in MESHES]
+
+
+def mean_gap(run: Run) -> NDArray:
+    """Mean gap over the points where something is opposite, at every step [m]."""
+    return np.asarray(np.nanmean(np.where(np.isfinite(run["gap"]), run["gap"], np.nan), axis=1))
+
+
+def refined(runs: Runs, scheme: str) -> tuple[list[float], list[float]]:
+    """Steps [s] and errors of the mean gap as cells and step are refined together, exact: two bars."""
+    first = runs(BLOCKS, scheme)
+    p = first.summary["parameters"]
+    found = [runs(BLOCKS, scheme, layers=n, h=first.results["h"] * p["layers"] / n) for n in LAYERS]
+    bar = impacting_bar.exact({**p, "gap": p["gap"] / 2})
+    true = [p["gap"] - 2 * bar.displacement(0.0, run["t"]) for run in found]
+    return [run.results["h"] for run in found], [norm35(mean_gap(run), gap) for run, gap in zip(found, true)]
+
+
+def stepped(runs: Runs, scheme: str) -> tuple[list[float], list[float]]:
+    """Steps [s] and errors of the mean gap as the step falls, beside a run of steps eight times smaller."""
+    largest = runs(BLOCKS, scheme).results["h"]
+    *found, fine = [runs(BLOCKS, scheme, h=largest / part) for part in (*PARTS, 8 * PARTS[-1])]
+    limit = [np.interp(run["t"], fine["t"], mean_gap(fine)) for run in found]
+    return [run.results["h"] for run in found], [norm35(mean_gap(run), gap) for run, gap in zip(found, limit)]
 
 
 def _twist(runs: Runs, scheme: str) -> Measured:
@@ -98,6 +126,14 @@ CLAIMS = table("", "", [
         "The diagonal of the Delassus operator does not suffice",
         lambda runs, scheme: runs(BLOCKS, scheme, delassus="diagonal").results["deviation"],
         above(0.01), "largest difference of the mean gaps over the gap", per=(CD,)),
+    hit(BLOCKS, "order-space-time", DI_STASIO, "10 to 80 layers, steps in proportion",
+        "The mean gap converges to that of two bars as cells and steps are refined",
+        lambda runs, scheme: order(*refined(runs, scheme)),
+        above(0.45), "order, norm (35); theory: at least 1/2"),
+    hit(BLOCKS, "order-time", DI_STASIO, "one mesh, the step to an eighth",
+        "On one mesh the mean gap converges as the step falls",
+        lambda runs, scheme: order(*stepped(runs, scheme)),
+        above(0.7), "order, norm (35), beside a run of steps eight times smaller; theory: 1"),
     *(hit(SPHERES, name.replace("_", "-"), JOHNSON, "axisymmetric, 8 elements per radius of contact",
           f"{words} of two spheres is that of Hertz's theory of impact", _hertz,
           equal(1.0, two_spheres.ALLOWED["axisymmetric"]), "over Hertz's", per=(CD,), name=name)

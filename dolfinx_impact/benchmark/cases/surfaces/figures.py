@@ -8,6 +8,7 @@ import numpy as np
 
 from ....plot import style
 from ...claim import DI_STASIO, Figure
+from ...convergence import order
 from ...runs import Runs
 from ..solids import common, hertz_sphere
 from . import claims as c
@@ -25,20 +26,32 @@ def draw_blocks(runs: Runs, figure: Any) -> None:
         p, t = run.summary["parameters"], run["t"]
         bars = non_matching_blocks.bar_gaps(scheme, {**p, "allow_unstable": True}, t[1], t.size - 1)
         ax.plot(1e6 * t, 1e6 * bars, label="two bars", **style("exact"))
-        ax.plot(1e6 * t, 1e6 * _mean_gap(run["gap"]), label="blocks", **style(scheme))
+        ax.plot(1e6 * t, 1e6 * c.mean_gap(run), label="blocks", **style(scheme))
         if scheme == c.CD:
             control = runs(c.BLOCKS, scheme, delassus="diagonal")
-            ax.plot(
-                1e6 * t, 1e6 * _mean_gap(control["gap"]), ":", color="#b3261e", label="diagonal of H alone"
-            )
+            ax.plot(1e6 * t, 1e6 * c.mean_gap(control), ":", color="#b3261e", label="diagonal of H alone")
         ax.set(xlabel="time [µs]", ylabel="mean gap [µm]", title=_LABELS[scheme])
         ax.grid(alpha=0.3)
         ax.legend()
     figure.set_size_inches(10, 4.4)
 
 
-def _mean_gap(gap: Any) -> Any:
-    return np.nanmean(np.where(np.isfinite(gap), gap, np.nan), axis=1)
+def draw_orders(runs: Runs, figure: Any) -> None:
+    """Errors of the mean gap over the step: cells and step refined together, and the step alone."""
+    figure.set_layout_engine("constrained")
+    studies = (
+        (c.refined, "cells and step, beside the exact gap"),
+        (c.stepped, "step alone, beside a fine one"),
+    )
+    for ax, (study, title) in zip(figure.subplots(1, 2), studies):
+        for scheme in c.BOTH:
+            steps, errors = study(runs, scheme)
+            label = f"{_LABELS[scheme]}, order {order(steps, errors):.2f}"
+            ax.loglog(1e6 * np.array(steps), errors, label=label, **{**style(scheme), "marker": "o"})
+        ax.set(xlabel="step [µs]", ylabel="error of the mean gap, norm (35) [-]", title=title)
+        ax.grid(alpha=0.3)
+        ax.legend()
+    figure.set_size_inches(10, 4.4)
 
 
 def draw_spheres(runs: Runs, figure: Any) -> None:
@@ -79,6 +92,8 @@ def draw_discs(runs: Runs, figure: Any) -> None:
 FIGURES = (
     Figure("surfaces-blocks", c.BLOCKS, DI_STASIO, "the missing sixth benchmark",
            "Two blocks with meshes that do not match move as two bars", draw_blocks),
+    Figure("surfaces-orders", c.BLOCKS, DI_STASIO, "the missing sixth benchmark",
+           "The mean gap of the blocks converges", draw_orders),
     Figure("surfaces-spheres", c.SPHERES, c.JOHNSON, "Hertz", "Force between two spheres", draw_spheres),
     Figure("surfaces-discs", c.DISCS, c.CONSERVED, "energies", "Rubber discs that hit obliquely", draw_discs),
 )  # fmt: skip
