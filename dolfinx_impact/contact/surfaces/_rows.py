@@ -8,6 +8,11 @@ from ..._types import BoolArray, FloatArray, IntArray
 
 #: Added to the Gram matrices, relative to their trace: slivers of high degree are singular to round-off.
 _REGULARISATION = 1e-14
+#: A facet covered by less than this part of its area counts as uncovered.
+_UNCOVERED = 1e-9
+#: A facet covered by less than this part has one row: the functions of the part covered by a body much
+#: smaller than the facet would extrapolate its motion to nodes far away, with weights of any size.
+_PARTLY = 0.25
 
 
 def invert(M: FloatArray, out: FloatArray) -> None:
@@ -29,13 +34,22 @@ def invert(M: FloatArray, out: FloatArray) -> None:
                     out[k, j] -= factor * out[i, j]
 
 
+def nearest(D: FloatArray) -> int:
+    """The node of a facet with the largest area, the first of equal ones."""
+    k = 0
+    for i in range(1, D.size):
+        if D[i] > (1.0 + 1e-9) * D[k]:
+            k = i
+    return k
+
+
 def dual_basis(
     starts: IntArray,
     mass: FloatArray,
     gaps: FloatArray,
     lowest: FloatArray,
     found: BoolArray,
-    least: FloatArray,
+    sizes: FloatArray,
     T: FloatArray,
     areas: FloatArray,
     weighted: FloatArray,
@@ -43,10 +57,12 @@ def dual_basis(
 ) -> None:
     """Dual basis ``psi = T N``, ``T = D M^-1``, of the part of each slave facet that has segments.
 
+    Where that part is small, ``psi = 1`` at the node next to it: one row of the facet's mean gap.
+
     Args:
         starts: First candidate pair of each slave facet, shape (facets + 1,).
         mass, gaps, lowest, found: See :func:`._segments.integrate`.
-        least: Covered area below which a facet counts as uncovered, shape (facets,) [m2].
+        sizes: Areas of the facets at zero displacement, shape (facets,) [m2].
         T: Written, shape (facets, n, n).
         areas: Written: ``D_i``, covered areas of the nodes, shape (facets, n) [m2].
         weighted: Written: ``int psi_i g dA``, shape (facets, n) [m3].
@@ -63,9 +79,14 @@ def dual_basis(
                 bottom[e] = min(bottom[e], lowest[p])
         covered = M.sum()
         areas[e], weighted[e] = 0.0, 0.0
-        if covered <= least[e]:
+        if covered <= _UNCOVERED * sizes[e]:
             continue
         D, trace = M.sum(axis=1), 0.0
+        if covered <= _PARTLY * sizes[e]:
+            k = nearest(D)
+            T[e], T[e, k] = 0.0, 1.0
+            areas[e, k], weighted[e, k] = covered, G.sum()
+            continue
         for k in range(nn):
             trace += M[k, k]
         for k in range(nn):

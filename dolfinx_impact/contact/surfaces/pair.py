@@ -18,15 +18,14 @@ DEPTH = 0.5
 #: Extrapolation of a gap below the least one of the segments, over the diameter of the facets, above which
 #: nothing is opposite to a node.
 _BEYOND = 0.05
-#: A facet covered by less than this part of its area counts as uncovered.
-_UNCOVERED = 1e-9
 
 
 class SurfacePair:
     """Mortar rows at those nodes of the slave surface that this rank owns.
 
     Dual basis functions of the covered part of each slave facet, Cichosz and Bischoff, Comput. Methods Appl.
-    Mech. Eng. 200 (2011), doi:10.1016/j.cma.2010.11.004; one normal for each pair of facets.
+    Mech. Eng. 200 (2011), doi:10.1016/j.cma.2010.11.004; one normal for each pair of facets. A facet of which
+    a small part is covered has one row, of constant pressure.
 
     Args:
         facets: Facets of all surfaces.
@@ -56,10 +55,10 @@ class SurfacePair:
         sizes_at = facets.diameter[self.slave][self._point_facets]
         np.maximum.at(self._beyond, np.repeat(np.arange(p), np.diff(self._point_start)), _BEYOND * sizes_at)
         _, sizes = facets.normals(facets.x)
-        self._least = _UNCOVERED * sizes[self.slave]
+        self._sizes = sizes[self.slave]
         if axisymmetric:
             middle = facets.x[facets.nodes[self.slave]][..., 0].mean(axis=1)
-            self._least = self._least * 2.0 * np.pi * middle
+            self._sizes = self._sizes * 2.0 * np.pi * middle
         total = len(facets.nodes)
         #: Centres, normals and radii of the facets at the last evaluation.
         self._now = (
@@ -75,7 +74,7 @@ class SurfacePair:
     def _compile(self) -> None:
         self._describe = kernels.jit(_segments.describe, *_segments.CALLED)
         self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED)
-        self._dual_basis = kernels.jit(_rows.dual_basis, _rows.invert)
+        self._dual_basis = kernels.jit(_rows.dual_basis, _rows.invert, _rows.nearest)
         self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
         self._fill = kernels.jit(_rows.fill_rows, _rows.add_entry)
 
@@ -150,7 +149,7 @@ class SurfacePair:
             self._gaps,
             self._lowest,
             self._found,
-            self._least,
+            self._sizes,
             self._T,
             self._areas,
             self._weighted,

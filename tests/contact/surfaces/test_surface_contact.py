@@ -408,3 +408,53 @@ def test_a_block_that_slides_over_an_edge_is_not_stopped():
     di.simulate(s, t_end=1.0, record=None, every=50)
     after = (body.mass[::2] * s.v[::2])[inside].sum()
     assert abs(after - before) < 0.01 * before
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("width", [0.01, 0.03, 0.1])
+@pytest.mark.parametrize("fine", [1, 3])
+@pytest.mark.parametrize("density", [1.5, 30.0, 1000.0])
+def test_a_punch_much_smaller_than_a_facet(dim, width, fine, density):
+    """Whatever it weighs: a well-conditioned problem, momentum, and points of contact that come to rest."""
+    across = [1.0] * (dim - 1)
+    plate = block([0.0] * (dim - 1) + [-0.25], across + [0.0], [2] * (dim - 1) + [1])
+    low, high = [0.61] * (dim - 1) + [1e-4], [0.61 + width] * (dim - 1) + [0.25]
+    mesh = di.mesh.join({"lower": plate, "upper": block(low, high, [fine] * (dim - 1) + [1])})
+    body = di.Solid(mesh, law=di.LinearElastic(1.0, 0.0), density={"lower": 1.0, "upper": density})
+    contact = di.SurfaceContact(body, "lower/boundary", "upper/boundary")
+    s = di.CDLagrange(body, 0.3 * body.critical_time_step(), contact=contact)
+    s.start(0.0, against_each_other(body, 0.01))
+    start, scale = momenta(s)
+    while not s.r.any():
+        s.step()
+    assert 0 < s._response.sweeps <= 120 and np.linalg.cond(dense(s)) <= 6.0
+    assert np.abs(contact.L(s.v)[s.r > 0]).max() < 1e-13
+    assert np.abs(momenta(s)[0] - start).max() <= 1e-13 * scale
+    _, _, _, W = contact.L.entries()
+    assert np.abs(W).max() < 2.0
+
+
+@pytest.mark.parametrize("speed", [0.03, 0.1])
+@pytest.mark.parametrize("stiffness, density", [(1.0, 10.0), (100.0, 30.0)])
+@pytest.mark.parametrize("at", [0.5, 0.6])
+def test_a_heavy_needle_does_not_pierce_a_coarse_soft_plate(speed, stiffness, density, at):
+    needle = block((0.0, 0.0), (1.0, 1.0), (1, 6))
+    x = needle.geometry.x
+    x[:, 0] = at + (x[:, 0] - 0.5) * (2 * np.tan(np.deg2rad(15)) * x[:, 1] + 0.01)
+    x[:, 1] += 1e-3
+    mesh = di.mesh.join({"lower": block((0.0, -0.3), (1.0, 0.0), (4, 2)), "upper": needle})
+    laws = {"lower": di.NeoHookean(1.0, 0.3), "upper": di.NeoHookean(stiffness, 0.3)}
+    body = di.Solid(mesh, law=laws, density={"lower": 1.0, "upper": density})
+    contact = di.SurfaceContact(body, "lower/boundary", "upper/boundary")
+    s = di.CDLagrange(body, 0.3 * body.critical_time_step(), contact=contact)
+    s.start(0.0, body.rigid_velocity((0.0, -speed), cells="upper"))
+    top = np.flatnonzero(body._nodes_in("lower") & np.isclose(body.x[:, 1], 0.0))
+    top = top[np.argsort(body.x[top, 0])]
+    tip = np.flatnonzero(body._nodes_in("upper") & np.isclose(body.x[:, 1], 1e-3))
+    deepest = 0.0
+    while s.t < 0.3 / speed:
+        s.step()
+        now = body.x[:, :2] + s.u.reshape(-1, 2)
+        surface = np.interp(now[tip, 0], now[top, 0], now[top, 1])
+        deepest = min(deepest, (now[tip, 1] - surface).min())
+    assert -0.02 < deepest < 0
