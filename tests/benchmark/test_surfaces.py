@@ -50,6 +50,12 @@ def test_two_spheres_in_space():
     assert found["duration"] == pytest.approx(found["duration_hertz"], rel=0.1)
 
 
+@pytest.mark.nightly
+def test_two_spheres_in_space_are_within_two_per_cent_of_hertz():
+    found, held = results("two-spheres", geometry="3d", resolution=4, v0=0.2, every=1000)
+    assert held and found["peak_force"] == pytest.approx(found["peak_force_hertz"], rel=0.02)
+
+
 def test_the_diagonal_alone_deviates():
     found, _ = results("non-matching-blocks", delassus="diagonal")
     assert 0.01 < found["deviation"] < 0.2 and found["lateral_velocity"] > 1e-3

@@ -57,13 +57,14 @@ def exact(p: Values) -> HertzImpact:
     return hertz
 
 
-def sphere_mesh(p: Values) -> mesh.NamedMesh:
+def sphere_mesh(p: Values, sizes: dict[str, tuple[float, float]] = GROWTH) -> mesh.NamedMesh:
     """Mesh of the part of the sphere, which touches the origin from above. Collective."""
     radius, dimension = exact(p).contact_radius, 2 if p["geometry"] == "axisymmetric" else 3
-    growth, part = GROWTH[p["geometry"]]
+    growth, part = sizes[p["geometry"]]
     coarse = part * p["R"]
-    sizes = {"fine": min(radius / p["resolution"], coarse), "reach": 1.5 * radius, "coarse": coarse}
-    parameters = {"dimension": dimension, "R": p["R"], "growth": growth, **sizes}
+    fine = min(radius / p["resolution"], coarse)
+    parameters = {"fine": fine, "reach": 1.5 * radius, "coarse": coarse, "R": p["R"]}
+    parameters |= {"dimension": dimension, "growth": growth}
     return mesh.read(mesh.package_mesh("sphere.geo"), gdim=dimension, parameters=parameters)
 
 
