@@ -10,9 +10,10 @@ from ..._types import BoolArray, FloatArray, IntArray
 _REGULARISATION = 1e-14
 #: A facet covered by less than this part of its area counts as uncovered.
 _UNCOVERED = 1e-9
-#: A facet covered by less than this part has one row: the functions of the part covered by a body much
-#: smaller than the facet would extrapolate its motion to nodes far away, with weights of any size.
-_PARTLY = 0.25
+#: Largest sum of the master side's weights in a row of a facet, where 1 is their sum with signs. Above it the
+#: facet has one row: the functions of a part covered by a body much smaller than the facet extrapolate the
+#: motion of that body to nodes far away.
+_EXTRAPOLATED = 10.0
 
 
 def invert(M: FloatArray, out: FloatArray) -> None:
@@ -34,6 +35,24 @@ def invert(M: FloatArray, out: FloatArray) -> None:
                     out[k, j] -= factor * out[i, j]
 
 
+def extrapolation(
+    first: int, last: int, cross: FloatArray, found: BoolArray, T: FloatArray, D: FloatArray
+) -> float:
+    """Largest sum of ``|int psi_i N_m dA| / D_i`` over the nodes of the master facets of the segments."""
+    largest = 0.0
+    for i in range(D.size):
+        total = 0.0
+        for p in range(first, last):
+            if found[p]:
+                for j in range(D.size):
+                    weight = 0.0
+                    for k in range(D.size):
+                        weight += T[i, k] * cross[p, k, j]
+                    total += abs(weight)
+        largest = max(largest, total / D[i])
+    return largest
+
+
 def nearest(D: FloatArray) -> int:
     """The node of a facet with the largest area, the first of equal ones."""
     k = 0
@@ -46,6 +65,7 @@ def nearest(D: FloatArray) -> int:
 def dual_basis(
     starts: IntArray,
     mass: FloatArray,
+    cross: FloatArray,
     gaps: FloatArray,
     lowest: FloatArray,
     found: BoolArray,
@@ -57,11 +77,11 @@ def dual_basis(
 ) -> None:
     """Dual basis ``psi = T N``, ``T = D M^-1``, of the part of each slave facet that has segments.
 
-    Where that part is small, ``psi = 1`` at the node next to it: one row of the facet's mean gap.
+    Where these extrapolate too far, ``psi = 1`` at the node next to that part: one row of its mean gap.
 
     Args:
         starts: First candidate pair of each slave facet, shape (facets + 1,).
-        mass, gaps, lowest, found: See :func:`._segments.integrate`.
+        mass, cross, gaps, lowest, found: See :func:`._segments.integrate`.
         sizes: Areas of the facets at zero displacement, shape (facets,) [m2].
         T: Written, shape (facets, n, n).
         areas: Written: ``D_i``, covered areas of the nodes, shape (facets, n) [m2].
@@ -82,11 +102,6 @@ def dual_basis(
         if covered <= _UNCOVERED * sizes[e]:
             continue
         D, trace = M.sum(axis=1), 0.0
-        if covered <= _PARTLY * sizes[e]:
-            k = nearest(D)
-            T[e], T[e, k] = 0.0, 1.0
-            areas[e, k], weighted[e, k] = covered, G.sum()
-            continue
         for k in range(nn):
             trace += M[k, k]
         for k in range(nn):
@@ -97,6 +112,10 @@ def dual_basis(
             for k in range(nn):
                 T[e, i, k] = D[i] * inverse[i, k]
                 weighted[e, i] += T[e, i, k] * G[k]
+        if extrapolation(starts[e], starts[e + 1], cross, found, T[e], D) > _EXTRAPOLATED:
+            k = nearest(D)
+            T[e], areas[e], weighted[e] = 0.0, 0.0, 0.0
+            T[e, k], areas[e, k], weighted[e, k] = 1.0, covered, G.sum()
 
 
 def weighted_gaps(

@@ -24,8 +24,8 @@ class SurfacePair:
     """Mortar rows at those nodes of the slave surface that this rank owns.
 
     Dual basis functions of the covered part of each slave facet, Cichosz and Bischoff, Comput. Methods Appl.
-    Mech. Eng. 200 (2011), doi:10.1016/j.cma.2010.11.004; one normal for each pair of facets. A facet of which
-    a small part is covered has one row, of constant pressure.
+    Mech. Eng. 200 (2011), doi:10.1016/j.cma.2010.11.004; one normal for each pair of facets. A facet that
+    a much smaller body covers in part has one row, of constant pressure.
 
     Args:
         facets: Facets of all surfaces.
@@ -74,7 +74,7 @@ class SurfacePair:
     def _compile(self) -> None:
         self._describe = kernels.jit(_segments.describe, *_segments.CALLED)
         self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED)
-        self._dual_basis = kernels.jit(_rows.dual_basis, _rows.invert, _rows.nearest)
+        self._dual_basis = kernels.jit(_rows.dual_basis, _rows.invert, _rows.extrapolation, _rows.nearest)
         self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
         self._fill = kernels.jit(_rows.fill_rows, _rows.add_entry)
 
@@ -146,6 +146,7 @@ class SurfacePair:
         self._dual_basis(
             self._starts,
             self._mass,
+            self._cross,
             self._gaps,
             self._lowest,
             self._found,
