@@ -103,7 +103,7 @@ from .integrators import (
 )
 from .integrators.energy import EnergyBalance
 from .materials import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
-from .mesh import NamedMesh
+from .mesh import NamedMesh, named
 from .output.fields import FieldWriter
 from .output.observer import Observer
 from .output.result import Result
@@ -111,6 +111,7 @@ from .output.stress import VonMises
 from .simulation import Interrupted, checkpoint, simulate
 from .simulation.checkpoint import Checkpoint
 from .simulation.step_control import StepControl
+from .systems.form_system import FormSystem
 from .systems.frame import Frame
 from .systems.rigid_body import RigidBody
 from .systems.sections import Section
@@ -132,6 +133,7 @@ __all__ = [
     "EnergyBalance",
     "EnergyLaw",
     "FieldWriter",
+    "FormSystem",
     "Frame",
     "HATI",
     "Integrator",
@@ -175,6 +177,7 @@ __all__ = [
     "exact",
     "materials",
     "mesh",
+    "named",
     "obstacles",
     "parallel",
     "plot",

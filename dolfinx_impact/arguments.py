@@ -117,15 +117,19 @@ def sequence(name: str, value: Any, example: str) -> Sequence[Any]:
 
 
 def words(name: str, value: Any) -> tuple[str, ...]:
-    """Tuple of one name or several.
+    """Tuple of one name of a part or several; numbers are those of tags.
 
     Raises:
-        ValueError: Values other than text.
+        ValueError: Values other than text and whole numbers.
     """
-    names = (value,) if isinstance(value, str) else value
-    if not isinstance(names, Iterable) or not all(isinstance(each, str) for each in names):
+    names: Any = (value,) if isinstance(value, (str, int, np.integer)) else value
+    if not isinstance(names, Iterable) or not all(map(_is_name, names)):
         raise ValueError(f"{name} must be a name or several, but is {shown(value)}")
     return tuple(names)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, (str, int, np.integer)) and not isinstance(value, bool)
 
 
 def floats(value: Any) -> FloatArray:

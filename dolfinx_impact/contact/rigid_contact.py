@@ -10,7 +10,7 @@ from .. import arguments
 from .._types import FloatArray
 from ..algebra.operators import SparseRows, coordinate_order
 from ..systems.body import Body
-from ..systems.solid import Solid
+from ..systems.continuum import Continuum
 from .obstacle_contact import ObstacleContact
 from .obstacles import Obstacle
 from .penetration import refuse_penetration
@@ -21,7 +21,7 @@ class RigidContact(ObstacleContact):
 
     Args:
         solid: The body.
-        facets: Name of the potential contact facets.
+        facets: Name of the potential contact facets, or the number of their tag; ``"boundary"`` for all.
         obstacle: The shape, or a list of shapes for their :class:`~.obstacles.UnionObstacle`.
         restitution: Newton's coefficient e of every node, 0 to 1.
         gap_tolerance: See :class:`Contact`; default 1e-12 times the body's extent.
@@ -39,7 +39,7 @@ class RigidContact(ObstacleContact):
     def __init__(
         self,
         solid: Body,
-        facets: str,
+        facets: str | int,
         obstacle: Obstacle | Sequence[Obstacle],
         *,
         restitution: float = 0.0,
@@ -75,7 +75,7 @@ class RigidContact(ObstacleContact):
 
     def areas(self) -> FloatArray | None:
         """Areas of the nodes at zero displacement, shape (p,) [m2]; None for frames. Collective."""
-        if not isinstance(self.system, Solid):
+        if not isinstance(self.system, Continuum):
             return None
         if self._areas is None:
             rows = np.repeat(self.system.facet_areas(self._facets), len(self.faces))

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from dolfinx import fem
 
 from .. import arguments, descriptions, parallel
 from .._deprecated import OldContactPoint
@@ -22,6 +23,12 @@ from .initial_values import Initial, initial_field
 from .one_step_energy import TrapezoidalBalance
 from .options import Option
 from .step_buffer import CompiledLoop
+
+
+def revision(system: Any) -> int:
+    """How often the stored matrices and masses of a system, or of those in it, were assembled anew."""
+    count: int = getattr(system, "revision", 0)
+    return count + sum(revision(each) for each in getattr(system, "contains", ()))
 
 
 class UnstableTimeStep(RuntimeError):
@@ -102,6 +109,8 @@ class Integrator(OldContactPoint):
         self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
+        self._revision = revision(system)
+        self._functions: dict[str, fem.Function] = {}
         self.r = np.zeros(contact.count if contact else 0)
         has_friction = contact is not None and contact.friction > 0
         self.r_t = np.zeros((contact.count, contact.L.components) if contact and has_friction else 0)
@@ -185,6 +194,8 @@ class Integrator(OldContactPoint):
         """
         if self.n < 0:
             raise RuntimeError("call start(u0, v0) before step()")
+        if self.outdated:
+            self.renew()
         self.n += 1
         self.advance()
         if self.contact is not None:
@@ -279,6 +290,43 @@ class Integrator(OldContactPoint):
         work = float(kernels.load().dot(r, self.contact.L(v)))
         # Every rank takes part in the products of distributed rows.
         return work + float(np.sum(r_t * self.contact.L.at_points(v))) if r_t.ndim == 2 else work
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the system was assembled anew since the scheme has taken its matrices and masses."""
+        return revision(self.system) != self._revision
+
+    def renew(self) -> None:
+        """Take the matrices and masses of a system that was assembled anew. Collective.
+
+        Raises:
+            RuntimeError: A scheme that keeps factors or copies of them.
+        """
+        raise RuntimeError(
+            f"the system was reassembled: make the {type(self).__name__} anew and go "
+            "on by new.resume(old.state())"
+        )
+
+    @property
+    def u_function(self) -> fem.Function:
+        """Displacements at ``t`` as a Function of the body's space [m], one and the same. Collective."""
+        return self._function("u", self.u)
+
+    @property
+    def v_function(self) -> fem.Function:
+        """Velocities at ``t``, :attr:`v_mean`, as a Function of the body's space [m/s]. Collective."""
+        return self._function("v", self.v_mean)
+
+    def _function(self, name: str, values: FloatArray) -> fem.Function:
+        space = getattr(self.body, "space", None)
+        if space is None:
+            raise ValueError(f"a {type(self.body).__name__} has no function space: read scheme.{name}")
+        if name not in self._functions:
+            self._functions[name] = fem.Function(space, name=name)
+        function, n = self._functions[name], self.system.owned
+        function.x.array[:n] = values[:n]
+        function.x.scatter_forward()
+        return function
 
     def begin(self) -> None:
         """Prepare the first step from ``u`` and ``v`` at ``t0``."""

@@ -13,7 +13,7 @@ from ..algebra.operators import SparseRows
 from ..systems.compiled import Compiled, compiled_forces
 from ..systems.system import System
 from . import central_formulas as formulas
-from .base import Integrator
+from .base import Integrator, revision
 from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
 from .delassus_iterated import IteratedDelassus
 from .delassus_lumped import LumpedDelassus, lumped_delassus
@@ -228,6 +228,25 @@ class CentralDifferences(Integrator):
         self.v_force = self.v_before
         if self.n == 0:
             self.v_force = self.v_before + 0.5 * (self.v - self.v_before)
+
+    def renew(self) -> None:
+        """See :meth:`.Integrator.renew`; the forces of the last step remain.
+
+        Raises:
+            ValueError: A time step above the critical one of the new matrices.
+        """
+        if self.system is not self.body:
+            super().renew()
+        critical = self.system.critical_time_step()
+        if self.dt > (1 + STEP_ROUNDING) * critical and not self.beyond_limit:
+            raise ValueError(
+                f"the system was reassembled, and the time step {self.dt:.6g} s is above its critical one, "
+                f"{critical:.6g} s: make a scheme with a smaller step"
+            )
+        self._revision = revision(self.system)
+        self._kick = self.dt * self.system.inverse_mass
+        if self.contact is not None:
+            self._response = lumped_delassus(self)
 
     def reactions(self) -> FloatArray:
         """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""

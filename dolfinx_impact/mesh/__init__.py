@@ -5,5 +5,6 @@ Reading, joining, distribution and checks of cells; bodies on meshes are in ``sy
 
 from .joined import join
 from .named_mesh import NamedMesh, bare_mesh, package_mesh, read
+from .naming import named
 
-__all__ = ["NamedMesh", "bare_mesh", "join", "package_mesh", "read"]
+__all__ = ["NamedMesh", "bare_mesh", "join", "named", "package_mesh", "read"]

@@ -14,8 +14,8 @@ from dolfinx.io.utils import distribute_entity_data
 from mpi4py import MPI
 
 from .. import _compat, arguments
-from .._types import BoolArray, FloatArray, Int32Array, Int64Array, IntArray
-from .named_mesh import NamedMesh, bare_mesh
+from .._types import FloatArray, Int32Array, Int64Array, IntArray
+from .named_mesh import NamedMesh, bare_mesh, exterior_facets
 
 _EXAMPLE = "{'upper': mesh_a, 'lower': mesh_b}"
 #: In the place of the tag of entities without one; tags are of 32 bits.
@@ -215,7 +215,8 @@ def _facets(part: NamedMesh) -> tuple[Int32Array, Int64Array]:
 
     Collective.
     """
-    index_map, exterior = _exterior(part.mesh)
+    exterior = exterior_facets(part.mesh)
+    index_map = part.mesh.topology.index_map(part.mesh.topology.dim - 1)
     tags = np.full(exterior.size, _UNTAGGED, dtype=np.int64)
     if part.facet_tags is not None:
         tags[part.facet_tags.indices] = part.facet_tags.values
@@ -223,19 +224,6 @@ def _facets(part: NamedMesh) -> tuple[Int32Array, Int64Array]:
     tagged = _sums(index_map, np.flatnonzero(tags != _UNTAGGED)) > 0
     found = np.flatnonzero(np.where(tagged, tags != _UNTAGGED, exterior)).astype(np.int32)
     return found, 2 * tags[found] + exterior[found]
-
-
-def _exterior(mesh: dmesh.Mesh) -> tuple[Any, BoolArray]:
-    """Index map of the facets, and the mask of the local ones that have one cell. Collective.
-
-    ``exterior_facet_indices`` of DOLFINx 0.9 takes the vertices between two ranks for ends of a line.
-    """
-    topology, tdim = mesh.topology, mesh.topology.dim
-    topology.create_entities(tdim - 1)
-    topology.create_connectivity(tdim - 1, tdim)  # for the nodes of facets
-    topology.create_connectivity(tdim, tdim - 1)
-    links, index_map = topology.connectivity(tdim, tdim - 1), topology.index_map(tdim - 1)
-    return index_map, _sums(index_map, links.array[: links.offsets[_owned(mesh, tdim)]]) == 1
 
 
 def _nodes_of(mesh: dmesh.Mesh, facets: Int32Array) -> Int32Array:

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from dolfinx import la
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 from .. import _compat, arguments, parallel
-from .._types import Int32Array, IntArray
+from .._types import BoolArray, Int32Array, IntArray
 from . import cad
 
 _PREFIX = "Parameters/"
+#: Name of all exterior facets of a mesh that has no part of this name.
+BOUNDARY = "boundary"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class NamedMesh:
         groups: Maps further names, each of entities with several tags, to (dimension, tags).
         cell_numbers: Numbers of the owned cells over all ranks that do not depend on the partition, where
             the ``original_cell_index`` of the mesh does; None otherwise.
+        numbers: Maps (dimension, tag) of a script to the tags that its entities have, where it is not alone.
     """
 
     mesh: dmesh.Mesh
@@ -39,37 +43,115 @@ class NamedMesh:
     names: Mapping[str, tuple[int, int]]
     groups: Mapping[str, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
     cell_numbers: Int32Array | None = field(default=None, repr=False, compare=False)
+    numbers: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict, repr=False)
 
-    def facets(self, name: str) -> Int32Array:
-        """Local facets, ghosts included, of the part ``name``. Collective.
+    def facets(self, name: str | int) -> Int32Array:
+        """Local facets, ghosts included, of the part ``name``, or with this number as tag. Collective.
+
+        ``"boundary"`` are all exterior facets where no part has this name.
 
         Raises:
             ValueError: No facets of this name; the message lists the names of facets.
         """
+        if name == BOUNDARY and not self._has_boundary:
+            return np.flatnonzero(exterior_facets(self.mesh)).astype(np.int32)
         return self._tagged("facets", self.facet_tags, self.mesh.topology.dim - 1, name)
 
-    def cells(self, name: str) -> Int32Array:
-        """Local cells, ghosts included, of the part ``name``. Collective.
+    def cells(self, name: str | int) -> Int32Array:
+        """Local cells, ghosts included, of the part ``name``, or with this number as tag. Collective.
 
         Raises:
             ValueError: No cells of this name; the message lists the names of cells.
         """
         return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
 
-    def tags(self, name: str) -> tuple[int, ...]:
-        """Tags of the cells or facets of the part ``name``, which has one or, as a group, several."""
+    @property
+    def _has_boundary(self) -> bool:
+        """Whether facets of the mesh are named ``"boundary"``."""
+        fdim = self.mesh.topology.dim - 1
+        return any(n == BOUNDARY and d == fdim for n, (d, _) in {**self.groups, **self.names}.items())
+
+    def tags(self, name: str | int, dim: int | None = None) -> tuple[int, ...]:
+        """Tags of the cells or facets of the part ``name``, which has one or, as a group, several.
+
+        Args:
+            name: The name, or a number.
+            dim: Dimension of the entities with this number.
+        """
+        if not isinstance(name, str):
+            return self.tags_of(self.mesh.topology.dim if dim is None else dim, int(name))
         return (self.names[name][1],) if name in self.names else tuple(self.groups[name][1])
 
-    def _tagged(self, kind: str, tags: Any, dim: int, name: str) -> Int32Array:
+    def tags_of(self, dim: int, number: int) -> tuple[int, ...]:
+        """Tags of the entities to which a script gave this number as tag."""
+        return self.numbers.get((dim, number), (number,))
+
+    def _tagged(self, kind: str, tags: Any, dim: int, name: str | int) -> Int32Array:
         known = sorted(n for n, (d, _) in {**self.groups, **self.names}.items() if d == dim)
+        if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+            return self._numbered(kind, tags, dim, int(name))
         if not isinstance(name, str) or name not in known or tags is None:
-            hint = arguments.nearest(name, known) if isinstance(name, str) else "tags go by their names; "
-            raise ValueError(f"no {kind} are named {name!r} in the mesh; {hint}named are: {known or 'none'}")
+            hint = arguments.nearest(name, known) if isinstance(name, str) else "give a name or a number; "
+            more = dim < self.mesh.topology.dim and not self._has_boundary
+            free = f", and {BOUNDARY!r}, all exterior ones" if more else ""
+            raise ValueError(
+                f"no {kind} are named {name!r} in the mesh; {hint}named are: {known or 'none'}{free}"
+            )
         found: Int32Array = np.unique(np.concatenate([tags.find(tag) for tag in self.tags(name)]))
         return found
 
+    def _numbered(self, kind: str, tags: Any, dim: int, number: int) -> Int32Array:
+        """Local entities with this number as tag on some rank. Collective."""
+        wanted = self.tags_of(dim, number)
+        here = np.zeros(0, np.int32) if tags is None else np.isin(tags.values, wanted)
+        found: Int32Array = np.zeros(0, np.int32) if tags is None else np.unique(tags.indices[here])
+        if not self.mesh.comm.allreduce(int(found.size)):
+            local = np.zeros(0, np.int32) if tags is None else np.unique(tags.values)
+            every = sorted({int(tag) for each in self.mesh.comm.allgather(local) for tag in each})
+            raise ValueError(f"no {kind} have the tag {number} in the mesh; tags are: {every or 'none'}")
+        return found
 
-def bare_mesh(given: NamedMesh | dmesh.Mesh) -> dmesh.Mesh:
+
+def exterior_facets(mesh: dmesh.Mesh) -> BoolArray:
+    """Mask of the local facets, ghosts included, that have one cell. Collective.
+
+    ``exterior_facet_indices`` of DOLFINx 0.9 takes the vertices between two ranks for ends of a line, and has
+    no ghosts.
+    """
+    topology, tdim = mesh.topology, mesh.topology.dim
+    topology.create_entities(tdim - 1)
+    topology.create_connectivity(tdim - 1, tdim)  # for the nodes of facets
+    topology.create_connectivity(tdim, tdim - 1)
+    links, index_map = topology.connectivity(tdim, tdim - 1), topology.index_map(tdim - 1)
+    counts = la.vector(index_map, 1)
+    np.add.at(counts.array, links.array[: links.offsets[topology.index_map(tdim).size_local]], 1.0)
+    counts.scatter_reverse(la.InsertMode.add)
+    counts.scatter_forward()
+    exterior: BoolArray = counts.array == 1
+    return exterior
+
+
+def as_named(given: Any) -> NamedMesh:
+    """A mesh, a named mesh, or what ``dolfinx.io`` returns for one, with its names.
+
+    Raises:
+        ValueError: Something else.
+    """
+    if isinstance(given, NamedMesh):
+        return given
+    if isinstance(given, dmesh.Mesh):
+        return NamedMesh(given, None, None, {})
+    if hasattr(given, "cell_tags") and isinstance(getattr(given, "mesh", None), dmesh.Mesh):  # MeshData
+        groups = dict(getattr(given, "physical_groups", None) or {})
+        names = {name: (int(group[0]), int(group[1])) for name, group in groups.items()}
+        return NamedMesh(given.mesh, given.cell_tags, given.facet_tags, names)
+    if isinstance(given, tuple) and len(given) >= 3 and isinstance(given[0], dmesh.Mesh):
+        return NamedMesh(given[0], given[1], given[2], {})
+    bare_mesh(given)  # raises
+    raise AssertionError
+
+
+def bare_mesh(given: Any) -> dmesh.Mesh:
     """The DOLFINx mesh of a :class:`NamedMesh`, or the mesh itself.
 
     Raises:
@@ -81,7 +163,7 @@ def bare_mesh(given: NamedMesh | dmesh.Mesh) -> dmesh.Mesh:
     if isinstance(given, (str, Path)):
         hint = f"read it first, dolfinx_impact.mesh.read({str(given)!r}, gdim=...)"
     elif isinstance(given, tuple):
-        hint = "dolfinx.io returns mesh and tags: NamedMesh(mesh, cell_tags, facet_tags, names)"
+        hint = "dolfinx.io returns (mesh, cell_tags, facet_tags)"
     else:
         hint = "give one of DOLFINx, or the result of dolfinx_impact.mesh.read"
     raise ValueError(f"the mesh must be a mesh, but is {arguments.shown(given)}: {hint}")

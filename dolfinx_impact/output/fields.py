@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import basix.ufl
 import numpy as np
 from dolfinx import fem
 
@@ -17,10 +18,10 @@ from ..contact.base import Contact
 from ..integrators.base import Integrator
 from ..integrators.hati.split_system import Divided
 from ..systems.body import Body
-from ..systems.solid import Solid
+from ..systems.mass_lumping import scalar_element
 from .field_file import FieldFile
 from .observer import Observer
-from .stress import VonMises
+from .stress import VonMises, has_stress
 
 #: Names of the fields in the files.
 LABELS = {
@@ -44,7 +45,8 @@ class FieldWriter(Observer):
     the time ``t`` of a sample:
 
     - ``displacement [m]`` and ``velocity [m/s]`` at ``t``, of a frame without its rotations;
-    - ``stress [Pa]``: von Mises stress at ``t``, see :class:`.VonMises`; not for frames;
+    - ``stress [Pa]``: von Mises stress at ``t``, see :class:`.VonMises`; not for frames, and for a
+      :class:`.FormSystem` where it defines one;
     - ``impulse [N s]``: normal and tangential contact impulse on each node (not a density), summed over the
       steps since the previous sample; 0 at nodes without a contact point;
     - ``gap [m]`` at ``t``, the smallest one at nodes with several contact points; NaN at nodes without;
@@ -240,14 +242,14 @@ class _Samples:
         body = self._bodies[0]
         self.comm, self.mesh, self.degree = body.comm, body.mesh, body.degree
         self._first = body.active[:: body.block]
-        solid = all(isinstance(each, Solid) for each in bodies)
-        chosen = [name for name in names if solid or name != "stress"]
+        stressed = all(has_stress(each) for each in bodies)
+        chosen = [name for name in names if stressed or name != "stress"]
         if not chosen:
-            raise ValueError("a Frame has no stress to show: name other fields")
-        element: tuple[Any, ...] = ("Lagrange", body.degree)
+            raise ValueError(f"a {type(body).__name__} has no stress to show: name other fields")
+        element = scalar_element(body.space)
         spaces = {
             False: fem.functionspace(self.mesh, element),
-            True: fem.functionspace(self.mesh, (*element, (3,))),
+            True: fem.functionspace(self.mesh, basix.ufl.blocked_element(element, shape=(3,))),
         }
         self.functions = {name: fem.Function(spaces[name in _VECTORS], name=LABELS[name]) for name in chosen}
         self.nodes = body.size // body.block

@@ -15,6 +15,8 @@ from .._types import FloatArray, Int32Array, IntArray
 from ..materials import StVenantKirchhoff, kinematics
 from ..materials.law import THIN, constants_of
 from ..materials.reduced_dimension import Thin
+from ..systems.continuum import Continuum
+from ..systems.form_system import FormSystem
 from ..systems.solid import Solid
 
 #: Distance from the axis of a body of revolution, over the length of the body, up to which a node is on it.
@@ -30,28 +32,28 @@ class VonMises:
     stress or on a line do not provide the stretches of the stress-free directions, which are taken as 1.
 
     Args:
-        solid: The body.
+        solid: A :class:`.Solid`; or a :class:`.FormSystem` with ``stress``: a scalar is averaged as it is.
 
     Attributes:
         volume: Undeformed volume of the cells at each local node, 0 at nodes off the body, shape (nodes,)
             [m3].
 
     Raises:
-        ValueError: Not a :class:`.Solid`; a law with functions at quadrature points.
+        ValueError: A body without stress; a law with functions at quadrature points.
     """
 
-    def __init__(self, solid: Solid) -> None:
-        if not isinstance(solid, Solid):
-            raise ValueError(f"the stress is that of a Solid, not of a {type(solid).__name__}")
+    def __init__(self, solid: Continuum) -> None:
+        if not has_stress(solid):
+            raise ValueError(
+                f"the stress is that of a Solid, not of a {type(solid).__name__}; a FormSystem needs stress="
+            )
         self._u, self._bs, self._mesh = fem.Function(solid.space), solid.block, solid.mesh
         index_map = solid.space.dofmap.index_map
         self._sums = la.vector(index_map, 1)
-        F = _deformation_gradient(self._u, solid)
         points = _compat.interpolation_points(solid.space)
         sizes, nodes = _cell_volumes(solid), np.asarray(solid.space.dofmap.list)
         self._parts = []
-        for material, cells in zip(solid.materials, _cells_of_materials(solid)):
-            stress = _von_mises(cauchy(material.law, F, solid.hypothesis))
+        for stress, cells in _stresses(solid, self._u):
             if any(each.ufl_element().has_custom_quadrature for each in extract_coefficients(stress)):
                 raise ValueError(
                     "the stress at the nodes is not known where a law has functions at quadrature points: "
@@ -91,6 +93,25 @@ class VonMises:
                 sums += np.bincount(nodes, values.ravel(), sums.size)
         self._sums.scatter_reverse(la.InsertMode.add)
         self._sums.scatter_forward()
+
+
+def has_stress(body: Any) -> bool:
+    """Whether a body defines its stress."""
+    return isinstance(body, Solid) or (isinstance(body, FormSystem) and body.stress is not None)
+
+
+def _stresses(body: Continuum, u: fem.Function) -> list[tuple[Any, Int32Array]]:
+    """Von Mises stress at ``u``, a UFL scalar [Pa], and the owned cells where it holds. Collective."""
+    if isinstance(body, FormSystem):
+        local = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
+        cells = np.arange(local) if body.cells is None else body.cells
+        stress = body.stress_at(u)
+        scalar = stress if stress.ufl_shape == () else _von_mises(stress)
+        return [(scalar, cells[cells < local].astype(np.int32))]
+    assert isinstance(body, Solid)
+    F = _deformation_gradient(u, body)
+    laws = [_von_mises(cauchy(material.law, F, body.hypothesis)) for material in body.materials]
+    return list(zip(laws, _cells_of_materials(body)))
 
 
 def cauchy(law: Any, F: Any, state: str) -> Any:
@@ -154,7 +175,7 @@ def _cells_of_materials(solid: Solid) -> list[Int32Array]:
     return [np.unique(cells[cells < local]).astype(np.int32) for cells in regions]
 
 
-def _cell_volumes(solid: Solid) -> FloatArray:
+def _cell_volumes(solid: Continuum) -> FloatArray:
     """Undeformed volumes of owned cells of the body, 0 for other cells, shape (cells,) [m3]. Collective."""
     space = fem.functionspace(solid.mesh, ("DG", 0))
     weight = kinematics.thickness(solid.mesh, solid.hypothesis, solid.cross_section)

@@ -13,7 +13,7 @@ from .. import parallel
 from .._types import AnyArray, FloatArray
 from ..contact.contact_set import Contacts, as_contact
 from ..contact.obstacles import Obstacle
-from ..systems.solid import Solid
+from ..systems.continuum import Continuum
 from .colors import LEVELS, Colors
 from .drawing import check_path, pyplot, save, unit
 from .movie import check_film, write_film
@@ -29,7 +29,7 @@ _FLAT, _ROUND = 0.15, 0.6
 
 def strip(
     path: str | Path,
-    solid: Solid,
+    solid: Continuum,
     snapshots: Moments,
     *,
     obstacle: Obstacle | None = None,
@@ -98,7 +98,7 @@ def strip(
 
 def animate(
     path: str | Path,
-    solid: Solid,
+    solid: Continuum,
     snapshots: Moments,
     *,
     obstacle: Obstacle | None = None,

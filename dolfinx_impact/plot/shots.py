@@ -13,7 +13,7 @@ from .._types import FloatArray, IntArray
 from ..contact.base import Contact
 from ..contact.obstacles import Obstacle
 from ..contact.surfaces import SurfaceContact
-from ..systems.solid import Solid
+from ..systems.continuum import Continuum
 from .colors import RAMPS
 from .drawing import load_pyvista, pyplot
 from .section import Parts, Plane
@@ -63,14 +63,14 @@ def moments_of(snapshots: Moments) -> list[Moment]:
 
 def check(
     check_file: Callable[[], None],
-    solid: Solid,
+    solid: Continuum,
     moments: Sequence[Moment],
     wanted: Wanted,
     numbers: Mapping[str, float],
     pause: float | None = None,
 ) -> None:
     """Raise on all ranks if options or moments are invalid or a library is missing. Collective."""
-    if not isinstance(solid, Solid):
+    if not isinstance(solid, Continuum):
         raise ValueError(f"pictures of this kind are drawn of a Solid, not of {type(solid).__name__}")
     error = None
     try:
@@ -96,7 +96,7 @@ def check(
     parallel.on_root(solid.comm, check_libraries)
 
 
-def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> None:
+def _check_moments(solid: Continuum, moments: Sequence[Moment], wanted: Wanted) -> None:
     contact = wanted.contact
     if not moments or solid.mesh.geometry.dim < 2:
         raise ValueError("a picture needs moments of a solid in 2 or 3 directions")
@@ -114,7 +114,7 @@ def _check_moments(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> N
                 )
 
 
-def _check_look(solid: Solid, wanted: Wanted) -> None:
+def _check_look(solid: Continuum, wanted: Wanted) -> None:
     gdim, shape = solid.mesh.geometry.dim, wanted.shape
     shades = [name for name in SHADES if name != "v_z" or gdim == 3]
     if wanted.shade not in shades:
@@ -138,7 +138,7 @@ def _check_look(solid: Solid, wanted: Wanted) -> None:
     check_cells(wanted.cells)
 
 
-def _check_parts(solid: Solid, wanted: Wanted) -> None:
+def _check_parts(solid: Continuum, wanted: Wanted) -> None:
     if not wanted.parts:
         return
     if not 2 <= len(wanted.parts) <= len(RAMPS):
@@ -165,7 +165,9 @@ def _check_clip(clip: Any, gdim: int) -> None:
         raise ValueError(f"clip must be 'x', 'y', 'z' or a plane, (point, normal), not {clip!r}")
 
 
-def gather(solid: Solid, moments: Sequence[Moment], wanted: Wanted) -> tuple[Parts, Plane | None, list[Shot]]:
+def gather(
+    solid: Continuum, moments: Sequence[Moment], wanted: Wanted
+) -> tuple[Parts, Plane | None, list[Shot]]:
     """Visible parts of the body, its cutting plane and the data of the moments, on rank 0. Collective.
 
     On other ranks the arrays of the parts are None and the list is empty.

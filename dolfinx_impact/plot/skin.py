@@ -11,7 +11,7 @@ from mpi4py import MPI
 from numpy.typing import ArrayLike
 
 from .._types import AnyArray, FloatArray, IntArray
-from ..systems.solid import Solid
+from ..systems.continuum import Continuum
 from .section import Plane
 
 
@@ -38,7 +38,7 @@ class Skin:
     """
 
     def __init__(
-        self, solid: Solid, clip: Any = None, back: ArrayLike = (0.0, 0.0, 1.0), parts: Sequence[str] = ()
+        self, solid: Continuum, clip: Any = None, back: ArrayLike = (0.0, 0.0, 1.0), parts: Sequence[str] = ()
     ) -> None:
         self.solid, self._comm = solid, solid.comm
         dofs = np.asarray(solid.space.dofmap.list)
@@ -82,7 +82,7 @@ def _joined(gathered: list[AnyArray] | None) -> AnyArray | None:
     return None if gathered is None else np.concatenate(gathered)
 
 
-def _part_of_cells(solid: Solid, parts: Sequence[str]) -> IntArray:
+def _part_of_cells(solid: Continuum, parts: Sequence[str]) -> IntArray:
     """Number of the part of each local cell, -1 for none; without parts 0 for all."""
     index_map = solid.mesh.topology.index_map(solid.mesh.topology.dim)
     numbers = np.full(index_map.size_local + index_map.num_ghosts, -1 if parts else 0)
@@ -115,7 +115,7 @@ def _plane(comm: MPI.Comm, x: FloatArray, clip: Any, back: FloatArray) -> Plane:
     return Plane(point - 1e-6 * (high - low) * normal, normal)
 
 
-def _cut_cells(solid: Solid, plane: Plane | None, part: IntArray) -> tuple[IntArray, IntArray]:
+def _cut_cells(solid: Continuum, plane: Plane | None, part: IntArray) -> tuple[IntArray, IntArray]:
     """Nodes of the owned cells of parts that a plane cuts, shape (m, 4) or (m, 8), and their parts.
 
     Cells of higher degree are subdivided.
@@ -132,7 +132,7 @@ def _cut_cells(solid: Solid, plane: Plane | None, part: IntArray) -> tuple[IntAr
     return nodes, np.repeat(part[own[passed]], len(parts))
 
 
-def _parts_of_cell(solid: Solid) -> IntArray:
+def _parts_of_cell(solid: Continuum) -> IntArray:
     """Subdivision of a cell into tetrahedra (4) or hexahedra (8 nodes, VTK order), by its local dofs."""
     space: Any = solid.space
     points, k = space.element.basix_element.points, space.element.basix_element.degree
@@ -152,13 +152,13 @@ def _tetrahedra(points: FloatArray, k: int) -> IntArray:
     return np.asarray(Delaunay(points, qhull_options="QJ").simplices)
 
 
-def _own(solid: Solid) -> IntArray:
+def _own(solid: Continuum) -> IntArray:
     """Owned cells of the body."""
     own = np.arange(solid.mesh.topology.index_map(solid.mesh.topology.dim).size_local)
     return own if solid.cells is None else np.asarray(solid.cells)[np.asarray(solid.cells) < own.size]
 
 
-def _shown(solid: Solid) -> tuple[IntArray, IntArray]:
+def _shown(solid: Continuum) -> tuple[IntArray, IntArray]:
     """Owned cells at the surface and their local exterior facets; all cells and 0 in 2D. Collective."""
     topology = solid.mesh.topology
     tdim = topology.dim
@@ -179,7 +179,7 @@ def _shown(solid: Solid) -> tuple[IntArray, IntArray]:
     return own[rows], local
 
 
-def _pieces_of_entities(solid: Solid) -> list[IntArray]:
+def _pieces_of_entities(solid: Continuum) -> list[IntArray]:
     """Pieces of every facet of a cell (in 2D of the cell itself), by its local dofs."""
     import basix
 

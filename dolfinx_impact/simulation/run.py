@@ -28,6 +28,11 @@ from .step_control import StepControl, Watch, deforms
 
 _MOST_STEPS = 1e15
 
+_REASSEMBLED = (
+    "the system was reassembled during a run in a compiled loop: give simulate(..., compiled=False), or "
+    "reassemble between two runs"
+)
+
 
 class Run:
     """Advances an integrator to the end time, in chunks of steps that are recorded together.
@@ -118,6 +123,8 @@ class Run:
                 self._control_step(watch)
             chunk, stop, due, steps.count = self._chunk(watch, checkpoint), 0, False, 0
             if compiled is not None:
+                if s.outdated:
+                    raise RuntimeError(_REASSEMBLED)
                 compiled.fill(steps, chunk)
                 stop = monitor.check_many(steps)
                 self.left -= steps.count

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 from dolfinx import fem
-from dolfinx import mesh as dmesh
 
 from .. import _deprecated, arguments, descriptions
 from .._types import BoolArray, FloatArray, Int32Array
 from ..algebra import kernels
-from ..mesh import NamedMesh
+from ..mesh.named_mesh import as_named
 from .compiled import Compiled
 from .critical_step import critical_step
 from .element_forms import ElementForm
@@ -36,9 +35,11 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and :meth:`inertia`.
 
     Args:
-        mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
+        mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named, or what
+            ``dolfinx.io`` returns for a mesh. Parts without a name go by the numbers of their tags.
         block: Number of dofs per node (block size); the first ones are displacements.
         degree: Degree of the Lagrange elements.
+        space: A function space of Lagrange elements instead, with these dofs per node.
         cells: Names of the cells of the body; all by default. Bodies on parts of one mesh have the same dof
             numbering, and share the dofs of cells that belong to both.
         fixed: Names of facets whose dofs are constrained to zero; a mapping selects dofs of each node,
@@ -67,16 +68,19 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     """
 
     linear = True
+    #: Number of times that stored matrices and masses were assembled anew.
+    revision = 0
     #: Coefficients (b1, b2) of the bulk viscosity.
     viscosity = (0.0, 0.0)
 
     @_deprecated.renamed_keywords(moved="prescribed")
     def __init__(
         self,
-        mesh: NamedMesh | dmesh.Mesh,
+        mesh: Any,
         *,
         block: int,
         degree: int = 1,
+        space: fem.FunctionSpace | None = None,
         cells: str | Sequence[str] | None = None,
         fixed: Sequence[str] | Mapping[str, Sequence[int]] = (),
         prescribed: Mapping[str, Mapping[int, Signal]] | None = None,
@@ -86,12 +90,13 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         self.degree = arguments.whole("degree", degree)
         arguments.number("damping", damping, "be a rate of at least 0 [1/s]", least=0.0)
         arguments.number("stiffness_damping", stiffness_damping, "be a time of at least 0 [s]", least=0.0)
-        self.named = mesh if isinstance(mesh, NamedMesh) else NamedMesh(mesh, None, None, {})
+        self.named = as_named(mesh)
         self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
         self.parts = None if cells is None else arguments.words("cells", cells)
         self.cells = self._find_cells()
         self.dx = self._measure()
-        self.space = fem.functionspace(self.mesh, ("Lagrange", self.degree, (block,)))
+        element = ("Lagrange", self.degree, (block,))
+        self.space = fem.functionspace(self.mesh, element) if space is None else space
         index_map, self.block, self.gdim = self.space.dofmap.index_map, block, self.mesh.geometry.dim
         self.owned = index_map.size_local * block
         self.size = self.owned + index_map.num_ghosts * block
@@ -144,12 +149,17 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     @property
     def has_damping(self) -> bool:
         """Whether there are damping forces."""
-        return self.damping_rate > 0 or self.stiffness_damping > 0 or any(self.viscosity)
+        return self.damping_rate > 0 or self.stiffness_damping > 0 or self.has_viscosity
 
     @property
     def mass_damped(self) -> bool:
         """Whether damping is at most mass-proportional, ``alpha M v``."""
-        return not (self.stiffness_damping > 0 or any(self.viscosity))
+        return not (self.stiffness_damping > 0 or self.has_viscosity)
+
+    @property
+    def has_viscosity(self) -> bool:
+        """Whether there are damping forces beyond ``alpha M + beta K``."""
+        return False
 
     @property
     def has_loads(self) -> bool:

@@ -19,7 +19,7 @@ from ..materials import kinematics
 from .element_forms import compile_expression
 
 if TYPE_CHECKING:
-    from .solid import Solid
+    from .continuum import Continuum
 
 #: Lines connect nodes of a cell whose distance in the reference cell, times the degree, is at most this.
 _NEAR = 1.8
@@ -32,7 +32,7 @@ class Deformation:
         solid: The body.
     """
 
-    def __init__(self, solid: Solid) -> None:
+    def __init__(self, solid: Continuum) -> None:
         self._solid, self._comm, self._owned = solid, solid.comm, solid.owned
         local = solid.mesh.topology.index_map(solid.mesh.topology.dim).size_local
         cells = np.arange(local) if solid.cells is None else solid.cells

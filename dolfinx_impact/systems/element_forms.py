@@ -30,6 +30,11 @@ _FLAGS = [
 ]
 
 
+def is_matrix(form: Any) -> bool:
+    """Whether a bilinear form is given as a PETSc matrix."""
+    return hasattr(form, "getOwnershipRange")
+
+
 def compile_form(form: Any) -> fem.Form:
     """Compile a form with kernels for this processor. Collective."""
     flags = cache_flags(_FLAGS, form.ufl_domain().ufl_cargo().comm)

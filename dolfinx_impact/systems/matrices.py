@@ -16,6 +16,7 @@ from .._types import BoolArray, FloatArray, Int32Array, Int64Array, IntArray
 from ..algebra import kernels
 from ..algebra.sparse_solver import SMALL, FactorisedSolver, SymmetricSolver
 from ..mesh import NamedMesh
+from .element_forms import is_matrix
 from .stiffness import StoredStiffness
 from .tangent import TangentSolver
 
@@ -32,6 +33,8 @@ class Assembled:
     block: int
     cells: IntArray | None
     constrained: BoolArray
+    #: Whether the pattern of M is that of K.
+    one_pattern = True
 
     @property
     def mass(self) -> FloatArray:
@@ -79,7 +82,9 @@ class Assembled:
         none = np.zeros(0, dtype=np.intp)
         without = none if massless is None else massless
         copy = self._mass_copy(mass, without)
-        matrix.axpy(mass_factor, copy, matrix.Structure.SUBSET_NONZERO_PATTERN)
+        kinds = matrix.Structure
+        structure = kinds.SUBSET_NONZERO_PATTERN if self.one_pattern else kinds.DIFFERENT_NONZERO_PATTERN
+        matrix.axpy(mass_factor, copy, structure)
         more = without if factor == 0.0 else none
         held = np.union1d(np.flatnonzero(self.constrained), more).astype(np.intp)
         matrix.zeroRowsColumns(self._petsc_rows(matrix, held), diag=1.0)
@@ -135,7 +140,7 @@ class Assembled:
         return self._padded(self._stiffness_form())
 
     def _padded(self, form: Any) -> Any:
-        if self.cells is None:
+        if self.cells is None or is_matrix(form):
             return form
         u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
         everywhere = ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)
@@ -172,8 +177,11 @@ class Assembled:
         return self.stiffness.petsc()
 
     def _assemble_petsc(self, form: Any) -> Any:
+        """A form as a PETSc matrix; a copy of a matrix. Collective."""
         from dolfinx.fem import petsc
 
+        if is_matrix(form):
+            return form.copy()
         matrix = petsc.assemble_matrix(fem.form(form))
         matrix.assemble()
         return matrix

@@ -30,7 +30,7 @@ class Nodes:
     size: int
     length: float
     x: FloatArray
-    parts: tuple[str, ...] | None
+    parts: tuple[Any, ...] | None
     cells: IntArray | None
     active: BoolArray
     _cell_tag: FloatArray | None = None
@@ -109,8 +109,8 @@ class Nodes:
         center: FloatArray = sums[:gdim] / sums[gdim]
         return center
 
-    def nodes(self, name: str) -> Int32Array:
-        """Owned nodes of the body on the named facets, empty on ranks without any. Collective."""
+    def nodes(self, name: str | int) -> Int32Array:
+        """Owned nodes of the body on the facets of this name or tag, empty on ranks without. Collective."""
         return self._nodes_on(self.named.facets(name))
 
     def _nodes_on(self, facets: Int32Array) -> Int32Array:
@@ -159,7 +159,9 @@ class Nodes:
     def _measure(self) -> Any:
         if self.parts is None:
             return ufl.dx
-        tags = tuple(sorted({tag for name in self.parts for tag in self.named.tags(name)}))
+        tags = tuple(
+            sorted({tag for name in self.parts for tag in self.named.tags(name, self.mesh.topology.dim)})
+        )
         return ufl.Measure("dx", domain=self.mesh, subdomain_data=self.named.cell_tags)(tags)
 
     def _find_cell_tag(self) -> FloatArray | None:

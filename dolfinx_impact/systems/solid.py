@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -15,15 +14,11 @@ from dolfinx import mesh as dmesh
 from .. import _deprecated, arguments, parallel
 from .._types import FloatArray
 from ..materials import Law, kinematics
-from ..mesh import NamedMesh, bare_mesh
+from ..mesh import NamedMesh
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity
 from . import mass_lumping
-from .body import Body
-from .compiled import Compiled
-from .critical_step import largest_rate
-from .deformation import Deformation
-from .element_forms import ElementForm
+from .continuum import Continuum
 from .loads import Signal, checked_signal, vector
 from .material_regions import find_materials, wave_speed
 
@@ -34,7 +29,7 @@ Traction: TypeAlias = Sequence[float] | tuple[Sequence[float], Signal]
 _RENAMED = {"state": "hypothesis", "section": "cross_section"}
 
 
-class Solid(Body, renamed=_RENAMED):
+class Solid(Continuum, renamed=_RENAMED):
     """An elastic solid, topological = geometric dimension: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
     For linear laws the stiffness is stored; otherwise internal forces are assembled in every step. Loads
@@ -101,20 +96,13 @@ class Solid(Body, renamed=_RENAMED):
         stiffness_damping: float = 0.0,
         bulk_viscosity: tuple[float, float] = (0.0, 0.0),
     ) -> None:
-        bare = bare_mesh(mesh)
         for value in density.values() if isinstance(density, Mapping) else [density]:
             arguments.number("density", value, "be positive [kg/m3]", above=0.0)
-        arguments.number("cross_section", cross_section, "be positive", above=0.0)
-        gdim = bare.geometry.dim
-        if gdim != bare.topology.dim:
-            raise ValueError(
-                f"a Solid fills its space, but its cells have dimension {bare.topology.dim} of {gdim}"
-            )
-        self.hypothesis = kinematics.state_of(bare, hypothesis)
         self.viscosity = viscosity.checked(bulk_viscosity)
         super().__init__(
             mesh,
-            block=gdim,
+            hypothesis=hypothesis,
+            cross_section=cross_section,
             degree=degree,
             cells=cells,
             fixed=fixed,
@@ -123,10 +111,7 @@ class Solid(Body, renamed=_RENAMED):
             stiffness_damping=stiffness_damping,
         )
         refuse_inverted(self.mesh, self.cells)
-        self.law, self.cross_section, self.density = law, float(cross_section), density
-        self._weight = kinematics.thickness(self.mesh, self.hypothesis, self.cross_section)
-        self.displacement, self.velocity = fem.Function(self.space), fem.Function(self.space)
-        self._w = ufl.TestFunction(self.space)
+        self.law, self.density, gdim = law, density, self.gdim
         self.materials = find_materials(self, law, density)
         self.linear = all(material.law.linear for material in self.materials)
         if any(self.viscosity):
@@ -181,9 +166,6 @@ class Solid(Body, renamed=_RENAMED):
         change = ufl.derivative(F, self.displacement, self._w)
         return sum(self._weight * ufl.inner(m.law.stress(F), change) * m.dx for m in self.materials)
 
-    def _stiffness_form(self) -> Any:
-        return ufl.derivative(self._internal_form(), self.displacement)
-
     def _mass_form(self) -> Any:
         u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
         product = ufl.inner(u, w)
@@ -201,67 +183,14 @@ class Solid(Body, renamed=_RENAMED):
         lumped: FloatArray = np.sum(parts, axis=0)
         return lumped
 
-    @functools.cached_property
-    def _internal(self) -> ElementForm:
-        return ElementForm(self._internal_form(), self.space, [self.displacement])
-
-    @functools.cached_property
-    def _energy(self) -> ElementForm | None:
-        if not self._energy_known:
-            return None
-        return ElementForm(self._energy_form(), self.space, [self.displacement])
-
-    @functools.cached_property
-    def _tangent(self) -> ElementForm:
-        u, x = self.displacement, fem.Function(self.space)
-        return ElementForm(ufl.derivative(self._internal_form(), u, x), self.space, [u, x])
-
-    @functools.cached_property
-    def deformation(self) -> Deformation:
-        """Stretches and stretch rates of the body. Collective at the first access."""
-        return Deformation(self)
-
-    def _refuse_inside_out(self, u: FloatArray) -> None:
-        """See :meth:`.Body._refuse_inside_out`."""
-        if not self.linear and self.deformation.inside_out(u):
-            raise ValueError("u turns an element inside out (det F <= 0): there is no critical time step")
-
-    def _law_changed(self) -> bool:
-        """Whether functions or constants of a law have changed since the last call. Collective."""
-        if self.linear:
-            return False
-        now, self._seen = self._tangent.parameters(), getattr(self, "_seen", None)
-        changed = self._seen is None or not np.array_equal(now, self._seen)
-        self._seen = now
-        return bool(self.comm.allreduce(changed))
-
-    def stored_energy(self, u: FloatArray) -> float:
-        """This rank's contribution to the elastic energy [J]; 0 for laws defined by a stress. Collective."""
-        if self.linear:
-            return super().stored_energy(u)
-        return 0.0 if self._energy is None else self._energy.scalar(u)
-
-    def compiled(self) -> Compiled:
-        """See :meth:`.Body.compiled`; nonlinear laws and bulk viscosity are refused there."""
-        return super().compiled()
-
-    def _add_viscosity(self, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
-        if any(self.viscosity):
-            out[: self.owned] += self._viscous.vector(u, v)
-
-    @property
-    def conservative(self) -> bool:
-        """Whether all forces of the body have a potential, and thus symmetric tangents."""
-        return self._energy_known and not any(self.viscosity)
-
     @property
     def _energy_known(self) -> bool:
         return all(getattr(m.law, "has_energy", True) for m in self.materials)
 
-    @functools.cached_property
-    def _viscous(self) -> ElementForm:
-        fields = [self.displacement, self.velocity]
-        return ElementForm(self._viscous_form(), self.space, fields)
+    @property
+    def has_viscosity(self) -> bool:
+        """Whether there is bulk viscosity."""
+        return any(self.viscosity)
 
     def _viscous_form(self) -> Any:
         return viscosity.power(self, self._w, self.viscosity)
@@ -273,62 +202,13 @@ class Solid(Body, renamed=_RENAMED):
         b1, b2 = self.viscosity
         if b1 == 0 and (v is None or b2 == 0):
             return 0.0
-        at = np.zeros(self.size) if v is None else v
-
-        def add(x: FloatArray, out: FloatArray) -> None:
-            out[: self.owned] += self._viscous_tangent.vector(u, at, x)
-
-        return largest_rate(self, add, inverse_mass, tolerance)
-
-    @functools.cached_property
-    def _viscous_tangent(self) -> ElementForm:
-        u, v, x = self.displacement, self.velocity, fem.Function(self.space)
-        return ElementForm(ufl.derivative(self._viscous_form(), v, x), self.space, [u, v, x])
-
-    def _tangent_forms(self) -> tuple[Any, Any]:
-        """See :meth:`.Assembled._tangent_forms`; includes the derivative of damping forces in u."""
-        if self.mass_damped or (self.linear and not any(self.viscosity)):
-            return super()._tangent_forms()
-        u, v, internal = self.displacement, self.velocity, self._internal_form()
-        parts = []
-        if self.stiffness_damping > 0:
-            parts.append(fem.Constant(self.mesh, self.stiffness_damping) * ufl.derivative(internal, u, v))
-        if any(self.viscosity):
-            parts.append(self._viscous_form())
-        damping = sum(parts)
-        return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
+        return super().viscous_rate(inverse_mass, u, v, tolerance)
 
     # -- loads
 
     def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """See :meth:`.Body.inertia`."""
         return self._assemble_load([(m.density * np.asarray(direction), m.dx) for m in self.materials])
-
-    def facet_areas(self, name: str) -> FloatArray:
-        """Areas of the owned nodes on named facets, in the order of :meth:`nodes`, shape (n,) [m2].
-
-        Row sums, at zero displacement; of the full revolution where axisymmetric. Collective.
-        """
-        unit = fem.Constant(self.mesh, np.eye(self.gdim)[0])
-        areas = fem.assemble_vector(
-            fem.form(self._weight * ufl.inner(unit, self._w) * self._facet_measure(name))
-        )
-        areas.scatter_reverse(la.InsertMode.add)
-        at: FloatArray = areas.array[self.nodes(name) * self.block]
-        return at
-
-    def _facet_measure(self, name: str) -> Any:
-        """Measure ``ds`` over the named facets of cells of the body. Collective."""
-        facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1
-        self.mesh.topology.create_connectivity(fdim, fdim + 1)
-        facets = np.intersect1d(facets, dmesh.exterior_facet_indices(self.mesh.topology))
-        if not self.comm.allreduce(facets.size):
-            raise ValueError(f"traction[{name!r}]: these facets lie inside the mesh, not on its surface")
-        if self.cells is not None:
-            cells = self.mesh.topology.connectivity(fdim, fdim + 1)
-            facets = np.array([f for f in facets if np.any(np.isin(cells.links(f), self.cells))], np.int32)
-        tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))
-        return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)
 
     def _assemble_load(self, parts: Sequence[tuple[Any, Any]]) -> FloatArray:
         """Nodal forces of force densities over measures, shape (size,) [N]. Collective."""

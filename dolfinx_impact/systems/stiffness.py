@@ -15,6 +15,7 @@ from .. import parallel
 from .._types import FloatArray, Int32Array, IntArray
 from ..algebra import kernels
 from ..algebra.operators import sparse_rows
+from .element_forms import is_matrix
 
 _ZERO_SUM = 1e-11  # relative to the largest block entry
 _ZERO = 1e-15  # relative to the diagonal entries of row and column
@@ -28,7 +29,7 @@ class StoredStiffness:
     matrices on several.
 
     Args:
-        form: Compiled bilinear form, symmetric.
+        form: Compiled bilinear form, symmetric; or a PETSc matrix, which is kept as it is.
         space: Its function space.
 
     Attributes:
@@ -37,11 +38,13 @@ class StoredStiffness:
     """
 
     def __init__(self, form: Any, space: fem.FunctionSpace) -> None:
-        self._form, self._space = form, space
+        self._space = space
         self._bs = space.dofmap.bs
         self._owned = space.dofmap.index_map.size_local * self._bs
-        self._petsc: Any = None
-        self.pairs = self._upper_pairs() if kernels.load().COMPILED else None
+        given = is_matrix(form)
+        self._petsc: Any = form.copy() if given else None
+        self._form = None if given else form
+        self.pairs = self._upper_pairs() if kernels.load().COMPILED and not given else None
         if self.pairs is not None:
             self._alone, self._pair_product = space.mesh.comm.size == 1, kernels.load().pair_product(self._bs)
         self.csr: tuple[IntArray, IntArray, FloatArray] | None = None
@@ -52,13 +55,19 @@ class StoredStiffness:
 
     def scipy(self) -> sparse.csr_matrix:
         """K as a SciPy matrix on one rank, without entries at round-off level."""
-        assembled = fem.assemble_matrix(self._form).to_scipy().tocoo()
+        assembled = self._on_one_rank().tocoo()
         scale = np.sqrt(np.maximum(assembled.diagonal(), 0.0))
         nonzero = np.abs(assembled.data) > _ZERO * scale[assembled.row] * scale[assembled.col]
         entries = assembled.data[nonzero], (assembled.row[nonzero], assembled.col[nonzero])
         matrix = sparse.csr_matrix(entries, assembled.shape)
         matrix.sort_indices()
         return matrix
+
+    def _on_one_rank(self) -> sparse.csr_matrix:
+        if self._form is not None:
+            return fem.assemble_matrix(self._form).to_scipy()
+        start, columns, values = self._petsc.getValuesCSR()
+        return sparse.csr_matrix((values, columns, start), self._petsc.getSize())
 
     def petsc(self) -> Any:
         """K as a PETSc matrix: BAIJ for vector problems, AIJ in 1D. Collective."""

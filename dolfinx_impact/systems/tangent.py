@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray
 from ..algebra.sparse_solver import FactorisedSolver
-from .element_forms import compile_form
+from .element_forms import compile_form, is_matrix
 
 
 class TangentSolver:
@@ -16,7 +16,7 @@ class TangentSolver:
 
     Args:
         body: The body.
-        form: Bilinear form of K at the body's ``displacement`` and ``velocity``.
+        form: Bilinear form of K at the body's ``displacement`` and ``velocity``; or a PETSc matrix.
         damping: Bilinear form of ``D - alpha M``; None where it is ``beta K``.
         mass: M as a PETSc matrix with the pattern of K.
 
@@ -28,16 +28,12 @@ class TangentSolver:
     exact = True
 
     def __init__(self, body: Any, form: Any, damping: Any, mass: Any) -> None:
-        from dolfinx.fem import petsc
-
-        self._body, self._form, self._M = body, compile_form(form), mass
-        self._damping = None if damping is None else compile_form(damping)
+        self._body, self._M = body, mass
+        self._parts: list[tuple[Any, Any]] = []
         self.symmetric = bool(getattr(body, "conservative", True))
-        self._K = petsc.assemble_matrix(self._form)
-        self._K.assemble()
-        if self._damping is not None:
-            self._D = petsc.assemble_matrix(self._damping)
-            self._D.assemble()
+        self._K, self._damping = self._matrix(form), damping
+        if damping is not None:
+            self._D = self._matrix(damping)
         self._fixed = body.linear and damping is None
         self._A = self._M.copy()
         self._A.setOption(self._A.Option.KEEP_NONZERO_PATTERN, True)
@@ -46,6 +42,18 @@ class TangentSolver:
         self._rows = body._petsc_rows(self._A, self._held)
         self._solver: FactorisedSolver | None = None
         self._last: tuple[float, float] | None = None
+
+    def _matrix(self, form: Any) -> Any:
+        """The matrix of a form, assembled in every update; a matrix that was given stays. Collective."""
+        from dolfinx.fem import petsc
+
+        if is_matrix(form):
+            return form
+        compiled = compile_form(form)
+        matrix = petsc.assemble_matrix(compiled)
+        matrix.assemble()
+        self._parts.append((matrix, compiled))
+        return matrix
 
     def update(self, t: float, u: FloatArray, v: FloatArray, a: float, b: float) -> None:
         """Assemble and factorise ``M + a D + b K`` at the state (t, u, v). Collective."""
@@ -80,10 +88,7 @@ class TangentSolver:
         for field, values in ((self._body.displacement, u), (self._body.velocity, v)):
             field.x.array[: self._body.owned] = values[: self._body.owned]
             field.x.scatter_forward()
-        matrices = [(self._K, self._form)]
-        if self._damping is not None:
-            matrices.append((self._D, self._damping))
-        for matrix, form in matrices:
+        for matrix, form in self._parts:
             matrix.zeroEntries()
             petsc.assemble_matrix(matrix, form)
             matrix.assemble()

@@ -10,7 +10,7 @@ from mpi4py import MPI
 from ... import parallel
 from ..._types import BoolArray, FloatArray, IntArray
 from ...algebra.operators import SparseRows, coordinate_order
-from ...systems.solid import Solid
+from ...systems.continuum import Continuum
 from .facets import Facets
 from .halo import Halo
 from .pair import DEPTH, SurfacePair
@@ -40,7 +40,7 @@ class Assembly:
     """
 
     def __init__(
-        self, body: Solid, facets: Facets, pairs: Sequence[tuple[int, int]], *, corners: bool
+        self, body: Continuum, facets: Facets, pairs: Sequence[tuple[int, int]], *, corners: bool
     ) -> None:
         self.body, self.facets, self._comm = body, facets, body.comm
         rank, gdim, axisymmetric = body.comm.rank, body.gdim, body.hypothesis == "axisymmetric"

@@ -11,8 +11,8 @@ from dolfinx import geometry
 
 from ... import _compat, parallel
 from ..._types import FloatArray
+from ...systems.continuum import Continuum
 from ...systems.mass_lumping import scalar_element
-from ...systems.solid import Solid
 from ..penetration import TOUCHING, refuse_penetration
 from .facets import Facets
 from .pair import DEPTH
@@ -61,7 +61,7 @@ def refuse_overlap(contact: Any, u: FloatArray) -> None:
 
 
 @contextlib.contextmanager
-def _displaced(body: Solid, u: FloatArray) -> Iterator[None]:
+def _displaced(body: Continuum, u: FloatArray) -> Iterator[None]:
     """Move the nodes of the mesh by ``u`` for a while."""
     element = body.mesh.ufl_domain().ufl_coordinate_element().sub_elements[0]
     shapes = scalar_element(body.space).tabulate(0, element.basix_element.points)[0]

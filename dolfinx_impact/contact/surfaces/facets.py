@@ -9,7 +9,7 @@ from scipy import sparse
 
 from ... import _compat, parallel
 from ..._types import FloatArray, Int64Array, IntArray
-from ...systems.solid import Solid
+from ...systems.continuum import Continuum
 from .facet_shape import FacetShape
 
 #: Angle of the outward normals of neighbours above which their common edge is sharp [rad].
@@ -94,7 +94,7 @@ class Facets:
         return corners
 
 
-def collect(body: Solid, shape: FacetShape, names: tuple[str, ...]) -> Facets:
+def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> Facets:
     """The facets of the named surfaces and those around them. Collective.
 
     Raises:
@@ -122,7 +122,7 @@ def collect(body: Solid, shape: FacetShape, names: tuple[str, ...]) -> Facets:
     )
 
 
-def _outer_facets(body: Solid, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:
+def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:
     """Outer facets of owned cells of the body, and the number of the surface of each. Collective."""
     topology, fdim = body.mesh.topology, body.mesh.topology.dim - 1
     named = [np.unique(body.named.facets(name)) for name in names]
@@ -148,7 +148,7 @@ def _outer_facets(body: Solid, names: tuple[str, ...]) -> tuple[IntArray, IntArr
     return outer, surface
 
 
-def _local_nodes(body: Solid, shape: FacetShape, local: IntArray) -> tuple[IntArray, FloatArray]:
+def _local_nodes(body: Continuum, shape: FacetShape, local: IntArray) -> tuple[IntArray, FloatArray]:
     """Local nodes of the parts of facets, oriented outward, and heights of the cells. Not collective."""
     topology, fdim = body.mesh.topology, body.mesh.topology.dim - 1
     cells, facets = topology.connectivity(fdim, fdim + 1), topology.connectivity(fdim + 1, fdim)
@@ -202,7 +202,7 @@ def _refuse_shared(facets: IntArray, of: IntArray, names: tuple[str, ...]) -> No
                 )
 
 
-def _node_data(body: Solid, numbers: Int64Array) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
+def _node_data(body: Continuum, numbers: Int64Array) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
     """Coordinates, owner, number there, inverse masses of nodes by their global numbers. Collective."""
     index_map, gdim = body.space.dofmap.index_map, body.gdim
     owned = np.arange(index_map.size_local, dtype=np.int32)

@@ -13,7 +13,7 @@ from ..._types import AnyArray, BoolArray, FloatArray, IntArray
 from ...algebra import coulomb, kernels
 from ...algebra.node_rows import NodeRows
 from ...algebra.operators import SparseRows
-from ...systems.solid import Solid
+from ...systems.continuum import Continuum
 from ..base import Contact
 from ..compiled import CompiledContact, Surface
 from .assembly import Assembly
@@ -74,7 +74,7 @@ class SurfaceContact(Contact):
 
     def __init__(
         self,
-        body: Solid,
+        body: Continuum,
         *surfaces: str,
         friction: float = 0.0,
         restitution: float = 0.0,
@@ -248,9 +248,9 @@ class SurfaceContact(Contact):
             self.closed_before[:] = past["closed"] > 0.5
 
 
-def _checked(body: Solid, surfaces: tuple[str, ...]) -> tuple[str, ...]:
+def _checked(body: Continuum, surfaces: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the surfaces in the order of their tags. Collective."""
-    if not isinstance(body, Solid):
+    if not isinstance(body, Continuum):
         raise ValueError(f"the first argument must be the body, a Solid, but is {arguments.shown(body)}")
     if len(surfaces) < 2:
         raise ValueError(
@@ -262,4 +262,10 @@ def _checked(body: Solid, surfaces: tuple[str, ...]) -> tuple[str, ...]:
         raise ValueError(
             f"a surface is named twice in {list(surfaces)}: contact with itself is not available"
         )
-    return tuple(sorted(surfaces, key=lambda name: min(body.named.tags(name))))
+    return tuple(sorted(surfaces, key=lambda name: _first_tag(body, name)))
+
+
+def _first_tag(body: Continuum, name: str) -> int:
+    """Smallest tag of the facets of a surface; 0 for the whole boundary, which needs no tag."""
+    every = {**body.named.names, **body.named.groups}
+    return min(body.named.tags(name, body.gdim - 1)) if not isinstance(name, str) or name in every else 0

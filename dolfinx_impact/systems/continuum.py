@@ -1,0 +1,199 @@
+"""Bodies that fill their space: internal forces, tangents and viscous forces from UFL forms."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import ufl
+from dolfinx import fem, la
+from dolfinx import mesh as dmesh
+
+from .. import arguments
+from .._types import FloatArray
+from ..materials import kinematics
+from ..mesh.named_mesh import as_named
+from .body import Body
+from .compiled import Compiled
+from .critical_step import largest_rate
+from .deformation import Deformation
+from .element_forms import ElementForm
+
+
+class Continuum(Body):
+    """A body whose cells fill their space: ``M dv = (f - F_int(u) - D v) dt + L^T dr``, forces from forms.
+
+    Subclasses define :meth:`_internal_form`, :meth:`_energy_form` where there is an energy, and
+    :meth:`_viscous_form` where :attr:`has_viscosity`; or :meth:`_stiffness_form` where linear.
+
+    Args:
+        mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
+        hypothesis: Kinematic hypothesis in 2D: ``"plane-strain"`` (default), ``"plane-stress"`` or
+            ``"axisymmetric"``.
+        cross_section: Cross-sectional area of a line mesh [m2], or thickness of a plane mesh [m].
+        options: Those of :class:`.Body`.
+
+    Attributes:
+        hypothesis: The kinematic hypothesis; ``"line"`` and ``"solid"`` in 1D and 3D.
+        displacement: The function that represents u in the forms.
+        velocity: The function that represents v in the forms.
+    """
+
+    def __init__(
+        self, mesh: Any, *, hypothesis: str | None = None, cross_section: float = 1.0, **options: Any
+    ) -> None:
+        named = as_named(mesh)
+        bare = named.mesh
+        arguments.number("cross_section", cross_section, "be positive", above=0.0)
+        gdim = bare.geometry.dim
+        if gdim != bare.topology.dim:
+            raise ValueError(
+                f"a {type(self).__name__} fills its space, but its cells have dimension "
+                f"{bare.topology.dim} of {gdim}"
+            )
+        self.hypothesis = kinematics.state_of(bare, hypothesis)
+        super().__init__(named, block=gdim, **options)
+        self.cross_section = float(cross_section)
+        self._weight = kinematics.thickness(self.mesh, self.hypothesis, self.cross_section)
+        self.displacement, self.velocity = fem.Function(self.space), fem.Function(self.space)
+        self._w = ufl.TestFunction(self.space)
+
+    # -- defined by subclasses
+
+    def _internal_form(self) -> Any:
+        """Linear form ``F_int . w`` at :attr:`displacement`."""
+        raise NotImplementedError
+
+    def _energy_form(self) -> Any:
+        """The stored energy at :attr:`displacement`."""
+        raise NotImplementedError
+
+    def _viscous_form(self) -> Any:
+        """Linear form of the damping forces beyond ``alpha M + beta K``."""
+        raise NotImplementedError
+
+    @property
+    def _energy_known(self) -> bool:
+        """Whether there is a stored energy."""
+        raise NotImplementedError
+
+    # -- forces
+
+    def _stiffness_form(self) -> Any:
+        return ufl.derivative(self._internal_form(), self.displacement)
+
+    @functools.cached_property
+    def _internal(self) -> ElementForm:
+        return ElementForm(self._internal_form(), self.space, [self.displacement])
+
+    @functools.cached_property
+    def _energy(self) -> ElementForm | None:
+        if not self._energy_known:
+            return None
+        return ElementForm(self._energy_form(), self.space, [self.displacement])
+
+    @functools.cached_property
+    def _tangent(self) -> ElementForm:
+        u, x = self.displacement, fem.Function(self.space)
+        return ElementForm(ufl.derivative(self._internal_form(), u, x), self.space, [u, x])
+
+    @functools.cached_property
+    def deformation(self) -> Deformation:
+        """Stretches and stretch rates of the body. Collective at the first access."""
+        return Deformation(self)
+
+    def _refuse_inside_out(self, u: FloatArray) -> None:
+        """See :meth:`.Body._refuse_inside_out`."""
+        if not self.linear and self.deformation.inside_out(u):
+            raise ValueError("u turns an element inside out (det F <= 0): there is no critical time step")
+
+    def _law_changed(self) -> bool:
+        """Whether functions or constants of a law have changed since the last call. Collective."""
+        if self.linear:
+            return False
+        now, self._seen = self._tangent.parameters(), getattr(self, "_seen", None)
+        changed = self._seen is None or not np.array_equal(now, self._seen)
+        self._seen = now
+        return bool(self.comm.allreduce(changed))
+
+    def stored_energy(self, u: FloatArray) -> float:
+        """This rank's contribution to the elastic energy [J]; 0 for laws defined by a stress. Collective."""
+        if self.linear:
+            return super().stored_energy(u)
+        return 0.0 if self._energy is None else self._energy.scalar(u)
+
+    def compiled(self) -> Compiled:
+        """See :meth:`.Body.compiled`; nonlinear forces and viscous ones are refused there."""
+        return super().compiled()
+
+    def _add_viscosity(self, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        if self.has_viscosity:
+            out[: self.owned] += self._viscous.vector(u, v)
+
+    @property
+    def conservative(self) -> bool:
+        """Whether all forces of the body have a potential, and thus symmetric tangents."""
+        return self._energy_known and not self.has_viscosity
+
+    @functools.cached_property
+    def _viscous(self) -> ElementForm:
+        fields = [self.displacement, self.velocity]
+        return ElementForm(self._viscous_form(), self.space, fields)
+
+    def viscous_rate(
+        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
+    ) -> float:
+        """See :meth:`.Body.viscous_rate`."""
+        if not self.has_viscosity:
+            return 0.0
+        at = np.zeros(self.size) if v is None else v
+
+        def add(x: FloatArray, out: FloatArray) -> None:
+            out[: self.owned] += self._viscous_tangent.vector(u, at, x)
+
+        return largest_rate(self, add, inverse_mass, tolerance)
+
+    @functools.cached_property
+    def _viscous_tangent(self) -> ElementForm:
+        u, v, x = self.displacement, self.velocity, fem.Function(self.space)
+        return ElementForm(ufl.derivative(self._viscous_form(), v, x), self.space, [u, v, x])
+
+    def _tangent_forms(self) -> tuple[Any, Any]:
+        """See :meth:`.Assembled._tangent_forms`; includes the derivative of damping forces in u."""
+        if self.mass_damped or (self.linear and not self.has_viscosity):
+            return super()._tangent_forms()
+        u, v, internal = self.displacement, self.velocity, self._internal_form()
+        parts = []
+        if self.stiffness_damping > 0:
+            parts.append(fem.Constant(self.mesh, self.stiffness_damping) * ufl.derivative(internal, u, v))
+        if self.has_viscosity:
+            parts.append(self._viscous_form())
+        damping = sum(parts)
+        return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
+
+    # -- facets
+
+    def facet_areas(self, name: str | int) -> FloatArray:
+        """Areas of the owned nodes on named facets, in the order of :meth:`nodes`, shape (n,) [m2].
+
+        Row sums, at zero displacement; of the full revolution where axisymmetric. Collective.
+        """
+        first = self._w if self._w.ufl_shape == () else self._w[0]
+        areas = fem.assemble_vector(fem.form(self._weight * first * self._facet_measure(name)))
+        areas.scatter_reverse(la.InsertMode.add)
+        at: FloatArray = areas.array[self.nodes(name) * self.block]
+        return at
+
+    def _facet_measure(self, name: str | int) -> Any:
+        """Measure ``ds`` over the named facets of cells of the body. Collective."""
+        facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1
+        self.mesh.topology.create_connectivity(fdim, fdim + 1)
+        facets = np.intersect1d(facets, dmesh.exterior_facet_indices(self.mesh.topology))
+        if not self.comm.allreduce(facets.size):
+            raise ValueError(f"the facets {name!r} lie inside the mesh, not on its surface")
+        if self.cells is not None:
+            cells = self.mesh.topology.connectivity(fdim, fdim + 1)
+            facets = np.array([f for f in facets if np.any(np.isin(cells.links(f), self.cells))], np.int32)
+        tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))
+        return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)

@@ -1,0 +1,347 @@
+"""A system from the forms of a DOLFINx script."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import ufl
+from dolfinx import fem
+
+from .. import arguments, parallel
+from .._types import FloatArray
+from ..algebra import kernels
+from . import forms as checks
+from . import mass_lumping
+from .boundary_values import BoundaryValues, all_zero, checked_conditions, held_dofs
+from .compiled import Compiled
+from .continuum import Continuum
+from .critical_step import largest_rate
+from .element_forms import ElementForm, is_matrix
+from .loads import Motion
+from .stiffness import StoredStiffness
+
+
+class FormSystem(Continuum):
+    """The system ``M u'' + C u' + K u = L`` or ``M u'' + F(u) = L`` of a script's own forms.
+
+    The forms are UFL forms over the function space of the script; stiffness, mass and damping of linear
+    systems may also be PETSc matrices, assembled without Dirichlet conditions. Loads and nonlinear forms read
+    their coefficients and constants at every evaluation. Stored are those of construction, until
+    :meth:`reassemble`: a linear stiffness, the masses, the critical time step.
+
+    Example:
+        Linear elasticity that meets a floor, with the script's ``V, a, L, rho, bcs``::
+
+            system = di.FormSystem(V, stiffness=a, density=rho, load=L, bcs=bcs)
+            floor = di.RigidContact(system, "boundary", di.Plane((0, 0, 0), (0, 0, 1)), friction=0.3)
+            scheme = di.CDLagrange(system, 0.9 * system.critical_time_step(), contact=floor)
+
+    Args:
+        space: Vector-valued Lagrange space, scalar on a line, of any degree and variant.
+        stiffness: Symmetric bilinear form ``a(u, w)`` of a linear system, or a PETSc matrix.
+        u: The Function that is the displacement in ``internal`` and ``energy``. It is never written.
+        internal: Linear form ``F(u; w)``; by default the derivative of ``energy``.
+        energy: The stored energy [J], a functional of ``u``; without it results have no stored energy.
+        v: The Function that is the velocity in ``internal`` or ``damping``.
+        density: Mass per volume [kg/m3], a number or UFL scalar; lumped as that of a :class:`.Solid`: row
+            sums, GLL quadrature or HRZ.
+        mass: Instead, a bilinear form or PETSc matrix, lumped by row sums.
+        lumped_mass: Nodal masses instead of the row sums, one a dof of this rank or a Function [kg].
+        load: Linear form ``L(w)``, not of u.
+        damping: Symmetric bilinear form ``c(v, w)`` or a PETSc matrix; or, with ``v``, a linear form in v.
+        bcs: Conditions of ``dolfinx.fem.dirichletbc``. Where values are not zero, or with ``update``, the
+            dofs follow them, and their reactions' work is part of ``external``.
+        update: ``update(t)`` sets the script's Functions and Constants for the time t [s]; it is called
+            wherever loads, forces or prescribed values are evaluated, at any times in any order.
+        stress: Stress for pictures and :class:`.FieldWriter`: a function of u, or an expression in ``u``,
+            that is a 3x3 tensor (shown by von Mises) or a scalar [Pa].
+        parts: Names for parts of the mesh, of :func:`.mesh.named` or what ``dolfinx.io`` returns.
+        cells: Names of the cells of the system, where the forms are integrated over these alone.
+        hypothesis: ``"axisymmetric"`` if the forms are of a body of revolution, with their own factor 2 pi r;
+            it is the measure for ``density`` and the areas of contact.
+        cross_section: Area or thickness of a line or plane mesh [m2, m], likewise.
+
+    Attributes:
+        revision: Number of calls of :meth:`reassemble`.
+
+    Raises:
+        ValueError: Another space; forms that do not fit together or are of other spaces; no mass, or one that
+            is not positive (with what to give); conditions of another space.
+    """
+
+    one_pattern = False
+
+    def __init__(
+        self,
+        space: fem.FunctionSpace,
+        *,
+        stiffness: Any = None,
+        u: fem.Function | None = None,
+        internal: Any = None,
+        energy: Any = None,
+        v: fem.Function | None = None,
+        density: Any = None,
+        mass: Any = None,
+        lumped_mass: Any = None,
+        load: Any = None,
+        damping: Any = None,
+        bcs: Sequence[Any] = (),
+        update: Callable[[float], None] | None = None,
+        stress: Any = None,
+        parts: Any = None,
+        cells: str | Sequence[str] | None = None,
+        hypothesis: str | None = None,
+        cross_section: float = 1.0,
+    ) -> None:
+        checks.space(space)
+        checks.combination(stiffness, u, internal, energy, density, mass, lumped_mass)
+        ranks = {"stiffness": 2, "internal": 1, "energy": 0, "mass": 2, "load": 1}
+        for name, form in zip(ranks, (stiffness, internal, energy, mass, load)):
+            checks.form(name, form, ranks[name], space, matrix=ranks[name] == 2)
+        checks.form("damping", damping, 2 if v is None else 1, space, matrix=v is None)
+        for name, function in (("u", u), ("v", v)):
+            checks.field(name, function, space)
+        if update is not None and not callable(update):
+            raise ValueError(f"update must be a function of time, not {arguments.shown(update)}")
+        conditions = checked_conditions(bcs, space)
+        named = checks.parts(parts, space)
+        degree = mass_lumping.scalar_element(space).degree
+        options = {"degree": degree, "space": space, "cells": cells}
+        super().__init__(named, hypothesis=hypothesis, cross_section=cross_section, **options)
+        self.linear, self.revision, self._update = stiffness is not None, 0, update
+        self._take_conditions(conditions)
+        own = {each: mine for each, mine in ((u, self.displacement), (v, self.velocity)) if each is not None}
+        self._forms = {
+            name: form if form is None or is_matrix(form) or not own else ufl.replace(form, own)
+            for name, form in (("stiffness", stiffness), ("internal", internal), ("energy", energy),
+                               ("damping", damping), ("load", load), ("mass", mass))
+        }  # fmt: skip
+        checks.load(load, [each for each in (u, v) if each is not None])
+        self._density, self._given_mass = density, lumped_mass
+        self.stress, self._own = stress, own
+        checks.symmetric("stiffness", self, self._forms["stiffness"])
+        checks.symmetric("mass", self, self._forms["mass"])
+        self.mass  # noqa: B018  errors at construction
+        self.total_mass = parallel.total(self.comm, self.mass.sum()) / self.block
+
+    def _take_conditions(self, conditions: tuple[Any, ...]) -> None:
+        """Constrain the dofs of the conditions; they move unless all values are zero for ever. Collective."""
+        self.constrained[held_dofs(conditions, self.owned)] = True
+        if conditions and (self._update is not None or not all_zero(conditions, self.space)):
+            self.prescribed: Motion = BoundaryValues(conditions, self.space, self._at)
+
+    # -- time and coefficients
+
+    def _at(self, t: float) -> None:
+        """Set the script's Functions and Constants for the time t. Collective."""
+        update = self._update
+        if update is not None:
+            parallel.together(self.comm, lambda: update(float(t)))
+
+    def reassemble(self) -> None:
+        """Read the coefficients of the stored stiffness, masses and critical time step anew. Collective.
+
+        Explicit schemes of this system go on with the new ones, if their time step allows it; others say that
+        they must be made anew.
+        """
+        self.revision += 1
+        self._critical = None
+        for name in ("stiffness", "_consistent", "_damping_matrix"):
+            self.__dict__.pop(name, None)
+        # In place: contact and schemes hold these arrays.
+        self.mass[:] = self._lump()
+        free = ~self.constrained
+        self.inverse_mass[free] = 1.0 / self.mass[free]
+        self.total_mass = parallel.total(self.comm, self.mass.sum()) / self.block
+
+    # -- loads
+
+    @property
+    def has_loads(self) -> bool:
+        """Whether there are loads."""
+        return self._forms["load"] is not None
+
+    @property
+    def steady(self) -> bool:
+        """Whether the forces are ``f - K u`` with a load that changes by the script's hand alone."""
+        return self.linear and self._update is None and not (self.has_damping or self.prescribed.any)
+
+    @functools.cached_property
+    def _load(self) -> ElementForm:
+        return ElementForm(self._forms["load"], self.space, [])
+
+    def external(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        """Loads L at ``t``, shape (size,) [N]. Collective."""
+        self._at(t)
+        out[:] = 0.0
+        if self.has_loads:
+            out[: self.owned] = self._loads_now()
+
+    def _loads_now(self) -> FloatArray:
+        """The load, assembled anew where its coefficients changed, shape (owned,) [N]. Collective."""
+        now, seen = self._load.parameters(), getattr(self, "_load_seen", None)
+        changed = seen is None or not np.array_equal(now, seen[0])
+        if self.comm.size > 1:
+            changed = self.comm.allreduce(changed)
+        if changed:
+            values = np.where(self.constrained, 0.0, self._load.vector())
+            self._load_seen = seen = (now, values)
+        assert seen is not None
+        load: FloatArray = seen[1]
+        return load
+
+    def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
+        """See :meth:`.Body.inertia`; with lumped masses."""
+        out = np.zeros(self.size)
+        out[: self.owned] = self.mass * np.tile(np.asarray(direction), self.owned // self.block)
+        return self._free_of_held(out)
+
+    # -- forces
+
+    def _internal_form(self) -> Any:
+        """Linear form ``F_int . w`` at :attr:`displacement`, without damping."""
+        if self.linear:
+            return ufl.action(self._forms["stiffness"], self.displacement)
+        if self._forms["internal"] is None:
+            return ufl.derivative(self._forms["energy"], self.displacement, self._w)
+        return self._without_velocity(self._forms["internal"])
+
+    def _without_velocity(self, form: Any) -> Any:
+        """The form at rest."""
+        return (
+            ufl.replace(form, {self.velocity: fem.Function(self.space)}) if self._has_velocity(form) else form
+        )
+
+    def _has_velocity(self, form: Any) -> bool:
+        return form is not None and not is_matrix(form) and self.velocity in form.coefficients()
+
+    def _energy_form(self) -> Any:
+        return self._forms["energy"]
+
+    @property
+    def _energy_known(self) -> bool:
+        return self.linear or self._forms["energy"] is not None
+
+    @property
+    def conservative(self) -> bool:
+        """Whether all forces have a potential, and thus symmetric tangents."""
+        derived = self.linear or self._forms["internal"] is None
+        return derived and not self.has_viscosity
+
+    @property
+    def has_viscosity(self) -> bool:
+        """Whether there is damping."""
+        return self._forms["damping"] is not None or self._has_velocity(self._forms["internal"])
+
+    def _viscous_form(self) -> Any:
+        damping, internal = self._forms["damping"], self._forms["internal"]
+        parts = []
+        if damping is not None:
+            bilinear = len(damping.arguments()) == 2
+            parts.append(ufl.action(damping, self.velocity) if bilinear else damping)
+        if self._has_velocity(internal):
+            parts.append(internal - self._without_velocity(internal))
+        return sum(parts[1:], parts[0])
+
+    def _add_viscosity(self, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        if is_matrix(self._forms["damping"]):
+            product = np.zeros(self.size)
+            self._damping_matrix.subtract_product(v, product)
+            out -= product
+            return
+        super()._add_viscosity(u, v, out)
+
+    @functools.cached_property
+    def _damping_matrix(self) -> StoredStiffness:
+        return StoredStiffness(self._forms["damping"], self.space)
+
+    def viscous_rate(
+        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
+    ) -> float:
+        """See :meth:`.Body.viscous_rate`."""
+        if not is_matrix(self._forms["damping"]):
+            return super().viscous_rate(inverse_mass, u, v, tolerance)
+        add = functools.partial(self._add_viscosity, u)
+        return largest_rate(self, add, inverse_mass, tolerance)
+
+    def _tangent_forms(self) -> tuple[Any, Any]:
+        """See :meth:`.Assembled._tangent_forms`."""
+        if self.linear and self.has_viscosity:
+            return self._square_form(), self._forms["damping"]
+        return super()._tangent_forms()
+
+    def _law_changed(self) -> bool:
+        """False: the critical time step is that of construction until :meth:`reassemble`."""
+        return False
+
+    def _stiffness_form(self) -> Any:
+        return self._forms["stiffness"] if self.linear else super()._stiffness_form()
+
+    @functools.cached_property
+    def stiffness(self) -> StoredStiffness:
+        """The stored stiffness. Collective at the first access."""
+        form = self._stiffness_form()
+        return StoredStiffness(form if is_matrix(form) else fem.form(form), self.space)
+
+    def compiled(self) -> Compiled:
+        """See :meth:`.Body.compiled`; a load is that of this moment.
+
+        Raises:
+            NotCompiled: As there; ``update``.
+        """
+        if self._update is not None:
+            raise kernels.NotCompiled("update= is called at every time")
+        self.loads.constant[: self.owned] = self._loads_now() if self.has_loads else 0.0
+        return super().compiled()
+
+    # -- masses
+
+    def _lump(self) -> FloatArray:
+        if self._given_mass is not None:
+            return checks.masses(self, self._given_mass)
+        if self._density is not None:
+            density = ufl.as_ufl(self._density) * self._weight
+            return mass_lumping.lump(self.space, density, self.dx, self.active)
+        return checks.row_sums(self, self._forms["mass"])
+
+    def _mass_form(self) -> Any:
+        if self._forms["mass"] is not None:
+            return self._forms["mass"]
+        if self._density is None:
+            raise ValueError(
+                "mass='consistent' needs mass= or density= of the system, which has lumped_mass="
+            )
+        product = ufl.inner(ufl.TrialFunction(self.space), self._w)
+        return ufl.as_ufl(self._density) * self._weight * product * self.dx
+
+    def _mass_copy(self, mass: str, massless: Any) -> Any:
+        """M in a pattern that contains those of K and of the damping. Collective."""
+        whole = self._assemble_petsc(self._square_form())
+        different = whole.Structure.DIFFERENT_NONZERO_PATTERN
+        whole.zeroEntries()
+        damping = self._tangent_forms()[1] if not self.linear else self._forms["damping"]
+        if damping is not None:
+            pattern = self._assemble_petsc(damping)
+            pattern.zeroEntries()
+            whole.axpy(1.0, pattern, different)
+        whole.axpy(1.0, self.mass_matrix(mass), different)
+        whole.zeroRowsColumns(self._petsc_rows(whole, massless), diag=0.0)
+        return whole
+
+    # -- stress
+
+    def stress_at(self, u: fem.Function) -> Any:
+        """The stress at ``u``, a UFL scalar or 3x3 tensor [Pa]."""
+        stress = self.stress(u) if callable(self.stress) else self.stress
+        expression = ufl.as_ufl(stress)
+        old = {each: u for each, mine in self._own.items() if mine is self.displacement}
+        expression = ufl.replace(expression, old) if old else expression
+        if expression.ufl_shape not in ((), (3, 3)):
+            raise ValueError(
+                f"stress= must be a scalar or a 3x3 tensor, but has shape {expression.ufl_shape}: embed a "
+                "plane one, with its normal stress, or give a scalar measure of it"
+            )
+        return expression
