@@ -4,7 +4,8 @@ Reading, joining, distribution and checks of cells; bodies on meshes are in ``sy
 """
 
 from .joined import join
-from .named_mesh import NamedMesh, bare_mesh, package_mesh, read
+from .named_mesh import NamedMesh, bare_mesh
 from .naming import named
+from .reading import package_mesh, read
 
 __all__ = ["NamedMesh", "bare_mesh", "join", "named", "package_mesh", "read"]

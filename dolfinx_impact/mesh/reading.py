@@ -1,0 +1,226 @@
+"""Meshes from a ``.geo`` script with parameters, a ``.msh`` or STEP file, a gmsh model."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+from .. import _compat, parallel
+from .._types import IntArray
+from . import cad
+from .named_mesh import NamedMesh
+
+_PREFIX = "Parameters/"
+
+
+def package_mesh(name: str) -> Path:
+    """Path of a gmsh script shipped with the package; a FileNotFoundError where there is none."""
+    here = Path(__file__).resolve().parents[1]
+    for folder in (here / "meshes", here.parent / "meshes"):
+        if (folder / name).is_file():
+            return folder / name
+    raise FileNotFoundError(f"the package has no mesh {name!r}")
+
+
+def read(
+    source: str | Path | Any,
+    *,
+    gdim: int = 3,
+    parameters: Mapping[str, float] | None = None,
+    size: float | None = None,
+    comm: MPI.Comm = MPI.COMM_WORLD,
+) -> NamedMesh:
+    """Read or generate a mesh with gmsh on rank 0 and distribute it. Collective.
+
+    A line mesh in two or three dimensions, or one that branches (more than two cells meet at a vertex), is
+    replicated: on several ranks each has the complete mesh with a communicator of its own
+    (``mesh.comm.size == 1``), because DOLFINx 0.9 may disconnect branches, and frames are not distributed.
+
+    Args:
+        source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names ``Parameters/...``),
+            a ``.msh`` file, a STEP file (``.step``, ``.stp``) of one solid, which is meshed by tetrahedra
+            in metres with the cells ``body`` and the facets ``skin``, or a ``gmsh.model`` with a mesh on
+            rank 0.
+        gdim: Geometric dimension, 1 to 3.
+        parameters: Values for parameters of a ``.geo`` script.
+        size: Edge length of the tetrahedra of a STEP file [m]; a twentieth of the diagonal of its bounding
+            box by default.
+        comm: The ranks over which the mesh is distributed or replicated.
+
+    Raises:
+        FileNotFoundError: The file does not exist.
+        ValueError: No mesh; a parameter that the script does not define; cells that are not in exactly one
+            physical group; a STEP file without exactly one solid, or a ``size`` unfit for it.
+        ImportError: gmsh is not installed (extra ``mesh``).
+    """
+    if gdim not in (1, 2, 3):
+        raise ValueError(f"gdim must be 1, 2 or 3, but is {gdim}")
+    step = isinstance(source, (str, Path)) and cad.is_step(Path(source))
+    size = cad.checked_size(size, step, gdim)
+    if not isinstance(source, (str, Path)):
+        return _distribute(source, comm, gdim)
+    gmsh: Any = None
+    error: Exception | None = None
+    try:
+        gmsh = _start_gmsh()
+    except (ImportError, ValueError) as caught:
+        error = caught
+    parallel.agree(comm, error)
+    try:
+        parallel.on_root(comm, lambda: _load(gmsh, Path(source), dict(parameters or {}), size))
+        return _distribute(gmsh.model, comm, gdim)
+    finally:
+        gmsh.finalize()
+
+
+def _start_gmsh() -> Any:
+    """gmsh, initialised on every rank (only rank 0 uses it), without output or signal handlers of its own."""
+    try:
+        import gmsh
+    except ImportError as missing:
+        raise ImportError("reading meshes needs gmsh: install the extra 'mesh'") from missing
+    if gmsh.isInitialized():
+        raise ValueError("gmsh is in use: pass gmsh.model, or call gmsh.finalize() before reading a file")
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    # An exception in the middle of a file would leave the parser in an undefined state for the next one.
+    gmsh.option.setNumber("General.AbortOnError", 0)
+    return gmsh
+
+
+def _load(gmsh: Any, path: Path, parameters: dict[str, float], size: float | None) -> None:
+    if path.is_dir():
+        raise ValueError(f"{str(path)!r} is a folder: a mesh is a file")
+    if not path.is_file():
+        raise FileNotFoundError(f"the mesh file {str(path)!r} does not exist")
+    if path.suffix not in (".geo", ".msh") and not cad.is_step(path):
+        raise ValueError(f"{str(path)!r}: a mesh is a .geo or .msh file, a part a .step or .stp file")
+    if parameters and path.suffix != ".geo":
+        raise ValueError(f"{str(path)!r} is no .geo script and has no parameters")
+    if cad.is_step(path):
+        with tempfile.TemporaryDirectory() as folder:
+            _open(gmsh, cad.mesh_step(path, size, Path(folder)))
+    else:
+        _open(gmsh, path)
+    if path.suffix == ".geo":
+        _set_parameters(gmsh, path, parameters)
+        problem = _logged(gmsh, lambda: gmsh.model.mesh.generate(gmsh.model.getDimension()))
+        if problem:
+            raise ValueError(f"{str(path)!r} gave no mesh: {problem}")
+    kinds = gmsh.model.mesh.getElements(max(0, gmsh.model.getDimension()))[0]
+    if len(kinds) == 0:
+        raise ValueError(f"{str(path)!r} gave no mesh: it has no elements")
+    if len(kinds) > 1:
+        raise ValueError(f"{str(path)!r} mixes cells of {len(kinds)} kinds: a mesh has one kind of cell")
+
+
+def _open(gmsh: Any, path: Path) -> None:
+    gmsh.clear()
+    problem = _logged(gmsh, lambda: gmsh.open(str(path)))
+    if problem:
+        raise ValueError(f"{str(path)!r} is no mesh that gmsh can read: {problem}")
+
+
+def _logged(gmsh: Any, action: Callable[[], Any]) -> str:
+    """The first error that gmsh logs during ``action``, empty for none."""
+    gmsh.logger.start()
+    action()
+    problems = [line for line in gmsh.logger.get() if line.startswith("Error")]
+    gmsh.logger.stop()
+    return problems[0] if problems else ""
+
+
+def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None:
+    names = [n[len(_PREFIX) :] for n in gmsh.onelab.getNames() if n.startswith(_PREFIX)]
+    unknown = sorted(set(parameters) - set(names))
+    if unknown:
+        raise ValueError(f"{path.name} has no parameter {unknown[0]!r}; it has: {sorted(names)}")
+    if parameters:
+        for name, value in parameters.items():
+            gmsh.onelab.setNumber(_PREFIX + name, [float(value)])
+        _open(gmsh, path)
+
+
+def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
+    names, ends, copy = parallel.on_root(comm, lambda: _inspect(model, gdim, comm.size > 1))
+    source, comm = (model, comm) if copy is None else (copy, MPI.COMM_SELF)
+    partitioner = _compat.cell_partitioner(dmesh.GhostMode.none)
+    mesh, cells, facets = _compat.model_to_mesh(source, comm, 0, gdim, partitioner)
+    vertices = mesh.topology.index_map(0).size_global
+    if ends is not None and vertices != ends:
+        raise ValueError(f"the lines meet at {ends} nodes, but DOLFINx made {vertices} vertices of them")
+    return NamedMesh(mesh, cells, facets, names)
+
+
+def _inspect(
+    model: Any, gdim: int, several: bool
+) -> tuple[dict[str, tuple[int, int]], int | None, _Copy | None]:
+    """Names of the parts; for line meshes also the number of vertices, and a copy if it is replicated."""
+    names = _physical_names(model)
+    if model.getDimension() != 1:
+        return names, None, None
+    end_nodes = []
+    for kind, _, nodes in zip(*model.mesh.getElements(1)):
+        end_nodes.append(nodes.reshape(-1, model.mesh.getElementProperties(kind)[3])[:, :2].ravel())
+    ends, cell_counts = np.unique(np.concatenate(end_nodes), return_counts=True)
+    replicated = gdim > 1 or bool(np.any(cell_counts > 2))
+    return names, ends.size, _Copy(model) if several and replicated else None
+
+
+class _Copy:
+    """Picklable data of a gmsh model, with the methods of a model that DOLFINx calls."""
+
+    def __init__(self, model: Any) -> None:
+        self.mesh = self
+        self._nodes = model.mesh.getNodes()
+        self._groups = {
+            group: (model.getPhysicalName(*group), model.getEntitiesForPhysicalGroup(*group))
+            for group in model.getPhysicalGroups()
+        }
+        entities = [*model.getEntities(), *((dim, -1) for dim in range(model.getDimension() + 1))]
+        self._elements = {entity: model.mesh.getElements(*entity) for entity in entities}
+        kinds = {kind for types, _, _ in self._elements.values() for kind in types}
+        self._properties = {kind: model.mesh.getElementProperties(kind) for kind in kinds}
+
+    def getPhysicalGroups(self) -> list[tuple[int, int]]:
+        return list(self._groups)
+
+    def getPhysicalName(self, dim: int, tag: int) -> str:
+        name: str = self._groups[dim, tag][0]
+        return name
+
+    def getEntitiesForPhysicalGroup(self, dim: int, tag: int) -> IntArray:
+        entities: IntArray = self._groups[dim, tag][1]
+        return entities
+
+    def getNodes(self) -> tuple[Any, ...]:
+        return tuple(part.copy() for part in self._nodes)
+
+    def getElements(self, dim: int, tag: int = -1) -> tuple[Any, ...]:
+        elements: tuple[Any, ...] = self._elements[dim, tag]
+        return elements
+
+    def getElementProperties(self, kind: int) -> tuple[Any, ...]:
+        properties: tuple[Any, ...] = self._properties[kind]
+        return properties
+
+
+def _physical_names(model: Any) -> dict[str, tuple[int, int]]:
+    groups, dim = model.getPhysicalGroups(), model.getDimension()
+    if not any(d == dim for d, _ in groups):
+        raise ValueError("the mesh has no physical group of cells: add one (it defines what is meshed)")
+    for _, entity in model.getEntities(dim):
+        tags = model.getPhysicalGroupsForEntity(dim, entity)
+        if len(tags) != 1 and len(model.mesh.getElements(dim, entity)[0]):
+            groups_of_entity = [model.getPhysicalName(dim, tag) or int(tag) for tag in tags] or "none"
+            raise ValueError(
+                f"every cell must be in one physical group, but those of entity {entity} of dimension {dim} "
+                f"are in {groups_of_entity}"
+            )
+    return {model.getPhysicalName(*g): (int(g[0]), int(g[1])) for g in groups if model.getPhysicalName(*g)}
