@@ -13,7 +13,7 @@ term                     symbol, name        meaning                            
 =======================  ==================  =========================================================== =====
 active set               closed              points in contact in a step: their impulse is an unknown    [W]
 active side              ActiveSides         side of an obstacle with edges through which a point has    here
-                                             entered; it defines gap and normal while the point is inside
+                                             entered; defines gap and normal while the point is inside
 activation, strict       touching=False      closed only where ``g < -gap_tolerance``, not at ``g = 0``  here
 activation, forecast of  forecast            the active set is decided at ``u_n + forecast h v_n``       [A]
 complementarity          0 <= a _|_ b >= 0   both at least zero, and at least one of them zero           [A]

@@ -138,7 +138,7 @@ class Writer:
 
         Args:
             name: Path of the array in the archive.
-            place: Layout of its first axis, one of :attr:`places`, or ``"number"`` for the value of rank 0.
+            place: Layout of its first axis, one of ``places``, or ``"number"`` for the value of rank 0.
             local: Rank-local part.
         """
         values = local if place == "number" else self.places[place].gather(local)

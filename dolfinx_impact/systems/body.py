@@ -31,8 +31,8 @@ _RENAMED = {**_deprecated.OF_SYSTEMS, "inside": "active"}
 class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
-    ``F_int = K u`` and ``D = alpha M + beta K`` where :attr:`linear`. Subclasses define
-    :meth:`_stiffness_form`, :meth:`_lump`, :meth:`_mass_form` and :meth:`inertia`.
+    ``F_int = K u`` and ``D = alpha M + beta K`` where ``linear``. Subclasses define
+    ``_stiffness_form``, ``_lump``, ``_mass_form`` and :meth:`inertia`.
 
     Args:
         mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named, or what

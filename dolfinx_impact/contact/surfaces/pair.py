@@ -118,7 +118,7 @@ class SurfacePair:
     # -- gaps and rows
 
     def evaluate(self, x: FloatArray) -> None:
-        """Compute :attr:`gap` and :attr:`area` at the positions ``x`` of the nodes, (nodes, gdim) [m]."""
+        """Compute ``gap`` and ``area`` at the positions ``x`` of the nodes, (nodes, gdim) [m]."""
         facets, shape = self._facets, self._facets.shape
         self._describe(x, facets.nodes, self._used, shape.corners, *self._now)
         self._integrate(

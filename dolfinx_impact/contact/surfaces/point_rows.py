@@ -226,7 +226,7 @@ class CornerPoints:
         return nodes
 
     def evaluate(self, x: FloatArray, covered: BoolArray, shut: BoolArray) -> None:
-        """Compute :attr:`gap` at the positions ``x`` of the nodes, (nodes, gdim) [m].
+        """Compute ``gap`` at the positions ``x`` of the nodes, (nodes, gdim) [m].
 
         Args:
             x: Positions.

@@ -51,7 +51,7 @@ class GluedExplicit(CentralDifferences):
         self.operator = Glue(self.interface, np.diag(explicit) + implicit)
 
     def compiled_parts(self) -> CompiledParts:
-        """See :meth:`.CentralDifferences.compiled_parts`; loops over fine steps glue by :attr:`operator`."""
+        """See :meth:`.CentralDifferences.compiled_parts`; loops over fine steps glue by ``operator``."""
         if kernels.overridden(self.operator, ("multipliers",), Glue) is not None:
             raise kernels.NotCompiled(f"{type(self.operator).__name__} has a coupling of its own")
         return super().compiled_parts()

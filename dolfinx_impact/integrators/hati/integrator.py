@@ -309,7 +309,7 @@ class HATI(Integrator):
             return str(reason)
 
     def prefer_compiled(self, compiled: bool | None) -> None:
-        """Set :attr:`compiled`, for the fine steps within :meth:`step`."""
+        """Set ``compiled``, for the fine steps within :meth:`step`."""
         self.compiled = compiled
 
 

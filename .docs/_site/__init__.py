@@ -1,0 +1,1 @@
+"""Parts of the documentation site: what pages take from programs, and what needs no network."""

@@ -1,0 +1,45 @@
+"""What pages take from programs: a line ``<!-- insert: KIND ARGUMENT -->`` becomes text before it is parsed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from . import api, demos, programs, report, schemes
+
+ROOT = Path(__file__).resolve().parents[2]
+LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
+
+
+def expand(text: str) -> str:
+    """The text of a page with what its lines ask for."""
+
+    def inserted(found: re.Match[str]) -> str:
+        kind, argument = found.groups()
+        if kind == "output":
+            return programs.output(text[: found.start()])
+        return {
+            "api": api.reference,
+            "report": report.page,
+            "schemes": schemes.table,
+        }[kind](argument)
+
+    return LINE.sub(inserted, text)
+
+
+def read(app: Sphinx, name: str, source: list[str]) -> None:
+    """Expand a page, or give a demo the pictures that it drew."""
+    if name.startswith("demos/"):
+        source[0] += demos.results(name.removeprefix("demos/"))
+    else:
+        source[0] = expand(source[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Expand pages when they are read, always: results may have changed."""
+    app.connect("source-read", read)
+    app.connect("builder-inited", demos.run_missing)
+    app.connect("env-get-outdated", lambda app, env, *_: sorted(env.found_docs))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,44 @@
+"""What the programs of a page print, from a run of them."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
+
+
+def programs(text: str) -> list[str]:
+    """The programs of a page in Markdown."""
+    return PROGRAM.findall(text)
+
+
+def environment() -> dict[str, str]:
+    """The variables of a process that imports the package of this checkout and draws without a window."""
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "MPLBACKEND": "Agg"}
+
+
+def run(program: str, folder: str | Path) -> str:
+    """What a program prints, run in a folder of its own; a RuntimeError with its errors if it fails."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    if done.returncode:
+        raise RuntimeError(f"a program of the documentation failed:\n{program}\n{done.stderr}")
+    return done.stdout
+
+
+def output(text: str) -> str:
+    """The block with what all programs of ``text`` print, run one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+        printed = run("\n".join(programs(text)), folder)
+    return f"It prints\n\n```text\n{printed.rstrip()}\n```"

@@ -1,0 +1,62 @@
+"""Tables of the schemes, from the catalogue of the package."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from dolfinx_impact.integrators import SCHEMES
+from dolfinx_impact.integrators.catalogue import CLASSES
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORT = ROOT / "results" / "report" / "report.json"
+
+
+def _code(text: str) -> str:
+    return re.sub(r"([_*|])", r"\\\1", text)
+
+
+def _rows(head: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def facts() -> str:
+    """Every scheme with what decides the choice: explicit or not, where contact is enforced, order, limit."""
+    rows = []
+    for name, scheme in SCHEMES.items():
+        kind = "HATI" if scheme.divided else "explicit" if scheme.explicit else "implicit"
+        cells = [scheme.contact, scheme.order, scheme.conserves, scheme.limit]
+        rows.append([f"`{name}`", kind, *map(_code, cells)])
+    return _rows(["scheme", "step", "contact", "order", "conserves", "time step"], rows)
+
+
+def properties() -> str:
+    """The measured properties of the schemes from the report that is there, or how to make one."""
+    if not REPORT.exists():
+        command = "docker/run python -m dolfinx_impact.benchmark report"
+        return f"This site was built without a report. `{command}` makes one; the table appears with the next build."
+    schemes = json.loads(REPORT.read_text())["schemes"]
+    names = [each["name"] for each in next(iter(schemes.values()), [])]
+    rows = [[f"`{scheme}`", *(_verdict(each) for each in found)] for scheme, found in schemes.items()]
+    return _rows(["scheme", *names], rows)
+
+
+def _verdict(found: dict) -> str:
+    word = {True: "yes", False: "no", None: "-"}[found["reproduced"]]
+    return word if found["measured"] is None else f"{word} ({found['measured']:.3g})"
+
+
+def classes() -> str:
+    """The classes of Doyen, Ern and Piperno's discretizations in Python, by number."""
+    numbered = {name: kind for name, kind in CLASSES.items() if name.startswith("dep-")}
+    rows = [
+        [f"`{name}`", f"{{py:class}}`.{kind.__name__}`", _code(kind.equations)] for name, kind in numbered.items()
+    ]
+    return _rows(["scheme", "class", "in the paper"], rows)
+
+
+def table(which: str) -> str:
+    """One of the tables by name."""
+    return {"facts": facts, "properties": properties, "classes": classes}[which]()

@@ -1,0 +1,66 @@
+"""Sphinx configuration: ``docker/run sphinx-build -W --keep-going .docs results/site``.
+
+Nothing is fetched from a network, and nothing is written but the output folder.
+"""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent))
+
+from dolfinx_impact import __version__  # noqa: E402
+
+project = "dolfinx_impact"
+author = "The dolfinx_impact developers"
+copyright = author
+version = release = __version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinxcontrib.bibtex",
+    "_site.mathjax",
+    "_site.insertions",
+    "_site.cross_references",
+]
+# The demos are linked as a folder; this file and the parts of the site are no pages.
+exclude_patterns = ["conf.py", "_site", "demos/*.sh"]
+nb_custom_formats = {".py": "_site.demos.notebook"}
+# Demos take options, MPI and minutes: they run as programs of their own, and the site shows what they wrote.
+nb_execution_mode = "off"
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+suppress_warnings = ["myst.strikethrough"]
+
+autodoc_member_order = "bysource"
+autodoc_type_aliases = {"FloatArray": "FloatArray", "IntArray": "IntArray", "Contacts": "Contacts"}
+napoleon_numpy_docstring = False
+napoleon_preprocess_types = False
+napoleon_use_ivar = True
+python_maximum_signature_line_length = 88
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+
+bibtex_bibfiles = ["references.bib"]
+bibtex_default_style = "plain"
+bibtex_reference_style = "author_year"
+
+html_theme = "furo"
+html_title = f"dolfinx_impact {version}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
+
+# Links of papers: publishers refuse programs (403), which says nothing about the link.
+linkcheck_anchors = False
+linkcheck_timeout = 30
+linkcheck_retries = 2
+linkcheck_workers = 2
+linkcheck_allowed_redirects = {r"https://doi\.org/.*": r".*"}
