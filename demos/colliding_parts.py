@@ -15,7 +15,8 @@
 # master and slave. The linear momentum of both rings together is conserved to round-off, and contact only
 # takes energy.
 #
-# Run it as `[mpirun -n 2] python demos/colliding_parts.py [--out DIR] [--cells N] [--pictures N]`.
+# Run it as `[mpirun -n 2] python demos/colliding_parts.py [--out DIR] [--cells N] [--pictures N]
+# [--still FILE]`.
 
 # %%
 import argparse
@@ -36,6 +37,7 @@ parser = argparse.ArgumentParser(
 parser.add_argument("--out", default="results/colliding_parts", type=Path, metavar="DIR", help="folder")
 parser.add_argument("--cells", default=7, type=int, metavar="N", help="cells across the section of a ring")
 parser.add_argument("--pictures", default=91, type=int, metavar="N", help="pictures of the film")
+parser.add_argument("--still", type=Path, metavar="FILE", help="also a small picture of four moments (PNG)")
 options = parser.parse_args()
 comm, cells = MPI.COMM_WORLD, options.cells
 
@@ -186,6 +188,16 @@ def draw_histories(path):
     plt.close(figure)
 
 
+def shrink(path, width=1000, colors=192):
+    """Scale a picture down and reduce its colours, for a page."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        height = round(picture.height * width / picture.width)
+        small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
+    small.quantize(colors, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
 def make_folder():
     """Make the folder of the results; whether there is a program for MP4."""
     options.out.mkdir(parents=True, exist_ok=True)
@@ -200,6 +212,12 @@ title = "Two rubber rings collide (contact of surfaces, friction 0.3)"
 plot.strip(options.out / "moments.png", body, some, columns=4, title=title, **look)
 for kind in ("gif", "mp4") if has_ffmpeg else ("gif",):
     plot.animate(options.out / f"rings.{kind}", body, film, frames=len(film.states), title=title, **look)
+if options.still:
+    few = [
+        film.states[i] for i in np.rint(np.array([0.0, 0.2, 0.34, 1.0]) * (len(film.states) - 1)).astype(int)
+    ]
+    plot.strip(options.still, body, few, columns=4, **look)
+    parallel.on_root(comm, lambda: shrink(options.still))
 if comm.rank == 0:
     print(f"pictures: {options.out}/moments.png, histories.png, rings.gif")
 

@@ -116,6 +116,13 @@ def reference(page: str) -> str:
         for name in _constants(module):
             below += [f".. autodata:: {module.__name__}.{name}", "   :no-value:", ""]
         title = module.__name__.removeprefix(f"{_PACKAGE}.")
-        text += [f"## Module `{title}`", "", "```{eval-rst}", f".. automodule:: {module.__name__}", "", *below]
+        text += [
+            f"## Module `{title}`",
+            "",
+            "```{eval-rst}",
+            f".. automodule:: {module.__name__}",
+            "",
+            *below,
+        ]
         text += ["```", ""]
     return "\n".join(text)

@@ -41,8 +41,8 @@ def classes_around(node: addnodes.pending_xref) -> list[type]:
 def endings(node: addnodes.pending_xref) -> list[str]:
     """Ends of names that the reference may mean, the nearest first.
 
-    They are members of the class around it; the name as written; the class whose section of attributes has it;
-    the object that a module of the package knows under the name.
+    They are members of the class around it; the name as written; the class whose section of attributes has
+    it; the object that a module of the package knows under the name.
     """
     target = node["reftarget"].lstrip(".")
     around = [kind for kind in classes_around(node) if kind.__module__ != "builtins"]

@@ -16,8 +16,8 @@ from . import programs
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 LOG = logging.getLogger(__name__)
-#: Demos that a build runs, of seconds to a minute each; the others take many minutes or write large files.
-SHORT = ("by_hand", "impacting_bar", "own_scheme", "cradle", "obstacles")
+#: Demos that a build runs, of seconds to a minute each; the drop test writes 70 MB.
+SHORT = ("by_hand", "impacting_bar", "own_scheme", "cradle", "obstacles", "colliding_parts", "bridge_crane")
 PRINTED = "printed.txt"
 
 
@@ -46,6 +46,14 @@ def run_missing(app: Sphinx) -> None:
             LOG.warning("demos/%s.py failed: %s", name, done.stderr)
         else:
             (RESULTS / name / PRINTED).write_text(done.stdout)
+
+
+def film(names: str) -> str:
+    """The film that a demo wrote, ``demo file``; without it the small picture of the front page."""
+    demo, file = names.split()
+    written = RESULTS / demo / f"{file}.gif"
+    source = f"../results/{demo}/{file}.gif" if written.exists() else f"{demo}.png"
+    return f"```{{image}} {source}\n:alt: Film of the demo {demo}\n:align: center\n```"
 
 
 def results(name: str) -> str:

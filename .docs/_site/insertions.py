@@ -1,4 +1,4 @@
-"""What pages take from programs: a line ``<!-- insert: KIND ARGUMENT -->`` becomes text before it is parsed."""
+"""What pages take from programs: lines ``<!-- insert: KIND ARGUMENT -->`` become text before parsing."""
 
 from __future__ import annotations
 
@@ -20,11 +20,7 @@ def expand(text: str) -> str:
         kind, argument = found.groups()
         if kind == "output":
             return programs.output(text[: found.start()])
-        return {
-            "api": api.reference,
-            "report": report.page,
-            "schemes": schemes.table,
-        }[kind](argument)
+        return {"api": api.reference, "report": report.page, "schemes": schemes.table}[kind](argument)
 
     return LINE.sub(inserted, text)
 
@@ -41,5 +37,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Expand pages when they are read, always: results may have changed."""
     app.connect("source-read", read)
     app.connect("builder-inited", demos.run_missing)
+    app.connect("build-finished", report.copy)
     app.connect("env-get-outdated", lambda app, env, *_: sorted(env.found_docs))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 import json
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from sphinx.application import Sphinx
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "results" / "report"
@@ -17,7 +20,7 @@ WORDS = {True: "reproduced", False: "not reproduced", None: "not decidable"}
 def missing() -> str:
     """What the page says without a report."""
     return (
-        "This site was built without a report: the build takes the one in `results/report`, and makes none.\n\n"
+        "This site was built without a report: a build takes the one in `results/report`.\n\n"
         f"```sh\n{COMMAND}\n```\n\nwrites it; the next build of the site shows it here."
     )
 
@@ -26,7 +29,13 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     text = "-" if value is None else str(value)
-    return text.replace("|", "\\|").replace("\n", " ").replace("*", "\\*").replace("_", "\\_").replace("$", "\\$")
+    return (
+        text.replace("|", "\\|")
+        .replace("\n", " ")
+        .replace("*", "\\*")
+        .replace("_", "\\_")
+        .replace("$", "\\$")
+    )
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
@@ -48,7 +57,7 @@ def describe(report: Mapping[str, Any], date: datetime.datetime) -> str:
     ]
     parts = [
         f"Report of {date:%Y-%m-%d}, commit {report['versions'].get('commit') or 'unknown'} ({versions}).",
-        "[The whole report](pathname:report/report.html), with all figures and the reason of each verdict.",
+        '<a href="report/report.html">The whole report</a>, with all figures and the reason of each verdict.',
         "## Claims by source",
         _table(["source", "claims", *WORDS.values()], counts),
     ]
@@ -56,10 +65,21 @@ def describe(report: Mapping[str, Any], date: datetime.datetime) -> str:
         found = [claim for claim in claims if claim["reproduced"] is verdict]
         if found:
             head = "Claims that do not hold" if verdict is False else "Claims that no run decides"
-            rows = [[c["paper"], c["where"], c["claim"], c["measured"], c["expected"], c["why"]] for c in found]
+            rows = [
+                [c["paper"], c["where"], c["claim"], c["measured"], c["expected"], c["why"]] for c in found
+            ]
             names = ["source", "where", "claim", "measured", "expected", "reason"]
             parts += [f"## {head}", _table(names, rows)]
     return "\n\n".join(parts)
+
+
+def copy(app: Sphinx, error: Exception | None) -> None:
+    """Put the report itself into a site in HTML."""
+    source = FOLDER / "report.html"
+    if not error and app.builder.format == "html" and source.exists():
+        target = Path(app.outdir) / "report"
+        target.mkdir(exist_ok=True)
+        shutil.copy(source, target)
 
 
 def page(_: str) -> str:

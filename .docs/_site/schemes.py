@@ -35,8 +35,7 @@ def facts() -> str:
 def properties() -> str:
     """The measured properties of the schemes from the report that is there, or how to make one."""
     if not REPORT.exists():
-        command = "docker/run python -m dolfinx_impact.benchmark report"
-        return f"This site was built without a report. `{command}` makes one; the table appears with the next build."
+        return "This site was built without a [report](verification.md), which has this table."
     schemes = json.loads(REPORT.read_text())["schemes"]
     names = [each["name"] for each in next(iter(schemes.values()), [])]
     rows = [[f"`{scheme}`", *(_verdict(each) for each in found)] for scheme, found in schemes.items()]
@@ -52,7 +51,8 @@ def classes() -> str:
     """The classes of Doyen, Ern and Piperno's discretizations in Python, by number."""
     numbered = {name: kind for name, kind in CLASSES.items() if name.startswith("dep-")}
     rows = [
-        [f"`{name}`", f"{{py:class}}`.{kind.__name__}`", _code(kind.equations)] for name, kind in numbered.items()
+        [f"`{name}`", f"{{py:class}}`.{kind.__name__}`", _code(kind.equations)]
+        for name, kind in numbered.items()
     ]
     return _rows(["scheme", "class", "in the paper"], rows)
 

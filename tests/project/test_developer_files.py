@@ -8,6 +8,7 @@ from support.paths import ROOT
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 COMMANDS = {
     "ci": ".ci/run",
+    "docs": "docker/run sphinx-build -W --keep-going .docs results/site",
     "nightly": ".ci/nightly",
     "wheel": "docker/run python -m pip wheel --no-build-isolation --no-deps --wheel-dir dist .",
 }

@@ -1,6 +1,10 @@
 """Pages of the documentation: programs run, tables of schemes are those of the classes, links exist."""
 
+import datetime
+import importlib.util
+import inspect
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -8,29 +12,131 @@ import pytest
 from support.paths import ROOT
 
 import dolfinx_impact as di
+from dolfinx_impact import exact
 from dolfinx_impact.integrators.catalogue import CLASSES, table
 
-PAGES = {path.stem: path.read_text() for path in (ROOT / ".docs").glob("*.md")}
-PROGRAMS = {name: re.findall(r"```python\n(.*?)```", text, re.S) for name, text in PAGES.items()}
+DOCS = ROOT / ".docs"
+FILES = [path for path in sorted(DOCS.rglob("*.md")) if "demos" not in path.relative_to(DOCS).parts]
+PAGES = {str(path.relative_to(DOCS).with_suffix("")): path.read_text() for path in FILES}
+PROGRAMS = {name: re.findall(r"^```python\n(.*?)^```", text, re.S | re.M) for name, text in PAGES.items()}
 
 
-def run_program(page):
-    """Names that the program of a page defines."""
-    (program,) = PROGRAMS[page]
-    names: dict = {}
-    exec(compile(program, f".docs/{page}.md", "exec"), names)
-    return names
+def part_of_the_site(name):
+    """A module of ``.docs/_site``, which is no package of the tests."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        return importlib.import_module(f"_site.{name}")
+    finally:
+        sys.path.remove(str(DOCS))
+
+
+@pytest.fixture
+def names_of(shared_path, monkeypatch):
+    """``names_of(page)``: what the programs of a page define, run in a temporary folder."""
+
+    def run(page):
+        monkeypatch.chdir(shared_path)
+        names: dict = {}
+        exec(compile("\n".join(PROGRAMS[page]), f".docs/{page}.md", "exec"), names)
+        return names
+
+    return run
+
+
+def closes(run):
+    """Whether the energy balance of a run closes."""
+    return np.abs(run["residual"]).max() < 1e-12 * max(run["kinetic"].max(), run["external"].max())
+
+
+# -- programs
 
 
 def test_ball_is_that_of_the_readme():
-    (program,) = PROGRAMS["getting_started"]
-    assert f"```python\n{program}```" in (ROOT / "README.md").read_text()
+    for page in ("index", "tutorial/ball"):
+        (program,) = PROGRAMS[page]
+        assert f"```python\n{program}```" in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.mpi
-def test_block():
+def test_bar(names_of):
+    """The impulse is that of the slender bar, less what Poisson's ratio disperses."""
+    names = names_of("tutorial/bar")
+    run, true = names["run"], names["true"]
+    assert closes(run) and 0.97 < run["r"].sum() / true.impulse < 1.0
+
+
+@pytest.mark.mpi
+def test_part_from_a_cad_file(names_of):
+    """It bounces: the floor gave it more than its momentum, less than twice as much."""
+    names = names_of("tutorial/cad_part")
+    run, body, speed = names["run"], names["body"], names["speed"]
+    assert closes(run) and Path("drop.bp").exists()
+    assert 1.0 < run["r"].sum() / (body.total_mass * speed) < 2.0
+
+
+@pytest.mark.mpi
+def test_two_discs(names_of):
+    """Momentum is conserved, friction takes energy."""
+    names = names_of("tutorial/two_bodies")
+    before, after, energy = names["before"], names["after"], names["energy"]
+    assert after == pytest.approx(before, abs=1e-12 * np.abs(before).max())
+    assert closes(names["run"]) and 0.9 < energy[-1] / energy[0] < 1 - 1e-3
+
+
+@pytest.mark.mpi
+def test_own_law(names_of):
+    """The stiffening law stores no more than the energy of the motion; both blocks bounce."""
+    names = names_of("howto/own_law")
+    assert names["runs"].keys() == {"Gent", "neo-Hookean"}
+    for run in names["runs"].values():
+        assert closes(run) and run["r"].sum() > 10.0 * 3.0
+        assert 0.8 * run["kinetic"][0] < run["internal"].max() < run["kinetic"][0]
+
+
+@pytest.mark.mpi
+def test_own_obstacle(names_of):
+    names = names_of("howto/own_obstacle")
+    run, scheme = names["run"], names["scheme"]
+    assert closes(run) and -3.0 * scheme.dt < run["gap"].min() < 0.0
+    x = np.array([[0.3, 0.1]])
+    assert names["waves"].gap(x) == pytest.approx(0.1 - 0.02 * np.sin(6.0), rel=1e-14)
+
+
+def test_own_scheme(names_of):
+    """It rebounds at the height of Newton's law."""
+    run = names_of("howto/own_scheme")["run"]
+    first = exact.BouncingBall(1.0, 9.81, 1.0, 0.0, 0.8)
+    after = (run["t"] > 0.46) & (run["t"] < 1.1)
+    assert run["u"][after, 0].max() == pytest.approx(0.64, abs=1e-2)
+    assert np.abs(run["u"][:, 0] - first.position(run["t"])).max() < 0.05
+
+
+@pytest.mark.mpi
+def test_run_that_goes_on(names_of):
+    """Impacts of the spring come every half period, pi / 10 s."""
+    names = names_of("howto/restart")
+    first, second = ((names[name]["r"] > 0).sum() for name in ("first", "second"))
+    assert (first, second) == (int(10 / np.pi), int(20 / np.pi))
+
+
+@pytest.mark.mpi
+def test_fields_for_paraview(names_of):
+    names = names_of("howto/paraview")
+    assert closes(names["run"]) and Path("cube.bp").is_dir()
+
+
+@pytest.mark.mpi
+def test_units(names_of):
+    """The impulse per area of one system is a millionth of that of the other."""
+    first, second = names_of("howto/units")["impulses"].values()
+    assert second == pytest.approx(1e-6 * first, rel=1e-6)
+    assert first == pytest.approx(2 * 7847.0 * 0.254 * 5.0, rel=0.02)
+
+
+@pytest.mark.mpi
+def test_block(names_of):
     """The box acts on it by normal impulses, friction and torque, which are consistent."""
-    names = run_program("bodies")
+    names = names_of("bodies")
     run, block, scheme = names["run"], names["block"], names["scheme"]
     assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
     assert np.all(np.linalg.norm(run["r_t"], axis=2) <= 0.4 * run["r"] * (1 + 1e-12))
@@ -38,8 +144,8 @@ def test_block():
     assert block.total_mass == pytest.approx(8.0, rel=1e-12)
 
 
-def test_obstacles():
-    gaps = run_program("contact")["gaps"]
+def test_obstacles(names_of):
+    gaps = names_of("contact")["gaps"]
     assert gaps.keys() == {"bowl", "stairs", "wavy floor", "lift"}
     assert gaps["bowl"] == pytest.approx(1 - np.hypot(0.3, 0.5), rel=1e-14)
     assert gaps["stairs"] == pytest.approx(0.5, rel=1e-14)
@@ -48,9 +154,9 @@ def test_obstacles():
 
 
 @pytest.mark.mpi
-def test_colliding_blocks():
+def test_colliding_blocks(names_of):
     """The upper block has bounced off the lower one, and both have their momentum."""
-    names = run_program("surfaces")
+    names = names_of("surfaces")
     run, body, scheme = names["run"], names["body"], names["scheme"]
     assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
     v = scheme.v_mean[: body.owned].reshape(-1, 2)
@@ -61,10 +167,9 @@ def test_colliding_blocks():
 
 
 @pytest.mark.mpi
-def test_resumed_run(shared_path, monkeypatch):
+def test_resumed_run(names_of):
     """The history of a resumed run is that of an uninterrupted one."""
-    monkeypatch.chdir(shared_path)
-    names = run_program("runs_and_files")
+    names = names_of("runs_and_files")
     names["scheme"].start(1.0, 0.0)
     whole, again = di.simulate(names["scheme"], t_end=2.0), names["again"]
     assert again.steps == 2000 and again["r"].sum() > 1.5 * names["run"]["r"].sum() > 0
@@ -72,8 +177,8 @@ def test_resumed_run(shared_path, monkeypatch):
 
 
 @pytest.mark.mpi
-def test_split_bar():
-    names = run_program("subdomains")
+def test_split_bar(names_of):
+    names = names_of("subdomains")
     run, scheme = names["run"], names["scheme"]
     assert np.abs(run["residual"]).max() < 1e-12 * run["kinetic"][0]
     assert scheme.velocity_jump() < 1e-13 * 5
@@ -83,25 +188,20 @@ def test_split_bar():
 
 
 @pytest.mark.mpi
-def test_plots(shared_path, monkeypatch):
-    monkeypatch.chdir(shared_path)
-    run_program("plots")
+def test_plots(names_of, shared_path):
+    names_of("plots")
     for name in ("ball.png", "energy.png"):
         assert (shared_path / name).stat().st_size > 10_000
 
 
-def test_user_defined_scheme():
-    spring = di.PointMasses(1.0, stiffness=[[4.0]])
-    scheme = run_program("extending")["FreeFlight"](spring, 1e-3)
-    scheme.start(1.0, 0.0)
-    run = di.simulate(scheme, t_end=10.0)
-    assert np.abs(run["u"][:, 0] - np.cos(2 * run["t"])).max() < 2e-3
-
-
 def test_every_program_is_run():
-    source = Path(__file__).read_text()
+    """By this file, or by another one of its folder that names the page."""
+    sources = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
     for page, programs in PROGRAMS.items():
-        assert len(programs) <= 1 and (not programs or f'"{page}"' in source), page
+        assert not programs or page == "index" or page.rpartition("/")[2] in sources, page
+
+
+# -- tables
 
 
 def test_tables_of_schemes_are_those_of_the_classes():
@@ -111,21 +211,92 @@ def test_tables_of_schemes_are_those_of_the_classes():
     assert all(f"| `{name}` |" in PAGES["schemes"] for name in di.SCHEMES)
 
 
-def test_index_has_every_page():
-    listed = re.findall(r"^\| \[.*?\]\((\w+)\.md\)", PAGES["index"], re.M)
-    assert sorted(listed) == sorted(PAGES.keys() - {"index"})
-
-
-def test_every_demo_has_its_row():
-    listed = re.findall(r"^\| `(\S+)` \|", PAGES["demos"], re.M)
+def test_every_demo_has_its_row_and_page():
+    listed = re.findall(r"^\| \[?`(\S+)`(?:\]\(demos/\S+\))? \|", PAGES["demos"], re.M)
     assert sorted(listed) == sorted(path.name for path in (ROOT / "demos").iterdir() if path.is_file())
+    assert all(f"\ndemos/{path.stem}\n" in PAGES["demos"] for path in (ROOT / "demos").glob("*.py"))
+
+
+def test_every_page_is_in_a_table_of_contents():
+    """Those of the how-to guides by a pattern."""
+    for page in PAGES.keys() - {"index"}:
+        folder, _, name = page.rpartition("/")
+        index = PAGES[f"{folder}/index" if folder and name != "index" else "index"]
+        assert re.search(rf"^{re.escape(page if name == 'index' else name)}$", index, re.M) or (
+            folder == "howto" and ":glob:" in index
+        ), page
 
 
 @pytest.mark.parametrize("folder", [".", ".docs", ".github"])
 def test_links_lead_to_files(folder):
-    pages = list((ROOT / folder).glob("*.md"))
+    pages = FILES if folder == ".docs" else list((ROOT / folder).glob("*.md"))
     assert pages
     for page in pages:
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
         for target in re.findall(r"\]\((?!https?:|mailto:)([^)#]+)[^)]*\)", text):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_picture_is_small():
+    (picture,) = (path for path in DOCS.rglob("*.png") if "demos" not in path.relative_to(DOCS).parts)
+    assert picture.stat().st_size <= 100_000 and f".docs/{picture.name}" in (ROOT / "README.md").read_text()
+
+
+# -- the site
+
+SPHINX = pytest.mark.skipif(importlib.util.find_spec("sphinx") is None, reason="needs Sphinx")
+
+
+@SPHINX
+def test_every_public_name_is_on_a_page_of_the_reference():
+    api = part_of_the_site("api")
+    pages = {page: api.reference(page) for page in api.PAGES}
+    assert all(f"<!-- insert: api {page} -->" in PAGES[f"api/{page}"] for page in pages)
+    for name in di.__all__:
+        thing = getattr(di, name)
+        what = f"automodule:: {thing.__name__}" if inspect.ismodule(thing) else f":: dolfinx_impact.{name}"
+        listed = [page for page, text in pages.items() if re.search(rf"{re.escape(what)}\n", text)]
+        assert len(listed) == 1 or name == "__version__", f"{name}: {listed}"
+
+
+@SPHINX
+def test_names_of_public_modules_are_on_their_pages():
+    api = part_of_the_site("api")
+    text = "".join(api.reference(page) for page in api.PAGES)
+    for module in (di.materials, di.mesh, di.obstacles, di.plot, di.exact):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            path = name if name in di.__all__ else f"{module.__name__.removeprefix('dolfinx_impact.')}.{name}"
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                assert f":: dolfinx_impact.{path}\n" in text, path
+
+
+@SPHINX
+def test_page_of_the_report():
+    """It counts the claims of each source, and gives the reason of those that do not hold."""
+    claim = {"id": "a", "paper": "Jean (1999)", "where": "Fig. 1", "claim": "It holds.", "measured": 0.5}
+    claim |= {"expected": 0.0, "tolerance": 0.1, "reproduced": True, "why": "a reason"}
+    other = {**claim, "id": "b", "claim": "It does not.", "reproduced": False, "why": "another | reason"}
+    report = {"versions": {"commit": "abc123", "dolfinx": "0.9"}, "claims": [claim, other], "cases": {}}
+    page = part_of_the_site("report").describe(report, datetime.datetime(2026, 1, 2))
+    assert "2026-01-02" in page and "abc123" in page
+    assert "| Jean (1999) | 2 | 1 | 1 | 0 |" in page
+    assert r"| It does not. | 0.5 | 0 | another \| reason |" in page and "It holds." not in page
+
+
+@SPHINX
+def test_insertions_of_all_pages_are_known():
+    insertions = part_of_the_site("insertions")
+    kinds = {kind for text in PAGES.values() for kind, _ in insertions.LINE.findall(text)}
+    assert kinds == {"api", "film", "output", "report", "schemes"}
+    program = "```python\nprint(1 + 1)\n```\n\n<!-- insert: output -->\n"
+    assert "```text\n2\n```" in insertions.expand(program)
+
+
+@SPHINX
+@pytest.mark.slow
+def test_site_is_built_without_a_warning(launch, tmp_path):
+    """All but the pages that show demos, whose runs take minutes; nothing is written but the output."""
+    options = ["-W", "--keep-going", "-q", "-b", "dummy", "-d", tmp_path / "trees"]
+    done = launch(["-m", "sphinx", *options, DOCS, tmp_path / "site"])
+    assert done.returncode == 0, done.stderr
