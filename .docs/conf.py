@@ -45,6 +45,7 @@ napoleon_numpy_docstring = False
 napoleon_preprocess_types = False
 napoleon_use_ivar = True
 python_maximum_signature_line_length = 88
+highlight_language = "none"
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
@@ -57,6 +58,7 @@ html_title = f"dolfinx_impact {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_scaled_image_link = False
 html_show_sphinx = False
 html_theme_options = {"navigation_with_keys": True}
 

@@ -53,7 +53,7 @@ def film(names: str) -> str:
     demo, file = names.split()
     written = RESULTS / demo / f"{file}.gif"
     source = f"../results/{demo}/{file}.gif" if written.exists() else f"{demo}.png"
-    return f"```{{image}} {source}\n:alt: Film of the demo {demo}\n:align: center\n```"
+    return f"```{{image}} {source}\n:alt: Film of the demo {demo}\n:align: center\n:width: 560px\n```"
 
 
 def results(name: str) -> str:

@@ -12,15 +12,18 @@ from . import api, demos, programs, report, schemes
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
 
+#: Functions of the argument by kind; ``output`` depends on the page instead.
+MAKERS = {"api": api.reference, "film": demos.film, "report": report.page, "schemes": schemes.table}
 
-def expand(text: str) -> str:
-    """The text of a page with what its lines ask for."""
+
+def expand(text: str, name: str) -> str:
+    """The text of a page, by its name below ``.docs``, with what its lines ask for."""
 
     def inserted(found: re.Match[str]) -> str:
         kind, argument = found.groups()
         if kind == "output":
-            return programs.output(text[: found.start()])
-        return {"api": api.reference, "report": report.page, "schemes": schemes.table}[kind](argument)
+            return programs.output(text[: found.start()], name.count("/"), argument)
+        return MAKERS[kind](argument)
 
     return LINE.sub(inserted, text)
 
@@ -30,7 +33,7 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
     if name.startswith("demos/"):
         source[0] += demos.results(name.removeprefix("demos/"))
     else:
-        source[0] = expand(source[0])
+        source[0] = expand(source[0], name)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -60,7 +60,7 @@ class Integrator(OldContactPoint):
         ValueError: A time step that is not positive; a contact of another system.
     """
 
-    #: Source: authors, journal, volume, year; empty where a class does not say, as all facts below.
+    #: Authors, journal, volume and year of the source; empty where a class does not say, as all facts below.
     paper = ""
     #: Numbers of the equations or the algorithm in the source.
     equations = ""

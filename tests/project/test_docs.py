@@ -288,9 +288,9 @@ def test_page_of_the_report():
 def test_insertions_of_all_pages_are_known():
     insertions = part_of_the_site("insertions")
     kinds = {kind for text in PAGES.values() for kind, _ in insertions.LINE.findall(text)}
-    assert kinds == {"api", "film", "output", "report", "schemes"}
+    assert kinds == {"output", *insertions.MAKERS}
     program = "```python\nprint(1 + 1)\n```\n\n<!-- insert: output -->\n"
-    assert "```text\n2\n```" in insertions.expand(program)
+    assert "```text\n2\n```" in insertions.expand(program, "page")
 
 
 @SPHINX
