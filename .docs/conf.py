@@ -28,6 +28,7 @@ extensions = [
     "_site.mathjax",
     "_site.insertions",
     "_site.cross_references",
+    "_site.docstrings",
 ]
 # The demos are linked as a folder; this file and the parts of the site are no pages.
 exclude_patterns = ["conf.py", "_site", "demos/*.sh"]
@@ -40,7 +41,9 @@ myst_heading_anchors = 3
 suppress_warnings = ["myst.strikethrough"]
 
 autodoc_member_order = "bysource"
-autodoc_type_aliases = {"FloatArray": "FloatArray", "IntArray": "IntArray", "Contacts": "Contacts"}
+#: Names of types that say more than what they stand for.
+ALIASES = "AnyArray ArrayLike BoolArray Contacts FloatArray Forces Int32Array Int64Array IntArray Vector"
+autodoc_type_aliases = {name: name for name in ALIASES.split()}
 napoleon_numpy_docstring = False
 napoleon_preprocess_types = False
 napoleon_use_ivar = True

@@ -16,13 +16,13 @@ LINE = re.compile(r"^<!-- insert: (\w+) ?(.*?) -->$", re.M)
 MAKERS = {"api": api.reference, "film": demos.film, "report": report.page, "schemes": schemes.table}
 
 
-def expand(text: str, name: str) -> str:
-    """The text of a page, by its name below ``.docs``, with what its lines ask for."""
+def expand(text: str, page: Path, pictures: Path) -> str:
+    """The text of the file of a page with what its lines ask for; where pictures of its programs go."""
 
     def inserted(found: re.Match[str]) -> str:
         kind, argument = found.groups()
         if kind == "output":
-            return programs.output(text[: found.start()], name.count("/"), argument)
+            return programs.output(text[: found.start()], page, pictures, argument)
         return MAKERS[kind](argument)
 
     return LINE.sub(inserted, text)
@@ -33,7 +33,7 @@ def read(app: Sphinx, name: str, source: list[str]) -> None:
     if name.startswith("demos/"):
         source[0] += demos.results(name.removeprefix("demos/"))
     else:
-        source[0] = expand(source[0], name)
+        source[0] = expand(source[0], Path(app.env.doc2path(name)), Path(app.outdir).parent / "pages")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

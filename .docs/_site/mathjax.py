@@ -4,7 +4,9 @@ import shutil
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
+LOG = logging.getLogger(__name__)
 SOURCE = Path("/usr/share/javascript/mathjax")
 #: What TeX in, HTML out takes of it.
 PARTS = (
@@ -35,6 +37,9 @@ CONFIGURATION = {
 def copy(app: Sphinx, error: Exception | None) -> None:
     """Copy the parts into the static files of a site in HTML."""
     if error or app.builder.format != "html":
+        return
+    if not SOURCE.is_dir():
+        LOG.warning("formulas stay source: no MathJax in %s (Debian's libjs-mathjax)", SOURCE)
         return
     for part in PARTS:
         source, target = SOURCE / part, Path(app.outdir) / "_static" / "mathjax" / part

@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PICTURES = ROOT / "results" / "pages"
 PROGRAM = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
 
 
@@ -39,19 +38,21 @@ def run(program: str, folder: str | Path) -> str:
     return done.stdout
 
 
-def output(text: str, depth: int, picture: str = "") -> str:
+def output(text: str, page: Path, pictures: Path, picture: str = "") -> str:
     """The block with what all programs of ``text`` print, run one after the other, and a picture they draw.
 
     Args:
         text: The page up to here.
-        depth: Number of folders that the page is below ``.docs``.
+        page: The file of the page.
+        pictures: Where pictures go.
         picture: Name of the file, or nothing.
     """
     with tempfile.TemporaryDirectory() as folder:
         printed = run("\n".join(programs(text)), folder)
         block = f"It prints\n\n```text\n{printed.rstrip()}\n```" if printed else ""
         if picture:
-            PICTURES.mkdir(parents=True, exist_ok=True)
-            shutil.copy(Path(folder, picture), PICTURES)
-            block += f"\n\n![{Path(picture).stem}]({'../' * (depth + 1)}results/pages/{picture})"
+            pictures.mkdir(parents=True, exist_ok=True)
+            shutil.copy(Path(folder, picture), pictures)
+            target = os.path.relpath(pictures / picture, page.parent)
+            block += f"\n\n![{Path(picture).stem}]({target})"
     return block

@@ -285,12 +285,12 @@ def test_page_of_the_report():
 
 
 @SPHINX
-def test_insertions_of_all_pages_are_known():
+def test_insertions_of_all_pages_are_known(tmp_path):
     insertions = part_of_the_site("insertions")
     kinds = {kind for text in PAGES.values() for kind, _ in insertions.LINE.findall(text)}
     assert kinds == {"output", *insertions.MAKERS}
     program = "```python\nprint(1 + 1)\n```\n\n<!-- insert: output -->\n"
-    assert "```text\n2\n```" in insertions.expand(program, "page")
+    assert "```text\n2\n```" in insertions.expand(program, DOCS / "page.md", tmp_path)
 
 
 @SPHINX
