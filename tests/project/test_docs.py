@@ -195,8 +195,8 @@ def test_plots(names_of, shared_path):
 
 
 def test_every_program_is_run():
-    """By this file, or by another one of its folder that names the page."""
-    sources = "".join(path.read_text() for path in Path(__file__).parent.glob("*.py"))
+    """By this file, or by another test that names the page."""
+    sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     for page, programs in PROGRAMS.items():
         assert not programs or page == "index" or page.rpartition("/")[2] in sources, page
 
@@ -282,6 +282,23 @@ def test_page_of_the_report():
     assert "2026-01-02" in page and "abc123" in page
     assert "| Jean (1999) | 2 | 1 | 1 | 0 |" in page
     assert r"| It does not. | 0.5 | 0 | another \| reason |" in page and "It holds." not in page
+
+
+@SPHINX
+def test_page_of_a_demo(tmp_path, monkeypatch):
+    """It ends with what the demo printed and drew, as far as that is there."""
+    demos = part_of_the_site("demos")
+    monkeypatch.setattr(demos, "RESULTS", tmp_path)
+    assert "without them" in demos.results("cradle")
+    (tmp_path / "cradle").mkdir()
+    (tmp_path / "cradle" / "cradle.gif").touch()
+    (tmp_path / "cradle" / demos.PRINTED).write_text("v = 1\n")
+    cell = demos.notebook("# %%\n1 + 1\n" + demos.results("cradle")).cells[-1]
+    assert cell.cell_type == "markdown" and "```text\nv = 1\n```" in cell.source
+    assert "](../../results/cradle/cradle.gif)" in cell.source
+    assert demos.film("cradle cradle").startswith("```{image} ../results/cradle/cradle.gif\n")
+    assert demos.film("drop_test drop").startswith("```{image} drop_test.png\n")
+    assert set(demos.SHORT) < {path.stem for path in (ROOT / "demos").glob("*.py")}
 
 
 @SPHINX
