@@ -3,6 +3,7 @@
 import datetime
 import importlib.util
 import inspect
+import json
 import re
 import sys
 from pathlib import Path
@@ -83,7 +84,6 @@ def test_two_discs(names_of):
     assert closes(names["run"]) and 0.9 < energy[-1] / energy[0] < 1 - 1e-3
 
 
-@pytest.mark.mpi
 def test_own_law(names_of):
     """The stiffening law stores no more than the energy of the motion; both blocks bounce."""
     names = names_of("howto/own_law")
@@ -93,7 +93,6 @@ def test_own_law(names_of):
         assert 0.8 * run["kinetic"][0] < run["internal"].max() < run["kinetic"][0]
 
 
-@pytest.mark.mpi
 def test_own_obstacle(names_of):
     names = names_of("howto/own_obstacle")
     run, scheme = names["run"], names["scheme"]
@@ -111,7 +110,6 @@ def test_own_scheme(names_of):
     assert np.abs(run["u"][:, 0] - first.position(run["t"])).max() < 0.05
 
 
-@pytest.mark.mpi
 def test_run_that_goes_on(names_of):
     """Impacts of the spring come every half period, pi / 10 s."""
     names = names_of("howto/restart")
@@ -125,7 +123,6 @@ def test_fields_for_paraview(names_of):
     assert closes(names["run"]) and Path("cube.bp").is_dir()
 
 
-@pytest.mark.mpi
 def test_units(names_of):
     """The impulse per area of one system is a millionth of that of the other."""
     first, second = names_of("howto/units")["impulses"].values()
@@ -282,6 +279,19 @@ def test_page_of_the_report():
     assert "2026-01-02" in page and "abc123" in page
     assert "| Jean (1999) | 2 | 1 | 1 | 0 |" in page
     assert r"| It does not. | 0.5 | 0 | another \| reason |" in page and "It holds." not in page
+
+
+@SPHINX
+def test_table_of_measured_properties(tmp_path, monkeypatch):
+    """From the report that is there; a link to how to make one without."""
+    schemes = part_of_the_site("schemes")
+    monkeypatch.setattr(schemes, "REPORT", tmp_path / "report.json")
+    assert "verification.md" in schemes.properties()
+    rows = [{"name": "order", "measured": 1.98765, "reproduced": True}]
+    rows += [{"name": "rest", "measured": None, "reproduced": None}]
+    schemes.REPORT.write_text(json.dumps({"schemes": {"cd-lagrange": rows}}))
+    head, _, row = schemes.properties().splitlines()
+    assert head == "| scheme | order | rest |" and row == "| `cd-lagrange` | yes (1.99) | - |"
 
 
 @SPHINX
