@@ -323,7 +323,9 @@ def test_insertions_of_all_pages_are_known(tmp_path):
 @SPHINX
 @pytest.mark.slow
 def test_site_is_built_without_a_warning(launch, tmp_path):
-    """All but the pages that show demos, whose runs take minutes; nothing is written but the output."""
+    """With the Sphinx of Debian 13 (that of unstable follows the link to the demos); no demo is run."""
+    if importlib.import_module("sphinx").version_info >= (9,):
+        pytest.skip("the site is built in the image of Debian 13")
     options = ["-W", "--keep-going", "-q", "-b", "dummy", "-d", tmp_path / "trees"]
     done = launch(["-m", "sphinx", *options, DOCS, tmp_path / "site"])
     assert done.returncode == 0, done.stderr
