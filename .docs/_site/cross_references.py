@@ -38,6 +38,13 @@ def classes_around(node: addnodes.pending_xref) -> list[type]:
     return list(getattr(kind, "__mro__", ()))
 
 
+def is_private(node: addnodes.pending_xref) -> bool:
+    """Whether the reference names a private member that is there: it has no page, and is shown as code."""
+    name = node["reftarget"].lstrip(".")
+    holders = [*classes_around(node), sys.modules.get(node.get("py:module") or "")]
+    return name.startswith("_") and any(hasattr(holder, name) for holder in holders)
+
+
 def endings(node: addnodes.pending_xref) -> list[str]:
     """Ends of names that the reference may mean, the nearest first.
 
@@ -78,7 +85,7 @@ def resolve(
     if len(found) == 1:
         name, entry = found[0]
         return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, content, name)
-    if not is_of_another_package(node["reftarget"]):
+    if not is_of_another_package(node["reftarget"]) and not is_private(node):
         several = f" ({len(found)} of this name)" if found else ""
         LOG.warning("cross reference to %r leads nowhere%s", node["reftarget"], several, location=node)
     return content
