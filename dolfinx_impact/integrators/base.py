@@ -304,17 +304,17 @@ class Integrator(OldContactPoint):
         """
         raise RuntimeError(
             f"the system was reassembled: make the {type(self).__name__} anew and go "
-            "on by new.resume(old.state())"
+            "on by new.resume(old.state()); SurfaceContact anew before"
         )
 
     @property
     def u_function(self) -> fem.Function:
-        """Displacements at ``t`` as a Function of the body's space [m], one and the same. Collective."""
+        """Displacements at ``t`` as a Function of the body's space [m], one object, updated when read."""
         return self._function("u", self.u)
 
     @property
     def v_function(self) -> fem.Function:
-        """Velocities at ``t``, :attr:`v_mean`, as a Function of the body's space [m/s]. Collective."""
+        """Velocities at ``t``, :attr:`v_mean`, likewise, updated when read [m/s]. Collective."""
         return self._function("v", self.v_mean)
 
     def _function(self, name: str, values: FloatArray) -> fem.Function:

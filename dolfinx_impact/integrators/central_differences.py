@@ -235,7 +235,8 @@ class CentralDifferences(Integrator):
         Raises:
             ValueError: A time step above the critical one of the new matrices.
         """
-        if self.system is not self.body:
+        surfaces = self.contact is not None and self.contact.velocity_level_only
+        if self.system is not self.body or surfaces:  # the side that has the points depends on the masses
             super().renew()
         critical = self.system.critical_time_step()
         if self.dt > (1 + STEP_ROUNDING) * critical and not self.beyond_limit:

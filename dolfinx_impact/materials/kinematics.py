@@ -44,7 +44,8 @@ def deformation_gradient(u: Any, state: str) -> Any:
     if state == "3d":
         return ufl.Identity(3) + H
     if state == "line":
-        return ufl.as_matrix([[1 + H[0, 0], 0, 0], [0, 1, 0], [0, 0, 1]])
+        stretch = 1 + (H[0, 0] if u.ufl_shape else H[0])
+        return ufl.as_matrix([[stretch, 0, 0], [0, 1, 0], [0, 0, 1]])
     hoop_strain = u[0] / ufl.SpatialCoordinate(ufl.domain.extract_unique_domain(u))[0]
     out_of_plane = 1 + hoop_strain if state == "axisymmetric" else 1
     return ufl.as_matrix([[1 + H[0, 0], H[0, 1], 0], [H[1, 0], 1 + H[1, 1], 0], [0, 0, out_of_plane]])

@@ -108,6 +108,8 @@ def simulate(
         if restart is not None:
             stored = stack.enter_context(Stored(restart))
             stored.resume(integrator, adapt is not None)
+        if integrator.outdated:
+            integrator.renew()
         run = Run(integrator, t_end, record, observers, energies, every, adapt, stored)
         loop = _compiled_loop(run, False if adapt is not None else compiled)
         stack.enter_context(stop_signals(run.caught))

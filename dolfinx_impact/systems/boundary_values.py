@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -20,29 +21,57 @@ class BoundaryValues(Motion):
     Args:
         bcs: The conditions, of ``dolfinx.fem.dirichletbc``.
         space: The function space of the system.
-        update: Sets Functions and Constants for a time [s].
+        at_time: Context in which Functions and Constants are those of a time [s].
     """
 
-    def __init__(self, bcs: Sequence[Any], space: fem.FunctionSpace, update: Callable[[float], None]) -> None:
+    def __init__(
+        self,
+        bcs: Sequence[Any],
+        space: fem.FunctionSpace,
+        at_time: Callable[[float], AbstractContextManager[None]],
+    ) -> None:
         super().__init__(space.mesh.comm)
-        self._bcs, self._update = tuple(bcs), update
+        self._bcs, self._at_time = tuple(bcs), at_time
         index_map, bs = space.dofmap.index_map, space.dofmap.bs
         self._values = np.zeros((index_map.size_local + index_map.num_ghosts) * bs)
         self.dofs = held_dofs(self._bcs, index_map.size_local * bs)
-        self.any = bool(self._bcs)
+        # A rank may have no condition.
+        self.any = bool(self._comm.allreduce(bool(self._bcs), op=MPI.LOR))
 
     def __call__(self, t: float) -> FloatArray:
         """Prescribed displacements at ``t``, shape (k,) [m]. Collective."""
-        self._update(t)
+        with self._at_time(t):
+            at = self._set()
+        error = None if np.all(np.isfinite(at)) else ValueError(f"a dirichletbc is not finite at t = {t:g} s")
+        self._agree(error)
+        return at
+
+    def are_zero(self) -> bool:
+        """Whether all values are zero now, on all ranks. Collective."""
+        found: bool = self._comm.allreduce(not self._set().any(), op=MPI.LAND)
+        return found
+
+    def refuse_motion(self) -> None:
+        """Raise a ValueError on all ranks if a value is not zero now. Collective."""
+        error = None
+        if self._set().any():
+            error = ValueError(
+                "a dirichletbc that was zero when the system was made has another value: give update=, or "
+                "make the system with the value that it starts from"
+            )
+        self._agree(error)
+
+    def _set(self) -> FloatArray:
         for bc in self._bcs:
             bc.set(self._values)
         at: FloatArray = self._values[self.dofs]
-        error = None if np.all(np.isfinite(at)) else ValueError(f"a dirichletbc is not finite at t = {t:g} s")
+        return at
+
+    def _agree(self, error: ValueError | None) -> None:
         if self._comm.size > 1:
             parallel.agree(self._comm, error)
         elif error is not None:
             raise error
-        return at
 
 
 def held_dofs(bcs: Sequence[Any], owned: int) -> IntArray:
@@ -66,13 +95,3 @@ def checked_conditions(bcs: Any, space: fem.FunctionSpace) -> tuple[Any, ...]:
         if not space._cpp_object.contains(bc.function_space):
             raise ValueError("a dirichletbc is of another function space: make it with dofs of V or V.sub(i)")
     return tuple(given)
-
-
-def all_zero(bcs: Sequence[Any], space: fem.FunctionSpace) -> bool:
-    """Whether all conditions prescribe zero now, on all ranks. Collective."""
-    index_map, bs = space.dofmap.index_map, space.dofmap.bs
-    values = np.zeros((index_map.size_local + index_map.num_ghosts) * bs)
-    for bc in bcs:
-        bc.set(values)
-    found: bool = space.mesh.comm.allreduce(not values.any(), op=MPI.LAND)
-    return found

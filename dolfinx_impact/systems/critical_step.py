@@ -27,6 +27,8 @@ def critical_step(
     square = largest_rate(body, add, inverse_mass, tolerance)
     damped = body.damping_rate + body.stiffness_damping * square
     damped += body.viscous_rate(inverse_mass, at, v, tolerance)
+    if square == 0.0 and damped == 0.0:
+        return math.inf
     dt: float = 4.0 / (damped + math.hypot(damped, 2 * math.sqrt(square)))
     return dt
 

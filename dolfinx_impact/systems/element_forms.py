@@ -32,7 +32,7 @@ _FLAGS = [
 
 def is_matrix(form: Any) -> bool:
     """Whether a bilinear form is given as a PETSc matrix."""
-    return hasattr(form, "getOwnershipRange")
+    return hasattr(form, "zeroRowsColumns")
 
 
 def compile_form(form: Any) -> fem.Form:
@@ -78,14 +78,16 @@ class ElementForm:
         functions = [*self._stand_ins, *self._others]
         stored = [each.x.array.copy() for each in self._others]
         size = 0
-        for each in functions:
-            each.x.array[:] = size + np.arange(each.x.array.size)
-            size += each.x.array.size
-        self._constants, self._coefficients = _compat.pack(self._form)
-        for each in self._stand_ins:
-            each.x.array[:] = 0.0
-        for each, values in zip(self._others, stored):
-            each.x.array[:] = values
+        try:
+            for each in functions:
+                each.x.array[:] = size + np.arange(each.x.array.size)
+                size += each.x.array.size
+            self._constants, self._coefficients = _compat.pack(self._form)
+        finally:
+            for each in self._stand_ins:
+                each.x.array[:] = 0.0
+            for each, values in zip(self._others, stored):
+                each.x.array[:] = values
         # Unsigned indices save the loops the handling of negative ones.
         places = {} if self._turned else self._coefficients
         self._places = {key: packed.astype(np.uint32).ravel() for key, packed in places.items()}

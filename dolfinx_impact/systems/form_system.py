@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import ufl
 from dolfinx import fem
+from ufl.core.expr import Expr
 
-from .. import arguments, parallel
+from .. import parallel
 from .._types import FloatArray
 from ..algebra import kernels
+from ..algebra.sparse_solver import SymmetricSolver
 from . import forms as checks
 from . import mass_lumping
-from .boundary_values import BoundaryValues, all_zero, checked_conditions, held_dofs
+from .boundary_values import BoundaryValues, checked_conditions, held_dofs
 from .compiled import Compiled
 from .continuum import Continuum
 from .critical_step import largest_rate
 from .element_forms import ElementForm, is_matrix
 from .loads import Motion
 from .stiffness import StoredStiffness
+from .stored_coefficients import StoredCoefficients
 
 
 class FormSystem(Continuum):
@@ -30,7 +34,7 @@ class FormSystem(Continuum):
     The forms are UFL forms over the function space of the script; stiffness, mass and damping of linear
     systems may also be PETSc matrices, assembled without Dirichlet conditions. Loads and nonlinear forms read
     their coefficients and constants at every evaluation. Stored are those of construction, until
-    :meth:`reassemble`: a linear stiffness, the masses, the critical time step.
+    :meth:`reassemble`: a linear stiffness and damping, the masses, the critical time step.
 
     Example:
         Linear elasticity that meets a floor, with the script's ``V, a, L, rho, bcs``::
@@ -52,10 +56,11 @@ class FormSystem(Continuum):
         lumped_mass: Nodal masses instead of the row sums, one a dof of this rank or a Function [kg].
         load: Linear form ``L(w)``, not of u.
         damping: Symmetric bilinear form ``c(v, w)`` or a PETSc matrix; or, with ``v``, a linear form in v.
-        bcs: Conditions of ``dolfinx.fem.dirichletbc``. Where values are not zero, or with ``update``, the
-            dofs follow them, and their reactions' work is part of ``external``.
+        bcs: Conditions of ``dolfinx.fem.dirichletbc``. Where values are not zero at construction, or with
+            ``update``, the dofs follow them, and their reactions' work is part of ``external``.
         update: ``update(t)`` sets the script's Functions and Constants for the time t [s]; it is called
-            wherever loads, forces or prescribed values are evaluated, at any times in any order.
+            wherever loads, forces or prescribed values are evaluated, at any times in any order. What is
+            stored is that of t = 0.
         stress: Stress for pictures and :class:`.FieldWriter`: a function of u, or an expression in ``u``,
             that is a 3x3 tensor (shown by von Mises) or a scalar [Pa].
         parts: Names for parts of the mesh, of :func:`.mesh.named` or what ``dolfinx.io`` returns.
@@ -98,40 +103,54 @@ class FormSystem(Continuum):
     ) -> None:
         checks.space(space)
         checks.combination(stiffness, u, internal, energy, density, mass, lumped_mass)
-        ranks = {"stiffness": 2, "internal": 1, "energy": 0, "mass": 2, "load": 1}
-        for name, form in zip(ranks, (stiffness, internal, energy, mass, load)):
-            checks.form(name, form, ranks[name], space, matrix=ranks[name] == 2)
-        checks.form("damping", damping, 2 if v is None else 1, space, matrix=v is None)
-        for name, function in (("u", u), ("v", v)):
-            checks.field(name, function, space)
-        if update is not None and not callable(update):
-            raise ValueError(f"update must be a function of time, not {arguments.shown(update)}")
+        forms = {"stiffness": stiffness, "internal": internal, "energy": energy, "mass": mass, "load": load}
+        forms["damping"] = damping
+        checks.forms(forms, space, u, v)
         conditions = checked_conditions(bcs, space)
         named = checks.parts(parts, space)
+        checks.stress(stress, u)
         degree = mass_lumping.scalar_element(space).degree
         options = {"degree": degree, "space": space, "cells": cells}
         super().__init__(named, hypothesis=hypothesis, cross_section=cross_section, **options)
-        self.linear, self.revision, self._update = stiffness is not None, 0, update
+        self.linear, self.revision, self._update = stiffness is not None, 0, checks.update(update)
+        self._now: float | None = None
         self._take_conditions(conditions)
         own = {each: mine for each, mine in ((u, self.displacement), (v, self.velocity)) if each is not None}
-        self._forms = {
-            name: form if form is None or is_matrix(form) or not own else ufl.replace(form, own)
-            for name, form in (("stiffness", stiffness), ("internal", internal), ("energy", energy),
-                               ("damping", damping), ("load", load), ("mass", mass))
-        }  # fmt: skip
-        checks.load(load, [each for each in (u, v) if each is not None])
+        self._forms = {name: checks.with_own(form, own) for name, form in forms.items()}
+        if self.linear and isinstance(self._forms["damping"], ufl.Form):
+            self._forms["damping"] = checks.bilinear(self._forms["damping"], self.velocity)
         self._density, self._given_mass = density, lumped_mass
         self.stress, self._own = stress, own
-        checks.symmetric("stiffness", self, self._forms["stiffness"])
-        checks.symmetric("mass", self, self._forms["mass"])
+        self._at(0.0)
+        self._store()
+        for name in ("stiffness", "mass", "damping") if self.linear else ("mass",):
+            checks.symmetric(name, self, self._forms[name])
         self.mass  # noqa: B018  errors at construction
         self.total_mass = parallel.total(self.comm, self.mass.sum()) / self.block
+        checks.forces(self)
+
+    def _store(self) -> None:
+        """Keep the coefficients of what is stored, and the stiffness and damping. Collective."""
+        stored = [
+            self._forms[name] for name in ("stiffness", "mass", "damping") if self.linear or name == "mass"
+        ]
+        if self._density is not None:
+            stored.append(self._mass_form())
+        if not self.linear:
+            stored.append(self._internal_form())
+        self._stored = StoredCoefficients(stored)
+        if self.linear:
+            self.stiffness  # noqa: B018  now, and not when a scheme first needs it
 
     def _take_conditions(self, conditions: tuple[Any, ...]) -> None:
-        """Constrain the dofs of the conditions; they move unless all values are zero for ever. Collective."""
-        self.constrained[held_dofs(conditions, self.owned)] = True
-        if conditions and (self._update is not None or not all_zero(conditions, self.space)):
-            self.prescribed: Motion = BoundaryValues(conditions, self.space, self._at)
+        """Constrain the dofs of the conditions; they move unless all values are zero. Collective."""
+        held = held_dofs(conditions, self.owned)
+        self.constrained[held] = True
+        values = BoundaryValues(conditions, self.space, self._at_time)
+        self._still: BoundaryValues | None = values if values.any else None
+        if values.any and (self._update is not None or not values.are_zero()):
+            self.prescribed: Motion = values
+            self._still = None
 
     # -- time and coefficients
 
@@ -141,16 +160,25 @@ class FormSystem(Continuum):
         if update is not None:
             parallel.together(self.comm, lambda: update(float(t)))
 
+    @contextmanager
+    def _at_time(self, t: float) -> Iterator[None]:
+        """The script's Functions and Constants at t; afterwards at the time of the last forces again."""
+        self._at(t)
+        yield
+        if self._now is not None and self._now != t:
+            self._at(self._now)
+
     def reassemble(self) -> None:
         """Read the coefficients of the stored stiffness, masses and critical time step anew. Collective.
 
-        Explicit schemes of this system go on with the new ones, if their time step allows it; others say that
-        they must be made anew.
+        Explicit schemes of this system go on with the new ones, if their time step allows it, from the forces
+        of their last step; others say that they must be made anew, as contact between surfaces.
         """
         self.revision += 1
         self._critical = None
         for name in ("stiffness", "_consistent", "_damping_matrix"):
             self.__dict__.pop(name, None)
+        self._store()
         # In place: contact and schemes hold these arrays.
         self.mass[:] = self._lump()
         free = ~self.constrained
@@ -176,8 +204,11 @@ class FormSystem(Continuum):
     def external(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Loads L at ``t``, shape (size,) [N]. Collective."""
         self._at(t)
+        self._now = t
+        if self._still is not None:
+            self._still.refuse_motion()
         out[:] = 0.0
-        if self.has_loads:
+        if self._forms["load"] is not None:
             out[: self.owned] = self._loads_now()
 
     def _loads_now(self) -> FloatArray:
@@ -238,40 +269,68 @@ class FormSystem(Continuum):
 
     def _viscous_form(self) -> Any:
         damping, internal = self._forms["damping"], self._forms["internal"]
-        parts = []
-        if damping is not None:
-            bilinear = len(damping.arguments()) == 2
-            parts.append(ufl.action(damping, self.velocity) if bilinear else damping)
+        parts = [] if damping is None else [damping]
         if self._has_velocity(internal):
             parts.append(internal - self._without_velocity(internal))
         return sum(parts[1:], parts[0])
 
+    def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        """Damping forces at ``t``, shape (size,) [N]. Collective."""
+        if self._update is not None and self._now != t:
+            self._at(t)
+            self._now = t
+        super().damping(t, u, v, out)
+
     def _add_viscosity(self, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
-        if is_matrix(self._forms["damping"]):
+        if not self.linear:
+            super()._add_viscosity(u, v, out)
+        elif self.has_viscosity:
             product = np.zeros(self.size)
             self._damping_matrix.subtract_product(v, product)
             out -= product
-            return
-        super()._add_viscosity(u, v, out)
 
     @functools.cached_property
     def _damping_matrix(self) -> StoredStiffness:
-        return StoredStiffness(self._forms["damping"], self.space)
+        with self._stored():
+            form = self._forms["damping"]
+            return StoredStiffness(form if is_matrix(form) else fem.form(form), self.space)
 
     def viscous_rate(
         self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
     ) -> float:
         """See :meth:`.Body.viscous_rate`."""
-        if not is_matrix(self._forms["damping"]):
+        if not (self.linear and self.has_viscosity):
             return super().viscous_rate(inverse_mass, u, v, tolerance)
         add = functools.partial(self._add_viscosity, u)
         return largest_rate(self, add, inverse_mass, tolerance)
 
+    # -- what is stored
+
     def _tangent_forms(self) -> tuple[Any, Any]:
-        """See :meth:`.Assembled._tangent_forms`."""
-        if self.linear and self.has_viscosity:
-            return self._square_form(), self._forms["damping"]
-        return super()._tangent_forms()
+        """See :meth:`.Assembled._tangent_forms`; matrices of a linear system."""
+        if not self.linear:
+            return super()._tangent_forms()
+        damping = self._forms["damping"]
+        return self._assemble_petsc(self._square_form()), damping and self._assemble_petsc(damping)
+
+    def _assemble_petsc(self, form: Any) -> Any:
+        """See :meth:`.Assembled._assemble_petsc`; with the coefficients that are stored."""
+        with self._stored():
+            return super()._assemble_petsc(form)
+
+    def stiffness_matrix(self) -> Any:
+        """See :meth:`.Assembled.stiffness_matrix`."""
+        with self._stored():
+            return super().stiffness_matrix()
+
+    def loop_solver(self, factor: float, mass_factor: float, prefix: str) -> SymmetricSolver | None:
+        """See :meth:`.Assembled.loop_solver`."""
+        with self._stored():
+            return super().loop_solver(factor, mass_factor, prefix)
+
+    def _critical_at_rest(self) -> float:
+        with self._stored():
+            return super()._critical_at_rest()
 
     def _law_changed(self) -> bool:
         """False: the critical time step is that of construction until :meth:`reassemble`."""
@@ -284,17 +343,23 @@ class FormSystem(Continuum):
     def stiffness(self) -> StoredStiffness:
         """The stored stiffness. Collective at the first access."""
         form = self._stiffness_form()
-        return StoredStiffness(form if is_matrix(form) else fem.form(form), self.space)
+        with self._stored():
+            return StoredStiffness(form if is_matrix(form) else fem.form(form), self.space)
 
     def compiled(self) -> Compiled:
-        """See :meth:`.Body.compiled`; a load is that of this moment.
+        """See :meth:`.Body.compiled`.
 
         Raises:
-            NotCompiled: As there; ``update``.
+            NotCompiled: As there; ``update``; a load with Functions or Constants, which may change in a run.
         """
         if self._update is not None:
             raise kernels.NotCompiled("update= is called at every time")
-        self.loads.constant[: self.owned] = self._loads_now() if self.has_loads else 0.0
+        load = self._forms["load"]
+        if load is not None and self._load.parameters().size:
+            raise kernels.NotCompiled(
+                "the load has Functions or Constants, which are read at every evaluation"
+            )
+        self.loads.constant[: self.owned] = 0.0 if load is None else self._loads_now()
         return super().compiled()
 
     # -- masses
@@ -322,7 +387,7 @@ class FormSystem(Continuum):
         whole = self._assemble_petsc(self._square_form())
         different = whole.Structure.DIFFERENT_NONZERO_PATTERN
         whole.zeroEntries()
-        damping = self._tangent_forms()[1] if not self.linear else self._forms["damping"]
+        damping = self._forms["damping"] if self.linear else self._tangent_forms()[1]
         if damping is not None:
             pattern = self._assemble_petsc(damping)
             pattern.zeroEntries()
@@ -335,8 +400,8 @@ class FormSystem(Continuum):
 
     def stress_at(self, u: fem.Function) -> Any:
         """The stress at ``u``, a UFL scalar or 3x3 tensor [Pa]."""
-        stress = self.stress(u) if callable(self.stress) else self.stress
-        expression = ufl.as_ufl(stress)
+        given = isinstance(self.stress, Expr) or not callable(self.stress)
+        expression = ufl.as_ufl(self.stress if given else self.stress(u))
         old = {each: u for each, mine in self._own.items() if mine is self.displacement}
         expression = ufl.replace(expression, old) if old else expression
         if expression.ufl_shape not in ((), (3, 3)):

@@ -74,6 +74,8 @@ def form(name: str, given: Any, rank: int, space: fem.FunctionSpace, *, matrix: 
         owned = space.dofmap.index_map.size_local * space.dofmap.bs
         if not matrix:
             raise ValueError(f"{name} must be a {kind}, not a matrix")
+        if not given.assembled:
+            raise ValueError(f"the matrix {name} is not assembled: call its assemble() before")
         if given.getLocalSize() != (owned, owned):
             raise ValueError(
                 f"the matrix {name} has {given.getLocalSize()} rows and columns on this rank, the space has "
@@ -92,6 +94,10 @@ def form(name: str, given: Any, rank: int, space: fem.FunctionSpace, *, matrix: 
         raise ValueError(f"{name} must be a {kind}, but is a {names[min(len(found), 2)]}{hint}")
     if any(each.ufl_function_space() != space for each in found):
         raise ValueError(f"{name} has a test or trial function of another space than the system's")
+    if any(
+        each.function_space.mesh._cpp_object is not space.mesh._cpp_object for each in given.coefficients()
+    ):
+        raise ValueError(f"{name} has a Function on another mesh than the space's")
 
 
 def field(name: str, given: Any, space: fem.FunctionSpace) -> None:
@@ -104,10 +110,87 @@ def field(name: str, given: Any, space: fem.FunctionSpace) -> None:
         raise ValueError(f"{name} is a Function of another space than the system's")
 
 
-def load(given: Any, fields: list[fem.Function]) -> None:
-    """Raise a ValueError where a load depends on the displacement or the velocity."""
-    if given is not None and any(each in given.coefficients() for each in fields):
+def forms(
+    given: dict[str, Any], space: fem.FunctionSpace, u: fem.Function | None, v: fem.Function | None
+) -> None:
+    """Raise a ValueError unless these forms belong together; see :class:`.FormSystem`."""
+    nonlinear = given["stiffness"] is None
+    for name, function in (("u", u), ("v", v)):
+        field(name, function, space)
+    if u is not None and u is v:
+        raise ValueError("u= and v= are the same Function: take two")
+    ranks = {"stiffness": 2, "internal": 1, "energy": 0, "mass": 2, "load": 1}
+    ranks["damping"] = 1 if v is not None else 2
+    for name, rank in ranks.items():
+        form(name, given[name], rank, space, matrix=rank == 2 and not (name == "damping" and nonlinear))
+    used = {
+        name: [each for each in (u, v) if each is not None and each in form_.coefficients()]
+        for name, form_ in given.items()
+        if isinstance(form_, ufl.Form)
+    }
+    for name in ("stiffness", "mass"):
+        if used.get(name):
+            raise ValueError(f"{name}= depends on u or v: it must be constant in both")
+    if used.get("load"):
         raise ValueError("load= depends on u or v: put that part, with a minus, into internal=")
+    if v is not None and v in used.get("energy", ()):
+        raise ValueError("energy= depends on v: put that part into damping=, as a linear form")
+    for name in ("energy", "internal"):
+        if given[name] is not None and u not in used[name]:
+            raise ValueError(
+                f"{name}= does not depend on u=: name the Function that is the displacement in it"
+            )
+
+
+def with_own(form_: Any, own: dict[fem.Function, fem.Function]) -> Any:
+    """A form with the system's Functions in the place of the script's, which are never written."""
+    return ufl.replace(form_, own) if own and isinstance(form_, ufl.Form) else form_
+
+
+def bilinear(form_: Any, velocity: fem.Function) -> Any:
+    """The bilinear form of a damping form that is linear in the velocity, or bilinear already."""
+    if len(form_.arguments()) == 2:
+        return form_
+    found = ufl.algorithms.expand_derivatives(ufl.derivative(form_, velocity))
+    if velocity in found.coefficients():
+        raise ValueError("damping= of a linear system must be linear in v: give the forces as internal=")
+    return found
+
+
+def update(given: Any) -> Any:
+    """A function of time, or None.
+
+    Raises:
+        ValueError: Something else.
+    """
+    if given is not None and not callable(given):
+        raise ValueError(f"update must be a function of time, not {arguments.shown(given)}")
+    return given
+
+
+def stress(given: Any, u: fem.Function | None) -> None:
+    """Raise a ValueError unless this is a function of u, an expression in u or None."""
+    expression = isinstance(given, ufl.core.expr.Expr)
+    if given is not None and not expression and not callable(given):
+        raise ValueError(f"stress must be a function of u, or a UFL expression, not {arguments.shown(given)}")
+    if expression and u is None:
+        raise ValueError("stress= is an expression: name by u= the Function that is the displacement in it")
+
+
+def forces(body: Any) -> None:
+    """Raise a ValueError where forces are not finite, or act on dofs off the body's cells. Collective."""
+    u, out = np.zeros(body.size), np.zeros(body.size)
+    body.subtract_internal(u, out)
+    finite = bool(np.all(np.isfinite(out)))
+    u[: body.owned] = 1e-6 * body.length * np.sin(1.0 + body.global_dofs()[: body.owned] % 1009)
+    body.subtract_internal(u, out)
+    beside = np.abs(out[: body.owned][~body.active])
+    error = None
+    if not finite:
+        error = ValueError("the forces are not finite at zero displacement: is a coefficient not a number?")
+    elif np.any(beside > 0):
+        error = ValueError("a form is integrated over cells that are not in cells=: use a measure of those")
+    parallel.agree(body.comm, error)
 
 
 def parts(given: Any, space: fem.FunctionSpace) -> NamedMesh:
@@ -123,6 +206,9 @@ def parts(given: Any, space: fem.FunctionSpace) -> NamedMesh:
         if given.dim not in (fdim, fdim + 1):
             raise ValueError(f"parts= are tags of entities of dimension {given.dim}: take facets or cells")
         cells, facets = (given, None) if given.dim > fdim else (None, given)
+        topology = getattr(given.topology, "_cpp_object", given.topology)
+        if topology is not getattr(space.mesh.topology, "_cpp_object", space.mesh.topology):
+            raise ValueError("parts= are those of another mesh than the space's")
         return NamedMesh(space.mesh, cells, facets, {})
     named = as_named(given)
     if named.mesh is not space.mesh and named.mesh._cpp_object is not space.mesh._cpp_object:
@@ -145,6 +231,8 @@ def symmetric(name: str, body: Any, given: Any) -> None:
     A.mult(right, product)
     if abs(one - product.dot(left)) > _SYMMETRIC * max(size, 1e-300):
         raise ValueError(f"{name} is not symmetric: the schemes need symmetric operators")
+    if right.dot(product) < -_SYMMETRIC * size:
+        raise ValueError(f"{name} is negative, x.A x < 0 for some x: is there a wrong sign?")
 
 
 def masses(body: Any, given: Any) -> FloatArray:
@@ -185,9 +273,12 @@ def row_sums(body: Any, mass: Any) -> FloatArray:
         vector = fem.assemble_vector(fem.form(ufl.action(mass, ones)))
         vector.scatter_reverse(la.InsertMode.add)
         values = vector.array[: body.owned].copy()
-    values = np.where(body.active, values, 0.0)
+    if parallel.largest(body.comm, np.abs(values[~body.active])) > 0:
+        raise ValueError("mass= is integrated over cells that are not in cells=: use a measure of those")
     top = parallel.largest(body.comm, values)
     low = -parallel.largest(body.comm, -values[body.active])
+    if not parallel.total(body.comm, float(not np.all(np.isfinite(values)))) == 0:
+        raise ValueError("mass= has values that are not finite")
     if low <= 1e-12 * top:
         raise ValueError(
             f"the row sums of mass= go down to {low:.3g} kg, but lumped masses must be positive: give "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,6 @@ def vector(name: str, value: Any, size: int) -> FloatArray:
     return numbers
 
 
-def names(given: str | Sequence[str] | Iterable[str]) -> tuple[str, ...]:
-    """Tuple of one name or several."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def names(given: Any) -> tuple[Any, ...]:
+    """Tuple of one name or several; numbers are those of tags."""
+    return (given,) if isinstance(given, (str, int, np.integer)) else tuple(given)

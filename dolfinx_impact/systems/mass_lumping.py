@@ -184,7 +184,8 @@ def _range(space: fem.FunctionSpace, masses: FloatArray, inside: Any) -> tuple[f
 
 def _positive(space: fem.FunctionSpace, masses: FloatArray, inside: Any, how: str) -> FloatArray:
     low, top = _range(space, masses, inside)
-    if low <= 1e-12 * top:
+    finite = parallel.total(space.mesh.comm, float(not np.all(np.isfinite(masses)))) == 0
+    if not finite or low <= 1e-12 * top:
         raise ValueError(
             f"{how} lumping of {space.ufl_element()} gives masses down to {low:.3g} kg: an explicit scheme "
             "needs positive ones. Use degree 1, or an implicit scheme with mass='consistent'"

@@ -71,14 +71,19 @@ def _refuse_uncovered_cells(body: Any, parts: list[str]) -> None:
     if bare_cells:
         others = [n for n, (d, _) in body.named.names.items() if d == tdim and n not in parts]
         raise ValueError(
-            f"{bare_cells} cells of the body have no material: law and density name {', '.join(parts)}; "
+            f"{bare_cells} cells of the body have no material: law and density name "
+            f"{', '.join(map(str, parts))}; "
             f"other parts of the mesh are {', '.join(sorted(others)) or 'none'}"
         )
     if beside_cells:
-        raise ValueError(f"law or density name cells outside of the body, which is {', '.join(body.parts)}")
+        raise ValueError(
+            f"law or density name cells outside of the body, which is {', '.join(map(str, body.parts))}"
+        )
     twice = body.comm.allreduce(covered.size - np.unique(covered).size)
     if twice:
-        raise ValueError(f"{twice} cells are in several of {', '.join(parts)}: give each one law and density")
+        raise ValueError(
+            f"{twice} cells are in several of {', '.join(map(str, parts))}: give each one law and density"
+        )
 
 
 def wave_speed(materials: Sequence[Material]) -> float | None:

@@ -153,7 +153,9 @@ class Nodes:
             raise ValueError("cells names no part: give the names of the body's cells, or None for all")
         found: Int32Array = np.unique(np.concatenate([self.named.cells(name) for name in self.parts]))
         if not self.comm.allreduce(bool(found.size)):
-            raise ValueError(f"the parts {', '.join(self.parts)} have no cells in the mesh: nothing is there")
+            raise ValueError(
+                f"the parts {', '.join(map(str, self.parts))} have no cells in the mesh: nothing is there"
+            )
         return found
 
     def _measure(self) -> Any:

@@ -143,3 +143,13 @@ def test_what_is_refused():
 
     with pytest.raises(ZeroDivisionError, match="of the script"):
         di.named(square(), foot=only_here)
+
+
+def test_numbers_name_materials():
+    mesh = square()
+    named = di.named(mesh, cells={"lower": lambda x: x[1] < 0.51, "upper": lambda x: x[1] > 0.49})
+    given = (mesh, named.cell_tags, None)
+    body = di.Solid(given, law={1: LAW, 2: LAW}, density={1: 1000.0, 2: 3000.0})
+    assert body.total_mass == pytest.approx(2000.0)
+    with pytest.raises(ValueError, match="have no material: law and density name 1;"):
+        di.Solid(given, law={1: LAW}, density={1: 1000.0})

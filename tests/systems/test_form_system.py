@@ -538,7 +538,7 @@ def test_both_sides_of_hati():
 
 def refused(words, V=None, **given):
     V = V or space()
-    given = {"stiffness": bilinear(V)[0], "density": RHO} | given if "stiffness" not in given else given
+    given = {"stiffness": bilinear(V)[0], "density": RHO} | given
     with pytest.raises(ValueError, match=re.escape(words)):
         di.FormSystem(V, **{k: v for k, v in given.items() if v is not None})
 
@@ -591,7 +591,7 @@ def test_forms_that_are_refused():
 def test_row_sums_of_p2_are_refused_with_the_ways_out():
     V = space(2)
     a, m = bilinear(V)
-    refused("row sums of mass= go down to", V, stiffness=a, mass=m)
+    refused("row sums of mass= go down to", V, stiffness=a, mass=m, density=None)
     weights = di.Solid(V.mesh, law=di.LinearElastic(E, NU), density=RHO, degree=2).mass
     is_solid(di.FormSystem(V, stiffness=a, mass=m, lumped_mass=weights, load=weight(V)), degree=2)
     system = di.FormSystem(V, stiffness=a, lumped_mass=weights)
@@ -612,3 +612,192 @@ def test_an_update_that_fails_ends_the_run_on_all_ranks():
     s.start(0.0, 0.0)
     with pytest.raises(ZeroDivisionError, match="of the script"):
         s.step()
+
+
+# -- coefficients that change, in every place where they are read
+
+
+def graded(V, factor):
+    """A system whose stiffness and load have Constants, and its scheme of some steps."""
+    push = fem.Constant(V.mesh, 1.0)
+    load = push * ufl.TestFunction(V)[0] * ufl.dx
+    return di.FormSystem(V, stiffness=factor * bilinear(V)[0], density=RHO, load=load), push
+
+
+@pytest.mark.mpi
+def test_what_is_stored_is_that_of_construction_for_every_scheme():
+    """Also where a matrix is assembled long after the script changed a coefficient."""
+    V = space()
+    factor, density = fem.Constant(V.mesh, 1.0), fem.Constant(V.mesh, RHO)
+    form, mass = bilinear(V)
+    system = di.FormSystem(
+        V, stiffness=factor * form, mass=density / RHO * mass, damping=1e-4 * factor * form
+    )
+    plain = di.FormSystem(V, stiffness=form, mass=mass, damping=1e-4 * form)
+    factor.value, density.value = 100.0, 3 * RHO
+    assert system.critical_time_step() == pytest.approx(plain.critical_time_step(), rel=1e-9)
+    ends = []
+    for each in (system, plain):
+        s = di.MoreauJean(each, plain.critical_time_step())
+        s.start(0.0, lambda x: np.stack([x[0] * x[1], 0.0 * x[0]]))
+        run = di.simulate(s, t_end=20 * s.dt, progress=False)
+        assert np.abs(run["residual"]).max() <= 1e-12 * run["kinetic"].max()
+        ends.append(s.u[: each.owned].copy())
+    assert largest(ends[0] - ends[1]) <= 1e-12 * largest(ends[1])
+    assert factor.value == 100.0
+
+
+def test_a_load_that_an_observer_changes_counts_in_long_runs():
+    V, ends = space(), []
+    for compiled in (None, False):
+        system, push = graded(V, 1.0)
+
+        class Pushes(di.Observer):
+            def follow(self, steps, push=push):
+                push.value = 1000.0
+
+        s = di.CDLagrange(system, 0.5 * system.critical_time_step())
+        s.start(0.0, 0.0)
+        di.simulate(s, t_end=4000 * s.dt, observers=[Pushes()], every=100, compiled=compiled, progress=False)
+        ends.append(s.u.copy())
+    assert np.array_equal(*ends) and ends[0][::2].mean() > 10
+
+
+def test_energies_and_damping_are_those_of_the_time_of_the_state():
+    """Prescribed values are asked for at the next time: coefficients go back afterwards."""
+    V = space()
+    u, v = fem.Function(V), fem.Function(V)
+    factor = fem.Constant(V.mesh, 1.0)
+
+    def update(t):
+        factor.value = 1 + 50 * t
+
+    drag = factor * 100.0 * ufl.inner(v, ufl.TestFunction(V)) * ufl.dx
+    system = di.FormSystem(
+        V, u=u, v=v, energy=factor * energy(u), density=RHO, damping=drag, bcs=clamped(V), update=update
+    )
+    s = di.CDLagrange(system, 0.4 * system.critical_time_step())
+    s.start(0.0, lambda x: np.stack([x[0], 0.0 * x[0]]))
+    run = di.simulate(s, t_end=20 * s.dt, progress=False)
+    factor.value = 1 + 50 * s.t
+    at = fem.Function(V)
+    at.x.array[:] = s.u
+    true = fem.assemble_scalar(fem.form(factor * energy(at)))
+    assert run["internal"][-1] == pytest.approx(true, rel=1e-12)
+
+
+@pytest.mark.mpi
+def test_conditions_on_one_rank_alone():
+    """Other ranks have none, and give none."""
+    V = space()
+    fdim = V.mesh.topology.dim - 1
+    facets = dmesh.locate_entities_boundary(V.mesh, fdim, lambda x: np.isclose(x[0], 0.0))
+    dofs = fem.locate_dofs_topological(V, fdim, facets)
+    bcs = [fem.dirichletbc(np.array([0.01, 0.0]), dofs, V)] if dofs.size else []
+    system = di.FormSystem(V, stiffness=bilinear(V)[0], density=RHO, bcs=bcs)
+    assert system.prescribed.any
+    s = di.CDLagrange(system, 0.5 * system.critical_time_step())
+    s.start(0.0, 0.0)
+    s.step()
+    assert COMM.allreduce(float(s.u[: system.owned].max(initial=0.0)), op=MPI.MAX) == 0.01
+
+
+@pytest.mark.mpi
+def test_a_condition_that_moves_without_update_is_told():
+    V = space()
+    moved = fem.Function(V)
+    fdim = V.mesh.topology.dim - 1
+    facets = dmesh.locate_entities_boundary(V.mesh, fdim, lambda x: np.isclose(x[0], 0.0))
+    bc = fem.dirichletbc(moved, fem.locate_dofs_topological(V, fdim, facets))
+    system = di.FormSystem(V, stiffness=bilinear(V)[0], density=RHO, bcs=[bc])
+    s = di.CDLagrange(system, 0.5 * system.critical_time_step())
+    s.start(0.0, 0.0)
+    s.step()
+    moved.x.array[:] = 0.01
+    with pytest.raises(ValueError, match="was zero when the system was made"):
+        s.step()
+
+
+def test_both_sides_of_hati_read_their_loads_in_every_step():
+    mesh = plate("quadrilateral")
+    named = di.named(
+        mesh, cells={"fine": lambda x: x[0] <= 0.6 + 1e-9, "coarse": lambda x: x[0] >= 0.6 - 1e-9}
+    )
+    V = fem.functionspace(mesh, ("Lagrange", 1, (2,)))
+    dx = ufl.Measure("dx", domain=mesh, subdomain_data=named.cell_tags)
+    push, sums = fem.Constant(mesh, 1.0), []
+    u, w = ufl.TrialFunction(V), ufl.TestFunction(V)
+    for compiled in (None, False):
+        push.value = 1.0
+        sides = [
+            di.FormSystem(
+                V,
+                stiffness=ufl.inner(stress(u), strain(w)) * dx(named.tags(part)),
+                load=push * w[0] * dx(named.tags(part)),
+                density=RHO,
+                parts=named,
+                cells=part,
+            )
+            for part in ("fine", "coarse")
+        ]
+        s = di.HATI(*sides, 0.4 * sides[0].critical_time_step(), ratio=2)
+        s.prefer_compiled(compiled)
+        s.start(0.0, 0.0)
+        for k in range(40):
+            push.value = 1.0 if k < 20 else 1e5
+            s.step()
+        sums.append(s.u.sum())
+    assert sums[0] == pytest.approx(sums[1], rel=1e-9) and sums[0] > 1
+
+
+def test_stress_as_an_expression_and_a_nonlinear_line():
+    V = space()
+    u = fem.Function(V)
+    system = di.FormSystem(V, u=u, energy=energy(u), density=RHO, stress=ufl.tr(strain(u)))
+    field = np.zeros(system.size)
+    field[0::2] = 0.01 * system.x[:, 0]
+    assert di.VonMises(system)(field) == pytest.approx(0.01)
+    line = dmesh.create_interval(MPI.COMM_SELF, 5, [0.0, 1.0])
+    V1 = fem.functionspace(line, ("Lagrange", 1))
+    u1 = fem.Function(V1)
+    bar = di.FormSystem(V1, u=u1, energy=E / 2 * u1.dx(0) ** 2 * ufl.dx, density=RHO)
+    s = di.CDLagrange(bar, 0.5 * bar.critical_time_step())
+    s.start(0.0, -1.0)
+    run = di.simulate(s, t_end=10 * s.dt, progress=False)
+    assert run["u"][-1] == pytest.approx(-10 * s.dt)
+
+
+def test_a_run_after_reassemble_goes_on():
+    V = space()
+    factor = fem.Constant(V.mesh, 1.0)
+    system, _ = graded(V, factor)
+    s = di.CDLagrange(system, 0.5 * system.critical_time_step())
+    s.start(0.0, 0.0)
+    di.simulate(s, t_end=30 * s.dt, progress=False)
+    factor.value = 0.5
+    system.reassemble()
+    before = s.u.copy()
+    di.simulate(s, t_end=60 * s.dt, progress=False)
+    assert not np.array_equal(s.u, before)
+
+
+@pytest.mark.mpi
+def test_functions_in_the_wrong_place():
+    V = space()
+    u, v, w = fem.Function(V), fem.Function(V), ufl.TestFunction(V)
+    a, m = bilinear(V)
+    nonlinear = {"stiffness": None, "density": RHO, "u": u}
+    refused("u= and v= are the same", **nonlinear, v=u, energy=energy(u))
+    refused("energy= depends on v", **nonlinear, v=v, energy=energy(u) + ufl.inner(v, v) * ufl.dx)
+    refused("energy= does not depend on u=", **nonlinear, energy=energy(v))
+    refused(
+        "stiffness= depends on u or v", stiffness=a + u[0] * ufl.inner(ufl.TrialFunction(V), w) * ufl.dx, u=u
+    )
+    refused("stiffness is negative", stiffness=-a, density=RHO)
+    refused("damping is not symmetric", damping=ufl.TrialFunction(V)[0] * w[1] * ufl.dx)
+    refused("on another mesh", load=fem.Function(space(kind="quadrilateral"))[0] * w[0] * ufl.dx(V.mesh))
+    refused("masses down to", density=fem.Constant(V.mesh, np.nan))
+    refused("stress= is an expression", stress=ufl.tr(strain(u)))
+    refused("stress must be a function of u", stress=7)
+    other = dmesh.create_unit_square(COMM, 2, 2)
+    refused("another mesh", parts=dmesh.meshtags(other, 1, np.zeros(0, np.int32), np.zeros(0, np.int32)))
