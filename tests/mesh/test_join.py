@@ -259,7 +259,7 @@ def motion(mesh, law, dt, **options):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("degree", [1, pytest.param(2, marks=pytest.mark.one_rank)])
 @pytest.mark.parametrize("kind", ["triangle", "tetrahedron"])
 def test_motion_is_that_of_the_parts(kind, degree):
     """Each part moves as alone; of coincident nodes that of the first part comes first."""

@@ -58,7 +58,6 @@ def test_ball_is_that_of_the_readme():
         assert f"```python\n{program}```" in (ROOT / "README.md").read_text()
 
 
-@pytest.mark.mpi
 def test_bar(names_of):
     """The impulse is that of the slender bar, less what Poisson's ratio disperses."""
     names = names_of("tutorial/bar")
@@ -130,7 +129,6 @@ def test_units(names_of):
     assert first == pytest.approx(2 * 7847.0 * 0.254 * 5.0, rel=0.02)
 
 
-@pytest.mark.mpi
 def test_block(names_of):
     """The box acts on it by normal impulses, friction and torque, which are consistent."""
     names = names_of("bodies")
@@ -150,7 +148,6 @@ def test_obstacles(names_of):
     assert gaps["lift"] == pytest.approx(0.5 - 0.2, rel=1e-14)
 
 
-@pytest.mark.mpi
 def test_colliding_blocks(names_of):
     """The upper block has bounced off the lower one, and both have their momentum."""
     names = names_of("surfaces")
@@ -163,7 +160,6 @@ def test_colliding_blocks(names_of):
     assert np.nanmin(run["gap"]) > -2.0 * scheme.dt
 
 
-@pytest.mark.mpi
 def test_resumed_run(names_of):
     """The history of a resumed run is that of an uninterrupted one."""
     names = names_of("runs_and_files")
@@ -173,7 +169,6 @@ def test_resumed_run(names_of):
     assert all(np.array_equal(whole[name], again[name]) for name in whole)
 
 
-@pytest.mark.mpi
 def test_split_bar(names_of):
     names = names_of("subdomains")
     run, scheme = names["run"], names["scheme"]

@@ -98,7 +98,6 @@ def test_graded_beam(page, alone):
     )
 
 
-@pytest.mark.mpi
 def test_without_contact_it_is_the_loop_of_the_script(page):
     free = di.CDLagrange(page["system"], page["dt"])
     free.start(0.0, 0.0)
