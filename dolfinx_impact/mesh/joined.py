@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 from .. import _compat, arguments
 from .._types import FloatArray, Int32Array, Int64Array, IntArray
-from .named_mesh import NamedMesh, bare_mesh, exterior_facets
+from .named_mesh import NamedMesh, as_named, exterior_facets
 
 _EXAMPLE = "{'upper': mesh_a, 'lower': mesh_b}"
 #: In the place of the tag of entities without one; tags are of 32 bits.
@@ -84,8 +84,8 @@ def _checked(parts: Mapping[str, NamedMesh | dmesh.Mesh]) -> dict[str, NamedMesh
                 f"the name of a part must be a text that is not empty and has no '/', but is "
                 f"{arguments.shown(name)}"
             )
-        named[name] = given if isinstance(given, NamedMesh) else NamedMesh(bare_mesh(given), None, None, {})
-        _refuse_unfit(name, bare_mesh(given))
+        named[name] = as_named(given)
+        _refuse_unfit(name, named[name].mesh)
     meshes = {name: part.mesh for name, part in named.items()}
     _refuse_different("communicators", {name: _communicator(m, named) for name, m in meshes.items()})
     _refuse_different("cells", {name: m.topology.cell_name() for name, m in meshes.items()})

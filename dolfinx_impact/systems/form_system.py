@@ -119,6 +119,7 @@ class FormSystem(Continuum):
         self._forms = {name: checks.with_own(form, own) for name, form in forms.items()}
         if self.linear and isinstance(self._forms["damping"], ufl.Form):
             self._forms["damping"] = checks.bilinear(self._forms["damping"], self.velocity)
+        self._matrices = {name: form for name, form in self._forms.items() if is_matrix(form)}
         self._density, self._given_mass = density, lumped_mass
         self.stress, self._own = stress, own
         self._at(0.0)
@@ -131,6 +132,8 @@ class FormSystem(Continuum):
 
     def _store(self) -> None:
         """Keep the coefficients of what is stored, and the stiffness and damping. Collective."""
+        # A script may change its matrices in place.
+        self._forms |= {name: matrix.copy() for name, matrix in self._matrices.items()}
         stored = [
             self._forms[name] for name in ("stiffness", "mass", "damping") if self.linear or name == "mass"
         ]
@@ -138,6 +141,7 @@ class FormSystem(Continuum):
             stored.append(self._mass_form())
         if not self.linear:
             stored.append(self._internal_form())
+            stored += [self._viscous_form()] if self.has_viscosity else []
         self._stored = StoredCoefficients(stored)
         if self.linear:
             self.stiffness  # noqa: B018  now, and not when a scheme first needs it
@@ -165,7 +169,11 @@ class FormSystem(Continuum):
         """The script's Functions and Constants at t; afterwards at the time of the last forces again."""
         self._at(t)
         yield
-        if self._now is not None and self._now != t:
+        self._return_to_now()
+
+    def _return_to_now(self) -> None:
+        """Set them for the time of the last forces, whoever has changed them since. Collective."""
+        if self._now is not None:
             self._at(self._now)
 
     def reassemble(self) -> None:
@@ -252,6 +260,12 @@ class FormSystem(Continuum):
     def _energy_form(self) -> Any:
         return self._forms["energy"]
 
+    def stored_energy(self, u: FloatArray) -> float:
+        """See :meth:`.Body.stored_energy`; with coefficients at the time of the last forces. Collective."""
+        if not self.linear:
+            self._return_to_now()
+        return super().stored_energy(u)
+
     @property
     def _energy_known(self) -> bool:
         return self.linear or self._forms["energy"] is not None
@@ -276,9 +290,8 @@ class FormSystem(Continuum):
 
     def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
         """Damping forces at ``t``, shape (size,) [N]. Collective."""
-        if self._update is not None and self._now != t:
-            self._at(t)
-            self._now = t
+        self._at(t)
+        self._now = t
         super().damping(t, u, v, out)
 
     def _add_viscosity(self, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
@@ -311,7 +324,8 @@ class FormSystem(Continuum):
         if not self.linear:
             return super()._tangent_forms()
         damping = self._forms["damping"]
-        return self._assemble_petsc(self._square_form()), damping and self._assemble_petsc(damping)
+        viscous = None if damping is None else self._assemble_petsc(damping)
+        return self._assemble_petsc(self._square_form()), viscous
 
     def _assemble_petsc(self, form: Any) -> Any:
         """See :meth:`.Assembled._assemble_petsc`; with the coefficients that are stored."""

@@ -801,3 +801,33 @@ def test_functions_in_the_wrong_place():
     refused("stress must be a function of u", stress=7)
     other = dmesh.create_unit_square(COMM, 2, 2)
     refused("another mesh", parts=dmesh.meshtags(other, 1, np.zeros(0, np.int32), np.zeros(0, np.int32)))
+
+
+def test_matrices_that_the_script_changes_in_place():
+    V = space()
+    form, mass = bilinear(V)
+    K = petsc.assemble_matrix(fem.form(form))
+    K.assemble()
+    system = di.FormSystem(V, stiffness=K, mass=mass)
+    first = system.critical_time_step()
+    K.scale(100.0)
+    s = di.MoreauJean(system, first)
+    s.start(0.0, lambda x: np.stack([x[0] * x[1], 0.0 * x[0]]))
+    run = di.simulate(s, t_end=20 * first, progress=False)
+    assert np.abs(run["residual"]).max() <= 1e-12 * run["kinetic"].max()
+    system.reassemble()
+    assert system.critical_time_step() == pytest.approx(0.1 * first, rel=1e-6)
+
+
+def test_energies_of_two_systems_that_share_a_coefficient():
+    V = space()
+    factor, systems = fem.Constant(V.mesh, 1.0), []
+    u = fem.Function(V)
+    for a in (1.0, 3.0):
+        update = functools.partial(lambda t, a: factor.value.fill(a * (1 + 50 * t)), a=a)
+        systems.append(di.FormSystem(V, u=u, energy=factor * energy(u), density=RHO, update=update))
+    field = 0.01 * np.sin(np.arange(systems[0].size))
+    for each in systems:
+        each.force(0.01, field, 0 * field, np.zeros(each.size))
+    first, second = (each.stored_energy(field) for each in systems)
+    assert second == pytest.approx(3 * first, rel=1e-12) and first > 0

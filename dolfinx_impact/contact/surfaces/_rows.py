@@ -53,7 +53,7 @@ def extrapolation(
     return largest
 
 
-def nearest(D: FloatArray) -> int:
+def most_covered(D: FloatArray) -> int:
     """The node of a facet with the largest area, the first of equal ones."""
     k = 0
     for i in range(1, D.size):
@@ -113,7 +113,7 @@ def dual_basis(
                 T[e, i, k] = D[i] * inverse[i, k]
                 weighted[e, i] += T[e, i, k] * G[k]
         if extrapolation(starts[e], starts[e + 1], cross, found, T[e], D) > _EXTRAPOLATED:
-            k = nearest(D)
+            k = most_covered(D)
             T[e], areas[e], weighted[e] = 0.0, 0.0, 0.0
             T[e, k], areas[e, k], weighted[e, k] = 1.0, covered, G.sum()
 

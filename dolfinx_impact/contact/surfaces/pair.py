@@ -74,7 +74,9 @@ class SurfacePair:
     def _compile(self) -> None:
         self._describe = kernels.jit(_segments.describe, *_segments.CALLED)
         self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED)
-        self._dual_basis = kernels.jit(_rows.dual_basis, _rows.invert, _rows.extrapolation, _rows.nearest)
+        self._dual_basis = kernels.jit(
+            _rows.dual_basis, _rows.invert, _rows.extrapolation, _rows.most_covered
+        )
         self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
         self._fill = kernels.jit(_rows.fill_rows, _rows.add_entry)
 
