@@ -15,7 +15,6 @@ from ..algebra import kernels
 from ..mesh.named_mesh import as_named
 from .compiled import Compiled
 from .critical_step import critical_step
-from .element_forms import ElementForm
 from .loads import Loads, Motion, Signal, checked_signal, vector
 from .matrices import Assembled
 from .nodes import Nodes
@@ -125,16 +124,6 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Lumped masses of the owned dofs, 0 where not :attr:`active`, shape (owned,) [kg]. Collective."""
         raise NotImplementedError
 
-    @property
-    def _internal(self) -> ElementForm:
-        """Compiled internal forces where not :attr:`linear`."""
-        raise NotImplementedError
-
-    @property
-    def _tangent(self) -> ElementForm:
-        """Their derivative."""
-        raise NotImplementedError
-
     def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """Inertia force per uniform acceleration along ``direction``, shape (size,) [N s2/m]. Collective."""
         raise NotImplementedError
@@ -197,17 +186,11 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
 
     def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
-        if self.linear:
-            self.stiffness.subtract_product(u, out)
-        else:
-            out[: self.owned] -= self._internal.vector(u)
+        self.stiffness.subtract_product(u, out)
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
         """``out -= dF_int/du(u) x`` on the owned entries, shape (size,). Collective."""
-        if self.linear:
-            self.stiffness.subtract_product(x, out)
-        else:
-            out[: self.owned] -= self._tangent.vector(u, x)
+        self.stiffness.subtract_product(x, out)
 
     def compiled(self) -> Compiled:
         """Stored stiffness and loads for compiled loops.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._types import AnyArray, FloatArray, Int32Array, IntArray
+from .._types import AnyArray, FloatArray, IntArray
 from ..algebra import kernels
+from ..algebra.pair_blocks import NodePairs
 
 if TYPE_CHECKING:
     from .system import System
@@ -27,7 +28,7 @@ class Compiled:
         energy: Compiled stored energy of ``internal``, or None where the forces come from matrices.
         load: Constant loads, shape (size,) [N].
         stiffness: Dense K, shape (size, size) [N/m], or (0, 0).
-        pairs: Strictly upper triangular blocks of -K in BSR format: indptr, indices, data; empty for none.
+        pairs: K as a sum over pairs of nodes; empty for none.
         block: Block size of ``pairs``, 0 for none.
         csr: K in CSR format: indptr, indices, data; empty for none.
         patterns: Spatial patterns of time-dependent loads, shape (k, size) [N].
@@ -41,9 +42,7 @@ class Compiled:
     energy: Callable[[FloatArray], float] | None
     load: FloatArray
     stiffness: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    pairs: tuple[Int32Array, Int32Array, FloatArray] = field(
-        default_factory=lambda: (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    )
+    pairs: NodePairs = field(default_factory=NodePairs.empty)
     block: int = 0
     csr: tuple[IntArray, IntArray, FloatArray] = field(
         default_factory=lambda: (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0))

@@ -98,6 +98,24 @@ class Continuum(Body):
         u, x = self.displacement, fem.Function(self.space)
         return ElementForm(ufl.derivative(self._internal_form(), u, x), self.space, [u, x])
 
+    def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.Body.subtract_internal`."""
+        if self.linear:
+            super().subtract_internal(u, out)
+        else:
+            out[: self.owned] -= self._internal.vector(u)
+
+    def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.Body.subtract_tangent`."""
+        if self.linear:
+            super().subtract_tangent(u, x, out)
+        else:
+            out[: self.owned] -= self._tangent.vector(u, x)
+
+    def _law_values(self) -> FloatArray:
+        """Values of the functions and constants of the internal forces on this rank."""
+        return self._tangent.parameters()
+
     @functools.cached_property
     def deformation(self) -> Deformation:
         """Stretches and stretch rates of the body. Collective at the first access."""
@@ -112,7 +130,7 @@ class Continuum(Body):
         """Whether functions or constants of a law have changed since the last call. Collective."""
         if self.linear:
             return False
-        now, self._seen = self._tangent.parameters(), getattr(self, "_seen", None)
+        now, self._seen = self._law_values(), getattr(self, "_seen", None)
         changed = self._seen is None or not np.array_equal(now, self._seen)
         self._seen = now
         return bool(self.comm.allreduce(changed))

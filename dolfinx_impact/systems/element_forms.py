@@ -18,7 +18,7 @@ from .kernel_cache import cache_flags
 #: __FAST_MATH__ enables the vectorised logarithm of the C library. The flags of -ffast-math that are left out
 #: assume finite values: sqrt(x) sqrt(x) would become x and x^(1/3) a cube root, also for negative x, and an
 #: inverted element would have finite forces.
-_FLAGS = [
+FLAGS = [
     "-O3",
     "-march=native",
     "-fno-math-errno",
@@ -37,13 +37,13 @@ def is_matrix(form: Any) -> bool:
 
 def compile_form(form: Any) -> fem.Form:
     """Compile a form with kernels for this processor. Collective."""
-    flags = cache_flags(_FLAGS, form.ufl_domain().ufl_cargo().comm)
+    flags = cache_flags(FLAGS, form.ufl_domain().ufl_cargo().comm)
     return fem.form(form, jit_options={"cffi_extra_compile_args": flags})
 
 
 def compile_expression(expression: Any, points: FloatArray, comm: MPI.Comm) -> fem.Expression:
     """Compile an expression at points of the reference cell, shape (points, tdim). Collective."""
-    flags = cache_flags(_FLAGS, comm)
+    flags = cache_flags(FLAGS, comm)
     return fem.Expression(expression, points, jit_options={"cffi_extra_compile_args": flags})
 
 

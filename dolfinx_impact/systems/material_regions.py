@@ -12,19 +12,20 @@ import ufl
 from dolfinx import fem
 
 from .. import arguments
-from .._types import BoolArray
+from .._types import BoolArray, IntArray
 from ..materials import Law, kinematics
 
 T = TypeVar("T")
 
 
 class Material(NamedTuple):
-    """Law and density of a part, its UFL measure, and the mask of the owned dofs on its cells, (owned,)."""
+    """Law and density of a part, its UFL measure, mask of the owned dofs on it, (owned,), and owned cells."""
 
     law: Law
     density: fem.Constant
     dx: Any
     inside: BoolArray
+    cells: IntArray
 
 
 def find_materials(
@@ -42,7 +43,9 @@ def find_materials(
     """
     named = [set(given) for given in (law, density) if isinstance(given, Mapping)]
     if not named:
-        return [_material(body, law, density, body.dx, body.active)]  # type: ignore[arg-type]
+        every = np.arange(body.mesh.topology.index_map(body.mesh.topology.dim).size_local)
+        cells = every if body.cells is None else body.cells
+        return [_material(body, law, density, body.dx, body.active, cells)]  # type: ignore[arg-type]
     parts = sorted(set.union(*named))
     if not parts:
         raise ValueError("law and density name no part: give them by cell name, or one for the whole body")
@@ -56,7 +59,8 @@ def find_materials(
     for name in parts:
         inside = np.repeat(body._nodes_in(name)[:owned], body.block)
         dx = measure(body.named.tags(name))
-        materials.append(_material(body, _of(law, name), _of(density, name), dx, inside))
+        found = _of(law, name), _of(density, name), dx, inside, body.named.cells(name)
+        materials.append(_material(body, *found))
     return materials
 
 
@@ -93,7 +97,7 @@ def wave_speed(materials: Sequence[Material]) -> float | None:
     return max(speeds) if len(speeds) == len(pairs) else None
 
 
-def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray) -> Material:
+def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray, cells: IntArray) -> Material:
     if isinstance(law, type):
         constants = ", ".join(inspect.signature(law).parameters)
         raise ValueError(
@@ -108,7 +112,8 @@ def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray) -
     reduced = law.reduced(body.hypothesis)
     rule = kinematics.quadrature(body.mesh, body.degree, body.hypothesis, reduced.linear)
     sums = dx(metadata=rule) if rule else dx
-    return Material(reduced, fem.Constant(body.mesh, float(density)), sums, inside)
+    owned = cells[cells < body.mesh.topology.index_map(body.mesh.topology.dim).size_local]
+    return Material(reduced, fem.Constant(body.mesh, float(density)), sums, inside, owned)
 
 
 def _of(given: T | Mapping[str, T], name: str) -> T:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -13,19 +15,28 @@ from dolfinx import mesh as dmesh
 
 from .. import _deprecated, arguments, parallel
 from .._types import FloatArray
+from ..algebra import kernels
 from ..materials import Law, kinematics
 from ..mesh import NamedMesh
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity
 from . import mass_lumping
+from .compiled import Compiled
 from .continuum import Continuum
+from .elements.compiler import NoCompiler
+from .elements.element import element_of
+from .elements.element_forces import ElementForces, Part
+from .elements.expressions import NotGenerated
 from .loads import Signal, checked_signal, vector
-from .material_regions import find_materials, wave_speed
+from .material_regions import Material, find_materials, wave_speed
 
 #: A constant force per area (or volume), or a vector with its signal in time.
 Traction: TypeAlias = Sequence[float] | tuple[Sequence[float], Signal]
 
 
+logger = logging.getLogger("dolfinx_impact")
+#: From so many dofs on, linear bodies with points at the nodes store no stiffness.
+_MATRIX_FREE = 10_000
 _RENAMED = {"state": "hypothesis", "section": "cross_section"}
 
 
@@ -143,14 +154,78 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def _check_at_rest(self) -> None:
         """Raise a ValueError where a law is not finite for the undeformed body. Collective."""
-        rest = np.zeros(self.size)
-        forces = self._internal.vector(rest)
-        energy = self._energy.scalar(rest) if self._energy is not None else 0.0
+        rest, forces = np.zeros(self.size), np.zeros(self.size)
+        self.subtract_internal(rest, forces)
+        energy = self.stored_energy(rest)
         error = None
         if not (np.all(np.isfinite(forces)) and math.isfinite(energy)):
             laws = ", ".join(repr(m.law) for m in self.materials)
             error = ValueError(f"a law gives values that are not finite for the undeformed body: {laws}")
         parallel.agree(self.comm, error)
+
+    @functools.cached_property
+    def _elements(self) -> ElementForces | None:
+        """Element kernels of the internal forces; None where DOLFINx assembles them, or K is stored."""
+        if self.linear and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
+            return None
+        try:
+            parts = [self._kernel_part(m) for m in self.materials]
+            return ElementForces(self.space, parts, self.cross_section)
+        except NotGenerated as reason:
+            logger.info("internal forces are assembled by DOLFINx: %s", reason)
+        except NoCompiler as reason:
+            if self.comm.rank == 0:
+                logger.warning("internal forces are assembled by DOLFINx, which takes longer: %s", reason)
+        return None
+
+    def _kernel_part(self, m: Material) -> Part:
+        element = element_of(self.space, self.degree, self.hypothesis, m.law.linear)
+        return Part(element, m.law, self._by_stress(m.law), m.cells)
+
+    @property
+    def _at_nodes(self) -> bool:
+        """Whether the quadrature points of the internal forces are the nodes, which makes kernels fast."""
+        return "quadrature_rule" in kinematics.quadrature(
+            self.mesh, self.degree, self.hypothesis, self.linear
+        )
+
+    def _by_stress(self, law: Law) -> bool:
+        # W is stationary with respect to the free stretches: the stress needs no derivative of these.
+        thin = not law.linear and self.hypothesis in ("plane-stress", "line")
+        return thin or not getattr(law, "has_energy", True)
+
+    def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.Body.subtract_internal`."""
+        if self._elements is None:
+            super().subtract_internal(u, out)
+        else:
+            self._elements.subtract(u, out)
+
+    def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.Body.subtract_tangent`."""
+        if self._elements is None:
+            super().subtract_tangent(u, x, out)
+        elif self.linear:
+            self._elements.subtract(x, out)
+        else:
+            self._elements.subtract_tangent(u, x, out)
+
+    def stored_energy(self, u: FloatArray) -> float:
+        """See :meth:`.Body.stored_energy`."""
+        if self._elements is None or self.linear:
+            return super().stored_energy(u)
+        return self._elements.energy(u) if self._energy_known else 0.0
+
+    def _law_values(self) -> FloatArray:
+        return super()._law_values() if self._elements is None else self._elements.parameters()
+
+    def compiled(self) -> Compiled:
+        """See :meth:`.Body.compiled`."""
+        if self._elements is not None:
+            raise kernels.NotCompiled(
+                "a force of the system is not of a compiled kind: it is that of element kernels"
+            )
+        return super().compiled()
 
     def _energy_form(self) -> Any:
         F = kinematics.deformation_gradient(self.displacement, self.hypothesis)
@@ -158,9 +233,7 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def _internal_form(self) -> Any:
         """Linear form ``F_int . w`` at :attr:`displacement`."""
-        # W is stationary with respect to the free stretches: the stress needs no derivative of these.
-        thin = not self.linear and self.hypothesis in ("plane-stress", "line")
-        if self._energy_known and not thin:
+        if not any(self._by_stress(m.law) for m in self.materials):
             return ufl.derivative(self._energy_form(), self.displacement, self._w)
         F = kinematics.deformation_gradient(self.displacement, self.hypothesis)
         change = ufl.derivative(F, self.displacement, self._w)

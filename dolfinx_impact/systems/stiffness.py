@@ -12,9 +12,10 @@ from scipy import sparse
 from scipy.linalg import eigh_tridiagonal
 
 from .. import parallel
-from .._types import FloatArray, Int32Array, IntArray
+from .._types import FloatArray, IntArray
 from ..algebra import kernels
 from ..algebra.operators import sparse_rows
+from ..algebra.pair_blocks import NodePairs
 from .element_forms import is_matrix
 
 _ZERO_SUM = 1e-11  # relative to the largest block entry
@@ -24,16 +25,15 @@ _ZERO = 1e-15  # relative to the diagonal entries of row and column
 class StoredStiffness:
     """Product with a stored symmetric matrix over a blocked Lagrange space.
 
-    With numba, and for rows that sum to zero, only the strictly upper triangular blocks are stored and
-    ``K u`` is summed over pairs of nodes; other matrices are stored in CSR format on one rank and as PETSc
-    matrices on several.
+    With numba, and for rows that sum to zero, ``K u`` is summed over pairs of nodes; other matrices are
+    stored in CSR format on one rank and as PETSc matrices on several.
 
     Args:
         form: Compiled bilinear form, symmetric; or a PETSc matrix, which is kept as it is.
         space: Its function space.
 
     Attributes:
-        pairs: Strictly upper triangular blocks of -K in BSR format (indptr, indices, data), or None.
+        pairs: K as a sum over pairs of nodes, or None.
         csr: K in CSR format (indptr, indices, data) without zeros, or None.
     """
 
@@ -44,7 +44,7 @@ class StoredStiffness:
         given = is_matrix(form)
         self._petsc: Any = form.copy() if given else None
         self._form = None if given else form
-        self.pairs = self._upper_pairs() if kernels.load().COMPILED and not given else None
+        self.pairs = self._find_pairs() if kernels.load().COMPILED and not given else None
         if self.pairs is not None:
             self._alone, self._pair_product = space.mesh.comm.size == 1, kernels.load().pair_product(self._bs)
         self.csr: tuple[IntArray, IntArray, FloatArray] | None = None
@@ -83,7 +83,7 @@ class StoredStiffness:
     def subtract_product(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= K u`` on the owned entries; only owned entries of ``u`` are read. Collective."""
         if self.pairs is not None and self._alone:
-            self._pair_product(*self.pairs, u, out)
+            self._pair_product(self.pairs, u, out)
             return
         if self.pairs is not None:
             self._add_pairs(u, out)
@@ -101,30 +101,25 @@ class StoredStiffness:
         self._columns.array[: self._owned] = u[: self._owned]
         self._columns.scatter_forward()
         self._sums[:] = 0.0
-        self._pair_product(*self.pairs, self._columns.array, self._sums)
+        self._pair_product(self.pairs, self._columns.array, self._sums)
         out[: self._owned] += self._sums[: self._owned]
 
-    def _upper_pairs(self) -> tuple[Int32Array, Int32Array, FloatArray] | None:
-        """Strictly upper triangular blocks of -K, or None when rows do not sum to zero. Collective."""
+    def _find_pairs(self) -> NodePairs | None:
+        """K as a sum over pairs of nodes, or None when rows do not sum to zero. Collective."""
         matrix = fem.assemble_matrix(self._form)
         matrix.scatter_reverse()
-        nodes, bs = self._owned // self._bs, self._bs
-        start, column = matrix.indptr[: nodes + 1], matrix.indices[: matrix.indptr[nodes]]
-        blocks = matrix.data[: column.size * bs * bs].reshape(-1, bs, bs)
-        rows = np.repeat(np.arange(nodes), np.diff(start))
-        sums = np.zeros((nodes, bs, bs))
-        np.add.at(sums, rows, blocks)
-        comm = self._space.mesh.comm
-        scale = parallel.largest(comm, np.abs(blocks))
-        if bs > 3 or parallel.largest(comm, np.abs(sums)) > _ZERO_SUM * scale:
+        nodes, bs, comm = self._owned // self._bs, self._bs, self._space.mesh.comm
+        if bs > 3:
+            return None
+        start, count = matrix.indptr[: nodes + 1], matrix.indptr[nodes]
+        column, blocks = matrix.indices[:count], matrix.data[: count * bs * bs]
+        local = kernels.load().row_sums_of_blocks(start, blocks, bs)
+        largest, off = (parallel.largest(comm, np.array([each])) for each in local)
+        if off > _ZERO_SUM * largest:
             return None
         self._columns = la.vector(matrix.index_map(1), bs)
         self._sums = np.zeros_like(self._columns.array)
-        upper = (column > rows) & blocks.any(axis=(1, 2))  # blocks without cells of the body are zero
-        counts = np.bincount(rows[upper], minlength=nodes)
-        begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-        # The force is -K u = sum_j (-K_ij)(u_j - u_i).
-        return begin, column[upper].astype(np.int32), -blocks[upper].ravel()
+        return NodePairs.of(start, column, blocks, bs, largest)
 
 
 def largest_eigenvalue(

@@ -52,7 +52,7 @@ def test_another_processor_compiles_kernels_of_its_own(tmp_path, monkeypatch):
     """The same form, in one cache: one module for each processor, and the first again on the first."""
     cache = COMM.bcast(tmp_path) / "cache"
     monkeypatch.setitem(jit.DOLFINX_DEFAULT_JIT_OPTIONS, "cache_dir", (cache, ""))
-    monkeypatch.setattr(element_forms, "_FLAGS", ["-O0", "-march=native"])
+    monkeypatch.setattr(element_forms, "FLAGS", ["-O0", "-march=native"])
     mesh = dmesh.create_unit_interval(COMM, 4)
     one = fem.Constant(mesh, 1.0) * ufl.dx
     kernels = []

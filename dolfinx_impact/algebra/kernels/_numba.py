@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numba
 import numpy as np
@@ -174,16 +175,17 @@ def subtract_rows(start: IntArray, column: IntArray, K: FloatArray, u: FloatArra
 def pair_product(size: int) -> Callable[..., None]:
     """``f += sum over pairs A_ij (u_j - u_i)`` for symmetric matrices with blocks of ``size``.
 
-    Reads only the strictly upper triangular blocks: A must be symmetric with zero row sums, as the
-    stiffness of a free body. The force of a rigid translation is exactly zero. Entries of ``f`` beyond the
-    rows (ghosts) receive partial sums, which are to be discarded.
+    Takes :class:`.NodePairs`: A must be symmetric with zero row sums, as the stiffness of a free body. The
+    force of a rigid translation is exactly zero. Entries of ``f`` beyond the rows (ghosts) receive partial
+    sums, which are to be discarded.
     """
     product: Callable[..., None] = {1: _pairs_1, 2: _pairs_2, 3: _pairs_3}[size]
     return product
 
 
 @_jit
-def _pairs_1(start: IntArray, column: IntArray, A: FloatArray, u: FloatArray, f: FloatArray) -> None:
+def _pairs_1(pairs: Any, u: FloatArray, f: FloatArray) -> None:
+    start, column, A = pairs.start, pairs.column, pairs.blocks
     for i in range(start.size - 1):
         a, x = f[i], u[i]
         for k in range(start[i], start[i + 1]):
@@ -195,32 +197,131 @@ def _pairs_1(start: IntArray, column: IntArray, A: FloatArray, u: FloatArray, f:
 
 
 @_jit
-def _pairs_2(start: IntArray, column: IntArray, A: FloatArray, u: FloatArray, f: FloatArray) -> None:
+def _pairs_2(pairs: Any, u: FloatArray, f: FloatArray) -> None:
+    start, column, A = pairs.start, pairs.column, pairs.blocks
     for i in range(start.size - 1):
         a0, a1 = f[2 * i], f[2 * i + 1]
         x0, x1 = u[2 * i], u[2 * i + 1]
         for k in range(start[i], start[i + 1]):
-            j, b = 2 * column[k], 4 * k
+            j, b = 2 * column[k], 3 * k
             d0, d1 = u[j] - x0, u[j + 1] - x1
-            a0 += A[b] * d0 + A[b + 1] * d1
-            a1 += A[b + 2] * d0 + A[b + 3] * d1
-            f[j] -= A[b] * d0 + A[b + 2] * d1
-            f[j + 1] -= A[b + 1] * d0 + A[b + 3] * d1
+            g0, g1 = A[b] * d0 + A[b + 1] * d1, A[b + 1] * d0 + A[b + 2] * d1
+            a0 += g0
+            a1 += g1
+            f[j] -= g0
+            f[j + 1] -= g1
         f[2 * i], f[2 * i + 1] = a0, a1
+    skew = pairs.skew
+    for k in range(skew.shape[0]):
+        i, j = 2 * pairs.skew_row[k], 2 * pairs.skew_column[k]
+        d0, d1 = u[j] - u[i], u[j + 1] - u[i + 1]
+        g0, g1 = skew[k, 0] * d1, -skew[k, 0] * d0
+        f[i] += g0
+        f[i + 1] += g1
+        f[j] += g0
+        f[j + 1] += g1
 
 
 @_jit
-def _pairs_3(start: IntArray, column: IntArray, A: FloatArray, u: FloatArray, f: FloatArray) -> None:
+def _pairs_3(pairs: Any, u: FloatArray, f: FloatArray) -> None:
+    start, column, A = pairs.start, pairs.column, pairs.blocks
     for i in range(start.size - 1):
         a0, a1, a2 = f[3 * i], f[3 * i + 1], f[3 * i + 2]
         x0, x1, x2 = u[3 * i], u[3 * i + 1], u[3 * i + 2]
         for k in range(start[i], start[i + 1]):
-            j, b = 3 * column[k], 9 * k
+            j, b = 3 * column[k], 6 * k
             d0, d1, d2 = u[j] - x0, u[j + 1] - x1, u[j + 2] - x2
-            a0 += A[b] * d0 + A[b + 1] * d1 + A[b + 2] * d2
-            a1 += A[b + 3] * d0 + A[b + 4] * d1 + A[b + 5] * d2
-            a2 += A[b + 6] * d0 + A[b + 7] * d1 + A[b + 8] * d2
-            f[j] -= A[b] * d0 + A[b + 3] * d1 + A[b + 6] * d2
-            f[j + 1] -= A[b + 1] * d0 + A[b + 4] * d1 + A[b + 7] * d2
-            f[j + 2] -= A[b + 2] * d0 + A[b + 5] * d1 + A[b + 8] * d2
+            g0 = A[b] * d0 + A[b + 1] * d1 + A[b + 2] * d2
+            g1 = A[b + 1] * d0 + A[b + 3] * d1 + A[b + 4] * d2
+            g2 = A[b + 2] * d0 + A[b + 4] * d1 + A[b + 5] * d2
+            a0 += g0
+            a1 += g1
+            a2 += g2
+            f[j] -= g0
+            f[j + 1] -= g1
+            f[j + 2] -= g2
         f[3 * i], f[3 * i + 1], f[3 * i + 2] = a0, a1, a2
+    skew = pairs.skew
+    for k in range(skew.shape[0]):
+        i, j = 3 * pairs.skew_row[k], 3 * pairs.skew_column[k]
+        d0, d1, d2 = u[j] - u[i], u[j + 1] - u[i + 1], u[j + 2] - u[i + 2]
+        g0 = skew[k, 0] * d1 + skew[k, 1] * d2
+        g1 = skew[k, 2] * d2 - skew[k, 0] * d0
+        g2 = -skew[k, 1] * d0 - skew[k, 2] * d1
+        f[i] += g0
+        f[i + 1] += g1
+        f[i + 2] += g2
+        f[j] += g0
+        f[j + 1] += g1
+        f[j + 2] += g2
+
+
+@_jit
+def row_sums_of_blocks(start: IntArray, blocks: FloatArray, bs: int) -> tuple[float, float]:
+    """Largest entry of a matrix in BSR format, and largest entry of the sums of its block rows."""
+    largest, off, size = 0.0, 0.0, bs * bs
+    sums = np.zeros(size)
+    for i in range(start.size - 1):
+        sums[:] = 0.0
+        for k in range(start[i], start[i + 1]):
+            for c in range(size):
+                value = blocks[k * size + c]
+                sums[c] += value
+                largest = max(largest, abs(value))
+        for c in range(size):
+            off = max(off, abs(sums[c]))
+    return largest, off
+
+
+@_jit
+def count_pairs(
+    start: IntArray, column: IntArray, blocks: FloatArray, bs: int, rounding: float, counts: IntArray
+) -> int:
+    """Write the numbers of nonzero blocks right of the diagonal, by row; return how many are skew."""
+    size, skewed = bs * bs, 0
+    for i in range(start.size - 1):
+        for k in range(start[i], start[i + 1]):
+            if column[k] <= i:
+                continue
+            nonzero, skew = False, False
+            for c in range(size):
+                value = blocks[k * size + c]
+                nonzero = nonzero or value != 0.0
+                skew = skew or abs(value - blocks[k * size + c % bs * bs + c // bs]) > rounding
+            counts[i] += nonzero
+            skewed += nonzero and skew
+    return skewed
+
+
+@_jit
+def fill_pairs(
+    start: IntArray, column: IntArray, blocks: FloatArray, bs: int, rounding: float, pairs: Any
+) -> None:
+    """Fill :class:`.NodePairs` of -K, with the row pointers filled already, from K in BSR format."""
+    size, width, at_skew = bs * bs, bs * (bs + 1) // 2, 0
+    for i in range(start.size - 1):
+        at = pairs.start[i]
+        for k in range(start[i], start[i + 1]):
+            first = k * size
+            nonzero = False
+            for c in range(size):
+                nonzero = nonzero or blocks[first + c] != 0.0
+            if column[k] <= i or not nonzero:
+                continue
+            pairs.column[at] = column[k]
+            c, d, skew = 0, 0, False
+            for a in range(bs):
+                for b in range(a, bs):
+                    value, other = blocks[first + a * bs + b], blocks[first + b * bs + a]
+                    pairs.blocks[at * width + c] = -(value + other) / 2
+                    skew = skew or abs(value - other) > rounding
+                    c += 1
+            if skew:
+                pairs.skew_row[at_skew], pairs.skew_column[at_skew] = i, column[k]
+                for a in range(bs):
+                    for b in range(a + 1, bs):
+                        value, other = blocks[first + a * bs + b], blocks[first + b * bs + a]
+                        pairs.skew[at_skew, d] = -(value - other) / 2
+                        d += 1
+                at_skew += 1
+            at += 1

@@ -20,6 +20,7 @@ from . import _shared as shared
 from ._kernels import drift, few_kicks, inlined, kick_in_place, rows_kick
 
 if TYPE_CHECKING:
+    from ...algebra.pair_blocks import NodePairs
     from ...contact.compiled import Surface
     from ...systems.compiled import Force
 
@@ -44,9 +45,7 @@ class Model(NamedTuple):
     kick: FloatArray
     constant: FloatArray
     stiffness: FloatArray
-    start: IntArray
-    column: IntArray
-    blocks: FloatArray
+    pairs: NodePairs
     block: int
     row_start: IntArray
     row_column: IntArray
@@ -185,7 +184,7 @@ def _free_step(s: State, m: Model) -> None:
     if stored_rows:
         rows_force(m.row_start, m.row_column, m.row_values, m.load, u, f)
     elif m.block > 0:
-        shared.pairs_force(m.block, m.start, m.column, m.blocks, m.load, u, f)
+        shared.pairs_force(m.block, m.pairs, m.load, u, f)
     else:
         for j in range(size):
             f[j] = m.load[j] - m.part[j]

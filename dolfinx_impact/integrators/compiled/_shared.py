@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._types import FloatArray, IntArray
 from ...algebra.kernels._numba import copy, pair_product
+from ...algebra.pair_blocks import NodePairs
 from ..central_formulas import internal_part, mean_velocity, newton_impact, work
 from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
 
@@ -38,23 +39,15 @@ def mean_row(dofs: IntArray, weights: FloatArray, k: int, v_before: FloatArray, 
 
 
 @inlined
-def pairs_force(
-    block: int,
-    start: IntArray,
-    column: IntArray,
-    blocks: FloatArray,
-    load: FloatArray,
-    u: FloatArray,
-    f: FloatArray,
-) -> None:
+def pairs_force(block: int, pairs: NodePairs, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
     """``f = load - K u``, K summed over pairs of nodes with ``block`` dofs each."""
     copy(load, f)
     if block == 1:
-        _pairs_1(start, column, blocks, u, f)
+        _pairs_1(pairs, u, f)
     elif block == 2:
-        _pairs_2(start, column, blocks, u, f)
+        _pairs_2(pairs, u, f)
     else:
-        _pairs_3(start, column, blocks, u, f)
+        _pairs_3(pairs, u, f)
 
 
 @inlined

@@ -43,16 +43,14 @@ class Block:
         self._integrator, self._balance, system = integrator, balance, integrator.system
         self._amplitudes = forces.amplitudes
         patterns = np.zeros((0, system.size)) if forces.patterns is None else forces.patterns
-        size, (start, column, blocks) = system.size, forces.pairs
+        size = system.size
         self._model = loop.Model(
             system.mass,
             system.inverse_mass,
             integrator.dt * system.inverse_mass,
             forces.load,
             np.ascontiguousarray(forces.stiffness),
-            start,
-            column,
-            blocks,
+            forces.pairs,
             forces.block,
             *forces.csr,
             patterns,

@@ -9,15 +9,17 @@ from typing import NamedTuple
 
 from ..._types import AnyArray, FloatArray, IntArray
 from ...algebra.kernels._numba import add_signals, copy, rows_force, solve_symmetric, trapezoidal_sums
+from ...algebra.pair_blocks import NodePairs
 from ..central_formulas import mean_velocity
 from ..compiled import _shared as shared
 from ..compiled._kernels import drift, inlined, kept, kick_in_place, rows_kick
 
 
 class Stiffness(NamedTuple):
-    """Blocks of -K right of the diagonal, summed over pairs of nodes, or with ``block`` 0 the rows of K."""
+    """K as a sum over pairs of nodes, or with ``block`` 0 its rows."""
 
     block: int
+    pairs: NodePairs
     start: IntArray
     column: IntArray
     values: FloatArray
@@ -114,11 +116,10 @@ class Columns(NamedTuple):
 @inlined
 def _force(stiffness: Stiffness, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
     """``f = load - K u``."""
-    block, start, column, values = stiffness
-    if block == 0:
-        rows_force(start, column, values, load, u, f)
+    if stiffness.block == 0:
+        rows_force(stiffness.start, stiffness.column, stiffness.values, load, u, f)
     else:
-        shared.pairs_force(block, start, column, values, load, u, f)
+        shared.pairs_force(stiffness.block, stiffness.pairs, load, u, f)
 
 
 @inlined

@@ -238,13 +238,12 @@ def _own_dofs(body: Body) -> tuple[IntArray, IntArray]:
 def _stiffness(forces: Compiled, loop: Any, dofs: IntArray, place: IntArray) -> Any:
     """The stored stiffness over ``dofs`` alone; outside of them it has no entries."""
     block = forces.block
-    rows, (start, column, values) = dofs, forces.pairs if block else forces.csr
     if block:
-        rows = dofs[::block] // block
-        place = place[::block] // block
-    counts = np.diff(start)[rows]
-    begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
-    return loop.Stiffness(block, begin, place[column], values)
+        pairs = forces.pairs.part(dofs[::block] // block, place[::block] // block)
+        return loop.Stiffness(block, pairs, *forces.csr)
+    start, column, values = forces.csr
+    begin = np.concatenate([[0], np.cumsum(np.diff(start)[dofs])]).astype(np.uint32)
+    return loop.Stiffness(0, forces.pairs, begin, place[column], values)
 
 
 def _signals(amplitudes: Any, t: FloatArray) -> FloatArray:

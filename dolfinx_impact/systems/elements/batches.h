@@ -1,0 +1,116 @@
+/* Batches of LANES cells: arithmetic, and transfer between nodes and batches.
+
+Every node has a cache line of eight numbers: its coordinates and displacements, padded to four each. Forces,
+and changes of the displacements, have four numbers a node. */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANES 4
+typedef double batch __attribute__((vector_size(8 * LANES)));
+typedef int64_t mask __attribute__((vector_size(8 * LANES)));
+typedef double lanes[LANES];
+typedef double batch_unaligned __attribute__((vector_size(8 * LANES), aligned(8)));
+
+static inline batch spread(double x) { return x - (batch){0.0, 0.0, 0.0, 0.0}; }
+
+static inline batch chosen(mask where, batch a, batch b)
+{
+  return (batch)((where & (mask)a) | (~where & (mask)b));
+}
+
+/* A function of the C library in all lanes; a loop that the compiler replaces by one call where it can. */
+#define OF_LANES(NAME)                                      \
+  static inline batch batch_##NAME(batch x)                 \
+  {                                                         \
+    union { batch all; lanes each; } a = {x}, b;            \
+    for (int l = 0; l < LANES; ++l) b.each[l] = NAME(a.each[l]); \
+    return b.all;                                           \
+  }
+OF_LANES(log)
+OF_LANES(exp)
+OF_LANES(sqrt)
+OF_LANES(sin)
+OF_LANES(cos)
+OF_LANES(fabs)
+
+static inline batch batch_pow(batch x, batch y)
+{
+  union { batch all; lanes each; } a = {x}, b = {y}, c;
+  for (int l = 0; l < LANES; ++l) c.each[l] = pow(a.each[l], b.each[l]);
+  return c.all;
+}
+
+/* Rows to columns of a square of LANES numbers a side. */
+static inline void transpose(batch *a, batch *b, batch *c, batch *d)
+{
+  const batch p = __builtin_shufflevector(*a, *b, 0, 4, 2, 6), q = __builtin_shufflevector(*a, *b, 1, 5, 3, 7);
+  const batch r = __builtin_shufflevector(*c, *d, 0, 4, 2, 6), s = __builtin_shufflevector(*c, *d, 1, 5, 3, 7);
+  *a = __builtin_shufflevector(p, r, 0, 1, 4, 5);
+  *b = __builtin_shufflevector(q, s, 0, 1, 4, 5);
+  *c = __builtin_shufflevector(p, r, 2, 3, 6, 7);
+  *d = __builtin_shufflevector(q, s, 2, 3, 6, 7);
+}
+
+/* DIM of the numbers of the node of each lane, `width` numbers apart. */
+static inline void gather(const double *restrict from, size_t width, const int32_t *restrict of, batch *restrict x)
+{
+  batch a = *(const batch *)(from + width * of[0]), b = *(const batch *)(from + width * of[1]);
+  batch c = *(const batch *)(from + width * of[2]), d = *(const batch *)(from + width * of[3]);
+  transpose(&a, &b, &c, &d);
+  x[0] = a;
+  if (DIM > 1) x[1] = b;
+  if (DIM > 2) x[2] = c;
+}
+
+static inline void places_of(const double *nodes, const int32_t *of, batch *X) { gather(nodes, 8, of, X); }
+
+/* Displacements (field 0) or their changes (field 1). */
+static inline void values_of(const double *nodes, const double *changes, int field, const int32_t *of, batch *u)
+{
+  if (field == 0) gather(nodes + 4, 8, of, u);
+  else gather(changes, 4, of, u);
+}
+
+/* Add forces to the node of each lane, one lane after the other: lanes may share nodes. */
+static inline void scatter(double *restrict forces, const int32_t *restrict of, const batch *restrict f)
+{
+  const batch none = spread(0.0);
+  batch a = f[0], b = DIM > 1 ? f[1] : none, c = DIM > 2 ? f[2] : none, d = none;
+  transpose(&a, &b, &c, &d);
+  *(batch *)(forces + LANES * (size_t)of[0]) += a;
+  *(batch *)(forces + LANES * (size_t)of[1]) += b;
+  *(batch *)(forces + LANES * (size_t)of[2]) += c;
+  *(batch *)(forces + LANES * (size_t)of[3]) += d;
+}
+
+/* Inverse of the Jacobian matrix J[DIM][DIM], J[i][t] = dx_i / dxi_t, and its determinant. */
+static inline batch inverse(const batch J[DIM][DIM], batch K[DIM][DIM])
+{
+#if DIM == 1
+  K[0][0] = 1.0 / J[0][0];
+  return J[0][0];
+#elif DIM == 2
+  const batch det = J[0][0] * J[1][1] - J[0][1] * J[1][0], one = 1.0 / det;
+  K[0][0] = one * J[1][1];
+  K[0][1] = -one * J[0][1];
+  K[1][0] = -one * J[1][0];
+  K[1][1] = one * J[0][0];
+  return det;
+#else
+  const batch a = J[1][1] * J[2][2] - J[1][2] * J[2][1];
+  const batch b = J[1][2] * J[2][0] - J[1][0] * J[2][2];
+  const batch c = J[1][0] * J[2][1] - J[1][1] * J[2][0];
+  const batch det = J[0][0] * a + J[0][1] * b + J[0][2] * c, one = 1.0 / det;
+  K[0][0] = one * a;
+  K[1][0] = one * b;
+  K[2][0] = one * c;
+  K[0][1] = one * (J[0][2] * J[2][1] - J[0][1] * J[2][2]);
+  K[1][1] = one * (J[0][0] * J[2][2] - J[0][2] * J[2][0]);
+  K[2][1] = one * (J[0][1] * J[2][0] - J[0][0] * J[2][1]);
+  K[0][2] = one * (J[0][1] * J[1][2] - J[0][2] * J[1][1]);
+  K[1][2] = one * (J[0][2] * J[1][0] - J[0][0] * J[1][2]);
+  K[2][2] = one * (J[0][0] * J[1][1] - J[0][1] * J[1][0]);
+  return det;
+#endif
+}

@@ -1,0 +1,120 @@
+"""Compilation of generated C code for the processor; what is compiled is kept on disk."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shlex
+import subprocess
+import sysconfig
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cffi
+from dolfinx import jit
+from mpi4py import MPI
+
+from ... import parallel
+from ..kernel_cache import cache_flags
+
+#: The functions of ``transfer.c``.
+_DECLARATIONS = """
+void take(ptrdiff_t, const double *, double *, ptrdiff_t);
+void add(ptrdiff_t, double, const double *, double *);
+int same(ptrdiff_t, const double *, const double *);
+double internal_forces(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
+                       double, const double *, int);
+"""
+#: Folders of this process, for machines whose cache cannot be written; removed at its end.
+_own: list[tempfile.TemporaryDirectory[str]] = []
+
+
+class NoCompiler(RuntimeError):
+    """There is no C compiler that works."""
+
+
+def compiled(source: str, flags: Sequence[str], comm: MPI.Comm) -> Any:
+    """The functions of a kernel. Collective.
+
+    Rank 0 compiles into DOLFINx's folder of compiled forms, unless the same code was compiled there before,
+    with the same flags and compiler and for the same processor. Where that folder cannot be written, or is
+    not seen from the machine of another rank, a rank compiles into a temporary one.
+
+    Args:
+        source: C source with the functions of ``transfer.c``.
+        flags: Flags of the compiler.
+        comm: The ranks that use the kernel.
+
+    Raises:
+        NoCompiler: No compiler, or a failure; on all ranks.
+    """
+    flags = cache_flags(flags, comm)
+    path, error = "", None
+    if comm.rank == 0:
+        path, error = _tried(source, flags, Path(jit.get_options()["cache_dir"]))
+    parallel.agree(comm, error)
+    path = comm.bcast(path)
+    if not path or not Path(path).exists():
+        _own.append(tempfile.TemporaryDirectory(prefix="impact-"))
+        path, error = _tried(source, flags, Path(_own[-1].name))
+    parallel.agree(comm, error)
+    return _loaded(path)
+
+
+@functools.cache
+def interface() -> Any:
+    """The declarations of the functions, for casts."""
+    ffi = cffi.FFI()
+    ffi.cdef(_DECLARATIONS)
+    return ffi
+
+
+@functools.cache
+def _loaded(path: str) -> Any:
+    return interface().dlopen(path)
+
+
+def _tried(source: str, flags: Sequence[str], folder: Path) -> tuple[str, NoCompiler | None]:
+    """Path of the compiled code, empty where the folder cannot be written, and the error of the compiler."""
+    text = "\n".join([source, *flags, _version()])
+    path = folder / f"impact_{hashlib.sha256(text.encode()).hexdigest()[:32]}.so"
+    try:
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            _build(source, flags, path)
+    except OSError:
+        return "", None
+    except NoCompiler as caught:
+        return "", caught
+    return str(path), None
+
+
+def _build(source: str, flags: Sequence[str], path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        code, made = Path(folder) / "kernel.c", Path(folder) / "kernel.so"
+        code.write_text(source, encoding="utf-8")
+        whole = [*_command(), "-std=gnu11", "-shared", "-fPIC", *flags, str(code), "-o", str(made), "-lm"]
+        try:
+            done = subprocess.run(whole, capture_output=True, text=True, check=False)
+        except OSError as caught:
+            raise NoCompiler(f"the C compiler {whole[0]!r} cannot be run ({caught}): set CC") from None
+        if done.returncode != 0:
+            raise NoCompiler(f"the C compiler {whole[0]!r} failed: {done.stderr[-1000:]}")
+        made.replace(path)
+
+
+def _command() -> list[str]:
+    return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[:1]
+
+
+@functools.cache
+def _version() -> str:
+    """First line of what the compiler says of itself."""
+    try:
+        done = subprocess.run([*_command(), "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.partition("\n")[0]

@@ -1,0 +1,201 @@
+"""Internal forces of a body by element kernels."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any, NamedTuple
+
+import numpy as np
+from dolfinx import fem, la
+from dolfinx import mesh as dmesh
+
+from ..._types import FloatArray, Int32Array, IntArray
+from ..element_forms import FLAGS
+from .compiler import compiled, interface
+from .element import Element
+from .law_code import LawCode
+
+#: Cells of a batch, as in ``batches.h``, and numbers of a node there and in arrays of forces.
+_LANES, _NODE, _FORCE = 4, 8, 4
+
+
+class Part(NamedTuple):
+    """Cells of one law.
+
+    Attributes:
+        element: The element with the quadrature for the law.
+        law: The law, reduced to the hypothesis of the body.
+        by_stress: Whether the kernel reads the stress of the law, not the derivative of its energy.
+        cells: Owned cells, shape (n,).
+    """
+
+    element: Element
+    law: Any
+    by_stress: bool
+    cells: IntArray
+
+
+class _Kernel:
+    """A compiled kernel on the cells of a part."""
+
+    def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
+        element = part.element
+        self._law = LawCode(part.law, element, mesh, by_stress=part.by_stress, tangent=tangent)
+        fields = f"#define FIELDS {1 + tangent}\n"
+        files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
+        source = "\n".join([element.definitions, fields, _text("batches.h"), self._law.source, *files])
+        self.functions = compiled(source, FLAGS, mesh.comm)
+
+    def parameters(self) -> FloatArray:
+        """Values of the constants of the law now."""
+        values: FloatArray = self._law.parameters()
+        return values
+
+
+class ElementForces:
+    """Internal forces, stored energy and tangent products of a body, assembled without forms.
+
+    The energy is evaluated together with the forces where it was asked for after the forces before; it costs
+    little there.
+
+    Args:
+        space: The space of the displacements.
+        parts: The parts of the body.
+        thickness: Cross-sectional area or thickness; volume per measure of the mesh.
+
+    Raises:
+        NotGenerated: A law without code in element kernels.
+        NoCompiler: No C compiler.
+    """
+
+    def __init__(self, space: fem.FunctionSpace, parts: Sequence[Part], thickness: float) -> None:
+        self._mesh, self._parts, self._thickness = space.mesh, parts, thickness
+        index_map, bs = space.dofmap.index_map, space.dofmap.bs
+        self._comm, self._bs = space.mesh.comm, bs
+        self._owned, self._nodes = index_map.size_local, index_map.size_local + index_map.num_ghosts
+        self._kernels = [_Kernel(part, space.mesh, False) for part in parts]
+        nodes = np.asarray(space.dofmap.list)
+        self._batches = [_batched(nodes[part.cells][:, part.element.order]) for part in parts]
+        self._records, self._forces = _aligned(self._nodes, _NODE), _aligned(self._nodes, _FORCE)
+        self._records[:, : space.mesh.geometry.dim] = space.tabulate_dof_coordinates()[:, :bs]
+        self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
+        self._energy: float | None = None
+        self._followed = False
+        self._known: FloatArray = np.zeros(0)
+
+    def subtract(self, u: FloatArray, out: FloatArray) -> None:
+        """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
+        self._take(u, self._records[:, 4:], _NODE)
+        self._energy = None
+        energy = self._run(self._kernels, self._records, self._followed)
+        if self._followed:
+            self._energy, self._known, self._followed = energy, self.parameters(), False
+        self._give(out)
+
+    def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
+        """``out -= dF_int/du(u) x`` on the owned entries, shape (size,) [N]. Collective."""
+        self._take(u, self._records[:, 4:], _NODE)
+        self._energy = None
+        self._take(x, self._changes, _FORCE)
+        self._run(self._tangents, self._changes, False)
+        self._give(out)
+
+    def energy(self, u: FloatArray) -> float:
+        """This rank's stored energy [J]. Collective."""
+        if self._energy is None or not self._holds(u):
+            self._take(u, self._records[:, 4:], _NODE)
+            self._energy = self._run(self._kernels, self._records, True)
+            self._known = self.parameters()
+        self._followed = True
+        return self._energy
+
+    def parameters(self) -> FloatArray:
+        """Values of the constants of all laws now."""
+        return np.concatenate([np.zeros(0), *(each.parameters() for each in self._kernels)])
+
+    # -- parts of an evaluation
+
+    @functools.cached_property
+    def _tangents(self) -> list[_Kernel]:
+        return [_Kernel(part, self._mesh, True) for part in self._parts]
+
+    @functools.cached_property
+    def _changes(self) -> FloatArray:
+        return _aligned(self._nodes, _FORCE)
+
+    def _holds(self, u: FloatArray) -> bool:
+        """Whether the displacements and constants of the last evaluation are these. Collective."""
+        same = np.array_equal(self._known, self.parameters())
+        if same and self._owned:
+            same = bool(self._any.same(self._owned, _address(u), _address(self._records)))
+        return bool(self._comm.allreduce(int(same)) == self._comm.size) if self._comm.size > 1 else same
+
+    @property
+    def _any(self) -> Any:
+        return self._kernels[0].functions
+
+    def _take(self, u: FloatArray, nodes: FloatArray, width: int) -> None:
+        values = u
+        if self._comm.size > 1:
+            self._u.array[: self._owned * self._bs] = u[: self._owned * self._bs]
+            self._u.scatter_forward()
+            values = self._u.array
+        self._any.take(self._nodes, _address(values), _address(nodes), width)
+
+    def _run(self, kernels: Sequence[_Kernel], changes: FloatArray, with_energy: bool) -> float:
+        """Sum the forces of all parts, and their energy where it is wanted [J]."""
+        self._forces.fill(0.0)
+        energy = 0.0
+        for kernel, (cells, tail) in zip(kernels, self._batches):
+            constants = kernel.parameters()
+            energy += kernel.functions.internal_forces(
+                len(cells),
+                _address(cells, "int32_t *"),
+                _address(self._records),
+                _address(changes),
+                _address(self._forces),
+                _address(constants),
+                self._thickness,
+                _address(tail),
+                int(with_energy),
+            )
+        return energy
+
+    def _give(self, out: FloatArray) -> None:
+        if self._comm.size == 1:
+            self._any.add(self._nodes, -1.0, _address(self._forces), _address(out))
+            return
+        self._sums.array[:] = 0.0
+        self._any.add(self._nodes, 1.0, _address(self._forces), _address(self._sums.array))
+        self._sums.scatter_reverse(la.InsertMode.add)
+        owned = self._owned * self._bs
+        out[:owned] -= self._sums.array[:owned]
+
+
+def _batched(nodes: Int32Array) -> tuple[Int32Array, FloatArray]:
+    """Nodes in batches, shape (batches, nodes of a cell, lanes), and 1 for each cell of the last, else 0."""
+    missing = -len(nodes) % _LANES
+    tail = np.ones(_LANES)
+    if missing:
+        nodes, tail[_LANES - missing :] = np.vstack([nodes, np.repeat(nodes[-1:], missing, axis=0)]), 0.0
+    batches = nodes.reshape(-1, _LANES, nodes.shape[1]).transpose(0, 2, 1)
+    return np.ascontiguousarray(batches, dtype=np.int32), tail
+
+
+def _aligned(rows: int, columns: int) -> FloatArray:
+    """Zeros, shape (rows, columns), from the beginning of a cache line on."""
+    line = 64
+    raw = np.zeros(rows * columns + line // 8)
+    first = -raw.ctypes.data % line // 8
+    return raw[first : first + rows * columns].reshape(rows, columns)
+
+
+def _address(array: Any, kind: str = "double *") -> Any:
+    return interface().cast(kind, array.ctypes.data)
+
+
+@functools.cache
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,254 @@
+"""Scalar expressions as a list of operations without repetitions: derivatives, and C code of the batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+#: Operations on numbers, for constants.
+_FOLDED: dict[str, Callable[..., float]] = {
+    "+": lambda a, b: a + b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+    "log": math.log,
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "sin": math.sin,
+    "cos": math.cos,
+    "fabs": abs,
+}
+#: Functions of one argument that C code calls, on batches by the name with this prefix.
+_CALLED = ("log", "exp", "sqrt", "sin", "cos", "fabs")
+#: Largest whole exponent of a power that is written as products.
+_MOST_FACTORS = 8
+
+
+class Operation(NamedTuple):
+    """An operation: its name, and the numbers of its arguments; a value for constants, a place for inputs."""
+
+    name: str
+    arguments: tuple[int, ...] = ()
+    value: float = 0.0
+
+
+class Tape:
+    """Operations in the order of evaluation, each once; expressions are their numbers.
+
+    Inputs ``"input"`` are batches of numbers, one for each cell, ``"parameter"`` the same number for all
+    cells.
+
+    Attributes:
+        operations: The operations.
+    """
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self._numbers: dict[Operation, int] = {}
+
+    def _add(self, operation: Operation) -> int:
+        if operation not in self._numbers:
+            self._numbers[operation] = len(self.operations)
+            self.operations.append(operation)
+        return self._numbers[operation]
+
+    # -- expressions
+
+    def constant(self, value: float) -> int:
+        """A number."""
+        return self._add(Operation("constant", (), float(value)))
+
+    def input(self, place: int) -> int:
+        """Entry ``place`` of the inputs of a cell."""
+        return self._add(Operation("input", (place,)))
+
+    def parameter(self, place: int) -> int:
+        """Entry ``place`` of the parameters."""
+        return self._add(Operation("parameter", (place,)))
+
+    def value(self, number: int) -> float | None:
+        """The number that an expression is, None where it depends on inputs or parameters."""
+        operation = self.operations[number]
+        return operation.value if operation.name == "constant" else None
+
+    def apply(self, name: str, *arguments: int) -> int:
+        """The operation of that name on expressions, simplified where arguments are 0, 1 or numbers."""
+        values = [self.value(each) for each in arguments]
+        if name in _FOLDED and all(value is not None for value in values):
+            return self.constant(_FOLDED[name](*values))
+        if name == "+":
+            return self._sum(*arguments)
+        if name == "*":
+            return self._product(*arguments)
+        if name == "/" and (values[0] == 0.0 or values[1] == 1.0):
+            return arguments[0]
+        if name == "pow":
+            return self._power(*arguments)
+        return self._add(Operation(name, arguments))
+
+    def _sum(self, a: int, b: int) -> int:
+        if self.value(a) == 0.0:
+            return b
+        if self.value(b) == 0.0:
+            return a
+        return self._add(Operation("+", (min(a, b), max(a, b))))
+
+    def _product(self, a: int, b: int) -> int:
+        for one, other in ((a, b), (b, a)):
+            if self.value(one) == 0.0:
+                return one
+            if self.value(one) == 1.0:
+                return other
+        return self._add(Operation("*", (min(a, b), max(a, b))))
+
+    def _power(self, base: int, exponent: int) -> int:
+        value = self.value(exponent)
+        if value is None or value != round(value) or not 0 <= value <= _MOST_FACTORS:
+            return self._add(Operation("pow", (base, exponent)))
+        power = self.constant(1.0)
+        for _ in range(round(value)):
+            power = self._product(power, base)
+        return power
+
+    def minus(self, a: int) -> int:
+        """``-a``."""
+        return self.apply("*", self.constant(-1.0), a)
+
+    # -- derivatives
+
+    def _slopes(self, number: int) -> list[tuple[int, int]]:
+        """Arguments of an operation, and its derivatives with respect to them."""
+        name, arguments, _ = self.operations[number]
+        if name in ("constant", "input", "parameter", "<", "<=", "==", "!=", "and", "or", "not"):
+            return []
+        a, b = arguments[0], arguments[-1]
+        if name == "+":
+            return [(a, self.constant(1.0)), (b, self.constant(1.0))]
+        if name == "*":
+            return [(a, b), (b, a)]
+        if name == "/":
+            inverse = self.apply("/", self.constant(1.0), b)
+            return [(a, inverse), (b, self.minus(self.apply("*", number, inverse)))]
+        if name == "pow":
+            less = self.apply("+", b, self.constant(-1.0))
+            found = [(a, self.apply("*", b, self.apply("pow", a, less)))]
+            if self.value(b) is None:
+                found.append((b, self.apply("*", number, self.apply("log", a))))
+            return found
+        if name == "select":
+            (condition, first, second), one, zero = arguments, self.constant(1.0), self.constant(0.0)
+            return [
+                (first, self.apply("select", condition, one, zero)),
+                (second, self.apply("select", condition, zero, one)),
+            ]
+        return [(a, self._slope_of_call(name, a, number))]
+
+    def _slope_of_call(self, name: str, a: int, number: int) -> int:
+        one = self.constant(1.0)
+        if name == "log":
+            return self.apply("/", one, a)
+        if name == "exp":
+            return number
+        if name == "sqrt":
+            return self.apply("/", self.constant(0.5), number)
+        if name == "sin":
+            return self.apply("cos", a)
+        if name == "cos":
+            return self.minus(self.apply("sin", a))
+        sign = self.apply("<", a, self.constant(0.0))  # of fabs
+        return self.apply("select", sign, self.constant(-1.0), one)
+
+    def gradient(self, number: int, variables: Sequence[int]) -> list[int]:
+        """Derivatives of an expression with respect to some inputs, by the reverse mode."""
+        zero = self.constant(0.0)
+        slopes = {number: self.constant(1.0)}
+        for each in sorted(self._needed([number]), reverse=True):
+            if each not in slopes or slopes[each] == zero:
+                continue
+            for argument, slope in self._slopes(each):
+                more = self.apply("*", slopes[each], slope)
+                slopes[argument] = self.apply("+", slopes.get(argument, zero), more)
+        return [slopes.get(each, zero) for each in variables]
+
+    def directional(self, numbers: Sequence[int], change: dict[int, int]) -> list[int]:
+        """Derivatives of expressions along ``change``, the changes of some inputs, by the forward mode."""
+        zero, changes = self.constant(0.0), dict(change)
+        for each in sorted(self._needed(numbers)):
+            if each in changes:
+                continue
+            total = zero
+            for argument, slope in self._slopes(each):
+                total = self.apply("+", total, self.apply("*", slope, changes.get(argument, zero)))
+            changes[each] = total
+        return [changes[each] for each in numbers]
+
+    def _needed(self, numbers: Sequence[int]) -> set[int]:
+        """All operations that some expressions depend on, themselves included."""
+        needed: set[int] = set()
+        waiting = list(numbers)
+        while waiting:
+            number = waiting.pop()
+            if number not in needed:
+                needed.add(number)
+                if self.operations[number].name not in ("input", "parameter"):
+                    waiting.extend(self.operations[number].arguments)
+        return needed
+
+    # -- code
+
+    def code(self, outputs: dict[str, int]) -> list[str]:
+        """C statements that assign expressions to the given variables.
+
+        Batches have the type ``batch``, conditions ``mask``, numbers ``double``.
+        """
+        kinds: dict[int, str] = {}
+        lines = []
+        for number in sorted(self._needed(list(outputs.values()))):
+            operation = self.operations[number]
+            kinds[number] = self._kind(operation, kinds)
+            if operation.name not in ("constant", "input", "parameter"):
+                lines.append(f"const {kinds[number]} t{number} = {self._term(operation, kinds)};")
+        for name, number in outputs.items():
+            term = self._name(number)
+            lines.append(f"{name} = {term};" if kinds[number] == "batch" else f"{name} = spread({term});")
+        return lines
+
+    def _kind(self, operation: Operation, kinds: dict[int, str]) -> str:
+        if operation.name in ("constant", "parameter"):
+            return "double"
+        if operation.name == "input":
+            return "batch"
+        if operation.name in ("<", "<=", "==", "!=", "and", "or", "not"):
+            return "mask"
+        if operation.name == "select" or any(kinds[each] == "batch" for each in operation.arguments):
+            return "batch"
+        return "double"
+
+    def _name(self, number: int) -> str:
+        name, arguments, value = self.operations[number]
+        if name == "constant":
+            return f"({value!r})" if math.isfinite(value) else "(0.0/0.0)"
+        if name in ("input", "parameter"):
+            return f"{'x' if name == 'input' else 'p'}[{arguments[0]}]"
+        return f"t{number}"
+
+    def _term(self, operation: Operation, kinds: dict[int, str]) -> str:
+        name, arguments, _ = operation
+        terms = [self._name(each) for each in arguments]
+        wide = [
+            term if kinds[each] in ("batch", "mask") else f"spread({term})"
+            for each, term in zip(arguments, terms)
+        ]
+        if name in ("<", "<=", "==", "!="):
+            return f"(mask)({wide[0]} {name} {wide[1]})"
+        if name in ("and", "or"):
+            return f"{terms[0]} {'&' if name == 'and' else '|'} {terms[1]}"
+        if name == "not":
+            return f"~{terms[0]}"
+        if name == "select":
+            return f"chosen({', '.join(wide)})"
+        if name in ("+", "*", "/"):
+            return f"{terms[0]} {name} {terms[1]}"
+        batch = any(kinds[each] == "batch" for each in arguments)
+        return f"batch_{name}({', '.join(wide)})" if batch else f"{name}({', '.join(terms)})"

@@ -1,0 +1,29 @@
+
+/* Between arrays of dofs and nodes. */
+void take(ptrdiff_t count, const double *restrict u, double *restrict nodes, ptrdiff_t width)
+{
+  for (ptrdiff_t a = 0; a < count; ++a)
+    for (int i = 0; i < DIM; ++i) nodes[width * a + i] = u[DIM * a + i];
+}
+
+void add(ptrdiff_t count, double factor, const double *restrict forces, double *restrict out)
+{
+  for (ptrdiff_t a = 0; a < count; ++a)
+    for (int i = 0; i < DIM; ++i) out[DIM * a + i] += factor * forces[LANES * a + i];
+}
+
+int same(ptrdiff_t count, const double *restrict u, const double *restrict nodes)
+{
+  for (ptrdiff_t a = 0; a < count; ++a)
+    for (int i = 0; i < DIM; ++i)
+      if (!(nodes[8 * a + 4 + i] == u[DIM * a + i])) return 0;
+  return 1;
+}
+
+double internal_forces(ptrdiff_t count, const int32_t *cells, const double *nodes, const double *changes,
+                       double *forces, const double *p, double thickness, const double *tail, int with_energy)
+{
+  const batch last = *(const batch_unaligned *)tail;
+  if (with_energy) return cells_of(count, cells, nodes, changes, forces, p, thickness, last, 1);
+  return cells_of(count, cells, nodes, changes, forces, p, thickness, last, 0);
+}
