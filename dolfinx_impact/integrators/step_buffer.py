@@ -110,6 +110,26 @@ class Steps:
         self.count += 1
 
 
+#: What compiled loops do in the place of a scheme.
+REPLACED = (
+    "step",
+    "advance",
+    "contact_point",
+    "end_position",
+    "constrained",
+    "t",
+    "v_time",
+    "v_shift",
+    "v_mean",
+    "v_mean_at",
+    "gap",
+    "contact_work",
+    "substeps",
+    "point_records",
+    "fine_records",
+)
+
+
 class CompiledLoop(Protocol):
     """Compiled loop over the steps of an integrator, with the same results as its ``step``."""
 

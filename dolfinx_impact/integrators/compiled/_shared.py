@@ -8,10 +8,10 @@ restitution, tolerance, touching``. Rows of arrays are given for one step.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._types import FloatArray, IntArray
-from ...algebra.kernels._numba import copy, pair_product
+from ...algebra.kernels._numba import copy, pair_product, rows_force
 from ..central_formulas import internal_part, mean_velocity, newton_impact, work
 from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
 
@@ -55,6 +55,25 @@ def pairs_force(
         _pairs_2(start, column, blocks, u, f)
     else:
         _pairs_3(start, column, blocks, u, f)
+
+
+class Stiffness(NamedTuple):
+    """Blocks of -K right of the diagonal, summed over pairs of nodes, or with ``block`` 0 the rows of K."""
+
+    block: int
+    start: IntArray
+    column: IntArray
+    values: FloatArray
+
+
+@inlined
+def stored_force(stiffness: Stiffness, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
+    """``f = load - K u``."""
+    block, start, column, values = stiffness
+    if block == 0:
+        rows_force(start, column, values, load, u, f)
+    else:
+        pairs_force(block, start, column, values, load, u, f)
 
 
 @inlined

@@ -8,19 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..._types import AnyArray, FloatArray, IntArray
-from ...algebra.kernels._numba import add_signals, copy, rows_force, solve_symmetric, trapezoidal_sums
+from ...algebra.kernels._numba import add_signals, copy, solve_symmetric, trapezoidal_sums
 from ..central_formulas import mean_velocity
 from ..compiled import _shared as shared
 from ..compiled._kernels import drift, inlined, kept, kick_in_place, rows_kick
-
-
-class Stiffness(NamedTuple):
-    """Blocks of -K right of the diagonal, summed over pairs of nodes, or with ``block`` 0 the rows of K."""
-
-    block: int
-    start: IntArray
-    column: IntArray
-    values: FloatArray
+from ..compiled._shared import Stiffness, stored_force
 
 
 class Side(NamedTuple):
@@ -112,23 +104,13 @@ class Columns(NamedTuple):
 
 
 @inlined
-def _force(stiffness: Stiffness, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
-    """``f = load - K u``."""
-    block, start, column, values = stiffness
-    if block == 0:
-        rows_force(start, column, values, load, u, f)
-    else:
-        shared.pairs_force(block, start, column, values, load, u, f)
-
-
-@inlined
 def _free_step(side: Side, s: State) -> None:
     """``v*`` of the explicit side without interface and contact, (67) and (68)."""
     K = side.stiffness
     if K.block == 0 and side.rate == 0.0:
         rows_kick(K.start, K.column, K.values, side.load, s.u, s.f, s.v, s.v_before, side.kick)
         return
-    _force(K, side.load, s.u, s.f)
+    stored_force(K, side.load, s.u, s.f)
     if side.rate > 0.0:
         shared.add_damping(side.rate, side.mass, s.v, side.damped)
         for j in range(s.f.size):
@@ -240,7 +222,7 @@ def _free_problem(
         v[k] += (1 - gamma) * h * a[k]
         s.load_before[k], s.internal_before[k], s.damped_before[k] = s.load[k], s.internal[k], s.damped[k]
     add_signals(s.constant, s.patterns, amplitudes, s.load)
-    _force(s.stiffness, s.load, u, s.b)
+    stored_force(s.stiffness, s.load, u, s.b)
     if s.rate > 0.0:
         for k in range(u.size):
             s.b[k] -= s.rate * s.mass[k] * v[k]
@@ -275,7 +257,7 @@ def _implicit_energies(
         terms: :data:`.energy.TERMS` of this side, changed [J].
     """
     s = implicit
-    _force(s.stiffness, s.load, s.u, s.b)
+    stored_force(s.stiffness, s.load, s.u, s.b)
     shared.add_damping(s.rate, s.mass, s.v, s.damped)
     for k in range(s.u.size):
         s.internal[k] = s.load[k] - (s.b[k] - s.damped[k]) - s.damped[k]
