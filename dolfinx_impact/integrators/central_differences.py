@@ -23,7 +23,15 @@ from .step_buffer import REPLACED, CompiledLoop
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
 #: What compiled loops do in the place of the scheme.
-_REPLACED = (*REPLACED, "_constrain", "_resolve_contact")
+_REPLACED = (
+    *REPLACED,
+    "contact_point",
+    "end_position",
+    "constrained",
+    "substeps",
+    "_constrain",
+    "_resolve_contact",
+)
 
 
 @dataclass(frozen=True)

@@ -110,13 +110,10 @@ class Steps:
         self.count += 1
 
 
-#: What compiled loops do in the place of a scheme.
+#: What all compiled loops do in the place of a scheme.
 REPLACED = (
     "step",
     "advance",
-    "contact_point",
-    "end_position",
-    "constrained",
     "t",
     "v_time",
     "v_shift",
@@ -124,7 +121,6 @@ REPLACED = (
     "v_mean_at",
     "gap",
     "contact_work",
-    "substeps",
     "point_records",
     "fine_records",
 )

@@ -18,6 +18,9 @@ from .step_buffer import REPLACED, CompiledLoop
 from .theta_linear import FactorisedThetaStep
 from .theta_newton import NewtonThetaStep
 
+#: What the compiled loop does in the place of the scheme.
+_REPLACED = (*REPLACED, "contact_point", "end_position", "constrained", "substeps", "force_point")
+
 
 class ThetaMethod(Integrator):
     """One-step method with weight theta on the end of the step; Di Stasio et al. (2019), (33) and (38).
@@ -139,7 +142,7 @@ class ThetaMethod(Integrator):
 
         A class that changes the step has no loop; one that changes parameters alone has that of its base.
         """
-        if kernels.overridden(self, (*REPLACED, "force_point"), "compiled_loop") is not None:
+        if kernels.overridden(self, _REPLACED, "compiled_loop") is not None:
             return super().compiled_loop(rows, balance)
         if not self.system.steady:
             return "the system is not linear under constant loads, its steps take Newton iterations"
