@@ -132,4 +132,6 @@ def _mass_rows(system: Any, mass: str) -> tuple[IntArray, IntArray, FloatArray]:
     if mass == "lumped":
         return sparse_rows(sparse.diags(system.mass).tocsr())
     start, columns, values = system.mass_matrix(mass).getValuesCSR()
-    return sparse_rows(sparse.csr_matrix((values, columns, start)))
+    matrix = sparse.csr_matrix((values, columns, start))
+    matrix.eliminate_zeros()  # between directions
+    return sparse_rows(matrix)
