@@ -23,6 +23,7 @@ class PyDolfinxImpact(PythonPackage):
     depends_on("py-mpi4py", type=("build", "run"))
     depends_on("py-numpy", type=("build", "run"))
     depends_on("py-scipy", type=("build", "run"))
+    depends_on("py-cffi", type=("build", "run"))
 
     depends_on("gmsh", type="run", when="+mesh")
     depends_on("py-numba", type="run", when="+compiled")

@@ -12,10 +12,13 @@ import numpy as np
 from scipy import linalg, optimize
 
 from .._types import BoolArray, FloatArray, IntArray
+from . import kernels
 
 TOLERANCE = 1e-10
 #: Number of points up to which a solution to round-off is sought, and its residual.
-_FEW, _EXACT = 8, 1e-12
+FEW, EXACT = 8, 1e-12
+#: Number of points up to which the active set method is compiled; LAPACK is faster for more.
+COMPILED_POINTS = 32
 _ACTIVE_SET_STEPS = 30
 #: Eigenvalues and pivots that are round-off, relative to the largest one.
 _RANK, _PIVOT = 1e-15, 1e-12
@@ -72,7 +75,7 @@ def solve(H: FloatArray, b: FloatArray, *, tolerance: float = TOLERANCE) -> Floa
     refuse_negative(np.diag(H))
     scale = 1.0 / np.sqrt(np.diag(H))
     S, c = H * np.outer(scale, scale), b * scale
-    enough = min(tolerance, _EXACT) if b.size <= _FEW else tolerance
+    enough = min(tolerance, EXACT) if b.size <= FEW else tolerance
     best, least, reached = None, np.inf, residual(S, c, np.zeros(c.size))
     for x, accepted in _candidates(S, c, tolerance):
         now = residual(S, c, x)
@@ -117,14 +120,20 @@ def _candidates(S: FloatArray, c: FloatArray, tolerance: float) -> Iterator[tupl
 
 def _active_set(S: FloatArray, c: FloatArray) -> Iterator[FloatArray]:
     """Primal-dual active set method; exact to round-off for regular S."""
+    loops, p = kernels.load(), c.size
+    if loops.COMPILED and p <= COMPILED_POINTS and np.array_equal(S, S.T):
+        x = np.zeros(p)
+        if loops.active_set(p, S, c, np.zeros(p, dtype=bool), np.zeros((p, p)), x):
+            yield x
+        return
     active = c < 0.0
     for _ in range(_ACTIVE_SET_STEPS):
-        x = _on_active(S, c, active)
-        if x is None:
+        found = _on_active(S, c, active)
+        if found is None:
             return
-        now = np.where(active, x > 0.0, S @ x + c < 0.0)
+        now = np.where(active, found > 0.0, S @ found + c < 0.0)
         if np.array_equal(now, active):
-            yield x
+            yield found
             return
         active = now
 

@@ -80,7 +80,7 @@ class FactorisedSolver:
     def compiled(self) -> tuple[AnyArray, ...]:
         """None for compiled loops: see :meth:`SymmetricSolver.compiled`."""
         raise kernels.NotCompiled(
-            f"a linear system is solved by PETSc, as with more than {SMALL} free dofs, with options for its "
+            "a linear system is solved by PETSc, as with many free dofs, with options for its "
             "solver, or where the operator has no symmetric factors"
         )
 
@@ -141,6 +141,14 @@ class SymmetricSolver:
             1.0 / pivots,
             np.zeros(order.size),
         )
+
+    @classmethod
+    def where_it_exists(cls, matrix: sparse.spmatrix, dofs: IntArray, size: int) -> SymmetricSolver | None:
+        """The solver, or None for a matrix that is singular or has no symmetric factors."""
+        try:
+            return cls(matrix, dofs, size)
+        except (ArithmeticError, RuntimeError):  # the latter by SuperLU
+            return None
 
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write the solution for ``b``, shape (size,), into ``out``."""

@@ -18,29 +18,19 @@ from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
 from .delassus_iterated import IteratedDelassus
 from .delassus_lumped import LumpedDelassus, lumped_delassus
 from .energy import CentralDifferenceBalance, EnergyBalance
-from .step_buffer import CompiledLoop
+from .step_buffer import REPLACED, CompiledLoop
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
 #: What compiled loops do in the place of the scheme.
 _REPLACED = (
-    "step",
-    "advance",
-    "_constrain",
-    "_resolve_contact",
+    *REPLACED,
     "contact_point",
     "end_position",
     "constrained",
-    "t",
-    "v_time",
-    "v_shift",
-    "v_mean",
-    "v_mean_at",
-    "gap",
-    "contact_work",
     "substeps",
-    "point_records",
-    "fine_records",
+    "_constrain",
+    "_resolve_contact",
 )
 
 

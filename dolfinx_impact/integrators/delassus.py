@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from .. import _deprecated, parallel
-from .._types import BoolArray, FloatArray, IntArray
-from ..algebra import complementarity, coulomb
+from .._types import AnyArray, BoolArray, FloatArray, IntArray
+from ..algebra import complementarity, coulomb, kernels
 from ..contact.base import Contact
 from .base import Integrator
 
@@ -34,6 +35,19 @@ class DelassusOperator(Protocol):
 
     def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """Add ``B L^T r`` to ``v``. Collective."""
+
+
+@dataclass(frozen=True)
+class CompiledDelassus:
+    """Data of a Delassus operator for compiled loops.
+
+    Attributes:
+        factors: Those of A, see :class:`.SymmetricSolver`.
+        H: ``L A^-1 L^T`` of all points, shape (p, p) [1/kg].
+    """
+
+    factors: tuple[AnyArray, ...]
+    H: FloatArray
 
 
 class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_impulse"}):
@@ -112,6 +126,22 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
         self._solver.solve(self._rhs, self._x)
         return parallel.gather_rows(self._comm, self._contact.L(self._x))
 
+    def compiled(self) -> CompiledDelassus:
+        """Factors of A and the whole of H for compiled loops; one solve for each point that is new.
+
+        Raises:
+            NotCompiled: Normals that turn, the reason of the solver, or a class with another response.
+        """
+        names = ("solve", "solve_by", "_delassus", "_column", "apply_impulse")
+        if kernels.overridden(self, names) is not None or not self._symmetric:
+            raise kernels.NotCompiled(f"{type(self).__name__} has a response of its own")
+        if not self._contact.constant:
+            raise kernels.NotCompiled("the normals of a curved obstacle turn, and with them the response")
+        factors = kernels.ask(self._solver, "is no solver of compiled loops")
+        count = self._contact.count
+        H = self._delassus(np.arange(count)) if count else np.zeros((0, 0))
+        return CompiledDelassus(factors, H)
+
     def apply_impulse(self, r: FloatArray, v: FloatArray) -> None:
         """``v += A^-1 L^T r`` by one solve, none if all impulses are zero. Collective."""
         if self._comm.allreduce(bool(np.any(r))):
@@ -183,6 +213,10 @@ class FrictionalDelassus(FactorisedDelassus):
         local = impulses[self._mine]
         s.r_t[:] = np.einsum("pj,pjk->pk", local[:, 1:], self._bases[:, 1:])
         return local[:, 0].copy()
+
+    def compiled(self) -> CompiledDelassus:
+        """None: see :meth:`FactorisedDelassus.compiled`."""
+        raise kernels.NotCompiled("with friction normal and tangential impulses are found together")
 
     def _components(self, x: FloatArray) -> FloatArray:
         """Normal and tangential components of ``x`` at the points of this rank, shape (p, d)."""

@@ -54,7 +54,7 @@ class Sums(NamedTuple):
     Attributes:
         terms: This rank's share of :data:`TERMS`, shape (8,) [J].
         powers: With the forces at t: ``v_{n+1/2} . (F_int, F_ext, F_damp)`` [W] and ``r.L v_{n+1/2}`` [J],
-            shape (4,).
+            shape (4,); none where they follow from the state, shape (0,).
     """
 
     terms: FloatArray
@@ -128,6 +128,11 @@ class EnergyBalance:
         """Set the sums after a compiled loop, in the form of :meth:`compiled`."""
         raise NotImplementedError(f"{type(self).__name__} has no take(), the other half of its compiled()")
 
+    def _set_terms(self, terms: FloatArray) -> None:
+        """Set :data:`TERMS` from numbers of shape (8,) [J]."""
+        for name, value in zip(TERMS, terms):
+            setattr(self, name, float(value))
+
 
 class CentralDifferenceBalance(EnergyBalance):
     """Energy balance of central differences: ``[U] = h v_{n+1/2}``, ``<X>`` the mean of both ends of a step.
@@ -154,8 +159,7 @@ class CentralDifferenceBalance(EnergyBalance):
 
     def take(self, sums: Sums) -> None:
         """See :meth:`EnergyBalance.take`."""
-        for name, value in zip(TERMS, sums.terms):
-            setattr(self, name, float(value))
+        self._set_terms(sums.terms)
         self._powers[:] = sums.powers
 
     def start(self) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray, Forces
-from .energy import EnergyBalance
+from ..algebra import kernels
+from .energy import EnergyBalance, Sums
 
 
 class OneStepBalance(EnergyBalance):
@@ -92,6 +93,24 @@ class ThetaBalance(OneStepBalance):
     def __init__(self, integrator: Any, *, closes: bool = True) -> None:
         super().__init__(integrator)
         self.closes = closes
+
+    def compiled(self) -> Sums:
+        """See :meth:`.EnergyBalance.compiled`; no powers: the forces at the start follow from the state.
+
+        Raises:
+            NotCompiled: A class with other sums.
+        """
+        names = ("step", "terms", "_contact_work", "_weight", "_acting", "_forces", "_norm", "_energies")
+        if kernels.overridden(self, names) is not None:
+            return super().compiled()  # type: ignore[no-any-return]
+        return Sums(self.terms(), np.zeros(0))
+
+    def take(self, sums: Sums) -> None:
+        """See :meth:`.EnergyBalance.take`; the integrator is at the end of the steps."""
+        self._set_terms(sums.terms)
+        s = self.integrator
+        self._u[:], self._v[:] = s.u, s.v_mean
+        self._parts = self._forces(s.t, s.u, s.v_mean)
 
     def _acting(self, before: Forces, after: Forces) -> Forces:
         s = self.integrator

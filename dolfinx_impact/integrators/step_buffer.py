@@ -110,6 +110,22 @@ class Steps:
         self.count += 1
 
 
+#: What all compiled loops do in the place of a scheme.
+REPLACED = (
+    "step",
+    "advance",
+    "t",
+    "v_time",
+    "v_shift",
+    "v_mean",
+    "v_mean_at",
+    "gap",
+    "contact_work",
+    "point_records",
+    "fine_records",
+)
+
+
 class CompiledLoop(Protocol):
     """Compiled loop over the steps of an integrator, with the same results as its ``step``."""
 

@@ -6,14 +6,20 @@ import numpy as np
 
 from .._deprecated import attributes_as_keywords
 from .._types import FloatArray
+from ..algebra import kernels
+from ..algebra.operators import SparseRows
 from ..systems.system import PointMasses, System
 from .base import Integrator
 from .contact_laws import Enforcement, VelocityLevel
 from .energy import EnergyBalance
 from .one_step_energy import ThetaBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
+from .step_buffer import REPLACED, CompiledLoop
 from .theta_linear import FactorisedThetaStep
 from .theta_newton import NewtonThetaStep
+
+#: What the compiled loop does in the place of the scheme.
+_REPLACED = (*REPLACED, "contact_point", "end_position", "constrained", "substeps", "force_point")
 
 
 class ThetaMethod(Integrator):
@@ -130,3 +136,19 @@ class ThetaMethod(Integrator):
     def balance(self) -> EnergyBalance:
         """The balance of works of the theta method; at theta = 1/2 and e = 1 nothing is lost."""
         return ThetaBalance(self, closes=self.coupled)
+
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
+        """See :meth:`.Integrator.compiled_loop`: for linear systems under constant loads, without friction.
+
+        A class that changes the step has no loop; one that changes parameters alone has that of its base.
+        """
+        if kernels.overridden(self, _REPLACED, "compiled_loop") is not None:
+            return super().compiled_loop(rows, balance)
+        if not self.system.steady:
+            return "the system is not linear under constant loads, its steps take Newton iterations"
+        from .compiled.theta import ThetaBlock
+
+        try:
+            return ThetaBlock(self, rows, balance)
+        except kernels.NotCompiled as reason:
+            return str(reason)

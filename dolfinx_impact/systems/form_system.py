@@ -337,10 +337,12 @@ class FormSystem(Continuum):
         with self._stored():
             return super().stiffness_matrix()
 
-    def loop_solver(self, factor: float, mass_factor: float, prefix: str) -> SymmetricSolver | None:
+    def loop_solver(
+        self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"
+    ) -> SymmetricSolver | None:
         """See :meth:`.Assembled.loop_solver`."""
         with self._stored():
-            return super().loop_solver(factor, mass_factor, prefix)
+            return super().loop_solver(factor, mass_factor, prefix, mass)
 
     def _critical_at_rest(self) -> float:
         with self._stored():

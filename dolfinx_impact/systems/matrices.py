@@ -91,11 +91,17 @@ class Assembled:
         matrix.setOption(matrix.Option.SPD, True)
         return FactorisedSolver(matrix, held, prefix=prefix)
 
-    def loop_solver(self, factor: float, mass_factor: float, prefix: str) -> SymmetricSolver | None:
-        """Factors of ``mass_factor M + factor K`` with lumped M for compiled loops; None where PETSc solves.
+    def loop_solver(
+        self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"
+    ) -> SymmetricSolver | None:
+        """Factors of ``mass_factor M + factor K`` for compiled loops; None where PETSc solves.
 
         PETSc solves on several ranks, without numba, for many dofs, without symmetric factors, and where
         PETSc options with the prefix are set.
+
+        Args:
+            factor, mass_factor, prefix: See :meth:`implicit_solver`.
+            mass: ``"consistent"`` or ``"lumped"``.
         """
         from petsc4py import PETSc
 
@@ -103,11 +109,14 @@ class Assembled:
         asked = PETSc.Options(prefix).getAll()
         if self.comm.size > 1 or not kernels.load().COMPILED or free.size > SMALL or asked:
             return None
-        K = self.stiffness.scipy()[free][:, free]
-        try:
-            return SymmetricSolver(sparse.diags(mass_factor * self.mass[free]) + factor * K, free, self.size)
-        except ArithmeticError:
-            return None
+        M = sparse.diags(self.mass)
+        if _known_mass(mass) == "consistent":
+            start, columns, values = self._consistent[0].getValuesCSR()
+            M = sparse.csr_matrix((values, columns, start), (self.owned, self.owned))
+        matrix = mass_factor * M.tocsr()[free][:, free]
+        if factor != 0.0:
+            matrix = matrix + factor * self.stiffness.scipy()[free][:, free]
+        return SymmetricSolver.where_it_exists(matrix, free, self.size)
 
     def linearised(self, mass: str) -> TangentSolver:
         """Solver of the linearised step of an implicit scheme. Collective.

@@ -9,12 +9,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from mpi4py import MPI
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from .. import _deprecated, arguments, descriptions
 from .._types import BoolArray, FloatArray, Int64Array, IntArray
 from ..algebra import kernels
 from ..algebra.dense_solver import DenseSolver, DenseTangent
 from ..algebra.operators import SparseRows
+from ..algebra.sparse_solver import SymmetricSolver
 from .compiled import Compiled, Force
 from .loads import Motion
 from .user_forces import try_out
@@ -277,6 +279,18 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
             masses[massless] = 0.0
             held[massless] |= factor == 0.0
         return DenseSolver(np.diag(masses) + factor * K, held)
+
+    def loop_solver(
+        self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"
+    ) -> SymmetricSolver | None:
+        """Factors of ``mass_factor M + factor K`` for compiled loops; None without numba or such factors."""
+        if not kernels.load().COMPILED:
+            return None
+        free = np.flatnonzero(~self.constrained)
+        matrix = np.diag(mass_factor * self.mass)
+        if self.stiffness is not None:
+            matrix += factor * self.stiffness
+        return SymmetricSolver.where_it_exists(sparse.csc_matrix(matrix[np.ix_(free, free)]), free, self.size)
 
     def linearised(self, mass: str) -> DenseTangent:
         """Solver of the linearised step of an implicit scheme; the mass is diagonal for any ``mass``."""

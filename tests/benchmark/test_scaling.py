@@ -62,7 +62,7 @@ def test_what_is_measured(monkeypatch, capsys):
 @pytest.mark.parametrize(
     "case, words",
     [
-        (None, ("This takes about 2 min", "bouncing-ball: a compiled step", "with 100000 and 1000000 dofs")),
+        (None, ("This takes about 3 min", "bouncing-ball: a compiled step", "with 100000 and 1000000 dofs")),
         ("bridge-crane", ("This takes about 2 min", "bridge-crane: whole runs with HATI")),
         ("solids", ("This takes about 2 min", "solids: nonlinear laws")),
         ("surfaces", ("This takes about 2 min", "surfaces: contact between two bodies")),
@@ -73,7 +73,7 @@ def test_what_is_measured(monkeypatch, capsys):
 def test_what_will_be_measured_and_how_long_it_takes(case, words):
     plan = speed.plan(case, [100_000, 1_000_000])
     assert all(word in plan for word in words), plan
-    assert len(plan.splitlines()) == {None: 5}.get(case, 2)
+    assert len(plan.splitlines()) == {None: 6}.get(case, 2)
 
 
 def test_it_is_said_before_anything_is_measured(monkeypatch, capsys):
@@ -96,6 +96,17 @@ def test_the_fastest_product_is_one_of_three_formats(fastest, monkeypatch):
     x.array[:] = np.sin(np.arange(bar.owned))
     matrix.mult(x, y)
     np.testing.assert_allclose(y.array, bar.stiffness.scipy() @ x.array, rtol=1e-10, atol=1e-3)
+
+
+@pytest.mark.parametrize("case", ["bouncing-ball", "impacting-bar", "implicit-bar"])
+def test_the_calls_of_petsc_make_the_same_steps(case):
+    (plain, _), (other, _) = (speed_small._ready(case) for _ in range(2))
+    calls = speed_small._through_petsc(other)
+    for _ in range(40):
+        plain.step()
+        calls.step()
+    for own, array in ((plain.u, calls._u.array), (plain.v, calls._v.array)):
+        np.testing.assert_allclose(array, own, rtol=0, atol=1e-11 * np.abs(own).max())
 
 
 def test_what_is_slower_is_not_called_faster(monkeypatch, capsys):

@@ -167,7 +167,7 @@ def in_python(t, u, v, out):
 
 REFUSED = {
     "Python force": (lambda: started(system=di.PointMasses(1.0, in_python)), (), "not of a compiled kind"),
-    "implicit": (lambda: started(di.MoreauJean), (), "MoreauJean makes its steps one by one"),
+    "implicit": (lambda: started(di.CarpenterImplicit), (), "CarpenterImplicit makes its steps one by one"),
     "own scheme": (lambda: started(Own), (), "Own makes its steps one by one"),
     "observer": (started, (lambda integrator: None,), "called after every step"),
     "own force": (lambda: started(system=Heavy(1.0)), (), "not of a compiled kind"),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 
-from ..._types import FloatArray, Forces, IntArray
+from ..._types import BoolArray, FloatArray, Forces, IntArray
 
 COMPILED = True
+#: Largest number of steps of the active set method.
+ACTIVE_SET_STEPS = 30
 # All options that a caller would hand on: what is kept on disk must not depend on who called first.
 _OPTIONS = {"cache": True, "error_model": "numpy", "forceinline": False, "_nrt": True}
 _jit = numba.njit(**_OPTIONS, fastmath=False)
@@ -137,6 +140,79 @@ def solve_symmetric(
             a -= upper[k] * y[upper_column[k]]
         y[i] = a
         x[order[i]] = a
+
+
+@_jit
+def active_set(
+    n: int, S: FloatArray, c: FloatArray, active: BoolArray, factor: FloatArray, x: FloatArray
+) -> bool:
+    """Primal-dual active set method for ``0 <= x  _|_  S x + c >= 0``, S symmetric.
+
+    Args:
+        n: Number of points: the first entries of all arrays, which may be longer.
+        S, c: Scaled contact operator and free velocities.
+        active, factor: Work arrays: the active set, Cholesky factors of S on it.
+        x: The solution.
+
+    Returns:
+        Whether it has converged.
+    """
+    for i in range(n):
+        active[i] = c[i] < 0.0
+    for _ in range(ACTIVE_SET_STEPS):
+        if not _solve_on_active(n, S, c, active, factor, x):
+            return False
+        changed = False
+        for i in range(n):
+            if active[i]:
+                now = x[i] > 0.0
+            else:
+                w = c[i]
+                for j in range(n):
+                    w += S[i, j] * x[j]
+                now = w < 0.0
+            factor[i, i] = 1.0 if now else 0.0
+            changed |= now != active[i]
+        if not changed:
+            return True
+        for i in range(n):
+            active[i] = factor[i, i] > 0.0
+    return False
+
+
+@_jit
+def _solve_on_active(
+    n: int, S: FloatArray, c: FloatArray, active: BoolArray, factor: FloatArray, x: FloatArray
+) -> bool:
+    """``S x = -c`` on the active set by Cholesky factors, 0 elsewhere; False where S is singular there."""
+    for i in range(n):
+        x[i] = 0.0
+        if not active[i]:
+            continue
+        a = -c[i]
+        for j in range(i):
+            if active[j]:
+                b = S[i, j]
+                for k in range(j):
+                    if active[k]:
+                        b -= factor[i, k] * factor[j, k]
+                factor[i, j] = b / factor[j, j]
+                a -= factor[i, j] * x[j]
+        pivot = S[i, i]
+        for k in range(i):
+            if active[k]:
+                pivot -= factor[i, k] * factor[i, k]
+        if not pivot > 0.0:
+            return False
+        factor[i, i] = math.sqrt(pivot)
+        x[i] = a / factor[i, i]
+    for i in range(n - 1, -1, -1):
+        if active[i]:
+            for j in range(i + 1, n):
+                if active[j]:
+                    x[i] -= factor[j, i] * x[j]
+            x[i] /= factor[i, i]
+    return True
 
 
 @_jit

@@ -8,10 +8,10 @@ restitution, tolerance, touching``. Rows of arrays are given for one step.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._types import FloatArray, IntArray
-from ...algebra.kernels._numba import copy, pair_product
+from ...algebra.kernels._numba import copy, pair_product, rows_force
 from ...algebra.pair_blocks import NodePairs
 from ..central_formulas import internal_part, mean_velocity, newton_impact, work
 from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
@@ -48,6 +48,25 @@ def pairs_force(block: int, pairs: NodePairs, load: FloatArray, u: FloatArray, f
         _pairs_2(pairs, u, f)
     else:
         _pairs_3(pairs, u, f)
+
+
+class Stiffness(NamedTuple):
+    """K as a sum over pairs of nodes, or with ``block`` 0 its rows."""
+
+    block: int
+    pairs: NodePairs
+    start: IntArray
+    column: IntArray
+    values: FloatArray
+
+
+@inlined
+def stored_force(stiffness: Stiffness, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
+    """``f = load - K u``."""
+    if stiffness.block == 0:
+        rows_force(stiffness.start, stiffness.column, stiffness.values, load, u, f)
+    else:
+        pairs_force(stiffness.block, stiffness.pairs, load, u, f)
 
 
 @inlined

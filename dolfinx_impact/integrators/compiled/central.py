@@ -66,7 +66,7 @@ class Block:
             np.zeros(size),
             np.zeros(size),
         )
-        self._contact, surface = _contact(parts, loop)
+        self._contact, surface = points_of(parts)
         self._rows = loop.Recorded(rows.dofs, rows.weights)
         functions = [forces.external, forces.internal, forces.damping]
         self._functions = [f or loop.nothing for f in functions]
@@ -109,8 +109,10 @@ class Block:
             balance.take(Sums(part.energies[steps - 1], powers))
 
 
-def _contact(parts: CompiledParts, loop: Any) -> tuple[Any, Surface | None]:
+def points_of(parts: CompiledParts) -> tuple[Any, Surface | None]:
     """The contact as arrays, and the surface of a curved obstacle."""
+    from . import _central_loop as loop
+
     if parts.law is None:
         none = np.zeros((0, 1))
         return loop.Points(

@@ -8,21 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..._types import AnyArray, FloatArray, IntArray
-from ...algebra.kernels._numba import add_signals, copy, rows_force, solve_symmetric, trapezoidal_sums
-from ...algebra.pair_blocks import NodePairs
+from ...algebra.kernels._numba import add_signals, copy, solve_symmetric, trapezoidal_sums
 from ..central_formulas import mean_velocity
 from ..compiled import _shared as shared
 from ..compiled._kernels import drift, inlined, kept, kick_in_place, rows_kick
-
-
-class Stiffness(NamedTuple):
-    """K as a sum over pairs of nodes, or with ``block`` 0 its rows."""
-
-    block: int
-    pairs: NodePairs
-    start: IntArray
-    column: IntArray
-    values: FloatArray
+from ..compiled._shared import Stiffness, stored_force
 
 
 class Side(NamedTuple):
@@ -114,22 +104,13 @@ class Columns(NamedTuple):
 
 
 @inlined
-def _force(stiffness: Stiffness, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
-    """``f = load - K u``."""
-    if stiffness.block == 0:
-        rows_force(stiffness.start, stiffness.column, stiffness.values, load, u, f)
-    else:
-        shared.pairs_force(stiffness.block, stiffness.pairs, load, u, f)
-
-
-@inlined
 def _free_step(side: Side, s: State) -> None:
     """``v*`` of the explicit side without interface and contact, (67) and (68)."""
     K = side.stiffness
     if K.block == 0 and side.rate == 0.0:
         rows_kick(K.start, K.column, K.values, side.load, s.u, s.f, s.v, s.v_before, side.kick)
         return
-    _force(K, side.load, s.u, s.f)
+    stored_force(K, side.load, s.u, s.f)
     if side.rate > 0.0:
         shared.add_damping(side.rate, side.mass, s.v, side.damped)
         for j in range(s.f.size):
@@ -241,7 +222,7 @@ def _free_problem(
         v[k] += (1 - gamma) * h * a[k]
         s.load_before[k], s.internal_before[k], s.damped_before[k] = s.load[k], s.internal[k], s.damped[k]
     add_signals(s.constant, s.patterns, amplitudes, s.load)
-    _force(s.stiffness, s.load, u, s.b)
+    stored_force(s.stiffness, s.load, u, s.b)
     if s.rate > 0.0:
         for k in range(u.size):
             s.b[k] -= s.rate * s.mass[k] * v[k]
@@ -276,7 +257,7 @@ def _implicit_energies(
         terms: :data:`.energy.TERMS` of this side, changed [J].
     """
     s = implicit
-    _force(s.stiffness, s.load, s.u, s.b)
+    stored_force(s.stiffness, s.load, s.u, s.b)
     shared.add_damping(s.rate, s.mass, s.v, s.damped)
     for k in range(s.u.size):
         s.internal[k] = s.load[k] - (s.b[k] - s.damped[k]) - s.damped[k]

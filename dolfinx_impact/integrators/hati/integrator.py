@@ -18,7 +18,7 @@ from ..energy import EnergyBalance
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
 from ..requirements import refuse_surfaces
-from ..step_buffer import CompiledLoop
+from ..step_buffer import REPLACED, CompiledLoop
 from .balance import HATIBalance
 from .compiled import FineBlock, HATIBlock
 from .explicit_side import GluedExplicit
@@ -27,23 +27,7 @@ from .interface import Interface
 from .split_system import Divided
 
 #: What the compiled loop over coarse steps does in the place of the scheme.
-_REPLACED = (
-    "step",
-    "advance",
-    "_fine_steps",
-    "_compiled_block",
-    "_collect",
-    "take_contacts",
-    "t",
-    "v_time",
-    "v_shift",
-    "v_mean",
-    "v_mean_at",
-    "gap",
-    "contact_work",
-    "point_records",
-    "fine_records",
-)
+_REPLACED = (*REPLACED, "_fine_steps", "_compiled_block", "_collect", "take_contacts")
 
 
 class HATI(Integrator):
