@@ -19,7 +19,7 @@ from .element_forms import is_matrix
 
 _ZERO_SUM = 1e-11  # relative to the largest block entry
 _ZERO = 1e-15  # relative to the diagonal entries of row and column
-_ROUND_OFF = 1e-16  # error of an eigenvalue relative to it
+_ERROR = 1e-18  # of an eigenvalue relative to it: round-off, with a margin for the estimate of the gap
 
 
 class StoredStiffness:
@@ -140,7 +140,7 @@ def largest_eigenvalue(
 
     The iteration goes on until the value is right to round-off, so that it does not depend on the number of
     ranks: its error is at most the square of the residual over the distance to the next eigenvalue. Where
-    that one is as close as a copy, it ends 50 % after the residual is below the tolerance.
+    that one is almost a copy, it ends 50 % after the residual is below the tolerance.
 
     Source of the bound: Parlett, The Symmetric Eigenvalue Problem (1998), section 11.7.
 
@@ -174,7 +174,7 @@ def largest_eigenvalue(
         if exhausted or k == check or k >= last:
             value, gap, part = _top(diagonal, side[1:-1])
             residual = side[-1] * part
-            if exhausted or k >= last or residual**2 <= _ROUND_OFF * gap * value:
+            if exhausted or k >= last or residual**2 <= _ERROR * gap * value:
                 return value
             check = k + max(2, k // 16)
             if residual <= tolerance * value:
