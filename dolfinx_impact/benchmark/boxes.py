@@ -32,6 +32,8 @@ def box(
     make = dmesh.create_rectangle if dim == 2 else dmesh.create_box
     mesh = make(comm, [low, high], list(cells), kind or _CELLS[dim], ghost_mode=ghost_mode)
     near = low[-1] + 1e-9 * (high[-1] - low[-1])
-    facets = np.sort(dmesh.locate_entities_boundary(mesh, dim - 1, lambda x: x[dim - 1] < near))
+    mesh.topology.create_entities(dim - 1)
+    # The function for the boundary alone would leave connectivities that nothing else needs.
+    facets = np.sort(dmesh.locate_entities(mesh, dim - 1, lambda x: x[dim - 1] < near))
     tags = dmesh.meshtags(mesh, dim - 1, facets, np.ones(facets.size, dtype=np.int32))
     return NamedMesh(mesh, None, tags, {bottom: (dim - 1, 1)})

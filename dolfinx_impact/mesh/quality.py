@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from dolfinx import mesh as dmesh
 
 from .. import _compat, parallel
-from .._types import FloatArray, IntArray
+from .._types import FloatArray, Int32Array, IntArray
 
 _FLAT = 1e-10  # of the product of the edge lengths at a corner
+_BATCH = 8192  # cells or facets, so that what is computed with them stays in the cache
 
 
 def refuse_inverted(mesh: dmesh.Mesh, cells: IntArray | None = None) -> None:
@@ -30,15 +33,11 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: IntArray | None = None) -> None:
         return
     local = mesh.topology.index_map(tdim).size_local
     chosen = np.arange(local) if cells is None else cells[cells < local]
-    x = mesh.geometry.x[:, :tdim]
-    nodes = _compat.geometry_dofmap(mesh)
     simplex = mesh.topology.cell_name() in ("triangle", "tetrahedron")
-    corners = x[nodes[chosen][:, : tdim + 1 if simplex else 2**tdim]]
-    volumes = _corner_volumes(corners, simplex)
-    flat = np.abs(volumes).min(axis=1, initial=np.inf) <= _FLAT
-    bad = flat | (volumes.min(axis=1, initial=np.inf) * volumes.max(axis=1, initial=-np.inf) < 0)
-    positions = list(corners[bad].mean(axis=1))
-    positions += list(_folded_facets(mesh, chosen, tdim + 1 if simplex else 2**tdim))
+    nodes = _compat.geometry_dofmap(mesh)[:, : tdim + 1 if simplex else 2**tdim]
+    x = np.ascontiguousarray(mesh.geometry.x[:, :tdim].T)
+    positions = [at for some in _batches(chosen) for at in _bad_cells(x.take(nodes[some].T, axis=1), simplex)]
+    positions += _folded_facets(mesh, chosen, x, nodes)
     count = mesh.comm.allreduce(len(positions))
     error = None
     if positions:
@@ -50,60 +49,73 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: IntArray | None = None) -> None:
     parallel.agree(mesh.comm, error)
 
 
-def _corner_volumes(corners: FloatArray, simplex: bool) -> FloatArray:
-    """Determinants of the edges at the corners over the product of their lengths, shape (cells, corners).
+def _batches(entities: IntArray) -> Iterator[IntArray]:
+    return (entities[first : first + _BATCH] for first in range(0, entities.size, _BATCH))
 
-    One corner of a simplex, all corners of quadrilaterals and hexahedra.
+
+def _bad_cells(corners: FloatArray, simplex: bool) -> FloatArray:
+    """Midpoints of the flat and inverted ones of cells, shape (k, tdim) [m].
+
+    One corner of a simplex is checked, all corners of quadrilaterals and hexahedra.
+
+    Args:
+        corners: Corners of the cells, shape (tdim, corners, cells) [m].
+        simplex: Whether the cells are simplices.
     """
-    count, d = corners.shape[1], corners.shape[2]
-    columns = []
+    d, count, cells = corners.shape
+    flat, some, others = (np.zeros(cells, dtype=bool) for _ in range(3))
     for k in range(1 if simplex else count):
-        others = [k ^ (1 << i) for i in range(d)] if not simplex else list(range(1, d + 1))
-        signs = np.array([1.0 if simplex or not k >> i & 1 else -1.0 for i in range(d)])
-        edges = (corners[:, others] - corners[:, [k]]) * signs[:, None]
-        size = np.linalg.norm(edges, axis=2).prod(axis=1)
-        columns.append(np.linalg.det(edges) / np.where(size > 0, size, 1.0))
-    return np.column_stack(columns)
+        ends = range(1, d + 1) if simplex else [k ^ (1 << i) for i in range(d)]
+        edges = [corners[:, end] - corners[:, k] for end in ends]
+        volume = _dot(_normal(edges[:-1]), edges[-1])
+        flat |= np.abs(volume) <= _FLAT * np.sqrt(np.prod([_dot(edge, edge) for edge in edges], axis=0))
+        # An edge to a lower number is opposite to the direction of its coordinate.
+        positive = (volume > 0) == (simplex or k.bit_count() % 2 == 0)
+        some |= positive
+        others |= ~positive
+    bad: FloatArray = corners[:, :, flat | (some & others)].mean(axis=1).T
+    return bad
 
 
-def _folded_facets(mesh: dmesh.Mesh, cells: IntArray, count: int) -> FloatArray:
-    """Midpoints of facets whose two cells lie on the same side, shape (k, tdim) [m].
+def _folded_facets(mesh: dmesh.Mesh, cells: IntArray, x: FloatArray, nodes: Int32Array) -> list[FloatArray]:
+    """Midpoints of facets whose two cells lie on the same side, shape (tdim,) each [m].
 
     Args:
         mesh: The mesh.
         cells: Local cells; facets of any of them are checked.
-        count: Number of corners of a cell.
+        x: Coordinates, shape (tdim, nodes) [m].
+        nodes: Geometry nodes at the corners of the local cells, shape (cells, corners).
     """
-    topology, tdim = mesh.topology, mesh.topology.dim
-    topology.create_connectivity(tdim - 1, tdim)
-    topology.create_connectivity(tdim, tdim - 1)
-    links = topology.connectivity(tdim - 1, tdim)
-    start = links.offsets
-    facets = np.flatnonzero(np.diff(start) == 2).astype(np.int32)
-    pairs = links.array[start[facets][:, None] + np.arange(2)]
-    adjacent = np.isin(pairs, cells).any(axis=1)
-    facets, pairs = facets[adjacent], pairs[adjacent]
-    x = mesh.geometry.x[:, :tdim]
-    if not facets.size:
-        return np.zeros((0, tdim))
-    simplex = count == tdim + 1
-    corners = x[dmesh.entities_to_geometry(mesh, tdim - 1, facets)[:, : tdim if simplex else 2 ** (tdim - 1)]]
-    middle = x[_compat.geometry_dofmap(mesh)[:, :count]].mean(axis=1)
-    center, normal = corners.mean(axis=1), _normals(corners)
-    sides = [np.einsum("fi,fi->f", normal, middle[pairs[:, i]] - center) for i in (0, 1)]
-    folded: FloatArray = center[sides[0] * sides[1] >= 0]
+    topology, fdim = mesh.topology, mesh.topology.dim - 1
+    topology.create_connectivity(fdim, fdim + 1)
+    topology.create_connectivity(fdim + 1, fdim)
+    links = topology.connectivity(fdim, fdim + 1)
+    chosen = np.zeros(len(nodes), dtype=bool)
+    chosen[cells] = True
+    facets = np.flatnonzero(np.diff(links.offsets) == 2).astype(np.int32)
+    first = links.offsets[facets]
+    facets = facets[chosen[links.array[first]] | chosen[links.array[first + 1]]]
+    count = fdim + 1 if nodes.shape[1] == fdim + 2 else 2**fdim
+    # The normal of a quadrilateral is that of its diagonals.
+    ends = [(3, 0), (2, 1)] if count == 4 else [(i, 0) for i in range(1, count)]
+    folded: list[FloatArray] = []
+    for some in _batches(facets):
+        corners = x.take(dmesh.entities_to_geometry(mesh, fdim, some)[:, :count].T, axis=1)
+        center, normal = corners.mean(axis=1), _normal([corners[:, i] - corners[:, j] for i, j in ends])
+        pair = links.array[links.offsets[some] + np.arange(2)[:, None]]
+        sides = [_dot(normal, x.take(nodes[side].T, axis=1).mean(axis=1) - center) for side in pair]
+        folded += list(center[:, sides[0] * sides[1] >= 0].T)
     return folded
 
 
-def _normals(corners: FloatArray) -> FloatArray:
-    """Normals of facets from their corners, not normalised, shape (k, tdim); quadrilaterals: by diagonals."""
-    if corners.shape[2] == 2:
-        edge = corners[:, 1] - corners[:, 0]
-        return np.column_stack([-edge[:, 1], edge[:, 0]])
-    if corners.shape[1] == 4:
-        return np.asarray(
-            np.cross(corners[:, 3] - corners[:, 0], corners[:, 2] - corners[:, 1]), dtype=np.float64
-        )
-    return np.asarray(
-        np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), dtype=np.float64
-    )
+def _normal(edges: Sequence[FloatArray]) -> FloatArray:
+    """Normals to one edge in the plane or to two in space, not normalised, shape (tdim, k) like the edges."""
+    if len(edges) == 1:
+        return np.stack([-edges[0][1], edges[0][0]])
+    a, b = edges
+    return np.stack([a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)])
+
+
+def _dot(a: FloatArray, b: FloatArray) -> FloatArray:
+    product: FloatArray = np.einsum("ik,ik->k", a, b)
+    return product

@@ -15,6 +15,7 @@ from ..algebra import kernels
 from ..mesh.named_mesh import as_named
 from .compiled import Compiled
 from .critical_step import critical_step
+from .element_forms import compile_form
 from .loads import Loads, Motion, Signal, checked_signal, vector
 from .matrices import Assembled
 from .nodes import Nodes
@@ -255,7 +256,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     @functools.cached_property
     def stiffness(self) -> StoredStiffness:
         """The stored stiffness. Collective at the first access."""
-        return StoredStiffness(fem.form(self._stiffness_form()), self.space)
+        return StoredStiffness(compile_form(self._stiffness_form()), self.space)
 
     def critical_time_step(
         self,

@@ -41,7 +41,7 @@ def largest_rate(
     x, y = np.zeros(body.size), np.zeros(body.size)
 
     def apply(q: FloatArray, out: FloatArray) -> None:
-        x[: body.owned] = root * q
+        np.multiply(root, q, out=x[: body.owned])
         y[:] = 0.0
         add(x, y)
         np.multiply(root, y[: body.owned], out=out)

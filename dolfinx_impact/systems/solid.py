@@ -164,7 +164,7 @@ class Solid(Continuum, renamed=_RENAMED):
         parallel.agree(self.comm, error)
 
     @functools.cached_property
-    def _elements(self) -> ElementForces | None:
+    def elements(self) -> ElementForces | None:
         """Element kernels of the internal forces; None where DOLFINx assembles them, or K is stored."""
         if self.linear and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
             return None
@@ -196,32 +196,32 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Body.subtract_internal`."""
-        if self._elements is None:
+        if self.elements is None:
             super().subtract_internal(u, out)
         else:
-            self._elements.subtract(u, out)
+            self.elements.subtract(u, out)
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Body.subtract_tangent`."""
-        if self._elements is None:
+        if self.elements is None:
             super().subtract_tangent(u, x, out)
         elif self.linear:
-            self._elements.subtract(x, out)
+            self.elements.subtract(x, out)
         else:
-            self._elements.subtract_tangent(u, x, out)
+            self.elements.subtract_tangent(u, x, out)
 
     def stored_energy(self, u: FloatArray) -> float:
         """See :meth:`.Body.stored_energy`."""
-        if self._elements is None or self.linear:
+        if self.elements is None or self.linear:
             return super().stored_energy(u)
-        return self._elements.energy(u) if self._energy_known else 0.0
+        return self.elements.energy(u) if self._energy_known else 0.0
 
     def _law_values(self) -> FloatArray:
-        return super()._law_values() if self._elements is None else self._elements.parameters()
+        return super()._law_values() if self.elements is None else self.elements.parameters()
 
     def compiled(self) -> Compiled:
         """See :meth:`.Body.compiled`."""
-        if self._elements is not None:
+        if self.elements is not None:
             raise kernels.NotCompiled(
                 "a force of the system is not of a compiled kind: it is that of element kernels"
             )

@@ -20,6 +20,7 @@ from .element_forms import is_matrix
 
 _ZERO_SUM = 1e-11  # relative to the largest block entry
 _ZERO = 1e-15  # relative to the diagonal entries of row and column
+_ERROR = 1e-18  # of an eigenvalue relative to it: round-off, with a margin for the estimate of the gap
 
 
 class StoredStiffness:
@@ -132,8 +133,11 @@ def largest_eigenvalue(
 ) -> float:
     """Largest eigenvalue of a distributed symmetric positive semi-definite operator (Lanczos). Collective.
 
-    Once the residual is below the tolerance, 50 % more iterations bring the value to round-off, so that it
-    does not depend on the number of ranks.
+    The iteration goes on until the value is right to round-off, so that it does not depend on the number of
+    ranks: its error is at most the square of the residual over the distance to the next eigenvalue. Where
+    that one is almost a copy, it ends 50 % after the residual is below the tolerance.
+
+    Source of the bound: Parlett, The Symmetric Eigenvalue Problem (1998), section 11.7.
 
     Args:
         comm: Communicator of the vectors.
@@ -156,19 +160,21 @@ def largest_eigenvalue(
     check, last = 4, most + 1
     for k in range(1, most + 1):
         apply(q, y)
-        y -= side[-1] * before
+        before *= side[-1]
+        y -= before
         diagonal.append(dot(q, y))
-        y -= diagonal[-1] * q
+        y -= np.multiply(q, diagonal[-1], out=before)  # the vector before is not needed any more
         side.append(np.sqrt(dot(y, y)))
         exhausted = side[-1] <= 1e-14 * max(map(abs, diagonal))
         if exhausted or k == check or k >= last:
-            value, vector = _top(diagonal, side[1:-1])
-            if exhausted or k >= last:
+            value, gap, part = _top(diagonal, side[1:-1])
+            residual = side[-1] * part
+            if exhausted or k >= last or residual**2 <= _ERROR * gap * value:
                 return value
             check = k + max(2, k // 16)
-            if abs(side[-1] * vector[-1]) <= tolerance * value:
-                last = min(last, k + k // 2)  # from here on to round-off
-        before[:] = q
+            if residual <= tolerance * value:
+                last = min(last, k + k // 2)
+        q, before = before, q
         np.divide(y, side[-1], out=q)
     raise RuntimeError(
         f"the highest frequency was not found to {tolerance:g} in {most} products: is the mesh "
@@ -176,8 +182,11 @@ def largest_eigenvalue(
     )
 
 
-def _top(diagonal: list[float], side: list[float]) -> tuple[float, FloatArray]:
-    """Largest eigenvalue of a symmetric tridiagonal matrix, and its eigenvector."""
+def _top(diagonal: list[float], side: list[float]) -> tuple[float, float, float]:
+    """Largest eigenvalue of a symmetric tridiagonal matrix, and its distance to the next one.
+
+    The third number is the size of the last component of its eigenvector.
+    """
     last = len(diagonal) - 1
-    values, vectors = eigh_tridiagonal(diagonal, side, select="i", select_range=(last, last))
-    return float(values[0]), vectors[:, 0]
+    values, vectors = eigh_tridiagonal(diagonal, side, select="i", select_range=(max(0, last - 1), last))
+    return float(values[-1]), float(values[-1] - values[0]), float(abs(vectors[-1, -1]))

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
+from mpi4py import MPI
 from support.parts import (
     COMM,
     DENSITY,
@@ -23,6 +24,7 @@ from support.parts import (
 import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.systems import loads
+from dolfinx_impact.systems.stiffness import largest_eigenvalue
 
 MESHES = {"line": bar, "quadrilaterals": plate, "triangles": lambda: plate(dmesh.CellType.triangle)}
 
@@ -100,6 +102,19 @@ def test_critical_step_is_that_of_the_part_alone():
         M, K = dense_bar(nodes[slots])
         omega = np.sqrt(np.linalg.eigvals(K / M[:, None]).real.max())
         assert solid(named, part).critical_time_step() == pytest.approx(2 / omega, rel=1e-6)
+
+
+@pytest.mark.parametrize("next_one", [0.5, 0.99, 0.9999, 1.0])
+@pytest.mark.parametrize("size", [1, 2, 30, 2000])
+def test_largest_eigenvalue_to_round_off(next_one, size):
+    """Wherever the next eigenvalue is, on the largest one as well."""
+    values = np.append(np.linspace(0.0, next_one, size), 1.0)
+    start = np.sin(1e3 * np.arange(size + 1.0) + 1.0)
+
+    def apply(x, y):
+        np.multiply(values, x, out=y)
+
+    assert largest_eigenvalue(MPI.COMM_SELF, apply, start) == pytest.approx(1.0, rel=1e-13)
 
 
 @pytest.mark.mpi

@@ -20,14 +20,6 @@ from mpi4py import MPI
 from ... import parallel
 from ..kernel_cache import cache_flags
 
-#: The functions of ``transfer.c``.
-_DECLARATIONS = """
-void take(ptrdiff_t, const double *, double *, ptrdiff_t);
-void add(ptrdiff_t, double, const double *, double *);
-int same(ptrdiff_t, const double *, const double *);
-double internal_forces(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
-                       double, const double *, int);
-"""
 #: Folders of this process, for machines whose cache cannot be written; removed at its end.
 _own: list[tempfile.TemporaryDirectory[str]] = []
 
@@ -36,17 +28,18 @@ class NoCompiler(RuntimeError):
     """There is no C compiler that works."""
 
 
-def compiled(source: str, flags: Sequence[str], comm: MPI.Comm) -> Any:
-    """The functions of a kernel. Collective.
+def compiled(source: str, flags: Sequence[str], comm: MPI.Comm, declarations: str) -> Any:
+    """The functions of a source. Collective.
 
     Rank 0 compiles into DOLFINx's folder of compiled forms, unless the same code was compiled there before,
     with the same flags and compiler and for the same processor. Where that folder cannot be written, or is
     not seen from the machine of another rank, a rank compiles into a temporary one.
 
     Args:
-        source: C source with the functions of ``transfer.c``.
+        source: C source.
         flags: Flags of the compiler.
-        comm: The ranks that use the kernel.
+        comm: The ranks that use the code.
+        declarations: C declarations of its functions.
 
     Raises:
         NoCompiler: No compiler, or a failure; on all ranks.
@@ -61,20 +54,24 @@ def compiled(source: str, flags: Sequence[str], comm: MPI.Comm) -> Any:
         _own.append(tempfile.TemporaryDirectory(prefix="impact-"))
         path, error = _tried(source, flags, Path(_own[-1].name))
     parallel.agree(comm, error)
-    return _loaded(path)
+    return _loaded(path, declarations)
+
+
+def address(array: Any, kind: str = "double *") -> Any:
+    """Pointer to the entries of an array, for calls."""
+    return _interface("").cast(kind, array.ctypes.data)
 
 
 @functools.cache
-def interface() -> Any:
-    """The declarations of the functions, for casts."""
+def _interface(declarations: str) -> Any:
     ffi = cffi.FFI()
-    ffi.cdef(_DECLARATIONS)
+    ffi.cdef(declarations)
     return ffi
 
 
 @functools.cache
-def _loaded(path: str) -> Any:
-    return interface().dlopen(path)
+def _loaded(path: str, declarations: str) -> Any:
+    return _interface(declarations).dlopen(path)
 
 
 def _tried(source: str, flags: Sequence[str], folder: Path) -> tuple[str, NoCompiler | None]:

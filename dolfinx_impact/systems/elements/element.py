@@ -30,6 +30,7 @@ class Element:
         dim: Dimension of the cells and of the displacements.
         hoop: Whether the body is one of revolution, with a hoop stretch.
         order: The nodes of the kernel by their positions in DOLFINx's cells, shape (nodes,).
+        points: Number of quadrature points.
         definitions: C definitions, tables included.
     """
 
@@ -37,7 +38,17 @@ class Element:
     dim: int
     hoop: bool
     order: IntArray
+    points: int
     definitions: str
+
+    def flops(self, law: int) -> int:
+        """Arithmetic operations in the forces of a cell, with so many of the law at a point."""
+        d, nodes = self.dim, self.order.size
+        side = round(nodes ** (1 / d))
+        shapes = 2 * d * side if self.kind == "tensor" else 2 * d * (nodes - 1)
+        at_point = law + 2 * d * shapes + 4 * d**3 + d**2
+        to_points = 0 if self.points == nodes else 4 * nodes * side * d**2
+        return self.points * at_point + (to_points if self.kind == "tensor" else 0) + 6 * d**2
 
 
 def element_of(space: fem.FunctionSpace, degree: int, hypothesis: str, linear: bool) -> Element:
@@ -71,7 +82,7 @@ def _simplex(mesh: Any, element: Any, degree: int, hoop: bool) -> Element:
     slopes = np.moveaxis(table[1:].reshape(dim, weights.size, nodes), 0, -1)
     tables = {"WEIGHTS": weights, "PLACES": points, "VALUES": table[0], "GRADIENTS": slopes}
     sizes = {"DIM": dim, "NODES": nodes, "POINTS": weights.size}
-    return Element("simplex", dim, hoop, np.arange(nodes), _definitions(sizes, tables, hoop))
+    return Element("simplex", dim, hoop, np.arange(nodes), weights.size, _definitions(sizes, tables, hoop))
 
 
 def _tensor(space: fem.FunctionSpace, element: Any, at_nodes: bool, hoop: bool) -> Element:
@@ -89,7 +100,7 @@ def _tensor(space: fem.FunctionSpace, element: Any, at_nodes: bool, hoop: bool) 
     tables = {"WEIGHTS": every, "PLACES": points, "SLOPES": slopes, "VALUES": values}
     side = degree + 1
     sizes = {"DIM": dim, "SIDE": side, "COUNT": side**dim, "COLLOCATED": int(at_nodes)}
-    return Element("tensor", dim, hoop, order, _definitions(sizes, tables, hoop))
+    return Element("tensor", dim, hoop, order, every.size, _definitions(sizes, tables, hoop))
 
 
 def _line_rule(degree: int, at_nodes: bool) -> tuple[FloatArray, FloatArray]:

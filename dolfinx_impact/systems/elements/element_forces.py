@@ -13,10 +13,18 @@ from dolfinx import mesh as dmesh
 
 from ..._types import FloatArray, Int32Array, IntArray
 from ..element_forms import FLAGS
-from .compiler import compiled, interface
+from .compiler import address, compiled
 from .element import Element
 from .law_code import LawCode
 
+#: The functions of ``transfer.c``.
+_DECLARATIONS = """
+void take(ptrdiff_t, const double *, double *, ptrdiff_t);
+void add(ptrdiff_t, double, const double *, double *);
+int same(ptrdiff_t, const double *, const double *);
+double internal_forces(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
+                       double, const double *, int);
+"""
 #: Cells of a batch, as in ``batches.h``, and numbers of a node there and in arrays of forces.
 _LANES, _NODE, _FORCE = 4, 8, 4
 
@@ -43,10 +51,11 @@ class _Kernel:
     def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
         element = part.element
         self._law = LawCode(part.law, element, mesh, by_stress=part.by_stress, tangent=tangent)
+        self.operations = self._law.operations
         fields = f"#define FIELDS {1 + tangent}\n"
         files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
         source = "\n".join([element.definitions, fields, _text("batches.h"), self._law.source, *files])
-        self.functions = compiled(source, FLAGS, mesh.comm)
+        self.functions = compiled(source, FLAGS, mesh.comm, _DECLARATIONS)
 
     def parameters(self) -> FloatArray:
         """Values of the constants of the law now."""
@@ -115,6 +124,18 @@ class ElementForces:
         """Values of the constants of all laws now."""
         return np.concatenate([np.zeros(0), *(each.parameters() for each in self._kernels)])
 
+    @property
+    def nbytes(self) -> int:
+        """Size of what an evaluation of the forces reads and writes on this rank, dofs aside [bytes]."""
+        arrays = [self._records, self._forces, *(cells for cells, _ in self._batches)]
+        return sum(each.nbytes for each in arrays)
+
+    @property
+    def flops(self) -> int:
+        """Arithmetic operations of an evaluation of the forces on this rank, a logarithm counted as one."""
+        parts = zip(self._parts, self._kernels)
+        return sum(part.cells.size * part.element.flops(kernel.operations) for part, kernel in parts)
+
     # -- parts of an evaluation
 
     @functools.cached_property
@@ -129,7 +150,7 @@ class ElementForces:
         """Whether the displacements and constants of the last evaluation are these. Collective."""
         same = np.array_equal(self._known, self.parameters())
         if same and self._owned:
-            same = bool(self._any.same(self._owned, _address(u), _address(self._records)))
+            same = bool(self._any.same(self._owned, address(u), address(self._records)))
         return bool(self._comm.allreduce(int(same)) == self._comm.size) if self._comm.size > 1 else same
 
     @property
@@ -142,7 +163,7 @@ class ElementForces:
             self._u.array[: self._owned * self._bs] = u[: self._owned * self._bs]
             self._u.scatter_forward()
             values = self._u.array
-        self._any.take(self._nodes, _address(values), _address(nodes), width)
+        self._any.take(self._nodes, address(values), address(nodes), width)
 
     def _run(self, kernels: Sequence[_Kernel], changes: FloatArray, with_energy: bool) -> float:
         """Sum the forces of all parts, and their energy where it is wanted [J]."""
@@ -152,23 +173,23 @@ class ElementForces:
             constants = kernel.parameters()
             energy += kernel.functions.internal_forces(
                 len(cells),
-                _address(cells, "int32_t *"),
-                _address(self._records),
-                _address(changes),
-                _address(self._forces),
-                _address(constants),
+                address(cells, "int32_t *"),
+                address(self._records),
+                address(changes),
+                address(self._forces),
+                address(constants),
                 self._thickness,
-                _address(tail),
+                address(tail),
                 int(with_energy),
             )
         return energy
 
     def _give(self, out: FloatArray) -> None:
         if self._comm.size == 1:
-            self._any.add(self._nodes, -1.0, _address(self._forces), _address(out))
+            self._any.add(self._nodes, -1.0, address(self._forces), address(out))
             return
         self._sums.array[:] = 0.0
-        self._any.add(self._nodes, 1.0, _address(self._forces), _address(self._sums.array))
+        self._any.add(self._nodes, 1.0, address(self._forces), address(self._sums.array))
         self._sums.scatter_reverse(la.InsertMode.add)
         owned = self._owned * self._bs
         out[:owned] -= self._sums.array[:owned]
@@ -190,10 +211,6 @@ def _aligned(rows: int, columns: int) -> FloatArray:
     raw = np.zeros(rows * columns + line // 8)
     first = -raw.ctypes.data % line // 8
     return raw[first : first + rows * columns].reshape(rows, columns)
-
-
-def _address(array: Any, kind: str = "double *") -> Any:
-    return interface().cast(kind, array.ctypes.data)
 
 
 @functools.cache

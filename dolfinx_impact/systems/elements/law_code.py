@@ -30,6 +30,7 @@ class LawCode:
 
     Attributes:
         source: The C source.
+        operations: Number of its operations on batches.
 
     Raises:
         NotGenerated: An expression without code in element kernels.
@@ -56,7 +57,9 @@ class LawCode:
             changes = {each: tape.input(len(places) + k) for k, each in enumerate(variables)}
             results, energy = tape.directional(results, changes), zero
         named = {f"P[{k}]": each for k, each in enumerate(results)} | {"*W": energy}
-        body = "\n  ".join(tape.code(named))
+        lines = tape.code(named)
+        self.operations = sum(line.startswith("const batch") for line in lines)
+        body = "\n  ".join(lines)
         self.source = f"{_HEAD}\n{{\n  {body}\n}}\n"
 
     def parameters(self) -> Any:
