@@ -13,7 +13,7 @@ from . import kernels
 _SYMMETRIC = 1e-14
 
 
-class NodePairs(NamedTuple):
+class PairBlocks(NamedTuple):
     """Strictly upper triangular blocks of -K, whose rows sum to zero: ``-K u = sum_j (-K_ij) (u_j - u_i)``.
 
     Only the symmetric part of a block is stored for all pairs. The blocks of a homogeneous elastic body are
@@ -36,7 +36,7 @@ class NodePairs(NamedTuple):
     skew: FloatArray
 
     @classmethod
-    def empty(cls, rows: int = 0, count: int = 0, skewed: int = 0, bs: int = 1) -> NodePairs:
+    def empty(cls, rows: int = 0, count: int = 0, skewed: int = 0, bs: int = 1) -> PairBlocks:
         """Zeros for so many pairs."""
         # Unsigned indices save the loops the handling of negative ones.
         start, column, one, other = (np.zeros(n, np.uint32) for n in (rows + 1, count, skewed, skewed))
@@ -44,7 +44,7 @@ class NodePairs(NamedTuple):
         return cls(start, column, blocks, one, other, np.zeros((skewed, bs * (bs - 1) // 2)))
 
     @classmethod
-    def of(cls, start: IntArray, column: IntArray, blocks: FloatArray, bs: int, largest: float) -> NodePairs:
+    def of(cls, start: IntArray, column: IntArray, blocks: FloatArray, bs: int, largest: float) -> PairBlocks:
         """The pairs of a matrix in BSR format.
 
         Args:
@@ -59,7 +59,7 @@ class NodePairs(NamedTuple):
         loops.fill_pairs(start, column, blocks, bs, rounding, pairs)
         return pairs
 
-    def part(self, rows: IntArray, place: IntArray) -> NodePairs:
+    def part(self, rows: IntArray, place: IntArray) -> PairBlocks:
         """The pairs of some rows, with other numbers of the nodes.
 
         Args:
@@ -71,4 +71,4 @@ class NodePairs(NamedTuple):
             place[each].astype(np.uint32) for each in (self.column, self.skew_row, self.skew_column)
         )
         column, one, other = renumbered
-        return NodePairs(begin.astype(np.uint32), column, self.blocks, one, other, self.skew)
+        return PairBlocks(begin.astype(np.uint32), column, self.blocks, one, other, self.skew)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._types import AnyArray, FloatArray, IntArray
 from ..algebra import kernels
-from ..algebra.pair_blocks import NodePairs
+from ..algebra.pair_blocks import PairBlocks
 
 if TYPE_CHECKING:
     from .system import System
@@ -42,7 +42,7 @@ class Compiled:
     energy: Callable[[FloatArray], float] | None
     load: FloatArray
     stiffness: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    pairs: NodePairs = field(default_factory=NodePairs.empty)
+    pairs: PairBlocks = field(default_factory=PairBlocks.empty)
     block: int = 0
     csr: tuple[IntArray, IntArray, FloatArray] = field(
         default_factory=lambda: (np.zeros(0, np.uint32), np.zeros(0, np.uint32), np.zeros(0))

@@ -15,7 +15,7 @@ from .. import parallel
 from .._types import FloatArray, IntArray
 from ..algebra import kernels
 from ..algebra.operators import sparse_rows
-from ..algebra.pair_blocks import NodePairs
+from ..algebra.pair_blocks import PairBlocks
 from .element_forms import is_matrix
 
 _ZERO_SUM = 1e-11  # relative to the largest block entry
@@ -105,7 +105,7 @@ class StoredStiffness:
         self._pair_product(self.pairs, self._columns.array, self._sums)
         out[: self._owned] += self._sums[: self._owned]
 
-    def _find_pairs(self) -> NodePairs | None:
+    def _find_pairs(self) -> PairBlocks | None:
         """K as a sum over pairs of nodes, or None when rows do not sum to zero. Collective."""
         matrix = fem.assemble_matrix(self._form)
         matrix.scatter_reverse()
@@ -120,7 +120,7 @@ class StoredStiffness:
             return None
         self._columns = la.vector(matrix.index_map(1), bs)
         self._sums = np.zeros_like(self._columns.array)
-        return NodePairs.of(start, column, blocks, bs, largest)
+        return PairBlocks.of(start, column, blocks, bs, largest)
 
 
 def largest_eigenvalue(

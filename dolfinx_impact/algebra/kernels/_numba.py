@@ -9,6 +9,10 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from ..._types import BoolArray, FloatArray, Forces, IntArray
 
@@ -17,8 +21,26 @@ COMPILED = True
 ACTIVE_SET_STEPS = 30
 # All options that a caller would hand on: what is kept on disk must not depend on who called first.
 _OPTIONS = {"cache": True, "error_model": "numpy", "forceinline": False, "_nrt": True}
+#: Blocks are read once and in order, but hardware asks for the next ones too late: twice the time [numbers].
+_AHEAD = 384
 _jit = numba.njit(**_OPTIONS, fastmath=False)
 _jit_reordered = numba.njit(**_OPTIONS, fastmath={"reassoc", "contract"})
+
+
+@intrinsic
+def prefetch(typing: Any, array: Any, place: Any) -> Any:
+    """Ask for an entry of an array ahead of its use; the place may lie beyond the end."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        at = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(ask, [at, whole(0), whole(3), whole(1)])  # to read, to keep in all caches, data
+        return context.get_dummy_value()
+
+    return types.void(array, place), code
 
 
 @_jit
@@ -251,7 +273,7 @@ def subtract_rows(start: IntArray, column: IntArray, K: FloatArray, u: FloatArra
 def pair_product(size: int) -> Callable[..., None]:
     """``f += sum over pairs A_ij (u_j - u_i)`` for symmetric matrices with blocks of ``size``.
 
-    Takes :class:`.NodePairs`: A must be symmetric with zero row sums, as the stiffness of a free body. The
+    Takes :class:`.PairBlocks`: A must be symmetric with zero row sums, as the stiffness of a free body. The
     force of a rigid translation is exactly zero. Entries of ``f`` beyond the rows (ghosts) receive partial
     sums, which are to be discarded.
     """
@@ -280,6 +302,7 @@ def _pairs_2(pairs: Any, u: FloatArray, f: FloatArray) -> None:
         x0, x1 = u[2 * i], u[2 * i + 1]
         for k in range(start[i], start[i + 1]):
             j, b = 2 * column[k], 3 * k
+            prefetch(A, b + _AHEAD)
             d0, d1 = u[j] - x0, u[j + 1] - x1
             g0, g1 = A[b] * d0 + A[b + 1] * d1, A[b + 1] * d0 + A[b + 2] * d1
             a0 += g0
@@ -306,6 +329,7 @@ def _pairs_3(pairs: Any, u: FloatArray, f: FloatArray) -> None:
         x0, x1, x2 = u[3 * i], u[3 * i + 1], u[3 * i + 2]
         for k in range(start[i], start[i + 1]):
             j, b = 3 * column[k], 6 * k
+            prefetch(A, b + _AHEAD)
             d0, d1, d2 = u[j] - x0, u[j + 1] - x1, u[j + 2] - x2
             g0 = A[b] * d0 + A[b + 1] * d1 + A[b + 2] * d2
             g1 = A[b + 1] * d0 + A[b + 3] * d1 + A[b + 4] * d2
@@ -373,7 +397,7 @@ def count_pairs(
 def fill_pairs(
     start: IntArray, column: IntArray, blocks: FloatArray, bs: int, rounding: float, pairs: Any
 ) -> None:
-    """Fill :class:`.NodePairs` of -K, with the row pointers filled already, from K in BSR format."""
+    """Fill :class:`.PairBlocks` of -K, with the row pointers filled already, from K in BSR format."""
     size, width, at_skew = bs * bs, bs * (bs + 1) // 2, 0
     for i in range(start.size - 1):
         at = pairs.start[i]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -43,18 +41,13 @@ _CHAINS = 12  #: Independent sums, enough for the latency of a multiplication wi
 _NUMBERS, _STEPS, _ROUNDS = 12_000_000, 4_000_000, 5
 
 
-@functools.cache
-def _functions(comm: MPI.Comm) -> Any:
-    return compiled(f"#define CHAINS {_CHAINS}\n{_SOURCE}", FLAGS, comm, _DECLARATIONS)
-
-
 def rates(comm: MPI.Comm = MPI.COMM_WORLD) -> tuple[float, float]:
     """Bandwidth of a triad over arrays out of cache, 24 bytes an entry, and arithmetic. Collective.
 
     Returns:
         Sums over all ranks, the best of a few rounds [byte/s, flop/s].
     """
-    library = _functions(comm)
+    library = compiled(f"#define CHAINS {_CHAINS}\n{_SOURCE}", FLAGS, comm, _DECLARATIONS)
     a, b, c = (np.zeros(_NUMBERS) for _ in range(3))
     places = [address(each) for each in (a, b, c)]
     copied = _best(comm, lambda: library.triad(_NUMBERS, *places))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from mpi4py import MPI
@@ -18,15 +17,14 @@ from ...algebra.operators import SparseRows
 from ...integrators import Integrator
 from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
-from ...systems.solid import Solid
 from ..case import Values, defaults
 from ..cases.impacting_bar.case import PARAMETERS, build
-from . import crane, scaling, small, solids, surfaces
-from .timing import interleave, ratio, say, seconds_per_call, spread, started
+from . import crane, elements, scaling, small, solids, surfaces
+from .timing import interleave, ratio, say, spread, started
+from .yardsticks import best_product
 
 ROUNDS = 7
 STEPS = 200
-_PRODUCTS = 20
 
 
 def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
@@ -41,14 +39,14 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         ValueError: A case without a speed measurement, or sizes that are no sizes.
         RuntimeError: Without ``mpirun``, or when one of the jobs of ``scaling`` fails.
     """
-    known, ranks = (*_PLANS, "scaling"), MPI.COMM_WORLD.size
+    known, ranks = (*_PLANS, "elements", "scaling"), MPI.COMM_WORLD.size
     if case is not None and case not in known:
         raise ValueError(f"speed is measured for: {', '.join(known)}; not for {case!r}")
     if min(sizes) < 1000:
         raise ValueError(f"the numbers of dofs must be at least 1000, not {min(sizes)}")
     if case == "scaling":
         scaling.check()
-    elif case not in (None, "impacting-bar", *_PARALLEL) and ranks > 1:
+    elif case not in (None, "impacting-bar", "elements", *_PARALLEL) and ranks > 1:
         raise ValueError(f"{case} is measured on one rank, not on {ranks}")
     if MPI.COMM_WORLD.rank == 0:
         print(plan(case, sizes), flush=True)
@@ -56,6 +54,8 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         return scaling.measure(sizes)
     if case == "bridge-crane":
         return {case: crane.measure()}
+    if case == "elements":
+        return {case: elements.measure(sizes)}
     if case in _PARALLEL:
         return {case: _PARALLEL[case]()}
     names = () if ranks > 1 else (case,) if case else small.CASES
@@ -72,11 +72,11 @@ _SMALL = ("a compiled step of a small system against one through petsc4py calls"
 _PLANS = {
     **dict.fromkeys(small.CASES, _SMALL),
     "bridge-crane": ("whole runs with HATI against the explicit run", 150.0),
-    "solids": ("nonlinear laws against a plain DOLFINx loop, and what obstacles cost", 90.0),
+    "solids": ("what obstacles cost as a part of a step of 1e6 dofs", 60.0),
     "surfaces": ("contact between two bodies of 1e6 dofs as a part of a step", 120.0),
 }
 #: The same for a dof of the solid bar and of a body of ``scaling``, all kinds together [s].
-_BAR_PER_DOF, _SCALING_PER_DOF = 1.2e-4, 5e-4
+_BAR_PER_DOF, _SCALING_PER_DOF, _ELEMENTS_PER_DOF = 1.2e-4, 5e-4, 1.2e-3
 
 
 def plan(case: str | None, sizes: list[int]) -> str:
@@ -87,6 +87,9 @@ def plan(case: str | None, sizes: list[int]) -> str:
     if case in (None, "impacting-bar"):
         what = f"a step with {numbers} dofs against a matrix product and an update"
         parts.append(("impacting-bar in 3D", what, _BAR_PER_DOF * sum(sizes)))
+    if case == "elements":
+        what = f"steps on every kind of element with {numbers} dofs against DOLFINx and PETSc"
+        parts.append((case, what, _ELEMENTS_PER_DOF * sum(sizes)))
     if case == "scaling":
         what = f"bodies with {numbers} dofs on one rank and on two"
         parts.append(("scaling", what, _SCALING_PER_DOF * sum(sizes)))
@@ -109,7 +112,7 @@ def _bar_ratios(size: int) -> dict[str, float]:
     dofs, seconds = int(parallel.total(bar.comm, bar.owned)), time.perf_counter() - begun
     head = f"3D bar, {dofs} dofs, {wall.total} contact points, {bar.comm.size} ranks: set-up {seconds:.1f} s"
     say(bar, f"{head}, {ROUNDS} rounds of {STEPS} steps")
-    matrix, name, product = _best_product(bar)
+    matrix, name, product = best_product(bar)
     x, y = matrix.createVecs()
     arrays, loops = [np.zeros(bar.owned) for _ in range(4)], kernels.load()
     actions = {
@@ -137,25 +140,6 @@ def _values(size: int) -> Values:
     lateral = max(1, round((size / 30) ** (1 / 3)) - 1)
     elements = max(2, round(size / 3 / (lateral + 1) ** 2) - 1)
     return {**defaults(PARAMETERS), "dimension": 3, "elements": elements, "lateral": lateral}
-
-
-def _best_product(bar: Solid) -> tuple[Any, str, float]:
-    """The fastest PETSc format for the stiffness, its name, and the seconds of a product."""
-    block = bar.stiffness_matrix()
-    plain = block.copy().convert("aij")  # without a copy, block itself
-    candidates = {"BAIJ": block, "SBAIJ": plain.copy().convert("sbaij"), "AIJ": plain}
-    x, y = block.createVecs()
-    x.setRandom()
-    seconds = {}
-    for name, matrix in candidates.items():
-        matrix.mult(x, y)
-        each = seconds_per_call(lambda: matrix.mult(x, y), _PRODUCTS, time.perf_counter)  # noqa: B023
-        seconds[name] = bar.comm.bcast(each)
-    best = min(seconds, key=lambda name: seconds[name])
-    for name, matrix in candidates.items():
-        if name not in (best, "BAIJ"):
-            matrix.destroy()
-    return candidates[best], best, seconds[best]
 
 
 def _recorded_step(integrator: Integrator, rows: SparseRows) -> Callable[[], None]:

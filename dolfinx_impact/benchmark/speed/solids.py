@@ -2,72 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import ufl
-from dolfinx import fem, la
 from dolfinx import mesh as dmesh
-from numpy.typing import NDArray
 
 from ... import parallel
 from ...contact.obstacles import Box, Cylinder, Plane, SignedDistance, Sphere, Torus, UnionObstacle
 from ...contact.rigid_contact import RigidContact
-from ...materials import LinearElastic, NeoHookean, kinematics
+from ...materials import LinearElastic
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
 from ..boxes import box
-from .timing import interleave, ratio, say, spread, started
+from .timing import interleave, ratio, say, started
 
-#: Cells along an edge of the cube, its cells and degree, for about 1e5 dofs.
-ELEMENTS = {
-    "P1 tetrahedra": (31, dmesh.CellType.tetrahedron, 1),
-    "Q1 hexahedra": (31, dmesh.CellType.hexahedron, 1),
-}
 LARGE = 69  #: Cells along an edge of the cube whose foot touches obstacles, by default 1e6 dofs.
 _ROUNDS = 5
 _STEPS = 10
 
 
 def measure(cells: int = LARGE) -> dict[str, float]:
-    """Print and return ratios; ``cells`` along an edge of the cube on obstacles. Collective."""
-    found = {f"neo-Hookean, {name}": _nonlinear(name, *element) for name, element in ELEMENTS.items()}
-    return found | _obstacles(cells)
+    """Print and return parts of a step; ``cells`` along an edge of the cube on obstacles. Collective."""
+    return _obstacles(cells)
 
 
 def _cube(cells: int, kind: dmesh.CellType) -> NamedMesh:
     return box([np.zeros(3), np.ones(3)], [cells] * 3, kind, bottom="foot")
-
-
-def _nonlinear(name: str, cells: int, kind: dmesh.CellType, degree: int) -> float:
-    """Our whole step over the force alone of a plain DOLFINx loop, with the same form."""
-    body = Solid(_cube(cells, kind), density=1.0, law=NeoHookean(1.0, 0.3), degree=degree)
-    wave = 1e-3 * np.sin(body.x @ [3.0, 2.0, 1.0]).repeat(3)
-    s = started(body, 0.2 * body.critical_time_step(), None, 0.0, wave)
-    actions = {"plain": _plain_loop(body, s.u), "ours": s.step}
-    plain, ours = interleave(actions, _ROUNDS, _STEPS, body.comm).values()
-    dofs, found = int(parallel.total(body.comm, body.owned)), ratio(ours, plain)
-    what = f"step, neo-Hookean, {name}, {dofs} dofs / plain DOLFINx force"
-    each = f"{np.median(ours) / dofs * 1e9:.0f} ns per dof"
-    say(body, f"  {what:<64} {found:5.2f}  ({spread(ours / plain)}; {each})")
-    return found
-
-
-def _plain_loop(body: Solid, values: NDArray) -> Callable[[], Any]:
-    """The internal force as a DOLFINx user assembles it: default compiler flags, a fresh vector."""
-    u, w = fem.Function(body.space), ufl.TestFunction(body.space)
-    F = kinematics.deformation_gradient(u, body.hypothesis)
-    material = body.materials[0]
-    form = fem.form(ufl.derivative(material.law.energy_density(F) * material.dx, u, w))
-
-    def force() -> None:
-        u.x.array[: body.owned] = values[: body.owned]
-        u.x.scatter_forward()
-        b = fem.assemble_vector(form)
-        b.scatter_reverse(la.InsertMode.add)
-
-    return force
 
 
 def _obstacles(cells: int) -> dict[str, float]:

@@ -20,7 +20,7 @@ from . import _shared as shared
 from ._kernels import drift, few_kicks, inlined, kick_in_place, rows_kick
 
 if TYPE_CHECKING:
-    from ...algebra.pair_blocks import NodePairs
+    from ...algebra.pair_blocks import PairBlocks
     from ...contact.compiled import Surface
     from ...systems.compiled import Force
 
@@ -45,7 +45,7 @@ class Model(NamedTuple):
     kick: FloatArray
     constant: FloatArray
     stiffness: FloatArray
-    pairs: NodePairs
+    pairs: PairBlocks
     block: int
     row_start: IntArray
     row_column: IntArray

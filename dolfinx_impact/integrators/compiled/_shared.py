@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..._types import FloatArray, IntArray
 from ...algebra.kernels._numba import copy, pair_product, rows_force
-from ...algebra.pair_blocks import NodePairs
+from ...algebra.pair_blocks import PairBlocks
 from ..central_formulas import internal_part, mean_velocity, newton_impact, work
 from ._kernels import central_sums, central_sums_with_load, few_powers, few_sums, inlined, power_sums
 
@@ -39,7 +39,7 @@ def mean_row(dofs: IntArray, weights: FloatArray, k: int, v_before: FloatArray, 
 
 
 @inlined
-def pairs_force(block: int, pairs: NodePairs, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
+def pairs_force(block: int, pairs: PairBlocks, load: FloatArray, u: FloatArray, f: FloatArray) -> None:
     """``f = load - K u``, K summed over pairs of nodes with ``block`` dofs each."""
     copy(load, f)
     if block == 1:
@@ -54,7 +54,7 @@ class Stiffness(NamedTuple):
     """K as a sum over pairs of nodes, or with ``block`` 0 its rows."""
 
     block: int
-    pairs: NodePairs
+    pairs: PairBlocks
     start: IntArray
     column: IntArray
     values: FloatArray

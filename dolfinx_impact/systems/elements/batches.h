@@ -114,3 +114,32 @@ static inline batch inverse(const batch J[DIM][DIM], batch K[DIM][DIM])
   return det;
 #endif
 }
+
+/* The entries of F = I + H K in the space of the cells, or of the change H K. */
+static inline void deformation_gradient(const batch H[DIM][DIM], const batch K[DIM][DIM], int whole, batch *F)
+{
+  for (int i = 0; i < DIM; ++i)
+    for (int j = 0; j < DIM; ++j)
+    {
+      batch h = H[i][0] * K[0][j];
+      for (int t = 1; t < DIM; ++t) h += H[i][t] * K[t][j];
+      F[i * DIM + j] = i == j && whole ? h + 1.0 : h;
+    }
+}
+
+/* Entry (i, t) of P K^T. */
+static inline batch reference_stress(const batch *P, const batch K[DIM][DIM], int i, int t)
+{
+  batch Q = P[i * DIM] * K[t][0];
+  for (int j = 1; j < DIM; ++j) Q += P[i * DIM + j] * K[t][j];
+  return Q;
+}
+
+static inline batch absolute(batch x) { return (batch)((mask)x & ~(mask)spread(-0.0)); }
+
+static inline double sum_of_lanes(batch x)
+{
+  double sum = 0.0;
+  for (int l = 0; l < LANES; ++l) sum += x[l];
+  return sum;
+}

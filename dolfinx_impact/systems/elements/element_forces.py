@@ -11,7 +11,7 @@ import numpy as np
 from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 
-from ..._types import FloatArray, Int32Array, IntArray
+from ..._types import AnyArray, FloatArray, Int32Array, IntArray
 from ..element_forms import FLAGS
 from .compiler import address, compiled
 from .element import Element
@@ -23,7 +23,7 @@ void take(ptrdiff_t, const double *, double *, ptrdiff_t);
 void add(ptrdiff_t, double, const double *, double *);
 int same(ptrdiff_t, const double *, const double *);
 double internal_forces(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
-                       double, const double *, int);
+                       double, const double *);
 """
 #: Cells of a batch, as in ``batches.h``, and numbers of a node there and in arrays of forces.
 _LANES, _NODE, _FORCE = 4, 8, 4
@@ -66,8 +66,7 @@ class _Kernel:
 class ElementForces:
     """Internal forces, stored energy and tangent products of a body, assembled without forms.
 
-    The energy is evaluated together with the forces where it was asked for after the forces before; it costs
-    little there.
+    The energy is that of the last forces where it is asked for at the same displacements.
 
     Args:
         space: The space of the displacements.
@@ -91,16 +90,11 @@ class ElementForces:
         self._records[:, : space.mesh.geometry.dim] = space.tabulate_dof_coordinates()[:, :bs]
         self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
-        self._followed = False
         self._known: FloatArray = np.zeros(0)
 
     def subtract(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
-        self._take(u, self._records[:, 4:], _NODE)
-        self._energy = None
-        energy = self._run(self._kernels, self._records, self._followed)
-        if self._followed:
-            self._energy, self._known, self._followed = energy, self.parameters(), False
+        self._evaluate(u)
         self._give(out)
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
@@ -108,16 +102,14 @@ class ElementForces:
         self._take(u, self._records[:, 4:], _NODE)
         self._energy = None
         self._take(x, self._changes, _FORCE)
-        self._run(self._tangents, self._changes, False)
+        self._run(self._tangents, self._changes)
         self._give(out)
 
     def energy(self, u: FloatArray) -> float:
         """This rank's stored energy [J]. Collective."""
         if self._energy is None or not self._holds(u):
-            self._take(u, self._records[:, 4:], _NODE)
-            self._energy = self._run(self._kernels, self._records, True)
-            self._known = self.parameters()
-        self._followed = True
+            self._evaluate(u)
+        assert self._energy is not None
         return self._energy
 
     def parameters(self) -> FloatArray:
@@ -127,7 +119,7 @@ class ElementForces:
     @property
     def nbytes(self) -> int:
         """Size of what an evaluation of the forces reads and writes on this rank, dofs aside [bytes]."""
-        arrays = [self._records, self._forces, *(cells for cells, _ in self._batches)]
+        arrays: list[AnyArray] = [self._records, self._forces, *(cells for cells, _ in self._batches)]
         return sum(each.nbytes for each in arrays)
 
     @property
@@ -165,8 +157,13 @@ class ElementForces:
             values = self._u.array
         self._any.take(self._nodes, address(values), address(nodes), width)
 
-    def _run(self, kernels: Sequence[_Kernel], changes: FloatArray, with_energy: bool) -> float:
-        """Sum the forces of all parts, and their energy where it is wanted [J]."""
+    def _evaluate(self, u: FloatArray) -> None:
+        """Forces of all parts and their energy. Collective."""
+        self._take(u, self._records[:, 4:], _NODE)
+        self._energy, self._known = self._run(self._kernels, self._records), self.parameters()
+
+    def _run(self, kernels: Sequence[_Kernel], changes: FloatArray) -> float:
+        """Sum the forces of all parts; their energy [J]."""
         self._forces.fill(0.0)
         energy = 0.0
         for kernel, (cells, tail) in zip(kernels, self._batches):
@@ -180,7 +177,6 @@ class ElementForces:
                 address(constants),
                 self._thickness,
                 address(tail),
-                int(with_energy),
             )
         return energy
 

@@ -57,6 +57,20 @@ static inline int geometry(const double *restrict nodes, const int32_t *restrict
   return any == 0;
 }
 
+#if HOOP
+static inline batch radius_at(const batch c[1 << DIM][DIM], int q)
+{
+  batch radius = spread(0.0);
+  for (int S = 0; S < 1 << DIM; ++S)
+  {
+    double product = 1.0;
+    for (int s = 0; s < DIM; ++s) product *= S >> s & 1 ? PLACES[ALONG(q, s)] : 1.0;
+    radius += product * c[S][0];
+  }
+  return radius;
+}
+#endif
+
 static inline void jacobian(const batch c[1 << DIM][DIM], int q, batch J[DIM][DIM])
 {
   for (int t = 0; t < DIM; ++t)
@@ -73,104 +87,110 @@ static inline void jacobian(const batch c[1 << DIM][DIM], int q, batch J[DIM][DI
     }
 }
 
+/* Nodal values of a field, as differences from the first node but for bodies of revolution: the force of a
+   translation is zero. At points, where these are not the nodes. */
+static inline void values_at_points(const double *nodes, const double *changes, int field, const int32_t *cells,
+                                    batch u[COUNT][DIM])
+{
+  for (int a = 0; a < COUNT; ++a)
+  {
+    values_of(nodes, changes, field, cells + a * LANES, u[a]);
+    for (int i = 0; i < DIM && a > 0 && !HOOP; ++i) u[a][i] -= u[0][i];
+  }
+  for (int i = 0; i < DIM && !HOOP; ++i) u[0][i] = spread(0.0);
+#if !COLLOCATED
+  for (int t = 0; t < DIM; ++t) change_basis(u, t, 0);
+#endif
+}
+
+/* Gradient of a field at point q in the reference cell. */
+static inline void slopes(const batch u[COUNT][DIM], int q, batch H[DIM][DIM])
+{
+  for (int t = 0; t < DIM; ++t)
+  {
+    const batch(*line)[DIM] = u + LINE(q, t);
+    const double *slope = SLOPES[ALONG(q, t)];
+    for (int i = 0; i < DIM; ++i)
+    {
+      H[i][t] = slope[0] * line[0][i];
+      for (int m = 1; m < SIDE; ++m) H[i][t] += slope[m] * line[m * STRIDE(t)][i];
+    }
+  }
+}
+
+/* Fluxes P K^T with the weights of the points, the hoop forces in f; returns the energy. */
+static inline __attribute__((always_inline)) batch at_points(const batch c[1 << DIM][DIM], batch size,
+    const batch u[FIELDS][COUNT][DIM], const double *p, batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM],
+    const int affine)
+{
+  batch J[DIM][DIM], K[DIM][DIM], energy = spread(0.0), volume = spread(0.0);
+#if COUNT <= 9
+#pragma GCC unroll 9
+#endif
+  for (int q = 0; q < COUNT; ++q)
+  {
+    batch x[FIELDS * STRAINS], P[STRAINS], W, H[DIM][DIM];
+    if (q == 0 || !affine)
+    {
+      jacobian(c, q, J);
+      volume = size * absolute(inverse(J, K));
+    }
+    batch weight = volume * WEIGHTS[q];
+#if HOOP
+    const batch radius = radius_at(c, q);
+    weight *= TURN * radius;
+#endif
+    for (int k = 0; k < FIELDS; ++k)
+    {
+      slopes(u[k], q, H);
+      deformation_gradient(H, K, k == 0, x + k * STRAINS);
+#if HOOP
+      x[k * STRAINS + DIM * DIM] = k == 0 ? u[k][q][0] / radius + 1.0 : u[k][q][0] / radius;
+#endif
+    }
+    law(x, p, P, &W);
+    energy += weight * W;
+    for (int t = 0; t < DIM; ++t)
+      for (int i = 0; i < DIM; ++i) flux[t][q][i] = weight * reference_stress(P, K, i, t);
+    for (int i = 0; i < DIM; ++i) f[q][i] = spread(0.0);
+#if HOOP
+    f[q][0] = weight * P[DIM * DIM] / radius;
+#endif
+  }
+  return energy;
+}
+
+static inline void add_divergence(const batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM])
+{
+#if COUNT <= 9
+#pragma GCC unroll 9
+#endif
+  for (int q = 0; q < COUNT; ++q)
+    for (int t = 0; t < DIM; ++t)
+    {
+      const batch(*line)[DIM] = flux[t] + LINE(q, t);
+      for (int m = 0; m < SIDE; ++m)
+        for (int i = 0; i < DIM; ++i) f[q][i] += SLOPES[m][ALONG(q, t)] * line[m * STRIDE(t)][i];
+    }
+}
+
 static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, const double *restrict nodes,
                               const double *restrict changes, double *restrict forces,
-                              const double *restrict p, double thickness, batch tail, const int with_energy)
+                              const double *restrict p, double thickness, batch tail)
 {
   batch energy = spread(0.0);
   for (ptrdiff_t b = 0; b < count; ++b, cells += COUNT * LANES)
   {
-    batch c[1 << DIM][DIM], J[DIM][DIM], K[DIM][DIM], det = spread(1.0);
-    batch u[FIELDS][COUNT][DIM], flux[DIM][COUNT][DIM], f[COUNT][DIM];
-    const int affine = geometry(nodes, cells, c);
+    batch c[1 << DIM][DIM], u[FIELDS][COUNT][DIM], flux[DIM][COUNT][DIM], f[COUNT][DIM];
     const batch size = (b + 1 < count ? spread(1.0) : tail) * thickness;
-    for (int k = 0; k < FIELDS; ++k)
-    {
-      for (int a = 0; a < COUNT; ++a)
-      {
-        values_of(nodes, changes, k, cells + a * LANES, u[k][a]);
-        /* Differences from the first node: the force of a translation is zero. */
-        for (int i = 0; i < DIM && a > 0 && !HOOP; ++i) u[k][a][i] -= u[k][0][i];
-      }
-      for (int i = 0; i < DIM && !HOOP; ++i) u[k][0][i] = spread(0.0);
-#if !COLLOCATED
-      for (int t = 0; t < DIM; ++t) change_basis(u[k], t, 0);
-#endif
-    }
-#if COUNT <= 9
-#pragma GCC unroll 9
-#endif
-    for (int q = 0; q < COUNT; ++q)
-    {
-      batch x[FIELDS * STRAINS], P[STRAINS], W;
-      if (q == 0 || !affine)
-      {
-        jacobian(c, q, J);
-        det = inverse(J, K);
-        det = (batch)((mask)det & ~(mask)spread(-0.0));
-      }
-      batch weight = size * det * WEIGHTS[q];
-#if HOOP
-      batch radius = spread(0.0);
-      for (int S = 0; S < 1 << DIM; ++S)
-      {
-        double product = 1.0;
-        for (int s = 0; s < DIM; ++s) product *= S >> s & 1 ? PLACES[ALONG(q, s)] : 1.0;
-        radius += product * c[S][0];
-      }
-      weight *= TURN * radius;
-#endif
-      for (int k = 0; k < FIELDS; ++k)
-      {
-        batch H[DIM][DIM];
-        for (int t = 0; t < DIM; ++t)
-        {
-          const batch(*line)[DIM] = (const batch(*)[DIM])u[k] + LINE(q, t);
-          const double *slope = SLOPES[ALONG(q, t)];
-          for (int i = 0; i < DIM; ++i)
-          {
-            H[i][t] = slope[0] * line[0][i];
-            for (int m = 1; m < SIDE; ++m) H[i][t] += slope[m] * line[m * STRIDE(t)][i];
-          }
-        }
-        for (int i = 0; i < DIM; ++i)
-          for (int j = 0; j < DIM; ++j)
-          {
-            batch h = H[i][0] * K[0][j];
-            for (int t = 1; t < DIM; ++t) h += H[i][t] * K[t][j];
-            x[k * STRAINS + i * DIM + j] = i == j && k == 0 ? h + 1.0 : h;
-          }
-#if HOOP
-        x[k * STRAINS + DIM * DIM] = k == 0 ? u[k][q][0] / radius + 1.0 : u[k][q][0] / radius;
-#endif
-      }
-      law(x, p, P, &W);
-      if (with_energy) energy += weight * W;
-      for (int t = 0; t < DIM; ++t)
-        for (int i = 0; i < DIM; ++i)
-        {
-          batch Q = P[i * DIM] * K[t][0];
-          for (int j = 1; j < DIM; ++j) Q += P[i * DIM + j] * K[t][j];
-          flux[t][q][i] = weight * Q;
-        }
-      for (int i = 0; i < DIM; ++i) f[q][i] = spread(0.0);
-#if HOOP
-      f[q][0] = weight * P[DIM * DIM] / radius;
-#endif
-    }
-    for (int q = 0; q < COUNT; ++q)
-      for (int t = 0; t < DIM; ++t)
-      {
-        const batch(*line)[DIM] = (const batch(*)[DIM])flux[t] + LINE(q, t);
-        for (int m = 0; m < SIDE; ++m)
-          for (int i = 0; i < DIM; ++i) f[q][i] += SLOPES[m][ALONG(q, t)] * line[m * STRIDE(t)][i];
-      }
+    for (int k = 0; k < FIELDS; ++k) values_at_points(nodes, changes, k, cells, u[k]);
+    energy += geometry(nodes, cells, c) ? at_points(c, size, u, p, flux, f, 1)
+                                        : at_points(c, size, u, p, flux, f, 0);
+    add_divergence(flux, f);
 #if !COLLOCATED
     for (int t = 0; t < DIM; ++t) change_basis(f, t, 1);
 #endif
     for (int a = 0; a < COUNT; ++a) scatter(forces, cells + a * LANES, f[a]);
   }
-  double sum = 0.0;
-  for (int l = 0; l < LANES; ++l) sum += energy[l];
-  return sum;
+  return sum_of_lanes(energy);
 }

@@ -1,4 +1,3 @@
-
 /* Between arrays of dofs and nodes. */
 void take(ptrdiff_t count, const double *restrict u, double *restrict nodes, ptrdiff_t width)
 {
@@ -21,9 +20,7 @@ int same(ptrdiff_t count, const double *restrict u, const double *restrict nodes
 }
 
 double internal_forces(ptrdiff_t count, const int32_t *cells, const double *nodes, const double *changes,
-                       double *forces, const double *p, double thickness, const double *tail, int with_energy)
+                       double *forces, const double *p, double thickness, const double *tail)
 {
-  const batch last = *(const batch_unaligned *)tail;
-  if (with_energy) return cells_of(count, cells, nodes, changes, forces, p, thickness, last, 1);
-  return cells_of(count, cells, nodes, changes, forces, p, thickness, last, 0);
+  return cells_of(count, cells, nodes, changes, forces, p, thickness, *(const batch_unaligned *)tail);
 }
