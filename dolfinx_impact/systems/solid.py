@@ -180,7 +180,7 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def _kernel_part(self, m: Material) -> Part:
         element = element_of(self.space, self.degree, self.hypothesis, m.law.linear)
-        return Part(element, m.law, self._by_stress(m.law), m.cells)
+        return Part(element, m.law, self._by_stress(m.law), self.linear, m.cells)
 
     @property
     def _at_nodes(self) -> bool:
@@ -212,7 +212,7 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def stored_energy(self, u: FloatArray) -> float:
         """See :meth:`.Body.stored_energy`."""
-        if self.elements is None or self.linear:
+        if self.elements is None:
             return super().stored_energy(u)
         return self.elements.energy(u) if self._energy_known else 0.0
 

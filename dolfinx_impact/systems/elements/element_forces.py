@@ -36,12 +36,14 @@ class Part(NamedTuple):
         element: The element with the quadrature for the law.
         law: The law, reduced to the hypothesis of the body.
         by_stress: Whether the kernel reads the stress of the law, not the derivative of its energy.
+        linear: Whether forces are products with the stiffness, of the constants of now.
         cells: Owned cells, shape (n,).
     """
 
     element: Element
     law: Any
     by_stress: bool
+    linear: bool
     cells: IntArray
 
 
@@ -50,16 +52,18 @@ class _Kernel:
 
     def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
         element = part.element
-        self._law = LawCode(part.law, element, mesh, by_stress=part.by_stress, tangent=tangent)
+        modes = {"by_stress": part.by_stress, "tangent": tangent, "linear": part.linear}
+        self._law = LawCode(part.law, element, mesh, **modes)
+        self._stored = self._law.parameters() if part.linear else None
         self.operations = self._law.operations
-        fields = f"#define FIELDS {1 + tangent}\n"
+        fields = f"#define FIELDS {1 + tangent}\n#define LINEAR {int(part.linear)}\n"
         files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
         source = "\n".join([element.definitions, fields, _text("batches.h"), self._law.source, *files])
         self.functions = compiled(source, FLAGS, mesh.comm, _DECLARATIONS)
 
     def parameters(self) -> FloatArray:
-        """Values of the constants of the law now."""
-        values: FloatArray = self._law.parameters()
+        """Values of the constants of the law: those of now, but of construction where linear."""
+        values: FloatArray = self._law.parameters() if self._stored is None else self._stored
         return values
 
 

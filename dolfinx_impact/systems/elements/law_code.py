@@ -19,7 +19,8 @@ class LawCode:
 
     Its inputs ``x`` are the entries of F that vary, those in the space of the cells and the hoop stretch,
     then for the tangent those of its change G; its results the entries of ``P``, or of ``dP/dF : G``, and
-    the stored energy W per reference volume.
+    the stored energy W per reference volume. For a linear law the inputs are G alone, the results
+    ``dP/dF : G`` at F = I and W = ``G : dP/dF : G / 2``.
 
     Args:
         law: The law.
@@ -27,6 +28,7 @@ class LawCode:
         mesh: The mesh of the constants.
         by_stress: Whether to read the stress of the law, not to differentiate its energy.
         tangent: Whether to give the change of the stress.
+        linear: Whether to give it at rest, as all of the law.
 
     Attributes:
         source: The C source.
@@ -36,7 +38,9 @@ class LawCode:
         NotGenerated: An expression without code in element kernels.
     """
 
-    def __init__(self, law: Any, element: Element, mesh: Any, *, by_stress: bool, tangent: bool) -> None:
+    def __init__(
+        self, law: Any, element: Element, mesh: Any, *, by_stress: bool, tangent: bool, linear: bool
+    ) -> None:
         tape, dim = Tape(), element.dim
         places = [(i, j) for i in range(dim) for j in range(dim)] + [(2, 2)] * int(element.hoop)
         F = fem.Constant(mesh, np.eye(3))
@@ -45,7 +49,7 @@ class LawCode:
             entries[place] = tape.input(k)
         self._reader = Reader(tape, {F: entries})
         energy, zero = tape.constant(0.0), tape.constant(0.0)
-        if getattr(law, "has_energy", True):
+        if not by_stress or (getattr(law, "has_energy", True) and not linear):
             energy = int(self._reader.read(law.energy_density(F)))
         variables = [int(entries[place]) for place in places]
         if by_stress:
@@ -54,8 +58,18 @@ class LawCode:
         else:
             results = tape.gradient(energy, variables)
         if tangent:
-            changes = {each: tape.input(len(places) + k) for k, each in enumerate(variables)}
-            results, energy = tape.directional(results, changes), zero
+            changes = [tape.input(len(places) + k) for k in range(len(places))]
+            results, energy = tape.directional(results, dict(zip(variables, changes))), zero
+        if linear:
+            energy = zero
+            rest = {variables[k]: tape.constant(float(i == j)) for k, (i, j) in enumerate(places)}
+            changes = [tape.input(-1 - k) for k in range(len(places))]
+            results = tape.directional(results, dict(zip(variables, changes)))
+            results = tape.replaced(results, rest)
+            results = tape.replaced(results, dict(zip(changes, variables)))
+            for one, other in zip(results, variables):
+                product = tape.apply("*", tape.constant(0.5), tape.apply("*", one, other))
+                energy = tape.apply("+", energy, product)
         named = {f"P[{k}]": each for k, each in enumerate(results)} | {"*W": energy}
         lines = tape.code(named)
         self.operations = sum(line.startswith("const batch") for line in lines)

@@ -1,8 +1,9 @@
 /* Internal forces of affine simplices with tabulated shape functions.
 
-Given before: DIM, NODES, POINTS, FIELDS, HOOP (1 for bodies of revolution), STRAINS (inputs of the law from a
-field), WEIGHTS[POINTS], PLACES[POINTS][DIM], VALUES[POINTS][NODES], GRADIENTS[POINTS][NODES][DIM], and the law.
-The first DIM + 1 nodes are the vertices. */
+Given before: DIM, NODES, POINTS, FIELDS (1, or 2 for tangents), LINEAR (1 for laws of the displacement gradient),
+HOOP (1 for bodies of revolution), STRAINS (inputs of the law from a field), WEIGHTS[POINTS],
+PLACES[POINTS][DIM], VALUES[POINTS][NODES], GRADIENTS[POINTS][NODES][DIM], and the law. The first DIM + 1 nodes are
+the vertices. */
 
 /* Nodal values of a field; those of other nodes than the first as differences from it, so that the force of a
    translation is zero. */
@@ -85,10 +86,10 @@ static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, co
       for (int k = 0; k < FIELDS; ++k)
       {
         slopes(e[k], q, H);
-        deformation_gradient(H, K, k == 0, x + k * STRAINS);
+        deformation_gradient(H, K, k == 0 && !LINEAR, x + k * STRAINS);
 #if HOOP
         const batch strain = radial_at(e[k], q) / radius;
-        x[k * STRAINS + DIM * DIM] = k == 0 ? strain + 1.0 : strain;
+        x[k * STRAINS + DIM * DIM] = k == 0 && !LINEAR ? strain + 1.0 : strain;
 #endif
       }
       law(x, p, P, &W);

@@ -183,6 +183,17 @@ class Tape:
             changes[each] = total
         return [changes[each] for each in numbers]
 
+    def replaced(self, numbers: Sequence[int], values: dict[int, int]) -> list[int]:
+        """Expressions with other ones in the place of some inputs."""
+        new = dict(values)
+        for each in sorted(self._needed(numbers)):
+            name, arguments, _ = self.operations[each]
+            if each not in new and name in ("constant", "input", "parameter"):
+                new[each] = each
+            elif each not in new:
+                new[each] = self.apply(name, *(new[argument] for argument in arguments))
+        return [new[each] for each in numbers]
+
     def _needed(self, numbers: Sequence[int]) -> set[int]:
         """All operations that some expressions depend on, themselves included."""
         needed: set[int] = set()

@@ -1,9 +1,10 @@
 /* Internal forces of intervals, quadrilaterals and hexahedra by sum factorisation.
 
-Given before: DIM, SIDE (points and nodes along a direction), COUNT = SIDE^DIM, FIELDS, HOOP, COLLOCATED (1
-where points are nodes), WEIGHTS[COUNT], PLACES[SIDE] (points along a direction), SLOPES[SIDE][SIDE] (derivatives
-at points of the polynomials that are one at a point), VALUES[SIDE][SIDE] (nodal shape functions at points), and
-the law. Nodes and points are in the order of their places, those along the last direction together. */
+Given before: DIM, FIELDS, LINEAR, HOOP, STRAINS as in simplex.c, SIDE (points and nodes along a direction),
+COUNT = SIDE^DIM, COLLOCATED (1 where points are nodes), WEIGHTS[COUNT], PLACES[SIDE] (points along a direction),
+SLOPES[SIDE][SIDE] (derivatives at points of the polynomials that are one at a point), VALUES[SIDE][SIDE] (nodal
+shape functions at points), and the law. Nodes and points are in the order of their places, those along the last
+direction together. */
 
 /* Place of point q along direction t, and the first point of its line. */
 #define STRIDE(t) ((t) == DIM - 1 ? 1 : (t) == DIM - 2 ? SIDE : SIDE * SIDE)
@@ -143,9 +144,9 @@ static inline __attribute__((always_inline)) batch at_points(const batch c[1 << 
     for (int k = 0; k < FIELDS; ++k)
     {
       slopes(u[k], q, H);
-      deformation_gradient(H, K, k == 0, x + k * STRAINS);
+      deformation_gradient(H, K, k == 0 && !LINEAR, x + k * STRAINS);
 #if HOOP
-      x[k * STRAINS + DIM * DIM] = k == 0 ? u[k][q][0] / radius + 1.0 : u[k][q][0] / radius;
+      x[k * STRAINS + DIM * DIM] = k == 0 && !LINEAR ? u[k][q][0] / radius + 1.0 : u[k][q][0] / radius;
 #endif
     }
     law(x, p, P, &W);

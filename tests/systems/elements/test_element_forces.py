@@ -1,0 +1,259 @@
+"""Element kernels against the forms that DOLFINx assembles, on any number of ranks."""
+
+import itertools
+import logging
+
+import numpy as np
+import pytest
+import ufl
+from dolfinx import fem
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact import parallel
+from dolfinx_impact.mesh import NamedMesh
+from dolfinx_impact.systems import solid
+from dolfinx_impact.systems.continuum import Continuum
+from dolfinx_impact.systems.elements import compiler
+
+COMM = MPI.COMM_WORLD
+CELLS = {each.name: each for each in dmesh.CellType}
+LAWS = {
+    "linear": di.LinearElastic(1.0, 0.3),
+    "neo-Hookean": di.NeoHookean(1.0, 0.3),
+    "Mooney-Rivlin": di.MooneyRivlin(1.0, 0.5, 9.0),
+    "St. Venant-Kirchhoff": di.StVenantKirchhoff(1.0, 0.3),
+}
+STATES = {"quadrilateral": ("plane-strain", "plane-stress", "axisymmetric")}
+STATES["triangle"] = STATES["quadrilateral"]
+#: Each element, hypothesis and law at least once; all combinations are nightly.
+FEW = [
+    ("interval", 2, None, "Mooney-Rivlin"),
+    ("triangle", 1, "plane-stress", "neo-Hookean"),
+    ("triangle", 2, "axisymmetric", "neo-Hookean"),
+    ("quadrilateral", 1, "axisymmetric", "Mooney-Rivlin"),
+    ("quadrilateral", 2, "plane-stress", "linear"),
+    ("tetrahedron", 1, None, "neo-Hookean"),
+    ("tetrahedron", 2, None, "Mooney-Rivlin"),
+    ("hexahedron", 1, None, "St. Venant-Kirchhoff"),
+    ("hexahedron", 2, None, "neo-Hookean"),
+]
+ALL = [
+    (cell, degree, state, law)
+    for cell in ("interval", "triangle", "quadrilateral", "tetrahedron", "hexahedron")
+    for degree, law in itertools.product((1, 2, 3), LAWS)
+    for state in STATES.get(cell, (None,))
+]
+
+
+def bent_mesh(cell, cells=None):
+    """No two cells alike; away from the axis of revolution."""
+    dim = {"interval": 1, "triangle": 2, "quadrilateral": 2}.get(cell, 3)
+    cells = cells or {1: 7, 2: 5, 3: 3}[dim]
+    if dim == 1:
+        mesh = dmesh.create_interval(COMM, cells, [0.2, 1.4])
+    else:
+        make = dmesh.create_rectangle if dim == 2 else dmesh.create_box
+        low = [0.2, 0.0, 0.0][:dim]
+        mesh = make(COMM, [low, [1.3, 1.0, 1.0][:dim]], [cells] * dim, CELLS[cell])
+    x = mesh.geometry.x
+    waves = [np.sin(x @ [3.0, 6.0, 9.0] + i) for i in range(dim)]
+    for i, wave in enumerate(waves):
+        x[:, i] += 0.12 / cells * wave
+    return mesh
+
+
+def smooth(body, size):
+    """Displacements of moderate strain, and changes of them."""
+    directions = np.array([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]])[:, : body.block]
+    u = size * np.sin(3.0 * body.x @ directions).ravel()
+    return np.ascontiguousarray(u), np.ascontiguousarray(np.cos(5.0 * body.x @ directions).ravel())
+
+
+def difference(body, one, other):
+    """Largest difference relative to the largest entry, over all ranks."""
+    n = body.owned
+    return parallel.largest(COMM, np.abs(one - other)[:n]) / parallel.largest(COMM, np.abs(other)[:n])
+
+
+def compare(body):
+    """Forces, energies and tangent products of both ways."""
+    assert body.elements is not None
+    u, x = smooth(body, 0.03)
+    zeros = np.zeros((4, body.size))
+    body.subtract_internal(u, zeros[0])
+    Continuum.subtract_internal(body, u, zeros[1])
+    assert difference(body, zeros[0], zeros[1]) < 1e-13
+    ours, theirs = (
+        parallel.total(COMM, energy) for energy in (body.stored_energy(u), Continuum.stored_energy(body, u))
+    )
+    assert ours == pytest.approx(theirs, rel=1e-13)
+    body.subtract_tangent(u, x, zeros[2])
+    Continuum.subtract_tangent(body, u, x, zeros[3])
+    assert difference(body, zeros[2], zeros[3]) < 1e-13
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("cell, degree, state, law", FEW)
+def test_forces_are_those_of_the_form(cell, degree, state, law, monkeypatch):
+    monkeypatch.setattr(solid, "_MATRIX_FREE", 0)
+    mesh = bent_mesh(cell)
+    compare(di.Solid(mesh, density=1.0, law=LAWS[law], degree=degree, hypothesis=state, cross_section=0.7))
+
+
+@pytest.mark.nightly
+@pytest.mark.mpi
+@pytest.mark.parametrize("cell, degree, state, law", ALL)
+def test_forces_of_all_elements(cell, degree, state, law, monkeypatch):
+    monkeypatch.setattr(solid, "_MATRIX_FREE", 0)
+    body = di.Solid(bent_mesh(cell), density=1.0, law=LAWS[law], degree=degree, hypothesis=state)
+    if law == "linear" and not body._at_nodes:
+        assert body.elements is None  # the stiffness is stored
+        return
+    compare(body)
+
+
+def halves(mesh):
+    """The mesh with its cells to the left and to the right of a plane."""
+    dim = mesh.topology.dim
+    cells = np.arange(mesh.topology.index_map(dim).size_local, dtype=np.int32)
+    right = dmesh.compute_midpoints(mesh, dim, cells)[:, 0] > 0.7
+    tags = dmesh.meshtags(mesh, dim, cells, 1 + right.astype(np.int32))
+    none = np.zeros(0, dtype=np.int32)
+    facets = dmesh.meshtags(mesh, dim - 1, none, none)
+    return NamedMesh(mesh, tags, facets, {"left": (dim, 1), "right": (dim, 2)})
+
+
+@pytest.mark.mpi
+def test_several_materials_and_a_part_of_the_mesh():
+    mesh = halves(bent_mesh("tetrahedron"))
+    laws = {"left": LAWS["neo-Hookean"], "right": LAWS["linear"]}
+    compare(di.Solid(mesh, density=1.0, law=laws))
+    # Some ranks have no cells of this part.
+    compare(di.Solid(mesh, density=1.0, law=LAWS["neo-Hookean"], cells="right"))
+
+
+def rubber_of_all_operations(F, stiff):
+    """Functions, conditions and tensors that laws of users have."""
+    C = F.T * F
+    J = ufl.det(F)
+    shear = ufl.conditional(ufl.lt(J, 1.0), ufl.tr(C) - 3, ufl.sqrt(ufl.tr(C) / 3) - 1)
+    tension = ufl.max_value(C[0, 0] - 1, 0) ** 2 + abs(C[0, 1]) * C[0, 1] ** 2
+    wave = ufl.exp(0.1 * ufl.inner(ufl.inv(F), ufl.dev(C))) + ufl.sin(C[1, 2]) * ufl.cos(J)
+    return stiff * (shear + (J - 1) ** 2 + tension) + wave + J ** (-1 / 3) + ufl.ln(J) ** 2
+
+
+@pytest.mark.mpi
+def test_a_law_of_a_user_with_a_constant_that_changes():
+    mesh = bent_mesh("tetrahedron")
+    stiff = fem.Constant(mesh, 2.0)
+    body = di.Solid(mesh, density=1.0, law=di.EnergyLaw(lambda F: rubber_of_all_operations(F, stiff)))
+    compare(body)
+    u, _ = smooth(body, 0.03)
+    before = parallel.total(COMM, body.stored_energy(u))
+    stiff.value = 3.0
+    compare(body)
+    assert parallel.total(COMM, body.stored_energy(u)) != pytest.approx(before, rel=1e-3)
+
+
+@pytest.mark.mpi
+def test_a_law_by_its_stress():
+    mesh = bent_mesh("hexahedron")
+    follower = di.StressLaw(lambda F: 2.0 * (F - ufl.inv(F).T) + 0.3 * ufl.det(F) * ufl.inv(F).T * F)
+    body = di.Solid(mesh, density=1.0, law=follower)
+    assert body.elements is not None
+    u, x = smooth(body, 0.03)
+    zeros = np.zeros((4, body.size))
+    body.subtract_internal(u, zeros[0])
+    Continuum.subtract_internal(body, u, zeros[1])
+    body.subtract_tangent(u, x, zeros[2])
+    Continuum.subtract_tangent(body, u, x, zeros[3])
+    assert difference(body, zeros[0], zeros[1]) < 1e-13
+    assert difference(body, zeros[2], zeros[3]) < 1e-13
+    assert body.stored_energy(u) == 0.0
+
+
+@pytest.mark.parametrize("kind", ["function", "coordinates"])
+def test_laws_that_vary_in_space_are_assembled_by_dolfinx(kind):
+    mesh = bent_mesh("triangle")
+    modulus = fem.Function(fem.functionspace(mesh, ("DG", 0)))
+    modulus.x.array[:] = 1.0
+    factor = modulus if kind == "function" else ufl.SpatialCoordinate(mesh)[0]
+    body = di.Solid(mesh, density=1.0, law=di.EnergyLaw(lambda F: factor * ufl.inner(F.T * F - F, F) ** 2))
+    assert body.elements is None
+
+
+def test_a_linear_law_of_a_user_is_its_second_derivative(monkeypatch):
+    """Energies with linear terms give the product with K all the same; constants stay as they were."""
+    monkeypatch.setattr(solid, "_MATRIX_FREE", 0)
+    mesh = bent_mesh("quadrilateral")
+    E = fem.Constant(mesh, 2.0)
+
+    def energy(F):
+        strain = ufl.sym(F) - ufl.Identity(3)
+        return E * ufl.inner(strain, strain) + 0.4 * ufl.tr(strain) + 0.1
+
+    body = di.Solid(mesh, density=1.0, law=di.EnergyLaw(energy, linear=True), degree=2)
+    stored = body.stiffness  # with the constant of now
+    u, _ = smooth(body, 0.1)
+    expected, found = np.zeros((2, body.size))
+    stored.subtract_product(u, expected)
+    body.subtract_internal(u, found)
+    E.value = 5.0
+    again = np.zeros(body.size)
+    body.subtract_internal(u, again)
+    assert difference(body, found, expected) < 1e-13
+    assert np.array_equal(found, again)
+    assert body.stored_energy(u) == pytest.approx(-0.5 * u @ expected, rel=1e-13)
+
+
+def test_the_energy_is_that_of_the_displacements_it_is_asked_for():
+    body = di.Solid(bent_mesh("hexahedron"), density=1.0, law=LAWS["neo-Hookean"])
+    u, x = smooth(body, 0.03)
+    out = np.zeros(body.size)
+    body.subtract_internal(u, out)
+    here = body.stored_energy(u)
+    there = body.stored_energy(0.5 * u)
+    body.subtract_tangent(0.5 * u, x, out)
+    assert body.stored_energy(u) == here != there
+    assert there == pytest.approx(Continuum.stored_energy(body, 0.5 * u), rel=1e-13)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("cell, degree", [("tetrahedron", 1), ("tetrahedron", 2), ("hexahedron", 2)])
+def test_a_body_far_away_feels_no_forces(cell, degree):
+    """A translation by 1e6 edges gives no forces; forces have no resultant."""
+    body = di.Solid(bent_mesh(cell), density=1.0, law=LAWS["neo-Hookean"], degree=degree)
+    far = np.tile([1e5, -2e5, 3e5], body.size // 3)
+    out, near = np.zeros((2, body.size))
+    body.subtract_internal(far, out)
+    assert np.abs(out).max() < 1e-15
+    body.subtract_internal(smooth(body, 0.03)[0], near)
+    sums = [parallel.total(COMM, near[: body.owned][i::3].sum()) for i in range(3)]
+    scale = parallel.total(COMM, np.abs(near[: body.owned]).sum())
+    assert np.abs(sums).max() < 1e-15 * scale
+
+
+def test_inverted_elements_have_no_finite_forces():
+    body = di.Solid(bent_mesh("tetrahedron"), density=1.0, law=LAWS["neo-Hookean"])
+    u = np.zeros(body.size)
+    u[::3] = -3.0 * body.x[:, 0]
+    out = np.zeros(body.size)
+    body.subtract_internal(u, out)
+    assert np.isnan(out).any()
+
+
+@pytest.mark.mpi
+def test_without_a_compiler_dolfinx_assembles_the_forces(monkeypatch, caplog):
+    """Forms are in DOLFINx's cache already: the test above has compiled them."""
+
+    def fails(*arguments):
+        raise compiler.NoCompiler("the C compiler 'cc' cannot be run: set CC")
+
+    monkeypatch.setattr("dolfinx_impact.systems.elements.element_forces.compiled", fails)
+    with caplog.at_level(logging.WARNING, logger="dolfinx_impact"):
+        body = di.Solid(bent_mesh("tetrahedron"), density=1.0, law=LAWS["neo-Hookean"])
+    assert body.elements is None
+    told = [each for each in caplog.messages if "assembled by DOLFINx, which takes longer" in each]
+    assert len(told) == (COMM.rank == 0)
