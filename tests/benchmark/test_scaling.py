@@ -12,11 +12,11 @@ from mpi4py import MPI
 from support.paths import DEMOS
 
 from dolfinx_impact.benchmark.cases.impacting_bar import case as impacting_bar
+from dolfinx_impact.benchmark.speed import elements, machine, surfaces, yardsticks
 from dolfinx_impact.benchmark.speed import main as speed
 from dolfinx_impact.benchmark.speed import ranks as speed_ranks
 from dolfinx_impact.benchmark.speed import scaling as speed_scaling
 from dolfinx_impact.benchmark.speed import small as speed_small
-from dolfinx_impact.benchmark.speed import surfaces
 
 SCRIPT = DEMOS / "cluster.sh"
 
@@ -24,8 +24,9 @@ SCRIPT = DEMOS / "cluster.sh"
 @pytest.mark.mpi
 @pytest.mark.parametrize("kind", speed_ranks.KINDS)
 def test_the_body_is_the_same_on_any_number_of_ranks(kind):
-    made = speed_ranks.Setup(MPI.COMM_WORLD, kind, (6, 3, 4))
-    assert made.dofs == 3 * 7 * 4 * 5 and made.points == 7 * 4
+    made, p = speed_ranks.Setup(MPI.COMM_WORLD, kind, (6, 3, 4)), speed_ranks.KINDS[kind].degree
+    foot = (6 * p + 1) * (3 * p + 1)
+    assert made.dofs == 3 * foot * (4 * p + 1) and made.points == foot
     assert made.points / MPI.COMM_WORLD.size <= made.most_points <= made.points
     assert made.integrator.n == 1 and list(made.seconds) == list(made.memory)
     assert all(seconds > 0 for seconds in made.seconds.values())
@@ -64,7 +65,8 @@ def test_what_is_measured(monkeypatch, capsys):
     [
         (None, ("This takes about 3 min", "bouncing-ball: a compiled step", "with 100000 and 1000000 dofs")),
         ("bridge-crane", ("This takes about 2 min", "bridge-crane: whole runs with HATI")),
-        ("solids", ("This takes about 2 min", "solids: nonlinear laws")),
+        ("solids", ("This takes about 60 s", "solids: what obstacles cost")),
+        ("elements", ("This takes about 22 min", "elements: steps on every kind of element")),
         ("surfaces", ("This takes about 2 min", "surfaces: contact between two bodies")),
         ("scaling", ("This takes about 9 min", "scaling: bodies with 100000 and 1000000 dofs on one rank")),
         ("van-der-pol", ("This takes about 5 s", "van-der-pol: a compiled step")),
@@ -89,13 +91,56 @@ def test_it_is_said_before_anything_is_measured(monkeypatch, capsys):
 def test_the_fastest_product_is_one_of_three_formats(fastest, monkeypatch):
     bar, _, _ = impacting_bar.build(speed._values(1000))
     seconds = iter([0.0 if name == fastest else 1.0 for name in ("BAIJ", "SBAIJ", "AIJ")])
-    monkeypatch.setattr(speed, "seconds_per_call", lambda *call: next(seconds))
-    matrix, name, _ = speed._best_product(bar)
+    monkeypatch.setattr(yardsticks, "seconds_per_call", lambda *call: next(seconds))
+    matrix, name, _ = yardsticks.best_product(bar)
     assert name == fastest and matrix.getType() == f"seq{name.lower()}"
     x, y = matrix.createVecs()
     x.array[:] = np.sin(np.arange(bar.owned))
     matrix.mult(x, y)
     np.testing.assert_allclose(y.array, bar.stiffness.scipy() @ x.array, rtol=1e-10, atol=1e-3)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", ["linear Q2 GLL hexahedra", "neo-Hookean P2 tetrahedra"])
+def test_the_yardstick_does_the_same_work(name):
+    """K u by PETSc, or DOLFINx's assembled force, and ours."""
+    body = elements.body_of(elements.KINDS[name], "cube", 1000)
+    u, ours = yardsticks.random_wave(body), np.zeros(body.size)
+    body.subtract_internal(u, ours)
+    if body.linear:
+        matrix, _, _ = yardsticks.best_product(body)
+        x, y = matrix.createVecs()
+        x.array[:] = u[: body.owned]
+        matrix.mult(x, y)
+        theirs = y.array
+    else:
+        force, _ = yardsticks.residual(body, u)
+        theirs = force()[: body.owned]
+    np.testing.assert_allclose(-ours[: body.owned], theirs, rtol=0, atol=1e-13 * np.abs(ours).max())
+
+
+def test_every_kind_of_element_is_measured_in_both_shapes(monkeypatch, capsys):
+    monkeypatch.setattr(elements, "_SECONDS", 0.01)
+    monkeypatch.setattr(elements, "ROUNDS", 2)
+    monkeypatch.setattr(machine, "_NUMBERS", 10_000)
+    kinds = ["linear P1 tetrahedra", "neo-Hookean Q1 hexahedra"]
+    found = elements.measure([3000], kinds)
+    assert list(found) == [
+        f"{kind}, {shape}, 3000{what}"
+        for shape in ("cube", "slender bar")
+        for kind in kinds
+        for what in ("", ", energies")
+    ]
+    said = capsys.readouterr().out
+    for word in (
+        "GB/s",
+        "Gflop/s",
+        "of the bandwidth",
+        "flops a dof",
+        "DOLFINx's assembled force",
+        "Vec updates",
+    ):
+        assert word in said
 
 
 @pytest.mark.parametrize("case", ["bouncing-ball", "impacting-bar", "implicit-bar"])

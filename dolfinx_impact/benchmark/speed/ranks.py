@@ -22,17 +22,22 @@ from ... import parallel
 from ...contact.obstacles import Plane
 from ...contact.rigid_contact import RigidContact
 from ...integrators import Integrator
-from ...materials import LinearElastic, NeoHookean
 from ...mesh import NamedMesh
 from ...systems.solid import Solid
 from ..boxes import box
+from .elements import KINDS as ELEMENTS
 from .timing import say, started
 
-#: Cells and laws by name.
-KINDS: dict[str, tuple[dmesh.CellType, Any]] = {
-    "linear P1 tetrahedra": (dmesh.CellType.tetrahedron, LinearElastic(1.0, 0.3)),
-    "linear Q1 hexahedra": (dmesh.CellType.hexahedron, LinearElastic(1.0, 0.3)),
-    "neo-Hookean P1 tetrahedra": (dmesh.CellType.tetrahedron, NeoHookean(1.0, 0.3)),
+#: Laws and elements by name.
+KINDS = {
+    name: ELEMENTS[name]
+    for name in (
+        "linear P1 tetrahedra",
+        "linear Q1 hexahedra",
+        "linear Q3 GLL hexahedra",
+        "neo-Hookean P1 tetrahedra",
+        "neo-Hookean Q2 GLL hexahedra",
+    )
 }
 COURANT = 0.7  #: Of the critical step.
 SPEED = 1e-3  #: Downwards; the foot stands on the plane at the start.
@@ -54,14 +59,14 @@ class Setup:
     """
 
     def __init__(self, comm: MPI.Comm, kind: str, cells: tuple[int, int, int]) -> None:
-        cell, law = KINDS[kind]
+        law, cell, degree = KINDS[kind]
         self._comm = comm
         self.seconds: dict[str, float] = {}
         self.memory: dict[str, float] = {}
         corners = [np.zeros(3), np.array(cells) / cells[1]]
         whose: dict[str, Any] = {"bottom": "foot", "comm": comm, "ghost_mode": dmesh.GhostMode.none}
         mesh = self._stage("mesh", lambda: box(corners, cells, cell, **whose))
-        body = self._stage("forces and masses", lambda: _prepared(mesh, law))
+        body = self._stage("forces and masses", lambda: _prepared(mesh, law, degree))
         h = COURANT * self._stage("critical step", body.critical_time_step)
         floor = Plane((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
         contact = self._stage("contact", lambda: RigidContact(body, "foot", floor))
@@ -80,8 +85,8 @@ class Setup:
         return made
 
 
-def _prepared(mesh: NamedMesh, law: Any) -> Solid:
-    body = Solid(mesh, density=1.0, law=law)
+def _prepared(mesh: NamedMesh, law: Any, degree: int) -> Solid:
+    body = Solid(mesh, density=1.0, law=law, degree=degree)
     zero, out = np.zeros(body.size), np.zeros(body.size)
     body.subtract_internal(zero, out)  # makes what the internal forces need
     assert body.inverse_mass.size == body.owned
@@ -94,10 +99,10 @@ def _moved(body: Solid, h: float, contact: RigidContact) -> Integrator:
     return s
 
 
-def cells_of(dofs: int, doubled: bool) -> tuple[int, int, int]:
+def cells_of(dofs: int, doubled: bool, degree: int = 1) -> tuple[int, int, int]:
     """Cells along the edges of a cube of about so many dofs, or of two side by side: the foot doubles too."""
-    n = max(2, round((dofs / 3) ** (1 / 3)) - 1)
-    return (2 * n + 1 if doubled else n), n, n
+    n = max(2, round(((dofs / 3) ** (1 / 3) - 1) / degree))
+    return (2 * n + (degree == 1) if doubled else n), n, n
 
 
 def _resident() -> int:
@@ -155,7 +160,11 @@ def _order(comm: MPI.Comm) -> int:
 
 def main(arguments: list[str]) -> None:
     """Set up, then measure as told; arguments: kind, dofs of a cube, ``1`` for two of them, else ``0``."""
-    kind, cells, comm = arguments[0], cells_of(int(arguments[1]), arguments[2] == "1"), MPI.COMM_WORLD
+    kind, cells, comm = (
+        arguments[0],
+        cells_of(int(arguments[1]), arguments[2] == "1", KINDS[arguments[0]].degree),
+        MPI.COMM_WORLD,
+    )
     _Clock(comm, Setup(comm, kind, (2, 2, 2)).integrator)  # loads all code, compiles what is not yet
     base = parallel.total(comm, _resident())
     made = Setup(comm, kind, cells)

@@ -10,6 +10,7 @@ import numpy as np
 import ufl
 from dolfinx import fem, la
 
+from ..._types import FloatArray
 from ...materials import kinematics
 from ...systems.kernel_cache import cache_flags
 from ...systems.solid import Solid
@@ -66,12 +67,13 @@ def residual(body: Solid, values: Any) -> tuple[Callable[[], object], str]:
     b = la.vector(body.space.dofmap.index_map, body.block)
     n = body.owned
 
-    def force() -> None:
+    def force() -> FloatArray:
         u.x.array[:n] = values[:n]
         u.x.scatter_forward()
         b.array[:] = 0.0
         fem.assemble_vector(b.array, compiled)
         b.scatter_reverse(la.InsertMode.add)
+        return b.array
 
     return force, "DOLFINx's assembled force"
 

@@ -13,10 +13,10 @@ void add(ptrdiff_t count, double factor, const double *restrict forces, double *
 
 int same(ptrdiff_t count, const double *restrict u, const double *restrict nodes)
 {
+  int different = 0;
   for (ptrdiff_t a = 0; a < count; ++a)
-    for (int i = 0; i < DIM; ++i)
-      if (!(nodes[8 * a + 4 + i] == u[DIM * a + i])) return 0;
-  return 1;
+    for (int i = 0; i < DIM; ++i) different |= !(nodes[8 * a + 4 + i] == u[DIM * a + i]);
+  return !different;
 }
 
 double internal_forces(ptrdiff_t count, const int32_t *cells, const double *nodes, const double *changes,
