@@ -70,10 +70,18 @@ class LinearElastic(_Quadratic):
     """
 
     nu: float = 0.0
-    linear = True
+    linear = splits = True
 
     def _strain(self, F: Any) -> Any:
         return ufl.sym(F - ufl.Identity(3))
+
+    def _volumetric(self, J: Any, *constants: Any) -> Any:
+        lame, mu = constants
+        return (lame / 2 + mu / 3) * (J - 1) ** 2
+
+    def _isochoric(self, F: Any, *constants: Any) -> Any:
+        strain = ufl.dev(self._strain(F))
+        return constants[1] * ufl.inner(strain, strain)
 
 
 @dataclass(frozen=True)
@@ -101,18 +109,38 @@ class StVenantKirchhoff(_Quadratic):
 class NeoHookean(_Isotropic):
     """Large strains: ``W = mu (tr C - 3) / 2 - mu ln J + lambda (ln J)^2 / 2``, ``C = F^T F``.
 
+    With ``isochoric`` it is ``W = mu (J^(-2/3) tr C - 3) / 2 + kappa (ln J)^2 / 2``, where
+    ``kappa = lambda + 2 mu / 3``: shear causes no pressure, as ``Solid(locking="nodal-pressure")`` needs.
+
     Source: Bonet and Wood, Nonlinear Continuum Mechanics for Finite Element Analysis (2008),
     doi:10.1017/CBO9780511755446.
 
     Args:
         E: Young's modulus at rest [Pa], positive.
         nu: Poisson's ratio at rest, in (-1, 0.5); at least 0 in plane stress and on a line.
+        isochoric: Whether the energy is a volumetric one plus one of the isochoric deformation.
 
     Raises:
         ValueError: A constant outside its range.
     """
 
+    isochoric: bool = field(default=False, kw_only=True)
+
+    @property
+    def splits(self) -> bool:  # type: ignore[override]
+        """Whether the energy is a volumetric one plus one of the isochoric deformation."""
+        return self.isochoric
+
+    def _volumetric(self, J: Any, *constants: Any) -> Any:
+        lame, mu = constants
+        return (lame / 2 + mu / 3) * ufl.ln(J) ** 2
+
+    def _isochoric(self, F: Any, *constants: Any) -> Any:
+        return constants[1] * (ufl.det(F) ** (-2 / 3) * ufl.inner(F, F) - 3) / 2
+
     def _density(self, F: Any, *constants: Any) -> Any:
+        if self.isochoric:
+            return super()._density(F, *constants)
         (lame, mu), log = constants, ufl.ln(ufl.det(F))
         return mu * (ufl.inner(F, F) - 3) / 2 - mu * log + lame * log**2 / 2
 
@@ -145,6 +173,7 @@ class MooneyRivlin(Reducible):
     c10: float
     c01: float
     bulk: float
+    splits = True
 
     def __post_init__(self) -> None:
         c10, c01 = number("c10", self.c10), number("c01", self.c01)
@@ -162,12 +191,14 @@ class MooneyRivlin(Reducible):
     def _values(self) -> tuple[float, ...]:
         return self.c10, self.c01, self.bulk
 
-    def _density(self, F: Any, *constants: Any) -> Any:
-        (c10, c01, bulk), C, J = constants, F.T * F, ufl.det(F)
+    def _volumetric(self, J: Any, *constants: Any) -> Any:
+        return constants[2] * (J - 1) ** 2 / 2
+
+    def _isochoric(self, F: Any, *constants: Any) -> Any:
+        (c10, c01, _), C, J = constants, F.T * F, ufl.det(F)
         first = ufl.tr(C)
         second = (first**2 - ufl.inner(C, C)) / 2
-        shape = c10 * (J ** (-2 / 3) * first - 3) + c01 * (J ** (-4 / 3) * second - 3)
-        return shape + bulk * (J - 1) ** 2 / 2
+        return c10 * (J ** (-2 / 3) * first - 3) + c01 * (J ** (-4 / 3) * second - 3)
 
     @property
     def _no_thin(self) -> str:  # type: ignore[override]

@@ -14,7 +14,11 @@ THIN = {"plane-stress": 1, "line": 2}
 
 
 class Law(Protocol):
-    """An elastic law: one of this package, or any class with these members."""
+    """An elastic law: one of this package, or any class with these members.
+
+    A class may have more of them, as :class:`Energy` does: ``poisson_ratio``, and ``splits`` with
+    ``volumetric_energy(J)`` and ``isochoric_energy(F)``.
+    """
 
     @property
     def linear(self) -> bool:
@@ -47,10 +51,15 @@ class Energy:
 
     ``_lame`` holds lambda and mu at rest [Pa], None where not isotropic or not known. ``_no_thin`` is the
     condition on the constants that the reduction to plane stress or a line violates, empty for none.
+
+    A law that ``splits`` is ``W(F) = U(det F) + W_iso(F)``, where W_iso depends on ``(det F)^(-1/3) F`` only;
+    it defines ``_volumetric(J, *_values)`` and ``_isochoric(F, *_values)``. Of a linear law these have the
+    same second derivatives at rest.
     """
 
     linear: bool = False
     has_energy = True
+    splits: bool = False
     _lame: tuple[float, float] | None = None
     _no_thin = ""
 
@@ -63,8 +72,27 @@ class Energy:
         """P-wave modulus ``lambda + 2 mu`` at rest [Pa]; None where it is not defined."""
         return None if self._lame is None else self._lame[0] + 2 * self._lame[1]
 
+    @property
+    def poisson_ratio(self) -> float | None:
+        """Poisson's ratio at rest, ``lambda / 2 (lambda + mu)``; None where it is not defined."""
+        return None if self._lame is None else self._lame[0] / (2 * sum(self._lame))
+
     def _density(self, F: Any, *constants: Any) -> Any:
+        return self._volumetric(ufl.det(F), *constants) + self._isochoric(F, *constants)
+
+    def _volumetric(self, J: Any, *constants: Any) -> Any:
         raise NotImplementedError
+
+    def _isochoric(self, F: Any, *constants: Any) -> Any:
+        raise NotImplementedError
+
+    def volumetric_energy(self, J: Any) -> Any:
+        """Volumetric part ``U(J)`` of the stored energy [J/m3], a UFL scalar, of a law that ``splits``."""
+        return self._volumetric(J, *constants_of(J, self._values))
+
+    def isochoric_energy(self, F: Any) -> Any:
+        """Isochoric part of the stored energy [J/m3] at the 3x3 ``F``, of a law that ``splits``."""
+        return self._isochoric(F, *constants_of(F, self._values))
 
     def energy_density(self, F: Any) -> Any:
         """Stored energy per reference volume ``W(F)`` [J/m3], a UFL scalar."""

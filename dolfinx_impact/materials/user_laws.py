@@ -28,6 +28,8 @@ class EnergyLaw(Reducible):
             degree 2 p - 1 on intervals, quadrilaterals and hexahedra with p >= 2 that are not axisymmetric.
         linear: Whether the energy is quadratic in the displacement gradient. The stiffness is then assembled
             once with the values that functions and constants have at that time; other values need a new body.
+        volumetric: ``volumetric(J)``, an energy of ``J = det F`` to be added to that of ``function``, which
+            must then depend on ``J^(-1/3) F`` only: what ``Solid(locking="nodal-pressure")`` needs.
 
     Raises:
         ValueError: When applied: the function fails, returns something else, or contains functions on
@@ -36,14 +38,29 @@ class EnergyLaw(Reducible):
 
     function: Callable[[Any], Any]
     linear: bool = field(default=False, kw_only=True)
+    volumetric: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        _check_callable(self)
+        _check_callable(self, self.function, "the deformation gradient")
+        if self.splits:
+            _check_callable(self, self.volumetric, "det F")
 
     def __repr__(self) -> str:
         return f"EnergyLaw({_name(self.function)})"
 
+    @property
+    def splits(self) -> bool:  # type: ignore[override]
+        """Whether a volumetric energy is given besides."""
+        return self.volumetric is not None
+
     def _density(self, F: Any, *constants: Any) -> Any:
+        return super()._density(F, *constants) if self.splits else self._isochoric(F)
+
+    def _volumetric(self, J: Any, *constants: Any) -> Any:
+        assert self.volumetric is not None
+        return _applied(self.volumetric, J, (), "the energy per volume, a UFL scalar", of_volume=True)
+
+    def _isochoric(self, F: Any, *constants: Any) -> Any:
         return _applied(self.function, F, (), "the energy per volume, a UFL scalar")
 
 
@@ -67,7 +84,7 @@ class StressLaw:
     wave_modulus = None
 
     def __post_init__(self) -> None:
-        _check_callable(self)
+        _check_callable(self, self.function, "the deformation gradient")
 
     def __repr__(self) -> str:
         return f"StressLaw({_name(self.function)})"
@@ -90,29 +107,31 @@ class StressLaw:
         return self
 
 
-def _applied(function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], needed: str) -> Any:
-    name = _name(function)
+def _applied(
+    function: Callable[[Any], Any], F: Any, shape: tuple[int, ...], needed: str, of_volume: bool = False
+) -> Any:
+    call = f"{_name(function)}({'J' if of_volume else 'F'})"
+    given = "J = det F" if of_volume else "the 3x3 deformation gradient F"
     try:
         result = function(F)
     except Exception as error:
         raise ValueError(
-            f"{name}(F) failed with {type(error).__name__}: {error}; it must give {needed}, "
-            "from the 3x3 deformation gradient F"
+            f"{call} failed with {type(error).__name__}: {error}; it must give {needed}, from {given}"
         ) from error
     if not isinstance(result, ufl.core.expr.Expr):
-        raise ValueError(f"{name}(F) must give {needed}, but gave {type(result).__name__} {result!r}")
+        raise ValueError(f"{call} must give {needed}, but gave {type(result).__name__} {result!r}")
     if result.ufl_shape != shape or result.ufl_free_indices:
         free = " with free indices" if result.ufl_free_indices else ""
         raise ValueError(
-            f"{name}(F) must give {needed}, but gave an expression of shape {result.ufl_shape}{free}"
+            f"{call} must give {needed}, but gave an expression of shape {result.ufl_shape}{free}"
         )
     if isinstance(result, ufl.constantvalue.Zero) or not all(
         math.isfinite(each) for each in map(float, extract_type(result, ufl.constantvalue.ScalarValue))
     ):
-        raise ValueError(f"{name}(F) must give {needed}, but is zero or has constants that are not finite")
+        raise ValueError(f"{call} must give {needed}, but is zero or has constants that are not finite")
     mesh = ufl.domain.extract_unique_domain(F)
     if any(ufl.domain.extract_unique_domain(each) != mesh for each in extract_coefficients(result)):
-        raise ValueError(f"a function in {name}(F) is on another mesh than the body: define it on that one")
+        raise ValueError(f"a function in {call} is on another mesh than the body: define it on that one")
     return result
 
 
@@ -120,8 +139,6 @@ def _name(function: Any) -> str:
     return str(getattr(function, "__name__", repr(function)))
 
 
-def _check_callable(law: EnergyLaw | StressLaw) -> None:
-    if not callable(law.function):
-        raise ValueError(
-            f"{type(law).__name__} needs a function of the deformation gradient, but got {law.function!r}"
-        )
+def _check_callable(law: EnergyLaw | StressLaw, function: Any, of: str) -> None:
+    if not callable(function):
+        raise ValueError(f"{type(law).__name__} needs a function of {of}, but got {function!r}")

@@ -37,20 +37,21 @@ def ciarlet(F):
 
 LINEAR, STVK, NEO = LinearElastic(E, NU), StVenantKirchhoff(E, NU), NeoHookean(E, NU)
 RUBBER, OWN = MooneyRivlin(0.3, 0.2, 5.0), EnergyLaw(ciarlet)
+ISOCHORIC = NeoHookean(E, NU, isochoric=True)
 OWN_LINEAR = EnergyLaw(lambda F: LINEAR.energy_density(F), linear=True)
-LARGE = [STVK, NEO, RUBBER, OWN]
+LARGE = [STVK, NEO, ISOCHORIC, RUBBER, OWN]
 ALL = [LINEAR, *LARGE]
 
 
 @functools.cache
-def evaluator(law, quantity, state="3d"):
-    """``values(F)`` of an energy or a stress, compiled once."""
+def evaluator(law, quantity, state="3d", shape=(3, 3)):
+    """``values(F)`` of an energy or a stress, compiled once; of a number where the shape is ()."""
     mesh = dmesh.create_unit_interval(MPI.COMM_SELF, 1)
-    F = fem.Constant(mesh, I3)
+    F = fem.Constant(mesh, np.ones(shape) if shape == () else I3)
     expression = fem.Expression(getattr(law.reduced(state), quantity)(F), np.array([[0.5]]))
 
     def values(at):
-        F.value[:] = at
+        F.value[...] = at
         return np.squeeze(expression.eval(mesh, np.array([0], np.int32)))
 
     return values
@@ -77,6 +78,8 @@ def in_numpy(law, F):
     if law is OWN:
         return MU / 2 * (a + b + c - 3 - 2 * math.log(J)) + LAME / 4 * (J**2 - 1 - 2 * math.log(J))
     first, second = (a + b + c) / np.cbrt(a * b * c), (a * b + b * c + c * a) / np.cbrt(a * b * c) ** 2
+    if law is ISOCHORIC:
+        return MU / 2 * (first - 3) + (LAME / 2 + MU / 3) * math.log(J) ** 2
     return 0.3 * (first - 3) + 0.2 * (second - 3) + 5.0 / 2 * (J - 1) ** 2
 
 
@@ -231,6 +234,30 @@ def test_what_laws_say_of_themselves():
 
 
 @pytest.mark.parametrize(
+    "law",
+    [ISOCHORIC, RUBBER, EnergyLaw(RUBBER.isochoric_energy, volumetric=lambda J: (J - 1) ** 2)],
+    ids=repr,
+)
+@examples(8)
+@given(F=gradients, size=st.floats(0.5, 2))
+def test_energies_that_split(law, F, size):
+    """The isochoric part does not depend on the volume, the sum of both is the energy."""
+    assert law.splits and not NEO.splits
+    J = np.linalg.det(F)
+    isochoric = float(evaluator(law, "isochoric_energy")(F))
+    larger = float(evaluator(law, "isochoric_energy")(size * F))
+    assert larger == pytest.approx(isochoric, rel=1e-9, abs=1e-11)
+    volumetric = float(evaluator(law, "volumetric_energy", shape=())(J))
+    assert energy(law, F) == pytest.approx(volumetric + isochoric, rel=1e-10, abs=1e-12)
+
+
+def test_poisson_ratio_at_rest():
+    assert [law.poisson_ratio for law in (LINEAR, STVK, NEO, ISOCHORIC)] == pytest.approx([NU] * 4, rel=1e-14)
+    assert RUBBER.poisson_ratio == pytest.approx((3 * 5.0 - 2) / (6 * 5.0 + 2), rel=1e-14)
+    assert OWN.poisson_ratio is None
+
+
+@pytest.mark.parametrize(
     "make, match",
     [
         (lambda: LinearElastic(0.0), "Young's modulus E must be positive .* is 0.0"),
@@ -243,6 +270,7 @@ def test_what_laws_say_of_themselves():
         (lambda: MooneyRivlin(1.0, math.nan, 1.0), "c01 must be a finite number, but is nan"),
         (lambda: MooneyRivlin(1.0, 0.0, 0.0), "bulk modulus must be positive"),
         (lambda: EnergyLaw(3.0), "EnergyLaw needs a function of the deformation gradient, but got 3.0"),
+        (lambda: EnergyLaw(ciarlet, volumetric=2.0), "EnergyLaw needs a function of det F, but got 2.0"),
         (lambda: StressLaw(None), "StressLaw needs a function .* got None"),
         (lambda: LINEAR.reduced("2d"), "unknown state '2d'; the states are '3d', 'plane-strain'"),
         (lambda: OWN.reduced("stress"), "unknown state 'stress'"),
@@ -258,6 +286,12 @@ def test_bad_constants_and_states(make, match):
 
 def broken(F):
     return F[3, 3]
+
+
+def test_volumetric_energies_are_checked_when_applied():
+    J = fem.Constant(dmesh.create_unit_interval(MPI.COMM_SELF, 1), 1.0)
+    with pytest.raises(ValueError, match=r"broken\(J\) failed with .* from J = det F"):
+        EnergyLaw(ciarlet, volumetric=broken).volumetric_energy(J)
 
 
 @pytest.mark.parametrize(
