@@ -16,6 +16,7 @@ def of_body(body: Any) -> str:
         ("length", "extent {:.6g} m"),
         ("total_mass", "mass {:.6g} kg"),
         ("wave_speed", "wave speed {:.6g} m/s"),
+        ("locking", "{} against locking"),
     ):
         value = getattr(body, name, None)
         if value is not None:

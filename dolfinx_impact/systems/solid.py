@@ -28,6 +28,7 @@ from .elements.element import element_of
 from .elements.element_forces import ElementForces, Part
 from .elements.expressions import NotGenerated
 from .loads import Signal, checked_signal, vector
+from .locking import ways
 from .material_regions import Material, find_materials, wave_speed
 
 #: A constant force per area (or volume), or a vector with its signal in time.
@@ -71,19 +72,28 @@ class Solid(Continuum, renamed=_RENAMED):
         bulk_viscosity: ``(b1, b2)`` of the mean stress ``rho l tr D (b1 c + b2^2 l |tr D|)``, the second
             term in compression only, with the element size l; Von Neumann and Richtmyer, J. Appl. Phys. 21
             (1950); common values are (0.06, 1.2).
+        locking: How elements of degree 1 are kept from locking where a law is nearly incompressible:
+            ``"mean-dilatation"`` for quadrilaterals and hexahedra, with one volume ratio for each cell (Simo,
+            Taylor, Pister, CMAME 51 (1985)); ``"nodal-pressure"`` for triangles and tetrahedra, with one for
+            each node (Bonet, Burton, Commun. Numer. Meth. Eng. 14 (1998)), for laws with a volumetric and an
+            isochoric energy: ``MooneyRivlin``, ``NeoHookean(E, nu, isochoric=True)``, ``LinearElastic``,
+            ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear law whose Poisson's
+            ratio at rest is 0.49 or more gets the one of its elements, if it allows it. It needs a C compiler
+            and an explicit scheme.
 
     Attributes:
         space: The vector-valued function space.
         x: Coordinates of the local nodes, shape (nodes, 3) [m].
         constrained: Mask of the constrained owned dofs, shape (owned,).
         linear: Whether all laws are linear.
+        locking: How elements are kept from locking, None where they are not.
         displacement: The function that represents u in the forms.
         velocity: The function that represents v in the forms.
         total_mass: Mass of the body [kg].
 
     Raises:
         ValueError: Constants out of range, an unknown name, cells without material, inverted elements, a law
-            with values that are not finite at rest.
+            with values that are not finite at rest; ``locking`` that does not suit elements or laws.
     """
 
     @_deprecated.renamed_keywords(shaken="ground_acceleration", moved="prescribed", **_RENAMED)
@@ -106,6 +116,7 @@ class Solid(Continuum, renamed=_RENAMED):
         damping: float = 0.0,
         stiffness_damping: float = 0.0,
         bulk_viscosity: tuple[float, float] = (0.0, 0.0),
+        locking: str | None = None,
     ) -> None:
         for value in density.values() if isinstance(density, Mapping) else [density]:
             arguments.number("density", value, "be positive [kg/m3]", above=0.0)
@@ -128,7 +139,9 @@ class Solid(Continuum, renamed=_RENAMED):
         if any(self.viscosity):
             for material in self.materials:
                 viscosity.wave_modulus(material.law)
-        if not self.linear:
+        self._ways = ways(self, locking)
+        self.locking = next(filter(None, self._ways), None)
+        if self.locking or not self.linear:
             self._check_at_rest()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
@@ -166,21 +179,30 @@ class Solid(Continuum, renamed=_RENAMED):
     @functools.cached_property
     def elements(self) -> ElementForces | None:
         """Element kernels of the internal forces; None where DOLFINx assembles them, or K is stored."""
-        if self.linear and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
+        if self.linear and not self.locking and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
             return None
         try:
-            parts = [self._kernel_part(m) for m in self.materials]
+            parts = [self._kernel_part(m, way) for m, way in zip(self.materials, self._ways)]
             return ElementForces(self.space, parts, self.cross_section)
-        except NotGenerated as reason:
-            logger.info("internal forces are assembled by DOLFINx: %s", reason)
-        except NoCompiler as reason:
-            if self.comm.rank == 0:
-                logger.warning("internal forces are assembled by DOLFINx, which takes longer: %s", reason)
+        except (NotGenerated, NoCompiler) as reason:
+            if self.locking:
+                raise ValueError(
+                    f"locking={self.locking!r} needs element kernels of all laws, but {reason}; "
+                    "otherwise take locking='none'"
+                ) from None
+            self._tell(reason)
         return None
 
-    def _kernel_part(self, m: Material) -> Part:
-        element = element_of(self.space, self.degree, self.hypothesis, m.law.linear)
-        return Part(element, m.law, self._by_stress(m.law), self.linear, m.cells)
+    def _tell(self, reason: Exception) -> None:
+        """Log why there are no element kernels."""
+        if isinstance(reason, NotGenerated):
+            logger.info("internal forces are assembled by DOLFINx: %s", reason)
+        elif self.comm.rank == 0:
+            logger.warning("internal forces are assembled by DOLFINx, which takes longer: %s", reason)
+
+    def _kernel_part(self, m: Material, way: str | None) -> Part:
+        element = element_of(self.space, self.degree, self.hypothesis, m.law.linear and not way)
+        return Part(element, m.law, self._by_stress(m.law), self.linear, m.cells, way)
 
     @property
     def _at_nodes(self) -> bool:
@@ -233,6 +255,11 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def _internal_form(self) -> Any:
         """Linear form ``F_int . w`` at :attr:`displacement`."""
+        if self.locking:
+            raise ValueError(
+                f"the stiffness matrix of a body with locking={self.locking!r} is not assembled: take an "
+                "explicit scheme, for example CDLagrange, or Solid(..., locking='none')"
+            )
         if not any(self._by_stress(m.law) for m in self.materials):
             return ufl.derivative(self._energy_form(), self.displacement, self._w)
         F = kinematics.deformation_gradient(self.displacement, self.hypothesis)

@@ -1,7 +1,8 @@
 /* Batches of LANES cells: arithmetic, and transfer between nodes and batches.
 
-Every node has a cache line of eight numbers: its coordinates and displacements, padded to four each. Forces,
-and changes of the displacements, have four numbers a node. */
+Every node has a cache line of eight numbers: its coordinates and displacements, padded to four each; the last
+number of either four is for nodal pressures (simplex.c). Forces, and changes of the displacements, have four
+numbers a node. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,6 +66,13 @@ static inline void gather(const double *restrict from, size_t width, const int32
 
 static inline void places_of(const double *nodes, const int32_t *of, batch *X) { gather(nodes, 8, of, X); }
 
+/* The number at `place` of the node of each lane. */
+static inline batch number_of(const double *nodes, const int32_t *of, int place)
+{
+  return (batch){nodes[8 * of[0] + place], nodes[8 * of[1] + place], nodes[8 * of[2] + place],
+                 nodes[8 * of[3] + place]};
+}
+
 /* Displacements (field 0) or their changes (field 1). */
 static inline void values_of(const double *nodes, const double *changes, int field, const int32_t *of, batch *u)
 {
@@ -72,16 +80,20 @@ static inline void values_of(const double *nodes, const double *changes, int fie
   else gather(changes, 4, of, u);
 }
 
-/* Add forces to the node of each lane, one lane after the other: lanes may share nodes. */
+/* Add four numbers to the node of each lane, one lane after the other: lanes may share nodes. */
+static inline void scatter_four(double *restrict to, const int32_t *restrict of, batch a, batch b, batch c, batch d)
+{
+  transpose(&a, &b, &c, &d);
+  *(batch *)(to + LANES * (size_t)of[0]) += a;
+  *(batch *)(to + LANES * (size_t)of[1]) += b;
+  *(batch *)(to + LANES * (size_t)of[2]) += c;
+  *(batch *)(to + LANES * (size_t)of[3]) += d;
+}
+
 static inline void scatter(double *restrict forces, const int32_t *restrict of, const batch *restrict f)
 {
   const batch none = spread(0.0);
-  batch a = f[0], b = DIM > 1 ? f[1] : none, c = DIM > 2 ? f[2] : none, d = none;
-  transpose(&a, &b, &c, &d);
-  *(batch *)(forces + LANES * (size_t)of[0]) += a;
-  *(batch *)(forces + LANES * (size_t)of[1]) += b;
-  *(batch *)(forces + LANES * (size_t)of[2]) += c;
-  *(batch *)(forces + LANES * (size_t)of[3]) += d;
+  scatter_four(forces, of, f[0], DIM > 1 ? f[1] : none, DIM > 2 ? f[2] : none, none);
 }
 
 /* Inverse of the Jacobian matrix J[DIM][DIM], J[i][t] = dx_i / dxi_t, and its determinant. */
@@ -133,6 +145,14 @@ static inline batch reference_stress(const batch *P, const batch K[DIM][DIM], in
   batch Q = P[i * DIM] * K[t][0];
   for (int j = 1; j < DIM; ++j) Q += P[i * DIM + j] * K[t][j];
   return Q;
+}
+
+/* Add to P the stress of a pressure on the volume: pressures[0] with the derivative C of the volume ratio, for
+   tangents pressures[1] with the change of C, which follows it. */
+static inline void add_pressure(const batch *pressures, const batch *C, batch *P)
+{
+  for (int k = 0; k < FIELDS; ++k)
+    for (int i = 0; i < STRAINS; ++i) P[i] += pressures[k] * C[k * STRAINS + i];
 }
 
 static inline batch absolute(batch x) { return (batch)((mask)x & ~(mask)spread(-0.0)); }

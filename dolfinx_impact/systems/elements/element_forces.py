@@ -15,7 +15,8 @@ from ..._types import AnyArray, FloatArray, Int32Array, IntArray
 from ..element_forms import FLAGS
 from .compiler import address, compiled
 from .element import Element
-from .law_code import LawCode
+from .law_code import MEAN_DILATATION, NODAL_PRESSURE, LawCode
+from .nodal_pressure import NodalPressure
 
 #: The functions of ``transfer.c``.
 _DECLARATIONS = """
@@ -24,6 +25,12 @@ void add(ptrdiff_t, double, const double *, double *);
 int same(ptrdiff_t, const double *, const double *);
 double internal_forces(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
                        double, const double *);
+"""
+#: Those of ``simplex.c`` for nodal pressures.
+_OF_NODES = """
+void nodal_volumes(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
+                   double, const double *);
+void nodal_pressures(ptrdiff_t, const double *, double *, const double *);
 """
 #: Cells of a batch, as in ``batches.h``, and numbers of a node there and in arrays of forces.
 _LANES, _NODE, _FORCE = 4, 8, 4
@@ -38,6 +45,7 @@ class Part(NamedTuple):
         by_stress: Whether the kernel reads the stress of the law, not the derivative of its energy.
         linear: Whether forces are products with the stiffness, of the constants of now.
         cells: Owned cells, shape (n,).
+        locking: ``"mean-dilatation"``, ``"nodal-pressure"`` or None.
     """
 
     element: Element
@@ -45,6 +53,7 @@ class Part(NamedTuple):
     by_stress: bool
     linear: bool
     cells: IntArray
+    locking: str | None = None
 
 
 class _Kernel:
@@ -53,13 +62,17 @@ class _Kernel:
     def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
         element = part.element
         modes = {"by_stress": part.by_stress, "tangent": tangent, "linear": part.linear}
-        self._law = LawCode(part.law, element, mesh, **modes)
+        self._law = LawCode(part.law, element, mesh, **modes, locking=part.locking)
         self._stored = self._law.parameters() if part.linear else None
         self.operations = self._law.operations
-        fields = f"#define FIELDS {1 + tangent}\n#define LINEAR {int(part.linear)}\n"
+        by_nodes = part.locking == NODAL_PRESSURE
+        sizes = {"FIELDS": 1 + tangent, "LINEAR": part.linear, "NODAL_PRESSURE": by_nodes}
+        sizes["MEAN_DILATATION"] = part.locking == MEAN_DILATATION
+        fields = "".join(f"#define {name} {int(value)}\n" for name, value in sizes.items())
         files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
         source = "\n".join([element.definitions, fields, _text("batches.h"), self._law.source, *files])
-        self.functions = compiled(source, FLAGS, mesh.comm, _DECLARATIONS)
+        declared = _DECLARATIONS + (_OF_NODES if by_nodes else "")
+        self.functions = compiled(source, FLAGS, mesh.comm, declared)
 
     def parameters(self) -> FloatArray:
         """Values of the constants of the law: those of now, but of construction where linear."""
@@ -90,8 +103,12 @@ class ElementForces:
         self._kernels = [_Kernel(part, space.mesh, False) for part in parts]
         nodes = np.asarray(space.dofmap.list)
         self._batches = [_batched(nodes[part.cells][:, part.element.order]) for part in parts]
-        self._records, self._forces = _aligned(self._nodes, _NODE), _aligned(self._nodes, _FORCE)
-        self._records[:, : space.mesh.geometry.dim] = space.tabulate_dof_coordinates()[:, :bs]
+        rows = self._nodes + -self._nodes % _LANES  # nodal pressures are found in batches of nodes
+        self._records, self._forces = _aligned(rows, _NODE), _aligned(rows, _FORCE)
+        self._records[: self._nodes, : space.mesh.geometry.dim] = space.tabulate_dof_coordinates()[:, :bs]
+        self._nodal = None
+        if any(part.locking == NODAL_PRESSURE for part in parts):
+            self._nodal = NodalPressure(index_map, _aligned(rows, _FORCE))
         self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
         self._known: FloatArray = np.zeros(0)
@@ -124,7 +141,8 @@ class ElementForces:
     def nbytes(self) -> int:
         """Size of what an evaluation of the forces reads and writes on this rank, dofs aside [bytes]."""
         arrays: list[AnyArray] = [self._records, self._forces, *(cells for cells, _ in self._batches)]
-        return sum(each.nbytes for each in arrays)
+        volumes = 0 if self._nodal is None else self._nodal.nbytes
+        return volumes + sum(each.nbytes for each in arrays)
 
     @property
     def flops(self) -> int:
@@ -170,17 +188,14 @@ class ElementForces:
         """Sum the forces of all parts; their energy [J]."""
         self._forces.fill(0.0)
         energy = 0.0
-        for kernel, (cells, tail) in zip(kernels, self._batches):
+        for part, kernel, (cells, tail) in zip(self._parts, kernels, self._batches):
             constants = kernel.parameters()
+            batches = len(cells), address(cells, "int32_t *")
+            rest = address(constants), self._thickness, address(tail)
+            if part.locking == NODAL_PRESSURE and self._nodal is not None:
+                self._nodal.update(kernel.functions, batches, self._records, changes, rest)
             energy += kernel.functions.internal_forces(
-                len(cells),
-                address(cells, "int32_t *"),
-                address(self._records),
-                address(changes),
-                address(self._forces),
-                address(constants),
-                self._thickness,
-                address(tail),
+                *batches, address(self._records), address(changes), address(self._forces), *rest
             )
         return energy
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import ufl
 from dolfinx import fem
 
+from ..._types import FloatArray
 from .element import Element
 from .expressions import Reader
 from .tape import Tape
 
-_HEAD = "static inline void law(const batch *x, const double *p, batch *P, batch *W)"
+_HEAD = "static inline void {}(const batch *x, const double *p, batch *P, batch *W)"
+#: Ways to keep elements from locking.
+MEAN_DILATATION, NODAL_PRESSURE = "mean-dilatation", "nodal-pressure"
 
 
 class LawCode:
@@ -22,6 +27,12 @@ class LawCode:
     the stored energy W per reference volume. For a linear law the inputs are G alone, the results
     ``dP/dF : G`` at F = I and W = ``G : dP/dF : G / 2``.
 
+    With mean dilatation the volume ratio of the cell follows the entries of F, as one more input with the
+    derivative of W as its result; W is that of ``(ratio / det F)^(1/3) F``. For the tangent this derivative
+    itself is the last result. With nodal pressure W is the isochoric part alone, and a function
+    ``volumetric`` of the volume ratio of a node gives the other. Both have a function ``volume_ratio``
+    besides: ``det F`` and its derivative, for the tangent also the changes of both.
+
     Args:
         law: The law.
         element: The element.
@@ -29,53 +40,137 @@ class LawCode:
         by_stress: Whether to read the stress of the law, not to differentiate its energy.
         tangent: Whether to give the change of the stress.
         linear: Whether to give it at rest, as all of the law.
+        locking: ``"mean-dilatation"``, ``"nodal-pressure"`` or None.
 
     Attributes:
         source: The C source.
-        operations: Number of its operations on batches.
+        operations: Number of its operations on batches at a point.
 
     Raises:
         NotGenerated: An expression without code in element kernels.
     """
 
     def __init__(
-        self, law: Any, element: Element, mesh: Any, *, by_stress: bool, tangent: bool, linear: bool
+        self,
+        law: Any,
+        element: Element,
+        mesh: Any,
+        *,
+        by_stress: bool,
+        tangent: bool,
+        linear: bool,
+        locking: str | None = None,
     ) -> None:
-        tape, dim = Tape(), element.dim
-        places = [(i, j) for i in range(dim) for j in range(dim)] + [(2, 2)] * int(element.hoop)
-        F = fem.Constant(mesh, np.eye(3))
-        entries = np.array([[tape.constant(float(i == j)) for j in range(3)] for i in range(3)])
-        for k, place in enumerate(places):
-            entries[place] = tape.input(k)
-        self._reader = Reader(tape, {F: entries})
-        energy, zero = tape.constant(0.0), tape.constant(0.0)
-        if not by_stress or (getattr(law, "has_energy", True) and not linear):
-            energy = int(self._reader.read(law.energy_density(F)))
-        variables = [int(entries[place]) for place in places]
-        if by_stress:
-            stress = self._reader.read(law.stress(F))
-            results = [int(stress[place]) for place in places]
-        else:
-            results = tape.gradient(energy, variables)
-        if tangent:
-            changes = [tape.input(len(places) + k) for k in range(len(places))]
-            results, energy = tape.directional(results, dict(zip(variables, changes))), zero
-        if linear:
-            energy = zero
-            rest = {variables[k]: tape.constant(float(i == j)) for k, (i, j) in enumerate(places)}
-            changes = [tape.input(-1 - k) for k in range(len(places))]
-            results = tape.directional(results, dict(zip(variables, changes)))
-            results = tape.replaced(results, rest)
-            results = tape.replaced(results, dict(zip(changes, variables)))
-            for one, other in zip(results, variables):
-                product = tape.apply("*", tape.constant(0.5), tape.apply("*", one, other))
-                energy = tape.apply("+", energy, product)
-        named = {f"P[{k}]": each for k, each in enumerate(results)} | {"*W": energy}
-        lines = tape.code(named)
-        self.operations = sum(line.startswith("const batch") for line in lines)
-        body = "\n  ".join(lines)
-        self.source = f"{_HEAD}\n{{\n  {body}\n}}\n"
+        self._tape, self._tangent, self._linear = Tape(), tangent, linear
+        self._F, self._ratio = fem.Constant(mesh, np.eye(3)), fem.Constant(mesh, 1.0)
+        dim, number = element.dim, self._tape.constant
+        self._places = [(i, j) for i in range(dim) for j in range(dim)] + [(2, 2)] * int(element.hoop)
+        entries = np.array([[number(float(i == j)) for j in range(3)] for i in range(3)])
+        for k, place in enumerate(self._places):
+            entries[place] = self._tape.input(k)
+        #: Inputs of the law at a point, with their values at rest.
+        self._strains = {int(entries[i, j]): float(i == j) for i, j in self._places}
+        # The volume ratio is the last input of the function of a point, and the only one of that of a node.
+        self._at = self._tape.input(len(self._places) if locking == MEAN_DILATATION else 0)
+        self._reader = Reader(self._tape, {self._F: entries, self._ratio: np.array(self._at)})
+        self.source = self._by_stress(law) if by_stress else self._by_energy(law, locking)
+        if locking:
+            self.source += self._volume_ratio(len(self._strains) + (locking == MEAN_DILATATION))
+        self.operations = self.source.count("const batch t")
+        if locking == NODAL_PRESSURE:
+            self.source += self._volumetric(law)
 
-    def parameters(self) -> Any:
+    def parameters(self) -> FloatArray:
         """Values of the constants of the law now, shape (k,)."""
         return self._reader.parameters()
+
+    # -- functions
+
+    def _by_stress(self, law: Any) -> str:
+        energy = self._tape.constant(0.0)
+        if getattr(law, "has_energy", True) and not self._linear:
+            energy = int(self._reader.read(law.energy_density(self._F)))
+        stress = self._reader.read(law.stress(self._F))
+        return self._function("law", energy, self._strains, [int(stress[place]) for place in self._places])
+
+    def _by_energy(self, law: Any, locking: str | None) -> str:
+        F, ratio = self._F, self._ratio
+        if locking == NODAL_PRESSURE:
+            density = law.isochoric_energy(F)
+        elif locking is None:
+            density = law.energy_density(F)
+        elif getattr(law, "splits", False):
+            density = law.isochoric_energy(F) + law.volumetric_energy(ratio)
+        elif self._linear:  # the same to first order, without second derivatives of its own
+            density = law.energy_density(F + (ratio - ufl.tr(F) + 2) / 3 * ufl.Identity(3))
+        else:
+            density = law.energy_density((ratio / ufl.det(F)) ** (1 / 3) * F)
+        energy = int(self._reader.read(density))
+        if locking != MEAN_DILATATION:
+            return self._function("law", energy, self._strains)
+        slope = self._tape.gradient(energy, [self._at])
+        return self._function("law", energy, {**self._strains, self._at: 1.0}, also=slope)
+
+    def _volumetric(self, law: Any) -> str:
+        energy = int(self._reader.read(law.volumetric_energy(self._ratio)))
+        slope = self._tape.gradient(energy, [self._at])
+        return self._function("volumetric", energy, {self._at: 1.0}, also=slope)
+
+    def _volume_ratio(self, inputs: int) -> str:
+        """C function of ``det F``; the changes follow so many inputs."""
+        tape, strains = self._tape, list(self._strains)
+        ratio = int(self._reader.read(ufl.det(self._F)))
+        slopes, ratios = tape.gradient(ratio, strains), [ratio]
+        if self._tangent:
+            change = {each: tape.input(inputs + k) for k, each in enumerate(strains)}
+            slopes += tape.directional(slopes, change)
+            ratios += tape.directional(ratios, change)
+        if self._linear:
+            ratios = self._at_rest(ratios, self._strains)
+            slopes = tape.replaced(slopes, self._numbers(self._strains))
+        named = {f"P[{k}]": each for k, each in enumerate(slopes)}
+        return self._code("volume_ratio", named | {f"W[{k}]": each for k, each in enumerate(ratios)})
+
+    def _function(
+        self,
+        name: str,
+        energy: int,
+        variables: dict[int, float],
+        results: list[int] | None = None,
+        also: Sequence[int] = (),
+    ) -> str:
+        """C function of an energy: its derivatives, or their changes.
+
+        Args:
+            name: Name of the function.
+            energy: The energy.
+            variables: Its inputs, without their changes, and the values of these at rest.
+            results: The derivatives, where they are not those of the energy.
+            also: Further results for the tangent.
+        """
+        tape, inputs = self._tape, list(variables)
+        if results is None:
+            results = tape.gradient(energy, inputs)
+        if self._tangent:
+            changes = {each: tape.input(len(inputs) + k) for k, each in enumerate(inputs)}
+            results, energy = [*tape.directional(results, changes), *also], tape.constant(0.0)
+        if self._linear:
+            results, energy = self._at_rest(results, variables), tape.constant(0.0)
+            for one, other in zip(results, inputs):
+                product = tape.apply("*", tape.constant(0.5), tape.apply("*", one, other))
+                energy = tape.apply("+", energy, product)
+        return self._code(name, {f"P[{k}]": each for k, each in enumerate(results)} | {"*W": energy})
+
+    def _at_rest(self, results: list[int], variables: dict[int, float]) -> list[int]:
+        """Derivatives of expressions at rest along the variables, which then stand for their changes."""
+        tape = self._tape
+        changes = {each: tape.input(-1 - k) for k, each in enumerate(variables)}
+        results = tape.replaced(tape.directional(results, changes), self._numbers(variables))
+        return tape.replaced(results, {change: each for each, change in changes.items()})
+
+    def _numbers(self, values: dict[int, float]) -> dict[int, int]:
+        return {each: self._tape.constant(value) for each, value in values.items()}
+
+    def _code(self, name: str, results: dict[str, int]) -> str:
+        body = "\n  ".join(self._tape.code(results))
+        return f"{_HEAD.format(name)}\n{{\n  {body}\n}}\n"

@@ -1,9 +1,9 @@
 /* Internal forces of affine simplices with tabulated shape functions.
 
 Given before: DIM, NODES, POINTS, FIELDS (1, or 2 for tangents), LINEAR (1 for laws of the displacement gradient),
-HOOP (1 for bodies of revolution), STRAINS (inputs of the law from a field), WEIGHTS[POINTS],
-PLACES[POINTS][DIM], VALUES[POINTS][NODES], GRADIENTS[POINTS][NODES][DIM], and the law. The first DIM + 1 nodes are
-the vertices. */
+HOOP (1 for bodies of revolution), STRAINS (entries of F from a field), NODAL_PRESSURE (1 where the law's stress
+lacks that of the pressures of the nodes), WEIGHTS[POINTS], PLACES[POINTS][DIM], VALUES[POINTS][NODES],
+GRADIENTS[POINTS][NODES][DIM], and the law. The first DIM + 1 nodes are the vertices. */
 
 /* Nodal values of a field; those of other nodes than the first as differences from it, so that the force of a
    translation is zero. */
@@ -57,6 +57,54 @@ static inline batch radial_at(const batch e[NODES][DIM], int q)
 }
 #endif
 
+#if NODAL_PRESSURE
+/* Means over the nodes of what nodal_pressures() gives them. */
+static inline void pressures_of(const double *nodes, const int32_t *cells, batch means[2])
+{
+  means[0] = means[1] = spread(0.0);
+  for (int a = 0; a < NODES; ++a)
+  {
+    means[0] += number_of(nodes, cells + a * LANES, 3);
+    means[1] += number_of(nodes, cells + a * LANES, 7);
+  }
+  for (int k = 0; k < 2; ++k) means[k] *= 1.0 / NODES;
+}
+#endif
+
+/* The first vertex, and the Jacobian matrix with its inverse; returns the size of its determinant. */
+static inline batch geometry(const double *nodes, const int32_t *cells, batch origin[DIM], batch J[DIM][DIM],
+                             batch K[DIM][DIM])
+{
+  batch X[DIM + 1][DIM];
+  for (int a = 0; a <= DIM; ++a) places_of(nodes, cells + a * LANES, X[a]);
+  for (int i = 0; i < DIM; ++i)
+    for (int t = 0; t < DIM; ++t) J[i][t] = X[t + 1][i] - X[0][i];
+  for (int i = 0; i < DIM; ++i) origin[i] = X[0][i];
+  return absolute(inverse(J, K));
+}
+
+/* Inputs of the law at point q, and the radius there; returns the volume of the point. */
+static inline batch strains_at(const batch e[FIELDS][NODES][DIM], const batch origin[DIM], const batch J[DIM][DIM],
+                               const batch K[DIM][DIM], batch size, int q, batch *x, batch *radius)
+{
+  batch H[DIM][DIM], weight = size * WEIGHTS[q];
+#if HOOP
+  *radius = origin[0];
+  for (int t = 0; t < DIM; ++t) *radius += J[0][t] * PLACES[q][t];
+  weight *= TURN * *radius;
+#endif
+  for (int k = 0; k < FIELDS; ++k)
+  {
+    slopes(e[k], q, H);
+    deformation_gradient(H, K, k == 0 && !LINEAR, x + k * STRAINS);
+#if HOOP
+    const batch strain = radial_at(e[k], q) / *radius;
+    x[k * STRAINS + DIM * DIM] = k == 0 && !LINEAR ? strain + 1.0 : strain;
+#endif
+  }
+  return weight;
+}
+
 static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, const double *restrict nodes,
                               const double *restrict changes, double *restrict forces,
                               const double *restrict p, double thickness, batch tail)
@@ -64,35 +112,30 @@ static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, co
   batch energy = spread(0.0);
   for (ptrdiff_t b = 0; b < count; ++b, cells += NODES * LANES)
   {
-    batch X[DIM + 1][DIM], J[DIM][DIM], K[DIM][DIM], e[FIELDS][NODES][DIM], f[NODES][DIM], hoop[NODES];
-    for (int a = 0; a <= DIM; ++a) places_of(nodes, cells + a * LANES, X[a]);
-    for (int i = 0; i < DIM; ++i)
-      for (int t = 0; t < DIM; ++t) J[i][t] = X[t + 1][i] - X[0][i];
+    batch origin[DIM], J[DIM][DIM], K[DIM][DIM], e[FIELDS][NODES][DIM], f[NODES][DIM], hoop[NODES];
+    const batch one = b + 1 < count ? spread(1.0) : tail;
+    const batch size = one * thickness * geometry(nodes, cells, origin, J, K);
     for (int k = 0; k < FIELDS; ++k) differences(nodes, changes, k, cells, e[k]);
-    const batch size = (b + 1 < count ? spread(1.0) : tail) * thickness * absolute(inverse(J, K));
     for (int a = 0; a < NODES; ++a)
       for (int i = 0; i < DIM; ++i) f[a][i] = hoop[a] = spread(0.0);
+#if NODAL_PRESSURE
+    batch means[2];
+    pressures_of(nodes, cells, means);
+#endif
 #if POINTS <= 4
 #pragma GCC unroll 4
 #endif
     for (int q = 0; q < POINTS; ++q)
     {
-      batch x[FIELDS * STRAINS], P[STRAINS], W, H[DIM][DIM], weight = size * WEIGHTS[q];
-#if HOOP
-      batch radius = X[0][0];
-      for (int t = 0; t < DIM; ++t) radius += J[0][t] * PLACES[q][t];
-      weight *= TURN * radius;
-#endif
-      for (int k = 0; k < FIELDS; ++k)
-      {
-        slopes(e[k], q, H);
-        deformation_gradient(H, K, k == 0 && !LINEAR, x + k * STRAINS);
-#if HOOP
-        const batch strain = radial_at(e[k], q) / radius;
-        x[k * STRAINS + DIM * DIM] = k == 0 && !LINEAR ? strain + 1.0 : strain;
-#endif
-      }
+      batch x[FIELDS * STRAINS], P[STRAINS], W, radius;
+      const batch weight = strains_at(e, origin, J, K, size, q, x, &radius);
       law(x, p, P, &W);
+#if NODAL_PRESSURE
+      batch C[FIELDS * STRAINS], ratio[FIELDS];
+      volume_ratio(x, p, C, ratio);
+      add_pressure(means, C, P);
+      if (FIELDS == 1) W += means[1];
+#endif
       energy += weight * W;
       add_forces(P, K, weight, q, f);
 #if HOOP
@@ -107,3 +150,49 @@ static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, co
   }
   return sum_of_lanes(energy);
 }
+
+#if NODAL_PRESSURE
+/* Add to each node its equal share of its cells: their volumes at rest, now (for linear laws the change of these),
+   and for tangents the changes of the latter. */
+void nodal_volumes(ptrdiff_t count, const int32_t *cells, const double *nodes, const double *changes,
+                   double *volumes, const double *p, double thickness, const double *tail)
+{
+  for (ptrdiff_t b = 0; b < count; ++b, cells += NODES * LANES)
+  {
+    batch origin[DIM], J[DIM][DIM], K[DIM][DIM], e[FIELDS][NODES][DIM], rest = spread(0.0), now[2] = {rest, rest};
+    const batch one = b + 1 < count ? spread(1.0) : *(const batch_unaligned *)tail;
+    const batch size = one * (thickness / NODES) * geometry(nodes, cells, origin, J, K);
+    for (int k = 0; k < FIELDS; ++k) differences(nodes, changes, k, cells, e[k]);
+    for (int q = 0; q < POINTS; ++q)
+    {
+      batch x[FIELDS * STRAINS], C[FIELDS * STRAINS], ratio[FIELDS], radius;
+      const batch weight = strains_at(e, origin, J, K, size, q, x, &radius);
+      volume_ratio(x, p, C, ratio);
+      rest += weight;
+      for (int k = 0; k < FIELDS; ++k) now[k] += weight * ratio[k];
+    }
+    for (int a = 0; a < NODES; ++a) scatter_four(volumes, cells + a * LANES, rest, now[0], now[1], spread(0.0));
+  }
+}
+
+/* Pressure and volumetric energy of each node by its volumes, for tangents the change of the pressure and the
+   pressure; `count` is a multiple of LANES, nodes without volume are as at rest. */
+void nodal_pressures(ptrdiff_t count, const double *volumes, double *nodes, const double *p)
+{
+  for (ptrdiff_t a = 0; a < count; a += LANES, volumes += LANES * LANES, nodes += 8 * LANES)
+  {
+    const batch *row = (const batch *)volumes;
+    batch rest = row[0], now = row[1], change = row[2], unused = row[3], x[2], P[2], U;
+    transpose(&rest, &now, &change, &unused);
+    const mask there = (mask)(rest > 0.0);
+    x[0] = chosen(there, now / rest, spread(LINEAR ? 0.0 : 1.0));
+    x[1] = chosen(there, change / rest, spread(0.0));
+    volumetric(x, p, P, &U);
+    for (int l = 0; l < LANES; ++l)
+    {
+      nodes[8 * l + 3] = P[0][l];
+      nodes[8 * l + 7] = FIELDS == 1 ? U[l] : P[1][l];
+    }
+  }
+}
+#endif

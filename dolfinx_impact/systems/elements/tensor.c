@@ -1,6 +1,7 @@
 /* Internal forces of intervals, quadrilaterals and hexahedra by sum factorisation.
 
-Given before: DIM, FIELDS, LINEAR, HOOP, STRAINS as in simplex.c, SIDE (points and nodes along a direction),
+Given before: DIM, FIELDS, LINEAR, HOOP, STRAINS as in simplex.c, MEAN_DILATATION (1 where the law takes the volume
+ratio of the cell as its last input), SIDE (points and nodes along a direction),
 COUNT = SIDE^DIM, COLLOCATED (1 where points are nodes), WEIGHTS[COUNT], PLACES[SIDE] (points along a direction),
 SLOPES[SIDE][SIDE] (derivatives at points of the polynomials that are one at a point), VALUES[SIDE][SIDE] (nodal
 shape functions at points), and the law. Nodes and points are in the order of their places, those along the last
@@ -119,47 +120,106 @@ static inline void slopes(const batch u[COUNT][DIM], int q, batch H[DIM][DIM])
   }
 }
 
-/* Fluxes P K^T with the weights of the points, the hoop forces in f; returns the energy. */
-static inline __attribute__((always_inline)) batch at_points(const batch c[1 << DIM][DIM], batch size,
-    const batch u[FIELDS][COUNT][DIM], const double *p, batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM],
-    const int affine)
+#define INLINED static inline __attribute__((always_inline))
+
+/* Inputs of the law at point q, and the radius there; returns the volume of the point. Where cells are affine K and
+   the volume per weight are those of the first point. */
+INLINED batch strains_at(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM], int q,
+                         const int affine, batch K[DIM][DIM], batch *volume, batch *x, batch *radius)
 {
-  batch J[DIM][DIM], K[DIM][DIM], energy = spread(0.0), volume = spread(0.0);
+  batch J[DIM][DIM], H[DIM][DIM];
+  if (q == 0 || !affine)
+  {
+    jacobian(c, q, J);
+    *volume = size * absolute(inverse(J, K));
+  }
+  batch weight = *volume * WEIGHTS[q];
+#if HOOP
+  *radius = radius_at(c, q);
+  weight *= TURN * *radius;
+#endif
+  for (int k = 0; k < FIELDS; ++k)
+  {
+    batch *F = x + k * (STRAINS + MEAN_DILATATION);
+    slopes(u[k], q, H);
+    deformation_gradient(H, K, k == 0 && !LINEAR, F);
+#if HOOP
+    F[DIM * DIM] = k == 0 && !LINEAR ? u[k][q][0] / *radius + 1.0 : u[k][q][0] / *radius;
+#endif
+  }
+  return weight;
+}
+
+/* The flux P K^T of a point with its volume, its hoop force in f. */
+INLINED void flux_of(const batch *P, const batch K[DIM][DIM], batch weight, batch radius, int q,
+                     batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM])
+{
+  for (int t = 0; t < DIM; ++t)
+    for (int i = 0; i < DIM; ++i) flux[t][q][i] = weight * reference_stress(P, K, i, t);
+  for (int i = 0; i < DIM; ++i) f[q][i] = spread(0.0);
+#if HOOP
+  f[q][0] = weight * P[DIM * DIM] / radius;
+#endif
+}
+
+#if !MEAN_DILATATION
+/* Fluxes and hoop forces of all points; returns the energy. */
+INLINED batch at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
+                        const double *p, batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM], const int affine)
+{
+  batch K[DIM][DIM], energy = spread(0.0), volume = spread(0.0);
 #if COUNT <= 9
 #pragma GCC unroll 9
 #endif
   for (int q = 0; q < COUNT; ++q)
   {
-    batch x[FIELDS * STRAINS], P[STRAINS], W, H[DIM][DIM];
-    if (q == 0 || !affine)
-    {
-      jacobian(c, q, J);
-      volume = size * absolute(inverse(J, K));
-    }
-    batch weight = volume * WEIGHTS[q];
-#if HOOP
-    const batch radius = radius_at(c, q);
-    weight *= TURN * radius;
-#endif
-    for (int k = 0; k < FIELDS; ++k)
-    {
-      slopes(u[k], q, H);
-      deformation_gradient(H, K, k == 0 && !LINEAR, x + k * STRAINS);
-#if HOOP
-      x[k * STRAINS + DIM * DIM] = k == 0 && !LINEAR ? u[k][q][0] / radius + 1.0 : u[k][q][0] / radius;
-#endif
-    }
+    batch x[FIELDS * STRAINS], P[STRAINS], W, radius;
+    const batch weight = strains_at(c, size, u, q, affine, K, &volume, x, &radius);
     law(x, p, P, &W);
     energy += weight * W;
-    for (int t = 0; t < DIM; ++t)
-      for (int i = 0; i < DIM; ++i) flux[t][q][i] = weight * reference_stress(P, K, i, t);
-    for (int i = 0; i < DIM; ++i) f[q][i] = spread(0.0);
-#if HOOP
-    f[q][0] = weight * P[DIM * DIM] / radius;
-#endif
+    flux_of(P, K, weight, radius, q, flux, f);
   }
   return energy;
 }
+#else
+/* The same where the volume ratio of the cell, the mean over its points, is an input of the law at all of them. The
+   mean of the law's derivatives with respect to it is a pressure on the volume at each point. */
+INLINED batch at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
+                        const double *p, batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM], const int affine)
+{
+  batch x[COUNT][FIELDS * (STRAINS + 1)], P[COUNT][STRAINS + 2], K[COUNT][DIM][DIM];
+  batch C[COUNT][FIELDS * STRAINS], weight[COUNT], radius[COUNT];
+  const batch none = spread(0.0);
+  batch mean[2] = {none, none}, pressures[2] = {none, none}, energy = none, whole = none, volume = none;
+  for (int q = 0; q < COUNT; ++q)
+  {
+    batch ratio[FIELDS];
+    weight[q] = strains_at(c, size, u, q, affine, K[affine ? 0 : q], &volume, x[q], radius + q);
+    volume_ratio(x[q], p, C[q], ratio);
+    whole += weight[q];
+    for (int k = 0; k < FIELDS; ++k) mean[k] += weight[q] * ratio[k];
+  }
+  const mask there = (mask)(whole > 0.0); /* not in lanes without a cell */
+  const batch share = chosen(there, 1.0 / whole, none);
+  for (int k = 0; k < FIELDS; ++k) mean[k] *= share;
+  if (!LINEAR) mean[0] = chosen(there, mean[0], spread(1.0));
+  for (int q = 0; q < COUNT; ++q)
+  {
+    batch W;
+    for (int k = 0; k < FIELDS; ++k) x[q][k * (STRAINS + 1) + STRAINS] = mean[k];
+    law(x[q], p, P[q], &W);
+    energy += weight[q] * W;
+    for (int k = 0; k < FIELDS; ++k) pressures[k] += weight[q] * P[q][STRAINS + k];
+  }
+  for (int k = 0; k < FIELDS; ++k) pressures[k] *= share;
+  for (int q = 0; q < COUNT; ++q)
+  {
+    add_pressure(pressures, C[q], P[q]);
+    flux_of(P[q], K[affine ? 0 : q], weight[q], radius[q], q, flux, f);
+  }
+  return energy;
+}
+#endif
 
 static inline void add_divergence(const batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM])
 {

@@ -1,0 +1,85 @@
+"""Which elements of a body are kept from locking, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..arguments import shown
+from ..materials import Law
+from .elements.law_code import MEAN_DILATATION, NODAL_PRESSURE
+from .material_regions import Material
+
+#: What suits the elements of degree 1.
+_OF_CELL = {
+    "quadrilateral": MEAN_DILATATION,
+    "hexahedron": MEAN_DILATATION,
+    "triangle": NODAL_PRESSURE,
+    "tetrahedron": NODAL_PRESSURE,
+}
+_CELLS = {MEAN_DILATATION: "quadrilaterals and hexahedra", NODAL_PRESSURE: "triangles and tetrahedra"}
+#: Poisson's ratio at rest from which on a law is nearly incompressible, less round-off.
+_INCOMPRESSIBLE = 0.49 - 1e-9
+
+
+def ways(solid: Any, given: str | None) -> list[str | None]:
+    """For each material how its elements are kept from locking, None where they are not.
+
+    Args:
+        solid: The body, with its space and materials.
+        given: ``locking`` of :class:`.Solid`.
+
+    Raises:
+        ValueError: An unknown word, or one for other elements, hypotheses or laws.
+    """
+    materials: Sequence[Material] = solid.materials
+    if given is None:
+        return [_default(solid, m.law) for m in materials]
+    if given == "none":
+        return [None for _ in materials]
+    if given not in (*_CELLS,):
+        words = ", ".join(repr(each) for each in (*_CELLS, "none"))
+        raise ValueError(f"locking must be one of {words}, not {shown(given)}")
+    for why in (_not_for_body(solid, given), *(_not_for_law(solid, m.law, given) for m in materials)):
+        if why:
+            raise ValueError(f"locking={given!r} {why}")
+    return [given for _ in materials]
+
+
+def _default(solid: Any, law: Law) -> str | None:
+    """Mean dilatation or nodal pressure where a nonlinear law is nearly incompressible and allows it."""
+    way = _OF_CELL.get(solid.mesh.topology.cell_name(), "")
+    ratio = getattr(law, "poisson_ratio", None)
+    if law.linear or ratio is None or ratio < _INCOMPRESSIBLE:
+        return None
+    return None if not way or _not_for_body(solid, way) or _not_for_law(solid, law, way) else way
+
+
+def _not_for_body(solid: Any, way: str) -> str:
+    """Why a way is not for the elements of a body; empty where it is."""
+    cell = solid.mesh.topology.cell_name()
+    if solid.hypothesis in ("plane-stress", "line"):
+        return (
+            f"is not for the hypothesis {solid.hypothesis!r}: such bodies are free to change their thickness"
+        )
+    if _OF_CELL.get(cell) != way:
+        return f"is for {_CELLS[way]}, but the mesh has {cell} cells: take {_OF_CELL.get(cell, 'none')!r}"
+    if solid.degree != 1:
+        return f"is for elements of degree 1, not {solid.degree}: higher degrees hardly lock, leave it out"
+    if solid.mesh.ufl_domain().ufl_coordinate_element().degree != 1:
+        return "is for cells with straight edges"
+    return ""
+
+
+def _not_for_law(solid: Any, law: Law, way: str) -> str:
+    """Why a way is not for a law; empty where it is."""
+    if not getattr(law, "has_energy", True):
+        return f"needs a stored energy, which {law!r} does not have: take EnergyLaw"
+    if law.linear and not solid.linear:
+        return f"does not take the linear law {law!r} beside nonlinear ones: take StVenantKirchhoff"
+    if way == NODAL_PRESSURE and not getattr(law, "splits", False):
+        return (
+            f"needs a law whose energy is a volumetric one plus an isochoric one, which {law!r} is not: take "
+            "NeoHookean(E, nu, isochoric=True), MooneyRivlin or EnergyLaw(function, volumetric=...)"
+        )
+    return ""
