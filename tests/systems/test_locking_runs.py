@@ -93,9 +93,10 @@ def cook(cell, cells, locking, t_end=40.0, **options):
 
 
 def test_cooks_membrane_of_few_cells():
-    """Plain elements are three times too stiff; triangles bend stiffly besides, but far less."""
+    """Plain elements are three times too stiff; triangles bend stiffly besides, the worse they lie."""
     assert cook("quadrilateral", 8, "mean-dilatation") == pytest.approx(TIP, rel=0.05)
-    assert cook("triangle", 8, "nodal-pressure", diagonal=dmesh.DiagonalType.crossed) > 0.85 * TIP
+    assert cook("triangle", 8, "nodal-pressure") > 0.65 * TIP
+    assert cook("triangle", 8, "nodal-pressure", diagonal=dmesh.DiagonalType.left) > 0.9 * TIP
     for cell in ("quadrilateral", "triangle"):
         assert cook(cell, 8, "none", t_end=15.0) < 0.4 * TIP
 
@@ -103,11 +104,11 @@ def test_cooks_membrane_of_few_cells():
 @pytest.mark.nightly
 def test_cooks_membrane():
     """Within 2 % of a fine mesh of a higher degree."""
-    crossed = {"diagonal": dmesh.DiagonalType.crossed}
+    left = {"diagonal": dmesh.DiagonalType.left}
     assert cook("quadrilateral", 16, "mean-dilatation", 50.0) == pytest.approx(TIP, rel=0.02)
-    assert cook("triangle", 24, "nodal-pressure", 50.0, **crossed) == pytest.approx(TIP, rel=0.02)
-    for cell, more in (("quadrilateral", {}), ("triangle", crossed)):
-        assert cook(cell, 16, "none", 20.0, **more) < 0.5 * TIP
+    assert cook("triangle", 24, "nodal-pressure", 50.0, **left) == pytest.approx(TIP, rel=0.02)
+    for cell, more, part in (("quadrilateral", {}, 0.4), ("triangle", {}, 0.4), ("triangle", left, 0.65)):
+        assert cook(cell, 24, "none", 20.0, **more) < part * TIP
 
 
 def pressed_block(locking):

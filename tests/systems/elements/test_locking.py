@@ -69,16 +69,19 @@ def solid(cell, law, state=None, cells=None, comm=COMM, **options):
     return di.Solid(mesh, density=1.0, law=law, hypothesis=state, locking=WAYS[cell], **options)
 
 
-def forces(body, u):
-    out = np.zeros(body.size)
-    body.subtract_internal(u, out)
+def opposite(subtract, *fields):
+    """What is subtracted."""
+    out = np.zeros_like(fields[0])
+    subtract(*fields, out)
     return -out
+
+
+def forces(body, u):
+    return opposite(body.subtract_internal, u)
 
 
 def tangent(body, u, x):
-    out = np.zeros(body.size)
-    body.subtract_tangent(u, x, out)
-    return -out
+    return opposite(body.subtract_tangent, u, x)
 
 
 @pytest.mark.parametrize("cell, state, law", CASES)
