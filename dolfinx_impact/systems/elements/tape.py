@@ -131,8 +131,7 @@ class Tape:
             inverse = self.apply("/", self.constant(1.0), b)
             return [(a, inverse), (b, self.minus(self.apply("*", number, inverse)))]
         if name == "pow":
-            less = self.apply("+", b, self.constant(-1.0))
-            found = [(a, self.apply("*", b, self.apply("pow", a, less)))]
+            found = [(a, self._slope_of_power(a, b, number))]
             if self.value(b) is None:
                 found.append((b, self.apply("*", number, self.apply("log", a))))
             return found
@@ -143,6 +142,13 @@ class Tape:
                 (second, self.apply("select", condition, zero, one)),
             ]
         return [(a, self._slope_of_call(name, a, number))]
+
+    def _slope_of_power(self, a: int, b: int, number: int) -> int:
+        exponent = self.value(b)
+        if exponent is not None and exponent < 1:  # saves a power; infinite at zero anyway
+            return self.apply("*", b, self.apply("/", number, a))
+        less = self.apply("+", b, self.constant(-1.0))
+        return self.apply("*", b, self.apply("pow", a, less))
 
     def _slope_of_call(self, name: str, a: int, number: int) -> int:
         one = self.constant(1.0)
