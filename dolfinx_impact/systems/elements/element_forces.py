@@ -48,7 +48,13 @@ class Part(NamedTuple):
 
 
 class _Kernel:
-    """A compiled kernel on the cells of a part."""
+    """A compiled kernel for a part.
+
+    Attributes:
+        functions: Its functions.
+        constants: Values of the constants of the law in the last evaluation.
+        operations: Number of operations of the law at a point.
+    """
 
     def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
         element = part.element
@@ -59,6 +65,7 @@ class _Kernel:
         fields = f"#define FIELDS {1 + tangent}\n#define LINEAR {int(part.linear)}\n"
         files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
         source = "\n".join([element.definitions, fields, _text("batches.h"), self._law.source, *files])
+        self.constants: FloatArray = np.zeros(0)
         self.functions = compiled(source, FLAGS, mesh.comm, _DECLARATIONS)
 
     def parameters(self) -> FloatArray:
@@ -92,9 +99,9 @@ class ElementForces:
         self._batches = [_batched(nodes[part.cells][:, part.element.order]) for part in parts]
         self._records, self._forces = _aligned(self._nodes, _NODE), _aligned(self._nodes, _FORCE)
         self._records[:, : space.mesh.geometry.dim] = space.tabulate_dof_coordinates()[:, :bs]
-        self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
+        if self._comm.size > 1:
+            self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
-        self._known: FloatArray = np.zeros(0)
 
     def subtract(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
@@ -144,7 +151,7 @@ class ElementForces:
 
     def _holds(self, u: FloatArray) -> bool:
         """Whether the displacements and constants of the last evaluation are these. Collective."""
-        same = np.array_equal(self._known, self.parameters())
+        same = all(np.array_equal(each.constants, each.parameters()) for each in self._kernels)
         if same and self._owned:
             same = bool(self._any.same(self._owned, address(u), address(self._records)))
         return bool(self._comm.allreduce(int(same)) == self._comm.size) if self._comm.size > 1 else same
@@ -164,21 +171,21 @@ class ElementForces:
     def _evaluate(self, u: FloatArray) -> None:
         """Forces of all parts and their energy. Collective."""
         self._take(u, self._records[:, 4:], _NODE)
-        self._energy, self._known = self._run(self._kernels, self._records), self.parameters()
+        self._energy = self._run(self._kernels, self._records)
 
     def _run(self, kernels: Sequence[_Kernel], changes: FloatArray) -> float:
         """Sum the forces of all parts; their energy [J]."""
         self._forces.fill(0.0)
         energy = 0.0
         for kernel, (cells, tail) in zip(kernels, self._batches):
-            constants = kernel.parameters()
+            kernel.constants = kernel.parameters()
             energy += kernel.functions.internal_forces(
                 len(cells),
                 address(cells, "int32_t *"),
                 address(self._records),
                 address(changes),
                 address(self._forces),
-                address(constants),
+                address(kernel.constants),
                 self._thickness,
                 address(tail),
             )
