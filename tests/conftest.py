@@ -69,8 +69,11 @@ def pytest_collection_finish():
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
     # PETSc and MPI objects are destroyed collectively: no rank may collect them at a time of its own.
-    if COMM.size > 1 or nextitem is None or nextitem.path != item.path:
+    last = nextitem is None or nextitem.path != item.path
+    if COMM.size > 1 or last:
         gc.collect()
+    if last:
+        gc.freeze()  # what outlives the fixtures of a file: late imports, caches, compiled functions
     COMM.barrier()
 
 
