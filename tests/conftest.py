@@ -19,7 +19,7 @@ from dolfinx_impact.benchmark.runs import Runs
 
 COMM = MPI.COMM_WORLD
 MARKERS = {
-    "mpi": "runs on 2 and on 3 ranks too: what it tests is distributed",
+    "mpi(turns=True)": "runs on 2 and on 3 ranks too, its cases in turns: what it tests is distributed",
     "one_rank": "a case of a test marked mpi that one rank is enough for",
     "slow": "left out by default: long, with a shorter relative that is not",
     "nightly": "too long for every change: .ci/nightly runs it",
