@@ -23,7 +23,7 @@ CHECKED = {
 
 #: Further arguments: a film of fewer pictures, some of the obstacles, coarser meshes.
 ARGUMENTS = {
-    "bridge_crane.py": ["9"],
+    "bridge_crane.py": ["4"],
     "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"],
     "colliding_parts.py": ["--cells", "2", "--pictures", "4"],
     "cradle.py": ["--cells", "12", "--pictures", "4"],
