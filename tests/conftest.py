@@ -19,7 +19,7 @@ from dolfinx_impact.benchmark.runs import Runs
 
 COMM = MPI.COMM_WORLD
 MARKERS = {
-    "mpi": "runs on 2 and on 3 ranks too: what it tests is distributed",
+    "mpi(turns=True)": "runs on 2 and on 3 ranks too, its cases in turns: what it tests is distributed",
     "one_rank": "a case of a test marked mpi that one rank is enough for",
     "slow": "left out by default: long, with a shorter relative that is not",
     "nightly": "too long for every change: .ci/nightly runs it",
@@ -69,8 +69,11 @@ def pytest_collection_finish():
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item, nextitem):
     # PETSc and MPI objects are destroyed collectively: no rank may collect them at a time of its own.
-    if COMM.size > 1 or nextitem is None or nextitem.path != item.path:
+    last = nextitem is None or nextitem.path != item.path
+    if COMM.size > 1 or last:
         gc.collect()
+    if last:
+        gc.freeze()  # what outlives the fixtures of a file: late imports, caches, compiled functions
     COMM.barrier()
 
 

@@ -68,6 +68,8 @@ def _not_for_body(solid: Any, way: str) -> str:
         return f"is for elements of degree 1, not {solid.degree}: higher degrees hardly lock, leave it out"
     if solid.mesh.ufl_domain().ufl_coordinate_element().degree != 1:
         return "is for cells with straight edges"
+    if solid.own_forms:
+        return f"is not for {type(solid).__name__}, a class with forms of its own"
     return ""
 
 

@@ -23,6 +23,7 @@ from . import bulk_viscosity as viscosity
 from . import mass_lumping
 from .compiled import Compiled
 from .continuum import Continuum
+from .element_forms import compile_form
 from .elements.compiler import NoCompiler
 from .elements.element import element_of
 from .elements.element_forces import ElementForces, Part
@@ -38,6 +39,8 @@ Traction: TypeAlias = Sequence[float] | tuple[Sequence[float], Signal]
 logger = logging.getLogger("dolfinx_impact")
 #: From so many dofs on, linear bodies with points at the nodes store no stiffness.
 _MATRIX_FREE = 10_000
+#: What element kernels do in the place of a body.
+_FORMS = ("_energy_form", "_internal_form", "_stiffness_form", "_internal", "_energy", "_tangent")
 _RENAMED = {"state": "hypothesis", "section": "cross_section"}
 
 
@@ -143,6 +146,8 @@ class Solid(Continuum, renamed=_RENAMED):
         self.locking = next(filter(None, self._ways), None)
         if self.locking or not self.linear:
             self._check_at_rest()
+        elif not self._energy_known:
+            self._check_symmetry()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
         if self.hypothesis == "axisymmetric" and gravity is not None and np.ravel(gravity)[:1].any():
@@ -176,10 +181,34 @@ class Solid(Continuum, renamed=_RENAMED):
             error = ValueError(f"a law gives values that are not finite for the undeformed body: {laws}")
         parallel.agree(self.comm, error)
 
+    def _check_symmetry(self) -> None:
+        """Raise a ValueError where the stiffness of a linear law is not symmetric. Collective."""
+        waves = np.sin(self.x @ np.array([[7.0, 3.0], [5.0, 9.0], [4.0, 8.0]]) / self.length)
+        one, other = fem.Function(self.space), fem.Function(self.space)
+        for function, wave, sign in ((one, waves[:, 0], 1.0), (other, waves[:, 1], -0.5)):
+            function.x.array[:] = np.outer(wave, sign ** np.arange(self.block)).ravel()
+        form = self._stiffness_form()
+        products = [
+            parallel.total(self.comm, fem.assemble_scalar(compile_form(ufl.action(ufl.action(form, a), b))))
+            for a, b in ((one, other), (other, one), (one, one), (other, other))
+        ]
+        if abs(products[0] - products[1]) > 1e-9 * (abs(products[2]) + abs(products[3])):
+            raise ValueError(
+                "the stress of a linear law is not the derivative of an energy, its stiffness is not "
+                "symmetric: declare the law with linear=False"
+            )
+
+    @property
+    def own_forms(self) -> bool:
+        """Whether this is a class with forms of its own."""
+        return kernels.overridden(self, _FORMS, Solid) is not None
+
     @functools.cached_property
     def elements(self) -> ElementForces | None:
         """Element kernels of the internal forces; None where DOLFINx assembles them, or K is stored."""
         if self.linear and not self.locking and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
+            return None
+        if self.own_forms:
             return None
         try:
             parts = [self._kernel_part(m, way) for m, way in zip(self.materials, self._ways)]
@@ -236,7 +265,7 @@ class Solid(Continuum, renamed=_RENAMED):
         """See :meth:`.Body.stored_energy`."""
         if self.elements is None:
             return super().stored_energy(u)
-        return self.elements.energy(u) if self._energy_known else 0.0
+        return self.elements.energy(u) if self.linear or self._energy_known else 0.0
 
     def _law_values(self) -> FloatArray:
         return super()._law_values() if self.elements is None else self.elements.parameters()

@@ -134,8 +134,9 @@ def largest_eigenvalue(
     """Largest eigenvalue of a distributed symmetric positive semi-definite operator (Lanczos). Collective.
 
     The iteration goes on until the value is right to round-off, so that it does not depend on the number of
-    ranks: its error is at most the square of the residual over the distance to the next eigenvalue. Where
-    that one is almost a copy, it ends 50 % after the residual is below the tolerance.
+    ranks: its error is at most the square of the residual over the distance to the next eigenvalue that was
+    found. Of largest eigenvalues that are almost copies it may give another one. Where it finds such a pair,
+    it ends 50 % after the residual is below the tolerance.
 
     Source of the bound: Parlett, The Symmetric Eigenvalue Problem (1998), section 11.7.
 

@@ -170,7 +170,7 @@ def test_gap_at_the_start_may_be_given(gap0):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", RANKS, ids=str)
 def test_impulses_push_apart(ranks):
     body = bars(ranks)
     pairs = NodePairs(body, "left", "right", [1.0])
@@ -195,7 +195,7 @@ def test_impulses_push_apart(ranks):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("ranks", RANKS, ids=str)
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_tips_of_different_mass_rebound_by_newtons_law(ranks, e):
     """One step: ``r = (1 + e) m1 m2 / (m1 + m2)`` times the closing velocity; momentum is kept."""
@@ -240,6 +240,7 @@ OF_PAIRS = [
         *((scheme, (0, WORLD.size - 1)) for scheme in OF_PAIRS[:2]),
         *((scheme, (WORLD.size - 1, 0)) for scheme in OF_PAIRS[:2]),
     ],
+    ids=str,
 )
 def test_any_distribution_gives_the_same_history(scheme, ranks):
     """Tips on one rank or on two, in any order: as on one process, over 500 steps."""

@@ -23,7 +23,7 @@ CHECKED = {
 
 #: Further arguments: a film of fewer pictures, some of the obstacles, coarser meshes.
 ARGUMENTS = {
-    "bridge_crane.py": ["9"],
+    "bridge_crane.py": ["4"],
     "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"],
     "colliding_parts.py": ["--cells", "2", "--pictures", "4"],
     "cradle.py": ["--cells", "12", "--pictures", "4"],
@@ -32,10 +32,9 @@ ARGUMENTS = {
 OUT = ("colliding_parts.py", "cradle.py")
 
 
-#: One of them in the fast tier.
-ON_TWO_RANKS = [
-    pytest.param(demo, 2, marks=() if demo == "by_hand.py" else pytest.mark.slow) for demo in CHECKED
-]
+#: On two ranks: one of them in the fast tier, one in the slow one.
+TIERS = {"by_hand.py": (), "cradle.py": pytest.mark.slow}
+ON_TWO_RANKS = [pytest.param(demo, 2, marks=TIERS.get(demo, pytest.mark.nightly)) for demo in CHECKED]
 
 
 def test_every_demo_has_a_checked_number():

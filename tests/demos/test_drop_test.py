@@ -117,7 +117,7 @@ def test_the_files(whole):
         assert 15 <= film.n_frames <= 41 and min(film.size) > 400
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_two_ranks_say_the_same(whole, launch, tmp_path):
     folder, said = whole
     done = launch([DEMO, *COARSE, "--out", tmp_path], ranks=2)

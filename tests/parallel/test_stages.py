@@ -20,6 +20,16 @@ def test_without_a_mark():
 """
 
 
+def test_cases_take_turns():
+    """A case runs on two ranks or on three, a test of one case on both; some are there on three only."""
+    two = ["a.py::test_one", *(f"a.py::test_two[{x}]" for x in "xyz"), "b.py::test_two[x]"]
+    three = [*two, "a.py::test_two[three]", "b.py::test_two[three]"]
+    first = stages.turns(two, None)
+    assert first == {"a.py::test_one", "a.py::test_two[x]", "a.py::test_two[z]", "b.py::test_two[x]"}
+    second = stages.turns(three, first)
+    assert first | second == set(three) and first & second == {"a.py::test_one"}
+
+
 # The names of the parameters are in the path of the program, where -k would find them.
 @pytest.mark.parametrize(
     "chosen, passed",

@@ -316,7 +316,7 @@ def test_insertions_of_all_pages_are_known(tmp_path):
 
 
 @SPHINX
-@pytest.mark.slow
+@pytest.mark.nightly  # a workflow of its own builds the site with every change
 def test_site_is_built_without_a_warning(launch, tmp_path):
     """With the Sphinx of Debian 13 (that of unstable follows the link to the demos); no demo is run."""
     if importlib.import_module("sphinx").version_info >= (9,):

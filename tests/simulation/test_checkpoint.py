@@ -143,7 +143,7 @@ def check_resumed(name, path, ranks):
     assert away == 0.0 or (ranks, COMM.size) != (1, 1)
 
 
-@pytest.mark.mpi
+@pytest.mark.mpi(turns=False)  # on three ranks it reads what it wrote on two
 @pytest.mark.parametrize("name", SETUPS)
 def test_on_any_number_of_ranks(name, kept_files, shared_path):
     """Resumed on 1, 2 and 3 ranks from the checkpoints of as many and of fewer."""

@@ -48,8 +48,9 @@ def tiers(claims):
 def _tier(id):
     if id in FAST:
         return ()
-    # Those of the bridge crane take as long as all others together, those of orders make many runs.
-    long = id.startswith(("fekak-crane-", "non-matching-blocks-order-"))
+    # Those of the bridge crane take as long as all others together, those of orders make many runs, those of
+    # spheres take fine meshes.
+    long = id.startswith(("fekak-crane-", "non-matching-blocks-order-", "two-spheres-"))
     return pytest.mark.nightly if long else pytest.mark.slow
 
 

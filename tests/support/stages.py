@@ -1,5 +1,7 @@
 """Stages of a run of the whole suite: the tests on one rank, then those marked ``mpi`` on two and on three.
 
+The cases of a parametrised test take turns: each runs on two ranks or on three, all on both in a nightly run.
+
 On several ranks every rank runs this module as a program: rank 0 prints, the others write to files that
 are shown where the stage fails.
 """
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from .examples import PROFILE
 from .paths import ROOT, TESTS
 from .processes import environment
 
@@ -33,6 +36,54 @@ class Counts:
         self.passed += report.when == "call" and report.passed
         self.failed += report.failed
         self.marked += "mpi" in report.keywords
+
+
+def turns(ids, ran):
+    """Of the cases of each parametrised test, those whose turn it is; all other tests.
+
+    Args:
+        ids: Node ids of one stage, in order.
+        ran: Those that an earlier stage has run; None in the first: every second case is for the next one.
+
+    Returns:
+        The chosen ids.
+    """
+    cases = {}
+    for each in ids:
+        cases.setdefault(each.split("[")[0], []).append(each)
+    chosen = set()
+    for group in cases.values():
+        turn = group[::2] if ran is None else [each for each in group if each not in ran]
+        chosen.update(turn if len(group) > 1 else group)
+    return chosen
+
+
+def takes_turns(item):
+    return item.get_closest_marker("mpi").kwargs.get("turns", True)
+
+
+class Turns:
+    """Cases of a parametrised test take turns: on three ranks run those that did not on two.
+
+    Not in the nightly run, nor those marked ``mpi(turns=False)``. The file ``listed`` names what has run;
+    it is not there before the first stage.
+    """
+
+    def __init__(self, listed, writes):
+        self.listed, self.writes, self.ran = listed, writes, []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items):
+        ran = set(json.loads(self.listed.read_text())) if self.listed.exists() else None
+        chosen = {item.nodeid for item in items if not takes_turns(item)}
+        chosen |= turns([item.nodeid for item in items if takes_turns(item)], ran)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = [item for item in items if item.nodeid in chosen]
+        self.ran = sorted(chosen)
+
+    def pytest_sessionfinish(self):
+        if self.writes:
+            self.listed.write_text(json.dumps(self.ran))
 
 
 @contextlib.contextmanager
@@ -99,7 +150,10 @@ def main(logs, arguments):
         os.dup2(log, 1)
         os.dup2(log, 2)
     counts = Counts()
-    status = pytest.main(arguments, plugins=[counts])
+    plugins = [counts]
+    if PROFILE != "nightly":
+        plugins.append(Turns(Path(logs).parent / "cases.json", writes=MPI.COMM_WORLD.rank == 0))
+    status = pytest.main(arguments, plugins=plugins)
     if MPI.COMM_WORLD.rank == 0:
         (Path(logs) / "counts.json").write_text(json.dumps(vars(counts)))
     return 0 if status == pytest.ExitCode.NO_TESTS_COLLECTED else int(status)

@@ -50,7 +50,7 @@ def compiled(source: str, flags: Sequence[str], comm: MPI.Comm, declarations: st
         path, error = _tried(source, flags, Path(jit.get_options()["cache_dir"]))
     parallel.agree(comm, error)
     path = comm.bcast(path)
-    if not path or not Path(path).exists():
+    if not path or not _loads(path, declarations):
         _own.append(tempfile.TemporaryDirectory(prefix="impact-"))
         path, error = _tried(source, flags, Path(_own[-1].name))
     parallel.agree(comm, error)
@@ -60,6 +60,15 @@ def compiled(source: str, flags: Sequence[str], comm: MPI.Comm, declarations: st
 def address(array: Any, kind: str = "double *") -> Any:
     """Pointer to the entries of an array, for calls."""
     return _interface("").cast(kind, array.ctypes.data)
+
+
+def _loads(path: str, declarations: str) -> bool:
+    """Whether the file is there, and no remains of a full disk."""
+    try:
+        _loaded(path, declarations)
+    except OSError:
+        return False
+    return True
 
 
 @functools.cache
@@ -104,7 +113,7 @@ def _build(source: str, flags: Sequence[str], path: Path) -> None:
 
 
 def _command() -> list[str]:
-    return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[:1]
+    return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
 
 
 @functools.cache

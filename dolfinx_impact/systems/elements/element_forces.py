@@ -57,7 +57,13 @@ class Part(NamedTuple):
 
 
 class _Kernel:
-    """A compiled kernel on the cells of a part."""
+    """A compiled kernel for a part.
+
+    Attributes:
+        functions: Its functions.
+        constants: Values of the constants of the law in the last evaluation.
+        operations: Number of operations of the law at a point.
+    """
 
     def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
         element = part.element
@@ -71,6 +77,7 @@ class _Kernel:
         fields = "".join(f"#define {name} {int(value)}\n" for name, value in sizes.items())
         files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
         source = "\n".join([element.definitions, fields, _text("batches.h"), self._law.source, *files])
+        self.constants: FloatArray = np.zeros(0)
         declared = _DECLARATIONS + (_OF_NODES if by_nodes else "")
         self.functions = compiled(source, FLAGS, mesh.comm, declared)
 
@@ -109,9 +116,9 @@ class ElementForces:
         self._nodal = None
         if any(part.locking == NODAL_PRESSURE for part in parts):
             self._nodal = NodalPressure(index_map, _aligned(rows, _FORCE))
-        self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
+        if self._comm.size > 1:
+            self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
-        self._known: FloatArray = np.zeros(0)
 
     def subtract(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
@@ -162,7 +169,7 @@ class ElementForces:
 
     def _holds(self, u: FloatArray) -> bool:
         """Whether the displacements and constants of the last evaluation are these. Collective."""
-        same = np.array_equal(self._known, self.parameters())
+        same = all(np.array_equal(each.constants, each.parameters()) for each in self._kernels)
         if same and self._owned:
             same = bool(self._any.same(self._owned, address(u), address(self._records)))
         return bool(self._comm.allreduce(int(same)) == self._comm.size) if self._comm.size > 1 else same
@@ -182,16 +189,16 @@ class ElementForces:
     def _evaluate(self, u: FloatArray) -> None:
         """Forces of all parts and their energy. Collective."""
         self._take(u, self._records[:, 4:], _NODE)
-        self._energy, self._known = self._run(self._kernels, self._records), self.parameters()
+        self._energy = self._run(self._kernels, self._records)
 
     def _run(self, kernels: Sequence[_Kernel], changes: FloatArray) -> float:
         """Sum the forces of all parts; their energy [J]."""
         self._forces.fill(0.0)
         energy = 0.0
         for part, kernel, (cells, tail) in zip(self._parts, kernels, self._batches):
-            constants = kernel.parameters()
+            kernel.constants = kernel.parameters()
             batches = len(cells), address(cells, "int32_t *")
-            rest = address(constants), self._thickness, address(tail)
+            rest = address(kernel.constants), self._thickness, address(tail)
             if part.locking == NODAL_PRESSURE and self._nodal is not None:
                 self._nodal.update(kernel.functions, batches, self._records, changes, rest)
             energy += kernel.functions.internal_forces(

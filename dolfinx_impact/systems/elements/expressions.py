@@ -58,6 +58,12 @@ class Reader:
         Raises:
             NotGenerated: A function of space, a coefficient, or an operation that kernels do not have.
         """
+        try:
+            return self._components(expression)
+        except RecursionError:
+            raise NotGenerated("an expression is nested too deeply for element kernels") from None
+
+    def _components(self, expression: Any) -> FloatArray:
         plain = remove_complex_nodes(apply_derivatives(apply_algebra_lowering(ufl.as_ufl(expression))))
         found = np.zeros(plain.ufl_shape, dtype=np.int64)
         for component in np.ndindex(*plain.ufl_shape):
@@ -99,8 +105,8 @@ class Reader:
         if kind in (classes.GT, classes.GE):
             return tape.apply("<" if kind is classes.GT else "<=", *reversed(arguments))
         if kind in (classes.MinValue, classes.MaxValue):
-            first, second = arguments if kind is classes.MinValue else reversed(arguments)
-            return tape.apply("select", tape.apply("<", *arguments), first, second)
+            less = tape.apply("<", *(arguments if kind is classes.MinValue else reversed(arguments)))
+            return tape.apply("select", less, *arguments)
         raise NotGenerated(f"{kind.__name__} has no code in element kernels")
 
     def _operands(self, e: Any) -> Sequence[Any]:

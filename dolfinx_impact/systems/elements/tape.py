@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-#: Operations on numbers, for constants.
-_FOLDED: dict[str, Callable[..., float]] = {
-    "+": lambda a, b: a + b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "pow": lambda a, b: a**b,
-    "log": math.log,
-    "exp": math.exp,
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-    "fabs": abs,
+import numpy as np
+
+#: Operations on numbers, for constants; not finite where C's are not, as in a branch that is not taken.
+_FOLDED: dict[str, Callable[..., Any]] = {
+    "+": np.add,
+    "*": np.multiply,
+    "/": np.divide,
+    "pow": np.power,
+    "log": np.log,
+    "exp": np.exp,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "fabs": np.abs,
 }
 #: Functions of one argument that C code calls, on batches by the name with this prefix.
 _CALLED = ("log", "exp", "sqrt", "sin", "cos", "fabs")
@@ -76,7 +77,8 @@ class Tape:
         """The operation of that name on expressions, simplified where arguments are 0, 1 or numbers."""
         values = [self.value(each) for each in arguments]
         if name in _FOLDED and all(value is not None for value in values):
-            return self.constant(_FOLDED[name](*values))
+            with np.errstate(all="ignore"):
+                return self.constant(float(_FOLDED[name](*values)))
         if name == "+":
             return self._sum(*arguments)
         if name == "*":
@@ -135,12 +137,6 @@ class Tape:
             if self.value(b) is None:
                 found.append((b, self.apply("*", number, self.apply("log", a))))
             return found
-        if name == "select":
-            (condition, first, second), one, zero = arguments, self.constant(1.0), self.constant(0.0)
-            return [
-                (first, self.apply("select", condition, one, zero)),
-                (second, self.apply("select", condition, zero, one)),
-            ]
         return [(a, self._slope_of_call(name, a, number))]
 
     def _slope_of_power(self, a: int, b: int, number: int) -> int:
@@ -162,14 +158,24 @@ class Tape:
             return self.apply("cos", a)
         if name == "cos":
             return self.minus(self.apply("sin", a))
-        sign = self.apply("<", a, self.constant(0.0))  # of fabs
-        return self.apply("select", sign, self.constant(-1.0), one)
+        zero, minus = self.constant(0.0), self.constant(-1.0)  # of fabs, 0 at 0 as in UFL
+        positive = self.apply("select", self.apply("<", zero, a), one, zero)
+        return self.apply("select", self.apply("<", a, zero), minus, positive)
 
     def gradient(self, number: int, variables: Sequence[int]) -> list[int]:
-        """Derivatives of an expression with respect to some inputs, by the reverse mode."""
-        zero = self.constant(0.0)
+        """Derivatives of an expression with respect to some inputs.
+
+        By the reverse mode; with conditions by the forward mode, which selects the derivative of a branch:
+        that of the other one, which may not be finite, is not even multiplied by zero.
+        """
+        zero, needed = self.constant(0.0), self._needed([number])
+        if any(self.operations[each].name == "select" for each in needed):
+            changes = [
+                {other: self.constant(float(other == each)) for other in variables} for each in variables
+            ]
+            return [self.directional([number], change)[0] for change in changes]
         slopes = {number: self.constant(1.0)}
-        for each in sorted(self._needed([number]), reverse=True):
+        for each in sorted(needed, reverse=True):
             if each not in slopes or slopes[each] == zero:
                 continue
             for argument, slope in self._slopes(each):
@@ -182,6 +188,11 @@ class Tape:
         zero, changes = self.constant(0.0), dict(change)
         for each in sorted(self._needed(numbers)):
             if each in changes:
+                continue
+            name, arguments, _ = self.operations[each]
+            if name == "select":
+                one, other = (changes[argument] for argument in arguments[1:])
+                changes[each] = one if one == other else self.apply("select", arguments[0], one, other)
                 continue
             total = zero
             for argument, slope in self._slopes(each):
@@ -245,7 +256,8 @@ class Tape:
     def _name(self, number: int) -> str:
         name, arguments, value = self.operations[number]
         if name == "constant":
-            return f"({value!r})" if math.isfinite(value) else "(0.0/0.0)"
+            named = {np.inf: "INFINITY", -np.inf: "-INFINITY"}
+            return f"({value!r})" if np.isfinite(value) else f"({named.get(value, 'NAN')})"
         if name in ("input", "parameter"):
             return f"{'x' if name == 'input' else 'p'}[{arguments[0]}]"
         return f"t{number}"

@@ -46,14 +46,15 @@ static inline int geometry(const double *restrict nodes, const int32_t *restrict
   for (int t = 0; t < DIM; ++t)
     for (int S = 0; S < 1 << DIM; ++S)
       for (int i = 0; i < DIM && (S >> t & 1); ++i) c[S][i] -= c[S ^ 1 << t][i];
-  batch linear = spread(0.0), rest = spread(0.0);
+  batch shortest = spread(INFINITY), rest = spread(0.0);
   for (int S = 1; S < 1 << DIM; ++S)
-    for (int i = 0; i < DIM; ++i)
-    {
-      if ((S & (S - 1)) == 0) linear += c[S][i] * c[S][i];
-      else rest += c[S][i] * c[S][i];
-    }
-  const mask bent = (mask)(rest > ROUNDING * ROUNDING * linear);
+  {
+    batch square = spread(0.0);
+    for (int i = 0; i < DIM; ++i) square += c[S][i] * c[S][i];
+    if ((S & (S - 1)) == 0) shortest = chosen((mask)(square < shortest), square, shortest);
+    else rest += square;
+  }
+  const mask bent = (mask)(rest > ROUNDING * ROUNDING * shortest);
   int64_t any = 0;
   for (int l = 0; l < LANES; ++l) any |= bent[l];
   return any == 0;

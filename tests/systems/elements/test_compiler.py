@@ -68,6 +68,26 @@ def test_without_a_folder_to_write_ranks_compile_for_themselves(cache):
     assert cache.is_file()
 
 
+@pytest.mark.mpi
+def test_a_broken_file_in_the_cache_is_not_the_end(cache):
+    """As a full disk leaves it."""
+    assert answer() == 42
+    COMM.barrier()
+    (made,) = cache.iterdir()
+    compiler._loaded.cache_clear()
+    COMM.barrier()
+    if COMM.rank == 0:
+        made.unlink()
+        made.write_bytes(b"")
+    COMM.barrier()
+    assert answer() == 42
+
+
+def test_a_command_of_several_words(cache, monkeypatch):
+    monkeypatch.setenv("CC", f"env LC_ALL=C {compiler._command()[0]}")
+    assert answer() == 42
+
+
 def test_import_compiles_nothing(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "CC": "no-such-compiler"}
     command = [sys.executable, "-c", "import dolfinx_impact"]

@@ -7,14 +7,16 @@ import numpy as np
 import pytest
 import ufl
 from dolfinx import fem
+from dolfinx import mesh as dmesh
 from mpi4py import MPI
-from support.bent import bent_mesh, difference, halves, smooth
+from support.bent import CELLS, bent_mesh, difference, halves, smooth
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
 from dolfinx_impact.systems import solid
 from dolfinx_impact.systems.continuum import Continuum
 from dolfinx_impact.systems.elements import compiler
+from dolfinx_impact.systems.elements.law_code import LawCode
 
 COMM = MPI.COMM_WORLD
 LAWS = {
@@ -129,6 +131,107 @@ def test_a_law_by_its_stress():
     assert difference(body, zeros[0], zeros[1]) < 1e-13
     assert difference(body, zeros[2], zeros[3]) < 1e-13
     assert body.stored_energy(u) == 0.0
+
+
+def stretch(F):
+    return (F.T * F)[0, 0] - 1
+
+
+def lateral(F):
+    """Zero in plane strain."""
+    return (F.T * F)[2, 2] - 1
+
+
+GUARDED = {
+    "power": lambda F: ufl.conditional(ufl.gt(stretch(F), 0), stretch(F) ** 1.5, 0.0),
+    "logarithm": lambda F: ufl.conditional(ufl.gt(stretch(F), 0), stretch(F) ** 2 * ufl.ln(stretch(F)), 0.0),
+    "kinks": lambda F: ufl.max_value(stretch(F), 0) ** 2 + abs(stretch(F)) ** 3,
+}
+
+
+@pytest.mark.parametrize("guard", GUARDED)
+def test_branches_that_are_not_taken_have_no_part(guard):
+    """They may not be finite, at rest, in tension or in compression."""
+    rubber = LAWS["neo-Hookean"].energy_density
+    law = di.EnergyLaw(lambda F: rubber(F) + GUARDED[guard](F))
+    body = di.Solid(bent_mesh("triangle"), density=1.0, law=law)
+    compare(body)
+    x = body.x[:, :2]
+    for factor in (-0.1, 0.1):
+        u, (found, expected) = (factor * x).ravel(), np.zeros((2, body.size))
+        body.subtract_internal(u, found)
+        Continuum.subtract_internal(body, u, expected)
+        assert difference(body, found, expected) < 1e-13
+
+
+@pytest.mark.parametrize("function", [lambda a: 1 / a, lambda a: ufl.ln(a), lambda a: (a - 0.2) ** 1.5])
+def test_a_branch_that_is_never_taken(function):
+    law = di.EnergyLaw(
+        lambda F: ufl.inner(F, F) ** 2 + ufl.conditional(ufl.gt(lateral(F), 0.5), function(lateral(F)), 0)
+    )
+    plain = di.EnergyLaw(lambda F: ufl.inner(F, F) ** 2)
+    mesh = bent_mesh("triangle")
+    bodies = [di.Solid(mesh, density=1.0, law=each) for each in (law, plain)]
+    u, found = smooth(bodies[0], 0.03)[0], np.zeros((2, bodies[0].size))
+    for body, out in zip(bodies, found):
+        assert body.elements is not None
+        body.subtract_internal(u, out)
+    assert np.array_equal(*found)
+
+
+def test_a_class_with_forms_of_its_own_is_assembled_by_dolfinx():
+    class Spring(di.Solid):
+        def _energy_form(self):
+            H = ufl.grad(self.displacement)
+            return 5.0 * ufl.inner(H, H) * self.dx
+
+    body = Spring(bent_mesh("triangle"), density=1.0, law=LAWS["neo-Hookean"])
+    assert body.elements is None
+    u = 0.1 * body.x[:, :2].ravel()
+    volume = body.total_mass
+    assert body.stored_energy(u) == pytest.approx(5.0 * 2 * 0.01 * volume, rel=1e-12)
+
+
+def test_a_law_that_is_nested_too_deeply_is_assembled_by_dolfinx():
+    def long(F):
+        total = ufl.inner(F, F)
+        for k in range(700):
+            total = total + (k + 1) * 1e-6 * F[0, 0]
+        return total
+
+    mesh = bent_mesh("triangle")
+    space = fem.functionspace(mesh, ("Lagrange", 1, (2,)))
+    element = solid.element_of(space, 1, "plane-strain", False)
+    with pytest.raises(solid.NotGenerated, match="nested too deeply"):
+        LawCode(di.EnergyLaw(long), element, mesh, by_stress=False, tangent=False, linear=False)
+
+
+@pytest.mark.mpi
+def test_a_linear_stress_without_a_potential_is_refused():
+    mesh = bent_mesh("quadrilateral")
+    shear = ufl.as_matrix([[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    symmetric = di.StressLaw(lambda F: 2.0 * (ufl.sym(F) - ufl.Identity(3)), linear=True)
+    assert di.Solid(mesh, density=1.0, law=symmetric).linear
+    skewed = di.StressLaw(
+        lambda F: (F - ufl.Identity(3)) * (2.0 * ufl.Identity(3) + 0.3 * shear), linear=True
+    )
+    with pytest.raises(ValueError, match="declare the law with linear=False"):
+        di.Solid(mesh, density=1.0, law=skewed)
+
+
+@pytest.mark.parametrize("height", [1.0, 1e-2, 1e-4])
+def test_hardly_bent_flat_cells(height):
+    """A cell is taken for affine by its shortest edges."""
+    mesh = dmesh.create_box(COMM, [[0, 0, 0], [1, 1, height]], [1, 1, 1], CELLS["hexahedron"])
+    corner = np.argmax(mesh.geometry.x @ [1.0, 1.0, 1.0 / height])
+    mesh.geometry.x[corner, 2] += 0.9e-14
+    body = di.Solid(mesh, density=1.0, law=LAWS["neo-Hookean"])
+    scale = np.array([1.0, 1.0, height])
+    u = (0.01 * scale * np.sin(3.0 * body.x / scale)).ravel()
+    found, expected = np.zeros((2, body.size))
+    body.subtract_internal(u, found)
+    Continuum.subtract_internal(body, u, expected)
+    assert difference(body, found, expected) < 1e-12
 
 
 @pytest.mark.parametrize("kind", ["function", "coordinates"])

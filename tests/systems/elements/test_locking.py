@@ -261,6 +261,20 @@ def test_linear_laws_beside_others_are_refused():
         di.Solid(mesh, density=1.0, law=laws, locking="mean-dilatation")
 
 
+class OwnForms(di.Solid):
+    """A class that defines a form itself."""
+
+    def _internal_form(self):
+        return super()._internal_form()
+
+
+def test_classes_with_forms_of_their_own_are_left_alone():
+    options = {"density": 1.0, "law": RUBBER}
+    assert OwnForms(bent_mesh("hexahedron", 2), **options).locking is None
+    with pytest.raises(ValueError, match="is not for OwnForms, a class with forms of its own"):
+        OwnForms(bent_mesh("hexahedron", 2), **options, locking="mean-dilatation")
+
+
 @pytest.mark.parametrize("law", [RUBBER, LINEAR], ids=["nonlinear", "linear"])
 def test_implicit_schemes_are_refused(law):
     body = solid("quadrilateral", law)
