@@ -99,7 +99,8 @@ def wave_speed(materials: Sequence[Material]) -> float | None:
 
 def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray, cells: IntArray) -> Material:
     if isinstance(law, type):
-        constants = ", ".join(inspect.signature(law).parameters)
+        parameters = inspect.signature(law).parameters.values()
+        constants = ", ".join(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
         raise ValueError(
             f"the law is {arguments.shown(law)} without its constants: give {law.__name__}({constants})"
         )
