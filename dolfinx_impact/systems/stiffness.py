@@ -107,11 +107,11 @@ class StoredStiffness:
 
     def _find_pairs(self) -> PairBlocks | None:
         """K as a sum over pairs of nodes, or None when rows do not sum to zero. Collective."""
-        matrix = fem.assemble_matrix(self._form)
-        matrix.scatter_reverse()
         nodes, bs, comm = self._owned // self._bs, self._bs, self._space.mesh.comm
         if bs > 3:
             return None
+        matrix = fem.assemble_matrix(self._form)
+        matrix.scatter_reverse()
         start, count = matrix.indptr[: nodes + 1], matrix.indptr[nodes]
         column, blocks = matrix.indices[:count], matrix.data[: count * bs * bs]
         local = kernels.load().row_sums_of_blocks(start, blocks, bs)

@@ -53,6 +53,8 @@ def compiled(source: str, flags: Sequence[str], comm: MPI.Comm, declarations: st
     if not path or not _loads(path, declarations):
         _own.append(tempfile.TemporaryDirectory(prefix="impact-"))
         path, error = _tried(source, flags, Path(_own[-1].name))
+        if not path and error is None:
+            error = NoCompiler("no folder can be written, not even a temporary one: set XDG_CACHE_HOME")
     parallel.agree(comm, error)
     return _loaded(path, declarations)
 

@@ -20,8 +20,6 @@ _FOLDED: dict[str, Callable[..., Any]] = {
     "cos": np.cos,
     "fabs": np.abs,
 }
-#: Functions of one argument that C code calls, on batches by the name with this prefix.
-_CALLED = ("log", "exp", "sqrt", "sin", "cos", "fabs")
 #: Largest whole exponent of a power that is written as products.
 _MOST_FACTORS = 8
 
