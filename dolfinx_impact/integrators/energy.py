@@ -15,7 +15,8 @@ from .._types import AnyArray, FloatArray
 from ..algebra import kernels
 from . import central_formulas as formulas
 
-#: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.
+#: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works, as is
+#: ``plastic_work``, a part of ``internal_work``: what metals take up that yield, or other materials dissipate.
 TERMS = (
     "kinetic",
     "complementary",
@@ -25,6 +26,7 @@ TERMS = (
     "contact",
     "dissipated",
     "interface",
+    "plastic_work",
 )
 
 
@@ -52,7 +54,7 @@ class Sums(NamedTuple):
     """Sums that compiled loops continue.
 
     Attributes:
-        terms: This rank's share of :data:`TERMS`, shape (8,) [J].
+        terms: This rank's share of :data:`TERMS`, shape (9,) [J].
         powers: With the forces at t: ``v_{n+1/2} . (F_int, F_ext, F_damp)`` [W] and ``r.L v_{n+1/2}`` [J],
             shape (4,); none where they follow from the state, shape (0,).
     """
@@ -66,6 +68,7 @@ class EnergyBalance:
 
     Attributes:
         kinetic, complementary, internal: Energies at the time ``t`` of the integrator [J].
+        plastic_work: Plastic work up to ``t``; of other laws with history what they dissipated [J].
         internal_work, external, contact, dissipated, interface: Works cumulated since the start [J].
         closes: Whether the scheme has an exact discrete balance (the residual is round-off).
         sampled: Whether to evaluate the stored energy ``internal`` in the next step. For nonlinear forces it
@@ -82,7 +85,7 @@ class EnergyBalance:
         self.integrator = integrator
         self.kinetic = self.complementary = self.internal = 0.0
         self.internal_work = self.external = self.contact = 0.0
-        self.dissipated = self.interface = 0.0
+        self.dissipated = self.interface = self.plastic_work = 0.0
 
     def start(self) -> None:
         """Evaluate the initial energies. Collective."""
@@ -93,6 +96,13 @@ class EnergyBalance:
     def sample_internal(self, wanted: bool) -> None:
         """Set :attr:`sampled`."""
         self.sampled = wanted
+
+    def _sample(self, u: FloatArray) -> None:
+        """Evaluate the stored energy and the plastic work at ``u``. Collective."""
+        system = self.integrator.system
+        self.internal = system.stored_energy(u)
+        if hasattr(system, "plastic_work"):
+            self.plastic_work = system.plastic_work()
 
     def restart(self) -> None:
         """Continue after a change of the time step. Collective.
@@ -113,7 +123,7 @@ class EnergyBalance:
             setattr(self, name, value if value.ndim else float(value))
 
     def terms(self) -> FloatArray:
-        """Contributions of this rank to :data:`TERMS`, shape (8,) [J]."""
+        """Contributions of this rank to :data:`TERMS`, shape (9,) [J]."""
         return np.array([getattr(self, name) for name in TERMS])
 
     def compiled(self) -> Any:
@@ -129,7 +139,7 @@ class EnergyBalance:
         raise NotImplementedError(f"{type(self).__name__} has no take(), the other half of its compiled()")
 
     def _set_terms(self, terms: FloatArray) -> None:
-        """Set :data:`TERMS` from numbers of shape (8,) [J]."""
+        """Set :data:`TERMS` from numbers of shape (9,) [J]."""
         for name, value in zip(TERMS, terms):
             setattr(self, name, float(value))
 
@@ -227,7 +237,7 @@ class CentralDifferenceBalance(EnergyBalance):
         if system.linear:
             self.internal = 0.5 * internal[2]
         elif self.sampled:
-            self.internal = system.stored_energy(s.u)
+            self._sample(s.u)
         external = loads[:2]
         if system.prescribed.any:
             # Work of the reactions at dofs with prescribed motion, (92).

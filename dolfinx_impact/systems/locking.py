@@ -47,10 +47,10 @@ def ways(solid: Any, given: str | None) -> list[str | None]:
 
 
 def _default(solid: Any, law: Law) -> str | None:
-    """Mean dilatation or nodal pressure where a nonlinear law is nearly incompressible and allows it."""
+    """Mean dilatation or nodal pressure where a law yields, or is nonlinear and nearly incompressible."""
     way = _OF_CELL.get(solid.mesh.topology.cell_name(), "")
     ratio = getattr(law, "poisson_ratio", None)
-    if law.linear or ratio is None or ratio < _INCOMPRESSIBLE:
+    if law.linear or not (getattr(law, "yields", False) or (ratio is not None and ratio >= _INCOMPRESSIBLE)):
         return None
     return None if not way or _not_for_body(solid, way) or _not_for_law(solid, law, way) else way
 
