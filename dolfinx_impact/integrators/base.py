@@ -31,11 +31,10 @@ def revision(system: Any) -> int:
     return count + sum(revision(each) for each in getattr(system, "contains", ()))
 
 
-def histories(system: Any) -> list[Any]:
-    """States of the materials with history of a system, and of those in it."""
-    inside = [history for each in getattr(system, "contains", ()) for history in histories(each)]
-    history = getattr(system, "history", None)
-    return inside if history is None else [history, *inside]
+def bodies_with_history(system: Any) -> list[Any]:
+    """The system and those in it that have a material with history."""
+    inside = [body for each in getattr(system, "contains", ()) for body in bodies_with_history(each)]
+    return inside if getattr(system, "history", None) is None else [system, *inside]
 
 
 class UnstableTimeStep(RuntimeError):
@@ -115,11 +114,11 @@ class Integrator(OldContactPoint):
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
                 "create it for that"
             )
-        self._histories = histories(system)
+        self._histories = [body.history for body in bodies_with_history(system)]
         if self._histories and not self.follows_history:
             raise ValueError(
-                f"a {type(self).__name__} does not follow the history of a material: take an explicit scheme, for "
-                "example CDLagrange"
+                f"a {type(self).__name__} does not follow the history of a material: take an explicit "
+                "scheme, for example CDLagrange"
             )
         self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
@@ -230,7 +229,7 @@ class Integrator(OldContactPoint):
         self.state_places()
         arrays = {name: np.array(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
-        arrays |= {f"contact.{name}": values for name, values in past.items()} | self._of_material("state")
+        arrays |= {f"contact.{name}": values for name, values in past.items()} | self._of_material()
         return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **arrays}
 
     def state_places(self) -> dict[str, str]:
@@ -259,14 +258,14 @@ class Integrator(OldContactPoint):
                 places[name] = "points"
         past = {} if self.contact is None else self.contact.past()
         places |= {f"contact.{name}": "points" for name in past}
-        return places | {name: name for name in self._of_material("state")}
+        return places | {name: name for name in self._of_material()}
 
-    def _of_material(self, what: str) -> dict[str, AnyArray]:
-        """State or keys of the points of materials with history, by name."""
+    def _of_material(self) -> dict[str, AnyArray]:
+        """States of materials with history, by name."""
         return {
             f"material.{i}.{name}": values
             for i, history in enumerate(self._histories)
-            for name, values in getattr(history, what)().items()
+            for name, values in history.state().items()
         }
 
     def resume(self, state: Mapping[str, AnyArray]) -> None:
@@ -302,7 +301,7 @@ class Integrator(OldContactPoint):
         shapes = {name: np.shape(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
         shapes |= {f"contact.{name}": values.shape for name, values in past.items()}
-        shapes |= {name: values.shape for name, values in self._of_material("state").items()}
+        shapes |= {name: values.shape for name, values in self._of_material().items()}
         for name, needed in shapes.items():
             shape = np.shape(state[name]) if name in state else None
             if shape != needed:

@@ -15,8 +15,8 @@ from .._types import AnyArray, FloatArray
 from ..algebra import kernels
 from . import central_formulas as formulas
 
-#: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works, as is
-#: ``plastic_work``, a part of ``internal_work``: what metals take up that yield, or other materials dissipate.
+#: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.
+#: So is ``plastic_work``, a part of ``internal_work``: of metals that yield, and what other laws dissipate.
 TERMS = (
     "kinetic",
     "complementary",
@@ -119,6 +119,8 @@ class EnergyBalance:
     def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, after :meth:`start` with the resumed integrator. Collective."""
         for name in self.state_names:
+            if name == "plastic_work" and name not in state:
+                continue  # a file of an earlier version
             value = np.array(state[name])
             setattr(self, name, value if value.ndim else float(value))
 

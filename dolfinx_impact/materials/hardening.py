@@ -121,8 +121,8 @@ class TabulatedHardening:
         strain, stress = floats(self.strain), floats(self.stress)
         if strain.ndim != 1 or strain.shape != stress.shape or strain.size < 2:
             raise ValueError(
-                "a hardening table has two entries or more, one stress for each plastic strain, but strain is "
-                f"{shown(self.strain)} and stress {shown(self.stress)}"
+                "a hardening table has two entries or more, one stress for each plastic strain, but strain "
+                f"is {shown(self.strain)} and stress {shown(self.stress)}"
             )
         if not np.all(np.isfinite(strain) & np.isfinite(stress)):
             raise ValueError("a hardening table has entries that are not finite")

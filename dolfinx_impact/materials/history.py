@@ -80,7 +80,8 @@ class HistoryLaw:
 
     def reduced(self, state: str) -> HistoryLaw:
         """The law itself in 3D, plane strain and axisymmetry; a ValueError in other states."""
-        return refuse_thin(self, state)
+        refuse_thin(self, state)
+        return self
 
     @property
     def initial_state(self) -> dict[str, FloatArray]:
@@ -115,8 +116,8 @@ class HistoryLaw:
         if not isinstance(new, Mapping) or set(new) != set(self.state):
             given = ", ".join(map(repr, new)) if isinstance(new, Mapping) else repr(new)
             raise ValueError(
-                f"update() of {type(self).__name__} must give {', '.join(map(repr, self.state))} by name, but "
-                f"gave {given or 'nothing'}"
+                f"update() of {type(self).__name__} must give {', '.join(map(repr, self.state))} by name, "
+                f"but gave {given or 'nothing'}"
             )
         found = {name: ufl.as_ufl(new[name]) for name in self.state}
         for name, each in found.items():
@@ -129,11 +130,10 @@ class HistoryLaw:
         return found
 
 
-def refuse_thin(law: Any, state: str) -> Any:
-    """The law; a ValueError in states with stress-free directions."""
+def refuse_thin(law: Any, state: str) -> None:
+    """Raise a ValueError in states with stress-free directions."""
     if checked_state(state) in THIN:
         raise ValueError(
             f"{law!r} is not for the hypothesis {state!r}: the stretch of the stress-free direction would be "
             "a state of its own; take a plane-strain, axisymmetric or 3D body"
         )
-    return law

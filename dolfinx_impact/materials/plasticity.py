@@ -25,10 +25,10 @@ class J2Plasticity(HistoryLaw):
     a step: of first order in the strain of a step where the direction of flow turns. The yield stress bounds
     the Kirchhoff stress tau.
 
-    The state of a point: ``plastic_metric`` G (6 numbers: xx, yy, zz, xy, xz, yz), ``equivalent_plastic_strain``,
-    ``yield_stress`` [Pa] of the last step, and ``dissipated``, the plastic work per reference volume [J/m3],
-    which contains what hardening stores. Elements of degree 1 are kept from locking by default, see
-    ``locking`` of :class:`~dolfinx_impact.Solid`.
+    The state of a point: ``plastic_metric`` G (6 numbers: xx, yy, zz, xy, xz, yz), the
+    ``equivalent_plastic_strain``, the ``yield_stress`` [Pa] of the last step, and ``dissipated``, the plastic
+    work per reference volume [J/m3], which contains what hardening stores. Elements of degree 1 are kept from
+    locking by default, see ``locking`` of :class:`~dolfinx_impact.Solid`.
 
     Source: Simo, Comput. Methods Appl. Mech. Engrg. 99 (1992), 61-112; de Souza Neto, Peric, Owen,
     Computational Methods for Plasticity (2008), chapter 14.
@@ -62,18 +62,18 @@ class J2Plasticity(HistoryLaw):
         slope = getattr(self.hardening, "least_slope", 0.0)
         if not slope > -3 * self.shear_modulus:
             raise ValueError(
-                f"the yield stress falls by {-slope:.6g} Pa per plastic strain, which must be less than 3 mu = "
-                f"{3 * self.shear_modulus:.6g} Pa: otherwise the plastic strain is not unique"
+                f"the yield stress falls by {-slope:.6g} Pa per plastic strain, which must be less than 3 mu "
+                f"= {3 * self.shear_modulus:.6g} Pa: otherwise the plastic strain is not unique"
             )
 
     @property
     def shear_modulus(self) -> float:
-        """mu [Pa]."""
+        """Mu [Pa]."""
         return self.E / (2 * (1 + self.nu))
 
     @property
     def bulk_modulus(self) -> float:
-        """kappa [Pa]."""
+        """Kappa [Pa]."""
         return self.E / (3 * (1 - 2 * self.nu))
 
     @property
@@ -105,5 +105,5 @@ class J2Plasticity(HistoryLaw):
 
     def reduced(self, state: str) -> J2Plasticity:
         """The law itself in 3D, plane strain and axisymmetry; a ValueError in other states."""
-        law: J2Plasticity = refuse_thin(self, state)
-        return law
+        refuse_thin(self, state)
+        return self

@@ -135,7 +135,8 @@ class Recorder(Observer):
         samples.t[:], samples.t_v[:] = times
         energies = read("energies", "number")
         # -0.0 + x is x, also where x is -0.0.
-        samples.energies[:] = energies if self._comm.rank == 0 else -0.0
+        terms = energies.shape[1]  # files of earlier versions have fewer
+        samples.energies[:, :terms] = energies if self._comm.rank == 0 else -0.0
         for name, (place, view) in self._by_place(samples).items():
             if place == "rows" or self._integrator.contact:
                 view[...] = read(name, place)

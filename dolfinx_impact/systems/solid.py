@@ -225,7 +225,7 @@ class Solid(Continuum, renamed=_RENAMED):
             return ElementForces(self.space, parts, self.cross_section)
         except (NotGenerated, NoCompiler) as reason:
             if self._has_history:
-                raise ValueError(f"a law with history needs element kernels of all laws, but {reason}") from None
+                raise ValueError(f"a law with history needs element kernels, but {reason}") from None
             if self.locking:
                 raise ValueError(
                     f"locking={self.locking!r} needs element kernels of all laws, but {reason}; "

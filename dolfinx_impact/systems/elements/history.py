@@ -73,8 +73,8 @@ class History:
         same = _SAME * max(abs(t), abs(self.time))
         if h < -same:
             raise RuntimeError(
-                f"the material of the body has a history up to t = {self.time:.9g} s, but forces are asked for at "
-                f"t = {t:.9g} s: another scheme uses the body, make one for each; start() begins anew"
+                f"the material of the body has a history up to t = {self.time:.9g} s, but forces are asked "
+                f"for at t = {t:.9g} s: another scheme uses the body, make one for each; start() begins anew"
             )
         if self._h > 0 and t > self.time + self._h + same:
             raise RuntimeError(
@@ -95,8 +95,8 @@ class History:
         if not self.virgin:
             if self._mesh.comm.rank == 0:
                 logger.warning(
-                    "the run starts with the history that the material of the body has from an earlier one: call "
-                    "body.history.reset() for the material as at first"
+                    "the run starts with the history that the material of the body has from an earlier one: "
+                    "call body.history.reset() for the material as at first"
                 )
         self.time, self._h = float(t), 0.0
 
@@ -128,7 +128,7 @@ class History:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the variables of all materials; ``"dissipated"`` is the work per reference volume [J/m3]."""
+        """Names of the variables; ``"dissipated"`` is the work per reference volume [J/m3]."""
         return tuple(dict.fromkeys(name for k in self._with_state for name in self._variables(k)))
 
     def values(self, name: str) -> list[tuple[IntArray, FloatArray]]:
@@ -138,7 +138,7 @@ class History:
             name: One of :attr:`names`.
 
         Returns:
-            For every material that has it the owned cells, shape (n,), and the values, shape (n, points, ...).
+            For each material that has it the owned cells, shape (n,), and values, shape (n, points, ...).
 
         Raises:
             ValueError: An unknown name.
@@ -169,9 +169,13 @@ class History:
             padded = np.concatenate([values, np.tile(part.initial, (-shape[0] % self._lanes, shape[1], 1))])
             self._old[k][:] = padded.reshape(-1, self._lanes, *shape[1:]).transpose(0, 2, 3, 1)
 
-    def keys(self) -> dict[str, FloatArray]:
-        """Coordinates of the points of this rank in the undeformed body [m], shape (n, 3), by material."""
-        return {str(k): _coordinates(self._mesh, self._parts[k]).reshape(-1, 3) for k in self._with_state}
+    def points(self) -> dict[str, tuple[IntArray, FloatArray]]:
+        """Owned cells and the places of their quadrature points, by number of the material.
+
+        Shapes (n,) and (n, points, 3) [m], in the undeformed body.
+        """
+        parts = {k: self._parts[k] for k in self._with_state}
+        return {str(k): (part.cells, _coordinates(self._mesh, part)) for k, part in parts.items()}
 
     @property
     def _with_state(self) -> list[int]:
@@ -212,7 +216,7 @@ def _filled(part: Points, lanes: int) -> FloatArray:
 def _coordinates(mesh: dmesh.Mesh, part: Points) -> FloatArray:
     """Coordinates of the points of cells with straight edges, shape (cells, points, 3) [m]."""
     element = basix.create_element(basix.ElementFamily.P, mesh.basix_cell(), 1)
-    shapes = element.tabulate(0, part.places)[0, :, :, 0]
+    shapes = np.asarray(element.tabulate(0, part.places), dtype=np.float64)[0, :, :, 0]
     corners = mesh.geometry.x[_compat.geometry_dofmap(mesh)[part.cells]]
     found: FloatArray = np.einsum("qa,cai->cqi", shapes, corners)
     return found

@@ -37,8 +37,9 @@ _OF_CELL = """  const batch ratio[2] = {x[STRAINS], x[FIELDS * (STRAINS + 1) - 1
 
 def code_of(law: Any, *args: Any, **options: Any) -> LawCode:
     """The C code of a law; arguments as for :class:`.LawCode`."""
-    kind = J2Code if isinstance(law, J2Plasticity) else HistoryCode if isinstance(law, HistoryLaw) else LawCode
-    return kind(law, *args, **options)
+    if isinstance(law, J2Plasticity):
+        return J2Code(law, *args, **options)
+    return (HistoryCode if isinstance(law, HistoryLaw) else LawCode)(law, *args, **options)
 
 
 class HistoryCode(LawCode):
@@ -74,19 +75,22 @@ class HistoryCode(LawCode):
 
     def _states(self, law: Any) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
         """The state before and the one held, as constants, and the places that the latter stands for."""
-        sides: tuple[dict[str, Any], dict[str, Any]] = {}, {}
-        values, places = [], []
+        old: dict[str, Any] = {}
+        held: dict[str, Any] = {}
+        places: list[int] = []
         for name, value in law.initial_state.items():
-            start = len(places)
-            numbers = np.arange(start, start + value.size).reshape(value.shape)
-            places += [self._tape.input(-1 - int(k)) for k in numbers.flat]
-            values.append(value.ravel())
-            for side, of in zip(sides, (self._tape.state, lambda k: places[k])):
+            numbers = range(len(places), len(places) + value.size)
+            before, after = ([of(k) for k in numbers] for of in (self._tape.state, self._held))
+            places += after
+            for side, standing in ((old, before), (held, after)):
                 side[name] = fem.Constant(self._mesh, value)
-                standing = np.array([of(int(k)) for k in numbers.flat]).reshape(value.shape)
-                self._reader.stand_for(side[name], standing)
-        self.initial = np.concatenate([*values, np.zeros(1)])
-        return *sides, places
+                self._reader.stand_for(side[name], np.array(standing).reshape(value.shape))
+        self.initial = np.concatenate([*map(np.ravel, law.initial_state.values()), np.zeros(1)])
+        return old, held, places
+
+    def _held(self, place: int) -> int:
+        """What stands for an entry of the state that is held."""
+        return self._tape.input(-1 - place)
 
     def _changes(self, stress: list[int], variables: list[int], places: list[int]) -> str:
         tape = self._tape
@@ -137,15 +141,15 @@ class Hardening:
     """
 
     def __init__(self, hardening: Any, mesh: Any) -> None:
-        tape, given = Tape(), [fem.Constant(mesh, 0.0) for _ in range(3)]
+        tape, variables = Tape(), [fem.Constant(mesh, 0.0) for _ in range(3)]
         numbers = [tape.input(k) for k in range(3)]
-        self._reader = Reader(tape, {each: np.array(k) for each, k in zip(given, numbers)})
-        stress = int(self._reader.read(hardening.flow_stress(*given)))
+        self._reader = Reader(tape, {each: np.array(k) for each, k in zip(variables, numbers)})
+        stress = int(self._reader.read(hardening.flow_stress(*variables)))
         slopes = tape.gradient(stress, numbers[:2])
         code = tape.code({"slope[0]": slopes[0], "slope[1]": slopes[1], "const batch sigma": stress})
-        head = "static inline batch yield_stress(batch strain, batch rate, batch work, const double *p, batch *slope)"
+        given = "batch strain, batch rate, batch work, const double *p, batch *slope"
         lines = "\n  ".join(["const batch x[3] = {strain, rate, work};", *code, "return sigma;"])
-        self.source = f"{head}\n{{\n  {lines}\n}}\n"
+        self.source = f"static inline batch yield_stress({given})\n{{\n  {lines}\n}}\n"
 
     def parameters(self) -> FloatArray:
         """Values of the constants of the hardening law, shape (k,)."""
