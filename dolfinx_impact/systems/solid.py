@@ -230,7 +230,9 @@ class Solid(Continuum, renamed=_RENAMED):
             logger.warning("internal forces are assembled by DOLFINx, which takes longer: %s", reason)
 
     def _kernel_part(self, m: Material, way: str | None) -> Part:
-        element = element_of(self.space, self.degree, self.hypothesis, m.law.linear and not way)
+        # Beside elements that do not lock linear laws have the quadrature of the nonlinear ones.
+        linear = m.law.linear and not self.locking
+        element = element_of(self.space, self.degree, self.hypothesis, linear)
         return Part(element, m.law, self._by_stress(m.law), self.linear, m.cells, way)
 
     @property
@@ -286,8 +288,9 @@ class Solid(Continuum, renamed=_RENAMED):
         """Linear form ``F_int . w`` at :attr:`displacement`."""
         if self.locking:
             raise ValueError(
-                f"the stiffness matrix of a body with locking={self.locking!r} is not assembled: take an "
-                "explicit scheme, for example CDLagrange, or Solid(..., locking='none')"
+                f"the stiffness matrix of a body with locking={self.locking!r}, the default of nonlinear "
+                "laws with nu >= 0.49, is not assembled: take an explicit scheme, for example CDLagrange, or "
+                "Solid(..., locking='none')"
             )
         if not any(self._by_stress(m.law) for m in self.materials):
             return ufl.derivative(self._energy_form(), self.displacement, self._w)
