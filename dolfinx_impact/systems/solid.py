@@ -78,11 +78,11 @@ class Solid(Continuum, renamed=_RENAMED):
         locking: How elements of degree 1 are kept from locking where a law is nearly incompressible:
             ``"mean-dilatation"`` for quadrilaterals and hexahedra, with one volume ratio for each cell (Simo,
             Taylor, Pister, CMAME 51 (1985)); ``"nodal-pressure"`` for triangles and tetrahedra, with one for
-            each node (Bonet, Burton, Commun. Numer. Meth. Eng. 14 (1998)), for laws with a volumetric and an
-            isochoric energy: ``MooneyRivlin``, ``NeoHookean(E, nu, isochoric=True)``, ``LinearElastic``,
-            ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear law whose Poisson's
-            ratio at rest is 0.49 or more gets the one of its elements, if it allows it. It needs a C compiler
-            and an explicit scheme.
+            each node and law (Bonet, Burton, Commun. Numer. Meth. Eng. 14 (1998)), for laws with a volumetric
+            and an isochoric energy: ``MooneyRivlin``, ``NeoHookean(E, nu, isochoric=True)``,
+            ``LinearElastic``, ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear
+            law whose Poisson's ratio at rest is 0.49 or more gets the one of its elements, if it allows it.
+            It needs a C compiler and an explicit scheme.
 
     Attributes:
         space: The vector-valued function space.

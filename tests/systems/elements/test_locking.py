@@ -1,6 +1,7 @@
 """Elements that do not lock: against a dense program, on any number of ranks, and what is refused."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -179,6 +180,20 @@ def test_pressures_jump_between_materials():
     u, _ = smooth(both, 0.03)
     apart = [di.Solid(cells, density=1.0, law=law, cells=name) for name, law in laws.items()]
     assert difference(both, forces(both, u), sum(forces(each, u) for each in apart)) < 1e-13
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("cell", ["triangle", "tetrahedron"])
+def test_names_of_parts_do_not_part_nodal_volumes(cell):
+    """Equal laws share the volumes of the nodes between them."""
+    mesh = halves(bent_mesh(cell))
+    one = di.Solid(mesh, density=1.0, law=RUBBER)
+    named = di.Solid(
+        mesh, density={"left": 1.0, "right": 2.0}, law={"left": RUBBER, "right": replace(RUBBER)}
+    )
+    u, x = smooth(one, 0.03)
+    assert difference(one, forces(named, u), forces(one, u)) < 1e-13
+    assert difference(one, tangent(named, u, x), tangent(one, u, x)) < 1e-13
 
 
 def test_constants_of_a_law_are_read_at_every_evaluation():
