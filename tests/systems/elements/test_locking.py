@@ -255,6 +255,36 @@ def test_linear_laws_stand_beside_those_that_are_kept_from_locking(cell, state):
     assert difference(both, forces(both, u), sum(forces(part, u) for part in parts)) < 1e-13
 
 
+class Stiffer(di.MooneyRivlin):
+    """Of its energy the parts are still those of the other law."""
+
+    def _density(self, F, *constants):
+        return 2 * super()._density(F, *constants)
+
+
+def conditional(F):
+    return ufl.conditional(ufl.lt(ufl.tr(F), 9.0), own(F), 2 * own(F))
+
+
+@pytest.mark.parametrize(
+    "law, words",
+    [
+        (Stiffer(0.3, 0.2, 500.0), "to be the sum of its volumetric_energy"),
+        (
+            di.EnergyLaw(lambda F: ufl.inner(F, F), volumetric=lambda J: J**2),
+            r"alone, but that of EnergyLaw\(<lambda>\) changes with the volume: move this",
+        ),
+    ],
+)
+def test_energies_are_what_the_elements_take_them_for(law, words):
+    for cell in ("triangle", "quadrilateral"):
+        with pytest.raises(ValueError, match=words):
+            solid(cell, law)
+    assert di.Solid(bent_mesh("triangle"), density=1.0, law=law).locking is None
+    allowed = di.EnergyLaw(conditional, volumetric=lambda J: 50.0 * (J - 1) ** 2)
+    assert solid("triangle", allowed).locking == "nodal-pressure"
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize(
     "cell, options, words",
