@@ -43,11 +43,11 @@ def ways(solid: Any, given: str | None) -> list[str | None]:
     materials: Sequence[Material] = solid.materials
     if given is None:
         return [_default(solid, m.law) for m in materials]
-    if given == "none":
-        return [None for _ in materials]
-    if given not in (*_CELLS,):
+    if not isinstance(given, str) or given not in (*_CELLS, "none"):
         words = ", ".join(repr(each) for each in (*_CELLS, "none"))
         raise ValueError(f"locking must be one of {words}, not {shown(given)}")
+    if given == "none":
+        return [None for _ in materials]
     for why in (_not_for_body(solid, given), *(_not_for_law(solid, m.law, given) for m in materials)):
         if why:
             raise ValueError(f"locking={given!r} {why}")

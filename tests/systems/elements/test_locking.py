@@ -289,6 +289,7 @@ def test_energies_are_what_the_elements_take_them_for(law, words):
 @pytest.mark.parametrize(
     "cell, options, words",
     [
+        ("triangle", {"locking": np.zeros(2)}, "one of 'mean-dilatation', .*, not array"),
         ("triangle", {"locking": "mean"}, "one of 'mean-dilatation', 'nodal-pressure', 'none', not 'mean'"),
         (
             "hexahedron",
