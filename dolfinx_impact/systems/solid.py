@@ -79,11 +79,11 @@ class Solid(Continuum, renamed=_RENAMED):
         locking: How elements of degree 1 are kept from locking where a law is nearly incompressible:
             ``"mean-dilatation"`` for quadrilaterals and hexahedra, with one volume ratio for each cell (Simo,
             Taylor, Pister, CMAME 51 (1985)); ``"nodal-pressure"`` for triangles and tetrahedra, with one for
-            each node (Bonet, Burton, Commun. Numer. Meth. Eng. 14 (1998)), for laws with a volumetric and an
-            isochoric energy: ``MooneyRivlin``, ``NeoHookean(E, nu, isochoric=True)``, ``LinearElastic``,
-            ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear law whose Poisson's
-            ratio at rest is 0.49 or more gets the one of its elements, if it allows it. It needs a C compiler
-            and an explicit scheme.
+            each node and law (Bonet, Burton, Commun. Numer. Meth. Eng. 14 (1998)), for laws with a volumetric
+            and an isochoric energy: ``MooneyRivlin``, ``NeoHookean(E, nu, isochoric=True)``,
+            ``LinearElastic``, ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear
+            law whose Poisson's ratio at rest is 0.49 or more gets the one of its elements, if it allows it.
+            It needs a C compiler and an explicit scheme.
 
     Attributes:
         space: The vector-valued function space.
@@ -242,7 +242,9 @@ class Solid(Continuum, renamed=_RENAMED):
             logger.warning("internal forces are assembled by DOLFINx, which takes longer: %s", reason)
 
     def _kernel_part(self, m: Material, way: str | None) -> Part:
-        element = element_of(self.space, self.degree, self.hypothesis, m.law.linear and not way)
+        # Beside elements that do not lock linear laws have the quadrature of the nonlinear ones.
+        linear = m.law.linear and not self.locking
+        element = element_of(self.space, self.degree, self.hypothesis, linear)
         return Part(element, m.law, self._by_stress(m.law), self.linear, m.cells, way)
 
     @property
@@ -317,8 +319,9 @@ class Solid(Continuum, renamed=_RENAMED):
             )
         if self.locking:
             raise ValueError(
-                f"the stiffness matrix of a body with locking={self.locking!r} is not assembled: take an "
-                "explicit scheme, for example CDLagrange, or Solid(..., locking='none')"
+                f"the stiffness matrix of a body with locking={self.locking!r}, the default of nonlinear "
+                "laws with nu >= 0.49, is not assembled: take an explicit scheme, for example CDLagrange, or "
+                "Solid(..., locking='none')"
             )
         if not any(self._by_stress(m.law) for m in self.materials):
             return ufl.derivative(self._energy_form(), self.displacement, self._w)

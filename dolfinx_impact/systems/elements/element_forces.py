@@ -112,6 +112,7 @@ class ElementForces:
     """
 
     def __init__(self, space: fem.FunctionSpace, parts: Sequence[Part], thickness: float) -> None:
+        parts = _merged(parts)
         self._mesh, self._parts, self._thickness = space.mesh, parts, thickness
         index_map, bs = space.dofmap.index_map, space.dofmap.bs
         self._comm, self._bs = space.mesh.comm, bs
@@ -248,6 +249,19 @@ class ElementForces:
         self._sums.scatter_reverse(la.InsertMode.add)
         owned = self._owned * self._bs
         out[:owned] -= self._sums.array[:owned]
+
+
+def _merged(parts: Sequence[Part]) -> list[Part]:
+    """Parts with equal laws as one where they have nodal pressures: names make no interface."""
+    merged: list[Part] = []
+    for part in parts:
+        for k, other in enumerate(merged):
+            if part.locking == other.locking == NODAL_PRESSURE and part.law == other.law:
+                merged[k] = other._replace(cells=np.concatenate([other.cells, part.cells]))
+                break
+        else:
+            merged.append(part)
+    return merged
 
 
 def _batched(nodes: Int32Array) -> tuple[Int32Array, FloatArray]:
