@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +11,13 @@ import ufl
 from dolfinx import fem
 
 from ..arguments import shown
-from ..materials import Law
+from ..materials import HistoryLaw, Law
 from .elements.expressions import NotGenerated, Reader
 from .elements.law_code import MEAN_DILATATION, NODAL_PRESSURE
 from .elements.tape import Tape
 from .material_regions import Material
 
+logger = logging.getLogger("dolfinx_impact")
 #: What suits the elements of degree 1.
 _OF_CELL = {
     "quadrilateral": MEAN_DILATATION,
@@ -60,7 +62,12 @@ def _default(solid: Any, law: Law) -> str | None:
     ratio = getattr(law, "poisson_ratio", None)
     if law.linear or not (getattr(law, "yields", False) or (ratio is not None and ratio >= _INCOMPRESSIBLE)):
         return None
-    return None if not way or _not_for_body(solid, way) or _not_for_law(solid, law, way) else way
+    if not way or _not_for_body(solid, way):
+        return None
+    why = _not_for_law(solid, law, way)
+    if why and solid.comm.rank == 0:
+        logger.warning("elements of degree 1 lock, which makes the body too stiff: locking=%r %s", way, why)
+    return None if why else way
 
 
 def _not_for_body(solid: Any, way: str) -> str:
@@ -92,7 +99,8 @@ def _not_for_law(solid: Any, law: Law, way: str) -> str:
             f"needs a law whose energy is a volumetric one plus an isochoric one, which {law!r} is not: take "
             "NeoHookean(E, nu, isochoric=True), MooneyRivlin or EnergyLaw(function, volumetric=...)"
         )
-    return _not_split(law, solid.mesh) if getattr(law, "splits", False) and not law.linear else ""
+    checked = getattr(law, "splits", False) and not law.linear and not isinstance(law, HistoryLaw)
+    return _not_split(law, solid.mesh) if checked else ""
 
 
 def _not_split(law: Any, mesh: Any) -> str:
