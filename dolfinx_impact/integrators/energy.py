@@ -16,7 +16,6 @@ from ..algebra import kernels
 from . import central_formulas as formulas
 
 #: Terms [J]; ``internal_work``, ``external``, ``contact``, ``dissipated``, ``interface`` are cumulated works.
-#: So is ``plastic_work``, a part of ``internal_work``: of metals that yield, and what other laws dissipate.
 TERMS = (
     "kinetic",
     "complementary",
@@ -26,8 +25,10 @@ TERMS = (
     "contact",
     "dissipated",
     "interface",
-    "plastic_work",
 )
+#: Further term of bodies with history, a part of ``internal_work``: the work of metals that yield, and what
+#: other laws dissipate.
+PLASTIC = "plastic_work"
 
 
 def residual(energies: dict[str, AnyArray]) -> FloatArray:
@@ -54,7 +55,7 @@ class Sums(NamedTuple):
     """Sums that compiled loops continue.
 
     Attributes:
-        terms: This rank's share of :data:`TERMS`, shape (9,) [J].
+        terms: This rank's share of :data:`TERMS`, shape (8,) [J].
         powers: With the forces at t: ``v_{n+1/2} . (F_int, F_ext, F_damp)`` [W] and ``r.L v_{n+1/2}`` [J],
             shape (4,); none where they follow from the state, shape (0,).
     """
@@ -101,7 +102,7 @@ class EnergyBalance:
         """Evaluate the stored energy and the plastic work at ``u``. Collective."""
         system = self.integrator.system
         self.internal = system.stored_energy(u)
-        if hasattr(system, "plastic_work"):
+        if self.further:
             self.plastic_work = system.plastic_work()
 
     def restart(self) -> None:
@@ -114,19 +115,23 @@ class EnergyBalance:
 
     def state(self) -> dict[str, AnyArray]:
         """Rank-local state for a restart (copies)."""
-        return {name: np.array(getattr(self, name), dtype=np.float64) for name in self.state_names}
+        names = (*self.state_names, *self.further)
+        return {name: np.array(getattr(self, name), dtype=np.float64) for name in names}
 
     def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, after :meth:`start` with the resumed integrator. Collective."""
-        for name in self.state_names:
-            if name == "plastic_work" and name not in state:
-                continue  # a file of an earlier version
+        for name in (*self.state_names, *self.further):
             value = np.array(state[name])
             setattr(self, name, value if value.ndim else float(value))
 
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Names of terms beside :data:`TERMS`: :data:`PLASTIC` where a material has history."""
+        return (PLASTIC,) if getattr(self.integrator.system, "history", None) is not None else ()
+
     def terms(self) -> FloatArray:
-        """Contributions of this rank to :data:`TERMS`, shape (9,) [J]."""
-        return np.array([getattr(self, name) for name in TERMS])
+        """Contributions of this rank to :data:`TERMS` and :attr:`further`, shape (8,) or (9,) [J]."""
+        return np.array([getattr(self, name) for name in (*TERMS, *self.further)])
 
     def compiled(self) -> Any:
         """Sums that a compiled loop continues; called before the start too, to find whether there is a loop.
@@ -141,7 +146,7 @@ class EnergyBalance:
         raise NotImplementedError(f"{type(self).__name__} has no take(), the other half of its compiled()")
 
     def _set_terms(self, terms: FloatArray) -> None:
-        """Set :data:`TERMS` from numbers of shape (9,) [J]."""
+        """Set :data:`TERMS` from numbers of shape (8,) [J]."""
         for name, value in zip(TERMS, terms):
             setattr(self, name, float(value))
 

@@ -135,8 +135,7 @@ class Recorder(Observer):
         samples.t[:], samples.t_v[:] = times
         energies = read("energies", "number")
         # -0.0 + x is x, also where x is -0.0.
-        terms = energies.shape[1]  # files of earlier versions have fewer
-        samples.energies[:, :terms] = energies if self._comm.rank == 0 else -0.0
+        samples.energies[:] = energies if self._comm.rank == 0 else -0.0
         for name, (place, view) in self._by_place(samples).items():
             if place == "rows" or self._integrator.contact:
                 view[...] = read(name, place)
@@ -171,7 +170,7 @@ class Recorder(Observer):
         arrays["contact_labels"] = np.array(contact.L.sorted_labels(comm) if contact else [], dtype=str)
         if self._balance is not None:
             energies = comm.allreduce(history.energies, op=MPI.SUM)
-            arrays.update(zip(energy.TERMS, energies.T))
+            arrays.update(zip((*energy.TERMS, *self._balance.further), energies.T))
             arrays["residual"] = energy.residual(arrays)
         closes = self._balance is not None and self._balance.closes
         steps = (self._seen - 1) * self._integrator.substeps
