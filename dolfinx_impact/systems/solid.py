@@ -30,6 +30,7 @@ from .elements.element_forces import ElementForces, Part
 from .elements.expressions import NotGenerated
 from .loads import Signal, checked_signal, vector
 from .locking import ways
+from .mass_scaling import added_mass
 from .material_regions import Material, find_materials, wave_speed
 
 #: A constant force per area (or volume), or a vector with its signal in time.
@@ -83,6 +84,17 @@ class Solid(Continuum, renamed=_RENAMED):
             ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear law whose Poisson's
             ratio at rest is 0.49 or more gets the one of its elements, if it allows it. It needs a C compiler
             and an explicit scheme.
+        mass_scaling: Time step [s] that the body is to allow: the lumped masses of the cells that limit the
+            step are raised until the critical step at rest, without bulk viscosity, is at least this one.
+
+    Mass scaling multiplies the masses of a cell by ``w^2 / W`` where that is above 1: ``w^2`` is the largest
+    eigenvalue of the cell alone, with its stiffness at rest, and W that whose critical step is
+    ``mass_scaling``, ``(2 / mass_scaling)^2`` without damping. No frequency of a body is above the largest of
+    its cells (Irons and Treharne, 1971), mostly all are well below. Deformation that stiffens or flattens
+    cells lowers the critical step later, as of any body. The added mass is inertia alone: momenta, energies,
+    ``damping`` and ``ground_acceleration`` include it, while ``gravity``, ``density`` and ``total_mass`` do
+    not (a free body falls slower by its share). A warning is logged where no mass is needed, and above 5 % of
+    the body's; more than the body's own is an error.
 
     Attributes:
         space: The vector-valued function space.
@@ -92,11 +104,16 @@ class Solid(Continuum, renamed=_RENAMED):
         locking: How elements are kept from locking, None where they are not.
         displacement: The function that represents u in the forms.
         velocity: The function that represents v in the forms.
-        total_mass: Mass of the body [kg].
+        total_mass: Mass of the body [kg], without that of mass scaling.
+        mass_scaling: The time step of mass scaling [s], None without.
+        added_mass: Mass added by mass scaling [kg].
+        added_share: The same over ``total_mass``.
+        scaled_cells: Number of cells with added mass, over all ranks.
 
     Raises:
         ValueError: Constants out of range, an unknown name, cells without material, inverted elements, a law
-            with values that are not finite at rest; ``locking`` that does not suit elements or laws.
+            with values that are not finite at rest; ``locking`` that does not suit elements or laws;
+            ``mass_scaling`` that is not positive, or would more than double the mass.
     """
 
     @_deprecated.renamed_keywords(shaken="ground_acceleration", moved="prescribed", **_RENAMED)
@@ -120,6 +137,7 @@ class Solid(Continuum, renamed=_RENAMED):
         stiffness_damping: float = 0.0,
         bulk_viscosity: tuple[float, float] = (0.0, 0.0),
         locking: str | None = None,
+        mass_scaling: float | None = None,
     ) -> None:
         for value in density.values() if isinstance(density, Mapping) else [density]:
             arguments.number("density", value, "be positive [kg/m3]", above=0.0)
@@ -150,6 +168,10 @@ class Solid(Continuum, renamed=_RENAMED):
             self._check_symmetry()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
+        self._added = added_mass(self, mass_scaling)
+        self.mass_scaling = None if mass_scaling is None else float(mass_scaling)
+        self.added_mass, self.scaled_cells = self._added.mass, self._added.cells
+        self.added_share = self.added_mass / self.total_mass
         if self.hypothesis == "axisymmetric" and gravity is not None and np.ravel(gravity)[:1].any():
             raise ValueError(f"gravity on a body of revolution acts along z, but is {gravity} in (r, z)")
         self._take_accelerations(gravity, ground_acceleration)
@@ -203,16 +225,25 @@ class Solid(Continuum, renamed=_RENAMED):
         """Whether this is a class with forms of its own."""
         return kernels.overridden(self, _FORMS, Solid) is not None
 
+    @property
+    def own_masses(self) -> bool:
+        """Whether this is a class with forms or lumped masses of its own."""
+        return kernels.overridden(self, (*_FORMS, "_lump", "_mass_form"), Solid) is not None
+
     @functools.cached_property
     def elements(self) -> ElementForces | None:
         """Element kernels of the internal forces; None where DOLFINx assembles them, or K is stored."""
+        return self.element_forces(self.space)
+
+    def element_forces(self, space: fem.FunctionSpace) -> ElementForces | None:
+        """Those of :attr:`elements` on a space with the same elements, for example torn apart. Collective."""
         if self.linear and not self.locking and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
             return None
         if self.own_forms:
             return None
         try:
             parts = [self._kernel_part(m, way) for m, way in zip(self.materials, self._ways)]
-            return ElementForces(self.space, parts, self.cross_section)
+            return ElementForces(space, parts, self.cross_section)
         except (NotGenerated, NoCompiler) as reason:
             if self.locking:
                 raise ValueError(
@@ -296,6 +327,11 @@ class Solid(Continuum, renamed=_RENAMED):
         return sum(self._weight * ufl.inner(m.law.stress(F), change) * m.dx for m in self.materials)
 
     def _mass_form(self) -> Any:
+        if self.mass_scaling is not None:
+            raise ValueError(
+                "mass_scaling is for lumped masses: take mass='lumped', or leave it out, since implicit "
+                "schemes need no mass for a larger step"
+            )
         u, w = ufl.TrialFunction(self.space), ufl.TestFunction(self.space)
         product = ufl.inner(u, w)
         return sum(m.density * self._weight * product * self._exact(m.dx) for m in self.materials)
@@ -309,7 +345,7 @@ class Solid(Continuum, renamed=_RENAMED):
             mass_lumping.lump(self.space, m.density * self._weight, self._exact(m.dx), m.inside)
             for m in self.materials
         ]
-        lumped: FloatArray = np.sum(parts, axis=0)
+        lumped: FloatArray = np.sum([*parts, self._added.nodal[: self.owned]], axis=0)
         return lumped
 
     @property
@@ -337,6 +373,11 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def inertia(self, direction: Sequence[float] | FloatArray) -> FloatArray:
         """See :meth:`.Body.inertia`."""
+        added = np.multiply(self._added.nodal, np.resize(np.asarray(direction, dtype=np.float64), self.size))
+        return self._weight_of(direction) + self._free_of_held(added)
+
+    def _weight_of(self, direction: Sequence[float] | FloatArray) -> FloatArray:
+        """See :meth:`.Body._weight_of`."""
         return self._assemble_load([(m.density * np.asarray(direction), m.dx) for m in self.materials])
 
     def _assemble_load(self, parts: Sequence[tuple[Any, Any]]) -> FloatArray:
