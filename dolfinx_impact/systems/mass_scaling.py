@@ -57,7 +57,7 @@ def added_mass(body: Any, dt: float | None) -> AddedMass:
     See :class:`.Solid`.
 
     Raises:
-        ValueError: A step that is not positive, or not stable with any mass; a class with forms or masses of
+        ValueError: A step that is not positive, or not stable with any mass; a class with forces or masses of
             its own; more added mass than the body has.
     """
     if dt is None:
@@ -66,7 +66,7 @@ def added_mass(body: Any, dt: float | None) -> AddedMass:
     limit = _limit(body, dt)
     if body.own_masses:
         raise ValueError(
-            f"mass_scaling is not for {type(body).__name__}, a class with forms or masses of its own"
+            f"mass_scaling is not for {type(body).__name__}, a class with forces or masses of its own"
         )
     parts = [
         mass_lumping.cell_masses(body.space, m.density * body._weight, body._exact(m.dx), m.inside)

@@ -4,8 +4,13 @@ import logging
 
 import numpy as np
 import pytest
+import ufl
+from dolfinx import fem
 from dolfinx import mesh as dmesh
+from hypothesis import given
+from hypothesis import strategies as st
 from mpi4py import MPI
+from support.examples import examples
 from support.restarts import kept, same_bits, whole
 
 import dolfinx_impact as di
@@ -100,6 +105,59 @@ def test_cells_above_the_limit_get_mass_and_the_body_the_step(cell, degree, law,
     highest = np.linalg.eigvalsh(dense(body) * np.outer(root, root))[-1]
     assert 2 / np.sqrt(highest) >= dt * (1 - 1e-9)
     assert body.critical_time_step() >= dt * (1 - 1e-9)
+
+
+@examples(15)
+@given(
+    cell=st.sampled_from(["triangle", "quadrilateral", "tetrahedron"]),
+    law=st.sampled_from([SOFT, NEO, di.NeoHookean(1.0, 0.49, isochoric=True)]),
+    seed=st.integers(0, 999),
+    courant=st.floats(0.4, 1.2),
+)
+def test_random_meshes(cell, law, seed, courant):
+    """The critical step is at least the one asked for; no node away from the scaled cells gets mass."""
+    mesh = rough(cell, MPI.COMM_SELF, squeeze=0.0)
+    dim, spread = mesh.geometry.dim, 0.1 if cell == "tetrahedron" else 0.03
+    mesh.geometry.x[:, :dim] += spread * np.random.default_rng(seed).uniform(
+        -1, 1, (len(mesh.geometry.x), dim)
+    )
+    plain = di.Solid(mesh, density=1.0, law=law)
+    dt = courant * plain.critical_time_step()
+    try:
+        body = di.Solid(mesh, density=1.0, law=law, mass_scaling=dt)
+    except ValueError as error:
+        assert "would more than double" in str(error) and courant > 0.5
+        return
+    root = 1 / np.sqrt(body.mass)
+    assert 2 / np.sqrt(np.linalg.eigvalsh(dense(body) * np.outer(root, root))[-1]) >= dt * (1 - 1e-9)
+    added = (body.mass - plain.mass)[:: body.block]
+    assert added.sum() == pytest.approx(body.added_mass, rel=1e-9, abs=1e-14) and added.min() > -1e-14
+    corners = len(mesh.geometry.dofmap[0])
+    assert np.count_nonzero(added > 1e-14) <= corners * body.scaled_cells
+
+
+def test_stiff_cells_of_a_function():
+    """The stiffness of each cell is that of the law in it, also where it has a Function."""
+    mesh = dmesh.create_unit_square(MPI.COMM_SELF, 3, 3)
+    modulus = fem.Function(fem.functionspace(mesh, ("DG", 0)))
+    modulus.x.array[:] = 1.0
+    law = di.EnergyLaw(lambda F: modulus * ufl.inner(F - ufl.Identity(3), F - ufl.Identity(3)))
+    dt = 0.9 * di.Solid(mesh, density=1.0, law=law).critical_time_step()
+    assert di.Solid(mesh, density=1.0, law=law, mass_scaling=dt).scaled_cells == 0
+    modulus.x.array[7] = 9.0
+    plain, body = di.Solid(mesh, density=1.0, law=law), di.Solid(mesh, density=1.0, law=law, mass_scaling=dt)
+    nodes = body.space.dofmap.list[7]
+    assert body.scaled_cells == 1 and body.critical_time_step() >= dt > plain.critical_time_step()
+    assert set(np.flatnonzero(body.mass[::2] - plain.mass[::2] > 1e-14)) == set(nodes)
+
+
+def test_kernels_of_linear_bodies(monkeypatch):
+    mesh = rough("quadrilateral", MPI.COMM_SELF, squeeze=0.02)
+    stored = di.Solid(mesh, density=1.0, law=SOFT, degree=2, mass_scaling=0.04)
+    monkeypatch.setattr("dolfinx_impact.systems.solid._MATRIX_FREE", 0)
+    body = di.Solid(mesh, density=1.0, law=SOFT, degree=2, mass_scaling=0.04)
+    assert body.elements is not None and stored.elements is None and body.scaled_cells > 0
+    np.testing.assert_allclose(body.mass, stored.mass, rtol=1e-10)
 
 
 def test_a_bar_with_one_small_cell():
@@ -251,5 +309,5 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="mass_scaling is for lumped masses: take mass='lumped'"):
         di.MoreauJean(body, 1e-4)
     di.MoreauJean(body, 1e-4, mass="lumped")
-    with pytest.raises(ValueError, match="not for Doubled, a class with forms or masses of its own"):
+    with pytest.raises(ValueError, match="not for Doubled, a class with forces or masses of its own"):
         Doubled(body.mesh, density=1.0, law=SOFT, mass_scaling=1.0)
