@@ -53,6 +53,16 @@ class Solid(Continuum, renamed=_RENAMED):
     For linear laws the stiffness is stored; otherwise internal forces are assembled in every step. Loads
     are dead loads: constant directions, on the undeformed body.
 
+    ``mass_scaling`` multiplies the masses of a cell by ``w^2 / W`` where that is above 1: ``w^2`` is the
+    largest eigenvalue of the cell alone, with its stiffness at rest, and W that whose critical step is
+    ``mass_scaling``, ``(2 / mass_scaling)^2`` without damping. No frequency of a body is above the largest of
+    its cells (Irons and Treharne, 1971), and mostly all are below: ``critical_time_step()`` of the body with
+    the added mass is often 1.1 to 1.3 times ``mass_scaling``. Deformation that stiffens or flattens cells
+    lowers it later, as of any body. The added mass is inertia alone: momenta, energies, ``damping`` and
+    ``ground_acceleration`` include it, while ``gravity``, ``density`` and ``total_mass`` do not (a free body
+    falls slower by its share). A warning is logged where no mass is needed, and above 5 % of the body's; more
+    than the body's own is an error.
+
     Args:
         mesh: The mesh; a :class:`~dolfinx_impact.mesh.NamedMesh` where parts are named.
         density: Mass per volume [kg/m3], positive; or a mapping from the cell names of all parts.
@@ -88,16 +98,6 @@ class Solid(Continuum, renamed=_RENAMED):
             and an explicit scheme.
         mass_scaling: Time step [s] that the body is to allow: the lumped masses of the cells that limit the
             step are raised until the critical step at rest, without bulk viscosity, is at least this one.
-
-    Mass scaling multiplies the masses of a cell by ``w^2 / W`` where that is above 1: ``w^2`` is the largest
-    eigenvalue of the cell alone, with its stiffness at rest, and W that whose critical step is
-    ``mass_scaling``, ``(2 / mass_scaling)^2`` without damping. No frequency of a body is above the largest of
-    its cells (Irons and Treharne, 1971), and mostly all are below: ``critical_time_step()`` of the body with
-    the added mass is often 1.1 to 1.3 times ``mass_scaling``. Deformation that stiffens or flattens cells
-    lowers it later, as of any body. The added mass is inertia alone: momenta, energies, ``damping`` and
-    ``ground_acceleration`` include it, while ``gravity``, ``density`` and ``total_mass`` do not (a free body
-    falls slower by its share). A warning is logged where no mass is needed, and above 5 % of the body's; more
-    than the body's own is an error.
 
     Attributes:
         space: The vector-valued function space.
