@@ -91,11 +91,16 @@ def test_newton_does_not_go_through_either():
 def test_lines_are_measured_in_rigid_and_in_affine_motions():
     body = block(NEO, degree=2)
     u, v = pressed(body, 0.5), pressed(body, 0.1)
-    least, most, rate = body.deformation.lines(u, v)
+    least, most, rate, strain = body.deformation.lines(u, v)
     assert (least, most) == pytest.approx((0.5, 1.0), rel=1e-12) and rate == pytest.approx(0.2, rel=1e-12)
+    assert strain == pytest.approx(np.log(2), rel=1e-12)
+    body.deformation.mark(u)
+    assert body.deformation.lines(u, v)[3] == 0.0
+    assert body.deformation.lines(np.zeros_like(u), v)[3] == pytest.approx(np.log(2), rel=1e-12)
+    body.deformation.mark(np.zeros_like(u))
     x, y = body.x[:, 0], body.x[:, 1]
     turned, spin = np.column_stack([-y - x, x - y]).ravel(), np.column_stack([-x, -y]).ravel()
-    assert body.deformation.lines(turned, spin) == pytest.approx((1.0, 1.0, 0.0), abs=1e-12)
+    assert body.deformation.lines(turned, spin) == pytest.approx((1.0, 1.0, 0.0, 0.0), abs=1e-12)
 
 
 def test_lines_without_numba(monkeypatch):

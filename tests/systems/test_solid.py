@@ -214,7 +214,7 @@ def line_in_the_plane():
 @pytest.mark.parametrize(
     "wrong, words",
     [
-        (lambda: di.Solid(bar().named, density=1.0, law=Lawless()), "no elastic law, it has no reduced"),
+        (lambda: di.Solid(bar().named, density=1.0, law=Lawless()), "no law, it has no reduced"),
         (lambda: di.Solid(line_in_the_plane(), density=1.0, law=di.LinearElastic(1.0)), "dimension 1 of 2"),
         (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=0), "degree must be"),
         (lambda: di.Solid(bar().named, density=1.0, law=di.LinearElastic(1.0), degree=1.5), "degree must be"),

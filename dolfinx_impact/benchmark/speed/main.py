@@ -19,7 +19,7 @@ from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
 from ..case import Values, defaults
 from ..cases.impacting_bar.case import PARAMETERS, build
-from . import crane, elements, scaling, small, solids, surfaces
+from . import crane, elements, plasticity, scaling, small, solids, surfaces
 from .timing import interleave, ratio, say, spread, started
 from .yardsticks import best_product
 
@@ -66,7 +66,7 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
 
 
 #: Measurements of bodies on any number of ranks.
-_PARALLEL = {"solids": solids.measure, "surfaces": surfaces.measure}
+_PARALLEL = {"solids": solids.measure, "surfaces": surfaces.measure, "plasticity": plasticity.measure}
 #: What is measured, and about how long that takes on a machine without other work [s].
 _SMALL = ("a compiled step of a small system against one through petsc4py calls", 5.0)
 _PLANS = {
@@ -74,6 +74,7 @@ _PLANS = {
     "bridge-crane": ("whole runs with HATI against the explicit run", 150.0),
     "solids": ("what obstacles cost as a part of a step of 1e6 dofs", 60.0),
     "surfaces": ("contact between two bodies of 1e6 dofs as a part of a step", 120.0),
+    "plasticity": ("steps of metals on elements of degree 1 against neo-Hookean ones", 60.0),
 }
 #: The same for a dof of the solid bar and of a body of ``scaling``, all kinds together [s].
 _BAR_PER_DOF, _SCALING_PER_DOF, _ELEMENTS_PER_DOF = 1.2e-4, 5e-4, 1.2e-3
