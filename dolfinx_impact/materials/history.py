@@ -64,7 +64,8 @@ class HistoryLaw:
         Args:
             F: Deformation gradient at the end of the step, 3x3.
             state: The state at its start, by name.
-            h: Time of the step [s], 0 in the first evaluation of a run.
+            h: Time of the step [s], 0 in the first evaluation of a run and where forces or energies are asked
+                for again at its end.
         """
         raise NotImplementedError(f"{type(self).__name__} has no update(F, state, h)")
 

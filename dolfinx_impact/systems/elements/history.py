@@ -16,7 +16,7 @@ from ...algebra.kernels import logger
 from .compiler import address
 
 #: Part of a time below which two times are equal.
-_SAME = 1e-9
+_SAME = 1e-12
 #: Variables that follow from the others.
 _DERIVED = ("yield_stress",)
 
@@ -123,6 +123,17 @@ class History:
             yield
         finally:
             self._old = kept
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Context of evaluations after which :meth:`keep` takes the state of the forces before."""
+        kept = self._new
+        if self._h > 0:
+            self._new = [_filled(part, self._lanes) for part in self._parts]
+        try:
+            yield
+        finally:
+            self._new = kept
 
     # -- values
 

@@ -106,7 +106,8 @@ static inline void isochoric(const batch *x, const double *p, const batch *z, do
   batch slope[2], dg = spread(0.0), work = spread(0.0);
   const batch first = yield_stress(z[STRAIN], dg, z[PLASTIC_WORK], p + 1, slope);
   batch last = first;
-  const mask flows = (mask)(trial > ROOT * first);
+  /* Without time since the state nothing flows: a stress above that of rate 0 remains. */
+  const mask flows = (mask)(trial > ROOT * first) & (mask)(z[YIELD] < (h > 0.0 ? INFINITY : 1e-300));
   if (any(flows))
   {
     const batch size = chosen(flows, trial, spread(1.0));
