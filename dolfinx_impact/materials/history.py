@@ -95,6 +95,11 @@ class HistoryLaw:
         if not isinstance(self.state, Mapping) or not self.state:
             raise ValueError(f"{type(self).__name__} has no state: give names and values, as {example}")
         found = {}
+        if "dissipated" in self.state:
+            raise ValueError(
+                f"{type(self).__name__}: the name 'dissipated' is that of the work by dissipation(), give the "
+                "variable of the state another one"
+            )
         for name, value in self.state.items():
             try:
                 found[name] = np.array(value, dtype=np.float64)
