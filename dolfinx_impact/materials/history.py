@@ -64,7 +64,8 @@ class HistoryLaw:
         Args:
             F: Deformation gradient at the end of the step, 3x3.
             state: The state at its start, by name.
-            h: Time of the step [s], 0 in the first evaluation of a run.
+            h: Time of the step [s], 0 in the first evaluation of a run, and where forces or energies are
+                asked for again at its end.
         """
         raise NotImplementedError(f"{type(self).__name__} has no update(F, state, h)")
 
@@ -94,6 +95,11 @@ class HistoryLaw:
         if not isinstance(self.state, Mapping) or not self.state:
             raise ValueError(f"{type(self).__name__} has no state: give names and values, as {example}")
         found = {}
+        if "dissipated" in self.state:
+            raise ValueError(
+                f"{type(self).__name__}: the name 'dissipated' is that of the work of dissipation(): give "
+                "the variable of the state another one"
+            )
         for name, value in self.state.items():
             try:
                 found[name] = np.array(value, dtype=np.float64)

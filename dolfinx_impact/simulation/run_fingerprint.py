@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,8 +12,9 @@ from .. import parallel
 from .._types import AnyArray, FloatArray
 from ..contact.base import Contact
 from ..contact.contact_set import ContactSet
-from ..integrators.base import Integrator
+from ..integrators.base import Integrator, bodies_with_history
 from ..integrators.constants import constants, is_constant
+from ..materials import HistoryLaw
 from ..systems.system import PointMasses
 
 #: Relative tolerance of masses and prescribed motions.
@@ -33,7 +35,18 @@ def description(s: Integrator) -> dict[str, Any]:
         scheme["law"] = {"class": type(law).__name__, **constants(law)}
     points = None if contact is None else _contact(contact)
     dofs = int(parallel.total(comm, float(s.system.owned)))
-    return {"scheme": scheme, "dofs": dofs, "contact": points}
+    found = {"scheme": scheme, "dofs": dofs, "contact": points}
+    # Forces do not show how a material will yield: their state is held.
+    laws = [m.law for body in bodies_with_history(s.system) for m in body.materials]
+    material = [_material(law) for law in laws if isinstance(law, HistoryLaw)]
+    return found | ({"material": material} if material else {})
+
+
+def _material(law: HistoryLaw) -> str:
+    """A law with history with its constants, of a user's class the names of its state."""
+    if dataclasses.is_dataclass(law):
+        return repr(law)
+    return f"{type(law).__name__} with {', '.join(law.initial_state)}"
 
 
 def differences(s: Integrator, stored: Mapping[str, Any]) -> str:

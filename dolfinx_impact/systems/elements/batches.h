@@ -1,7 +1,7 @@
 /* Batches of LANES cells: arithmetic, and transfer between nodes and batches.
 
 Every law is a function law(x, p, z, h, y, P, W) of the strains x, the parameters p, the state z of the point and the
-time h since then: the stress P, and W, the stored energy and the work dissipated so far, per reference volume. It
+time h since then, negative where the state is held: the stress P, and W, the stored energy and the work dissipated so far, per reference volume. It
 returns whether the state has changed, which is then y. STATE is given before: how many numbers the state of a point
 has, 0 for laws without history.
 

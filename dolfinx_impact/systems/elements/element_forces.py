@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from contextlib import nullcontext
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -153,9 +154,8 @@ class ElementForces:
     def energy(self, u: FloatArray) -> float:
         """This rank's stored energy [J]. Collective."""
         if self._energy is None or not self._holds(u):
-            if self.history is not None:
-                self.history.go_to(self.history.time)
-            self._evaluate(u)
+            with nullcontext() if self.history is None else self.history.aside():
+                self._evaluate(u)
         assert self._energy is not None
         return self._energy
 

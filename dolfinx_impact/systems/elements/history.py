@@ -16,7 +16,9 @@ from ...algebra.kernels import logger
 from .compiler import address
 
 #: Part of a time below which two times are equal.
-_SAME = 1e-9
+_SAME = 1e-12
+#: In the place of a time since the state: it is held.
+_HELD = -1.0
 #: Variables that follow from the others.
 _DERIVED = ("yield_stress",)
 
@@ -54,7 +56,9 @@ class History:
 
     def __init__(self, mesh: dmesh.Mesh, parts: Sequence[Points], lanes: int) -> None:
         self._mesh, self._parts, self._lanes = mesh, parts, lanes
-        self.time, self._h = 0.0, 0.0
+        self.time = 0.0
+        # Time since the state [s], negative where that is held; whether a run begins.
+        self._h, self._begins = _HELD, True
         self._states = [tuple(_filled(part, lanes) for _ in range(2)) for part in parts]
         # Of each batch of points the state that is kept, and whether the other one is new.
         self._sides, self._changed = (
@@ -82,21 +86,20 @@ class History:
                 f"the material of the body has a history up to t = {self.time:.9g} s, but forces are asked "
                 f"for at t = {t:.9g} s: another scheme uses the body, make one for each; start() begins anew"
             )
-        if self._h > 0 and t > self.time + self._h + same:
+        if self._h > 0.0 and t > self.time + self._h + same:
             raise RuntimeError(
                 f"the history of the material at t = {self.time + self._h:.9g} s was not kept: call "
                 "body.history.keep() after the forces of a step, before those of the next one"
             )
-        self._h = h if h > same else 0.0
+        self._h = h if h > same else 0.0 if self._begins else _HELD
 
     def keep(self) -> None:
         """Take the state at the time and displacements of the last forces."""
-        if self._h > 0:
+        if self._h != _HELD:
             self.time += self._h
-            self._h = 0.0
+            self._h, self._begins = _HELD, False
             for side, changed in zip(self._sides, self._changed):
                 np.bitwise_xor(side, changed, out=side)
-                changed[:] = 0
 
     def start(self, t: float) -> None:
         """Begin a run at time t [s] with the state that is there. Collective."""
@@ -106,11 +109,11 @@ class History:
                     "the run starts with the history that the material of the body has from an earlier one: "
                     "call body.history.reset() for the material as at first"
                 )
-        self.time, self._h = float(t), 0.0
+        self.time, self._h, self._begins = float(t), _HELD, True
 
     def reset(self) -> None:
         """Set the state to that of the start."""
-        self._h = 0.0
+        self._h, self._begins = _HELD, True
         for states, side, part in zip(self._states, self._sides, self._parts):
             states[0][:] = part.initial[:, None]
             side[:] = 0
@@ -127,13 +130,26 @@ class History:
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         """Context in which the state is that of the start, for stiffness at rest."""
-        kept = self._states, self._sides
-        self._states = [(_filled(part, self._lanes),) * 2 for part in self._parts]
-        self._sides = [np.zeros_like(each) for each in self._sides]
+        with self._instead([_filled(part, self._lanes) for part in self._parts]):
+            yield
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Context of energies at other displacements: forces before it can still be kept."""
+        with self._instead([self._kept(k) for k in range(len(self._parts))]):
+            yield
+
+    @contextmanager
+    def _instead(self, states: Sequence[FloatArray]) -> Iterator[None]:
+        """Context in which these states are held."""
+        before = self._states, self._sides, self._changed, self._h
+        self._states = [(each, _filled(part, self._lanes)) for each, part in zip(states, self._parts)]
+        self._sides, self._changed = ([np.zeros_like(each) for each in self._sides] for _ in range(2))
+        self._h = _HELD
         try:
             yield
         finally:
-            self._states, self._sides = kept
+            self._states, self._sides, self._changed, self._h = before
 
     # -- values
 
@@ -172,7 +188,7 @@ class History:
 
     def resume(self, state: Mapping[str, FloatArray], t: float) -> None:
         """Restore a :meth:`state` of time t [s]."""
-        self.time, self._h = float(t), 0.0
+        self.time, self._h, self._begins = float(t), _HELD, False
         for k in self._with_state:
             part = self._parts[k]
             shape = part.cells.size, len(part.places), part.initial.size
@@ -209,10 +225,16 @@ class History:
 
     def _by_cell(self, k: int) -> FloatArray:
         """The states of a material, shape (cells, points, entries)."""
-        part, (one, other) = self._parts[k], self._states[k]
-        old = np.where(self._sides[k][:, :, None, None] == 0, one, other)
-        every = old.transpose(0, 3, 1, 2).reshape(-1, *old.shape[1:3])
-        return np.ascontiguousarray(every[: part.cells.size])
+        kept = self._kept(k)
+        every = kept.transpose(0, 3, 1, 2).reshape(-1, *kept.shape[1:3])
+        return np.ascontiguousarray(every[: self._parts[k].cells.size])
+
+    def _kept(self, k: int) -> FloatArray:
+        """The states of a material, shape (batches, points, entries, lanes)."""
+        one, other = self._states[k]
+        found = _filled(self._parts[k], self._lanes)
+        found[:] = np.where(self._sides[k][:, :, None, None] == 0, one, other)
+        return found
 
 
 def _filled(part: Points, lanes: int) -> FloatArray:

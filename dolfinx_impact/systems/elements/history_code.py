@@ -17,7 +17,7 @@ from .tape import Tape
 
 _STRESS = """
 {
-  const int changed = isochoric(x, p + %d, z, h, y, P, W);
+  const int changed = isochoric(x, p + %d, z, since, y, P, W);
 %s  return changed;
 }
 """

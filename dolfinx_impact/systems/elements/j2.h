@@ -99,7 +99,8 @@ static inline int isochoric(const batch *x, const double *p, const batch *z, dou
   batch square = inner(s, s), slope[2];
   batch sigma = yield_stress(z[STRAIN], spread(0.0), z[PLASTIC_WORK], p + 1, slope);
   const mask flows = (mask)(square > 2.0 / 3 * sigma * sigma);
-  const int changed = any(flows);
+  /* Where the rate or the heat of the last step raised the yield stress, this ends with the flow. */
+  const int changed = h >= 0.0 && any(flows | (mask)(z[YIELD] > (1.0 + 1e-12) * sigma));
   W[1] = z[PLASTIC_WORK];
   if (changed)
   {
@@ -111,7 +112,7 @@ static inline int isochoric(const batch *x, const double *p, const batch *z, dou
     square = inner(s, s);
     for (int k = 0; k < 6; ++k) y[k] = chosen(flows, G.of[k], z[k]);
     y[STRAIN] = z[STRAIN] + ROOT * dg;
-    y[YIELD] = chosen(flows, sigma, z[YIELD]);
+    y[YIELD] = chosen(flows, sigma, first);
     const batch before = chosen((mask)(z[YIELD] > first), z[YIELD], first); /* with the rate of the last step */
     y[PLASTIC_WORK] = W[1] + 0.5 * ROOT * dg * (before + sigma);
     W[1] = y[PLASTIC_WORK];

@@ -16,8 +16,8 @@ from .tape import Tape
 
 _HEAD = "static inline void {}(const batch *x, const double *p, batch *P, batch *W)"
 _LAW = (
-    "static inline int law(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, "
-    "batch *W)"
+    "static inline int law(const batch *x, const double *p, const batch *z, double since, batch *y, "
+    "batch *P, batch *W)"
 )
 #: Ways to keep elements from locking.
 MEAN_DILATATION, NODAL_PRESSURE = "mean-dilatation", "nodal-pressure"
@@ -186,5 +186,6 @@ class LawCode:
     def _code(self, name: str, results: dict[str, int]) -> str:
         body = "\n  ".join(self._tape.code(results))
         if name == "law":
-            return f"{_LAW}\n{{\n  {body}\n  return {int(self.initial.size > 0)};\n}}\n"
+            time = "const double h = since > 0.0 ? since : 0.0;"
+            return f"{_LAW}\n{{\n  {time}\n  {body}\n  return {int(self.initial.size > 0)};\n}}\n"
         return f"{_HEAD.format(name)}\n{{\n  {body}\n}}\n"

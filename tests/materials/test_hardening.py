@@ -1,0 +1,139 @@
+"""Hardening laws and laws with history: what they refuse."""
+
+import numpy as np
+import pytest
+import ufl
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+
+import dolfinx_impact as di
+from dolfinx_impact.materials import (
+    HistoryLaw,
+    J2Plasticity,
+    JohnsonCook,
+    LinearHardening,
+    TabulatedHardening,
+    Voce,
+)
+
+HOT = {"melting_temperature": 1500.0, "heat_capacity": 3e6}
+
+
+def square():
+    return dmesh.create_unit_square(MPI.COMM_WORLD, 2, 2)
+
+
+def j2(hardening, nu=0.3):
+    return J2Plasticity(2.6, nu, hardening=hardening)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: LinearHardening(-1.0), r"the yield stress must be positive \[Pa\], but is -1"),
+        (lambda: LinearHardening(np.nan), "must be positive"),
+        (lambda: Voce(1.0, 2.0, 0.0), "the exponent must be positive"),
+        (lambda: TabulatedHardening([0, 0.1, 0.1], [1, 2, 3]), "must begin with 0 and increase"),
+        (lambda: TabulatedHardening([0.1, 0.2], [1, 2]), "must begin with 0 and increase"),
+        (lambda: TabulatedHardening([0, 0.1], [1, 2, 3]), "one stress for each plastic strain"),
+        (lambda: TabulatedHardening("ab", [1, 2]), "one stress for each plastic strain"),
+        (lambda: TabulatedHardening([0, 1], [1, 0]), "must be positive"),
+        (lambda: TabulatedHardening([0, np.inf], [1, 2]), "not finite"),
+        (lambda: JohnsonCook(1.0, 1.0, 0.0), "n must be positive"),
+        (lambda: JohnsonCook(1.0, 1.0, 1.0, m=1.0), "needs melting_temperature"),
+        (lambda: JohnsonCook(1.0, 1.0, 1.0, m=1.0, melting_temperature=1500.0), "needs heat_capacity"),
+        (
+            lambda: JohnsonCook(1.0, 1.0, 1.0, m=1.0, reference_temperature=2000.0, **HOT),
+            "melting_temperature must be above the reference",
+        ),
+        (lambda: JohnsonCook(1.0, 1.0, 1.0, heat_fraction=1.1), r"heat_fraction must lie in \[0, 1\]"),
+        (lambda: j2(None), "hardening must be a law of the yield stress.* but is None"),
+        (lambda: j2(Voce), "but is the class Voce"),
+        (lambda: j2(4e8), "hardening must be a law of the yield stress"),
+        (lambda: j2(LinearHardening(1.0), nu=0.5), r"must lie in \(-1, 0.5\)"),
+        (lambda: j2(LinearHardening(1.0, -3.0)), "must be less than 3 mu = 3 Pa"),
+        (lambda: j2(TabulatedHardening([0, 0.1], [1.0, 0.5])), "the yield stress falls by 5 Pa"),
+        (lambda: j2(Voce(2.0, 1.0, 3.5)), "the yield stress falls by 3.5 Pa"),
+    ],
+)
+def test_constants_out_of_range(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("name", ["plane-stress", "line"])
+def test_free_thickness_is_refused(name):
+    mesh = dmesh.create_interval(MPI.COMM_WORLD, 3, [0, 1]) if name == "line" else square()
+    with pytest.raises(ValueError, match=f"is not for the hypothesis '{name}'.* take a plane-strain"):
+        di.Solid(mesh, density=1.0, law=j2(LinearHardening(1.0)), hypothesis=name)
+
+
+# -- laws of one's own
+
+
+class Own(HistoryLaw):
+    state = {"past": np.zeros((3, 3))}
+
+    def energy_density(self, F, state):
+        return ufl.inner(F - ufl.Identity(3) - state["past"], F - ufl.Identity(3) - state["past"])
+
+    def update(self, F, state, h):
+        return {"past": state["past"]}
+
+
+class Other(Own):
+    def update(self, F, state, h):
+        return {"other": state["past"]}
+
+
+class Scalar(Own):
+    def update(self, F, state, h):
+        return {"past": ufl.tr(state["past"])}
+
+
+class Nothing(Own):
+    def update(self, F, state, h):
+        return None
+
+
+class Stateless(Own):
+    state = {}
+
+
+class NotFinite(Own):
+    state = {"past": np.full((3, 3), np.inf)}
+
+
+class Work(Own):
+    state = {"past": np.zeros((3, 3)), "dissipated": 0.0}
+
+
+class NoEnergy(HistoryLaw):
+    state = {"past": 0.0}
+
+
+@pytest.mark.parametrize(
+    "law, kind, message",
+    [
+        (Other, ValueError, r"update\(\) of Other must give 'past' by name, but gave 'other'"),
+        (Scalar, ValueError, r"must give 'past' with the shape \(3, 3\) .* but gave \(\)"),
+        (Nothing, ValueError, "must give 'past' by name, but gave None"),
+        (Stateless, ValueError, "Stateless has no state: give names and values"),
+        (NotFinite, ValueError, "the state 'past' must have finite numbers at the start"),
+        (Work, ValueError, "the name 'dissipated' is that of the work"),
+        (NoEnergy, NotImplementedError, "NoEnergy has no energy_density"),
+    ],
+)
+def test_laws_of_ones_own_that_are_wrong(law, kind, message):
+    with pytest.raises(kind, match=message):
+        di.Solid(square(), density=1.0, law=law())
+
+
+def test_a_class_instead_of_a_law():
+    with pytest.raises(ValueError, match="the class Own without its constants|the law is the class Own"):
+        di.Solid(square(), density=1.0, law=Own)
+
+
+def test_a_correct_law_is_taken():
+    body = di.Solid(square(), density=1.0, law=Own())
+    assert body.history.names == ("past", "dissipated")

@@ -1,0 +1,141 @@
+"""Runs of yielding bodies: momenta, energy balance, restarts, critical steps."""
+
+import numpy as np
+import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
+from support.restarts import difference, kept, same_bits, whole
+
+import dolfinx_impact as di
+from dolfinx_impact import materials, parallel
+
+COMM = MPI.COMM_WORLD
+HEAT = {"m": 1.1, "melting_temperature": 1793.0, "heat_capacity": 3.6e6}
+LINEAR = materials.LinearHardening(200e6, 1e9)
+HARDENING = {"linear": LINEAR, "heat": materials.JohnsonCook(200e6, 275e6, 0.36, 0.022, **HEAT)}
+
+
+def tumbling(hardening=LINEAR, courant=0.5, kind=dmesh.CellType.tetrahedron):
+    """A scheme of a cube that spins while it is stretched, and its velocities."""
+    mesh = dmesh.create_box(COMM, [[0.0] * 3, [0.1] * 3], [2, 2, 2], kind)
+    law = materials.J2Plasticity(200e9, 0.3, hardening=hardening)
+    body = di.Solid(mesh, density=7800.0, law=law)
+    x = body.x - 0.05
+    v = np.cross([300.0, 500.0, -200.0], x) + x * [1500.0, -2000.0, 1000.0] + 3e4 * x[:, [1, 2, 0]] ** 2
+    return di.CDLagrange(body, courant * body.critical_time_step()), v.ravel()
+
+
+def momenta(s):
+    """Linear and angular momentum by the mean velocity, and a sum of magnitudes."""
+    body, n = s.system, s.system.owned
+    x = (body.x[: n // 3].ravel() + s.u[:n]).reshape(-1, 3)
+    p = (body.mass[:n] * s.v[:n]).reshape(-1, 3)
+    sums = [*p.sum(axis=0), *np.cross(x, p).sum(axis=0)]
+    found = [parallel.total(COMM, float(each)) for each in sums]
+    return np.array(found), parallel.total(COMM, float(np.abs(p).sum()))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind", [dmesh.CellType.tetrahedron, dmesh.CellType.hexahedron])
+@pytest.mark.parametrize("name", HARDENING)
+def test_momenta_and_balance_are_kept(name, kind):
+    s, v = tumbling(HARDENING[name], 0.5, kind)
+    s.start(0.0, v)
+    before, size = momenta(s)
+    result = di.simulate(s, t_end=60 * s.dt, progress=False)
+    after, _ = momenta(s)
+    assert s.system.history.largest("equivalent_plastic_strain") > 0.02
+    assert np.abs(after - before).max() < 1e-12 * size
+    scale = np.abs(result["kinetic"]).max()
+    assert np.abs(result["residual"]).max() < 1e-12 * scale
+    assert np.all(np.diff(result["plastic_work"]) >= -1e-14 * scale)
+
+
+@pytest.mark.parametrize("name", HARDENING)
+def test_internal_work_is_elastic_energy_and_plastic_work(name):
+    gaps = []
+    for courant in (0.1, 0.05, 0.025):
+        s, v = tumbling(HARDENING[name], courant)
+        s.start(0.0, v)
+        result = di.simulate(s, t_end=round(12 / courant) * s.dt, progress=False)
+        work = result["internal_work"][-1]
+        gaps.append(abs(work - result["internal"][-1] - result["plastic_work"][-1]) / work)
+    assert gaps[0] < 0.01 and gaps[0] > 10 * gaps[2]  # points begin to yield at any time of a step
+
+
+@pytest.mark.parametrize("name", HARDENING)
+def test_a_run_goes_on_in_the_middle_of_flow(name, tmp_path):
+    def make():
+        return tumbling(HARDENING[name])
+
+    one, other = whole(make, 40), kept(make, tmp_path / "run", 40, 21)
+    assert difference(one, other) == 0.0 and same_bits(one, other)
+    assert one["plastic_work"][20] > 0.05 * one["plastic_work"][-1] > 0
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", HARDENING)
+def test_a_run_with_steps_that_follow_goes_on(name, shared_path):
+    def adapted(**options):
+        s, v = tumbling(HARDENING[name], 0.8)
+        if "restart" not in options:
+            s.start(0.0, v)
+        control = di.StepControl(every=20, safety=0.6)
+        t_end = 40 * s.dt
+        return control, s, di.simulate(s, t_end=t_end, adapt=control, progress=False, **options)
+
+    control, s, reference = adapted()
+    assert control.changes > 0
+    again, t, same = adapted(checkpoint=di.Checkpoint(shared_path / "run", every=17))
+    assert difference(reference, same) == 0.0
+    again, t, late = adapted(restart=shared_path / "run")
+    assert difference(reference, late) == 0.0 and again.changes == control.changes
+    scale = np.abs(reference["kinetic"]).max()
+    assert np.abs(reference["residual"]).max() < 1e-12 * scale
+
+
+@pytest.mark.mpi
+def test_the_critical_step_at_rest_is_that_of_rest_after_yield():
+    s, v = tumbling()
+    fresh, body = tumbling()[0].system, s.system
+    s.start(0.0, v)
+    di.simulate(s, t_end=40 * s.dt, progress=False, energies=False, every=7)
+    assert body.history.largest("equivalent_plastic_strain") > 0.02
+    rest = fresh.critical_time_step()
+    assert body.critical_time_step() == pytest.approx(rest, rel=1e-6)
+    assert body.critical_time_step(u=s.u) < 0.99 * rest
+    assert body.critical_time_step(u=np.zeros(body.size)) != pytest.approx(rest, rel=1e-6)  # with G
+    body.history.reset()
+    assert body.critical_time_step(u=np.zeros(body.size)) == pytest.approx(rest, rel=1e-3)
+
+
+def test_a_run_without_step_control_is_told(caplog):
+    s, v = tumbling()
+    s.start(0.0, v)
+    di.simulate(s, t_end=3 * s.dt, progress=False)
+    assert "let the step follow" in caplog.text
+    caplog.clear()
+    s.start(0.0, v)
+    assert "starts with the history" in caplog.text
+    s.system.history.reset()
+    caplog.clear()
+    s.start(0.0, v)
+    di.simulate(s, t_end=3 * s.dt, adapt=di.StepControl(), progress=False)
+    assert not caplog.text
+
+
+def test_schemes_that_do_not_follow_the_history_are_refused():
+    body = tumbling()[0].system
+    with pytest.raises(ValueError, match="MoreauJean does not follow the history .* explicit scheme"):
+        di.MoreauJean(body, 1e-6)
+
+
+def test_a_checkpoint_of_another_hardening_is_refused(tmp_path):
+    s, v = tumbling()
+    s.start(0.0, v)
+    di.simulate(s, t_end=5 * s.dt, checkpoint=di.Checkpoint(tmp_path / "run", every=5), progress=False)
+    other, _ = tumbling(materials.LinearHardening(200e6, 2e9))
+    with pytest.raises(
+        ValueError, match="its material is .*modulus=1000000000.0.*this one's .*modulus=2000000000.0"
+    ):
+        di.simulate(other, t_end=9 * other.dt, restart=tmp_path / "run", progress=False)
