@@ -138,6 +138,12 @@ def read_options(arguments):
         help=f"end [s]; default: {ends} transits of a wave along the part's diagonal",
     )
     add(
+        "--mass-scaling",
+        type=float,
+        metavar="S",
+        help="critical step up to which cells that limit it get mass [s]; default: none",
+    )
+    add(
         "--out",
         type=Path,
         default=Path("results/drop_test"),
@@ -228,12 +234,18 @@ def turn(x, angle):
     return rotation, -rotation @ center - lowest, axis
 
 
-def make_part(named, material, angle):
+def make_part(named, material, angle, mass_scaling):
     """The part of a material on the floor. Collective."""
     x = named.mesh.geometry.x
     low, high = extent(x)
     rotation, shift, axis = turn(x, math.radians(angle))
-    solid = di.Solid(named, density=material.density, law=material.law, gravity=(0.0, 0.0, -GRAVITY))
+    solid = di.Solid(
+        named,
+        density=material.density,
+        law=material.law,
+        gravity=(0.0, 0.0, -GRAVITY),
+        mass_scaling=mass_scaling,
+    )
     return Part(solid, float(np.linalg.norm(high - low)), rotation, shift, (axis[0], axis[1], 0.3))
 
 
@@ -358,7 +370,7 @@ class Drop(NamedTuple):
 
 def set_up(named, given, material):
     """Part, floor and scheme, started. Collective."""
-    part = make_part(named, material, given.angle)
+    part = make_part(named, material, given.angle, given.mass_scaling)
     solid, speed = part.solid, math.sqrt(2 * GRAVITY * given.height)
     h = material.courant * solid.critical_time_step()
     t_end = given.t_end or material.transits * transit(part, material)
@@ -416,6 +428,7 @@ def save_history(path, result, series):
         seconds=result.seconds,
         penetration=result.penetration,
         approach=result.approach,
+        added_share=result.added_share,
     ).save(path)
 
 
@@ -477,16 +490,18 @@ def contact_lines(series, wave):
 def report(drop, result, material):
     """Names and values of the results. Collective."""
     solid, integrator, series = drop.part.solid, drop.integrator, drop.floor.series()
-    momentum = solid.total_mass * drop.speed
+    momentum = (solid.total_mass + solid.added_mass) * drop.speed
     total = series[:, 1:].sum(axis=0)
     weight = solid.total_mass * np.array([0.0, 0.0, -GRAVITY]) * (series[-1, 0] - series[0, 0])
     change = drop.floor.momentum(integrator) - drop.floor.first
     velocity, spin = rigid_motion(drop)
     deepest, approach = drop.floor.depths()
+    added = f"{solid.added_mass:.5g} kg ({100 * solid.added_share:.3g} %) in {solid.scaled_cells} cells"
     return [
         ("dofs", f"{comm.allreduce(solid.owned)}"),
         ("steps", f"{result.steps} to {1e3 * integrator.t:.4g} ms, the last {1e6 * integrator.dt:.4g} µs"),
         ("mass", f"{solid.total_mass:.8g} kg"),
+        *([] if solid.mass_scaling is None else [("mass added by mass scaling", added)]),
         ("impact speed", f"{drop.speed:.6g} m/s"),
         *stress_lines(drop),
         *contact_lines(series, transit(drop.part, material)),
@@ -529,7 +544,8 @@ def drop_test(given):
     """Mesh, run and draw. Collective."""
     material, clock = MATERIALS[given.material], [time.perf_counter()]
     size = given.size or (SIZE if given.step is None else None)
-    settings = {name: getattr(given, name) for name in ("material", "height", "angle", "friction", "t_end")}
+    names = ("material", "height", "angle", "friction", "t_end", "mass_scaling")
+    settings = {name: getattr(given, name) for name in names}
     settings["size"] = size
     open_folder(given.out)
     parallel.on_root(comm, find_libraries)

@@ -21,6 +21,11 @@ def of_body(body: Any) -> str:
         value = getattr(body, name, None)
         if value is not None:
             parts.append(form.format(value))
+    if getattr(body, "mass_scaling", None) is not None:
+        added = f"{body.added_mass:.6g} kg ({100 * body.added_share:.3g} %) in {body.scaled_cells} cells"
+        parts.append(
+            f"mass scaling to {body.mass_scaling:.6g} s adds {added if body.scaled_cells else 'no mass'}"
+        )
     step = vars(body).get("_critical")
     parts.append("critical step not computed yet" if step is None else f"critical step {step:.6g} s")
     return _line(body, parts)

@@ -88,8 +88,8 @@ class J2Plasticity(HistoryLaw):
 
     @property
     def initial_point(self) -> FloatArray:
-        """State of a point at the start, shape (9,)."""
-        return np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        """Plastic metric and plastic strain of a point at the start, shape (7,)."""
+        return np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
 
     @property
     def initial_state(self) -> dict[str, FloatArray]:

@@ -41,6 +41,7 @@ class Result(Mapping[str, AnyArray]):
             0 where it was not recorded.
         penetration_at_start: Largest penetration of the initial state [m].
         turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
+        added_share: Mass added by mass scaling over that of the body.
     """
 
     def __init__(
@@ -54,11 +55,13 @@ class Result(Mapping[str, AnyArray]):
         approach: float = 0.0,
         penetration_at_start: float = 0.0,
         turned: float = 0.0,
+        added_share: float = 0.0,
         about: str = "",
     ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start = turned, penetration_at_start
+        self.added_share = added_share
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
@@ -93,6 +96,7 @@ class Result(Mapping[str, AnyArray]):
             "_penetration": self.penetration,
             "_approach": self.approach,
             "_turned": self.turned,
+            "_added_share": self.added_share,
             "_penetration_at_start": self.penetration_at_start,
         }
         write_whole(path, lambda f: np.savez(f, **contents))
@@ -123,6 +127,7 @@ class Result(Mapping[str, AnyArray]):
                 ("penetration", None),
                 ("approach", 0.0),
                 ("turned", 0.0),
+                ("added_share", 0.0),
                 ("penetration_at_start", 0.0),
             )
         }
@@ -135,12 +140,13 @@ class Result(Mapping[str, AnyArray]):
             approach=float(meta["approach"]),
             penetration=None if deepest is None else float(deepest),
             turned=float(meta["turned"]),
+            added_share=float(meta["added_share"]),
             penetration_at_start=float(meta["penetration_at_start"]),
         )
         return run
 
     def summary(self) -> str:
-        """Steps, time, contact, impulse, penetration and energy balance in one line."""
+        """Steps, time, contact, impulse, penetration, energy balance and added mass in one line."""
         line = f"{self.steps} steps to t = {self['t'][-1]:.6g} s in {self.seconds:.2f} s"
         if "r" in self and self["r"].size:
             hits = self["r"].sum(axis=1) > 0
@@ -152,6 +158,8 @@ class Result(Mapping[str, AnyArray]):
             difference = internal_difference(self)
             if difference > _ROUNDING:
                 line += f", internal work and stored energy up to {100 * difference:.2g} % of it apart"
+        if self.added_share > 0:
+            line += f", {100 * self.added_share:.3g} % of mass added by mass scaling"
         if self.turned > _SMALL_ROTATION:
             line += (
                 f". WARNING: the body has turned by {self.turned:.2g} rad, its law is for small rotations: "

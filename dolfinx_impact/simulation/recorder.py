@@ -148,11 +148,12 @@ class Recorder(Observer):
         self._history.count = times.shape[1] - 1
         self._history.table[: self._history.count], self._last[:] = samples.table[:-1], samples.table[-1]
 
-    def result(self, seconds: float, *, turned: float, about: str) -> Result:
+    def result(self, seconds: float, **further: Any) -> Result:
         """The history of all ranks, columns in the order of the rows. Collective.
 
         Args:
-            seconds, turned, about: See :class:`.Result`.
+            seconds: See :class:`.Result`.
+            further: Further attributes of the result.
         """
         self._store_last()
         contact, comm, history = self._integrator.contact, self._comm, self._history.cut()
@@ -183,8 +184,7 @@ class Recorder(Observer):
             penetration=penetration,
             approach=approach,
             penetration_at_start=at_start,
-            turned=turned,
-            about=about,
+            **further,
         )
 
     def _refuse_large(self, samples: int) -> None:

@@ -179,7 +179,8 @@ class Run:
     def result(self) -> Result:
         """The history, after the steps. Collective."""
         s = self.integrator
-        return self.recorder.result(self.seconds(), turned=_rotation(s), about=str(s))
+        share = _added_share(s.system)
+        return self.recorder.result(self.seconds(), turned=_rotation(s), added_share=share, about=str(s))
 
     def seconds(self) -> float:
         """Wall-clock time of the run so far, including that before a restart [s]."""
@@ -246,6 +247,13 @@ def _rotation(integrator: Integrator) -> float:
     if not isinstance(body, Body) or body.gdim == 1 or not body.linear:
         return 0.0
     return 0.0 if getattr(body, "hypothesis", None) == "axisymmetric" else body.rigid_rotation(integrator.u)
+
+
+def _added_share(system: Any) -> float:
+    """Mass added by mass scaling over the mass of the system, of both bodies of HATI."""
+    bodies = [system.fine, system.coarse] if hasattr(system, "fine") else [system]
+    added = sum(getattr(each, "added_mass", 0.0) for each in bodies)
+    return added / sum(each.total_mass for each in bodies) if added else 0.0
 
 
 def _number_of_steps(integrator: Integrator, t_end: float, resumed: bool) -> int:

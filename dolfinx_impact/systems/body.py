@@ -132,6 +132,10 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Inertia force per uniform acceleration along ``direction``, shape (size,) [N s2/m]. Collective."""
         raise NotImplementedError
 
+    def _weight_of(self, acceleration: Sequence[float] | FloatArray) -> FloatArray:
+        """Weight in a uniform gravitational acceleration, shape (size,) [N]. Collective."""
+        return self.inertia(acceleration)
+
     # -- interface to the schemes
 
     @property
@@ -350,7 +354,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         if gravity is not None:
             pattern = vector("gravity", gravity, gdim)
             if pattern.any():
-                self.loads.add(self.inertia(pattern))
+                self.loads.add(self._weight_of(pattern))
         if ground_acceleration is not None:
             try:
                 direction, signal = ground_acceleration

@@ -33,15 +33,48 @@ def lump(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any =
     Raises:
         ValueError: When a mass is not positive. Collective.
     """
-    element = scalar_element(space)
-    if element.degree == 1:
+    if scalar_element(space).degree == 1:
         return row_sums(space, density, dx, inside)
-    if _has_gll_nodes(element):
-        masses = _sums(space, density, dx(metadata=_gll_rule(element)))
-        low, top = _range(space, masses, inside)
-        if low > 1e-12 * top:
-            return masses
-    return hrz(space, density, dx, inside)
+    masses = _positive_gll(space, density, dx, inside)
+    return hrz(space, density, dx, inside) if masses is None else masses
+
+
+def cell_masses(
+    space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = slice(None)
+) -> FloatArray:
+    """What each owned cell contributes to the nodal masses of :func:`lump`.
+
+    Args:
+        space, density, dx, inside: See :func:`lump`.
+
+    Returns:
+        Masses of the nodes in DOLFINx's order, shape (cells, nodes) [kg]; 0 outside of ``dx``. Collective.
+    """
+    element = scalar_element(space)
+    rule: dict[str, Any] | None = {}
+    if element.degree > 1:
+        rule = None if _positive_gll(space, density, dx, inside) is None else _gll_rule(element)
+    if rule is None:
+        return _hrz_shares(space, density, dx)
+    torn = apart(space, ())
+    sums = fem.assemble_vector(fem.form(density * ufl.TestFunction(torn) * dx(metadata=rule))).array
+    cells = space.mesh.topology.index_map(space.mesh.topology.dim).size_local
+    masses: FloatArray = sums[torn.dofmap.list[:cells]]
+    return masses
+
+
+def apart(space: fem.FunctionSpace, shape: tuple[int, ...]) -> fem.FunctionSpace:
+    """The elements of a space without continuity: every cell has nodes of its own, in the same order."""
+    element = scalar_element(space)
+    torn = basix.ufl.element(
+        element.element_family,
+        element.cell_type,
+        element.degree,
+        lagrange_variant=element.lagrange_variant,
+        shape=shape,
+        discontinuous=True,
+    )
+    return fem.functionspace(space.mesh, torn)
 
 
 def row_sums(
@@ -111,17 +144,28 @@ def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
     Raises:
         ValueError: When a mass is not positive. Collective.
     """
+    owned = nodal_sums(space, _hrz_shares(space, density, dx)).array[: space.dofmap.index_map.size_local]
+    return _positive(space, np.repeat(owned, space.dofmap.bs), inside, "HRZ")
+
+
+def nodal_sums(space: fem.FunctionSpace, shares: FloatArray) -> la.Vector:
+    """Sums of values at the nodes of owned cells, shape (cells, nodes), at the owned nodes. Collective."""
+    nodes = space.dofmap.list[: len(shares)]
+    sums = la.vector(space.dofmap.index_map)
+    sums.array[:] = np.bincount(nodes.ravel(), shares.ravel(), sums.array.size)
+    sums.scatter_reverse(la.InsertMode.add)
+    return sums
+
+
+def _hrz_shares(space: fem.FunctionSpace, density: Any, dx: Any) -> FloatArray:
+    """Contributions of the owned cells to :func:`hrz`, shape (cells, nodes) [kg]."""
     points, weights = _cell_weights(space, density, dx)
     phi = scalar_element(space).tabulate(0, points)[0]
     diagonal = weights @ phi**2
     traces = diagonal.sum(axis=1)
     scale = np.divide(weights.sum(axis=1), traces, out=np.zeros_like(traces), where=traces != 0)
-    nodes = space.dofmap.list[: len(weights)]
-    masses = la.vector(space.dofmap.index_map)
-    masses.array[:] = np.bincount(nodes.ravel(), (diagonal * scale[:, None]).ravel(), masses.array.size)
-    masses.scatter_reverse(la.InsertMode.add)
-    owned = masses.array[: space.dofmap.index_map.size_local]
-    return _positive(space, np.repeat(owned, space.dofmap.bs), inside, "HRZ")
+    shares: FloatArray = diagonal * scale[:, None]
+    return shares
 
 
 def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[FloatArray, FloatArray]:
@@ -160,6 +204,16 @@ def _has_gll_nodes(element: Any) -> bool:
         and element.lagrange_variant == basix.LagrangeVariant.gll_warped
         and element.cell_type.name in ("interval", "quadrilateral", "hexahedron")
     )
+
+
+def _positive_gll(space: fem.FunctionSpace, density: Any, dx: Any, inside: Any) -> FloatArray | None:
+    """Masses by :func:`gll`; None for other elements, or where a mass vanishes. Collective."""
+    element = scalar_element(space)
+    if not _has_gll_nodes(element):
+        return None
+    masses = _sums(space, density, dx(metadata=_gll_rule(element)))
+    low, top = _range(space, masses, inside)
+    return masses if low > 1e-12 * top else None
 
 
 def _gll_rule(element: Any) -> dict[str, Any]:

@@ -91,6 +91,17 @@ def test_the_numbers_of_a_short_run(whole):
     assert "meshing" in said["time"] and "pictures" in said["time"]
 
 
+def test_mass_scaling_takes_fewer_steps(demo, whole, few_pictures, tmp_path):
+    _, plain = whole
+    status, said, complaint = run(demo, *COARSE, "--mass-scaling", "2.8e-7", "--out", tmp_path)
+    assert (status, complaint) == (0, "")
+    assert said["mass"] == plain["mass"] and "mass added by mass scaling" not in plain
+    added, share, cells = numbers(said["mass added by mass scaling"])
+    assert share == pytest.approx(100 * added / numbers(said["mass"])[0], rel=1e-2) and cells > 0
+    assert numbers(said["steps"])[0] < numbers(plain["steps"])[0]
+    assert max(numbers(said[name])[0] for name in ("momentum defect", "balance residual")) < 1e-12
+
+
 def test_a_corner_hits_first(whole):
     """The first to touch is the end of the part's diagonal; the floor pushes it up, and back by friction."""
     folder, said = whole

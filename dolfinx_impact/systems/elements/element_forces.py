@@ -27,7 +27,8 @@ void take(ptrdiff_t, const double *, double *, ptrdiff_t);
 void add(ptrdiff_t, double, const double *, double *);
 int same(ptrdiff_t, const double *, const double *);
 double internal_forces(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
-                       double, const double *, const double *, double, double *, double *);
+                       double, const double *, double *, double *, const uint8_t *, uint8_t *, double,
+                       double *);
 """
 #: Those of ``simplex.c`` for nodal pressures.
 _OF_NODES = """
@@ -82,7 +83,9 @@ class _Kernel:
         sizes["MEAN_DILATATION"] = part.locking == MEAN_DILATATION
         fields = "".join(f"#define {name} {int(value)}\n" for name, value in sizes.items())
         files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
-        source = "\n".join([element.definitions, fields, _text("batches.h"), self._law.source, *files])
+        source = "\n".join(
+            [element.definitions, fields, _text("batches.h"), self._law.source, _text("states.h"), *files]
+        )
         self.constants: FloatArray = np.zeros(0)
         declared = _DECLARATIONS + (_OF_NODES if by_nodes else "")
         self.functions = compiled(source, FLAGS, mesh.comm, declared)
@@ -131,8 +134,8 @@ class ElementForces:
             self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
         self.dissipated, self._lost = 0.0, np.zeros(1)
-        none = address(np.zeros(1))
-        self._stateless = none, 0.0, none
+        none, no_sides = address(np.zeros(1)), address(np.zeros(1, np.uint8), "uint8_t *")
+        self._stateless = none, none, no_sides, no_sides, 0.0
         self.history = self._find_history()
 
     def subtract(self, u: FloatArray, out: FloatArray) -> None:

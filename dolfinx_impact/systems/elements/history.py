@@ -55,13 +55,19 @@ class History:
     def __init__(self, mesh: dmesh.Mesh, parts: Sequence[Points], lanes: int) -> None:
         self._mesh, self._parts, self._lanes = mesh, parts, lanes
         self.time, self._h = 0.0, 0.0
-        self._old, self._new = ([_filled(part, lanes) for part in parts] for _ in range(2))
+        self._states = [tuple(_filled(part, lanes) for _ in range(2)) for part in parts]
+        # Of each batch of points the state that is kept, and whether the other one is new.
+        self._sides, self._changed = (
+            [np.zeros(of[0].shape[:2], np.uint8) for of in self._states] for _ in range(2)
+        )
 
     # -- called by forces and schemes
 
-    def addresses(self, part: int) -> tuple[Any, float, Any]:
-        """The state of a material, the time since then [s], and where the new one is written."""
-        return address(self._old[part]), self._h, address(self._new[part])
+    def addresses(self, part: int) -> tuple[Any, ...]:
+        """Both states of a material, which is kept, which has changed, and the time since then [s]."""
+        one, other = self._states[part]
+        sides = (address(each[part], "uint8_t *") for each in (self._sides, self._changed))
+        return address(one), address(other), *sides, self._h
 
     def go_to(self, t: float) -> None:
         """Set the time [s] of the forces that are evaluated next.
@@ -88,7 +94,9 @@ class History:
         if self._h > 0:
             self.time += self._h
             self._h = 0.0
-            self._old, self._new = self._new, self._old
+            for side, changed in zip(self._sides, self._changed):
+                np.bitwise_xor(side, changed, out=side)
+                changed[:] = 0
 
     def start(self, t: float) -> None:
         """Begin a run at time t [s] with the state that is there. Collective."""
@@ -103,8 +111,9 @@ class History:
     def reset(self) -> None:
         """Set the state to that of the start."""
         self._h = 0.0
-        for old, part in zip(self._old, self._parts):
-            old[:] = part.initial[:, None]
+        for states, side, part in zip(self._states, self._sides, self._parts):
+            states[0][:] = part.initial[:, None]
+            side[:] = 0
 
     @property
     def virgin(self) -> bool:
@@ -118,22 +127,25 @@ class History:
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         """Context in which the state is that of the start, for stiffness at rest."""
-        kept, self._old = self._old, [_filled(part, self._lanes) for part in self._parts]
+        kept = self._states, self._sides
+        self._states = [(_filled(part, self._lanes),) * 2 for part in self._parts]
+        self._sides = [np.zeros_like(each) for each in self._sides]
         try:
             yield
         finally:
-            self._old = kept
+            self._states, self._sides = kept
 
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Context of evaluations after which :meth:`keep` takes the state of the forces before."""
-        kept = self._new
+        kept = self._states, self._changed
         if self._h > 0:
-            self._new = [_filled(part, self._lanes) for part in self._parts]
+            self._states = [tuple(map(_copied, states)) for states in kept[0]]
+            self._changed = [each.copy() for each in kept[1]]
         try:
             yield
         finally:
-            self._new = kept
+            self._states, self._changed = kept
 
     # -- values
 
@@ -168,7 +180,7 @@ class History:
 
     def state(self) -> dict[str, FloatArray]:
         """The states of the points of this rank, shape (n, k), by number of the material."""
-        return {str(k): self._by_cell(k).reshape(-1, self._old[k].shape[2]) for k in self._with_state}
+        return {str(k): self._by_cell(k).reshape(-1, self._parts[k].initial.size) for k in self._with_state}
 
     def resume(self, state: Mapping[str, FloatArray], t: float) -> None:
         """Restore a :meth:`state` of time t [s]."""
@@ -178,7 +190,8 @@ class History:
             shape = part.cells.size, len(part.places), part.initial.size
             values = np.asarray(state[str(k)]).reshape(shape)
             padded = np.concatenate([values, np.tile(part.initial, (-shape[0] % self._lanes, shape[1], 1))])
-            self._old[k][:] = padded.reshape(-1, self._lanes, *shape[1:]).transpose(0, 2, 3, 1)
+            self._states[k][0][:] = padded.reshape(-1, self._lanes, *shape[1:]).transpose(0, 2, 3, 1)
+            self._sides[k][:] = 0
 
     def points(self) -> dict[str, tuple[IntArray, FloatArray]]:
         """Owned cells and the places of their quadrature points, by number of the material.
@@ -208,20 +221,32 @@ class History:
 
     def _by_cell(self, k: int) -> FloatArray:
         """The states of a material, shape (cells, points, entries)."""
-        part, old = self._parts[k], self._old[k]
+        part, (one, other) = self._parts[k], self._states[k]
+        old = np.where(self._sides[k][:, :, None, None] == 0, one, other)
         every = old.transpose(0, 3, 1, 2).reshape(-1, *old.shape[1:3])
         return np.ascontiguousarray(every[: part.cells.size])
 
 
+def _copied(state: FloatArray) -> FloatArray:
+    """A copy from the beginning of a line on."""
+    found = _aligned(state.shape)
+    found[:] = state
+    return found
+
+
 def _filled(part: Points, lanes: int) -> FloatArray:
     """The state at the start, shape (batches, points, entries, lanes), from the beginning of a line on."""
-    shape = -(-part.cells.size // lanes), len(part.places), part.initial.size, lanes
+    found = _aligned((-(-part.cells.size // lanes), len(part.places), part.initial.size, lanes))
+    found[:] = part.initial[:, None]
+    return found
+
+
+def _aligned(shape: tuple[int, ...]) -> FloatArray:
+    """Zeros from the beginning of a line on."""
     line, size = 64, int(np.prod(shape))
     raw = np.zeros(size + line // 8)
     first = -raw.ctypes.data % line // 8
-    found = raw[first : first + size].reshape(shape)
-    found[:] = part.initial[:, None]
-    return found
+    return raw[first : first + size].reshape(shape)
 
 
 def _coordinates(mesh: dmesh.Mesh, part: Points) -> FloatArray:

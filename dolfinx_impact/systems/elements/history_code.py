@@ -17,8 +17,9 @@ from .tape import Tape
 
 _STRESS = """
 {
-  isochoric(x, p + %d, z, h, y, P, W);
-%s}
+  const int changed = isochoric(x, p + %d, z, h, y, P, W);
+%s  return changed;
+}
 """
 #: The pressure of the volume ratio of the point,
 _AT_POINT = """  batch C[FIELDS * STRAINS], ratio[2], pressures[2], U;
@@ -114,11 +115,11 @@ class J2Code(LawCode):
     """The C function ``law`` of :class:`.J2Plasticity`: ``j2.h`` and the pressure of a volume ratio."""
 
     def _by_energy(self, law: Any, locking: str | None) -> str:
-        self.initial = law.initial_point
+        self._shear, self._hardening = law.shear_modulus, Hardening(law.hardening, self._mesh)
+        self.initial = np.append(np.ravel(law.initial_point), [self._hardening.at_first, 0.0])
         self._at = self._tape.input(0)  # of the function of a volume ratio, its only input
         self._reader.stand_for(self._ratio, np.array(self._at))
         volumes = self._volume_ratio() + self._volumetric(law)
-        self._shear, self._hardening = law.shear_modulus, Hardening(law.hardening, self._mesh)
         pressure = {None: _AT_POINT, MEAN_DILATATION: _OF_CELL, NODAL_PRESSURE: ""}[locking]
         stress = _STRESS % (self._reader.parameters().size, pressure)
         return volumes + _file("symmetric.h") + self._hardening.source + _file("j2.h") + _LAW + stress
@@ -138,6 +139,7 @@ class Hardening:
 
     Attributes:
         source: The C source.
+        at_first: The yield stress at the start [Pa]; NaN where it is not a number.
     """
 
     def __init__(self, hardening: Any, mesh: Any) -> None:
@@ -145,6 +147,10 @@ class Hardening:
         numbers = [tape.input(k) for k in range(3)]
         self._reader = Reader(tape, {each: np.array(k) for each, k in zip(variables, numbers)})
         stress = int(self._reader.read(hardening.flow_stress(*variables)))
+        known = {tape.parameter(k): tape.constant(each) for k, each in enumerate(self.parameters())}
+        known |= dict.fromkeys(numbers, tape.constant(0.0))
+        first = tape.value(tape.replaced([stress], known)[0])
+        self.at_first = np.nan if first is None else first
         slopes = tape.gradient(stress, numbers[:2])
         code = tape.code({"slope[0]": slopes[0], "slope[1]": slopes[1], "const batch sigma": stress})
         given = "batch strain, batch rate, batch work, const double *p, batch *slope"

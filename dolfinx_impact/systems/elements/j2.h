@@ -6,12 +6,7 @@ first parameter is the shear modulus, the others are those of yield_stress. Anot
 #define ROOT 0.81649658092772603 /* sqrt(2/3) */
 enum { STRAIN = 6, YIELD = 7, PLASTIC_WORK = 8 };
 
-static inline int any(mask m)
-{
-  int64_t found = 0;
-  for (int l = 0; l < LANES; ++l) found |= m[l];
-  return found != 0;
-}
+static inline int any(mask m) { return (m[0] | m[1] | m[2] | m[3]) != 0; }
 
 /* The 3x3 tensor of the entries that vary, with `rest` on the remaining diagonal. */
 static inline void embedded(const batch *x, double rest, batch F[3][3])
@@ -54,45 +49,43 @@ static inline void varying(const batch F[3][3], batch *x)
 #endif
 }
 
-static inline tensor deviator(tensor A) { return shifted(A, trace(A) / -3.0); }
-
-/* dg of |s_tr| - 2 mu dg - ROOT sigma_y(alpha + ROOT dg, ROOT dg / h) = 0 by Newton's method in a bracket, and
-   sigma_y there. The slope of sigma_y may be infinite at alpha = 0. */
-static inline batch multiplier(batch trial, batch mu2, const batch *z, const double *q, double h, batch *sigma)
+/* dg of |s_tr| - 2 mu dg - ROOT sigma_y(alpha + ROOT dg, ROOT dg / h) = 0 by Newton's method in a bracket, from
+   sigma_y and its slopes at dg = 0 on; these are then those at dg. The slope may be infinite at alpha = 0. */
+static inline batch multiplier(batch trial, double mu2, const batch *z, const double *q, double h, batch *sigma,
+                               batch slope[2])
 {
   const double per_time = h > 0.0 ? ROOT / h : 0.0;
-  batch low = spread(0.0), high = trial / mu2, dg = spread(0.0);
+  batch low = spread(0.0), high = trial * (1.0 / mu2), dg = low;
   for (int k = 0; k < 100; ++k)
   {
-    batch slope[2];
-    *sigma = yield_stress(z[STRAIN] + ROOT * dg, per_time * dg, z[PLASTIC_WORK], q, slope);
     const batch f = trial - mu2 * dg - ROOT * *sigma;
-    if (!any((mask)(batch_fabs(f) > 2e-15 * trial))) break;
+    if (!any((mask)(absolute(f) > 2e-15 * trial))) break;
     const mask below = (mask)(f > 0.0);
     low = chosen(below, dg, low), high = chosen(below, high, dg);
     const batch next = dg + f / (mu2 + ROOT * (ROOT * slope[0] + per_time * slope[1]));
     const batch middle = 0.5 * (low + high);
     if (!any((mask)(middle > low) & (mask)(middle < high))) break;
     dg = chosen((mask)(next > low) & (mask)(next < high), next, middle);
+    *sigma = yield_stress(z[STRAIN] + ROOT * dg, per_time * dg, z[PLASTIC_WORK], q, slope);
   }
   return dg;
 }
 
-/* The isochoric stress, for tangents its change with G held. */
-static inline void isochoric(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, batch *W)
+/* The isochoric stress, for tangents its change with G held; whether the state changes. */
+static inline int isochoric(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, batch *W)
 {
   batch F[3][3], K[3][3], stress[3][3];
   const double mu2 = 2.0 * p[0];
-  tensor G, s;
+  tensor G;
   embedded(x, 1.0, F);
   inverse_of(F, K);
   for (int k = 0; k < 6; ++k) G.of[k] = z[k];
   const tensor b = transformed(F, G);
-  s = scaled(spread(0.5 * mu2), deviator(logarithm(b)));
+  tensor s = scaled(spread(0.5 * mu2), logarithm(b));
 #if FIELDS == 2
   batch H[3][3], sKH[3][3], PH[3][3];
   embedded(x + STRAINS + MEAN_DILATATION, 0.0, H);
-  const tensor ds = scaled(spread(0.5 * mu2), deviator(logarithm_change(b, transformed_change(F, H, G))));
+  const tensor ds = scaled(spread(0.5 * mu2), logarithm_change(b, transformed_change(F, H, G)));
   nominal(ds, K, stress);
   nominal(s, K, PH); /* d(s F^-T) = ds F^-T - s F^-T H^T F^-T */
   for (int i = 0; i < 3; ++i)
@@ -101,31 +94,34 @@ static inline void isochoric(const batch *x, const double *p, const batch *z, do
     for (int j = 0; j < 3; ++j) stress[i][j] -= sKH[i][0] * K[j][0] + sKH[i][1] * K[j][1] + sKH[i][2] * K[j][2];
   varying(stress, P);
   W[0] = W[1] = spread(0.0);
+  return 0;
 #else
-  const batch trial = batch_sqrt(square_norm(s));
-  batch slope[2], dg = spread(0.0), work = spread(0.0);
-  const batch first = yield_stress(z[STRAIN], dg, z[PLASTIC_WORK], p + 1, slope);
-  batch last = first;
-  /* Without time since the state nothing flows: a stress above that of rate 0 remains. */
-  const mask flows = (mask)(trial > ROOT * first) & (mask)(z[YIELD] < (h > 0.0 ? INFINITY : 1e-300));
-  if (any(flows))
+  batch square = inner(s, s), slope[2];
+  batch sigma = yield_stress(z[STRAIN], spread(0.0), z[PLASTIC_WORK], p + 1, slope);
+  /* Without time since the state no point flows that did before: a stress above that of rate 0 remains. */
+  const double held = h > 0.0 ? INFINITY : 1e-300;
+  const mask flows = (mask)(square > 2.0 / 3 * sigma * sigma) & (mask)(z[YIELD] < held);
+  /* Points that flow no longer yield again at rate 0: their work begins with that stress. */
+  const int changed = any(flows) || (h > 0.0 && any((mask)(z[YIELD] > sigma)));
+  W[1] = z[PLASTIC_WORK];
+  if (changed)
   {
-    const batch size = chosen(flows, trial, spread(1.0));
-    dg = chosen(flows, multiplier(chosen(flows, trial, ROOT * first), spread(mu2), z, p + 1, h, &last), spread(0.0));
-    G = transformed(K, product(b, exponential(scaled(-2.0 * dg / size, s))));
-    G = scaled(1.0 + (1.0 - determinant(G)) / 3.0, G); /* det G = 1 but for rounding, which would add up */
-    s = scaled(1.0 - mu2 * dg / size, s);
-    last = chosen(flows, last, first);
+    const batch first = sigma, size = chosen(flows, batch_sqrt(square), ROOT * sigma);
+    const batch dg = multiplier(size, mu2, z, p + 1, h, &sigma, slope), part = dg / size;
+    G = transformed(K, product(b, exponential(scaled(-2.0 * part, s))));
+    G = scaled((4.0 - determinant(G)) * (1.0 / 3), G); /* det G = 1 but for rounding, which would add up */
+    s = scaled(1.0 - mu2 * part, s);
+    square = inner(s, s);
+    for (int k = 0; k < 6; ++k) y[k] = chosen(flows, G.of[k], z[k]);
+    y[STRAIN] = z[STRAIN] + ROOT * dg;
+    y[YIELD] = chosen(flows | (mask)(z[YIELD] > 0.0), sigma, z[YIELD]);
     const batch before = chosen((mask)(z[YIELD] > first), z[YIELD], first); /* with the rate of the last step */
-    work = 0.5 * ROOT * dg * (before + last);
+    y[PLASTIC_WORK] = W[1] + 0.5 * ROOT * dg * (before + sigma);
+    W[1] = y[PLASTIC_WORK];
   }
-  for (int k = 0; k < 6; ++k) y[k] = chosen(flows, G.of[k], z[k]);
-  y[STRAIN] = z[STRAIN] + ROOT * dg;
-  y[YIELD] = last;
-  y[PLASTIC_WORK] = z[PLASTIC_WORK] + work;
-  W[0] = square_norm(s) / (2.0 * mu2);
-  W[1] = y[PLASTIC_WORK];
+  W[0] = square * (0.5 / mu2);
   nominal(s, K, stress);
   varying(stress, P);
+  return changed;
 #endif
 }

@@ -16,7 +16,7 @@ from .tape import Tape
 
 _HEAD = "static inline void {}(const batch *x, const double *p, batch *P, batch *W)"
 _LAW = (
-    "static inline void law(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, "
+    "static inline int law(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, "
     "batch *W)"
 )
 #: Ways to keep elements from locking.
@@ -185,4 +185,6 @@ class LawCode:
 
     def _code(self, name: str, results: dict[str, int]) -> str:
         body = "\n  ".join(self._tape.code(results))
-        return f"{_LAW if name == 'law' else _HEAD.format(name)}\n{{\n  {body}\n}}\n"
+        if name == "law":
+            return f"{_LAW}\n{{\n  {body}\n  return {int(self.initial.size > 0)};\n}}\n"
+        return f"{_HEAD.format(name)}\n{{\n  {body}\n}}\n"

@@ -107,8 +107,8 @@ static inline batch strains_at(const batch e[FIELDS][NODES][DIM], const batch or
 
 static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, const double *restrict nodes,
                               const double *restrict changes, double *restrict forces,
-                              const double *restrict p, double thickness, batch tail, const batch *restrict old,
-                              double h, batch *restrict new, double *dissipated)
+                              const double *restrict p, double thickness, batch tail, states of_body,
+                              double *dissipated)
 {
   batch energy[2] = {spread(0.0), spread(0.0)};
   for (ptrdiff_t b = 0; b < count; ++b, cells += NODES * LANES)
@@ -126,11 +126,11 @@ static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, co
 #if POINTS <= 4
 #pragma GCC unroll 4
 #endif
-    for (int q = 0; q < POINTS; ++q, old += STATE, new += STATE)
+    for (int q = 0; q < POINTS; ++q)
     {
       batch x[FIELDS * STRAINS], P[STRAINS], W[2], radius;
       const batch weight = strains_at(e, origin, J, K, size, q, x, &radius);
-      law(x, p, old, h, new, P, W);
+      stress_at(x, p, of_body, b * POINTS + q, P, W);
 #if NODAL_PRESSURE
       batch C[FIELDS * STRAINS], ratio[FIELDS];
       volume_ratio(x, p, C, ratio);

@@ -23,12 +23,6 @@ static inline tensor shifted(tensor A, batch a)
 
 static inline batch trace(tensor A) { return A.of[0] + A.of[1] + A.of[2]; }
 
-static inline batch square_norm(tensor A)
-{
-  return A.of[0] * A.of[0] + A.of[1] * A.of[1] + A.of[2] * A.of[2] +
-         2.0 * (A.of[3] * A.of[3] + A.of[4] * A.of[4] + A.of[5] * A.of[5]);
-}
-
 /* The entries 00, 11, 22, 01, 02, 12 of A B: all of it where the tensors commute. */
 static inline tensor product(tensor A, tensor B)
 {
@@ -97,13 +91,40 @@ static inline double largest_lane(batch x)
   return most;
 }
 
-/* Terms of a series in z that reach rounding: of a geometric one, or of the exponential. */
-static inline int terms(double z, int of_exponential)
+/* Power series a[0] + a[1] E + ... + a[n] E^n of a tensor without trace as S[0] + S[1] E + S[2] E^2, by
+   E^3 = J2 E + J3 (Cayley and Hamilton), J2 = tr E^2 / 2, J3 = det E. */
+static inline void series(batch J2, batch J3, const double *a, int n, batch S[3])
 {
-  int k = 1;
-  for (double term = z; term > 1e-17; ++k) term *= of_exponential ? z / (k + 1) : z;
-  return k;
+  S[0] = spread(a[n]), S[1] = S[2] = spread(0.0);
+  for (int k = n - 1; k >= 0; --k)
+  {
+    const batch constant = S[2] * J3 + a[k], linear = S[0] + S[2] * J2;
+    S[2] = S[1], S[1] = linear, S[0] = constant;
+  }
 }
+
+/* Power up to which a series reaches rounding, by the largest squared norms for 1, 2, ... */
+static inline int terms(double square, const double *largest)
+{
+  int k = 0;
+  while (square > largest[k]) ++k;
+  return k + 1;
+}
+
+/* ln(1 + E) and exp(E): coefficients, and these squared norms. */
+static const double LOGARITHM[] = {
+  0, 1.0 / 1, -1.0 / 2, 1.0 / 3, -1.0 / 4, 1.0 / 5, -1.0 / 6, 1.0 / 7, -1.0 / 8, 1.0 / 9, -1.0 / 10, 1.0 / 11,
+  -1.0 / 12, 1.0 / 13, -1.0 / 14, 1.0 / 15, -1.0 / 16, 1.0 / 17, -1.0 / 18, 1.0 / 19, -1.0 / 20};
+static const double EXPONENTIAL[] = {
+  1, 1, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 /
+  3628800, 1.0 / 39916800, 1.0 / 479001600};
+static const double OF_LOGARITHM[] = {
+  1e-32, 1.5e-16, 3.4e-11, 1.6e-08, 6.2e-07, 7e-06, 4e-05, 0.00015, 0.0004, 0.00089, 0.0017, 0.0029, 0.0047,
+  0.0069, 0.0097, 0.013, 0.017, 0.021, 0.026, 0.032, INFINITY};
+static const double OF_EXPONENTIAL[] = {
+  1e-16, 4.5e-11, 3.5e-08, 2e-06, 3.3e-05, 0.00025, 0.0012, 0.0041, 0.011, 0.026, 0.054, 0.1, INFINITY};
+#define MOST_LOGARITHM 0.032
+#define MOST_EXPONENTIAL 0.1
 
 /* Eigenvalues and eigenvectors V[.][k] by Jacobi's rotations in a fixed order. */
 static void eigen(tensor A, batch values[3], batch V[3][3])
@@ -144,23 +165,25 @@ static inline tensor composed(const batch values[3], const batch V[3][3])
   return A;
 }
 
-/* ln A, for eigenvalues near one as 2 artanh((A - 1)(A + 1)^-1), which needs no eigenvectors. */
+static inline tensor deviator(tensor A) { return shifted(A, trace(A) * (-1.0 / 3)); }
+
+/* The deviator of ln A: with the mean m of the eigenvalues the series of A/m = 1 + E, where these are close to each
+   other, or with eigenvectors. */
 static inline tensor logarithm(tensor A)
 {
-  const tensor X = product(shifted(A, spread(-1.0)), inverted(shifted(A, spread(1.0))));
-  const double z = largest_lane(square_norm(X));
-  if (!(z < 0.04))
+  const tensor E = shifted(scaled(3.0 / trace(A), A), spread(-1.0)), E2 = product(E, E);
+  const batch square = trace(E2);
+  const double largest = largest_lane(square);
+  if (!(largest < MOST_LOGARITHM))
   {
     batch values[3], V[3][3];
     eigen(A, values, V);
     for (int k = 0; k < 3; ++k) values[k] = batch_log(values[k]);
-    return composed(values, V);
+    return deviator(composed(values, V));
   }
-  const tensor Y = product(X, X);
-  const int count = terms(z, 0);
-  tensor S = shifted((tensor){{{0.0}}}, spread(2.0 / (2 * count + 1)));
-  for (int k = count - 1; k >= 0; --k) S = shifted(product(Y, S), spread(2.0 / (2 * k + 1)));
-  return product(X, S);
+  batch S[3];
+  series(0.5 * square, determinant(E), LOGARITHM, terms(largest, OF_LOGARITHM), S);
+  return sum(scaled(S[1], E), scaled(S[2], shifted(E2, square * (-1.0 / 3))));
 }
 
 /* (ln a - ln b) / (a - b), also where a and b are close. */
@@ -186,41 +209,51 @@ static tensor logarithm_change_far(tensor A, tensor B)
   return transformed(V, C);
 }
 
-/* exp A. */
+/* exp A of a tensor without trace. */
 static inline tensor exponential(tensor A)
 {
-  const double z = sqrt(largest_lane(square_norm(A)));
-  if (!(z < 0.5))
+  const tensor A2 = product(A, A);
+  const batch square = trace(A2);
+  const double largest = largest_lane(square);
+  if (!(largest < MOST_EXPONENTIAL))
   {
     batch values[3], V[3][3];
     eigen(A, values, V);
     for (int k = 0; k < 3; ++k) values[k] = batch_exp(values[k]);
     return composed(values, V);
   }
-  const int count = terms(z, 1);
-  tensor S = shifted((tensor){{{0.0}}}, spread(1.0));
-  for (int k = count; k >= 1; --k) S = shifted(scaled(spread(1.0 / k), product(A, S)), spread(1.0));
-  return S;
+  batch S[3];
+  series(0.5 * square, determinant(A), EXPONENTIAL, terms(largest, OF_EXPONENTIAL), S);
+  return shifted(sum(scaled(S[1], A), scaled(S[2], A2)), S[0]);
 }
 
-/* Change of ln A with A along B, by the same series or with the eigenvectors (Daleckii and Krein). */
+/* Sum of the products of the entries. */
+static inline batch inner(tensor A, tensor B)
+{
+  const batch *a = A.of, *b = B.of;
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + 2.0 * (a[3] * b[3] + a[4] * b[4] + a[5] * b[5]);
+}
+
+/* Change of the deviator of ln A with A along B: that of the series, or with eigenvectors (Daleckii and Krein). */
 static inline tensor logarithm_change(tensor A, tensor B)
 {
-  const tensor inverse_sum = inverted(shifted(A, spread(1.0)));
-  const tensor X = product(shifted(A, spread(-1.0)), inverse_sum);
-  const double z = largest_lane(square_norm(X));
-  if (!(z < 0.04)) return logarithm_change_far(A, B);
-  batch inverse[3][3];
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) inverse[i][j] = inverse_sum.of[ENTRY[i][j]];
-  const tensor dX = scaled(spread(2.0), transformed(inverse, B));
-  const tensor Y = product(X, X), dY = sum(product(X, dX), product(dX, X));
-  const int count = terms(z, 0);
-  tensor S = shifted((tensor){{{0.0}}}, spread(2.0 / (2 * count + 1))), dS = (tensor){{{0.0}}};
-  for (int k = count - 1; k >= 0; --k)
+  const batch one = 3.0 / trace(A), third = spread(1.0 / 3);
+  const tensor E = shifted(scaled(one, A), spread(-1.0)), E2 = product(E, E);
+  const tensor dE = scaled(one, sum(B, scaled(-third * one * trace(B), A)));
+  const batch square = trace(E2), J2 = 0.5 * square, J3 = determinant(E);
+  const double largest = largest_lane(square);
+  if (!(largest < MOST_LOGARITHM)) return deviator(logarithm_change_far(A, B));
+  const batch dJ2 = inner(E, dE), dJ3 = inner(E2, dE), none = spread(0.0);
+  const int n = terms(largest, OF_LOGARITHM);
+  batch S[3] = {spread(LOGARITHM[n]), none, none}, dS[3] = {none, none, none};
+  for (int k = n - 1; k >= 0; --k) /* as series(), and its change */
   {
-    dS = sum(product(dY, S), product(Y, dS));
-    S = shifted(product(Y, S), spread(2.0 / (2 * k + 1)));
+    const batch dconstant = dS[2] * J3 + S[2] * dJ3, dlinear = dS[0] + dS[2] * J2 + S[2] * dJ2;
+    const batch constant = S[2] * J3 + LOGARITHM[k], linear = S[0] + S[2] * J2;
+    dS[2] = dS[1], dS[1] = dlinear, dS[0] = dconstant;
+    S[2] = S[1], S[1] = linear, S[0] = constant;
   }
-  return sum(product(dX, S), product(X, dS));
+  const tensor dE2 = sum(product(E, dE), product(dE, E));
+  const tensor first = sum(scaled(dS[1], E), scaled(S[1], dE));
+  return sum(first, deviator(sum(scaled(dS[2], E2), scaled(S[2], dE2))));
 }

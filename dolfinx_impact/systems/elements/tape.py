@@ -19,6 +19,10 @@ _FOLDED: dict[str, Callable[..., Any]] = {
     "sin": np.sin,
     "cos": np.cos,
     "fabs": np.abs,
+    "<": np.less,
+    "<=": np.less_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
 }
 #: Largest whole exponent of a power that is written as products.
 _MOST_FACTORS = 8
@@ -88,6 +92,8 @@ class Tape:
         if name in _FOLDED and all(value is not None for value in values):
             with np.errstate(all="ignore"):
                 return self.constant(float(_FOLDED[name](*values)))
+        if name in ("select", "and", "or", "not"):
+            return self._logical(name, arguments)
         if name == "+":
             return self._sum(*arguments)
         if name == "*":
@@ -96,6 +102,19 @@ class Tape:
             return arguments[0]
         if name == "pow":
             return self._power(*arguments)
+        return self._add(Operation(name, arguments))
+
+    def _logical(self, name: str, arguments: tuple[int, ...]) -> int:
+        """Conditions that are numbers, 0 for false, decide."""
+        known = self.value(arguments[0])
+        if name == "select" and known is not None:
+            return arguments[1] if known else arguments[2]
+        if name == "not" and known is not None:
+            return self.constant(float(not known))
+        for one, other in (arguments, arguments[::-1]) if name in ("and", "or") else ():
+            known = self.value(one)
+            if known is not None:
+                return other if bool(known) == (name == "and") else one
         return self._add(Operation(name, arguments))
 
     def _sum(self, a: int, b: int) -> int:

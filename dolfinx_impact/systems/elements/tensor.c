@@ -121,8 +121,6 @@ static inline void slopes(const batch u[COUNT][DIM], int q, batch H[DIM][DIM])
   }
 }
 
-#define INLINED static inline __attribute__((always_inline))
-
 /* Inputs of the law at point q, and the radius there; returns the volume of the point. Where cells are affine K and
    the volume per weight are those of the first point. */
 INLINED batch strains_at(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM], int q,
@@ -166,7 +164,7 @@ INLINED void flux_of(const batch *P, const batch K[DIM][DIM], batch weight, batc
 #if !MEAN_DILATATION
 /* Fluxes and hoop forces of all points; adds to the energies. */
 INLINED void at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
-                       const double *p, const batch *old, double h, batch *new, batch flux[DIM][COUNT][DIM],
+                       const double *p, states of_body, ptrdiff_t first, batch flux[DIM][COUNT][DIM],
                        batch f[COUNT][DIM], batch *energy, const int affine)
 {
   batch K[DIM][DIM], volume = spread(0.0);
@@ -177,7 +175,7 @@ INLINED void at_points(const batch c[1 << DIM][DIM], batch size, const batch u[F
   {
     batch x[FIELDS * STRAINS], P[STRAINS], W[2], radius;
     const batch weight = strains_at(c, size, u, q, affine, K, &volume, x, &radius);
-    law(x, p, old + q * STATE, h, new + q * STATE, P, W);
+    stress_at(x, p, of_body, first + q, P, W);
     for (int k = 0; k < 1 + (STATE > 0); ++k) energy[k] += weight * W[k];
     flux_of(P, K, weight, radius, q, flux, f);
   }
@@ -186,7 +184,7 @@ INLINED void at_points(const batch c[1 << DIM][DIM], batch size, const batch u[F
 /* The same where the volume ratio of the cell, the mean over its points, is an input of the law at all of them. The
    mean of the law's derivatives with respect to it is a pressure on the volume at each point. */
 INLINED void at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
-                       const double *p, const batch *old, double h, batch *new, batch flux[DIM][COUNT][DIM],
+                       const double *p, states of_body, ptrdiff_t first, batch flux[DIM][COUNT][DIM],
                        batch f[COUNT][DIM], batch *energy, const int affine)
 {
   batch x[COUNT][FIELDS * (STRAINS + 1)], P[COUNT][STRAINS + 2], K[COUNT][DIM][DIM];
@@ -209,7 +207,7 @@ INLINED void at_points(const batch c[1 << DIM][DIM], batch size, const batch u[F
   {
     batch W[2];
     for (int k = 0; k < FIELDS; ++k) x[q][k * (STRAINS + 1) + STRAINS] = mean[k];
-    law(x[q], p, old + q * STATE, h, new + q * STATE, P[q], W);
+    stress_at(x[q], p, of_body, first + q, P[q], W);
     for (int k = 0; k < 1 + (STATE > 0); ++k) energy[k] += weight[q] * W[k];
     for (int k = 0; k < FIELDS; ++k) pressures[k] += weight[q] * P[q][STRAINS + k];
   }
@@ -238,17 +236,17 @@ static inline void add_divergence(const batch flux[DIM][COUNT][DIM], batch f[COU
 
 static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, const double *restrict nodes,
                               const double *restrict changes, double *restrict forces,
-                              const double *restrict p, double thickness, batch tail, const batch *restrict old,
-                              double h, batch *restrict new, double *dissipated)
+                              const double *restrict p, double thickness, batch tail, states of_body,
+                              double *dissipated)
 {
   batch energy[2] = {spread(0.0), spread(0.0)};
-  for (ptrdiff_t b = 0; b < count; ++b, cells += COUNT * LANES, old += COUNT * STATE, new += COUNT * STATE)
+  for (ptrdiff_t b = 0; b < count; ++b, cells += COUNT * LANES)
   {
     batch c[1 << DIM][DIM], u[FIELDS][COUNT][DIM], flux[DIM][COUNT][DIM], f[COUNT][DIM];
     const batch size = (b + 1 < count ? spread(1.0) : tail) * thickness;
     for (int k = 0; k < FIELDS; ++k) values_at_points(nodes, changes, k, cells, u[k]);
-    if (geometry(nodes, cells, c)) at_points(c, size, u, p, old, h, new, flux, f, energy, 1);
-    else at_points(c, size, u, p, old, h, new, flux, f, energy, 0);
+    if (geometry(nodes, cells, c)) at_points(c, size, u, p, of_body, b * COUNT, flux, f, energy, 1);
+    else at_points(c, size, u, p, of_body, b * COUNT, flux, f, energy, 0);
     add_divergence(flux, f);
 #if !COLLOCATED
     for (int t = 0; t < DIM; ++t) change_basis(f, t, 1);

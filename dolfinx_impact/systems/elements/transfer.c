@@ -21,9 +21,10 @@ int same(ptrdiff_t count, const double *restrict u, const double *restrict nodes
 
 /* Returns the stored energy. */
 double internal_forces(ptrdiff_t count, const int32_t *cells, const double *nodes, const double *changes,
-                       double *forces, const double *p, double thickness, const double *tail, const double *old,
-                       double h, double *new, double *dissipated)
+                       double *forces, const double *p, double thickness, const double *tail, double *one, double *other,
+                       const uint8_t *sides, uint8_t *changed, double h, double *dissipated)
 {
-  return cells_of(count, cells, nodes, changes, forces, p, thickness, *(const batch_unaligned *)tail,
-                  (const batch *)old, h, (batch *)new, dissipated);
+  const states of_body = {{(batch *)one, (batch *)other}, sides, changed, h};
+  return cells_of(count, cells, nodes, changes, forces, p, thickness, *(const batch_unaligned *)tail, of_body,
+                  dissipated);
 }
