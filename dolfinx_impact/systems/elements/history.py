@@ -237,26 +237,15 @@ class History:
         return found
 
 
-def _copied(state: FloatArray) -> FloatArray:
-    """A copy from the beginning of a line on."""
-    found = _aligned(state.shape)
-    found[:] = state
-    return found
-
-
 def _filled(part: Points, lanes: int) -> FloatArray:
     """The state at the start, shape (batches, points, entries, lanes), from the beginning of a line on."""
-    found = _aligned((-(-part.cells.size // lanes), len(part.places), part.initial.size, lanes))
-    found[:] = part.initial[:, None]
-    return found
-
-
-def _aligned(shape: tuple[int, ...]) -> FloatArray:
-    """Zeros from the beginning of a line on."""
+    shape = -(-part.cells.size // lanes), len(part.places), part.initial.size, lanes
     line, size = 64, int(np.prod(shape))
     raw = np.zeros(size + line // 8)
     first = -raw.ctypes.data % line // 8
-    return raw[first : first + size].reshape(shape)
+    found = raw[first : first + size].reshape(shape)
+    found[:] = part.initial[:, None]
+    return found
 
 
 def _coordinates(mesh: dmesh.Mesh, part: Points) -> FloatArray:
