@@ -102,7 +102,20 @@ from .integrators import (
     UnstableTimeStep,
 )
 from .integrators.energy import EnergyBalance
-from .materials import EnergyLaw, LinearElastic, MooneyRivlin, NeoHookean, StressLaw, StVenantKirchhoff
+from .materials import (
+    EnergyLaw,
+    HistoryLaw,
+    J2Plasticity,
+    JohnsonCook,
+    LinearElastic,
+    LinearHardening,
+    MooneyRivlin,
+    NeoHookean,
+    StressLaw,
+    StVenantKirchhoff,
+    TabulatedHardening,
+    Voce,
+)
 from .mesh import NamedMesh, named
 from .output.fields import FieldWriter
 from .output.observer import Observer
@@ -136,9 +149,13 @@ __all__ = [
     "FormSystem",
     "Frame",
     "HATI",
+    "HistoryLaw",
     "Integrator",
     "Interrupted",
+    "J2Plasticity",
+    "JohnsonCook",
     "LinearElastic",
+    "LinearHardening",
     "MooneyRivlin",
     "MoreauJean",
     "MoreauJeanDecoupled",
@@ -167,9 +184,11 @@ __all__ = [
     "StressLaw",
     "SurfaceContact",
     "System",
+    "TabulatedHardening",
     "Torus",
     "UnionObstacle",
     "UnstableTimeStep",
+    "Voce",
     "VonMises",
     "__version__",
     "checkpoint",

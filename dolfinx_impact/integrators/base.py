@@ -197,8 +197,10 @@ class Integrator(OldContactPoint):
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0
         for history in self._histories:
-            history.start(t0)
+            history.start(t0, self)
         self.begin()
+        for history in self._histories:
+            history.keep()
         if contact is not None:
             contact.keep()
 
@@ -212,6 +214,8 @@ class Integrator(OldContactPoint):
             raise RuntimeError("call start(u0, v0) before step()")
         if self.outdated:
             self.renew()
+        for history in self._histories:
+            history.refuse_other(self)
         self.n += 1
         self.advance()
         for history in self._histories:
@@ -284,7 +288,7 @@ class Integrator(OldContactPoint):
         for i, history in enumerate(self._histories):
             start = f"material.{i}."
             parts = {name.removeprefix(start): state[name] for name in state if name.startswith(start)}
-            history.resume(parts, self.t)
+            history.resume(parts, self.t, self)
         if self.contact is not None:
             self.contact.start(self.u, self.t)
             past = [name for name in state if name.startswith("contact.")]

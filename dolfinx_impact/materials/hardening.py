@@ -210,10 +210,12 @@ class JohnsonCook:
             if getattr(self, name) is None:
                 raise ValueError(f"with the exponent m of the temperature JohnsonCook needs {name}")
         number("heat_capacity", self.heat_capacity, "be positive [J/(m3 K)]", above=0.0)
-        low, high = self.reference_temperature, self.melting_temperature
-        number("melting_temperature", high, "be above the reference temperature [K]", above=low)
-        if self.start_temperature is not None:
-            number("start_temperature", self.start_temperature, "be positive [K]", above=0.0)
+        low = number("reference_temperature", self.reference_temperature, "be positive [K]", above=0.0)
+        must = "be above the reference temperature [K]"
+        high = number("melting_temperature", self.melting_temperature, must, above=low)
+        start, must = self.start_temperature, "be positive and below the melting temperature [K]"
+        if start is not None and number("start_temperature", start, must, above=0.0) >= high:
+            raise ValueError(f"start_temperature must {must}, but is {start}")
 
     @property
     def least_slope(self) -> float:

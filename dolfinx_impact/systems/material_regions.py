@@ -100,7 +100,12 @@ def wave_speed(materials: Sequence[Material]) -> float | None:
 def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray, cells: IntArray) -> Material:
     if isinstance(law, type):
         parameters = inspect.signature(law).parameters.values()
-        constants = ", ".join(each.name for each in parameters if each.kind is not each.KEYWORD_ONLY)
+        needed = [
+            each for each in parameters if each.default is each.empty or each.kind is not each.KEYWORD_ONLY
+        ]
+        constants = ", ".join(
+            f"{each.name}=..." if each.kind is each.KEYWORD_ONLY else each.name for each in needed
+        )
         raise ValueError(
             f"the law is {arguments.shown(law)} without its constants: give {law.__name__}({constants})"
         )

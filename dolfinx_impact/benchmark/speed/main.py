@@ -66,7 +66,11 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
 
 
 #: Measurements of bodies on any number of ranks.
-_PARALLEL = {"solids": solids.measure, "surfaces": surfaces.measure, "plasticity": plasticity.measure}
+_PARALLEL: dict[str, Callable[[], dict[str, float]]] = {
+    "solids": solids.measure,
+    "surfaces": surfaces.measure,
+    "plasticity": plasticity.measure,
+}
 #: What is measured, and about how long that takes on a machine without other work [s].
 _SMALL = ("a compiled step of a small system against one through petsc4py calls", 5.0)
 _PLANS = {

@@ -59,6 +59,7 @@ class History:
         self.time = 0.0
         # Time since the state [s], negative where that is held; whether a run begins.
         self._h, self._begins = _HELD, True
+        self._owner: object = None
         self._states = [tuple(_filled(part, lanes) for _ in range(2)) for part in parts]
         # Of each batch of points the state that is kept, and whether the other one is new.
         self._sides, self._changed = (
@@ -101,19 +102,27 @@ class History:
             for side, changed in zip(self._sides, self._changed):
                 np.bitwise_xor(side, changed, out=side)
 
-    def start(self, t: float) -> None:
-        """Begin a run at time t [s] with the state that is there. Collective."""
+    def start(self, t: float, owner: object = None) -> None:
+        """Begin a run of a scheme at time t [s] with the state that is there. Collective."""
         if not self.virgin:
             if self._mesh.comm.rank == 0:
                 logger.warning(
                     "the run starts with the history that the material of the body has from an earlier one: "
                     "call body.history.reset() for the material as at first"
                 )
+        self._owner = owner
         self.time, self._h, self._begins = float(t), _HELD, True
 
-    def reset(self) -> None:
-        """Set the state to that of the start."""
-        self._h, self._begins = _HELD, True
+    def refuse_other(self, owner: object) -> None:
+        """Raise a RuntimeError unless the last run that began is that of this scheme."""
+        if self._owner is not owner:
+            raise RuntimeError(
+                "another scheme was started on the body, whose material has a history: make a body for each"
+            )
+
+    def reset(self, t: float = 0.0) -> None:
+        """Set the state to that of the start, of forces from time t [s] on."""
+        self.time, self._h, self._begins = float(t), _HELD, True
         for states, side, part in zip(self._states, self._sides, self._parts):
             states[0][:] = part.initial[:, None]
             side[:] = 0
@@ -186,8 +195,9 @@ class History:
         """The states of the points of this rank, shape (n, k), by number of the material."""
         return {str(k): self._by_cell(k).reshape(-1, self._parts[k].initial.size) for k in self._with_state}
 
-    def resume(self, state: Mapping[str, FloatArray], t: float) -> None:
-        """Restore a :meth:`state` of time t [s]."""
+    def resume(self, state: Mapping[str, FloatArray], t: float, owner: object = None) -> None:
+        """Restore a :meth:`state` of time t [s] for a scheme."""
+        self._owner = owner
         self.time, self._h, self._begins = float(t), _HELD, False
         for k in self._with_state:
             part = self._parts[k]
