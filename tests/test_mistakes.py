@@ -79,7 +79,7 @@ MISTAKES = [
         r"the class LinearElastic .* LinearElastic\(E, nu\)",
     ),
     ("di.Solid(mesh, density=1e3, law=di.NeoHookean)", r"the class NeoHookean .* NeoHookean\(E, nu\)"),
-    ("di.Solid(mesh, density=1e3, law=2.1e11)", "210000000000.0 is no elastic law"),
+    ("di.Solid(mesh, density=1e3, law=2.1e11)", "210000000000.0 is no law"),
     ("di.Solid(mesh, degree='2', **solid)", "degree must be a whole number from 1 on, but is '2'"),
     ("di.Solid(mesh, degree=1.5, **solid)", "degree must be a whole number from 1 on, but is 1.5"),
     ("di.Solid(mesh, cross_section=None, **solid)", "cross_section must be positive, but is None"),

@@ -258,7 +258,7 @@ def _touch(t: NDArray, impulses: NDArray, state: NDArray) -> None:
 def _worst_residual(terms: NDArray, state: NDArray) -> None:
     """Follow what :func:`.energy.residual` leaves; columns of ``terms`` as in :data:`.energy.TERMS`."""
     for i in range(terms.shape[0]):
-        kinetic, complementary, internal, work, external, contact, dissipated, interface = terms[i]
+        kinetic, complementary, internal, work, external, contact, dissipated, interface = terms[i, :8]
         if state[0] != state[0]:
             state[0] = kinetic + complementary
         left = kinetic + complementary - state[0] + work + dissipated - external - contact - interface

@@ -31,6 +31,12 @@ def revision(system: Any) -> int:
     return count + sum(revision(each) for each in getattr(system, "contains", ()))
 
 
+def bodies_with_history(system: Any) -> list[Any]:
+    """The system and those in it that have a material with history."""
+    inside = [body for each in getattr(system, "contains", ()) for body in bodies_with_history(each)]
+    return inside if getattr(system, "history", None) is None else [system, *inside]
+
+
 class UnstableTimeStep(RuntimeError):
     """The energy of a run has diverged, or values are not finite."""
 
@@ -96,6 +102,8 @@ class Integrator(OldContactPoint):
     mass = "lumped"
     #: The contact law in discrete time; None for schemes that keep none.
     enforcement: Any = None
+    #: Whether materials with history are allowed: the last forces of a step are those at its end.
+    follows_history = False
 
     def __init__(self, system: System, dt: float, contact: Contacts = None) -> None:
         arguments.system(system)
@@ -105,6 +113,12 @@ class Integrator(OldContactPoint):
             raise ValueError(
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
                 "create it for that"
+            )
+        self._histories = [body.history for body in bodies_with_history(system)]
+        if self._histories and not self.follows_history:
+            raise ValueError(
+                f"a {type(self).__name__} does not follow the history of a material: take an explicit "
+                "scheme, for example CDLagrange"
             )
         self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
@@ -182,6 +196,8 @@ class Integrator(OldContactPoint):
         self.t0, self.n = t0, 0
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0
+        for history in self._histories:
+            history.start(t0)
         self.begin()
         if contact is not None:
             contact.keep()
@@ -198,6 +214,8 @@ class Integrator(OldContactPoint):
             self.renew()
         self.n += 1
         self.advance()
+        for history in self._histories:
+            history.keep()
         if self.contact is not None:
             self.contact.keep()
             self.contact.agree_on_failure()
@@ -211,13 +229,14 @@ class Integrator(OldContactPoint):
         self.state_places()
         arrays = {name: np.array(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
-        arrays |= {f"contact.{name}": values for name, values in past.items()}
+        arrays |= {f"contact.{name}": values for name, values in past.items()} | self._of_material()
         return {"t0": np.array(self.t0), "n": np.array(self.n), "dt": np.array(self.dt), **arrays}
 
     def state_places(self) -> dict[str, str]:
         """Parallel layout of each entry of :meth:`state`.
 
-        One of ``"dofs"``, ``"points"``, ``"pairs"`` and ``"number"``; without friction ``r_t`` is not stored.
+        One of ``"dofs"``, ``"points"``, ``"pairs"``, ``"number"`` and, for the state of a material, its own
+        name; without friction ``r_t`` is not stored.
 
         Raises:
             ValueError: A scheme that does not declare its state.
@@ -238,7 +257,16 @@ class Integrator(OldContactPoint):
             elif self.contact is not None and (not name.startswith("r_t") or self.r_t.ndim == 2):
                 places[name] = "points"
         past = {} if self.contact is None else self.contact.past()
-        return places | {f"contact.{name}": "points" for name in past}
+        places |= {f"contact.{name}": "points" for name in past}
+        return places | {name: name for name in self._of_material()}
+
+    def _of_material(self) -> dict[str, AnyArray]:
+        """States of materials with history, by name."""
+        return {
+            f"material.{i}.{name}": values
+            for i, history in enumerate(self._histories)
+            for name, values in history.state().items()
+        }
 
     def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, instead of :meth:`start`. Collective.
@@ -253,6 +281,10 @@ class Integrator(OldContactPoint):
                 setattr(self, name, float(state[name]))
             else:
                 getattr(self, name)[...] = state[name]
+        for i, history in enumerate(self._histories):
+            start = f"material.{i}."
+            parts = {name.removeprefix(start): state[name] for name in state if name.startswith(start)}
+            history.resume(parts, self.t)
         if self.contact is not None:
             self.contact.start(self.u, self.t)
             past = [name for name in state if name.startswith("contact.")]
@@ -269,6 +301,7 @@ class Integrator(OldContactPoint):
         shapes = {name: np.shape(getattr(self, name)) for name in self.state_names}
         past = {} if self.contact is None else self.contact.past()
         shapes |= {f"contact.{name}": values.shape for name, values in past.items()}
+        shapes |= {name: values.shape for name, values in self._of_material().items()}
         for name, needed in shapes.items():
             shape = np.shape(state[name]) if name in state else None
             if shape != needed:

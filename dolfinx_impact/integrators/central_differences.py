@@ -79,6 +79,7 @@ class CentralDifferences(Integrator):
     """
 
     v_shift = 0.5
+    follows_history = True
     state_names: tuple[str, ...] = ("u", "v", "v_before", "f", "r", "r_t", "v_start", "r_start", "r_t_start")
 
     def __init__(

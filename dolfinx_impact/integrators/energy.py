@@ -26,6 +26,9 @@ TERMS = (
     "dissipated",
     "interface",
 )
+#: Further term of bodies with history, a part of ``internal_work``: the work of metals that yield, and what
+#: other laws dissipate.
+PLASTIC = "plastic_work"
 
 
 def residual(energies: dict[str, AnyArray]) -> FloatArray:
@@ -66,6 +69,7 @@ class EnergyBalance:
 
     Attributes:
         kinetic, complementary, internal: Energies at the time ``t`` of the integrator [J].
+        plastic_work: Plastic work up to ``t``; of other laws with history what they dissipated [J].
         internal_work, external, contact, dissipated, interface: Works cumulated since the start [J].
         closes: Whether the scheme has an exact discrete balance (the residual is round-off).
         sampled: Whether to evaluate the stored energy ``internal`` in the next step. For nonlinear forces it
@@ -82,7 +86,7 @@ class EnergyBalance:
         self.integrator = integrator
         self.kinetic = self.complementary = self.internal = 0.0
         self.internal_work = self.external = self.contact = 0.0
-        self.dissipated = self.interface = 0.0
+        self.dissipated = self.interface = self.plastic_work = 0.0
 
     def start(self) -> None:
         """Evaluate the initial energies. Collective."""
@@ -94,6 +98,13 @@ class EnergyBalance:
         """Set :attr:`sampled`."""
         self.sampled = wanted
 
+    def _sample(self, u: FloatArray) -> None:
+        """Evaluate the stored energy and the plastic work at ``u``. Collective."""
+        system = self.integrator.system
+        self.internal = system.stored_energy(u)
+        if self.further:
+            self.plastic_work = system.plastic_work()
+
     def restart(self) -> None:
         """Continue after a change of the time step. Collective.
 
@@ -104,17 +115,23 @@ class EnergyBalance:
 
     def state(self) -> dict[str, AnyArray]:
         """Rank-local state for a restart (copies)."""
-        return {name: np.array(getattr(self, name), dtype=np.float64) for name in self.state_names}
+        names = (*self.state_names, *self.further)
+        return {name: np.array(getattr(self, name), dtype=np.float64) for name in names}
 
     def resume(self, state: Mapping[str, AnyArray]) -> None:
         """Restore a :meth:`state`, after :meth:`start` with the resumed integrator. Collective."""
-        for name in self.state_names:
+        for name in (*self.state_names, *self.further):
             value = np.array(state[name])
             setattr(self, name, value if value.ndim else float(value))
 
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Names of terms beside :data:`TERMS`: :data:`PLASTIC` where a material has history."""
+        return (PLASTIC,) if getattr(self.integrator.system, "history", None) is not None else ()
+
     def terms(self) -> FloatArray:
-        """Contributions of this rank to :data:`TERMS`, shape (8,) [J]."""
-        return np.array([getattr(self, name) for name in TERMS])
+        """Contributions of this rank to :data:`TERMS` and :attr:`further`, shape (8,) or (9,) [J]."""
+        return np.array([getattr(self, name) for name in (*TERMS, *self.further)])
 
     def compiled(self) -> Any:
         """Sums that a compiled loop continues; called before the start too, to find whether there is a loop.
@@ -227,7 +244,7 @@ class CentralDifferenceBalance(EnergyBalance):
         if system.linear:
             self.internal = 0.5 * internal[2]
         elif self.sampled:
-            self.internal = system.stored_energy(s.u)
+            self._sample(s.u)
         external = loads[:2]
         if system.prescribed.any:
             # Work of the reactions at dofs with prescribed motion, (92).

@@ -75,7 +75,7 @@ class OneStepBalance(EnergyBalance):
         if system.linear:
             self.internal = 0.5 * float(self.integrator.u[:n] @ self._parts[0])
         elif self.sampled:
-            self.internal = system.stored_energy(self.integrator.u)
+            self._sample(self.integrator.u)
 
 
 class ThetaBalance(OneStepBalance):

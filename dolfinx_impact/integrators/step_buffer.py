@@ -34,7 +34,7 @@ class Steps:
         u, v_t, v: Displacements and velocities at ``t``, velocities at ``t_v``, shape (capacity, k) [m, m/s].
         gap, r: Gaps and normal impulses at ``t``, shape (capacity, p) [m, N s].
         r_t: Tangential impulses, shape (capacity, p, gdim), without friction (capacity, 0) [N s].
-        energies: Columns :data:`.energy.TERMS`, shape (capacity, 8) [J].
+        energies: Columns :data:`.energy.TERMS`, shape (capacity, 8) [J]; of bodies with history one more.
         fine: :attr:`~.Integrator.fine_records` of the scheme, shape (capacity, substeps, p) each; undefined
             for the initial state.
         further: :attr:`~.Integrator.point_records` of the scheme, shape (capacity, p) each.
@@ -62,7 +62,7 @@ class Steps:
             "gap": p,
             "r": p,
             "r_t": integrator.r_t.size,
-            "energies": len(energy.TERMS),
+            "energies": len(energy.TERMS) + (0 if balance is None else len(balance.further)),
             **{name: p for name in integrator.point_records},
         }
         ends = np.cumsum(list(widths.values()))

@@ -16,6 +16,7 @@ from ..materials import StVenantKirchhoff, kinematics
 from ..materials.law import THIN, constants_of
 from ..materials.reduced_dimension import Thin
 from ..systems.continuum import Continuum
+from ..systems.elements.law_code import MEAN_DILATATION
 from ..systems.form_system import FormSystem
 from ..systems.solid import Solid
 
@@ -30,6 +31,8 @@ class VonMises:
     node, weighted by their undeformed volumes. Linear laws have the stress of small strains. On the axis of a
     body of revolution ``u_r / r`` is replaced by its limit ``du_r/dr``. User-defined law classes in plane
     stress or on a line do not provide the stretches of the stress-free directions, which are taken as 1.
+    With ``locking="mean-dilatation"`` the law takes the volume ratio of the cell; the pressures that
+    ``"nodal-pressure"`` averages have no part in this stress.
 
     Args:
         solid: A :class:`.Solid`; or a :class:`.FormSystem` with ``stress``: a scalar is averaged as it is.
@@ -52,8 +55,8 @@ class VonMises:
         self._sums = la.vector(index_map, 1)
         points = _compat.interpolation_points(solid.space)
         sizes, nodes = _cell_volumes(solid), np.asarray(solid.space.dofmap.list)
-        self._parts = []
-        for stress, cells in _stresses(solid, self._u):
+        self._parts, self._ratios = [], _ratios_of_cells(solid, self._u)
+        for stress, cells in _stresses(solid, self._u, self._ratios):
             if any(each.ufl_element().has_custom_quadrature for each in extract_coefficients(stress)):
                 raise ValueError(
                     "the stress at the nodes is not known where a law has functions at quadrature points: "
@@ -78,6 +81,8 @@ class VonMises:
         owned = self._sums.index_map.size_local * self._bs
         self._u.x.array[:owned] = u[:owned]
         self._u.x.scatter_forward()
+        if self._ratios is not None:
+            self._ratios.update()
         self._add(lambda expression, cells, values: expression.eval(self._mesh, cells, values))
         stress: FloatArray = self._sums.array * self._inverse
         return stress
@@ -95,12 +100,48 @@ class VonMises:
         self._sums.scatter_forward()
 
 
+class _Ratios:
+    """Volume ratios of the cells, of which mean dilatation takes the stress.
+
+    Args:
+        solid: The body.
+        u: Its displacements, zero now.
+
+    Attributes:
+        function: The ratios, constant in each owned cell.
+    """
+
+    def __init__(self, solid: Solid, u: fem.Function) -> None:
+        self.function = fem.Function(fem.functionspace(solid.mesh, ("DG", 0)))
+        volume = _weighted(solid) * ufl.det(kinematics.deformation_gradient(u, solid.hypothesis))
+        test = ufl.TestFunction(self.function.function_space)
+        self._form = fem.form(volume * test * solid.dx(metadata={"quadrature_degree": 2}))
+        self._rest = fem.assemble_vector(self._form).array.copy()
+
+    def update(self) -> None:
+        """Evaluate the ratios at the displacements. Collective."""
+        now = fem.assemble_vector(self._form).array
+        np.divide(now, self._rest, out=self.function.x.array, where=self._rest > 0)
+
+
+def _ratios_of_cells(body: Continuum, u: fem.Function) -> _Ratios | None:
+    """Volume ratios, where a stress depends on them."""
+    needed = isinstance(body, Solid) and any(map(_takes_ratio, body.materials, body._ways))
+    return _Ratios(body, u) if needed else None  # type: ignore[arg-type]
+
+
+def _takes_ratio(material: Any, way: str | None) -> bool:
+    """Whether the von Mises stress depends on the volume ratio of the cell."""
+    law = material.law
+    return way == MEAN_DILATATION and not law.linear and not getattr(law, "splits", False)
+
+
 def has_stress(body: Any) -> bool:
     """Whether a body defines its stress."""
     return isinstance(body, Solid) or (isinstance(body, FormSystem) and body.stress is not None)
 
 
-def _stresses(body: Continuum, u: fem.Function) -> list[tuple[Any, Int32Array]]:
+def _stresses(body: Continuum, u: fem.Function, ratios: _Ratios | None) -> list[tuple[Any, Int32Array]]:
     """Von Mises stress at ``u``, a UFL scalar [Pa], and the owned cells where it holds. Collective."""
     if isinstance(body, FormSystem):
         local = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
@@ -109,8 +150,14 @@ def _stresses(body: Continuum, u: fem.Function) -> list[tuple[Any, Int32Array]]:
         scalar = stress if stress.ufl_shape == () else _von_mises(stress)
         return [(scalar, cells[cells < local].astype(np.int32))]
     assert isinstance(body, Solid)
-    F = _deformation_gradient(u, body)
-    laws = [_von_mises(cauchy(material.law, F, body.hypothesis)) for material in body.materials]
+    F, state, laws = _deformation_gradient(u, body), body.hypothesis, []
+    for material, way in zip(body.materials, body._ways):
+        sigma = cauchy(material.law, F, state)
+        if ratios is not None and _takes_ratio(material, way):
+            # But for a pressure: the Kirchhoff stress of the law at Fbar over det F.
+            change = ratios.function / ufl.det(F)
+            sigma = change * cauchy(material.law, change ** (1 / 3) * F, state)
+        laws.append(_von_mises(sigma))
     return list(zip(laws, _cells_of_materials(body)))
 
 
@@ -178,7 +225,11 @@ def _cells_of_materials(solid: Solid) -> list[Int32Array]:
 def _cell_volumes(solid: Continuum) -> FloatArray:
     """Undeformed volumes of owned cells of the body, 0 for other cells, shape (cells,) [m3]. Collective."""
     space = fem.functionspace(solid.mesh, ("DG", 0))
-    weight = kinematics.thickness(solid.mesh, solid.hypothesis, solid.cross_section)
-    volumes = fem.assemble_vector(fem.form(weight * ufl.TestFunction(space) * solid.dx))
+    volumes = fem.assemble_vector(fem.form(_weighted(solid) * ufl.TestFunction(space) * solid.dx))
     found: FloatArray = volumes.array[np.asarray(space.dofmap.list)[:, 0]]
     return found
+
+
+def _weighted(solid: Continuum) -> Any:
+    """Volume per measure of the mesh."""
+    return kinematics.thickness(solid.mesh, solid.hypothesis, solid.cross_section)

@@ -22,7 +22,7 @@ from .._types import AnyArray
 from .._version import __version__
 from ..integrators.base import Integrator
 from ..output.atomic_file import refuse_unwritable, whole_file
-from .parallel_layout import places_of
+from .parallel_layout import Keyed, places_of
 from .run_fingerprint import description, differences, fingerprint, tolerance
 
 #: Version 2 named the formula of a scheme, not its class; it is read too.
@@ -125,7 +125,9 @@ class Writer:
             except OSError as error:
                 self._error = error
         self.add("about", "number", np.array(json.dumps({**header, "about": self._about})))
-        self.add("nodes", "number", self.places["dofs"].nodes())
+        for name, place in self.places.items():
+            if isinstance(place, Keyed):
+                self.add(_keys(name), "number", place.keys())
         state = s.state()
         for name, place in s.state_places().items():
             self.add(f"scheme/{name}", place, state[name])
@@ -267,11 +269,9 @@ class Stored:
         if other:
             raise self._other(other)
         self.places, self._shared = places_of(s), s.system.comm.size == MPI.COMM_WORLD.size
-        nodes = self._global("nodes")
-        nodes = nodes if self._shared else MPI.COMM_WORLD.bcast(nodes, root=0)
-        problem = self.places["dofs"].find(nodes)
-        if problem:
-            raise self._other(f"the mesh is another one, {problem}")
+        for name, place in self.places.items():
+            if isinstance(place, Keyed):
+                self._match(name, place)
         before, dt = s.state(), s.dt
         state = self._read_state(s, before)
         if new_step and float(state["dt"]) != dt:
@@ -284,6 +284,15 @@ class Stored:
                 s.change_step(dt)  # type: ignore[attr-defined]
             s.resume(before)
             raise
+
+    def _match(self, name: str, place: Keyed) -> None:
+        """Match the keys of a layout with those of the file. Collective."""
+        if _keys(name) not in self:
+            raise self._other("its material has no history, the one here has")
+        keys = self._global(_keys(name))
+        problem = place.find(keys if self._shared else MPI.COMM_WORLD.bcast(keys, root=0))
+        if problem:
+            raise self._other(f"the mesh is another one, {problem}")
 
     def _read_state(self, s: Integrator, before: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
         state = {name: np.array(values) for name, values in before.items()}
@@ -321,3 +330,8 @@ class Stored:
             largest = max(0.0, parallel.largest(s.system.comm, np.nan_to_num(error, nan=np.inf)))
             if not largest <= tolerance(s, name, values):
                 raise self._other(f"{messages[name]} ({name} differs by {largest:.3g})")
+
+
+def _keys(layout: str) -> str:
+    """Name in the archive of the keys of a layout."""
+    return "nodes" if layout == "dofs" else f"nodes.{layout}"

@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 
 from .._types import AnyArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows
+from ..integrators.base import bodies_with_history
 
 #: Tolerance of node coordinates over the length of the body.
 _SAME = 1e-9
@@ -78,46 +79,47 @@ class Points:
         return scatter_from_root(self._comm, by_rank, self._counts)
 
 
-class Dofs:
-    """Owned dofs in the order of the ranks that wrote them, matched by their nodes.
+class Keyed:
+    """Entries in the order of the ranks that wrote them, matched by keys.
 
     Args:
-        system: A body on a mesh, or a replicated system.
+        comm: Communicator of the system.
+        keys: Keys of the entries of this rank, shape (n, k): coordinates [m] and a number in [0, 1) that
+            tells coincident ones apart; or a number alone.
+        length: Length of the system [m].
+        block: Number of array entries of a key (block size).
 
     Attributes:
-        block: Number of dofs per node (block size).
+        block: See above.
     """
 
-    def __init__(self, system: Any) -> None:
-        self._comm = system.comm
-        self._meshed = hasattr(system, "mesh")
-        self.block = int(system.block) if self._meshed else 1
-        self._length = float(system.length)
-        self._counts = self._comm.allgather(int(system.owned) // self.block)
-        self._nodes = _nodes(system) if self._meshed else np.arange(system.owned, dtype=float)[:, None]
+    #: What is at the coordinates, in messages.
+    what = "nodes"
+
+    def __init__(self, comm: MPI.Comm, keys: FloatArray, length: float, block: int = 1) -> None:
+        self._comm, self._keys, self._length, self.block = comm, keys, length, block
+        self._meshed = keys.shape[1] > 1
+        self._counts = comm.allgather(len(keys))
         self._matches: IntArray | None = None
 
-    def nodes(self) -> FloatArray | None:
-        """Keys of all nodes on rank 0, None on others. Collective.
-
-        Coordinates [m] and a number, shape (nodes, 4); for systems without a mesh a number, shape (dofs, 1).
-        """
-        return gather_on_root(self._comm, self._nodes)
+    def keys(self) -> FloatArray | None:
+        """Keys of all entries on rank 0, None on others. Collective."""
+        return gather_on_root(self._comm, self._keys)
 
     def find(self, stored: FloatArray | None) -> str:
-        """Match the nodes of this run with the stored ones. Collective.
+        """Match the keys of this run with the stored ones. Collective.
 
         Returns:
-            Description of the difference on every rank, empty if all nodes match.
+            Description of the difference on every rank, empty if all match.
         """
-        present, problem = self.nodes(), ""
+        present, problem = self.keys(), ""
         if present is not None and stored is not None:
             problem = self._match(present, stored)
         return str(self._comm.bcast(problem, root=0))
 
     def _match(self, present: FloatArray, stored: FloatArray) -> str:
         if present.shape != stored.shape:
-            return f"it has {len(stored)} nodes, this run {len(present)}"
+            return f"it has {len(stored)} {self.what}, this run {len(present)}"
         self._matches = None
         if np.array_equal(present, stored):
             return ""
@@ -125,7 +127,7 @@ class Dofs:
         _, matches = cKDTree(stored / scale).query(present / scale)
         distance = np.max(np.abs(stored[matches] - present)[:, :-1], initial=0.0)
         if not self._meshed or distance > _SAME * self._length or np.unique(matches).size < matches.size:
-            return "its nodes lie elsewhere"
+            return f"its {self.what} lie elsewhere"
         self._matches = matches
         return ""
 
@@ -139,6 +141,36 @@ class Dofs:
         if stored is not None and self._matches is not None:
             stored = stored.reshape(-1, self.block, *stored.shape[1:])[self._matches].reshape(stored.shape)
         return scatter_from_root(self._comm, stored, [n * self.block for n in self._counts])
+
+
+class Dofs(Keyed):
+    """Owned dofs, by their nodes.
+
+    Args:
+        system: A body on a mesh, or a replicated system.
+    """
+
+    def __init__(self, system: Any) -> None:
+        meshed, block = hasattr(system, "mesh"), int(getattr(system, "block", 1))
+        block = block if meshed else 1
+        keys = _nodes(system) if meshed else np.arange(system.owned, dtype=float)[:, None]
+        super().__init__(system.comm, keys, float(system.length), block)
+
+
+class MaterialPoints(Keyed):
+    """Quadrature points of a material with history, by their places in the undeformed body.
+
+    Args:
+        body: The body.
+        cells: The cells of the material on this rank, shape (n,).
+        places: Its quadrature points, shape (n, points, 3) [m].
+    """
+
+    what = "quadrature points"
+
+    def __init__(self, body: Any, cells: IntArray, places: FloatArray) -> None:
+        codes = np.repeat(_cell_codes(body)[cells], places.shape[1])
+        super().__init__(body.comm, np.column_stack([places.reshape(-1, 3), codes]), float(body.length))
 
 
 class Pairs:
@@ -168,6 +200,9 @@ def places_of(s: Any) -> dict[str, Any]:
     """Layouts of the arrays of a scheme, by the names in :meth:`~.Integrator.state_places`. Collective."""
     comm, system = s.system.comm, s.body
     places: dict[str, Any] = {"shares": Shares(comm), "dofs": Dofs(getattr(system, "fine", system))}
+    for i, body in enumerate(bodies_with_history(s.system)):
+        for name, (cells, at) in body.history.points().items():
+            places[f"material.{i}.{name}"] = MaterialPoints(body, cells, at)
     if s.contact is not None:
         places["points"] = Points(comm, s.contact.L)
     if hasattr(s, "interface"):
@@ -177,19 +212,25 @@ def places_of(s: Any) -> dict[str, Any]:
 
 def _nodes(body: Any) -> FloatArray:
     """Coordinates of the owned nodes [m] and a hash in [0, 1) of the cells at the node, shape (n, 4)."""
-    index_map = body.space.dofmap.index_map
+    index_map, code = body.space.dofmap.index_map, _cell_codes(body)
+    # Coincident nodes of two bodies have no common cell. Sums of multiples of 2^-32 are exact.
+    sums, nodes = la.vector(index_map, 1), np.asarray(body.space.dofmap.list)[: code.size]
+    np.add.at(sums.array, nodes.ravel(), np.repeat(code, nodes.shape[1]))
+    sums.scatter_reverse(la.InsertMode.add)
+    owned = index_map.size_local
+    return np.column_stack([np.asarray(body.x)[:owned], sums.array[:owned] % 1.0])
+
+
+def _cell_codes(body: Any) -> FloatArray:
+    """Multiples of 2^-32 in [0, 1) by the input numbers of the owned cells, shape (cells,)."""
     cells = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
     numbers = getattr(getattr(body, "named", None), "cell_numbers", None)
     original = body.mesh.topology.original_cell_index if numbers is None else numbers
     original = np.asarray(original, dtype=np.uint64)[:cells]
-    # Coincident nodes of two bodies have no common cell. Sums of multiples of 2^-32 are exact.
     code = (original + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     code = (code ^ (code >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) >> np.uint64(32)
-    sums, nodes = la.vector(index_map, 1), np.asarray(body.space.dofmap.list)[:cells]
-    np.add.at(sums.array, nodes.ravel(), np.repeat(code.astype(np.float64) / 2**32, nodes.shape[1]))
-    sums.scatter_reverse(la.InsertMode.add)
-    owned = index_map.size_local
-    return np.column_stack([np.asarray(body.x)[:owned], sums.array[:owned] % 1.0])
+    found: FloatArray = code.astype(np.float64) / 2**32
+    return found
 
 
 def gather_on_root(comm: MPI.Comm, local: AnyArray) -> AnyArray | None:

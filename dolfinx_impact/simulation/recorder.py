@@ -170,7 +170,7 @@ class Recorder(Observer):
         arrays["contact_labels"] = np.array(contact.L.sorted_labels(comm) if contact else [], dtype=str)
         if self._balance is not None:
             energies = comm.allreduce(history.energies, op=MPI.SUM)
-            arrays.update(zip(energy.TERMS, energies.T))
+            arrays.update(zip((*energy.TERMS, *self._balance.further), energies.T))
             arrays["residual"] = energy.residual(arrays)
         closes = self._balance is not None and self._balance.closes
         steps = (self._seen - 1) * self._integrator.substeps

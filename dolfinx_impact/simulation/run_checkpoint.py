@@ -45,6 +45,8 @@ class RunCheckpoint:
             file.add("run/guard", "number", common)
             if run.watch is not None:
                 file.add("run/watch", "number", run.watch.state())
+                if run.watch.marked is not None:
+                    file.add("run/marked", "dofs", run.watch.marked)
             file.add("run/seconds", "number", np.array(run.seconds()))
             file.add("run/internal", "shares", share)
             file.places["rows"] = Points(s.system.comm, run.rows)
@@ -81,6 +83,8 @@ class RunCheckpoint:
         assert stored is not None
         if run.watch is not None and "run/watch" in stored:
             run.watch.resume(stored.read("run/watch", "number"))
+            if run.watch.marked is not None:
+                run.watch.mark(stored.read("run/marked", "dofs"))
         run.monitor.resume(stored.read("run/guard", "number"), stored.read("run/internal", "shares"))
         stored.places["rows"] = Points(run.integrator.system.comm, run.rows)
         run.recorder.restore(lambda name, place: stored.read(f"history/{name}", place))

@@ -16,6 +16,8 @@ _TOLERANCE = 1e-3  # relative, of the highest frequency; far below the safety ma
 _WORTH = 1.25
 #: Relative change of the extreme stretches after which the critical step is recomputed,
 _CHANGED = 0.1
+#: of bodies with history the largest logarithmic strain after which it is,
+_STRAINED = 0.07
 #: and largest relative change of the distance of two nodes in a step.
 _IN_ONE_STEP = 0.08
 #: Steps between two checks for inverted elements,
@@ -24,14 +26,21 @@ _LOOK = 100
 _RARELY = 2000
 
 
+_FOLLOW = (
+    "the critical time step of a body that yields falls as it is compressed: let the step follow, "
+    "simulate(..., adapt=StepControl()), unless the deformation stays small"
+)
+
+
 class StepControl:
     """Adapts the time step to the critical one of a deforming body.
 
     After every step the distances of neighbouring nodes are evaluated; the critical step is recomputed when
-    the smallest or largest stretch has changed by 10 %. Where distances change fast (an impact) the step is
-    reduced further, so that none changes by more than 8 % in it. After a change the scheme restarts from the
-    state at ``t``: central differences with ``v_{1/2} = v + h/2 M^-1 F``. The change of the discrete energy
-    is added to ``dissipated``.
+    the smallest or largest stretch has changed by 10 %, or, where a material has history, when any of them
+    has changed by 7 % since the last time: yielding metals may flow anywhere. Where distances change fast
+    (an impact) the step is reduced further, so that none changes by more than 8 % in it. After a change the
+    scheme restarts from the state at ``t``: central differences with ``v_{1/2} = v + h/2 M^-1 F``. The change
+    of the discrete energy is added to ``dissipated``.
 
     Args:
         every: Largest number of steps between two computations of the critical step; one costs about as much
@@ -102,7 +111,13 @@ class Watch:
         self._deformation, self._quadratic = body.deformation, body.viscosity[1]
         #: Last computed critical step, and extreme stretches and rate of stretch at that time.
         self._critical, self._then = body.critical_time_step(), (1.0, 1.0, 0.0)
-        self._now = self._then
+        self._now, self._strain = self._then, 0.0
+        #: Displacements at that time, shape (owned,) [m]; None where the extreme stretches suffice.
+        self.marked: FloatArray | None = None
+        if body.history is not None:
+            self.mark(np.zeros(body.owned))
+            if control is None and integrator.n == 0 and body.comm.rank == 0:
+                kernels.logger.warning(_FOLLOW)
         if control is None and self._quadratic and integrator.n == 0:
             self._warn_of_impacts()
 
@@ -119,7 +134,7 @@ class Watch:
     def follow(self) -> None:
         """Evaluate the stretches after a step if there is a step control; updates :attr:`due`. Collective."""
         if self._control is not None:
-            self._now = self._deformation.lines(self._s.u, self._s.v)
+            self._measure()
             allowed = _WORTH * _IN_ONE_STEP / self._now[2] if self._now[2] > 0 else np.inf
             self.due = self._s.dt > allowed or self._changed()
 
@@ -131,7 +146,7 @@ class Watch:
         """
         s = self._s
         self.refuse_inside_out()
-        self._now = self._deformation.lines(s.u, s.v)
+        self._measure()
         if self._changed() or (made > 0 and made % self._recompute_every == 0):
             self._find_critical()
         self.due = False
@@ -144,7 +159,7 @@ class Watch:
         """Set ``beyond_limit`` of the integrator after the energy has exceeded its limit. Collective."""
         s = self._s
         self.refuse_inside_out()
-        self._now = self._deformation.lines(s.u, s.v)
+        self._measure()
         if self._changed():
             self._find_critical()
         s.beyond_limit = s.dt > self._critical
@@ -180,15 +195,29 @@ class Watch:
                 "one, or let it follow (simulate(..., adapt=StepControl()))"
             )
 
+    def _measure(self) -> None:
+        *extremes, self._strain = self._deformation.lines(self._s.u, self._s.v)
+        self._now = tuple(extremes)
+
     def _find_critical(self) -> None:
         s, v = self._s, self._s.v if self._quadratic else None
         self._critical = s.system.critical_time_step(u=s.u, v=v, tolerance=_TOLERANCE)
         self._then = self._now
+        if self.marked is not None:
+            self.mark(s.u)
+
+    def mark(self, u: FloatArray) -> None:
+        """Measure strains from the displacements u on, shape (owned,) or more [m]. Collective."""
+        self.marked = u[: self._s.system.owned].copy()
+        self._deformation.mark(u)
+        self._strain = 0.0
 
     def _changed(self) -> bool:
         """Whether the critical step may have decreased or, if there is a step control, increased."""
         (least, most, rate), (least_then, most_then, rate_then) = self._now, self._then
         viscous = self._quadratic**2 * self._s.dt * (rate - rate_then)
+        if self.marked is not None:
+            return self._strain > _STRAINED or abs(viscous) > _CHANGED
         larger = self._control is not None and (
             viscous < -_CHANGED or least > _WORTH * least_then or most < most_then / _WORTH
         )

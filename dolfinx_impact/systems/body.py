@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     """
 
     linear = True
+    #: State of materials with history, None without.
+    history: Any = None
     #: Number of times that stored matrices and masses were assembled anew.
     revision = 0
     #: Coefficients (b1, b2) of the bulk viscosity.
@@ -292,7 +295,9 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
 
     def _critical_at_rest(self) -> float:
         if self._law_changed() or self._critical is None:
-            self._critical = critical_step(self, self.inverse_mass, None, None, 1e-7)
+            history: Any = self.history
+            with nullcontext() if history is None else history.at_rest():
+                self._critical = critical_step(self, self.inverse_mass, None, None, 1e-7)
         return self._critical
 
     def _refuse_inside_out(self, u: FloatArray) -> None:

@@ -48,15 +48,17 @@ class Deformation:
         self._ends = np.unique(ends, axis=0).astype(np.uint32)
         x = solid.x[:, : solid.block]
         self._lines = x[self._ends[:, 1]] - x[self._ends[:, 0]]
-        self._inverse = 1 / np.einsum("ij,ij->i", self._lines, self._lines)
+        self._then = np.einsum("ij,ij->i", self._lines, self._lines)
+        self._inverse = 1 / self._then
         self._u, self._v = (la.vector(solid.space.dofmap.index_map, solid.block) for _ in range(2))
-        self._local, self._global = np.zeros(3), np.zeros(3)
+        self._local, self._global = np.zeros(4), np.zeros(4)
         self._measure = kernels.load().measure_lines
 
-    def lines(self, u: FloatArray, v: FloatArray) -> tuple[float, float, float]:
+    def lines(self, u: FloatArray, v: FloatArray) -> tuple[float, float, float, float]:
         """Smallest and largest stretch of the lines, largest logarithmic stretch rate [1/s]. Collective.
 
-        They are invariant under rigid motions.
+        The fourth number is the largest logarithmic strain of a line since :meth:`mark`. They are invariant
+        under rigid motions.
 
         Args:
             u: Displacements, shape (size,) [m]; only owned entries are read.
@@ -68,12 +70,26 @@ class Deformation:
                 field.scatter_forward()
         d = self._solid.block
         nodal_u, nodal_v = self._u.array.reshape(-1, d), self._v.array.reshape(-1, d)
-        self._measure(self._ends, self._lines, self._inverse, nodal_u, nodal_v, self._local)
+        lengths = self._lines, self._inverse, self._then
+        self._measure(self._ends, *lengths, nodal_u, nodal_v, self._local)
         extremes = self._local
         if self._comm.size > 1:
             self._comm.Allreduce(self._local, self._global, op=MPI.MAX)
             extremes = self._global
-        return float(np.sqrt(max(0.0, -extremes[0]))), float(np.sqrt(extremes[1])), float(extremes[2])
+        least, most = float(np.sqrt(max(0.0, -extremes[0]))), float(np.sqrt(extremes[1]))
+        return least, most, float(extremes[2]), 0.5 * float(np.log(extremes[3]))
+
+    def mark(self, u: FloatArray) -> None:
+        """Set the lengths from which strains are measured to those at ``u``. Collective.
+
+        Args:
+            u: Displacements, as in :meth:`lines`.
+        """
+        self._u.array[: self._owned] = u[: self._owned]
+        self._u.scatter_forward()
+        nodal = self._u.array.reshape(-1, self._solid.block)
+        now = self._lines + nodal[self._ends[:, 1]] - nodal[self._ends[:, 0]]
+        self._then = np.einsum("ij,ij->i", now, now)
 
     def inside_out(self, u: FloatArray) -> bool:
         """Whether ``det F <= 0`` at a quadrature point of the internal forces. Collective.

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+import ufl
+from dolfinx import fem
+
 from ..arguments import shown
-from ..materials import Law
+from ..materials import HistoryLaw, Law
+from .elements.expressions import NotGenerated, Reader
 from .elements.law_code import MEAN_DILATATION, NODAL_PRESSURE
+from .elements.tape import Tape
 from .material_regions import Material
 
+logger = logging.getLogger("dolfinx_impact")
 #: What suits the elements of degree 1.
 _OF_CELL = {
     "quadrilateral": MEAN_DILATATION,
@@ -20,6 +28,8 @@ _OF_CELL = {
 _CELLS = {MEAN_DILATATION: "quadrilaterals and hexahedra", NODAL_PRESSURE: "triangles and tetrahedra"}
 #: Poisson's ratio at rest from which on a law is nearly incompressible, less round-off.
 _INCOMPRESSIBLE = 0.49 - 1e-9
+#: A deformation gradient with stretches, shear and rotation, and the round-off of energies there.
+_SAMPLE, _SAME = np.array([[1.1, 0.2, 0.0], [-0.1, 0.9, 0.0], [0.0, 0.0, 1.05]]), 1e-9
 
 
 def ways(solid: Any, given: str | None) -> list[str | None]:
@@ -35,11 +45,11 @@ def ways(solid: Any, given: str | None) -> list[str | None]:
     materials: Sequence[Material] = solid.materials
     if given is None:
         return [_default(solid, m.law) for m in materials]
-    if given == "none":
-        return [None for _ in materials]
-    if given not in (*_CELLS,):
+    if not isinstance(given, str) or given not in (*_CELLS, "none"):
         words = ", ".join(repr(each) for each in (*_CELLS, "none"))
         raise ValueError(f"locking must be one of {words}, not {shown(given)}")
+    if given == "none":
+        return [None for _ in materials]
     for why in (_not_for_body(solid, given), *(_not_for_law(solid, m.law, given) for m in materials)):
         if why:
             raise ValueError(f"locking={given!r} {why}")
@@ -47,12 +57,17 @@ def ways(solid: Any, given: str | None) -> list[str | None]:
 
 
 def _default(solid: Any, law: Law) -> str | None:
-    """Mean dilatation or nodal pressure where a nonlinear law is nearly incompressible and allows it."""
+    """Mean dilatation or nodal pressure where a law yields, or is nonlinear and nearly incompressible."""
     way = _OF_CELL.get(solid.mesh.topology.cell_name(), "")
     ratio = getattr(law, "poisson_ratio", None)
-    if law.linear or ratio is None or ratio < _INCOMPRESSIBLE:
+    if law.linear or not (getattr(law, "yields", False) or (ratio is not None and ratio >= _INCOMPRESSIBLE)):
         return None
-    return None if not way or _not_for_body(solid, way) or _not_for_law(solid, law, way) else way
+    if not way or _not_for_body(solid, way):
+        return None
+    why = _not_for_law(solid, law, way)
+    if why and solid.comm.rank == 0:
+        logger.warning("elements of degree 1 lock, which makes the body too stiff: locking=%r %s", way, why)
+    return None if why else way
 
 
 def _not_for_body(solid: Any, way: str) -> str:
@@ -83,5 +98,30 @@ def _not_for_law(solid: Any, law: Law, way: str) -> str:
         return (
             f"needs a law whose energy is a volumetric one plus an isochoric one, which {law!r} is not: take "
             "NeoHookean(E, nu, isochoric=True), MooneyRivlin or EnergyLaw(function, volumetric=...)"
+        )
+    checked = getattr(law, "splits", False) and not law.linear and not isinstance(law, HistoryLaw)
+    return _not_split(law, solid.mesh) if checked else ""
+
+
+def _not_split(law: Any, mesh: Any) -> str:
+    """Why the parts of the energy of a law that ``splits`` are none; empty where they are, or not known."""
+    F, tape = fem.Constant(mesh, _SAMPLE), Tape()
+    reader = Reader(tape, {})
+    given = law.energy_density(F), law.volumetric_energy(ufl.det(F))
+    try:
+        read = [int(reader.read(each)) for each in (*given, *map(law.isochoric_energy, (F, 1.1 * F)))]
+    except NotGenerated:
+        return ""
+    known = {tape.parameter(k): tape.constant(value) for k, value in enumerate(reader.parameters())}
+    whole, volumetric, shape, larger = (tape.value(each) for each in tape.replaced(read, known))
+    if whole is None or volumetric is None or shape is None or larger is None:
+        return ""  # a condition in an energy
+    size = _SAME * (abs(whole) + abs(volumetric) + abs(shape))
+    if abs(whole - volumetric - shape) > size:
+        return f"needs the energy of {law!r} to be the sum of its volumetric_energy() and isochoric_energy()"
+    if abs(larger - shape) > size:
+        return (
+            f"needs an isochoric energy that depends on J^(-1/3) F alone, but that of {law!r} changes with "
+            "the volume: move this part to the volumetric energy"
         )
     return ""

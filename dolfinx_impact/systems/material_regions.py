@@ -107,7 +107,7 @@ def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray, c
     for name in ("linear", "energy_density", "reduced"):
         if not hasattr(law, name):
             raise ValueError(
-                f"{arguments.shown(law)} is no elastic law, it has no {name}: take one of "
+                f"{arguments.shown(law)} is no law, it has no {name}: take one of "
                 "dolfinx_impact.materials, or wrap a function of yours in EnergyLaw or StressLaw"
             )
     reduced = law.reduced(body.hypothesis)

@@ -16,7 +16,7 @@ from dolfinx import mesh as dmesh
 from .. import _deprecated, arguments, parallel
 from .._types import FloatArray
 from ..algebra import kernels
-from ..materials import Law, kinematics
+from ..materials import HistoryLaw, Law, kinematics
 from ..mesh import NamedMesh
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity
@@ -28,6 +28,7 @@ from .elements.compiler import NoCompiler
 from .elements.element import element_of
 from .elements.element_forces import ElementForces, Part
 from .elements.expressions import NotGenerated
+from .elements.history import History
 from .loads import Signal, checked_signal, vector
 from .locking import ways
 from .material_regions import Material, find_materials, wave_speed
@@ -78,11 +79,11 @@ class Solid(Continuum, renamed=_RENAMED):
         locking: How elements of degree 1 are kept from locking where a law is nearly incompressible:
             ``"mean-dilatation"`` for quadrilaterals and hexahedra, with one volume ratio for each cell (Simo,
             Taylor, Pister, CMAME 51 (1985)); ``"nodal-pressure"`` for triangles and tetrahedra, with one for
-            each node (Bonet, Burton, Commun. Numer. Meth. Eng. 14 (1998)), for laws with a volumetric and an
-            isochoric energy: ``MooneyRivlin``, ``NeoHookean(E, nu, isochoric=True)``, ``LinearElastic``,
-            ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear law whose Poisson's
-            ratio at rest is 0.49 or more gets the one of its elements, if it allows it. It needs a C compiler
-            and an explicit scheme.
+            each node and law (Bonet, Burton, Commun. Numer. Meth. Eng. 14 (1998)), for laws with a volumetric
+            and an isochoric energy: ``MooneyRivlin``, ``NeoHookean(E, nu, isochoric=True)``,
+            ``LinearElastic``, ``EnergyLaw(..., volumetric=...)``; or ``"none"``. By default every nonlinear
+            law whose Poisson's ratio at rest is 0.49 or more gets the one of its elements, if it allows it.
+            It needs a C compiler and an explicit scheme.
 
     Attributes:
         space: The vector-valued function space.
@@ -203,17 +204,28 @@ class Solid(Continuum, renamed=_RENAMED):
         """Whether this is a class with forms of its own."""
         return kernels.overridden(self, _FORMS, Solid) is not None
 
+    @property
+    def history(self) -> History | None:
+        """State of the material at the quadrature points, None where no law has history."""
+        return self.elements.history if self._has_history and self.elements is not None else None
+
+    @property
+    def _has_history(self) -> bool:
+        return any(isinstance(m.law, HistoryLaw) for m in self.materials)
+
     @functools.cached_property
     def elements(self) -> ElementForces | None:
         """Element kernels of the internal forces; None where DOLFINx assembles them, or K is stored."""
         if self.linear and not self.locking and (not self._at_nodes or self.dof_count < _MATRIX_FREE):
             return None
-        if self.own_forms:
+        if self.own_forms and not self._has_history:
             return None
         try:
             parts = [self._kernel_part(m, way) for m, way in zip(self.materials, self._ways)]
             return ElementForces(self.space, parts, self.cross_section)
         except (NotGenerated, NoCompiler) as reason:
+            if self._has_history:
+                raise ValueError(f"a law with history needs element kernels, but {reason}") from None
             if self.locking:
                 raise ValueError(
                     f"locking={self.locking!r} needs element kernels of all laws, but {reason}; "
@@ -230,7 +242,9 @@ class Solid(Continuum, renamed=_RENAMED):
             logger.warning("internal forces are assembled by DOLFINx, which takes longer: %s", reason)
 
     def _kernel_part(self, m: Material, way: str | None) -> Part:
-        element = element_of(self.space, self.degree, self.hypothesis, m.law.linear and not way)
+        # Beside elements that do not lock linear laws have the quadrature of the nonlinear ones.
+        linear = m.law.linear and not self.locking
+        element = element_of(self.space, self.degree, self.hypothesis, linear)
         return Part(element, m.law, self._by_stress(m.law), self.linear, m.cells, way)
 
     @property
@@ -244,6 +258,16 @@ class Solid(Continuum, renamed=_RENAMED):
         # W is stationary with respect to the free stretches: the stress needs no derivative of these.
         thin = not law.linear and self.hypothesis in ("plane-stress", "line")
         return thin or not getattr(law, "has_energy", True)
+
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.Body.force`.
+
+        Raises:
+            RuntimeError: A material with history, and a time that does not follow on it.
+        """
+        if self.history is not None:
+            self.history.go_to(t)
+        super().force(t, u, v, out)
 
     def subtract_internal(self, u: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Body.subtract_internal`."""
@@ -267,6 +291,10 @@ class Solid(Continuum, renamed=_RENAMED):
             return super().stored_energy(u)
         return self.elements.energy(u) if self.linear or self._energy_known else 0.0
 
+    def plastic_work(self) -> float:
+        """This rank's plastic work up to the last forces; of other laws what they dissipated [J]."""
+        return 0.0 if self.elements is None else self.elements.dissipated
+
     def _law_values(self) -> FloatArray:
         return super()._law_values() if self.elements is None else self.elements.parameters()
 
@@ -284,10 +312,16 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def _internal_form(self) -> Any:
         """Linear form ``F_int . w`` at :attr:`displacement`."""
+        if self._has_history:
+            raise ValueError(
+                "the stiffness matrix of a body with history is not assembled: take an explicit scheme, for "
+                "example CDLagrange"
+            )
         if self.locking:
             raise ValueError(
-                f"the stiffness matrix of a body with locking={self.locking!r} is not assembled: take an "
-                "explicit scheme, for example CDLagrange, or Solid(..., locking='none')"
+                f"the stiffness matrix of a body with locking={self.locking!r}, the default of nonlinear "
+                "laws with nu >= 0.49, is not assembled: take an explicit scheme, for example CDLagrange, or "
+                "Solid(..., locking='none')"
             )
         if not any(self._by_stress(m.law) for m in self.materials):
             return ufl.derivative(self._energy_form(), self.displacement, self._w)

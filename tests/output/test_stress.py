@@ -230,6 +230,32 @@ def test_own_law_of_a_stress():
     check(block("tetrahedron", 1, law), H, mises(linear(H)))
 
 
+@pytest.mark.parametrize("law", ["neo-Hookean", "St. Venant-Kirchhoff", "isochoric neo-Hookean"])
+def test_mean_dilatation(law):
+    """The stress is that of the law at the volume ratio of the cell, but for a pressure."""
+    a, b, nu = 0.15, -0.1, 0.4999
+    lame, mu = E * nu / ((1 + nu) * (1 - 2 * nu)), E / (2 * (1 + nu))
+
+    def kirchhoff(F):
+        C, one = F.T @ F, np.eye(3)
+        if law == "St. Venant-Kirchhoff":
+            return F @ (lame / 2 * np.trace(C - one) * one + mu * (C - one)) @ F.T
+        return mu * F @ F.T * (np.linalg.det(F) ** (-2 / 3) if law.startswith("isochoric") else 1.0)
+
+    given = {"neo-Hookean": di.NeoHookean(E, nu), "St. Venant-Kirchhoff": di.StVenantKirchhoff(E, nu)}
+    mesh = dmesh.create_unit_square(COMM, 1, 1, CELLS["quadrilateral"])
+    solid = di.Solid(mesh, density=1.0, law=given.get(law, di.NeoHookean(E, nu, isochoric=True)))
+    assert solid.locking == "mean-dilatation"
+    X, Y = solid.x[:, 0], solid.x[:, 1]
+    stress = VonMises(solid)
+    stress(np.column_stack([X, -Y]).ravel() / 9)
+    found = stress(np.column_stack([a * X * Y, b * X * Y]).ravel())
+    for x, y, each in zip(X, Y, found):
+        F = np.array([[1 + a * y, a * x, 0.0], [b * y, 1 + b * x, 0.0], [0.0, 0.0, 1.0]])
+        J, ratio = np.linalg.det(F), 1 + (a + b) / 2
+        assert each == pytest.approx(mises(kirchhoff((ratio / J) ** (1 / 3) * F)) / J, rel=1e-10)
+
+
 def test_only_solids():
     with pytest.raises(ValueError, match="the stress is that of a Solid, not of a PointMasses"):
         VonMises(di.PointMasses(1.0))

@@ -391,7 +391,7 @@ PART = {"left": LINEAR, "right": LINEAR}
         ({"law": {"left": LINEAR, "up": LINEAR}, "density": 1.0}, "no cells are named 'up'.*left.*right"),
         ({"law": PART, "density": {"left": 1.0, "right": -2.0}}, "density must be positive .* but is -2"),
         ({"law": PART, "density": 1.0, "cells": "left"}, "name cells outside of the body"),
-        ({"law": {"left": LINEAR, "right": "steel"}, "density": 1.0}, "'steel' is no elastic law"),
+        ({"law": {"left": LINEAR, "right": "steel"}, "density": 1.0}, "'steel' is no law"),
         ({"law": LINEAR, "density": 1.0, "cells": "middle"}, "no cells are named 'middle'"),
         ({"law": LINEAR, "density": 1.0, "cells": "tip"}, "the parts tip have no cells"),
         ({"law": {}, "density": 1.0}, "law|part|material"),

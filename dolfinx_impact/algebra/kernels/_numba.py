@@ -59,10 +59,19 @@ def gather(values: FloatArray, places: IntArray, out: FloatArray) -> None:
 
 @_jit_reordered
 def measure_lines(
-    ends: IntArray, lines: FloatArray, inverse: FloatArray, u: FloatArray, v: FloatArray, out: FloatArray
+    ends: IntArray,
+    lines: FloatArray,
+    inverse: FloatArray,
+    then: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Write minus the smallest and the largest squared stretch, and the largest logarithmic stretch rate."""
-    least, most, fastest = np.inf, 0.0, 0.0
+    """Write minus the smallest and the largest squared stretch, and the largest logarithmic stretch rate.
+
+    The fourth number is the largest ratio of the squared length to ``then``, or of ``then`` to it.
+    """
+    least, most, fastest, changed = np.inf, 0.0, 0.0, 1.0
     for k in range(ends.shape[0]):
         i, j = ends[k, 0], ends[k, 1]
         now, rate = 0.0, 0.0
@@ -77,7 +86,11 @@ def measure_lines(
             most = square
         if rate > fastest:
             fastest = rate
-    out[0], out[1], out[2] = -least, most, fastest
+        if now > changed * then[k]:
+            changed = now / then[k]
+        if then[k] > changed * now:
+            changed = then[k] / now
+    out[0], out[1], out[2], out[3] = -least, most, fastest, changed
 
 
 @_jit

@@ -16,16 +16,26 @@ def gather(values: FloatArray, places: IntArray, out: FloatArray) -> None:
 
 
 def measure_lines(
-    ends: IntArray, lines: FloatArray, inverse: FloatArray, u: FloatArray, v: FloatArray, out: FloatArray
+    ends: IntArray,
+    lines: FloatArray,
+    inverse: FloatArray,
+    then: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
+    out: FloatArray,
 ) -> None:
-    """Write minus the smallest and the largest squared stretch, and the largest logarithmic stretch rate."""
+    """Write minus the smallest and the largest squared stretch, and the largest logarithmic stretch rate.
+
+    The fourth number is the largest ratio of the squared length to ``then``, or of ``then`` to it.
+    """
     i, j = ends.T
     now = lines + u[j] - u[i]
     length = np.einsum("ij,ij->i", now, now)
-    square = length * inverse
+    square, ratio = length * inverse, length / then
     rate = np.einsum("ij,ij->i", now, v[j] - v[i]) / length
     out[0], out[1] = np.max(-square, initial=-np.inf), np.max(square, initial=0.0)
     out[2] = np.max(np.abs(rate), initial=0.0)
+    out[3] = max(np.max(ratio, initial=1.0), np.max(1 / ratio, initial=1.0))
 
 
 def dot(x: FloatArray, y: FloatArray) -> float:

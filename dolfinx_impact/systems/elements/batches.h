@@ -1,5 +1,9 @@
 /* Batches of LANES cells: arithmetic, and transfer between nodes and batches.
 
+Every law is a function law(x, p, z, h, y, P, W) of the strains x, the parameters p, the state z of the point and the
+time h since then: the state y now, the stress P, and W, the stored energy and the work dissipated so far, per reference
+volume. STATE is given before: how many numbers the state of a point has, 0 for laws without history.
+
 Every node has a cache line of eight numbers: its coordinates and displacements, padded to four each; the last
 number of either four is for nodal pressures (simplex.c). Forces, and changes of the displacements, have four
 numbers a node. */

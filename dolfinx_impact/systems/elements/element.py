@@ -32,6 +32,7 @@ class Element:
         hoop: Whether the body is one of revolution, with a hoop stretch.
         order: The nodes of the kernel by their positions in DOLFINx's cells, shape (nodes,).
         points: Number of quadrature points.
+        places: Quadrature points in the reference cell, in the order of the kernel, shape (points, dim).
         definitions: C definitions, tables included.
     """
 
@@ -40,6 +41,7 @@ class Element:
     hoop: bool
     order: IntArray
     points: int
+    places: FloatArray
     definitions: str
 
     def flops(self, law: int) -> int:
@@ -84,7 +86,8 @@ def _simplex(mesh: Any, element: Any, degree: int, hoop: bool) -> Element:
     slopes = np.where(np.abs(slopes) < _ZERO, 0.0, slopes)  # terms that the compiler leaves out
     tables = {"WEIGHTS": weights, "PLACES": points, "VALUES": table[0], "GRADIENTS": slopes}
     sizes = {"DIM": dim, "NODES": nodes, "POINTS": weights.size}
-    return Element("simplex", dim, hoop, np.arange(nodes), weights.size, _definitions(sizes, tables, hoop))
+    definitions = _definitions(sizes, tables, hoop)
+    return Element("simplex", dim, hoop, np.arange(nodes), weights.size, points, definitions)
 
 
 def _tensor(space: fem.FunctionSpace, element: Any, at_nodes: bool, hoop: bool) -> Element:
@@ -102,7 +105,8 @@ def _tensor(space: fem.FunctionSpace, element: Any, at_nodes: bool, hoop: bool) 
     tables = {"WEIGHTS": every, "PLACES": points, "SLOPES": slopes, "VALUES": values}
     side = degree + 1
     sizes = {"DIM": dim, "SIDE": side, "COUNT": side**dim, "COLLOCATED": int(at_nodes)}
-    return Element("tensor", dim, hoop, order, every.size, _definitions(sizes, tables, hoop))
+    grid = np.stack(np.meshgrid(*[points] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+    return Element("tensor", dim, hoop, order, every.size, grid, _definitions(sizes, tables, hoop))
 
 
 def _line_rule(degree: int, at_nodes: bool) -> tuple[FloatArray, FloatArray]:

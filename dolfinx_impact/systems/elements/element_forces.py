@@ -15,7 +15,9 @@ from ..._types import AnyArray, FloatArray, Int32Array, IntArray
 from ..element_forms import FLAGS
 from .compiler import address, compiled
 from .element import Element
-from .law_code import MEAN_DILATATION, NODAL_PRESSURE, LawCode
+from .history import History, Points
+from .history_code import code_of
+from .law_code import MEAN_DILATATION, NODAL_PRESSURE
 from .nodal_pressure import NodalPressure
 
 #: The functions of ``transfer.c``.
@@ -24,7 +26,7 @@ void take(ptrdiff_t, const double *, double *, ptrdiff_t);
 void add(ptrdiff_t, double, const double *, double *);
 int same(ptrdiff_t, const double *, const double *);
 double internal_forces(ptrdiff_t, const int32_t *, const double *, const double *, double *, const double *,
-                       double, const double *);
+                       double, const double *, const double *, double, double *, double *);
 """
 #: Those of ``simplex.c`` for nodal pressures.
 _OF_NODES = """
@@ -63,16 +65,19 @@ class _Kernel:
         functions: Its functions.
         constants: Values of the constants of the law in the last evaluation.
         operations: Number of operations of the law at a point.
+        initial: Initial state of a point, shape (k,); none without history.
     """
 
     def __init__(self, part: Part, mesh: dmesh.Mesh, tangent: bool) -> None:
         element = part.element
         modes = {"by_stress": part.by_stress, "tangent": tangent, "linear": part.linear}
-        self._law = LawCode(part.law, element, mesh, **modes, locking=part.locking)
+        self._law = code_of(part.law, element, mesh, **modes, locking=part.locking)
         self._stored = self._law.parameters() if part.linear else None
         self.operations = self._law.operations
         by_nodes = part.locking == NODAL_PRESSURE
+        self.initial = self._law.initial
         sizes = {"FIELDS": 1 + tangent, "LINEAR": part.linear, "NODAL_PRESSURE": by_nodes}
+        sizes["STATE"] = self.initial.size
         sizes["MEAN_DILATATION"] = part.locking == MEAN_DILATATION
         fields = "".join(f"#define {name} {int(value)}\n" for name, value in sizes.items())
         files = (_text(name) for name in (f"{element.kind}.c", "transfer.c"))
@@ -97,12 +102,17 @@ class ElementForces:
         parts: The parts of the body.
         thickness: Cross-sectional area or thickness; volume per measure of the mesh.
 
+    Attributes:
+        history: The state of the material where a law has history, else None.
+        dissipated: Work that the material of this rank dissipated up to the last forces [J].
+
     Raises:
         NotGenerated: A law without code in element kernels.
         NoCompiler: No C compiler.
     """
 
     def __init__(self, space: fem.FunctionSpace, parts: Sequence[Part], thickness: float) -> None:
+        parts = _merged(parts)
         self._mesh, self._parts, self._thickness = space.mesh, parts, thickness
         index_map, bs = space.dofmap.index_map, space.dofmap.bs
         self._comm, self._bs = space.mesh.comm, bs
@@ -119,6 +129,10 @@ class ElementForces:
         if self._comm.size > 1:
             self._u, self._sums = la.vector(index_map, bs), la.vector(index_map, bs)
         self._energy: float | None = None
+        self.dissipated, self._lost = 0.0, np.zeros(1)
+        none = address(np.zeros(1))
+        self._stateless = none, 0.0, none
+        self.history = self._find_history()
 
     def subtract(self, u: FloatArray, out: FloatArray) -> None:
         """``out -= F_int(u)`` on the owned entries, shape (size,) [N]. Collective."""
@@ -136,6 +150,8 @@ class ElementForces:
     def energy(self, u: FloatArray) -> float:
         """This rank's stored energy [J]. Collective."""
         if self._energy is None or not self._holds(u):
+            if self.history is not None:
+                self.history.go_to(self.history.time)
             self._evaluate(u)
         assert self._energy is not None
         return self._energy
@@ -156,6 +172,15 @@ class ElementForces:
         """Arithmetic operations of an evaluation of the forces on this rank, a logarithm counted as one."""
         parts = zip(self._parts, self._kernels)
         return sum(part.cells.size * part.element.flops(kernel.operations) for part, kernel in parts)
+
+    def _find_history(self) -> History | None:
+        if not any(kernel.initial.size for kernel in self._kernels):
+            return None
+        points = [
+            Points(part.law, kernel.initial, part.cells, part.element.places)
+            for part, kernel in zip(self._parts, self._kernels)
+        ]
+        return History(self._mesh, points, _LANES)
 
     # -- parts of an evaluation
 
@@ -194,16 +219,25 @@ class ElementForces:
     def _run(self, kernels: Sequence[_Kernel], changes: FloatArray) -> float:
         """Sum the forces of all parts; their energy [J]."""
         self._forces.fill(0.0)
-        energy = 0.0
-        for part, kernel, (cells, tail) in zip(self._parts, kernels, self._batches):
+        energy = dissipated = 0.0
+        for k, (part, kernel, (cells, tail)) in enumerate(zip(self._parts, kernels, self._batches)):
             kernel.constants = kernel.parameters()
             batches = len(cells), address(cells, "int32_t *")
             rest = address(kernel.constants), self._thickness, address(tail)
             if part.locking == NODAL_PRESSURE and self._nodal is not None:
                 self._nodal.update(kernel.functions, batches, self._records, changes, rest)
             energy += kernel.functions.internal_forces(
-                *batches, address(self._records), address(changes), address(self._forces), *rest
+                *batches,
+                address(self._records),
+                address(changes),
+                address(self._forces),
+                *rest,
+                *(self._stateless if self.history is None else self.history.addresses(k)),
+                address(self._lost),
             )
+            dissipated += float(self._lost[0])
+        if kernels is self._kernels:
+            self.dissipated = dissipated
         return energy
 
     def _give(self, out: FloatArray) -> None:
@@ -215,6 +249,19 @@ class ElementForces:
         self._sums.scatter_reverse(la.InsertMode.add)
         owned = self._owned * self._bs
         out[:owned] -= self._sums.array[:owned]
+
+
+def _merged(parts: Sequence[Part]) -> list[Part]:
+    """Parts with equal laws as one where they have nodal pressures: names make no interface."""
+    merged: list[Part] = []
+    for part in parts:
+        for k, other in enumerate(merged):
+            if part.locking == other.locking == NODAL_PRESSURE and part.law == other.law:
+                merged[k] = other._replace(cells=np.concatenate([other.cells, part.cells]))
+                break
+        else:
+            merged.append(part)
+    return merged
 
 
 def _batched(nodes: Int32Array) -> tuple[Int32Array, FloatArray]:

@@ -52,6 +52,10 @@ class Reader:
         self._starts: dict[fem.Constant, int] = {}
         self._known: dict[tuple[Any, tuple[int, ...], _Indices], int] = {}
 
+    def stand_for(self, constant: fem.Constant, numbers: FloatArray) -> None:
+        """Let a constant stand for batches, the components ``numbers``."""
+        self._inputs[constant] = numbers
+
     def read(self, expression: Any) -> FloatArray:
         """Numbers of all components, in the shape of the expression.
 

@@ -15,6 +15,10 @@ from .expressions import Reader
 from .tape import Tape
 
 _HEAD = "static inline void {}(const batch *x, const double *p, batch *P, batch *W)"
+_LAW = (
+    "static inline void law(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, "
+    "batch *W)"
+)
 #: Ways to keep elements from locking.
 MEAN_DILATATION, NODAL_PRESSURE = "mean-dilatation", "nodal-pressure"
 
@@ -45,10 +49,13 @@ class LawCode:
     Attributes:
         source: The C source.
         operations: Number of its operations on batches at a point.
+        initial: Initial state of a point, shape (k,); none without history.
 
     Raises:
         NotGenerated: An expression without code in element kernels.
     """
+
+    initial: FloatArray = np.zeros(0)
 
     def __init__(
         self,
@@ -61,7 +68,7 @@ class LawCode:
         linear: bool,
         locking: str | None = None,
     ) -> None:
-        self._tape, self._tangent, self._linear = Tape(), tangent, linear
+        self._tape, self._tangent, self._linear, self._mesh = Tape(), tangent, linear, mesh
         self._F, self._ratio = fem.Constant(mesh, np.eye(3)), fem.Constant(mesh, 1.0)
         dim, number = element.dim, self._tape.constant
         self._places = [(i, j) for i in range(dim) for j in range(dim)] + [(2, 2)] * int(element.hoop)
@@ -73,12 +80,10 @@ class LawCode:
         # The volume ratio is the last input of the function of a point, and the only one of that of a node.
         self._at = self._tape.input(len(self._places) if locking == MEAN_DILATATION else 0)
         self._reader = Reader(self._tape, {self._F: entries, self._ratio: np.array(self._at)})
+        #: Number of entries of x before the changes of these.
+        self._width = len(self._strains) + (locking == MEAN_DILATATION)
         self.source = self._by_stress(law) if by_stress else self._by_energy(law, locking)
-        if locking:
-            self.source += self._volume_ratio(len(self._strains) + (locking == MEAN_DILATATION))
         self.operations = self.source.count("const batch t")
-        if locking == NODAL_PRESSURE:
-            self.source += self._volumetric(law)
 
     def parameters(self) -> FloatArray:
         """Values of the constants of the law now, shape (k,)."""
@@ -106,23 +111,30 @@ class LawCode:
         else:
             density = law.energy_density((ratio / ufl.det(F)) ** (1 / 3) * F)
         energy = int(self._reader.read(density))
-        if locking != MEAN_DILATATION:
-            return self._function("law", energy, self._strains)
-        slope = self._tape.gradient(energy, [self._at])
-        return self._function("law", energy, {**self._strains, self._at: 1.0}, also=slope)
+        if locking == MEAN_DILATATION:
+            slope = self._tape.gradient(energy, [self._at])
+            source = self._function("law", energy, {**self._strains, self._at: 1.0}, also=slope)
+        else:
+            source = self._function("law", energy, self._strains)
+        return source + self._of_volumes(law, locking)
+
+    def _of_volumes(self, law: Any, locking: str | None) -> str:
+        """C functions of volume ratios for elements that do not lock."""
+        source = self._volume_ratio() if locking else ""
+        return source + (self._volumetric(law) if locking == NODAL_PRESSURE else "")
 
     def _volumetric(self, law: Any) -> str:
         energy = int(self._reader.read(law.volumetric_energy(self._ratio)))
         slope = self._tape.gradient(energy, [self._at])
         return self._function("volumetric", energy, {self._at: 1.0}, also=slope)
 
-    def _volume_ratio(self, inputs: int) -> str:
-        """C function of ``det F``; the changes follow so many inputs."""
+    def _volume_ratio(self) -> str:
+        """C function of ``det F``."""
         tape, strains = self._tape, list(self._strains)
         ratio = int(self._reader.read(ufl.det(self._F)))
         slopes, ratios = tape.gradient(ratio, strains), [ratio]
         if self._tangent:
-            change = {each: tape.input(inputs + k) for k, each in enumerate(strains)}
+            change = {each: tape.input(self._width + k) for k, each in enumerate(strains)}
             slopes += tape.directional(slopes, change)
             ratios += tape.directional(ratios, change)
         if self._linear:
@@ -173,4 +185,4 @@ class LawCode:
 
     def _code(self, name: str, results: dict[str, int]) -> str:
         body = "\n  ".join(self._tape.code(results))
-        return f"{_HEAD.format(name)}\n{{\n  {body}\n}}\n"
+        return f"{_LAW if name == 'law' else _HEAD.format(name)}\n{{\n  {body}\n}}\n"

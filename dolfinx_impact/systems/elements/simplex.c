@@ -107,9 +107,10 @@ static inline batch strains_at(const batch e[FIELDS][NODES][DIM], const batch or
 
 static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, const double *restrict nodes,
                               const double *restrict changes, double *restrict forces,
-                              const double *restrict p, double thickness, batch tail)
+                              const double *restrict p, double thickness, batch tail, const batch *restrict old,
+                              double h, batch *restrict new, double *dissipated)
 {
-  batch energy = spread(0.0);
+  batch energy[2] = {spread(0.0), spread(0.0)};
   for (ptrdiff_t b = 0; b < count; ++b, cells += NODES * LANES)
   {
     batch origin[DIM], J[DIM][DIM], K[DIM][DIM], e[FIELDS][NODES][DIM], f[NODES][DIM], hoop[NODES];
@@ -125,18 +126,18 @@ static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, co
 #if POINTS <= 4
 #pragma GCC unroll 4
 #endif
-    for (int q = 0; q < POINTS; ++q)
+    for (int q = 0; q < POINTS; ++q, old += STATE, new += STATE)
     {
-      batch x[FIELDS * STRAINS], P[STRAINS], W, radius;
+      batch x[FIELDS * STRAINS], P[STRAINS], W[2], radius;
       const batch weight = strains_at(e, origin, J, K, size, q, x, &radius);
-      law(x, p, P, &W);
+      law(x, p, old, h, new, P, W);
 #if NODAL_PRESSURE
       batch C[FIELDS * STRAINS], ratio[FIELDS];
       volume_ratio(x, p, C, ratio);
       add_pressure(means, C, P);
-      if (FIELDS == 1) W += means[1];
+      if (FIELDS == 1) W[0] += means[1];
 #endif
-      energy += weight * W;
+      for (int k = 0; k < 1 + (STATE > 0); ++k) energy[k] += weight * W[k];
       add_forces(P, K, weight, q, f);
 #if HOOP
       const batch push = weight * P[DIM * DIM] / radius;
@@ -148,7 +149,8 @@ static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, co
     for (int a = 0; a < NODES && HOOP; ++a) f[a][0] += hoop[a];
     for (int a = 0; a < NODES; ++a) scatter(forces, cells + a * LANES, f[a]);
   }
-  return sum_of_lanes(energy);
+  *dissipated = sum_of_lanes(energy[1]);
+  return sum_of_lanes(energy[0]);
 }
 
 #if NODAL_PRESSURE

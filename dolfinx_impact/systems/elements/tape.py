@@ -22,6 +22,9 @@ _FOLDED: dict[str, Callable[..., Any]] = {
 }
 #: Largest whole exponent of a power that is written as products.
 _MOST_FACTORS = 8
+#: Inputs and the arrays of their names in C.
+_INPUTS = {"input": "x", "state": "z", "parameter": "p"}
+_LEAVES = ("constant", *_INPUTS, "step")
 
 
 class Operation(NamedTuple):
@@ -35,8 +38,8 @@ class Operation(NamedTuple):
 class Tape:
     """Operations in the order of evaluation, each once; expressions are their numbers.
 
-    Inputs ``"input"`` are batches of numbers, one for each cell, ``"parameter"`` the same number for all
-    cells.
+    Inputs ``"input"`` and ``"state"`` are batches of numbers, one for each cell, ``"parameter"`` and
+    ``"step"`` the same number for all cells.
 
     Attributes:
         operations: The operations.
@@ -62,9 +65,17 @@ class Tape:
         """Entry ``place`` of the inputs of a cell."""
         return self._add(Operation("input", (place,)))
 
+    def state(self, place: int) -> int:
+        """Entry ``place`` of the state of a point."""
+        return self._add(Operation("state", (place,)))
+
     def parameter(self, place: int) -> int:
         """Entry ``place`` of the parameters."""
         return self._add(Operation("parameter", (place,)))
+
+    def step(self) -> int:
+        """The time since the state."""
+        return self._add(Operation("step"))
 
     def value(self, number: int) -> float | None:
         """The number that an expression is, None where it depends on inputs or parameters."""
@@ -120,7 +131,7 @@ class Tape:
     def _slopes(self, number: int) -> list[tuple[int, int]]:
         """Arguments of an operation, and its derivatives with respect to them."""
         name, arguments, _ = self.operations[number]
-        if name in ("constant", "input", "parameter", "<", "<=", "==", "!=", "and", "or", "not"):
+        if name in (*_LEAVES, "<", "<=", "==", "!=", "and", "or", "not"):
             return []
         a, b = arguments[0], arguments[-1]
         if name == "+":
@@ -203,7 +214,7 @@ class Tape:
         new = dict(values)
         for each in sorted(self._needed(numbers)):
             name, arguments, _ = self.operations[each]
-            if each not in new and name in ("constant", "input", "parameter"):
+            if each not in new and name in _LEAVES:
                 new[each] = each
             elif each not in new:
                 new[each] = self.apply(name, *(new[argument] for argument in arguments))
@@ -217,7 +228,7 @@ class Tape:
             number = waiting.pop()
             if number not in needed:
                 needed.add(number)
-                if self.operations[number].name not in ("input", "parameter"):
+                if self.operations[number].name not in _LEAVES:
                     waiting.extend(self.operations[number].arguments)
         return needed
 
@@ -233,7 +244,7 @@ class Tape:
         for number in sorted(self._needed(list(outputs.values()))):
             operation = self.operations[number]
             kinds[number] = self._kind(operation, kinds)
-            if operation.name not in ("constant", "input", "parameter"):
+            if operation.name not in _LEAVES:
                 lines.append(f"const {kinds[number]} t{number} = {self._term(operation, kinds)};")
         for name, number in outputs.items():
             term = self._name(number)
@@ -241,10 +252,8 @@ class Tape:
         return lines
 
     def _kind(self, operation: Operation, kinds: dict[int, str]) -> str:
-        if operation.name in ("constant", "parameter"):
-            return "double"
-        if operation.name == "input":
-            return "batch"
+        if operation.name in _LEAVES:
+            return "batch" if operation.name in ("input", "state") else "double"
         if operation.name in ("<", "<=", "==", "!=", "and", "or", "not"):
             return "mask"
         if operation.name == "select" or any(kinds[each] == "batch" for each in operation.arguments):
@@ -256,9 +265,9 @@ class Tape:
         if name == "constant":
             named = {np.inf: "INFINITY", -np.inf: "-INFINITY"}
             return f"({value!r})" if np.isfinite(value) else f"({named.get(value, 'NAN')})"
-        if name in ("input", "parameter"):
-            return f"{'x' if name == 'input' else 'p'}[{arguments[0]}]"
-        return f"t{number}"
+        if name in _INPUTS:
+            return f"{_INPUTS[name]}[{arguments[0]}]"
+        return "h" if name == "step" else f"t{number}"
 
     def _term(self, operation: Operation, kinds: dict[int, str]) -> str:
         name, arguments, _ = operation

@@ -164,34 +164,35 @@ INLINED void flux_of(const batch *P, const batch K[DIM][DIM], batch weight, batc
 }
 
 #if !MEAN_DILATATION
-/* Fluxes and hoop forces of all points; returns the energy. */
-INLINED batch at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
-                        const double *p, batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM], const int affine)
+/* Fluxes and hoop forces of all points; adds to the energies. */
+INLINED void at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
+                       const double *p, const batch *old, double h, batch *new, batch flux[DIM][COUNT][DIM],
+                       batch f[COUNT][DIM], batch *energy, const int affine)
 {
-  batch K[DIM][DIM], energy = spread(0.0), volume = spread(0.0);
+  batch K[DIM][DIM], volume = spread(0.0);
 #if COUNT <= 9
 #pragma GCC unroll 9
 #endif
   for (int q = 0; q < COUNT; ++q)
   {
-    batch x[FIELDS * STRAINS], P[STRAINS], W, radius;
+    batch x[FIELDS * STRAINS], P[STRAINS], W[2], radius;
     const batch weight = strains_at(c, size, u, q, affine, K, &volume, x, &radius);
-    law(x, p, P, &W);
-    energy += weight * W;
+    law(x, p, old + q * STATE, h, new + q * STATE, P, W);
+    for (int k = 0; k < 1 + (STATE > 0); ++k) energy[k] += weight * W[k];
     flux_of(P, K, weight, radius, q, flux, f);
   }
-  return energy;
 }
 #else
 /* The same where the volume ratio of the cell, the mean over its points, is an input of the law at all of them. The
    mean of the law's derivatives with respect to it is a pressure on the volume at each point. */
-INLINED batch at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
-                        const double *p, batch flux[DIM][COUNT][DIM], batch f[COUNT][DIM], const int affine)
+INLINED void at_points(const batch c[1 << DIM][DIM], batch size, const batch u[FIELDS][COUNT][DIM],
+                       const double *p, const batch *old, double h, batch *new, batch flux[DIM][COUNT][DIM],
+                       batch f[COUNT][DIM], batch *energy, const int affine)
 {
   batch x[COUNT][FIELDS * (STRAINS + 1)], P[COUNT][STRAINS + 2], K[COUNT][DIM][DIM];
   batch C[COUNT][FIELDS * STRAINS], weight[COUNT], radius[COUNT];
   const batch none = spread(0.0);
-  batch mean[2] = {none, none}, pressures[2] = {none, none}, energy = none, whole = none, volume = none;
+  batch mean[2] = {none, none}, pressures[2] = {none, none}, whole = none, volume = none;
   for (int q = 0; q < COUNT; ++q)
   {
     batch ratio[FIELDS];
@@ -206,10 +207,10 @@ INLINED batch at_points(const batch c[1 << DIM][DIM], batch size, const batch u[
   if (!LINEAR) mean[0] = chosen(there, mean[0], spread(1.0));
   for (int q = 0; q < COUNT; ++q)
   {
-    batch W;
+    batch W[2];
     for (int k = 0; k < FIELDS; ++k) x[q][k * (STRAINS + 1) + STRAINS] = mean[k];
-    law(x[q], p, P[q], &W);
-    energy += weight[q] * W;
+    law(x[q], p, old + q * STATE, h, new + q * STATE, P[q], W);
+    for (int k = 0; k < 1 + (STATE > 0); ++k) energy[k] += weight[q] * W[k];
     for (int k = 0; k < FIELDS; ++k) pressures[k] += weight[q] * P[q][STRAINS + k];
   }
   for (int k = 0; k < FIELDS; ++k) pressures[k] *= share;
@@ -218,7 +219,6 @@ INLINED batch at_points(const batch c[1 << DIM][DIM], batch size, const batch u[
     add_pressure(pressures, C[q], P[q]);
     flux_of(P[q], K[affine ? 0 : q], weight[q], radius[q], q, flux, f);
   }
-  return energy;
 }
 #endif
 
@@ -238,21 +238,23 @@ static inline void add_divergence(const batch flux[DIM][COUNT][DIM], batch f[COU
 
 static inline double cells_of(ptrdiff_t count, const int32_t *restrict cells, const double *restrict nodes,
                               const double *restrict changes, double *restrict forces,
-                              const double *restrict p, double thickness, batch tail)
+                              const double *restrict p, double thickness, batch tail, const batch *restrict old,
+                              double h, batch *restrict new, double *dissipated)
 {
-  batch energy = spread(0.0);
-  for (ptrdiff_t b = 0; b < count; ++b, cells += COUNT * LANES)
+  batch energy[2] = {spread(0.0), spread(0.0)};
+  for (ptrdiff_t b = 0; b < count; ++b, cells += COUNT * LANES, old += COUNT * STATE, new += COUNT * STATE)
   {
     batch c[1 << DIM][DIM], u[FIELDS][COUNT][DIM], flux[DIM][COUNT][DIM], f[COUNT][DIM];
     const batch size = (b + 1 < count ? spread(1.0) : tail) * thickness;
     for (int k = 0; k < FIELDS; ++k) values_at_points(nodes, changes, k, cells, u[k]);
-    energy += geometry(nodes, cells, c) ? at_points(c, size, u, p, flux, f, 1)
-                                        : at_points(c, size, u, p, flux, f, 0);
+    if (geometry(nodes, cells, c)) at_points(c, size, u, p, old, h, new, flux, f, energy, 1);
+    else at_points(c, size, u, p, old, h, new, flux, f, energy, 0);
     add_divergence(flux, f);
 #if !COLLOCATED
     for (int t = 0; t < DIM; ++t) change_basis(f, t, 1);
 #endif
     for (int a = 0; a < COUNT; ++a) scatter(forces, cells + a * LANES, f[a]);
   }
-  return sum_of_lanes(energy);
+  *dissipated = sum_of_lanes(energy[1]);
+  return sum_of_lanes(energy[0]);
 }

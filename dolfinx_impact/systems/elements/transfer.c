@@ -19,8 +19,11 @@ int same(ptrdiff_t count, const double *restrict u, const double *restrict nodes
   return !different;
 }
 
+/* Returns the stored energy. */
 double internal_forces(ptrdiff_t count, const int32_t *cells, const double *nodes, const double *changes,
-                       double *forces, const double *p, double thickness, const double *tail)
+                       double *forces, const double *p, double thickness, const double *tail, const double *old,
+                       double h, double *new, double *dissipated)
 {
-  return cells_of(count, cells, nodes, changes, forces, p, thickness, *(const batch_unaligned *)tail);
+  return cells_of(count, cells, nodes, changes, forces, p, thickness, *(const batch_unaligned *)tail,
+                  (const batch *)old, h, (batch *)new, dissipated);
 }

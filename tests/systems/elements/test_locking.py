@@ -1,6 +1,7 @@
 """Elements that do not lock: against a dense program, on any number of ranks, and what is refused."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -181,6 +182,20 @@ def test_pressures_jump_between_materials():
     assert difference(both, forces(both, u), sum(forces(each, u) for each in apart)) < 1e-13
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("cell", ["triangle", "tetrahedron"])
+def test_names_of_parts_do_not_part_nodal_volumes(cell):
+    """Equal laws share the volumes of the nodes between them."""
+    mesh = halves(bent_mesh(cell))
+    one = di.Solid(mesh, density=1.0, law=RUBBER)
+    named = di.Solid(
+        mesh, density={"left": 1.0, "right": 2.0}, law={"left": RUBBER, "right": replace(RUBBER)}
+    )
+    u, x = smooth(one, 0.03)
+    assert difference(one, forces(named, u), forces(one, u)) < 1e-13
+    assert difference(one, tangent(named, u, x), tangent(one, u, x)) < 1e-13
+
+
 def test_constants_of_a_law_are_read_at_every_evaluation():
     mesh = bent_mesh("tetrahedron")
     bulk = fem.Constant(mesh, 50.0)
@@ -226,10 +241,55 @@ def test_only_nearly_incompressible_parts_are_kept_from_locking():
     assert difference(both, forces(both, u), sum(forces(part, u) for part in parts)) < 1e-13
 
 
+@pytest.mark.parametrize("cell, state", [("hexahedron", None), ("triangle", "axisymmetric")])
+def test_linear_laws_stand_beside_those_that_are_kept_from_locking(cell, state):
+    """With the quadrature of the nonlinear laws; they are as they are."""
+    mesh, steel = halves(bent_mesh(cell)), di.LinearElastic(9.0, 0.3)
+    options = {"density": 1.0, "hypothesis": state}
+    both = di.Solid(mesh, law={"left": steel, "right": RUBBER}, **options)
+    assert both.locking == WAYS[cell]
+    u, _ = smooth(both, 0.03)
+    laws = {"left": di.EnergyLaw(steel.energy_density), "right": RUBBER}
+    parts = [di.Solid(mesh, law=law, cells=name, **options) for name, law in laws.items()]
+    assert [part.locking for part in parts] == [None, WAYS[cell]]
+    assert difference(both, forces(both, u), sum(forces(part, u) for part in parts)) < 1e-13
+
+
+class Stiffer(di.MooneyRivlin):
+    """Of its energy the parts are still those of the other law."""
+
+    def _density(self, F, *constants):
+        return 2 * super()._density(F, *constants)
+
+
+def conditional(F):
+    return ufl.conditional(ufl.lt(ufl.tr(F), 9.0), own(F), 2 * own(F))
+
+
+@pytest.mark.parametrize(
+    "law, words",
+    [
+        (Stiffer(0.3, 0.2, 500.0), "to be the sum of its volumetric_energy"),
+        (
+            di.EnergyLaw(lambda F: ufl.inner(F, F), volumetric=lambda J: J**2),
+            r"alone, but that of EnergyLaw\(<lambda>\) changes with the volume: move this",
+        ),
+    ],
+)
+def test_energies_are_what_the_elements_take_them_for(law, words):
+    for cell in ("triangle", "quadrilateral"):
+        with pytest.raises(ValueError, match=words):
+            solid(cell, law)
+    assert di.Solid(bent_mesh("triangle"), density=1.0, law=law).locking is None
+    allowed = di.EnergyLaw(conditional, volumetric=lambda J: 50.0 * (J - 1) ** 2)
+    assert solid("triangle", allowed).locking == "nodal-pressure"
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize(
     "cell, options, words",
     [
+        ("triangle", {"locking": np.zeros(2)}, "one of 'mean-dilatation', .*, not array"),
         ("triangle", {"locking": "mean"}, "one of 'mean-dilatation', 'nodal-pressure', 'none', not 'mean'"),
         (
             "hexahedron",
@@ -278,7 +338,7 @@ def test_classes_with_forms_of_their_own_are_left_alone():
 @pytest.mark.parametrize("law", [RUBBER, LINEAR], ids=["nonlinear", "linear"])
 def test_implicit_schemes_are_refused(law):
     body = solid("quadrilateral", law)
-    with pytest.raises(ValueError, match="is not assembled: take an explicit scheme"):
+    with pytest.raises(ValueError, match="default of nonlinear laws with nu >= 0.49, is not assembled: take"):
         scheme = di.MoreauJean(body, 0.1)
         scheme.start(0.0, 0.0)
         scheme.step()

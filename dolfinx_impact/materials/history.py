@@ -1,0 +1,139 @@
+"""Laws with history: a state at every quadrature point, updated once in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import ufl
+
+from .._types import FloatArray
+from .law import THIN, checked_state
+
+
+class HistoryLaw:
+    """A law whose stress depends on the history of the deformation, by a state at every quadrature point.
+
+    Derive a class from it and define :attr:`state`, :meth:`update` and :meth:`energy_density`, in UFL; also
+    :meth:`dissipation`, without which the energy that is lost stays unknown. The stress is ``P = dW/dF`` with
+    the new state held: laws of standard dissipative materials (Halphen, Nguyen, J. Mecanique 14 (1975)). A
+    body needs a C compiler, and an explicit scheme.
+
+    Example:
+        A Maxwell branch beside an elastic law, both of small strains::
+
+            class Maxwell(HistoryLaw):
+                state = {"viscous": np.zeros((3, 3))}
+
+                def energy_density(self, F, state):
+                    strain = ufl.sym(F) - ufl.Identity(3)
+                    elastic = ufl.dev(strain - state["viscous"])
+                    return ufl.inner(strain, strain) * 1e9 + ufl.inner(elastic, elastic) * 2e9
+
+                def update(self, F, state, h):
+                    q = ufl.exp(-h / 1e-4)  # relaxation time 0.1 ms
+                    strain = ufl.dev(ufl.sym(F))
+                    return {"viscous": q * state["viscous"] + (1 - q) * strain}
+
+    Attributes:
+        state: Names of the variables of a point, with their values at the start: numbers or arrays.
+        splits: Whether there are ``volumetric_energy(J)`` and ``isochoric_energy(F, state)``, which add up to
+            the stored energy, as ``Solid(locking="nodal-pressure")`` needs: the latter and :meth:`update`
+            depend on ``(det F)^(-1/3) F`` only.
+        yields: Whether elements are kept from locking by default.
+        wave_modulus: P-wave modulus at rest [Pa], or None.
+        poisson_ratio: Poisson's ratio at rest, or None.
+    """
+
+    state: Mapping[str, Any] = {}
+    linear = False
+    has_energy = True
+    splits = False
+    yields = False
+    wave_modulus: float | None = None
+    poisson_ratio: float | None = None
+
+    def energy_density(self, F: Any, state: Any) -> Any:
+        """Stored energy per reference volume [J/m3] of the 3x3 ``F`` and a state, a UFL scalar."""
+        raise NotImplementedError(f"{type(self).__name__} has no energy_density(F, state)")
+
+    def update(self, F: Any, state: Any, h: Any) -> Mapping[str, Any]:
+        """The new state by name, in UFL.
+
+        Args:
+            F: Deformation gradient at the end of the step, 3x3.
+            state: The state at its start, by name.
+            h: Time of the step [s], 0 in the first evaluation of a run.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no update(F, state, h)")
+
+    def dissipation(self, F: Any, old: Any, new: Any, h: Any) -> Any:
+        """Work dissipated in a step per reference volume [J/m3], a UFL scalar; 0 by default.
+
+        Args:
+            F: Deformation gradient at the end of the step, 3x3.
+            old, new: The states at both ends of it, by name.
+            h: Time of the step [s].
+        """
+        return ufl.as_ufl(0.0)
+
+    def reduced(self, state: str) -> HistoryLaw:
+        """The law itself in 3D, plane strain and axisymmetry; a ValueError in other states."""
+        refuse_thin(self, state)
+        return self
+
+    @property
+    def initial_state(self) -> dict[str, FloatArray]:
+        """Values of the state at the start, by name.
+
+        Raises:
+            ValueError: No state, or values that are not finite numbers.
+        """
+        example = "state = {'strain': np.zeros((3, 3)), 'time': 0.0}"
+        if not isinstance(self.state, Mapping) or not self.state:
+            raise ValueError(f"{type(self).__name__} has no state: give names and values, as {example}")
+        found = {}
+        for name, value in self.state.items():
+            try:
+                found[name] = np.array(value, dtype=np.float64)
+            except (TypeError, ValueError):
+                found[name] = np.array(np.nan)
+            if not np.all(np.isfinite(found[name])):
+                raise ValueError(
+                    f"{type(self).__name__}: the state {name!r} must have finite numbers at the start, as "
+                    f"{example}, but is {value!r}"
+                )
+        return found
+
+    def updated(self, F: Any, state: Any, h: Any) -> dict[str, Any]:
+        """What :meth:`update` gives, in the order of the state.
+
+        Raises:
+            ValueError: A variable that is missing, unknown, or has another shape.
+        """
+        new = self.update(F, state, h)
+        if not isinstance(new, Mapping) or set(new) != set(self.state):
+            given = ", ".join(map(repr, new)) if isinstance(new, Mapping) else repr(new)
+            raise ValueError(
+                f"update() of {type(self).__name__} must give {', '.join(map(repr, self.state))} by name, "
+                f"but gave {given or 'nothing'}"
+            )
+        found = {name: ufl.as_ufl(new[name]) for name in self.state}
+        for name, each in found.items():
+            needed = np.shape(self.state[name])
+            if each.ufl_shape != needed:
+                raise ValueError(
+                    f"update() of {type(self).__name__} must give {name!r} with the shape {needed} of its "
+                    f"value at the start, but gave {each.ufl_shape}"
+                )
+        return found
+
+
+def refuse_thin(law: Any, state: str) -> None:
+    """Raise a ValueError in states with stress-free directions."""
+    if checked_state(state) in THIN:
+        raise ValueError(
+            f"{law!r} is not for the hypothesis {state!r}: the stretch of the stress-free direction would be "
+            "a state of its own; take a plane-strain, axisymmetric or 3D body"
+        )

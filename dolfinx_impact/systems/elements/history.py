@@ -1,0 +1,222 @@
+"""The state of materials with history at the quadrature points of a body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import basix
+import numpy as np
+from dolfinx import mesh as dmesh
+
+from ... import _compat, parallel
+from ..._types import FloatArray, IntArray
+from ...algebra.kernels import logger
+from .compiler import address
+
+#: Part of a time below which two times are equal.
+_SAME = 1e-9
+#: Variables that follow from the others.
+_DERIVED = ("yield_stress",)
+
+
+class Points(NamedTuple):
+    """Quadrature points of the owned cells of a material.
+
+    Attributes:
+        law: Its law.
+        initial: State of a point at the start, shape (k,); none without history.
+        cells: The cells, shape (n,).
+        places: The points in the reference cell, shape (points, dim).
+    """
+
+    law: Any
+    initial: FloatArray
+    cells: IntArray
+    places: FloatArray
+
+
+class History:
+    """State of the material of a body, which forces at later times update.
+
+    Forces at a time t find the state at t from the one that was kept before, however often they are
+    evaluated; :meth:`keep` takes that of the last ones. Schemes do so once for each accepted position.
+
+    Args:
+        mesh: The mesh of the body.
+        parts: The points of all materials.
+        lanes: Cells of a batch of the element kernels.
+
+    Attributes:
+        time: Time of the state [s].
+    """
+
+    def __init__(self, mesh: dmesh.Mesh, parts: Sequence[Points], lanes: int) -> None:
+        self._mesh, self._parts, self._lanes = mesh, parts, lanes
+        self.time, self._h = 0.0, 0.0
+        self._old, self._new = ([_filled(part, lanes) for part in parts] for _ in range(2))
+
+    # -- called by forces and schemes
+
+    def addresses(self, part: int) -> tuple[Any, float, Any]:
+        """The state of a material, the time since then [s], and where the new one is written."""
+        return address(self._old[part]), self._h, address(self._new[part])
+
+    def go_to(self, t: float) -> None:
+        """Set the time [s] of the forces that are evaluated next.
+
+        Raises:
+            RuntimeError: A time before that of the state; or after forces that were not kept.
+        """
+        h = t - self.time
+        same = _SAME * max(abs(t), abs(self.time))
+        if h < -same:
+            raise RuntimeError(
+                f"the material of the body has a history up to t = {self.time:.9g} s, but forces are asked "
+                f"for at t = {t:.9g} s: another scheme uses the body, make one for each; start() begins anew"
+            )
+        if self._h > 0 and t > self.time + self._h + same:
+            raise RuntimeError(
+                f"the history of the material at t = {self.time + self._h:.9g} s was not kept: call "
+                "body.history.keep() after the forces of a step, before those of the next one"
+            )
+        self._h = h if h > same else 0.0
+
+    def keep(self) -> None:
+        """Take the state at the time and displacements of the last forces."""
+        if self._h > 0:
+            self.time += self._h
+            self._h = 0.0
+            self._old, self._new = self._new, self._old
+
+    def start(self, t: float) -> None:
+        """Begin a run at time t [s] with the state that is there. Collective."""
+        if not self.virgin:
+            if self._mesh.comm.rank == 0:
+                logger.warning(
+                    "the run starts with the history that the material of the body has from an earlier one: "
+                    "call body.history.reset() for the material as at first"
+                )
+        self.time, self._h = float(t), 0.0
+
+    def reset(self) -> None:
+        """Set the state to that of the start."""
+        self._h = 0.0
+        for old, part in zip(self._old, self._parts):
+            old[:] = part.initial[:, None]
+
+    @property
+    def virgin(self) -> bool:
+        """Whether the state is that of the start. Collective."""
+        changed = False
+        for k in self._with_state:
+            for name, start in self._variables(k).items():
+                changed |= name not in _DERIVED and bool(np.any(self._entries(k, name) != start))
+        return not self._mesh.comm.allreduce(changed)
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Context in which the state is that of the start, for stiffness at rest."""
+        kept, self._old = self._old, [_filled(part, self._lanes) for part in self._parts]
+        try:
+            yield
+        finally:
+            self._old = kept
+
+    # -- values
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the variables; ``"dissipated"`` is the work per reference volume [J/m3]."""
+        return tuple(dict.fromkeys(name for k in self._with_state for name in self._variables(k)))
+
+    def values(self, name: str) -> list[tuple[IntArray, FloatArray]]:
+        """A variable at the quadrature points, at :attr:`time`.
+
+        Args:
+            name: One of :attr:`names`.
+
+        Returns:
+            For each material that has it the owned cells, shape (n,), and values, shape (n, points, ...).
+
+        Raises:
+            ValueError: An unknown name.
+        """
+        if name not in self.names:
+            raise ValueError(f"the material has no {name!r}; its state is {', '.join(self.names)}")
+        having = [k for k in self._with_state if name in self._variables(k)]
+        return [(self._parts[k].cells, self._entries(k, name)) for k in having]
+
+    def largest(self, name: str) -> float:
+        """Largest value of a variable over all points of the body. Collective."""
+        here = np.concatenate([np.zeros(0), *(values.ravel() for _, values in self.values(name))])
+        return parallel.largest(self._mesh.comm, here)
+
+    # -- checkpoints
+
+    def state(self) -> dict[str, FloatArray]:
+        """The states of the points of this rank, shape (n, k), by number of the material."""
+        return {str(k): self._by_cell(k).reshape(-1, self._old[k].shape[2]) for k in self._with_state}
+
+    def resume(self, state: Mapping[str, FloatArray], t: float) -> None:
+        """Restore a :meth:`state` of time t [s]."""
+        self.time, self._h = float(t), 0.0
+        for k in self._with_state:
+            part = self._parts[k]
+            shape = part.cells.size, len(part.places), part.initial.size
+            values = np.asarray(state[str(k)]).reshape(shape)
+            padded = np.concatenate([values, np.tile(part.initial, (-shape[0] % self._lanes, shape[1], 1))])
+            self._old[k][:] = padded.reshape(-1, self._lanes, *shape[1:]).transpose(0, 2, 3, 1)
+
+    def points(self) -> dict[str, tuple[IntArray, FloatArray]]:
+        """Owned cells and the places of their quadrature points, by number of the material.
+
+        Shapes (n,) and (n, points, 3) [m], in the undeformed body.
+        """
+        parts = {k: self._parts[k] for k in self._with_state}
+        return {str(k): (part.cells, _coordinates(self._mesh, part)) for k, part in parts.items()}
+
+    @property
+    def _with_state(self) -> list[int]:
+        return [k for k, part in enumerate(self._parts) if part.initial.size]
+
+    def _variables(self, k: int) -> dict[str, FloatArray]:
+        """Variables of a material with their values at the start."""
+        return {**self._parts[k].law.initial_state, "dissipated": np.zeros(())}
+
+    def _entries(self, k: int, name: str) -> FloatArray:
+        """A variable of a material, shape (cells, points, ...)."""
+        first = 0
+        for each, start in self._variables(k).items():
+            if each == name:
+                break
+            first += start.size
+        entries = self._by_cell(k)[:, :, first : first + start.size]
+        return entries.reshape(*entries.shape[:2], *start.shape)
+
+    def _by_cell(self, k: int) -> FloatArray:
+        """The states of a material, shape (cells, points, entries)."""
+        part, old = self._parts[k], self._old[k]
+        every = old.transpose(0, 3, 1, 2).reshape(-1, *old.shape[1:3])
+        return np.ascontiguousarray(every[: part.cells.size])
+
+
+def _filled(part: Points, lanes: int) -> FloatArray:
+    """The state at the start, shape (batches, points, entries, lanes), from the beginning of a line on."""
+    shape = -(-part.cells.size // lanes), len(part.places), part.initial.size, lanes
+    line, size = 64, int(np.prod(shape))
+    raw = np.zeros(size + line // 8)
+    first = -raw.ctypes.data % line // 8
+    found = raw[first : first + size].reshape(shape)
+    found[:] = part.initial[:, None]
+    return found
+
+
+def _coordinates(mesh: dmesh.Mesh, part: Points) -> FloatArray:
+    """Coordinates of the points of cells with straight edges, shape (cells, points, 3) [m]."""
+    element = basix.create_element(basix.ElementFamily.P, mesh.basix_cell(), 1)
+    shapes = np.asarray(element.tabulate(0, part.places), dtype=np.float64)[0, :, :, 0]
+    corners = mesh.geometry.x[_compat.geometry_dofmap(mesh)[part.cells]]
+    found: FloatArray = np.einsum("qa,cai->cqi", shapes, corners)
+    return found

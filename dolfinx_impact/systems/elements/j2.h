@@ -1,0 +1,130 @@
+/* J2 plasticity with Hencky's elastic energy: Simo, Comput. Methods Appl. Mech. Engrg. 99 (1992), 61-112.
+
+Given before: FIELDS, STRAINS, MEAN_DILATATION and HOOP as in simplex.c, and the function yield_stress. The state of a
+point is G = C_p^-1, the equivalent plastic strain, the yield stress, and the plastic work per reference volume. The
+first parameter is the shear modulus, the others are those of yield_stress. Another function adds the pressure. */
+#define ROOT 0.81649658092772603 /* sqrt(2/3) */
+enum { STRAIN = 6, YIELD = 7, PLASTIC_WORK = 8 };
+
+static inline int any(mask m)
+{
+  int64_t found = 0;
+  for (int l = 0; l < LANES; ++l) found |= m[l];
+  return found != 0;
+}
+
+/* The 3x3 tensor of the entries that vary, with `rest` on the remaining diagonal. */
+static inline void embedded(const batch *x, double rest, batch F[3][3])
+{
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) F[i][j] = i < DIM && j < DIM ? x[i * DIM + j] : spread(i == j ? rest : 0.0);
+#if HOOP
+  F[2][2] = x[DIM * DIM];
+#endif
+}
+
+static inline void inverse_of(const batch F[3][3], batch K[3][3])
+{
+  const batch a = F[1][1] * F[2][2] - F[1][2] * F[2][1], b = F[1][2] * F[2][0] - F[1][0] * F[2][2];
+  const batch c = F[1][0] * F[2][1] - F[1][1] * F[2][0];
+  const batch one = 1.0 / (F[0][0] * a + F[0][1] * b + F[0][2] * c);
+  K[0][0] = one * a, K[1][0] = one * b, K[2][0] = one * c;
+  K[0][1] = one * (F[0][2] * F[2][1] - F[0][1] * F[2][2]);
+  K[1][1] = one * (F[0][0] * F[2][2] - F[0][2] * F[2][0]);
+  K[2][1] = one * (F[0][1] * F[2][0] - F[0][0] * F[2][1]);
+  K[0][2] = one * (F[0][1] * F[1][2] - F[0][2] * F[1][1]);
+  K[1][2] = one * (F[0][2] * F[1][0] - F[0][0] * F[1][2]);
+  K[2][2] = one * (F[0][0] * F[1][1] - F[0][1] * F[1][0]);
+}
+
+/* P = S K^T, K = F^-1. */
+static inline void nominal(tensor S, const batch K[3][3], batch P[3][3])
+{
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      P[i][j] = S.of[ENTRY[i][0]] * K[j][0] + S.of[ENTRY[i][1]] * K[j][1] + S.of[ENTRY[i][2]] * K[j][2];
+}
+
+static inline void varying(const batch F[3][3], batch *x)
+{
+  for (int i = 0; i < DIM; ++i)
+    for (int j = 0; j < DIM; ++j) x[i * DIM + j] = F[i][j];
+#if HOOP
+  x[DIM * DIM] = F[2][2];
+#endif
+}
+
+static inline tensor deviator(tensor A) { return shifted(A, trace(A) / -3.0); }
+
+/* dg of |s_tr| - 2 mu dg - ROOT sigma_y(alpha + ROOT dg, ROOT dg / h) = 0 by Newton's method in a bracket, and
+   sigma_y there. The slope of sigma_y may be infinite at alpha = 0. */
+static inline batch multiplier(batch trial, batch mu2, const batch *z, const double *q, double h, batch *sigma)
+{
+  const double per_time = h > 0.0 ? ROOT / h : 0.0;
+  batch low = spread(0.0), high = trial / mu2, dg = spread(0.0);
+  for (int k = 0; k < 100; ++k)
+  {
+    batch slope[2];
+    *sigma = yield_stress(z[STRAIN] + ROOT * dg, per_time * dg, z[PLASTIC_WORK], q, slope);
+    const batch f = trial - mu2 * dg - ROOT * *sigma;
+    if (!any((mask)(batch_fabs(f) > 2e-15 * trial))) break;
+    const mask below = (mask)(f > 0.0);
+    low = chosen(below, dg, low), high = chosen(below, high, dg);
+    const batch next = dg + f / (mu2 + ROOT * (ROOT * slope[0] + per_time * slope[1]));
+    const batch middle = 0.5 * (low + high);
+    if (!any((mask)(middle > low) & (mask)(middle < high))) break;
+    dg = chosen((mask)(next > low) & (mask)(next < high), next, middle);
+  }
+  return dg;
+}
+
+/* The isochoric stress, for tangents its change with G held. */
+static inline void isochoric(const batch *x, const double *p, const batch *z, double h, batch *y, batch *P, batch *W)
+{
+  batch F[3][3], K[3][3], stress[3][3];
+  const double mu2 = 2.0 * p[0];
+  tensor G, s;
+  embedded(x, 1.0, F);
+  inverse_of(F, K);
+  for (int k = 0; k < 6; ++k) G.of[k] = z[k];
+  const tensor b = transformed(F, G);
+  s = scaled(spread(0.5 * mu2), deviator(logarithm(b)));
+#if FIELDS == 2
+  batch H[3][3], sKH[3][3], PH[3][3];
+  embedded(x + STRAINS + MEAN_DILATATION, 0.0, H);
+  const tensor ds = scaled(spread(0.5 * mu2), deviator(logarithm_change(b, transformed_change(F, H, G))));
+  nominal(ds, K, stress);
+  nominal(s, K, PH); /* d(s F^-T) = ds F^-T - s F^-T H^T F^-T */
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) sKH[i][j] = PH[i][0] * H[j][0] + PH[i][1] * H[j][1] + PH[i][2] * H[j][2];
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) stress[i][j] -= sKH[i][0] * K[j][0] + sKH[i][1] * K[j][1] + sKH[i][2] * K[j][2];
+  varying(stress, P);
+  W[0] = W[1] = spread(0.0);
+#else
+  const batch trial = batch_sqrt(square_norm(s));
+  batch slope[2], dg = spread(0.0), work = spread(0.0);
+  const batch first = yield_stress(z[STRAIN], dg, z[PLASTIC_WORK], p + 1, slope);
+  batch last = first;
+  const mask flows = (mask)(trial > ROOT * first);
+  if (any(flows))
+  {
+    const batch size = chosen(flows, trial, spread(1.0));
+    dg = chosen(flows, multiplier(chosen(flows, trial, ROOT * first), spread(mu2), z, p + 1, h, &last), spread(0.0));
+    G = transformed(K, product(b, exponential(scaled(-2.0 * dg / size, s))));
+    G = scaled(1.0 + (1.0 - determinant(G)) / 3.0, G); /* det G = 1 but for rounding, which would add up */
+    s = scaled(1.0 - mu2 * dg / size, s);
+    last = chosen(flows, last, first);
+    const batch before = chosen((mask)(z[YIELD] > first), z[YIELD], first); /* with the rate of the last step */
+    work = 0.5 * ROOT * dg * (before + last);
+  }
+  for (int k = 0; k < 6; ++k) y[k] = chosen(flows, G.of[k], z[k]);
+  y[STRAIN] = z[STRAIN] + ROOT * dg;
+  y[YIELD] = last;
+  y[PLASTIC_WORK] = z[PLASTIC_WORK] + work;
+  W[0] = square_norm(s) / (2.0 * mu2);
+  W[1] = y[PLASTIC_WORK];
+  nominal(s, K, stress);
+  varying(stress, P);
+#endif
+}
