@@ -106,6 +106,8 @@ def test_it_runs_all_cases(case, runs):
         "bridge-crane": {"t_end": 0.1},
         "free-flight": {"t_end": 1},
         "cook-membrane": {"elements": 4, "t_end": 10},
+        "taylor-bar": {"size": 1.6e-3, "t_end": 2e-6, "h": 2e-8},
+        "plastic-wave": {"cells": 20, "h": 1e-6},
         "rubber-block": {"elements": 3, "shape": "ball", "courant": 0.5},
         **dict.fromkeys(RUBBED, {"friction": 0}),
     }.get(case, {})
