@@ -1,4 +1,4 @@
-"""Exact solutions: impacting bar, bouncing ball, Signorini problem of a bar, plastic wave, Hertz, rigid impact.
+"""Exact solutions: impacting bar, bouncing ball, Signorini bar, plastic wave, Hertz and rigid impacts.
 
 They are independent of the systems and schemes of the package, whose results are compared with them.
 """
