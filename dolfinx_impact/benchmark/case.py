@@ -17,6 +17,7 @@ from ..integrators import SCHEMES, Integrator, Option
 from ..integrators.step_buffer import Steps
 from ..output.observer import Observer, ObserverLike
 from ..output.result import Result
+from ..simulation.step_control import StepControl
 from .sketch import Sketch
 from .verdict import Verdict
 
@@ -64,6 +65,7 @@ class Problem:
     dofs: int
     effective: Values = field(default_factory=dict)  #: Parameters that the case itself decided.
     study: Callable[[], list[Verdict]] | None = None  #: Verdicts that take further runs. Collective.
+    adapt: StepControl | None = None  #: How the step follows the critical one; None where it is fixed.
     #: Contents of further files, by name; called after ``judge``, on one rank.
     files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
 

@@ -4,6 +4,10 @@ from .cases.bouncing_ball import claims as ball
 from .cases.bridge_crane import claims as crane
 from .cases.discrete_arch import claims as arch
 from .cases.impacting_bar import claims as bar
+from .cases.materials import claims as soft
+from .cases.materials import claims_metals as metals
+from .cases.materials import figures as soft_figures
+from .cases.materials import figures_metals as metal_figures
 from .cases.rotating_spring import claims as spring
 from .cases.signorini import claims as signorini
 from .cases.solids import claims as known
@@ -18,9 +22,23 @@ from .verdict import Verdict
 
 __all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 
-_MODULES = (ball, oscillator, spring, bar, arch, signorini, two_bars, hati, crane, known, colliding)
+_MODULES = (
+    ball,
+    oscillator,
+    spring,
+    bar,
+    arch,
+    signorini,
+    two_bars,
+    hati,
+    crane,
+    known,
+    colliding,
+    soft,
+    metals,
+)
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
-_DRAWN = (*_MODULES[:-2], known_figures, colliding_figures)
+_DRAWN = (*_MODULES[:-4], known_figures, colliding_figures, soft_figures, metal_figures)
 #: All figures, case by case.
 FIGURES: tuple[Figure, ...] = tuple(figure for module in _DRAWN for figure in module.FIGURES)

@@ -143,3 +143,27 @@ unequal_bars.dimension((16, 48), (86, 48), "ℓ₁", -12).dimension((104, 48), (
 meshed_incline = Sketch().grid(lambda s, t: _slope(14 + 200 * s, -12 + 12 * t), 14, 1)
 meshed_incline.grid(lambda s, t: _slope(90 + 64 * s, 36 * t), 6, 4).arrow((210, 90), (210, 60), "g", 6)
 meshed_incline.label((40, 62), "μ").arrow(_slope(96.4, 46.8), _slope(61.2, 46.8), "a", -8)
+
+
+def _membrane(s: float, t: float) -> Point:
+    """Cook's membrane, twice as large."""
+    return 64 + 96 * s, 14 + 88 * s + (88 - 56 * s) * t
+
+
+cook_membrane = Sketch().fixed((64, 112), (64, 4)).grid(_membrane, 6, 6, 3)
+cook_membrane.arrow((172, 104), (172, 134), "F", -10).nodes((160, 134)).label((160, 140), "tip")
+
+rubber_block = Sketch().fixed((20, 32), (130, 32)).fixed((130, 112), (20, 112)).block((35, 32), 80, 80, 8, 8)
+rubber_block.arrow((75, 146), (75, 122)).fixed((150, 32), (234, 32)).circle((192, 66), 32)
+rubber_block.arrow((192, 132), (192, 104), "v₀", 9)
+
+_half: list[Point] = [(21, 0), (15, 8), (11, 16), (9, 26), (8, 90)]
+_bar = [(172 - x, 30 + y) for x, y in _half] + [(172 + x, 30 + y) for x, y in reversed(_half)]
+taylor_bar = Sketch().fixed((20, 30), (230, 30)).block((64, 30), 16, 112, 2, 14)
+taylor_bar.arrow((44, 110), (44, 76), "v₀", 9).arrow((98, 84), (134, 84)).line(*_bar, filled=True)
+taylor_bar.dimension((172, 20), (193, 20), "", 8).label((206, 12), "radius")
+
+plastic_wave = Sketch().fixed((24, 118), (24, 36)).block((24, 62), 204, 30, 17)
+plastic_wave.line((84, 46), (84, 122), dashed=True).label((84, 128), "plastic")
+plastic_wave.line((168, 46), (168, 122), dashed=True).label((168, 128), "elastic")
+plastic_wave.arrow((84, 50), (108, 50)).arrow((168, 50), (206, 50)).arrow((216, 106), (186, 106), "v₀", -8)

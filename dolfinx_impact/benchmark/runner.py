@@ -198,7 +198,13 @@ def perform(
     case: str, scheme: str, values: dict[str, Any], problem: Problem, **how: Any
 ) -> tuple[dict[str, Any], Result]:
     """Run a problem, ``how`` as in :func:`.simulate`: its summary and its history. Collective."""
-    how = {"record": problem.record, "every": values["every"], "progress": "bar", **how}
+    how = {
+        "record": problem.record,
+        "every": values["every"],
+        "progress": "bar",
+        "adapt": problem.adapt,
+        **how,
+    }
     try:
         result = simulate(problem.integrator, t_end=problem.t_end, observers=problem.observers(), **how)
     except (RuntimeError, MemoryError):

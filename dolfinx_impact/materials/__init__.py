@@ -5,6 +5,10 @@ entries of the identity in the remaining rows and columns, and the law is ``law.
 constants enter forms as ``fem.Constant``, so that other values do not compile new forms.
 """
 
+from __future__ import annotations
+
+from typing import TypeAlias
+
 from .elastic import LinearElastic, MooneyRivlin, NeoHookean, StVenantKirchhoff
 from .hardening import HardeningLaw, JohnsonCook, LinearHardening, TabulatedHardening, Voce
 from .history import HistoryLaw
@@ -12,7 +16,11 @@ from .law import STATES, Law
 from .plasticity import J2Plasticity
 from .user_laws import EnergyLaw, StressLaw
 
+#: What bodies take.
+AnyLaw: TypeAlias = Law | HistoryLaw
+
 __all__ = [
+    "AnyLaw",
     "EnergyLaw",
     "HardeningLaw",
     "HistoryLaw",

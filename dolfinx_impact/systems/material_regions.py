@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import ufl
@@ -13,9 +13,7 @@ from dolfinx import fem
 
 from .. import arguments
 from .._types import BoolArray, IntArray
-from ..materials import Law, kinematics
-
-T = TypeVar("T")
+from ..materials import AnyLaw, Law, kinematics
 
 
 class Material(NamedTuple):
@@ -29,7 +27,7 @@ class Material(NamedTuple):
 
 
 def find_materials(
-    body: Any, law: Law | Mapping[str, Law], density: float | Mapping[str, float]
+    body: Any, law: AnyLaw | Mapping[str, AnyLaw], density: float | Mapping[str, float]
 ) -> list[Material]:
     """Materials of the parts with their own law or density. Collective.
 
@@ -59,8 +57,8 @@ def find_materials(
     for name in parts:
         inside = np.repeat(body._nodes_in(name)[:owned], body.block)
         dx = measure(body.named.tags(name))
-        found = _of(law, name), _of(density, name), dx, inside, body.named.cells(name)
-        materials.append(_material(body, *found))
+        where = dx, inside, body.named.cells(name)
+        materials.append(_material(body, _of(law, name), _of(density, name), *where))
     return materials
 
 
@@ -97,7 +95,9 @@ def wave_speed(materials: Sequence[Material]) -> float | None:
     return max(speeds) if len(speeds) == len(pairs) else None
 
 
-def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray, cells: IntArray) -> Material:
+def _material(
+    body: Any, law: AnyLaw, density: float, dx: Any, inside: BoolArray, cells: IntArray
+) -> Material:
     if isinstance(law, type):
         parameters = inspect.signature(law).parameters.values()
         needed = [
@@ -115,12 +115,12 @@ def _material(body: Any, law: Law, density: float, dx: Any, inside: BoolArray, c
                 f"{arguments.shown(law)} is no law, it has no {name}: take one of "
                 "dolfinx_impact.materials, or wrap a function of yours in EnergyLaw or StressLaw"
             )
-    reduced = law.reduced(body.hypothesis)
+    reduced: Any = law.reduced(body.hypothesis)
     rule = kinematics.quadrature(body.mesh, body.degree, body.hypothesis, reduced.linear)
     sums = dx(metadata=rule) if rule else dx
     owned = cells[cells < body.mesh.topology.index_map(body.mesh.topology.dim).size_local]
     return Material(reduced, fem.Constant(body.mesh, float(density)), sums, inside, owned)
 
 
-def _of(given: T | Mapping[str, T], name: str) -> T:
+def _of(given: Any, name: str) -> Any:
     return given[name] if isinstance(given, Mapping) else given

@@ -16,7 +16,7 @@ from dolfinx import mesh as dmesh
 from .. import _deprecated, arguments, parallel
 from .._types import FloatArray
 from ..algebra import kernels
-from ..materials import HistoryLaw, Law, kinematics
+from ..materials import AnyLaw, HistoryLaw, Law, kinematics
 from ..mesh import NamedMesh
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity
@@ -126,7 +126,7 @@ class Solid(Continuum, renamed=_RENAMED):
         mesh: NamedMesh | dmesh.Mesh,
         *,
         density: float | Mapping[str, float],
-        law: Law | Mapping[str, Law],
+        law: AnyLaw | Mapping[str, AnyLaw],
         degree: int = 1,
         hypothesis: str | None = None,
         cross_section: float = 1.0,

@@ -49,8 +49,9 @@ def _tier(id):
     if id in FAST:
         return ()
     # Those of the bridge crane take as long as all others together, those of orders make many runs, those of
-    # spheres take fine meshes.
-    long = id.startswith(("fekak-crane-", "non-matching-blocks-order-", "two-spheres-"))
+    # spheres and of Cook's membrane take fine meshes.
+    fine = ("two-spheres-", "cook-membrane-tip-", "taylor-bar-literature")
+    long = id.startswith(("fekak-crane-", "non-matching-blocks-order-", *fine))
     return pytest.mark.nightly if long else pytest.mark.slow
 
 

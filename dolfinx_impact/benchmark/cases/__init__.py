@@ -9,6 +9,10 @@ from .bouncing_ball.case import BOUNCING_BALL
 from .bridge_crane.case import BRIDGE_CRANE
 from .discrete_arch.case import DISCRETE_ARCH
 from .impacting_bar.case import IMPACTING_BAR
+from .materials.cook_membrane import COOK_MEMBRANE
+from .materials.plastic_wave import PLASTIC_WAVE
+from .materials.rubber_block import RUBBER_BLOCK
+from .materials.taylor_bar import TAYLOR_BAR
 from .rotating_spring.case import ROTATING_SPRING
 from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .solids.cube_drop import CUBE_DROP
@@ -53,4 +57,8 @@ CASES: Mapping[str, Case] = {
     "oblique-discs": OBLIQUE_DISCS,
     "unequal-bars": UNEQUAL_BARS,
     "meshed-incline": MESHED_INCLINE,
+    "cook-membrane": COOK_MEMBRANE,
+    "rubber-block": RUBBER_BLOCK,
+    "taylor-bar": TAYLOR_BAR,
+    "plastic-wave": PLASTIC_WAVE,
 }

@@ -71,10 +71,6 @@ _PARALLEL: dict[str, Callable[[], dict[str, float]]] = {
     "surfaces": surfaces.measure,
     "plasticity": plasticity.measure,
 }
-    "solids": solids.measure,
-    "surfaces": surfaces.measure,
-    "plasticity": plasticity.measure,
-}
 #: What is measured, and about how long that takes on a machine without other work [s].
 _SMALL = ("a compiled step of a small system against one through petsc4py calls", 5.0)
 _PLANS = {

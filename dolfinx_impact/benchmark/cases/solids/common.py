@@ -119,8 +119,8 @@ def problem(
 def simulated(made: Problem, every: int, observers: Sequence[ObserverLike] | None = None) -> Result:
     """The history of a run of its own. Collective."""
     observers = made.observers() if observers is None else observers
-    s, t_end, rows = made.integrator, made.t_end, made.record
-    return simulate(s, t_end=t_end, record=rows, observers=observers, every=every, progress=False)
+    how: dict[str, Any] = {"record": made.record, "every": every, "adapt": made.adapt, "progress": False}
+    return simulate(made.integrator, t_end=made.t_end, observers=observers, **how)
 
 
 def stored(result: Result) -> NDArray:
