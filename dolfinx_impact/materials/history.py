@@ -9,6 +9,7 @@ import numpy as np
 import ufl
 
 from .._types import FloatArray
+from ..arguments import shown
 from .law import THIN, checked_state
 
 
@@ -102,7 +103,7 @@ class HistoryLaw:
             )
         for name, value in self.state.items():
             try:
-                found[name] = np.array(value, dtype=np.float64)
+                found[name] = np.array(np.nan if np.iscomplexobj(value) else value, dtype=np.float64)
             except (TypeError, ValueError):
                 found[name] = np.array(np.nan)
             if not np.all(np.isfinite(found[name])):
@@ -116,7 +117,7 @@ class HistoryLaw:
         """What :meth:`update` gives, in the order of the state.
 
         Raises:
-            ValueError: A variable that is missing, unknown, or has another shape.
+            ValueError: A variable that is missing, unknown, not in UFL, or of another shape.
         """
         new = self.update(F, state, h)
         if not isinstance(new, Mapping) or set(new) != set(self.state):
@@ -125,15 +126,52 @@ class HistoryLaw:
                 f"update() of {type(self).__name__} must give {', '.join(map(repr, self.state))} by name, "
                 f"but gave {given or 'nothing'}"
             )
-        found = {name: ufl.as_ufl(new[name]) for name in self.state}
-        for name, each in found.items():
-            needed = np.shape(self.state[name])
-            if each.ufl_shape != needed:
-                raise ValueError(
-                    f"update() of {type(self).__name__} must give {name!r} with the shape {needed} of its "
-                    f"value at the start, but gave {each.ufl_shape}"
-                )
-        return found
+        return {
+            name: _in_ufl(
+                new[name],
+                np.shape(value),
+                f"update() of {type(self).__name__} must give {name!r} with the shape {np.shape(value)} of "
+                "its value at the start, in UFL",
+            )
+            for name, value in self.state.items()
+        }
+
+    def scalar(self, method: str, *args: Any) -> Any:
+        """The energy or dissipation that a method gives, a UFL scalar.
+
+        Raises:
+            ValueError: A value that is none.
+            NotImplementedError: A law without the method.
+        """
+        function = getattr(self, method, None)
+        if function is None:
+            raise NotImplementedError(
+                f"{type(self).__name__} has no {method}(), which laws with splits = True need"
+            )
+        return _in_ufl(
+            function(*args), (), f"{method}() of {type(self).__name__} must give a scalar [J/m3], in UFL"
+        )
+
+
+class Variables(dict[str, Any]):
+    """The state of a point by name, for the methods of a law."""
+
+    def __missing__(self, name: object) -> Any:
+        raise ValueError(
+            f"the law has no state {name!r}, only {', '.join(map(repr, self))}: give every variable a value "
+            "at the start, in the attribute state of the class"
+        )
+
+
+def _in_ufl(value: Any, shape: tuple[int, ...], must: str) -> Any:
+    """A value in UFL; a ValueError if it is none, or has another shape."""
+    try:
+        found = ufl.as_ufl(value)
+    except ValueError:
+        raise ValueError(f"{must}, but gave {shown(value)}") from None
+    if found.ufl_shape != shape:
+        raise ValueError(f"{must}, but gave the shape {found.ufl_shape}")
+    return found
 
 
 def refuse_thin(law: Any, state: str) -> None:

@@ -276,8 +276,8 @@ class Solid(Continuum, renamed=_RENAMED):
             logger.warning("internal forces are assembled by DOLFINx, which takes longer: %s", reason)
 
     def _kernel_part(self, m: Material, way: str | None) -> Part:
-        # Beside elements that do not lock linear laws have the quadrature of the nonlinear ones.
-        linear = m.law.linear and not self.locking
+        # Beside elements that do not lock, or have history, linear laws have the quadrature of the others.
+        linear = m.law.linear and not self.locking and not self._has_history
         element = element_of(self.space, self.degree, self.hypothesis, linear)
         return Part(element, m.law, self._by_stress(m.law), self.linear, m.cells, way)
 

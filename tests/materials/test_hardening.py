@@ -96,6 +96,39 @@ class Nothing(Own):
         return None
 
 
+class Array(Own):
+    def update(self, F, state, h):
+        return {"past": np.eye(3)}
+
+
+class Unknown(Own):
+    def update(self, F, state, h):
+        return {"past": state["last"]}
+
+
+class TensorEnergy(Own):
+    def energy_density(self, F, state):
+        return F
+
+
+class TensorLoss(Own):
+    def dissipation(self, F, old, new, h):
+        return new["past"]
+
+
+class NoLoss(Own):
+    def dissipation(self, F, old, new, h):
+        return None
+
+
+class Whole(Own):
+    splits = True
+
+
+class Complex(Own):
+    state = {"past": np.eye(3) * 1j}
+
+
 class Stateless(Own):
     state = {}
 
@@ -116,7 +149,13 @@ class NoEnergy(HistoryLaw):
     "law, kind, message",
     [
         (Other, ValueError, r"update\(\) of Other must give 'past' by name, but gave 'other'"),
-        (Scalar, ValueError, r"must give 'past' with the shape \(3, 3\) .* but gave \(\)"),
+        (Scalar, ValueError, r"must give 'past' with the shape \(3, 3\) .* but gave the shape \(\)"),
+        (Array, ValueError, r"must give 'past' .* in UFL, but gave an array of shape \(3, 3\)"),
+        (Unknown, ValueError, "the law has no state 'last', only 'past': give every variable a value"),
+        (TensorEnergy, ValueError, r"energy_density\(\) of TensorEnergy must give a scalar .* \(3, 3\)"),
+        (TensorLoss, ValueError, r"dissipation\(\) of TensorLoss must give a scalar .* \(3, 3\)"),
+        (NoLoss, ValueError, r"dissipation\(\) of NoLoss must give a scalar .* in UFL, but gave None"),
+        (Complex, ValueError, "the state 'past' must have finite numbers at the start"),
         (Nothing, ValueError, "must give 'past' by name, but gave None"),
         (Stateless, ValueError, "Stateless has no state: give names and values"),
         (NotFinite, ValueError, "the state 'past' must have finite numbers at the start"),
@@ -127,6 +166,11 @@ class NoEnergy(HistoryLaw):
 def test_laws_of_ones_own_that_are_wrong(law, kind, message):
     with pytest.raises(kind, match=message):
         di.Solid(square(), density=1.0, law=law())
+
+
+def test_a_law_that_splits_without_the_parts():
+    with pytest.raises(NotImplementedError, match=r"no isochoric_energy\(\), which laws with splits"):
+        di.Solid(square(), density=1.0, law=Whole(), locking="nodal-pressure")
 
 
 def test_a_class_instead_of_a_law():

@@ -11,6 +11,7 @@ from dolfinx import fem
 
 from ..._types import FloatArray
 from ...materials import HistoryLaw, J2Plasticity
+from ...materials.history import Variables
 from .expressions import Reader
 from .law_code import _LAW, MEAN_DILATATION, NODAL_PRESSURE, LawCode
 from .tape import Tape
@@ -58,10 +59,11 @@ class HistoryCode(LawCode):
         h = fem.Constant(self._mesh, 0.0)
         self._reader.stand_for(h, np.array(tape.step()))
         if locking is None or not law.splits:
-            density = law.energy_density(F, held)
+            density = law.scalar("energy_density", F, held)
         else:
-            density = law.isochoric_energy(F, held)
-            density += 0 if locking == NODAL_PRESSURE else law.volumetric_energy(self._ratio)
+            density = law.scalar("isochoric_energy", F, held)
+            volumetric = law.scalar("volumetric_energy", self._ratio)
+            density += 0 if locking == NODAL_PRESSURE else volumetric
         energy = int(self._reader.read(density))
         variables = [*self._strains, *([self._at] if locking == MEAN_DILATATION else [])]
         stress = tape.gradient(energy, variables)
@@ -70,14 +72,13 @@ class HistoryCode(LawCode):
         else:
             new = law.updated(F, old, h)
             after = np.concatenate([np.ravel(self._reader.read(each)) for each in new.values()])
-            lost = int(self._reader.read(law.dissipation(F, old, held, h)))
+            lost = int(self._reader.read(law.scalar("dissipation", F, old, held, h)))
             source = self._updated([*stress, energy, lost], places, list(map(int, after)))
         return source + self._of_volumes(law, locking)
 
     def _states(self, law: Any) -> tuple[dict[str, Any], dict[str, Any], list[int]]:
         """The state before and the one held, as constants, and the places that the latter stands for."""
-        old: dict[str, Any] = {}
-        held: dict[str, Any] = {}
+        old, held = Variables(), Variables()
         places: list[int] = []
         for name, value in law.initial_state.items():
             numbers = range(len(places), len(places) + value.size)
