@@ -37,17 +37,23 @@ comm = MPI.COMM_WORLD
 # ## Parameters
 # Steel is elastic here at any stress. At the sharp edge that impacts first the stress is many times the
 # strength of steel, and diverges with mesh refinement: therefore the largest stress away from the floor is
-# reported too. There is no damping.
+# reported too. Aluminium 6061-T6 yields instead, as Johnson and Cook's law says, and keeps a *permanent set*:
+# the displacement of a point from where the rigid motion of the part would have taken it, averaged over the
+# last quarter of the run, so that the vibrations of the part do not count. There is no damping.
+#
+# The constants of the alloy: Lesuer, Kay, LeBlanc, Modeling large-strain, high-rate deformation in metals,
+# UCRL-JC-134118 (2001).
 #
 # A *transit* is the time that a wave in a bar takes along the diagonal of the part, $\ell \sqrt{\rho/E}$:
 # 36 µs in the steel bracket, 2 ms in rubber. The first contact lasts about ten of them in steel, six in
-# rubber. Rubber undergoes large deformations, so its time step is adapted to the critical one.
+# rubber. Rubber and metals that yield deform much, so their time step is adapted to the critical one.
 
 # %%
 GRAVITY = 9.81  # [m/s2]
 PART, SIZE = "bracket.step", 1.9e-3  # comes with the package; edges of its tetrahedra [m]
 SAMPLES, FRAMES, ROWS = 30, 40, 200  # of drop.bp, of the film, of the history
-STRESS_EVERY = 20  # steps between two evaluations of the stress
+STRESS_EVERY = 20  # steps between two evaluations of the stress, and of the displacements in the part
+LAST = 0.25  # part of the run at its end, over which these displacements are averaged
 AWAY = 0.1  # "away from the floor": farther than this part of the diagonal, at the start
 WINDOW = 0.1  # over which the force is averaged [transits]
 APART = 0.25  # without contact, after which a phase of contact is over [transits]
@@ -66,6 +72,13 @@ class Material(NamedTuple):
 MATERIALS = {
     "steel": Material(di.StVenantKirchhoff(2.1e11, 0.3), 7850.0, 0.9, False, 18.0),
     "neo-hookean": Material(di.NeoHookean(1e7, 0.45), 1100.0, 0.8, True, 12.0),
+    "aluminium": Material(
+        di.J2Plasticity(68.9e9, 0.33, hardening=di.JohnsonCook(324e6, 114e6, 0.42, 0.002)),
+        2703.0,
+        0.8,
+        True,
+        18.0,
+    ),
 }
 
 # %% [markdown]
@@ -351,6 +364,39 @@ class PeakStress:
         self.n, self.peaks = int(state["n"]), np.array(state["peaks"])
 
 
+class PermanentSet:
+    """Displacements from the rigid motion of the part, the mean from a time on."""
+
+    def __init__(self, solid, begin):
+        self.solid, self.begun, self.n, self.count = solid, begin, 0, 0
+        self.mass, self.x = solid.mass[::3], solid.x[: solid.owned // 3]
+        self.sum = np.zeros_like(self.x)
+
+    def __call__(self, integrator):
+        """Add the displacements every ``STRESS_EVERY`` steps. Collective."""
+        self.n += 1
+        if integrator.t >= self.begun and self.n % STRESS_EVERY == 0:
+            self.sum += self.from_rigid(integrator.u[: self.solid.owned].reshape(-1, 3))
+            self.count += 1
+
+    def from_rigid(self, u):
+        """Displacements from the rigid motion that fits best, in the directions of the start. Collective.
+
+        Kabsch, Acta Cryst. A 32 (1976), 922-923.
+        """
+        m, X, x = self.mass, self.x, self.x + u
+        mass = comm.allreduce(m.sum())
+        A, a = X - comm.allreduce(m @ X) / mass, x - comm.allreduce(m @ x) / mass
+        left, _, right = np.linalg.svd(comm.allreduce((m[:, None] * a).T @ A))
+        left[:, -1] *= np.sign(np.linalg.det(left @ right))
+        return a @ (left @ right) - A
+
+    def largest(self):
+        """Length of the largest mean [m]. Collective."""
+        lengths = np.linalg.norm(self.sum / max(1, self.count), axis=1)
+        return comm.allreduce(np.max(lengths, initial=0.0), op=MPI.MAX)
+
+
 # %% [markdown]
 # ## The run
 
@@ -365,6 +411,7 @@ class Drop(NamedTuple):
     speed: float
     floor: Floor
     peak: PeakStress
+    set: PermanentSet
     film: Any
 
 
@@ -381,7 +428,8 @@ def set_up(named, given, material):
     up = solid.rigid_velocity((0.0, 0.0, 1.0))
     integrator.start(3 * h * speed * up, -speed * up)
     film = plot.Snapshots(count=FRAMES, span=(0.0, t_end), forces=True)
-    return Drop(part, integrator, t_end, speed, Floor(solid), PeakStress(part), film)
+    kept = PermanentSet(solid, (1 - LAST) * t_end)
+    return Drop(part, integrator, t_end, speed, Floor(solid), PeakStress(part), kept, film)
 
 
 def transit(part, material):
@@ -400,7 +448,7 @@ def run(drop, given, material, settings):
         t_end=drop.t_end,
         record=solid.rows(lowest),
         every=-(-steps // ROWS),
-        observers=[drop.floor, drop.peak, drop.film, fields],
+        observers=[drop.floor, drop.peak, drop.film, fields, *([drop.set] if solid.history else [])],
         adapt=di.StepControl(safety=material.courant) if material.adapt else None,
         checkpoint=di.Checkpoint(given.out / "checkpoint.npz", every=steps // 2 + 1, about=settings),
         restart=given.restart,
@@ -468,6 +516,19 @@ def stress_lines(drop):
     return lines
 
 
+def plastic_lines(drop, result):
+    """What remains of the deformation. Collective."""
+    history = drop.part.solid.history
+    if history is None:
+        return []
+    share = result["plastic_work"][-1] / result["kinetic"][0]
+    return [
+        ("permanent set", f"{1e6 * drop.set.largest():.4g} µm, the largest"),
+        ("plastic strain", f"{history.largest('equivalent_plastic_strain'):.4g}, the largest"),
+        ("plastic work", f"{100 * share:.4g} % of the energy of the fall"),
+    ]
+
+
 def contact_lines(series, wave):
     """Duration of contact and largest contact force."""
     numbers = contact_numbers(series, WINDOW * wave, APART * wave)
@@ -504,6 +565,7 @@ def report(drop, result, material):
         *([] if solid.mass_scaling is None else [("mass added by mass scaling", added)]),
         ("impact speed", f"{drop.speed:.6g} m/s"),
         *stress_lines(drop),
+        *plastic_lines(drop, result),
         *contact_lines(series, transit(drop.part, material)),
         ("impulse / (mass speed)", f"{total[2] / momentum:.8g}"),
         ("momentum defect", f"{np.linalg.norm(change - total - weight) / momentum:.1e}"),
