@@ -74,7 +74,12 @@ def run(wall):
     adapt = di.StepControl(safety=safety)
     shape = Shape(body)
     result = di.simulate(
-        scheme, t_end=t_end, record=body.rows(body.nodes("face")), every=20, observers=[film, shape], adapt=adapt
+        scheme,
+        t_end=t_end,
+        record=body.rows(body.nodes("face")),
+        every=20,
+        observers=[film, shape],
+        adapt=adapt,
     )
     return body, scheme, result, film, shape
 

@@ -5,12 +5,14 @@ Pictures are in ``plot``, checkpoints in ``simulation``.
 
 from .atomic_file import refuse_unwritable, whole_file, write_whole
 from .fields import FieldWriter
+from .history_field import HistoryField
 from .observer import Observer
 from .result import Result, relative_residual
 from .stress import VonMises
 
 __all__ = [
     "FieldWriter",
+    "HistoryField",
     "Observer",
     "Result",
     "VonMises",

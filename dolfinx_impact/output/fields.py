@@ -20,6 +20,7 @@ from ..integrators.hati.split_system import Divided
 from ..systems.body import Body
 from ..systems.mass_lumping import scalar_element
 from .field_file import FieldFile
+from .history_field import VARIABLES, HistoryField, has_scalar
 from .observer import Observer
 from .stress import VonMises, has_stress
 
@@ -31,7 +32,11 @@ LABELS = {
     "impulse": "impulse [N s]",
     "gap": "gap [m]",
     "pressure": "pressure [Pa]",
+    "plastic_strain": "plastic strain",
+    "yield_stress": "yield stress [Pa]",
 }
+#: Fields that are written by default, those of the material where it has them.
+_DEFAULT = ("displacement", "velocity", "stress", "impulse", "gap", *VARIABLES)
 _VECTORS = ("displacement", "velocity", "impulse")
 #: Part of a time step below which two times are equal.
 _SAME = 1e-6
@@ -53,6 +58,9 @@ class FieldWriter(Observer):
     - ``pressure [Pa]`` of the last step, the normal impulse over the time step and the area of the node, see
       :meth:`.Contact.areas`; summed over several points; NaN at nodes without. Not among the default names.
 
+    - ``plastic strain``, the equivalent one, and ``yield stress [Pa]`` at ``t``, see :class:`.HistoryField`;
+      of bodies whose law has them, such as :class:`.J2Plasticity`.
+
     Vectors have three components. The complete mesh is written; fields are 0 on cells that ``cells=`` of the
     body excludes. The two subdomains of HATI are written as one, with the values of the explicit one at
     common nodes. Rank 0 writes replicated meshes.
@@ -66,7 +74,9 @@ class FieldWriter(Observer):
         every: Steps between samples, counted from the start of the run.
         interval: Time between samples [s], instead of ``every``: the first step at or after each multiple of
             it is a sample.
-        names: Names of the fields, without units.
+        names: Names of the fields, without units; by default all that the body has but for ``"pressure"``:
+            ``"displacement"``, ``"velocity"``, ``"stress"``, ``"impulse"``, ``"gap"``, ``"plastic_strain"``,
+            ``"yield_stress"``.
 
     Raises:
         ValueError: Not exactly one of ``every`` and ``interval``, values out of range, an unknown field,
@@ -80,10 +90,12 @@ class FieldWriter(Observer):
         *,
         every: int | None = None,
         interval: float | None = None,
-        names: Sequence[str] = ("displacement", "velocity", "stress", "impulse", "gap"),
+        names: Sequence[str] | None = None,
     ) -> None:
         self.path, self._every, self._interval = Path(path), every, interval
-        self.names = tuple(dict.fromkeys([names] if isinstance(names, str) else names))
+        self._by_default = names is None
+        given = _DEFAULT if names is None else [names] if isinstance(names, str) else names
+        self.names = tuple(dict.fromkeys(given))
         _check_schedule(every, interval)
         unknown = [name for name in self.names if name not in LABELS]
         if unknown or not self.names:
@@ -109,8 +121,8 @@ class FieldWriter(Observer):
             integrator: Started or resumed.
 
         Raises:
-            ValueError: A system that is not a body, elements that XDMF does not support, a run that does not
-                continue at the last time of this observer.
+            ValueError: A system that is not a body, elements that XDMF does not support, a field that the law
+                does not have, a run that does not continue at the last time of this observer.
             OSError: A folder that does not exist or is not writable.
         """
         if integrator.n < 0:
@@ -119,7 +131,7 @@ class FieldWriter(Observer):
         if self._integrator is not None and not self._state:
             self._refuse_other_time(integrator, self._t)
         if self._integrator is None or self._state:
-            self._samples = _Samples(integrator, self.names)
+            self._samples = _Samples(integrator, self.names, self._by_default)
         self._integrator = integrator
         self._samples.check_elements(self.path)
         if self._state:
@@ -229,10 +241,27 @@ def _number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and np.isfinite(value)
 
 
+def _chosen(bodies: Sequence[Any], names: Sequence[str], by_default: bool) -> list[str]:
+    """The fields that there are; a ValueError where there is none, or no such field of the material."""
+    stressed = all(has_stress(each) for each in bodies)
+    chosen = [name for name in names if stressed or name != "stress"]
+    for name in VARIABLES:
+        if name in chosen and not (len(bodies) == 1 and has_scalar(bodies[0], VARIABLES[name])):
+            if not by_default:
+                raise ValueError(
+                    f"the law of the body has no {LABELS[name]} to show, that is of laws that yield, such as "
+                    f"J2Plasticity: leave {name!r} out"
+                )
+            chosen.remove(name)
+    if not chosen:
+        raise ValueError(f"a {type(bodies[0]).__name__} has no stress to show: name other fields")
+    return chosen
+
+
 class _Samples:
     """Functions on the mesh for the fields of a run, and impulses summed since the last sample."""
 
-    def __init__(self, integrator: Integrator, names: Sequence[str]) -> None:
+    def __init__(self, integrator: Integrator, names: Sequence[str], by_default: bool) -> None:
         self._s, system = integrator, integrator.body
         self._contact: Contact | None = integrator.contact
         bodies = (system.fine, system.coarse) if isinstance(system, Divided) else (system,)
@@ -242,10 +271,7 @@ class _Samples:
         body = self._bodies[0]
         self.comm, self.mesh, self.degree = body.comm, body.mesh, body.degree
         self._first = body.active[:: body.block]
-        stressed = all(has_stress(each) for each in bodies)
-        chosen = [name for name in names if stressed or name != "stress"]
-        if not chosen:
-            raise ValueError(f"a {type(body).__name__} has no stress to show: name other fields")
+        chosen = _chosen(self._bodies, names, by_default)
         element = scalar_element(body.space)
         spaces = {
             False: fem.functionspace(self.mesh, element),
@@ -254,6 +280,11 @@ class _Samples:
         self.functions = {name: fem.Function(spaces[name in _VECTORS], name=LABELS[name]) for name in chosen}
         self.nodes = body.size // body.block
         self._stresses = [VonMises(each) for each in bodies] if "stress" in chosen else []  # type: ignore
+        self._variables = {
+            name: HistoryField(body, variable)  # type: ignore[arg-type]
+            for name, variable in VARIABLES.items()
+            if name in chosen
+        }
         self._fixed = self._contact is None or self._contact.constant
         # Where L varies, impulses are summed as vectors at dofs, each with L of its step.
         self._rows = None if self._contact is None else self._contact.loaded
@@ -332,6 +363,7 @@ class _Samples:
             "impulse": self._impulse,
             "gap": self._gap,
             "pressure": self._pressure,
+            **self._variables,
         }
         for name, function in self.functions.items():
             values, space = evaluations[name](), function.function_space
@@ -356,7 +388,7 @@ class _Samples:
             return values[0]
         volumes = [stress.volume for stress in self._stresses]
         total = volumes[0] + volumes[1]
-        return sum(a * b for a, b in zip(values, volumes)) / np.where(total > 0, total, 1.0)  # type: ignore
+        return sum(a * b for a, b in zip(values, volumes)) / np.where(total > 0, total, 1.0)
 
     def _impulse(self) -> FloatArray:
         body, out, contact = self._bodies[0], np.zeros(self._bodies[0].size), self._contact

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import ufl
-from dolfinx import fem, la
+from dolfinx import fem
 from ufl.algorithms import extract_coefficients
 
 from .. import _compat
 from .._types import FloatArray, Int32Array, IntArray
-from ..materials import StVenantKirchhoff, kinematics
+from ..materials import HistoryLaw, StVenantKirchhoff, kinematics
 from ..materials.law import THIN, constants_of
 from ..materials.reduced_dimension import Thin
 from ..systems.continuum import Continuum
+from ..systems.elements.history import Points
 from ..systems.elements.law_code import MEAN_DILATATION
 from ..systems.form_system import FormSystem
 from ..systems.solid import Solid
+from .history_field import von_mises_at_points
+from .nodal_averages import CellMeans, NodalAverages, PointValues, volume_per_measure
 
 #: Distance from the axis of a body of revolution, over the length of the body, up to which a node is on it.
 _ON_AXIS = 1e-10
@@ -28,9 +31,11 @@ class VonMises:
     """Von Mises stress of the Cauchy stress at the nodes of a solid.
 
     It is evaluated at the nodes of every cell with the law of the cell, and averaged over the cells at a
-    node, weighted by their undeformed volumes. Linear laws have the stress of small strains. On the axis of a
-    body of revolution ``u_r / r`` is replaced by its limit ``du_r/dr``. User-defined law classes in plane
-    stress or on a line do not provide the stretches of the stress-free directions, which are taken as 1.
+    node, weighted by their undeformed volumes. Laws with history have it at the quadrature points, with the
+    state there: its mean over the points of a cell is that of all nodes of the cell. Linear laws have the
+    stress of small strains. On the axis of a body of revolution ``u_r / r`` is replaced by its limit
+    ``du_r/dr``. User-defined law classes in plane stress or on a line do not provide the stretches of the
+    stress-free directions, which are taken as 1.
     With ``locking="mean-dilatation"`` the law takes the volume ratio of the cell; the pressures that
     ``"nodal-pressure"`` averages have no part in this stress.
 
@@ -50,25 +55,11 @@ class VonMises:
             raise ValueError(
                 f"the stress is that of a Solid, not of a {type(solid).__name__}; a FormSystem needs stress="
             )
-        self._u, self._bs, self._mesh = fem.Function(solid.space), solid.block, solid.mesh
-        index_map = solid.space.dofmap.index_map
-        self._sums = la.vector(index_map, 1)
-        points = _compat.interpolation_points(solid.space)
-        sizes, nodes = _cell_volumes(solid), np.asarray(solid.space.dofmap.list)
-        self._parts, self._ratios = [], _ratios_of_cells(solid, self._u)
-        for stress, cells in _stresses(solid, self._u, self._ratios):
-            if any(each.ufl_element().has_custom_quadrature for each in extract_coefficients(stress)):
-                raise ValueError(
-                    "the stress at the nodes is not known where a law has functions at quadrature points: "
-                    "give it functions of a DG space"
-                )
-            # On every rank, also those without such cells: compilation is collective.
-            expression = fem.Expression(stress, points)
-            values = np.zeros((cells.size, len(points)))
-            self._parts.append((expression, cells, nodes[cells].ravel(), sizes[cells, None], values))
-        self._add(lambda expression, cells, values: values.fill(1.0))
-        self.volume = self._sums.array.copy()
-        self._inverse = np.divide(1.0, self.volume, out=np.zeros_like(self.volume), where=self.volume > 0)
+        self._u, self._bs = fem.Function(solid.space), solid.block
+        self._ratios = _ratios_of_cells(solid, self._u)
+        self._parts = _parts(solid, self._u, self._ratios)
+        self._averages = NodalAverages(solid, [part.cells for part in self._parts])
+        self.volume = self._averages.volume
 
     def __call__(self, u: FloatArray) -> FloatArray:
         """Von Mises stress at ``u``, shape (local nodes,) [Pa], with updated ghosts. Collective.
@@ -76,28 +67,27 @@ class VonMises:
         It is 0 at nodes without cells of the body.
 
         Args:
-            u: Displacements, shape (size,) [m]; ghosts need not be updated.
+            u: Displacements, shape (size,) [m]; ghosts need not be updated. Of a material with history those
+                at the time of the state.
         """
-        owned = self._sums.index_map.size_local * self._bs
+        owned = self._averages.index_map.size_local * self._bs
         self._u.x.array[:owned] = u[:owned]
         self._u.x.scatter_forward()
         if self._ratios is not None:
             self._ratios.update()
-        self._add(lambda expression, cells, values: expression.eval(self._mesh, cells, values))
-        stress: FloatArray = self._sums.array * self._inverse
-        return stress
+        return self._averages([part.evaluate() for part in self._parts])
 
-    def _add(self, evaluate: Any) -> None:
-        """Sum cell values, weighted by the volumes of the cells, into the nodes."""
-        sums = self._sums.array
-        sums[:] = 0.0
-        for expression, cells, nodes, sizes, values in self._parts:
-            if cells.size:
-                evaluate(expression, cells, values)
-                values *= sizes
-                sums += np.bincount(nodes, values.ravel(), sums.size)
-        self._sums.scatter_reverse(la.InsertMode.add)
-        self._sums.scatter_forward()
+
+class _Part(NamedTuple):
+    """Cells of one law.
+
+    Attributes:
+        cells: Owned cells.
+        evaluate: Function of the von Mises stress, one value a node or one a cell, shape (cells, ...) [Pa].
+    """
+
+    cells: IntArray
+    evaluate: Callable[[], FloatArray]
 
 
 class _Ratios:
@@ -113,7 +103,7 @@ class _Ratios:
 
     def __init__(self, solid: Solid, u: fem.Function) -> None:
         self.function = fem.Function(fem.functionspace(solid.mesh, ("DG", 0)))
-        volume = _weighted(solid) * ufl.det(kinematics.deformation_gradient(u, solid.hypothesis))
+        volume = volume_per_measure(solid) * ufl.det(kinematics.deformation_gradient(u, solid.hypothesis))
         test = ufl.TestFunction(self.function.function_space)
         self._form = fem.form(volume * test * solid.dx(metadata={"quadrature_degree": 2}))
         self._rest = fem.assemble_vector(self._form).array.copy()
@@ -126,13 +116,14 @@ class _Ratios:
 
 def _ratios_of_cells(body: Continuum, u: fem.Function) -> _Ratios | None:
     """Volume ratios, where a stress depends on them."""
-    needed = isinstance(body, Solid) and any(map(_takes_ratio, body.materials, body._ways))
-    return _Ratios(body, u) if needed else None  # type: ignore[arg-type]
+    if not isinstance(body, Solid):
+        return None
+    pairs = zip(body.materials, body._ways)
+    return _Ratios(body, u) if any(_takes_ratio(material.law, way) for material, way in pairs) else None
 
 
-def _takes_ratio(material: Any, way: str | None) -> bool:
+def _takes_ratio(law: Any, way: str | None) -> bool:
     """Whether the von Mises stress depends on the volume ratio of the cell."""
-    law = material.law
     return way == MEAN_DILATATION and not law.linear and not getattr(law, "splits", False)
 
 
@@ -141,24 +132,52 @@ def has_stress(body: Any) -> bool:
     return isinstance(body, Solid) or (isinstance(body, FormSystem) and body.stress is not None)
 
 
-def _stresses(body: Continuum, u: fem.Function, ratios: _Ratios | None) -> list[tuple[Any, Int32Array]]:
-    """Von Mises stress at ``u``, a UFL scalar [Pa], and the owned cells where it holds. Collective."""
+def _parts(body: Continuum, u: fem.Function, ratios: _Ratios | None) -> list[_Part]:
+    """Von Mises stress at ``u`` where it holds. Collective."""
     if isinstance(body, FormSystem):
         local = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
         cells = np.arange(local) if body.cells is None else body.cells
         stress = body.stress_at(u)
         scalar = stress if stress.ufl_shape == () else _von_mises(stress)
-        return [(scalar, cells[cells < local].astype(np.int32))]
+        return [_at_nodes(body, scalar, cells[cells < local])]
     assert isinstance(body, Solid)
-    F, state, laws = _deformation_gradient(u, body), body.hypothesis, []
-    for material, way in zip(body.materials, body._ways):
-        sigma = cauchy(material.law, F, state)
-        if ratios is not None and _takes_ratio(material, way):
-            # But for a pressure: the Kirchhoff stress of the law at Fbar over det F.
-            change = ratios.function / ufl.det(F)
-            sigma = change * cauchy(material.law, change ** (1 / 3) * F, state)
-        laws.append(_von_mises(sigma))
-    return list(zip(laws, _cells_of_materials(body)))
+    F, parts = _deformation_gradient(u, body), []
+    for material, way, cells in zip(body.materials, body._ways, _cells_of_materials(body)):
+        if not isinstance(material.law, HistoryLaw):
+            of_cell = ratios if _takes_ratio(material.law, way) else None
+            parts.append(_at_nodes(body, _scalar(material.law, F, body.hypothesis, of_cell), cells))
+    history = body.history
+    for points in [] if history is None else history.points_with("dissipated"):
+        parts.append(_with_history(body, points, F, ratios))
+    return parts
+
+
+def _at_nodes(body: Continuum, scalar: Any, cells: IntArray) -> _Part:
+    """A UFL scalar at the nodes of cells. Collective."""
+    if any(each.ufl_element().has_custom_quadrature for each in extract_coefficients(scalar)):
+        raise ValueError(
+            "the stress at the nodes is not known where a law has functions at quadrature points: "
+            "give it functions of a DG space"
+        )
+    places = _compat.interpolation_points(body.space)
+    return _Part(cells, PointValues(body, scalar, cells, places))
+
+
+def _with_history(body: Solid, points: Points, F: Any, ratios: _Ratios | None) -> _Part:
+    """The means over the points of cells with history. Collective."""
+    way = next(way for material, way in zip(body.materials, body._ways) if material.law is points.law)
+    of_cell, means = ratios if _takes_ratio(points.law, way) else None, CellMeans(body, points)
+    found = von_mises_at_points(body, points, F, lambda law: _scalar(law, F, body.hypothesis, of_cell))
+    return _Part(points.cells, lambda: means(found()))
+
+
+def _scalar(law: Any, F: Any, state: str, ratios: _Ratios | None) -> Any:
+    """Von Mises stress of a law, a UFL scalar [Pa]; with ratios of cells that of mean dilatation."""
+    if ratios is None:
+        return _von_mises(cauchy(law, F, state))
+    # But for a pressure: the Kirchhoff stress of the law at Fbar over det F.
+    change = ratios.function / ufl.det(F)
+    return _von_mises(change * cauchy(law, change ** (1 / 3) * F, state))
 
 
 def cauchy(law: Any, F: Any, state: str) -> Any:
@@ -220,16 +239,3 @@ def _cells_of_materials(solid: Solid) -> list[Int32Array]:
     else:
         regions = [np.arange(local) if solid.cells is None else solid.cells]
     return [np.unique(cells[cells < local]).astype(np.int32) for cells in regions]
-
-
-def _cell_volumes(solid: Continuum) -> FloatArray:
-    """Undeformed volumes of owned cells of the body, 0 for other cells, shape (cells,) [m3]. Collective."""
-    space = fem.functionspace(solid.mesh, ("DG", 0))
-    volumes = fem.assemble_vector(fem.form(_weighted(solid) * ufl.TestFunction(space) * solid.dx))
-    found: FloatArray = volumes.array[np.asarray(space.dofmap.list)[:, 0]]
-    return found
-
-
-def _weighted(solid: Continuum) -> Any:
-    """Volume per measure of the mesh."""
-    return kinematics.thickness(solid.mesh, solid.hypothesis, solid.cross_section)

@@ -64,7 +64,7 @@ class Colors(NamedTuple):
     def add_bar(self, figure: Any, levels: int = 256, **options: Any) -> None:
         """Add the colour bar, of as many levels, to a figure; with parts, half as many for each."""
         plt = pyplot()
-        factor, name = unit(max(-self.low, self.top), self.unit)
+        factor, name = unit(max(-self.low, self.top), self.unit) if self.unit else (1.0, "-")
         low, top = factor * self.low, factor * self.top
         shades = plt.cm.ScalarMappable(plt.Normalize(low, top), self.map(levels))
         bar = figure.colorbar(shades, label=f"{self.name} [{name}]", **options)

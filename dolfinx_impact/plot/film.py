@@ -61,7 +61,9 @@ def strip(
         obstacle: The shape; by default that of the contact.
         contact: The contact on whose points the forces of the moments act.
         shade: Field that colours the body: ``"speed"``, ``"displacement"`` (magnitude), ``"stress"`` (von
-            Mises), or a velocity component, ``"v_x"``, ``"v_y"``, ``"v_z"``.
+            Mises), ``"plastic_strain"`` (equivalent, of a material that has it), or a velocity component,
+            ``"v_x"``, ``"v_y"``, ``"v_z"``. Stress and plastic strain of a material with history are those
+            that ``Snapshots`` has stored.
         top: Upper limit of the colour scale, in SI units; by default the largest visible value.
         magnify: Factor on the displacements, stated in the picture. An obstacle at rest is drawn farther
             away, so that the node nearest to it at rest touches it in the picture when it is in contact.

@@ -18,15 +18,16 @@ from .colors import RAMPS
 from .drawing import load_pyvista, pyplot
 from .section import Parts, Plane
 from .skin import Skin, in_space
-from .snapshots import Moment, Snapshots
+from .snapshots import Moment, Snapshots, fields_with_history
 from .solids import Shot, view_from
 from .surfaces import check_cells, corners_of_box
 
-#: FieldWriter that colour a body: names, units.
+#: Fields that colour a body: names, units.
 SHADES = {
     "speed": ("speed", "m/s"),
     "displacement": ("displacement", "m"),
     "stress": ("von Mises stress", "Pa"),
+    "plastic_strain": ("equivalent plastic strain", ""),
     "v_x": ("velocity v_x", "m/s"),
     "v_y": ("velocity v_y", "m/s"),
     "v_z": ("velocity v_z", "m/s"),
@@ -112,11 +113,30 @@ def _check_moments(solid: Continuum, moments: Sequence[Moment], wanted: Wanted) 
                     f"forces have shape {contact.loaded.dofs.shape}, one a point and direction, not "
                     f"{np.shape(each.forces)}"
                 )
+        if wanted.shade in fields_with_history(solid):
+            _check_field(solid, each, wanted.shade)
+
+
+def _check_field(solid: Continuum, moment: Moment, name: str) -> None:
+    nodes = solid.size // solid.block
+    if name not in moment.fields:
+        raise ValueError(
+            f"the {name!r} of a material with history does not follow from u: take the moments of Snapshots, "
+            f"or Moment(..., fields={{{name!r}: values}})"
+        )
+    if np.shape(moment.fields[name]) != (nodes,):
+        raise ValueError(
+            f"fields of a moment have shape ({nodes},), one value a local node, but {name!r} has "
+            f"{np.shape(moment.fields[name])}"
+        )
 
 
 def _check_look(solid: Continuum, wanted: Wanted) -> None:
     gdim, shape = solid.mesh.geometry.dim, wanted.shape
-    shades = [name for name in SHADES if name != "v_z" or gdim == 3]
+    absent = {"v_z"} if gdim < 3 else set()
+    if "plastic_strain" not in fields_with_history(solid):
+        absent.add("plastic_strain")
+    shades = [name for name in SHADES if name not in absent]
     if wanted.shade not in shades:
         raise ValueError(f"shade must be one of {', '.join(shades)}, but is {wanted.shade!r}")
     for name, value in (("top", wanted.top), ("magnify", wanted.magnify)):
@@ -175,7 +195,7 @@ def gather(
     back = view_from(solid.mesh.geometry.dim, wanted.eye)[2]
     skin, contact = Skin(solid, wanted.clip, back, wanted.parts), wanted.contact
     stress: Any = None
-    if wanted.shade == "stress":
+    if wanted.shade == "stress" and solid.history is None:
         from ..output.stress import VonMises
 
         stress = VonMises(solid)
@@ -217,9 +237,10 @@ def _sides(contact: Contact) -> IntArray:
 
 
 def _values(skin: Skin, moment: Moment, shade: str, u: FloatArray, stress: Any) -> FloatArray:
-    if shade == "stress":
-        stresses: FloatArray = np.asarray(stress(moment.u))[skin.nodes]
-        return stresses
+    if shade in ("stress", "plastic_strain"):
+        known: FloatArray = moment.fields[shade] if stress is None else np.asarray(stress(moment.u))
+        of_skin: FloatArray = known[skin.nodes]
+        return of_skin
     if shade == "displacement":
         lengths: FloatArray = np.linalg.norm(u, axis=1)
         return lengths

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ class Moment(NamedTuple):
         v: Velocities at ``t``, shape (size,) [m/s]; ghosts need not be updated.
         forces: Forces on the contact points of this rank, shape (points, gdim) [N]; None draws none.
         title: Text before the time in the title of the picture.
+        fields: Values at the local nodes at ``t``, shape (nodes,), of what u does not determine: of bodies
+            whose material has a history ``"stress"`` [Pa] and ``"plastic_strain"``.
     """
 
     t: float
@@ -29,6 +32,17 @@ class Moment(NamedTuple):
     v: FloatArray
     forces: FloatArray | None = None
     title: str = ""
+    fields: Mapping[str, FloatArray] = MappingProxyType({})
+
+
+class _State(NamedTuple):
+    """What is stored of a moment: times, displacements, velocities, impulses so far, and further fields."""
+
+    t: float
+    u: FloatArray
+    v: FloatArray
+    impulse: FloatArray
+    fields: dict[str, FloatArray]
 
 
 class Snapshots(Observer):
@@ -36,7 +50,8 @@ class Snapshots(Observer):
 
     The times are given by one of ``times``, ``interval``, or ``count`` and ``span``. At the first step from
     half a step before such a time on, displacements, velocities and, with ``forces``, impulses are copied: 16
-    bytes per dof without forces. With ``interval``, every second state is dropped and the interval doubled
+    bytes per dof without forces. Of a material with history the von Mises stress and the plastic strain at
+    the nodes are stored too. With ``interval``, every second state is dropped and the interval doubled
     whenever the memory is full, so that runs of any length are covered. Checkpoints do not contain the
     states: the animation of a restarted run starts at the restart.
 
@@ -71,19 +86,20 @@ class Snapshots(Observer):
         self._interval, self._forces, self._memory = interval, bool(forces), float(memory)
         self._wanted = _wanted(times, count, span)
         self._integrator: Integrator | None = None
-        self._stored: list[tuple[float, FloatArray, FloatArray, FloatArray]] = []
+        self._stored: list[_State] = []
+        self._fields: dict[str, Callable[[Integrator], FloatArray]] = {}
         self._seen = 0
 
     @property
     def states(self) -> list[Moment]:
         """The stored states in the order of time."""
         if not self._forces:
-            return [Moment(t, u, v) for t, u, v, _ in self._stored]
+            return [Moment(t, u, v, fields=fields) for t, u, v, _, fields in self._stored]
         moments, before = [], self._begun
         impulse: FloatArray = np.zeros(self._impulse.shape)
-        for t, u, v, total in self._stored:
+        for t, u, v, total, fields in self._stored:
             force = np.divide(total - impulse, t - before) if t > before else np.zeros(total.shape)
-            moments.append(Moment(t, u, v, force))
+            moments.append(Moment(t, u, v, force, fields=fields))
             before, impulse = t, total
         return moments
 
@@ -107,15 +123,18 @@ class Snapshots(Observer):
     def _prepare(self, integrator: Integrator, t: float) -> None:
         u, contact = integrator.u, integrator.contact
         last = self._stored[-1] if self._stored else None
-        continued = last is not None and last[1].size == u.size and t >= last[0] - 0.5 * integrator.dt
+        continued = last is not None and last.u.size == u.size and t >= last.t - 0.5 * integrator.dt
         if self._forces:
             _check_contact(contact, integrator)
         if not continued:
             self._stored, self._seen, self._begun = [], 0, t
             dofs = contact.loaded.dofs.shape if self._forces and contact else (0, 0)
             self._impulse = np.zeros(dofs)
+        if integrator is not self._integrator:
+            self._fields = _fields_of(integrator.body)
         self._integrator = integrator
-        size = max(1, 8 * (2 * u.size + self._impulse.size))
+        of_fields = len(self._fields) * u.size // getattr(integrator.body, "block", 1)
+        size = max(1, 8 * (2 * u.size + self._impulse.size + of_fields))
         self._most = integrator.system.comm.allreduce(int(self._memory // size), op=MPI.MIN)
         needed = 2 if self._wanted is None else len(self._wanted)
         if needed > self._most:
@@ -129,12 +148,13 @@ class Snapshots(Observer):
         if now > self._seen and len(self._stored) >= self._most and self._interval is not None:
             del self._stored[1::2]
             self._interval *= 2
-            self._seen = self._count(self._stored[-1][0] + 0.5 * integrator.dt)
+            self._seen = self._count(self._stored[-1].t + 0.5 * integrator.dt)
             now = self._due(integrator)
         if now > self._seen:
             self._seen = now
+            fields = {name: evaluate(integrator) for name, evaluate in self._fields.items()}
             state = (integrator.u.copy(), integrator.v_mean.copy(), self._impulse.copy())
-            self._stored.append((integrator.t, *state))
+            self._stored.append(_State(integrator.t, *state, fields))
 
     def _due(self, integrator: Integrator) -> int:
         return self._count(integrator.t + 0.5 * integrator.dt)
@@ -145,6 +165,31 @@ class Snapshots(Observer):
             return int(np.searchsorted(self._wanted, t, side="right"))
         assert self._interval is not None
         return 1 + int((t - self._begun) / self._interval)
+
+
+def fields_with_history(body: Any) -> list[str]:
+    """Fields that colour pictures of a body and depend on the history of its material."""
+    from ..output.history_field import VARIABLES, has_scalar
+
+    if getattr(body, "history", None) is None:
+        return []
+    return ["stress", *(["plastic_strain"] if has_scalar(body, VARIABLES["plastic_strain"]) else [])]
+
+
+def _fields_of(body: Any) -> dict[str, Callable[[Integrator], FloatArray]]:
+    """Functions of the fields that are stored beside u and v."""
+    from ..output.history_field import VARIABLES, HistoryField
+    from ..output.stress import VonMises
+
+    names = fields_with_history(body)
+    found: dict[str, Callable[[Integrator], FloatArray]] = {}
+    if "stress" in names:
+        stress = VonMises(body)
+        found["stress"] = lambda integrator: stress(integrator.u)
+    if "plastic_strain" in names:
+        strain = HistoryField(body, VARIABLES["plastic_strain"])
+        found["plastic_strain"] = lambda _: strain()
+    return found
 
 
 def _wanted(

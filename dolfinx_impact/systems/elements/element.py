@@ -33,6 +33,7 @@ class Element:
         order: The nodes of the kernel by their positions in DOLFINx's cells, shape (nodes,).
         points: Number of quadrature points.
         places: Quadrature points in the reference cell, in the order of the kernel, shape (points, dim).
+        weights: Their weights, shape (points,).
         definitions: C definitions, tables included.
     """
 
@@ -42,6 +43,7 @@ class Element:
     order: IntArray
     points: int
     places: FloatArray
+    weights: FloatArray
     definitions: str
 
     def flops(self, law: int) -> int:
@@ -87,7 +89,7 @@ def _simplex(mesh: Any, element: Any, degree: int, hoop: bool) -> Element:
     tables = {"WEIGHTS": weights, "PLACES": points, "VALUES": table[0], "GRADIENTS": slopes}
     sizes = {"DIM": dim, "NODES": nodes, "POINTS": weights.size}
     definitions = _definitions(sizes, tables, hoop)
-    return Element("simplex", dim, hoop, np.arange(nodes), weights.size, points, definitions)
+    return Element("simplex", dim, hoop, np.arange(nodes), weights.size, points, weights, definitions)
 
 
 def _tensor(space: fem.FunctionSpace, element: Any, at_nodes: bool, hoop: bool) -> Element:
@@ -106,7 +108,8 @@ def _tensor(space: fem.FunctionSpace, element: Any, at_nodes: bool, hoop: bool) 
     side = degree + 1
     sizes = {"DIM": dim, "SIDE": side, "COUNT": side**dim, "COLLOCATED": int(at_nodes)}
     grid = np.stack(np.meshgrid(*[points] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
-    return Element("tensor", dim, hoop, order, every.size, grid, _definitions(sizes, tables, hoop))
+    definitions = _definitions(sizes, tables, hoop)
+    return Element("tensor", dim, hoop, order, every.size, grid, every, definitions)
 
 
 def _line_rule(degree: int, at_nodes: bool) -> tuple[FloatArray, FloatArray]:

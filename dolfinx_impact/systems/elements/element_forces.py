@@ -180,7 +180,7 @@ class ElementForces:
         if not any(kernel.initial.size for kernel in self._kernels):
             return None
         points = [
-            Points(part.law, kernel.initial, part.cells, part.element.places)
+            Points(part.law, kernel.initial, part.cells, part.element.places, part.element.weights)
             for part, kernel in zip(self._parts, self._kernels)
         ]
         return History(self._mesh, points, _LANES)

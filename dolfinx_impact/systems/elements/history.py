@@ -31,12 +31,14 @@ class Points(NamedTuple):
         initial: State of a point at the start, shape (k,); none without history.
         cells: The cells, shape (n,).
         places: The points in the reference cell, shape (points, dim).
+        weights: Their weights there, shape (points,).
     """
 
     law: Any
     initial: FloatArray
     cells: IntArray
     places: FloatArray
+    weights: FloatArray
 
 
 class History:
@@ -179,10 +181,11 @@ class History:
         Raises:
             ValueError: An unknown name.
         """
-        if name not in self.names:
-            raise ValueError(f"the material has no {name!r}; its state is {', '.join(self.names)}")
-        having = [k for k in self._with_state if name in self._variables(k)]
-        return [(self._parts[k].cells, self._entries(k, name)) for k in having]
+        return [(self._parts[k].cells, self._entries(k, name)) for k in self._having(name)]
+
+    def points_with(self, name: str) -> list[Points]:
+        """The points of the materials that have a variable, in the order of :meth:`values`."""
+        return [self._parts[k] for k in self._having(name)]
 
     def largest(self, name: str) -> float:
         """Largest value of a variable over all points of the body. Collective."""
@@ -214,6 +217,11 @@ class History:
         """
         parts = {k: self._parts[k] for k in self._with_state}
         return {str(k): (part.cells, _coordinates(self._mesh, part)) for k, part in parts.items()}
+
+    def _having(self, name: str) -> list[int]:
+        if name not in self.names:
+            raise ValueError(f"the material has no {name!r}; its state is {', '.join(self.names)}")
+        return [k for k in self._with_state if name in self._variables(k)]
 
     @property
     def _with_state(self) -> list[int]:
