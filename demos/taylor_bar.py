@@ -10,8 +10,8 @@
 # The body is axisymmetric, with quadrilaterals of one volume ratio each: plastic flow keeps the volume, and
 # plain elements of degree 1 would lock. Two walls are compared. One pushes only, $0 \le L v^+ \perp r \ge 0$:
 # the centre of the face lifts when the release wave meets on the axis, the rim stays off the wall. The other
-# holds the face, $u_z = 0$, as in the literature, which reports a radius of 7.1 to 7.2 mm and a length of 21.4
-# to 21.5 mm.
+# holds the face, $u_z = 0$, as in the literature, which reports a radius of 7.1 to 7.2 mm and a length of
+# 21.4 to 21.5 mm.
 #
 # Run it as `[mpirun -n 2] python demos/taylor_bar.py [folder] [--size M] [--pictures N]`.
 

@@ -9,7 +9,6 @@ import basix.ufl
 import numpy as np
 import ufl
 from dolfinx import fem
-from ufl.algorithms.analysis import extract_constants
 
 from .._types import FloatArray
 from ..materials import HistoryLaw, J2Plasticity
@@ -53,7 +52,6 @@ class HistoryField:
         self._means = [CellMeans(solid, each) for each in points]
         self._averages = NodalAverages(solid, [each.cells for each in points])
         self.volume = self._averages.volume
-        self._first = [_yield_stress_at_first(each.law, solid.mesh) for each in points]
 
     def __call__(self) -> FloatArray:
         """The variable at the time of the history, shape (local nodes,), with updated ghosts. Collective.
@@ -61,8 +59,6 @@ class HistoryField:
         It is 0 at nodes without cells of such a material.
         """
         values = (each for _, each in self._history.values(self._name))
-        if self._name == "yield_stress":  # that of the last step: none before the first one
-            values = (np.where(each == 0.0, first, each) for each, first in zip(values, self._first))
         return self._averages([mean(each) for mean, each in zip(self._means, values)])
 
 
@@ -160,12 +156,3 @@ class _StateFunctions:
             dofmap = function.function_space.dofmap
             target = function.x.array.reshape(-1, dofmap.bs)
             target[np.asarray(dofmap.list)[cells]] = values.reshape(*values.shape[:2], dofmap.bs)
-
-
-def _yield_stress_at_first(law: Any, mesh: Any) -> float:
-    """Yield stress before any step [Pa]; 0 of laws without hardening."""
-    if not isinstance(law, J2Plasticity):
-        return 0.0
-    stress = ufl.as_ufl(law.hardening.flow_stress(*(fem.Constant(mesh, 0.0) for _ in range(3))))
-    values = {each: float(each.value) for each in extract_constants(stress)}
-    return float(stress((0.0,) * mesh.geometry.dim, values))
