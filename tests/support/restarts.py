@@ -177,7 +177,7 @@ SETUPS = {
     "divided": (divided, False),
     "touching-cubes": (touching_cubes, True),
     "colliding-discs": (colliding_discs, True),
-    "yielding-rod": (rod, False),
+    "yielding-rod": (rod, True),
 }
 
 
