@@ -41,11 +41,11 @@ def difference(body, one, other):
     return parallel.largest(COMM, np.abs(one - other)[:n]) / parallel.largest(COMM, np.abs(other)[:n])
 
 
-def halves(mesh):
-    """The mesh with its cells to the left and to the right of a plane."""
+def halves(mesh, is_right=lambda x: x[:, 0] > 0.7):
+    """The mesh with its cells to the left and to the right of a plane, or by a function of the midpoints."""
     dim = mesh.topology.dim
     cells = np.arange(mesh.topology.index_map(dim).size_local, dtype=np.int32)
-    right = dmesh.compute_midpoints(mesh, dim, cells)[:, 0] > 0.7
+    right = is_right(dmesh.compute_midpoints(mesh, dim, cells))
     tags = dmesh.meshtags(mesh, dim, cells, 1 + right.astype(np.int32))
     none = np.zeros(0, dtype=np.int32)
     facets = dmesh.meshtags(mesh, dim - 1, none, none)

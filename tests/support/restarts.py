@@ -12,7 +12,7 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 import dolfinx_impact as di
-from dolfinx_impact import Checkpoint, simulate
+from dolfinx_impact import Checkpoint, materials, simulate
 from support.colliding import discs
 from support.surfaces import against_each_other
 
@@ -142,6 +142,31 @@ def colliding_discs():
     )
 
 
+#: Hardening of copper, with cells that do not lock.
+COPPER = {
+    dmesh.CellType.quadrilateral: materials.LinearHardening(4e8, 1e8),
+    dmesh.CellType.triangle: materials.JohnsonCook(
+        9e7, 2.9e8, 0.31, 0.025, m=1.09, melting_temperature=1356.0, heat_capacity=3.4e6
+    ),
+}
+
+
+@functools.cache
+def section(kind):
+    """The section of a short rod."""
+    cells = dmesh.create_rectangle(MPI.COMM_WORLD, [[0.0, 0.0], [3.2e-3, 6.4e-3]], [4, 8], kind)
+    return di.named(cells, face=lambda x: np.isclose(x[1], 0.0), axis=lambda x: np.isclose(x[0], 0.0))
+
+
+def rod(kind=dmesh.CellType.triangle):
+    """A rod of copper that hits a wall and yields."""
+    law = materials.J2Plasticity(117e9, 0.35, hardening=COPPER[kind])
+    named = section(kind)
+    body = di.Solid(named, density=8930.0, law=law, hypothesis="axisymmetric", fixed={"axis": (0,)})
+    wall = di.RigidContact(body, "face", di.Plane((0.0, 0.0), (0.0, 1.0)))
+    return di.CDLagrange(body, 0.5 * body.critical_time_step(), contact=wall), body.rigid_velocity([0, -190])
+
+
 #: By name: what makes a scheme and its initial velocity, whether the solver sums in one order on all ranks.
 SETUPS = {
     "rubber": (rubber, True),
@@ -152,6 +177,7 @@ SETUPS = {
     "divided": (divided, False),
     "touching-cubes": (touching_cubes, True),
     "colliding-discs": (colliding_discs, True),
+    "yielding-rod": (rod, True),
 }
 
 

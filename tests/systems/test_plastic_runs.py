@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support.restarts import difference, kept, same_bits, whole
@@ -15,9 +16,9 @@ LINEAR = materials.LinearHardening(200e6, 1e9)
 HARDENING = {"linear": LINEAR, "heat": materials.JohnsonCook(200e6, 275e6, 0.36, 0.022, **HEAT)}
 
 
-def tumbling(hardening=LINEAR, courant=0.5, kind=dmesh.CellType.tetrahedron):
+def tumbling(hardening=LINEAR, courant=0.5, kind=dmesh.CellType.tetrahedron, cells=2):
     """A scheme of a cube that spins while it is stretched, and its velocities."""
-    mesh = dmesh.create_box(COMM, [[0.0] * 3, [0.1] * 3], [2, 2, 2], kind)
+    mesh = dmesh.create_box(COMM, [[0.0] * 3, [0.1] * 3], [cells] * 3, kind)
     law = materials.J2Plasticity(200e9, 0.3, hardening=hardening)
     body = di.Solid(mesh, density=7800.0, law=law)
     x = body.x - 0.05
@@ -49,6 +50,18 @@ def test_momenta_and_balance_are_kept(name, kind):
     scale = np.abs(result["kinetic"]).max()
     assert np.abs(result["residual"]).max() < 1e-12 * scale
     assert np.all(np.diff(result["plastic_work"]) >= -1e-14 * scale)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", HARDENING)
+def test_momenta_and_balance_are_kept_over_many_steps(name):
+    s, v = tumbling(HARDENING[name], 0.5, dmesh.CellType.hexahedron, cells=1)
+    s.start(0.0, v)
+    before, size = momenta(s)
+    result = di.simulate(s, t_end=100_000 * s.dt, every=100, progress=False)
+    assert s.n == 100_000 and s.system.history.largest("equivalent_plastic_strain") > 0.02
+    assert np.abs(momenta(s)[0] - before).max() < 1e-12 * size
+    assert np.abs(result["residual"]).max() < 1e-12 * np.abs(result["kinetic"]).max()
 
 
 @pytest.mark.parametrize("name", HARDENING)
@@ -128,6 +141,29 @@ def test_schemes_that_do_not_follow_the_history_are_refused():
     body = tumbling()[0].system
     with pytest.raises(ValueError, match="MoreauJean does not follow the history .* explicit scheme"):
         di.MoreauJean(body, 1e-6)
+
+
+def test_linear_schemes_and_forms_refuse_the_law():
+    s, _ = tumbling(cells=1)
+    with pytest.raises(ValueError, match="HATI takes linear bodies.*take CDLagrange"):
+        di.HATI(s.system, s.system, s.dt, ratio=2)
+    u, law = fem.Function(s.system.space), materials.J2Plasticity(200e9, 0.3, hardening=LINEAR)
+    with pytest.raises(ValueError, match="internal must be a UFL linear form, but is a J2Plasticity"):
+        di.FormSystem(s.system.space, u=u, internal=law, density=1.0)
+    with pytest.raises(ValueError, match="stiffness matrix of a body with history is not assembled"):
+        s.system.stiffness_matrix()
+
+
+@pytest.mark.parametrize("energies", [True, False])
+@pytest.mark.parametrize("kind", [dmesh.CellType.tetrahedron, dmesh.CellType.hexahedron])
+def test_a_step_too_large_is_told(kind, energies):
+    """Elements that are crushed: inverted ones, or energies that explode."""
+    s, _ = tumbling(courant=0.9, kind=kind)
+    s.start(0.0, (2e4 * (s.system.x - 0.05) * [-3.0, 4.0, -2.0]).ravel())
+    with pytest.raises(
+        di.UnstableTimeStep, match="where a body is compressed its critical time step shrinks"
+    ):
+        di.simulate(s, t_end=200 * s.dt, progress=False, energies=energies)
 
 
 def test_a_checkpoint_of_another_hardening_is_refused(tmp_path):

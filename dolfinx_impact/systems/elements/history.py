@@ -206,7 +206,8 @@ class History:
             part = self._parts[k]
             shape = part.cells.size, len(part.places), part.initial.size
             values = np.asarray(state[str(k)]).reshape(shape)
-            padded = np.concatenate([values, np.tile(part.initial, (-shape[0] % self._lanes, shape[1], 1))])
+            # The last batch is filled up with the last cell: others would change round-off.
+            padded = np.concatenate([values, np.repeat(values[-1:], -shape[0] % self._lanes, axis=0)])
             self._states[k][0][:] = padded.reshape(-1, self._lanes, *shape[1:]).transpose(0, 2, 3, 1)
             self._sides[k][:] = 0
 
