@@ -81,6 +81,7 @@ def run(wall):
         observers=[film, shape],
         adapt=adapt,
     )
+    shape.measure(scheme)
     return body, scheme, result, film, shape
 
 
@@ -88,19 +89,24 @@ class Shape:
     """Radius of the face and length of the bar over time."""
 
     def __init__(self, body):
-        self.body, self.face = body, body.nodes("face")
+        self.body, self.face, self.steps = body, body.nodes("face"), 0
         self.times, self.radii, self.lengths = [], [], []
 
     def __call__(self, scheme):
-        """Measure after a step. Collective."""
-        if scheme.n % 20 == 0 or abs(scheme.t / t_end - 1) < 1e-3:
-            n = self.body.owned // 2
-            x = self.body.x[:n, :2] + scheme.u[: 2 * n].reshape(-1, 2)
-            local = [np.max(each, initial=-np.inf) for each in (x[self.face, 0], x[:, 1], -x[:, 1])]
-            radius, top, bottom = np.max(comm.allgather(local), axis=0)
-            self.times.append(scheme.t)
-            self.radii.append(radius)
-            self.lengths.append(top + bottom)
+        """Measure after every 20 steps. Collective."""
+        if self.steps % 20 == 0:
+            self.measure(scheme)
+        self.steps += 1
+
+    def measure(self, scheme):
+        """Add the shape of now. Collective."""
+        n = self.body.owned // 2
+        x = self.body.x[:n, :2] + scheme.u[: 2 * n].reshape(-1, 2)
+        local = [np.max(each, initial=-np.inf) for each in (x[self.face, 0], x[:, 1], -x[:, 1])]
+        largest, top, bottom = np.max(comm.allgather(local), axis=0)
+        self.times.append(scheme.t)
+        self.radii.append(largest)
+        self.lengths.append(top + bottom)
 
 
 found = {wall: run(wall) for wall in ("pushes", "holds")}

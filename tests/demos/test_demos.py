@@ -16,6 +16,7 @@ CHECKED = {
         [0.02303923, 0.02348305, 0.02327235, 0.03099439, 0.89921099],
         3,
     ),
+    "taylor_bar.py": ("radius of the face [mm]", [7.17982, 7.07346], 3),
     "by_hand.py": ("impulse by hand [N s]", [12.739151143040532], 1),
     "own_scheme.py": ("oscillation after release / v0", [0.157522, 0.084488], 1),
 }
@@ -27,6 +28,7 @@ ARGUMENTS = {
     "obstacles.py": ["--only", "torus", "stairs", "corner", "roller"],
     "colliding_parts.py": ["--cells", "2", "--pictures", "4"],
     "cradle.py": ["--cells", "12", "--pictures", "4"],
+    "taylor_bar.py": ["--pictures", "4"],
 }
 #: Demos whose folder is an option.
 OUT = ("colliding_parts.py", "cradle.py")

@@ -150,12 +150,13 @@ def test_two_ranks_say_the_same(whole, launch, tmp_path):
     assert arrays(again)["r"] == pytest.approx(one["r"], abs=1e-9 * one["r"].max())
 
 
-@pytest.mark.parametrize("material", ["steel", "neo-hookean"])
+@pytest.mark.parametrize("material", ["steel", "neo-hookean", "aluminium"])
 def test_a_restart_goes_on_bit_by_bit(material, whole, few_pictures, demo, tmp_path):
     folder, said = whole
     given = COARSE
     if material != "steel":
-        folder, given = tmp_path / "first", ["--size", "8e-3", "--t-end", "3e-4", "--material", material]
+        end = {"neo-hookean": "3e-4", "aluminium": "4e-5"}[material]
+        folder, given = tmp_path / "first", ["--size", "8e-3", "--t-end", end, "--material", material]
         status, said, complaint = run(demo, *given, "--out", folder)
         assert (status, complaint) == (0, "") and numbers(said["impulse / (mass speed)"])[0] > 0
     again = tmp_path / "again"
@@ -166,6 +167,33 @@ def test_a_restart_goes_on_bit_by_bit(material, whole, few_pictures, demo, tmp_p
     assert all(np.array_equal(one[name], two[name]) for name in one)
     for name in said.keys() - {"time", "files"}:
         assert resumed[name] == said[name], name
+
+
+def test_aluminium_yields_and_steel_does_not(whole, few_pictures, demo, tmp_path):
+    """What a fall from 40 m leaves is a permanent set; the stress is bounded by the hardening."""
+    given = ["--size", "8e-3", "--t-end", "1e-4", "--height", "40", "--material", "aluminium"]
+    status, said, complaint = run(demo, *given, "--out", tmp_path)
+    assert (status, complaint) == (0, "")
+    (strain, *_), (peak, *_) = numbers(said["plastic strain"]), numbers(said["peak stress"])
+    assert 0.01 < strain < 0.5 and numbers(said["permanent set"])[0] > 1.0
+    assert 200 < peak < 1.2 * (324 + 114 * strain**0.42) * (1 + 0.002 * np.log(1e6))
+    assert 0 < numbers(said["plastic work"])[0] < 100
+    assert "permanent set" not in whole[1] and "plastic work" not in whole[1]
+
+
+def test_the_set_of_a_part_that_turns(demo):
+    """A rigid motion leaves none, whatever it is; a stretch leaves its own."""
+    named = mesh.read(mesh.package_mesh("bracket.step"), size=8e-3)
+    solid = demo.di.Solid(named, density=1.0, law=demo.di.NeoHookean(1.0, 0.3))
+    kept = demo.PermanentSet(solid, 0.0)
+    angle = 2.0
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    moved = kept.x @ turn.T + [1.0, 2.0, 3.0]
+    assert np.abs(kept.from_rigid(moved - kept.x)).max() < 1e-12
+    stretched = kept.x * [1.01, 1.0, 1.0]
+    arm = kept.x[:, 0] - np.average(kept.x[:, 0], weights=kept.mass)
+    found = kept.from_rigid(stretched @ turn.T - kept.x)
+    assert found[:, 0] == pytest.approx(0.01 * arm, abs=2e-4 * np.abs(arm).max())
 
 
 def test_a_run_that_is_told_to_stop_goes_on(whole, few_pictures, demo, monkeypatch, tmp_path):
@@ -272,7 +300,10 @@ REFUSED = {
     "size": (["--size", "0"], "--size must be positive, but is 0"),
     "t-end": (["--t-end", "-0.001"], "--t-end must be positive, but is -0.001"),
     "nan": (["--t-end", "nan"], "--t-end must be positive, but is nan"),
-    "material": (["--material", "wood"], "--material must be steel or neo-hookean, but is 'wood'"),
+    "material": (
+        ["--material", "wood"],
+        "--material must be steel or neo-hookean or aluminium, but is 'wood'",
+    ),
     "option": (["--colour", "red"], "unrecognized arguments: --colour red"),
     "no file": (["--step", "{bad}/none.step"], "the mesh file '.*none.step' does not exist"),
     "no step": (["--step", "{bad}/letter.step"], "letter.step' is no STEP file"),
