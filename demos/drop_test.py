@@ -365,7 +365,7 @@ class PeakStress:
 
 
 class PermanentSet:
-    """Displacements from the rigid motion of the part, the mean from a time on."""
+    """Displacements from the rigid motion of the part, the mean from a time on (after a restart since then)."""
 
     def __init__(self, solid, begin):
         self.solid, self.begun, self.n, self.count = solid, begin, 0, 0
@@ -390,6 +390,14 @@ class PermanentSet:
         left, _, right = np.linalg.svd(comm.allreduce((m[:, None] * a).T @ A))
         left[:, -1] *= np.sign(np.linalg.det(left @ right))
         return a @ (left @ right) - A
+
+    def state(self):
+        """State for a checkpoint."""
+        return {"n": np.array(self.n)}
+
+    def resume(self, state):
+        """Restore a state."""
+        self.n = int(state["n"])
 
     def largest(self):
         """Length of the largest mean [m]. Collective."""

@@ -117,8 +117,8 @@ class Integrator(OldContactPoint):
         self._histories = [body.history for body in bodies_with_history(system)]
         if self._histories and not self.follows_history:
             raise ValueError(
-                f"a {type(self).__name__} does not follow the history of a material: take an explicit "
-                "scheme, for example CDLagrange"
+                f"{arguments.a(type(self).__name__)} does not follow the history of a material: take an "
+                "explicit scheme, for example CDLagrange"
             )
         self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
