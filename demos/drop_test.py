@@ -365,7 +365,7 @@ class PeakStress:
 
 
 class PermanentSet:
-    """Displacements from the rigid motion of the part, the mean from a time on (after a restart since then)."""
+    """Displacements from the rigid motion of the part, the mean from a time on, or from a restart after it."""
 
     def __init__(self, solid, begin):
         self.solid, self.begun, self.n, self.count = solid, begin, 0, 0
