@@ -365,7 +365,7 @@ class PeakStress:
 
 
 class PermanentSet:
-    """Displacements from the rigid motion of the part, the mean from a time on, or from a restart after it."""
+    """Displacements from the rigid motion of the part, the mean from a time, or a later restart, on."""
 
     def __init__(self, solid, begin):
         self.solid, self.begun, self.n, self.count = solid, begin, 0, 0
