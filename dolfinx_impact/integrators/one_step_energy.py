@@ -140,6 +140,30 @@ class ThetaBalance(OneStepBalance):
         return theta
 
 
+class GeneralizedAlphaBalance(OneStepBalance):
+    """Energy balance of nonsmooth generalized-alpha: ``dissipated`` is the difference of two works.
+
+    With the smooth impulse J of the step, ``M (v' - v) = J + L^T r``, the kinetic energy changes by
+    ``(v + v')/2 . (J + L^T r)``. Internal and external works take the mean of the forces at both ends, as
+    for every scheme; ``(u' - u).(F + F')/2 - (v + v')/2 . J`` is ``dissipated``, beside the work of damping
+    forces. It is the difference of two works and has no sign by itself.
+    """
+
+    def _formula_loss(self, du: FloatArray, dv: FloatArray, before: Forces, after: Forces) -> float:
+        s, n, moved = self.integrator, self.integrator.system.owned, self.integrator.system.prescribed
+        first, last = (external - internal - damped for internal, external, damped in (before, after))
+        mean = 0.5 * (first + last)
+        self._f[:n] = (1 - s.theta) * first + s.theta * last
+        if moved.any:
+            reactions = s.reactions()
+            mean[moved.dofs] += reactions
+            forced = s.dt * (self._f[moved.dofs] + reactions)
+        s.smooth_impulse(self._f)
+        if moved.any:
+            self._f[moved.dofs] = forced
+        return float(du @ mean) - float((self._v + 0.5 * dv)[:n] @ self._f[:n])
+
+
 class TrapezoidalBalance(OneStepBalance):
     """Works by the trapezoidal rule, for schemes without an exact discrete balance."""
 
