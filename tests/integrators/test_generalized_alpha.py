@@ -9,6 +9,8 @@ from mpi4py import MPI
 from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
 from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
 
@@ -377,6 +379,59 @@ def test_ball(rho, e):
         rest = result["t"] > 5.5
         assert np.ptp(result["u"][rest]) < 1e-13 and np.abs(result["v_t"][rest]).max() < 1e-12
         assert result["r"][rest, 0] == pytest.approx(GRAVITY * s.dt, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "rho, rms, lost", [(1.0, 0.122, 1.22), (0.8, 0.120, 1.38), (0.5, 0.091, 2.47), (0.0, 0.045, 5.22)]
+)
+def test_impacting_bar(rho, rms, lost):
+    """RMS of (v + v0)/v0 after the release, energy lost [%]: those of an independent program.
+
+    The window of the RMS begins 10 us after the first step without an impulse.
+    """
+    case = CASES["impacting-bar"]
+    p = runner.parse(case, "generalized-alpha", [f"rho_inf={rho}", "mass=lumped"])
+    problem = case.make("generalized-alpha", p)
+    result = di.simulate(problem.integrator, t_end=3e-4, record=problem.record, progress=False)
+    since = result["t"] - result["t"][np.flatnonzero(result["r"][:, 0])[-1] + 1]
+    v = result["v"][(since >= 1e-5) & (since <= 8e-5), 0] / p["v0"]
+    energy = result["kinetic"] + result["internal"]
+    assert np.sqrt(np.mean((v + 1) ** 2)) == pytest.approx(rms, abs=6e-4)
+    assert 100 * (1 - energy[-1] / energy[0]) == pytest.approx(lost, abs=6e-3)
+    assert energy.max() <= energy[0] * (1 + 1e-12)
+    assert np.abs(result["residual"]).max() < 1e-13 * energy[0]
+
+
+def test_surfaces_meet():
+    """Two blocks with friction: momenta, the balance, and with rho = 1 the history of Moreau-Jean."""
+
+    def run(make, **options):
+        upper, lower = (
+            dmesh.create_rectangle(ALONE, [[0.0, at], [1.0, at + 0.5]], [cells, 2])
+            for at, cells in ((0.501, 3), (0.0, 2))
+        )
+        mesh = di.mesh.join({"upper": upper, "lower": lower})
+        body = di.Solid(mesh, density=2.0, law=NEO)
+        touching = di.SurfaceContact(body, "upper/boundary", "lower/boundary", friction=0.3)
+        s = make(body, 0.02, contact=touching, **options)
+        v0 = np.where(body.x[:, 1:2] > 0.5005, [0.1, -0.5], [0.0, 0.2])
+        s.start(0.0, v0.ravel())
+        momenta = []
+
+        def momentum(s):
+            out = np.zeros(body.size)
+            body.mass_product(s.v, s.mass, out)
+            momenta.append(out.reshape(-1, 2).sum(0))
+
+        observers = [s.balance(), momentum]
+        result = di.simulate(s, t_end=0.2, record=body.rows(), observers=observers, progress=False)
+        assert result["r"].max() > 0 and np.ptp(momenta, axis=0).max() < 1e-12
+        assert np.abs(result["residual"]).max() < 1e-11 * result["kinetic"][0]
+        return result
+
+    run(di.GeneralizedAlpha, rho_inf=0.5)
+    same, other = run(di.GeneralizedAlpha, rho_inf=1.0), run(di.MoreauJean)
+    assert np.abs(same["u"] - other["u"]).max() < 1e-11
 
 
 # -- stopping and going on
