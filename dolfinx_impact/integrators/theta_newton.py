@@ -226,11 +226,15 @@ class NewtonThetaStep:
         return hasattr(body, "deformation") and not body.linear and bool(body.deformation.inside_out(u))
 
     def _round_off(self) -> float:
-        """Change of v by the rounding of the forces, eps |K u|: h |(M + h^2 theta^2 K)^-1 K| [m/s]."""
-        s = self._scheme
+        """Change of v by the rounding of the forces, eps |K u|: h |(M + h^2 theta^2 K)^-1 K| [m/s].
+
+        Where direct impulses are, at least that of the velocity which all impulses give through M.
+        """
+        s, eps = self._scheme, 4 * np.finfo(np.float64).eps
         weight = max(s.theta * s.reach * s.acting_time / s.dt, 0.25 * s.dt)
         largest = self._largest(np.abs(s.u_before[: s.system.owned]))
-        return float(4 * np.finfo(np.float64).eps * largest / weight)
+        given = self._largest(np.abs(np.atleast_1d(s.direct_velocity))) / s.direct if s.direct > 0 else 0.0
+        return float(eps * max(largest / weight, given))
 
     def _largest(self, values: FloatArray) -> float:
         return parallel.largest(self._scheme.system.comm, values)

@@ -434,6 +434,18 @@ def test_surfaces_meet():
     assert np.abs(same["u"] - other["u"]).max() < 1e-11
 
 
+def test_a_ball_comes_to_rest_by_newton():
+    """No velocity is there to measure a correction by: rounding of the impulses is."""
+    system, h = di.PointMasses(1.0, weight), 1e-3
+    wall = di.DofBound(system, 0, lower=0.0, restitution=0.5)
+    s = di.GeneralizedAlpha(system, h, wall, rho_inf=0.2)
+    s.start(1.013, 0.0)
+    while s.t < 1.45:
+        s.step()
+    assert isinstance(s.step_solver, NewtonThetaStep) and abs(s.v[0]) < 1e-14
+    assert s.r[0] == pytest.approx(GRAVITY * h, rel=1e-10)
+
+
 # -- stopping and going on
 
 
