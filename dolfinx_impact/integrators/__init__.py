@@ -6,6 +6,7 @@ from .catalogue import SCHEMES
 from .catalogue_entry import Scheme
 from .central_differences import CentralDifferences
 from .contact_laws import PositionLevel, VelocityLevel
+from .generalized_alpha import GeneralizedAlpha
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
 from .newmark import Newmark
@@ -21,6 +22,7 @@ __all__ = [
     "Carpenter",
     "CarpenterImplicit",
     "CentralDifferences",
+    "GeneralizedAlpha",
     "HATI",
     "Integrator",
     "MoreauJean",

@@ -8,6 +8,7 @@ from . import doyen2011, doyen2011_central
 from .acary_bonnefon import AcaryBonnefon
 from .base import Integrator
 from .catalogue_entry import Catalogue, Scheme
+from .generalized_alpha import GeneralizedAlpha
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
@@ -20,6 +21,7 @@ CLASSES: Mapping[str, type[Integrator]] = {
     "carpenter": Carpenter,
     "moreau-jean": MoreauJean,
     "moreau-jean-decoupled": MoreauJeanDecoupled,
+    "generalized-alpha": GeneralizedAlpha,
     "carpenter-implicit": CarpenterImplicit,
     "combined": AcaryBonnefon,
     "dep-2.1": doyen2011.DEP21,

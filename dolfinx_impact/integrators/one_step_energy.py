@@ -24,8 +24,7 @@ class OneStepBalance(EnergyBalance):
 
     def step(self) -> None:
         """Internal work with the mean force, other works with the weights of the scheme."""
-        s, n, w = self.integrator, self.integrator.system.owned, self._weight()
-        v = s.v_mean
+        s, n, v = self.integrator, self.integrator.system.owned, self.integrator.v_mean
         du, dv = (s.u - self._u)[:n], v - self._v
         before, after = self._parts, self._forces(s.t, s.u, v)
         internal, external, damped = self._acting(before, after)
@@ -35,8 +34,7 @@ class OneStepBalance(EnergyBalance):
             self.external += float(du[s.system.prescribed.dofs] @ s.reactions())
         self.dissipated += float(du @ damped)
         self.contact += self._contact_work()
-        if w != 0.5:
-            self.dissipated += (w - 0.5) * (self._norm(dv) + float(du @ (after[0] - before[0])))
+        self.dissipated += self._formula_loss(du, dv, before, after)
         self._u[:], self._v[:], self._parts = s.u, v, after
         self._energies()
 
@@ -47,6 +45,16 @@ class OneStepBalance(EnergyBalance):
 
     def _weight(self) -> float:
         return 0.5
+
+    def _formula_loss(self, du: FloatArray, dv: FloatArray, before: Forces, after: Forces) -> float:
+        """Energy that the formula itself takes away in a step [J].
+
+        Args:
+            du: Change of the displacements, owned dofs [m].
+            dv: Change of the velocities, shape (size,) [m/s].
+            before, after: :meth:`_forces` at both ends.
+        """
+        return 0.0
 
     def _acting(self, before: Forces, after: Forces) -> Forces:
         """Internal, external and damping forces that do the works of the step, shape (owned,) each [N]."""
@@ -100,8 +108,8 @@ class ThetaBalance(OneStepBalance):
         Raises:
             NotCompiled: A class with other sums.
         """
-        names = ("step", "terms", "_contact_work", "_weight", "_acting", "_forces", "_norm", "_energies")
-        if kernels.overridden(self, names) is not None:
+        names = "step terms _contact_work _weight _acting _formula_loss _forces _norm _energies"
+        if kernels.overridden(self, names.split()) is not None:
             return super().compiled()  # type: ignore[no-any-return]
         return Sums(self.terms(), np.zeros(0))
 
@@ -121,9 +129,39 @@ class ThetaBalance(OneStepBalance):
         internal, external, damped = self._forces(*point)
         return internal - (s.theta - 0.5) * (after[0] - before[0]), external, damped
 
+    def _formula_loss(self, du: FloatArray, dv: FloatArray, before: Forces, after: Forces) -> float:
+        w = self._weight()
+        if w == 0.5:
+            return 0.0
+        return (w - 0.5) * (self._norm(dv) + float(du @ (after[0] - before[0])))
+
     def _weight(self) -> float:
         theta: float = self.integrator.theta
         return theta
+
+
+class GeneralizedAlphaBalance(OneStepBalance):
+    """Energy balance of nonsmooth generalized-alpha: ``dissipated`` is the difference of two works.
+
+    With the smooth impulse J of the step, ``M (v' - v) = J + L^T r``, the kinetic energy changes by
+    ``(v + v')/2 . (J + L^T r)``. Internal and external works take the mean of the forces at both ends, as
+    for every scheme; ``(u' - u).(F + F')/2 - (v + v')/2 . J`` is ``dissipated``, beside the work of damping
+    forces. It is the difference of two works and has no sign by itself.
+    """
+
+    def _formula_loss(self, du: FloatArray, dv: FloatArray, before: Forces, after: Forces) -> float:
+        s, n, moved = self.integrator, self.integrator.system.owned, self.integrator.system.prescribed
+        first, last = (external - internal - damped for internal, external, damped in (before, after))
+        mean = 0.5 * (first + last)
+        self._f[:n] = (1 - s.theta) * first + s.theta * last
+        if moved.any:
+            reactions = s.reactions()
+            mean[moved.dofs] += reactions
+            forced = s.dt * (self._f[moved.dofs] + reactions)
+        s.smooth_impulse(self._f)
+        if moved.any:
+            self._f[moved.dofs] = forced
+        return float(du @ mean) - float((self._v + 0.5 * dv)[:n] @ self._f[:n])
 
 
 class TrapezoidalBalance(OneStepBalance):

@@ -8,21 +8,23 @@ from .._deprecated import attributes_as_keywords
 from .._types import FloatArray
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
-from ..systems.system import PointMasses, System
-from .base import Integrator
+from ..systems.system import System
 from .contact_laws import Enforcement, VelocityLevel
 from .energy import EnergyBalance
+from .one_step import OneStepMethod
 from .one_step_energy import ThetaBalance
 from .requirements import refuse_restitution_and_friction, refuse_unsteady
 from .step_buffer import REPLACED, CompiledLoop
-from .theta_linear import FactorisedThetaStep
-from .theta_newton import NewtonThetaStep
 
 #: What the compiled loop does in the place of the scheme.
-_REPLACED = (*REPLACED, "contact_point", "end_position", "constrained", "substeps", "force_point")
+_REPLACED = (
+    *REPLACED,
+    *("contact_point", "end_position", "constrained", "substeps", "force_point"),
+    *("reach", "acting_time", "smooth_impulse", "mean_position", "move", "impulse_solver", "take_impulses"),
+)
 
 
-class ThetaMethod(Integrator):
+class ThetaMethod(OneStepMethod):
     """One-step method with weight theta on the end of the step; Di Stasio et al. (2019), (33) and (38).
 
     ::
@@ -31,9 +33,7 @@ class ThetaMethod(Integrator):
         u_{n+1}           = u_n + h [(1-theta) v_n + theta v_{n+1}]
 
     F_theta is the weighted mean of the forces at both ends or, with ``midpoint``, the force at the weighted
-    mean of the states, (38); both are the same for linear systems under constant loads. These are factorised
-    once (:class:`.FactorisedThetaStep`); all others take Newton iterations with contact inside
-    (:class:`.NewtonThetaStep`). Dofs whose motion is prescribed have the velocity that takes them there.
+    mean of the states, (38); both are the same for linear systems under constant loads.
 
     Args:
         system: The system; linear, under constant loads, unless the contact law is at velocity level.
@@ -45,23 +45,10 @@ class ThetaMethod(Integrator):
         mass: ``"consistent"`` or ``"lumped"``; point masses are always lumped.
         midpoint: Whether the force is that at the weighted mean of the states.
 
-    Attributes:
-        enforcement: The contact law.
-        coupled: Whether the forces of the step depend on the impulse. If not, the step is made without
-            contact, and the impulse changes the velocity through M alone.
-        step_solver: What finds the velocities and impulses of a step.
-        u_before: Displacements before the step, shape (size,) [m].
-        v_before: Velocities before the step, shape (size,) [m/s].
-        iterations: Newton iterations of the last step; 0 where the matrix was factorised once.
-
     Raises:
         ValueError: An unknown mass; a system or contact that does not fit; prescribed motion with theta = 0.
         NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
     """
-
-    explicit = False
-    state_names = ("u", "v", "r", "r_t")
-    coupled = True
 
     @attributes_as_keywords(coupled="coupled")
     def __init__(
@@ -75,7 +62,7 @@ class ThetaMethod(Integrator):
         mass: str = "consistent",
         midpoint: bool = False,
     ) -> None:
-        super().__init__(system, dt, enforcement.contact)
+        super().__init__(system, dt, enforcement, theta=theta, forecast=forecast, mass=mass)
         at_velocity = isinstance(enforcement, VelocityLevel)
         if not at_velocity:
             refuse_unsteady(system, "the theta method")
@@ -83,55 +70,37 @@ class ThetaMethod(Integrator):
             refuse_restitution_and_friction(enforcement.contact, "contact at the end of a one-step formula")
             if theta == 0:
                 raise ValueError("contact at the end of the step needs theta above 0: nothing moves it there")
-        self.theta, self.forecast, self.midpoint = float(theta), float(forecast), midpoint
-        self.beyond_limit, self.r_shift = theta < 0.5, theta - 1.0
-        self.mass = "lumped" if isinstance(system, PointMasses) else mass
-        self.enforcement = enforcement
-        self.u_before, self.v_before = np.zeros(system.size), np.zeros(system.size)
-        self._forecast_u = np.zeros(system.size)
-        self.iterations = 0
-        self.step_solver: FactorisedThetaStep | NewtonThetaStep = self.make_step_solver()
+        self.midpoint, self.beyond_limit, self._moved = midpoint, theta < 0.5, np.zeros(system.size)
+        self.step_solver = self.make_step_solver()
 
-    def make_step_solver(self) -> FactorisedThetaStep | NewtonThetaStep:
-        """The solver of the step that the system needs. Collective."""
-        return FactorisedThetaStep(self) if self.system.steady else NewtonThetaStep(self)
-
-    def begin(self) -> None:
-        """Set the velocities of constrained dofs to zero; the first step is like all others."""
-        moved, fixed = self.system.prescribed, self.system.constrained.copy()
-        if moved.any:
-            fixed[moved.dofs] = False
-            self.u[moved.dofs] = moved(self.t)
-        self.v[: self.system.owned][fixed] = 0.0
-        self.u_before[:], self.v_before[:] = self.u, self.v
-
-    def advance(self) -> None:
-        """One step; the impulse found is that of the step."""
-        self.u_before[:], self.v_before[:] = self.u, self.v
-        self.step_solver.solve()  # v_{n+1} and r, (33) or (38)
-        self.step_solver.update()  # u_{n+1}
-
-    def reactions(self) -> FloatArray:
-        """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
-        return self.step_solver.reactions()
-
-    def contact_point(self) -> tuple[float, FloatArray]:
-        """Time [s] and value [m] of the forecast ``u_n + forecast h v_n``; overwritten by the next call."""
-        np.multiply(self.v_before, self.forecast * self.dt, out=self._forecast_u)
-        self._forecast_u += self.u_before
-        return self.t - (1 - self.forecast) * self.dt, self._forecast_u
+    @property
+    def reach(self) -> float:
+        """``theta h``."""
+        return self.theta * self.dt
 
     def end_position(self) -> FloatArray:
-        """``u_{n+1}`` without contact [m]."""
+        """``u_{n+1}`` at the present velocity ``v``, without contact after a free step [m]."""
         return self.u_before + self.dt * ((1 - self.theta) * self.v_before + self.theta * self.v)
+
+    def mean_position(self, out: FloatArray) -> None:
+        """``u_n + theta h v_n``."""
+        np.multiply(self.v_before, self.reach, out=out)
+        out += self.u_before
+
+    def velocity_to(self, u: FloatArray) -> FloatArray:
+        """See :meth:`.OneStepMethod.velocity_to`; theta is above 0."""
+        velocity: FloatArray = self.v_before + ((u - self.u_before) / self.dt - self.v_before) / self.theta
+        return velocity
+
+    def move(self) -> None:
+        """``u_{n+1} = u_n + h [(1-theta) v_n + theta v_{n+1}]``."""
+        for weight, v in ((1 - self.theta, self.v_before), (self.theta, self.v)):
+            np.multiply(v, weight * self.dt, out=self._moved)
+            self.u += self._moved
 
     def constrained(self, e: float) -> tuple[FloatArray, float]:
         """``u_{n+1}`` without contact, and ``theta h``."""
-        return self.end_position(), self.theta * self.dt
-
-    def force_point(self) -> tuple[float, FloatArray, FloatArray] | None:
-        """Time, position and velocity of the force in F_theta; None where that is the mean of both ends."""
-        return self.step_solver.force_point() if self.midpoint else None
+        return self.end_position(), self.reach
 
     def balance(self) -> EnergyBalance:
         """The balance of works of the theta method; at theta = 1/2 and e = 1 nothing is lost."""

@@ -26,14 +26,15 @@ _NEGLIGIBLE = 1e-6
 class NewtonThetaStep:
     """``M (v - v_n) = h F_theta + L^T r`` by Newton's method; Di Stasio et al. (2019), (33), midpoint (38).
 
-    In every iteration the impulses belong to its final velocity: ``H = L A^-1 L^T`` with
-    ``A = M - h theta dF/dv - h^2 theta^2 dF/du``. With friction ``L = [L_N; L_T]``: normal and tangential
-    impulses are found together, the tangential law on v_{n+1}, (42). A correction of v that does not reduce
-    the residual of the equation of motion under the new impulses is halved until it does; the last one is
-    always taken whole, so that contact laws hold exactly.
+    That is the theta method; the other formulas of :class:`.OneStepMethod` have their own smooth impulse,
+    position and, with direct impulses, response. In every iteration the impulses belong to its final
+    velocity: ``H = L A^-1 L^T`` with ``A = M - h theta dF/dv - h^2 theta^2 dF/du``. With friction
+    ``L = [L_N; L_T]``: normal and tangential impulses are found together, the tangential law on v_{n+1},
+    (42). A correction of v that does not reduce the residual of the equation of motion under the new impulses
+    is halved until it does; the last one is always taken whole, so that contact laws hold exactly.
 
     Args:
-        scheme: The :class:`.ThetaMethod`; its system has known tangents.
+        scheme: The :class:`.OneStepMethod`; its system has known tangents.
 
     Raises:
         ValueError: Prescribed motion with theta = 0; a decoupled step with a mass that is not lumped.
@@ -50,19 +51,19 @@ class NewtonThetaStep:
         self._solver = system.linearised(scheme.mass)
         self._response: FactorisedDelassus | None = None
         if scheme.contact is not None and scheme.coupled:
-            self._response = factorised_delassus(scheme, self._solver, symmetric=self._solver.symmetric)
+            solver = scheme.impulse_solver(self._solver)
+            self._response = factorised_delassus(scheme, solver, symmetric=self._solver.symmetric)
         elif scheme.contact is not None and scheme.mass != "lumped":
             raise ValueError("the impulse of a decoupled step acts through the lumped mass: mass='lumped'")
         self._inside_out = False
 
     def force_point(self) -> tuple[float, FloatArray, FloatArray]:
         """Time, position and velocity at which the unknown force of the step is evaluated."""
-        s, h, theta = self._scheme, self._scheme.dt, self._scheme.theta
-        u = s.u_before + h * ((1 - theta) * s.v_before + theta * s.v)
+        s, theta, u = self._scheme, self._scheme.theta, self._scheme.end_position()
         if not s.midpoint:
             return s.t, u, s.v
         mean = (1 - theta) * s.v_before + theta * s.v
-        return s.t - (1 - theta) * h, (1 - theta) * s.u_before + theta * u, mean
+        return s.t - (1 - theta) * s.dt, (1 - theta) * s.u_before + theta * u, mean
 
     def solve(self) -> None:
         """From ``u_before``, ``v_before`` to ``v`` and the impulses of the step. Collective."""
@@ -76,7 +77,11 @@ class NewtonThetaStep:
             size = self._largest(np.abs(s.v[:n]) + np.abs(s.v_before[:n]))
             change = self._largest(np.abs(s.v[:n] - before[:n]))
             accepted = max(_TOLERANCE * size, self._round_off())
-            if whole and (change <= enough * size or (s.iterations > 8 and change <= accepted)):
+            if not whole:
+                continue
+            # Of direct impulses the tangent leaves out what they do to forces that depend on the velocity.
+            exact = not (s.direct > 0 and self._largest(s.r) > 0)
+            if exact and change <= enough * size or (s.iterations > 8 or not exact) and change <= accepted:
                 break
         else:
             raise complementarity.NotConverged(
@@ -87,23 +92,24 @@ class NewtonThetaStep:
             self._add_decoupled_impulse()
 
     def update(self) -> None:
-        """``u_{n+1} = u_n + h [(1-theta) v_n + theta v_{n+1}]``."""
-        s = self._scheme
-        s.u += s.dt * ((1 - s.theta) * s.v_before + s.theta * s.v)
+        """Move the system to the end of the step."""
+        self._scheme.move()
 
     def begin(self) -> None:
         """Force at the beginning of the step, and the first velocity with its residual.
 
-        It is the velocity before, or, where an element would be inverted, the one that leaves the body where
-        it is.
+        It is the velocity before, or that which moves the body as this one would; where an element would be
+        inverted, the one that leaves the body where it is.
         """
-        s, theta = self._scheme, self._scheme.theta
+        s = self._scheme
+        if s.direct > 0:
+            s.v[:] = s.velocity_to(s.u_before + s.dt * s.v_before)
         if not s.midpoint:
             s.system.force(s.t - s.dt, s.u_before, s.v_before, self._f_before)
         self._prescribe_motion()
         self._evaluate_residual()
-        if theta > 0 and not np.isfinite(self._residual_norm()):
-            s.v[:] = -(1 - theta) / theta * s.v_before
+        if s.theta > 0 and not np.isfinite(self._residual_norm()):
+            s.v[:] = s.velocity_to(s.u_before)
             self._prescribe_motion()
             self._evaluate_residual()
 
@@ -113,8 +119,9 @@ class NewtonThetaStep:
         Returns:
             Whether the whole correction was taken.
         """
-        s, n, v = self._scheme, self._scheme.system.owned, self._scheme.v.copy()
+        s, n, v = self._scheme, self._scheme.system.owned, self._scheme.v - self._scheme.direct_velocity
         self._solve_linearised()
+        v += s.direct_velocity
         # Under the new impulses: just before an impact the old ones leave no residual.
         end, norm = s.v.copy(), self._residual_norm()
         size = self._largest(np.abs(v[:n]) + np.abs(s.v_before[:n]))
@@ -141,24 +148,40 @@ class NewtonThetaStep:
 
     def reactions(self) -> FloatArray:
         """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
-        reactions: FloatArray = self._reactions / self._scheme.dt
-        return reactions
+        return self._reactions
 
     def _solve_linearised(self) -> None:
         """Velocity and impulses of the step linearised at the present velocity."""
-        s, n, reach = self._scheme, self._scheme.system.owned, self._scheme.dt * self._scheme.theta
+        s, n, weight = self._scheme, self._scheme.system.owned, self._scheme.acting_time * self._scheme.theta
         try:
-            self._solver.update(*self.force_point(), reach, reach**2)
+            self._solver.update(*self.force_point(), weight, weight * s.reach)
+            self._add_direct(-s.direct)
             self._solver.solve(self._rest, self._x)
             s.v[:n] -= self._x[:n]
+            s.v -= s.direct_velocity
             if self._response is not None:
                 self._response.forget()
                 s.r[:] = s.enforcement.impulses(s, self._response)
                 self._response.apply_impulse(s.r, s.v)
+                s.take_impulses()
+            self._add_direct(s.direct)
         except (LinearSolverFailed, complementarity.NotConverged) as error:
             raise complementarity.NotConverged(
                 f"Newton finds no correction at t = {s.t:.6g} s ({error}): take a smaller time step"
             ) from None
+
+    def _add_direct(self, part: float) -> None:
+        """Add a part of the impulses, which direct ones are in the residual, to it."""
+        if part != 0.0 and self._response is not None:
+            self._rest += part * self._impulses()
+
+    def _impulses(self) -> FloatArray:
+        """``L^T r`` with friction, shape (size,) [N s]; overwritten by the next call."""
+        s = self._scheme
+        self._x[:] = 0.0
+        if s.contact is not None and s.coupled:
+            s.contact.L.add_impulses(s.r, s.r_t if s.r_t.ndim == 2 else None, None, self._x)
+        return self._x
 
     def _add_decoupled_impulse(self) -> None:
         """``v += M^-1 L^T r`` with the impulses of the velocity without contact, H = L M^-1 L^T."""
@@ -170,30 +193,30 @@ class NewtonThetaStep:
 
     def _prescribe_motion(self) -> None:
         """Velocities that take moved dofs to their prescribed position at the end of the step."""
-        s, moved, theta = self._scheme, self._scheme.system.prescribed, self._scheme.theta
+        s, moved = self._scheme, self._scheme.system.prescribed
         if moved.any:
-            mean = (moved(s.t) - s.u_before[moved.dofs]) / s.dt
-            s.v[moved.dofs] = (mean - (1 - theta) * s.v_before[moved.dofs]) / theta
+            u = s.u_before.copy()
+            u[moved.dofs] = moved(s.t)
+            s.v[moved.dofs] = s.velocity_to(u)[moved.dofs]
 
     def _evaluate_residual(self) -> None:
-        """``M (v - v_n) - h F_theta`` at the present velocity, without impulses [kg m/s]."""
-        s, system, h, theta = self._scheme, self._scheme.system, self._scheme.dt, self._scheme.theta
+        """``M (v - v_n) - J(F_theta)`` at the present velocity, without impulses [kg m/s]."""
+        s, system, theta = self._scheme, self._scheme.system, self._scheme.theta
         n, (time, u, v) = system.owned, self.force_point()
         system.force(time, u, v, self._f)
         self._inside_out = self._inverted(u)
-        acting = self._f if s.midpoint else (1 - theta) * self._f_before + theta * self._f
+        acting = self._f.copy() if s.midpoint else (1 - theta) * self._f_before + theta * self._f
         system.mass_product(s.v - s.v_before, s.mass, self._rest)
-        self._rest[:n] -= h * acting[:n]
-        self._reactions = self._rest[system.prescribed.dofs].copy()
+        dofs = system.prescribed.dofs
+        self._reactions = self._rest[dofs] / s.dt - acting[dofs]
+        s.smooth_impulse(acting)
+        self._rest[:n] -= acting[:n]
         self._rest[:n][system.constrained] = 0.0
 
     def _residual_norm(self) -> float:
         """Norm of the residual with impulses [kg^(1/2) m/s]; inf where it is NaN or an element inverted."""
         s, n = self._scheme, self._scheme.system.owned
-        self._x[:] = 0.0
-        if s.contact is not None and s.coupled:
-            s.contact.L.add_impulses(s.r, s.r_t if s.r_t.ndim == 2 else None, None, self._x)
-        weighted = self._weights * self._free * (self._rest[:n] - self._x[:n])
+        weighted = self._weights * self._free * (self._rest[:n] - self._impulses()[:n])
         norm = parallel.total(s.system.comm, float(weighted @ weighted)) ** 0.5
         return norm if np.isfinite(norm) and not self._inside_out else np.inf
 
@@ -203,11 +226,15 @@ class NewtonThetaStep:
         return hasattr(body, "deformation") and not body.linear and bool(body.deformation.inside_out(u))
 
     def _round_off(self) -> float:
-        """Change of v by the rounding of the forces, eps |K u|: h |(M + h^2 theta^2 K)^-1 K| [m/s]."""
-        s = self._scheme
-        weight = max(s.theta, 0.5) ** 2 * s.dt
+        """Change of v by the rounding of the forces, eps |K u|: h |(M + h^2 theta^2 K)^-1 K| [m/s].
+
+        Where direct impulses are, at least that of the velocity which all impulses give through M.
+        """
+        s, eps = self._scheme, 4 * np.finfo(np.float64).eps
+        weight = max(s.theta * s.reach * s.acting_time / s.dt, 0.25 * s.dt)
         largest = self._largest(np.abs(s.u_before[: s.system.owned]))
-        return float(4 * np.finfo(np.float64).eps * largest / weight)
+        given = self._largest(np.abs(np.atleast_1d(s.direct_velocity))) / s.direct if s.direct > 0 else 0.0
+        return float(eps * max(largest / weight, given))
 
     def _largest(self, values: FloatArray) -> float:
         return parallel.largest(self._scheme.system.comm, values)

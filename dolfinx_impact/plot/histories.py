@@ -46,6 +46,7 @@ _SCHEMES: dict[str, dict[str, Any]] = {
     "moreau-jean-decoupled": {"color": "#e8a56b", "ls": (0, (6, 1, 1, 1, 1, 1)), "marker": "D"},
     "paoli-schatzman": {"color": "#8a2f7d", "ls": (0, (5, 1)), "marker": "v"},
     "carpenter": {"color": "#444444", "ls": (0, (3, 1, 1, 1)), "marker": "P"},
+    "generalized-alpha": {"color": "#7a5c2e", "ls": (0, (4, 1, 1, 1)), "marker": "h"},
     "carpenter-implicit": {"color": "#b03030", "ls": (0, (1, 1)), "marker": "X"},
     "combined": {"color": "#1b9aaa", "ls": (0, (8, 2)), "marker": "*"},
 }

@@ -35,6 +35,7 @@ pytestmark = pytest.mark.mpi
         ("solid", "moreau-jean"),
         ("plate", "cd-lagrange"),
         ("plate", "moreau-jean"),
+        ("plate", "generalized-alpha"),
         ("tetrahedra", "cd-lagrange"),
     ],
 )

@@ -68,14 +68,10 @@ def rubber(**options):
     return falling(options.pop("make", di.CDLagrange), **options)
 
 
-def implicit_rubber():
+def implicit_rubber(make=di.MoreauJean):
     """Newton's method with friction; steps twice the critical one."""
     return falling(
-        di.MoreauJean,
-        law=di.NeoHookean(1e7, 0.4),
-        size=(3, 4),
-        kind=dmesh.CellType.quadrilateral,
-        courant=2.0,
+        make, law=di.NeoHookean(1e7, 0.4), size=(3, 4), kind=dmesh.CellType.quadrilateral, courant=2.0
     )
 
 
@@ -173,6 +169,7 @@ SETUPS = {
     "implicit-rubber": (implicit_rubber, False),
     "corner": (corner, True),
     "implicit-solid": (implicit_solid, False),
+    "damped-rubber": (lambda: implicit_rubber(di.GeneralizedAlpha), False),
     "two-bars": (two_bars, True),
     "divided": (divided, False),
     "touching-cubes": (touching_cubes, True),

@@ -33,7 +33,7 @@ COURANT, RESOLUTION = (0.25, 1.5), 2e-3
 #: bar leaves again, comes to 5 to 100 times as much; below it is kept to a few per cent.)
 _BOUNDED = 2.0
 
-_NAMED = ("cd-lagrange", "moreau-jean", "carpenter-implicit", "combined")
+_NAMED = ("cd-lagrange", "moreau-jean", "generalized-alpha", "carpenter-implicit", "combined")
 _CLASSES = {"oscillation": ("none", "small", "large"), "energy": ("conserved", "dissipated", "gained")}
 
 

@@ -172,6 +172,7 @@ BROKEN = {
     "distasio-bar-high-frequency": {CD: HERE + "StronglyDamped"},
     "distasio-bar-dissipative": {bar.DISSIPATIVE: CD},
     "distasio-bar-implicit-dissipative": {MJ: HERE + "Lumped"},
+    "distasio-bar-generalized-alpha": {"generalized-alpha": HERE + "Lumped"},
     "distasio-bar-forced-dissipation": {CD: HERE + "Plastic"},
     "csma-bar-e1-ripple-cd-lagrange": {CD: HERE + "Plastic"},
     "csma-bar-e1-ripple-moreau-jean": {MJ: CD},

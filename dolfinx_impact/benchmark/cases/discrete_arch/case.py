@@ -41,8 +41,9 @@ PARAMETERS = {
     "h": Option(0.3, "s", "time step; the other way to give it is courant"),
     "t_end": Option(900.0, "s", "end time"),
 }
-#: Schemes with contact at velocity level that need no linear system, and the paper's implicit one.
-_EXPLICIT = [name for name in NAMED if SCHEMES[name].explicit or name == "moreau-jean"]
+#: Schemes with contact at velocity level that need no linear system, and implicit ones for any force.
+_IMPLICIT = ("moreau-jean", "generalized-alpha")
+_EXPLICIT = [name for name in NAMED if SCHEMES[name].explicit or name in _IMPLICIT]
 SCHEME_NAMES = tuple(name for name in _EXPLICIT if SCHEMES[name].contact == "velocity")
 _CHANGES = {"m": (2.0,), "damping": (0.02, 0.1), "load": (7e-4, 2e-3), "h": (0.15, 0.6)}
 #: What must not change the nodes in contact at the end ("numerical artefacts").

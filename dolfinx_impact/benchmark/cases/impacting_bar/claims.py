@@ -234,5 +234,8 @@ _CLAIMS = table(CASE, DI_STASIO, [
             _damped, below(0.1), _DAMPING, by=DISSIPATIVE, plain=CD),
     row("distasio-bar-implicit-dissipative", _TEXT, "Implicit dissipative schemes damp oscillations too.",
         _damped, below(0.1), _DAMPING, by=MJ, plain=MJ, theta=0.55),
+    row("distasio-bar-generalized-alpha", _TEXT,
+        "Implicit dissipative schemes damp oscillations too (generalized-alpha, rho_inf = 0.5).",
+        _damped, below(0.1), _DAMPING, by="generalized-alpha", plain=MJ, rho_inf=0.5),
 ])  # fmt: skip
 CLAIMS = _CLAIMS + claims_combined.CLAIMS

@@ -38,7 +38,7 @@ PARAMETERS = {
 }
 #: Schemes that take forces of any kind; Moreau-Jean's in the form (38).
 _NAMES = "cd-lagrange cd-lagrange-implicit moreau-jean moreau-jean-decoupled paoli-schatzman carpenter"
-SCHEME_NAMES = tuple(name for name in _NAMES.split() if name in SCHEMES)
+SCHEME_NAMES = tuple(name for name in (*_NAMES.split(), "generalized-alpha") if name in SCHEMES)
 #: "both schemes stay on it for more than forty cycles", in the 300 s of Figure 11.
 MANY_CYCLES, LONG = 40, 300.0
 
