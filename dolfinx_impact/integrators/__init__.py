@@ -11,6 +11,7 @@ from .implicit_velocity import CDLagrangeImplicit
 from .newmark import Newmark
 from .options import Option
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
+from .static_contact import CDLagrangeSingular
 from .theta_method import ThetaMethod
 from .user_schemes import find_scheme
 
@@ -18,6 +19,7 @@ __all__ = [
     "AcaryBonnefon",
     "CDLagrange",
     "CDLagrangeImplicit",
+    "CDLagrangeSingular",
     "Carpenter",
     "CarpenterImplicit",
     "CentralDifferences",

@@ -111,17 +111,36 @@ def hrz(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx, inside: Any = 
     Raises:
         ValueError: When a mass is not positive. Collective.
     """
-    points, weights = _cell_weights(space, density, dx)
-    phi = scalar_element(space).tabulate(0, points)[0]
-    diagonal = weights @ phi**2
-    traces = diagonal.sum(axis=1)
-    scale = np.divide(weights.sum(axis=1), traces, out=np.zeros_like(traces), where=traces != 0)
-    nodes = space.dofmap.list[: len(weights)]
+    parts = _hrz_parts(space, density, dx)
+    nodes = space.dofmap.list[: len(parts)]
     masses = la.vector(space.dofmap.index_map)
-    masses.array[:] = np.bincount(nodes.ravel(), (diagonal * scale[:, None]).ravel(), masses.array.size)
+    masses.array[:] = np.bincount(nodes.ravel(), parts.ravel(), masses.array.size)
     masses.scatter_reverse(la.InsertMode.add)
     owned = masses.array[: space.dofmap.index_map.size_local]
     return _positive(space, np.repeat(owned, space.dofmap.bs), inside, "HRZ")
+
+
+def by_cell(space: fem.FunctionSpace, density: Any, dx: Any = ufl.dx) -> FloatArray:
+    """Parts of the nodal masses that :func:`lump` gets from each owned cell, shape (cells, nodes) [kg].
+
+    Those of GLL elements are row sums, the same on affine cells.
+    """
+    element = scalar_element(space)
+    if element.degree > 1 and not _has_gll_nodes(element):
+        return _hrz_parts(space, density, dx)
+    points, weights = _cell_weights(space, density, dx)
+    parts: FloatArray = weights @ element.tabulate(0, points)[0]
+    return parts
+
+
+def _hrz_parts(space: fem.FunctionSpace, density: Any, dx: Any) -> FloatArray:
+    """``M_ii m_cell / sum_j M_jj`` of each owned cell, shape (cells, nodes) [kg]."""
+    points, weights = _cell_weights(space, density, dx)
+    diagonal = weights @ scalar_element(space).tabulate(0, points)[0] ** 2
+    traces = diagonal.sum(axis=1)
+    scale = np.divide(weights.sum(axis=1), traces, out=np.zeros_like(traces), where=traces != 0)
+    parts: FloatArray = diagonal * scale[:, None]
+    return parts
 
 
 def _cell_weights(space: fem.FunctionSpace, density: Any, dx: Any) -> tuple[FloatArray, FloatArray]:

@@ -312,6 +312,15 @@ class Solid(Continuum, renamed=_RENAMED):
         lumped: FloatArray = np.sum(parts, axis=0)
         return lumped
 
+    def cell_masses(self) -> FloatArray:
+        """See :meth:`.Body.cell_masses`."""
+        parts = [
+            mass_lumping.by_cell(self.space, m.density * self._weight, self._exact(m.dx))
+            for m in self.materials
+        ]
+        summed: FloatArray = np.sum(parts, axis=0)
+        return summed
+
     @property
     def _energy_known(self) -> bool:
         return all(getattr(m.law, "has_energy", True) for m in self.materials)
