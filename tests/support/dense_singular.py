@@ -5,6 +5,7 @@ solved by projections, and masses are handed over cell by cell. Of the body only
 """
 
 import numpy as np
+
 from support.dense_elements import shape_functions
 
 
