@@ -100,9 +100,9 @@ class OtherMass:
     def compiled(self) -> None:
         """No compiled loop: its steps are made one by one."""
 
-    def critical_time_step(self) -> float:
-        """``2 / omega_max`` with the contact dofs held, which is the stiffest they can be [s]."""
-        return float(self.base.critical_time_step(self.inverse_mass))  # type: ignore[call-arg]
+    def critical_time_step(self, **options: Any) -> float:
+        """That with the contact dofs held, the stiffest they can be [s]; ``options`` of the system."""
+        return float(self.base.critical_time_step(self.inverse_mass, **options))  # type: ignore[call-arg]
 
 
 class ModifiedMass(OtherMass):
@@ -197,6 +197,12 @@ class SingularMass(OtherMass):
             raise ValueError(
                 "no dof keeps mass: all that are free are those of contact nodes; take CDLagrange"
             )
+
+    def __getattr__(self, name: str) -> Any:
+        """Nodes, space, deformation and what else is no matter of masses: those of the system."""
+        if name in ("base", "layer"):
+            raise AttributeError(name)
+        return getattr(self.base, name)
 
     @staticmethod
     def _check(system: System, contact: Contact) -> None:

@@ -118,9 +118,9 @@ class CDLagrangeSingular(StaticContact):
     stiffness K_cc is factorised once for linear systems.
 
     In every cell the lumped mass of its contact nodes goes in equal parts to its other nodes, in a cell
-    without others to those of the cells behind its facets. The sum stays, so that linear momentum is exact,
-    also the angular momentum of the masses handed over; center and moments of inertia move by the order of a
-    cell. A body whose whole skin is contact surface needs three cells through the thickness.
+    without others to its neighbour cells (:mod:`.mass_handover`). The sum stays, so that linear momentum is
+    exact, also the angular momentum of the masses handed over; center and moments of inertia move by the
+    order of a cell. A body whose whole skin is contact surface needs three cells through the thickness.
 
     **There is no coefficient of restitution.** Newton's law needs one to say with which velocity the mass of
     a node leaves an obstacle. Here no mass is stopped: the contact force sets in with the deformation, no

@@ -1,8 +1,9 @@
 """Masses of some nodes handed to their neighbours: a mass matrix that is singular at these nodes.
 
-In every cell the lumped mass of its massless nodes goes in equal parts to its other nodes, and in a cell
-without others in equal parts to the cells behind its facets that have such nodes. The sum stays, and with it
-linear momentum; center of mass and moments of inertia move by the order of a cell.
+In every cell the lumped mass of its massless nodes goes in equal parts to its other nodes. A cell without
+others gives it in equal parts to the cells behind its facets that have such nodes; where there are none, as
+in a corner of tetrahedra, to the cells with common nodes, in proportion to their number. The sum stays, and
+with it linear momentum; center of mass and moments of inertia move by the order of a cell.
 """
 
 from __future__ import annotations
@@ -35,21 +36,27 @@ def hand_over(
     Returns:
         Masses, shape (nodes, block) [kg], and whether a cell of this rank has nobody to give to.
     """
-
-    def spread(values: FloatArray) -> FloatArray:
-        """Values of each cell at all its facets, summed there."""
-        return at_sides(sides, np.repeat(values[:, None], sides.shape[1], axis=1))
-
     gives = massless[cells]
     takers = np.count_nonzero(~gives, axis=1)
     able = (takers > 0)[:, None]
     given = np.where(gives[:, :, None], parts, 0.0).sum(axis=1)
-    ways = spread(able.astype(np.float64))[sides, 0].sum(axis=1)[:, None]
-    passed_on = np.where(able, 0.0, given) / np.maximum(ways, 1.0)
-    passed_on = spread(passed_on)[sides].sum(axis=1)
-    share = np.where(able, given + passed_on, 0.0) / np.maximum(takers, 1)[:, None]
+    received, waiting = np.zeros_like(given), ~able
+    for common, sums in ((sides, at_sides), (cells, at_nodes)):
+
+        def spread(values: FloatArray, common: IntArray = common, sums: Sum = sums) -> FloatArray:
+            """Sums over the cells behind each facet, or at each node, of each cell."""
+            width = common.shape[1]
+            at_each: FloatArray = sums(common, np.repeat(values[:, None], width, axis=1))[common]
+            summed: FloatArray = at_each.sum(axis=1)
+            return summed
+
+        ways = spread(able.astype(np.float64))
+        passed_on = np.where(waiting, given, 0.0) / np.maximum(ways, 1.0)
+        received += spread(np.where(ways > 0, passed_on, 0.0))
+        waiting &= ways == 0
+    share = np.where(able, given + received, 0.0) / np.maximum(takers, 1)[:, None]
     masses = at_nodes(cells, np.where(gives[:, :, None], 0.0, parts + share[:, None]))
-    return masses, bool(np.any(~able & (ways == 0)))
+    return masses, bool(np.any(waiting))
 
 
 def of_body(body: Any, dofs: IntArray) -> FloatArray:

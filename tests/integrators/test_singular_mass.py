@@ -11,6 +11,7 @@ from support import restarts
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
+from dolfinx_impact.benchmark.cases.solids import hertz_sphere
 from dolfinx_impact.systems.chain import Chain
 
 COMM = MPI.COMM_WORLD
@@ -232,6 +233,51 @@ def test_force_of_the_bar_ripples_less_than_cd_lagranges():
         inside = force[touching[len(touching) // 10] : touching[-len(touching) // 10]]
         ripples[scheme] = np.std(inside)
     assert ripples[di.CDLagrange] > 2 * ripples[di.CDLagrangeSingular]
+
+
+def zigzag(force):
+    """The part of a force that alternates from step to step."""
+    return float(np.sqrt(np.mean(np.diff(force, 2) ** 2)))
+
+
+@pytest.mark.parametrize("courant, factor", [(0.7, 2.0), (0.35, 8.0)])
+def test_hertz_force_changes_more_smoothly_from_step_to_step(courant, factor):
+    """A node that joins the contact is stopped by CD-Lagrange in one step, by a force of the order of 1/h."""
+    found = {}
+    for scheme in ("cd-lagrange", "cd-lagrange-singular"):
+        p = {name: option.default for name, option in hertz_sphere.PARAMETERS.items()}
+        p |= {
+            "resolution": 4,
+            "courant": courant,
+            "v0": 20.0,
+            "restitution": 0.0,
+            "touching": True,
+            "mass": "lumped",
+        }
+        s, duration = hertz_sphere.make(scheme, p).integrator, hertz_sphere.exact(p).duration
+        force = []
+        while s.t < duration:
+            s.step()
+            force.append(s.r.sum() / s.dt)
+        found[scheme] = np.array(force)
+    usual, singular = found.values()
+    assert zigzag(usual) > factor * zigzag(singular)
+    assert singular.max() == pytest.approx(usual.max(), rel=3e-3)
+
+
+def test_the_step_follows_a_nonlinear_body():
+    s = falling(di.NeoHookean(1e6, 0.4))
+    run = di.simulate(s, t_end=60 * s.dt, adapt=di.StepControl(), progress=False)
+    assert run["r"].sum() > 0 and np.ptp(np.diff(run["t"])) > 0
+    assert np.abs(run["residual"]).max() < 1e-13 * run["kinetic"][0]
+
+
+def test_it_starts_like_any_other_scheme():
+    s = falling(di.NeoHookean(1e6, 0.4))
+    s.start(0.0, (1.0, -2.0))
+    assert s.v[0::2] == pytest.approx(1.0) and s.v_function.x.array[1::2] == pytest.approx(-2.0)
+    s.start(lambda x: 1e-3 * x[:2], 0.0)
+    assert np.abs(s.u).max() > 0
 
 
 @pytest.mark.mpi
