@@ -77,6 +77,7 @@ def solve(
     dimension: int,
     *,
     tolerance: float = complementarity.TOLERANCE,
+    start: FloatArray | None = None,
 ) -> FloatArray:
     """Solve the frictional contact problem.
 
@@ -87,6 +88,8 @@ def solve(
         mu: Coulomb's coefficient, one number or one per point.
         dimension: Number d of components per point: 1, 2 or 3.
         tolerance: Largest accepted :func:`residual`.
+        start: Impulses close to the solution, shape (p d,) [N s]: Newton's method starts there, and all else
+            is tried only where it does not find the solution to round-off.
 
     Returns:
         Impulses r, shape (p d,) [N s].
@@ -106,7 +109,7 @@ def solve(
     complementarity.refuse_negative(np.diag(H))
     S, c, scale = _scaled(H, b, dimension)
     m = _coefficients(scale, mu, dimension)
-    x = _one_point(S, c, m[0]) if b.size == dimension else _all_points(S, c, m, dimension)
+    x = _from_start(S, c, m, dimension, None if start is None else start / scale)
     reached = _misfit(S, c, x, m, dimension)
     if not reached <= tolerance:
         raise NotConverged(
@@ -148,6 +151,17 @@ def _natural(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int)
 def _misfit(S: FloatArray, c: FloatArray, x: FloatArray, m: FloatArray, d: int) -> float:
     worst, largest = float(np.max(np.abs(_natural(S, c, x, m, d)))), float(np.max(np.abs(c)))
     return worst / largest if largest > 0 else worst
+
+
+def _from_start(S: FloatArray, c: FloatArray, m: FloatArray, d: int, start: FloatArray | None) -> FloatArray:
+    """Newton's solution from ``start`` where that is exact to round-off, otherwise without one."""
+    if c.size == d:
+        return _one_point(S, c, m[0])
+    if start is not None and np.any(start):
+        near = _newton(S, c, start, m, d)
+        if _misfit(S, c, near, m, d) <= 10 * _ROUNDING:
+            return near
+    return _all_points(S, c, m, d)
 
 
 def _all_points(S: FloatArray, c: FloatArray, m: FloatArray, d: int) -> FloatArray:

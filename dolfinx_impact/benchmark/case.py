@@ -26,6 +26,8 @@ Judged = tuple[dict[str, Any], list[Verdict]]  #: Results and verdicts of a run.
 
 #: Schemes of the cases of Di Stasio et al. (2019): those of one system that go by a name.
 NAMED = tuple(name for name, s in SCHEMES.items() if not (name.startswith("dep-") or s.divided))
+#: Those for a single mass: singular-mass CD-Lagrange hands the mass of a contact node to its neighbours.
+SINGLE = tuple(name for name in NAMED if name != "cd-lagrange-singular")
 #: Parameters of every case besides its own.
 COMMON = {
     "h": Option(None, "s", "time step; the other way to give it is courant"),

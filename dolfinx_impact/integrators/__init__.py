@@ -12,6 +12,7 @@ from .implicit_velocity import CDLagrangeImplicit
 from .newmark import Newmark
 from .options import Option
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
+from .static_contact import CDLagrangeSingular
 from .theta_method import ThetaMethod
 from .user_schemes import find_scheme
 
@@ -19,6 +20,7 @@ __all__ = [
     "AcaryBonnefon",
     "CDLagrange",
     "CDLagrangeImplicit",
+    "CDLagrangeSingular",
     "Carpenter",
     "CarpenterImplicit",
     "CentralDifferences",

@@ -12,11 +12,13 @@ from .generalized_alpha import GeneralizedAlpha
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
+from .static_contact import CDLagrangeSingular
 
 #: The classes by name; adding a scheme is one line.
 CLASSES: Mapping[str, type[Integrator]] = {
     "cd-lagrange": CDLagrange,
     "cd-lagrange-implicit": CDLagrangeImplicit,
+    "cd-lagrange-singular": CDLagrangeSingular,
     "paoli-schatzman": PaoliSchatzman,
     "carpenter": Carpenter,
     "moreau-jean": MoreauJean,

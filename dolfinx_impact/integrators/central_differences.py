@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,7 @@ from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator, revision
 from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
-from .delassus_iterated import IteratedDelassus
-from .delassus_lumped import LumpedDelassus, lumped_delassus
+from .delassus_lumped import lumped_delassus
 from .energy import CentralDifferenceBalance, EnergyBalance
 from .step_buffer import REPLACED, CompiledLoop
 
@@ -30,6 +30,7 @@ _REPLACED = (
     "constrained",
     "substeps",
     "_constrain",
+    "_evaluate_force",
     "_resolve_contact",
 )
 
@@ -104,7 +105,7 @@ class CentralDifferences(Integrator):
         self._constrains = own or system.prescribed.any
         self.look_ahead = dt if system.prescribed.any else 0.0
         if enforcement.contact is not None:
-            self._response = lumped_delassus(self)
+            self._response = self._make_response()
 
     @property
     def v_mean(self) -> FloatArray:
@@ -149,13 +150,13 @@ class CentralDifferences(Integrator):
         self._impact_at_start()
         v0 = self.v.copy()
         self.v_force = v0
-        system.force(self.t, self.u, v0, self.f)
+        self._evaluate_force(v0)
         self.v[:n] = formulas.kicked(v0[:n], 0.5 * self._kick, self.f[:n])
         self._constrain(0.5)
         self.v_before[:] = formulas.velocity_before(v0, self.v)
         if self.contact is not None:
             half = self.enforcement.halves_first_impulse
-            response = lumped_delassus(self, 0.5 if half else 1.0)
+            response = self._make_response(0.5 if half else 1.0)
             self._resolve_contact(response, first=True)
             if half:
                 self.v_before[:] = formulas.velocity_before(v0, self.v)
@@ -177,7 +178,7 @@ class CentralDifferences(Integrator):
         """One step; the impulse found acts at its end, t_{n+1}."""
         n, loops = self.system.owned, self._loops
         loops.drift(self.u[:n], self.v[:n], self.dt)  # (44a)
-        self.system.force(self.t, self.u, self.v, self.f)
+        self._evaluate_force(self.v)
         self.v_force = self.v
         self.v_before, self.v = self.v, self.v_before
         loops.kick(self.v_before[:n], self.f[:n], self._kick, self.v[:n])  # (47), v* without contact
@@ -195,6 +196,14 @@ class CentralDifferences(Integrator):
         moved = self.system.prescribed
         if moved.any:
             self.v[moved.dofs] = (moved(self.t + self.dt) - self.u[moved.dofs]) / self.dt
+
+    def _evaluate_force(self, v: FloatArray) -> None:
+        """Forces at ``t`` and ``u`` with velocities ``v`` [m/s], into ``f``."""
+        self.system.force(self.t, self.u, v, self.f)
+
+    def _make_response(self, factor: float = 1.0) -> Any:
+        """Delassus operator of the contact; ``factor`` is the part of the impulse that acts on ``v``."""
+        return lumped_delassus(self, factor)
 
     def change_step(self, dt: float) -> None:
         """Continue with another time step, started from the state at ``t``: ``v_{1/2} = v + dt/2 M^-1 F``.
@@ -238,14 +247,14 @@ class CentralDifferences(Integrator):
         self._revision = revision(self.system)
         self._kick = self.dt * self.system.inverse_mass
         if self.contact is not None:
-            self._response = lumped_delassus(self)
+            self._response = self._make_response()
 
     def reactions(self) -> FloatArray:
         """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""
         dofs = self.system.prescribed.dofs
         return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]
 
-    def _resolve_contact(self, response: LumpedDelassus | IteratedDelassus, first: bool = False) -> None:
+    def _resolve_contact(self, response: Any, first: bool = False) -> None:
         self.r[:] = self.enforcement.impulses(self, response, first=first)
         response.apply_impulse(self.r, self.v)
         if self.r_t.ndim == 2:

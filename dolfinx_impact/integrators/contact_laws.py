@@ -16,7 +16,7 @@ from ..contact.compiled import CompiledContact
 from ..contact.contact_set import Contacts, as_contact
 from .central_formulas import newton_impact
 from .delassus import DelassusOperator
-from .requirements import refuse_surfaces
+from .requirements import refuse_drift_correction, refuse_surfaces
 
 
 class FreeStep(Protocol):
@@ -225,11 +225,7 @@ class PositionLevel:
             raise ValueError(
                 "contact at position level does not support moving obstacles: take CDLagrange or MoreauJean"
             )
-        if contact is not None and contact.drift_correction > 0 and not contact.constant:
-            raise ValueError(
-                "contact at position level does not drift: leave drift_correction out, or take CDLagrange or "
-                "MoreauJean"
-            )
+        refuse_drift_correction(contact, "contact at position level")
 
     def impulses(self, s: FreeEnd, response: DelassusOperator, *, first: bool = False) -> FloatArray:
         """See :class:`Enforcement`; at the start only for points with penetration after the free step."""

@@ -187,6 +187,9 @@ class FrictionalDelassus(FactorisedDelassus):
         self._integrator = integrator
         self._bases: FloatArray = np.zeros((0, 0, 0))
         self._directions = self._contact.local_bases().shape[1]
+        #: Whether a solution starts from the one before; and that, over the points of all ranks.
+        self.continues = False
+        self._last = np.zeros((self._contact.total, self._directions))
         refuse_friction_on_held(integrator)
 
     def solve(
@@ -206,10 +209,13 @@ class FrictionalDelassus(FactorisedDelassus):
         which = np.flatnonzero(gathered[:, 0])
         H, d = self._delassus(which), self._directions
         impulses = np.zeros((gathered.shape[0], d))
+        start = self._last[which].ravel() if self.continues else None
         solution = parallel.on_root(
-            self._comm, lambda: coulomb.solve(H, gathered[which, 2:].ravel(), gathered[which, 1], d)
+            self._comm,
+            lambda: coulomb.solve(H, gathered[which, 2:].ravel(), gathered[which, 1], d, start=start),
         )
         impulses[which] = solution.reshape(-1, d)
+        self._last = impulses
         local = impulses[self._mine]
         s.r_t[:] = np.einsum("pj,pjk->pk", local[:, 1:], self._bases[:, 1:])
         return local[:, 0].copy()

@@ -14,7 +14,7 @@ from ..systems.system import System
 from .contact_laws import Enforcement, PositionLevel, VelocityLevel
 from .modified_mass import ModifiedMass
 from .newmark import Newmark
-from .options import BOTH, LUMPED, Option
+from .options import BOTH, LUMPED, Option, fixed_restitution
 from .penalty import EnergyConservingPenalty, ImplicitPenalty
 from .theta_method import ThetaMethod
 
@@ -34,11 +34,6 @@ BELOW = {
     "touching": Option(False, "-", "closed when g < -gap_tolerance", (False,)),
     "gap_tolerance": Option(1e-9, "m", "a gap down to minus this counts as open"),
 }
-
-
-def fixed_restitution(e: float) -> dict[str, Option]:
-    """The coefficient of restitution that a scheme implies."""
-    return {"restitution": Option(e, "-", f"Newton's coefficient, {e:g} with this scheme", (e,))}
 
 
 def refuse_contact(contact: Contacts) -> None:

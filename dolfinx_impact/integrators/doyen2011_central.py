@@ -16,11 +16,11 @@ from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 from .central_differences import CentralDifferences
 from .contact_laws import Enforcement, PositionLevel, VelocityLevel
-from .doyen2011 import BELOW, EPS, IMPULSE_WORK, PAPER, fixed_restitution, refuse_contact
-from .energy import EnergyBalance
-from .modified_mass import StaticBalance, StaticContact, StaticLevel
-from .options import LUMPED
+from .doyen2011 import BELOW, EPS, IMPULSE_WORK, PAPER, refuse_contact
+from .modified_mass import ModifiedMass
+from .options import LUMPED, fixed_restitution
 from .penalty import ExplicitPenalty
+from .static_contact import StaticContact
 
 
 class Central(CentralDifferences):
@@ -111,27 +111,26 @@ class DEP62(Central):
     law = VelocityLevel
 
 
-class DEP72(Central):
-    """7.2: central differences of the dofs with mass, contact dofs in static equilibrium, (117)."""
+class DEP72(StaticContact):
+    """7.2: central differences of the dofs with mass, contact dofs in static equilibrium, (117).
 
+    Their velocity is put to zero.
+    """
+
+    paper = PAPER
     equations = "7.2: semi-explicit, modified mass"
-    law = StaticLevel
-    system: StaticContact
+    conserves = f"Eq: {IMPULSE_WORK}"
+    options = {**fixed_restitution(0.0), **LUMPED}
 
     def __init__(
         self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
     ) -> None:
-        contact = as_contact(contact)
-        super().__init__(StaticContact(system, contact), dt, contact, allow_unstable=allow_unstable)
+        super().__init__(ModifiedMass(system, as_contact(contact)), dt, allow_unstable=allow_unstable)
 
-    @property
-    def body(self) -> System:
-        """See :attr:`.Integrator.body`."""
-        return self.system.base
-
-    def balance(self) -> EnergyBalance:
-        """The balance of central differences with the works at the dofs in static equilibrium."""
-        return StaticBalance(self)
+    def _set_velocity(self) -> None:
+        """At rest, also in the forces."""
+        at = self.system.massless
+        self.v_before[at] = self.v[at] = 0.0
 
 
 def _penalty_limit(system: System, contact: Contact, eps: float) -> float:

@@ -158,7 +158,7 @@ class CentralDifferenceBalance(EnergyBalance):
     mean velocity (44b), complementary (87), external (88), internal work (89), contact (90).
     """
 
-    state_names = (*TERMS, "_powers")
+    state_names: tuple[str, ...] = (*TERMS, "_powers")
 
     def __init__(self, integrator: Any) -> None:
         super().__init__(integrator)
@@ -170,7 +170,7 @@ class CentralDifferenceBalance(EnergyBalance):
         Raises:
             NotCompiled: A class with other sums.
         """
-        if kernels.overridden(self, ("step", "terms", "_read", "_of")) is not None:
+        if kernels.overridden(self, ("step", "terms", "_read", "_of", "_velocities")) is not None:
             return super().compiled()  # type: ignore[no-any-return]
         return Sums(self.terms(), self._powers.copy())
 
@@ -228,7 +228,8 @@ class CentralDifferenceBalance(EnergyBalance):
             stored for the next step.
         """
         s, system = self.integrator, self.integrator.system
-        v0, v1, u, f = (self._of(x) for x in (s.v_before, s.v, s.u, s.f))
+        before, after = self._velocities()
+        v0, v1, u, f = (self._of(x) for x in (before, after, s.u, s.f))
         loads, damped = np.zeros(3), np.zeros(3)
         if system.has_loads:
             system.external(s.t, s.u, s.v_force, self._load)
@@ -250,8 +251,12 @@ class CentralDifferenceBalance(EnergyBalance):
             # Work of the reactions at dofs with prescribed motion, (92).
             dofs, forces = system.prescribed.dofs, s.reactions()
             external = external + np.array([forces @ s.v_before[dofs], forces @ s.v[dofs]])
-        self._powers = np.array([internal[1], external[1], damped[1], s.contact_work(s.v)])
-        return np.array([internal[0], external[0], damped[0], s.contact_work(s.v_before)])
+        self._powers = np.array([internal[1], external[1], damped[1], s.contact_work(after)])
+        return np.array([internal[0], external[0], damped[0], s.contact_work(before)])
+
+    def _velocities(self) -> tuple[FloatArray, FloatArray]:
+        """``v_{n-1/2}`` and ``v_{n+1/2}``, with which forces do work, shape (size,) each [m/s]."""
+        return self.integrator.v_before, self.integrator.v
 
     def _of(self, x: FloatArray) -> FloatArray:
         """The entries over which sums run: the owned dofs."""

@@ -72,6 +72,11 @@ def mass(*allowed: str) -> dict[str, Option]:
     return {"mass": Option(allowed[0], "-", "mass matrix", allowed)}
 
 
+def fixed_restitution(e: float) -> dict[str, Option]:
+    """The coefficient of restitution that a scheme implies."""
+    return {"restitution": Option(e, "-", f"Newton's coefficient, {e:g} with this scheme", (e,))}
+
+
 #: Mass matrices of explicit schemes; of implicit ones by Di Stasio et al. and by Doyen et al.
 LUMPED = mass("lumped")
 CONSISTENT = {"mass": Option("consistent", "-", "mass matrix", ("lumped", "consistent"))}

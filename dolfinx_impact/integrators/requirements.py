@@ -48,3 +48,11 @@ def refuse_surfaces(contact: Contact | None, what: str) -> None:
         raise ValueError(
             f"{what} does not take contact of surfaces (SurfaceContact): take CDLagrange or MoreauJean"
         )
+
+
+def refuse_drift_correction(contact: Contact | None, what: str) -> None:
+    """Raise a ValueError where drift is corrected of a law that closes gaps."""
+    if contact is not None and contact.drift_correction > 0 and not contact.constant:
+        raise ValueError(
+            f"{what} does not drift: leave drift_correction out, or take CDLagrange or MoreauJean"
+        )

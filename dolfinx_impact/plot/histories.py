@@ -43,6 +43,7 @@ _SCHEMES: dict[str, dict[str, Any]] = {
     "cd-lagrange": {"color": "#0b559f", "ls": "-", "marker": "o"},
     "moreau-jean": {"color": "#d1711a", "ls": "--", "marker": "s"},
     "cd-lagrange-implicit": {"color": "#3a8a3f", "ls": "-.", "marker": "^"},
+    "cd-lagrange-singular": {"color": "#6a8f1f", "ls": (0, (4, 1, 1, 1)), "marker": "h"},
     "moreau-jean-decoupled": {"color": "#e8a56b", "ls": (0, (6, 1, 1, 1, 1, 1)), "marker": "D"},
     "paoli-schatzman": {"color": "#8a2f7d", "ls": (0, (5, 1)), "marker": "v"},
     "carpenter": {"color": "#444444", "ls": (0, (3, 1, 1, 1)), "marker": "P"},

@@ -236,6 +236,11 @@ class Chain(PointMasses):
         """``-dF/du`` [N/m] from the UFL form and ``-dF/dv = mu M`` [N s/m]."""
         return self.forms.tangent(u), np.diag(self.mu * self.mass)
 
+    def neighbours(self) -> IntArray:
+        """Pairs of dofs that may take each other's mass: equal directions of the ends of each bar."""
+        first = np.arange(self.size - 2)
+        return np.column_stack([first, first + 2])
+
     def critical_time_step(self, inverse_mass: FloatArray | None = None) -> float:
         """Critical time step of central differences with lagged damping, at the unloaded arch [s].
 

@@ -16,6 +16,7 @@ from .._types import BoolArray, FloatArray, Int32Array, Int64Array, IntArray
 from ..algebra import kernels
 from ..algebra.sparse_solver import SMALL, FactorisedSolver, SymmetricSolver
 from ..mesh import NamedMesh
+from . import mass_handover, mass_lumping
 from .element_forms import is_matrix
 from .stiffness import StoredStiffness
 from .tangent import TangentSolver
@@ -32,6 +33,7 @@ class Assembled:
     size: int
     block: int
     cells: IntArray | None
+    dx: Any
     constrained: BoolArray
     #: Whether the pattern of M is that of K.
     one_pattern = True
@@ -167,6 +169,24 @@ class Assembled:
         x.array[:] = v[: self.owned]
         matrix.mult(x, y)
         out[: self.owned] = y.array_r
+
+    def cell_masses(self) -> FloatArray:
+        """Parts of the nodal masses in each owned cell, up to a factor, shape (cells, nodes). Collective.
+
+        By volume, unless a class knows better.
+        """
+        return mass_lumping.cell_masses(self.space, 1.0, self.dx)
+
+    def masses_without(self, dofs: IntArray) -> FloatArray:
+        """Lumped masses, those of the nodes of ``dofs`` handed to neighbours, shape (owned,). Collective.
+
+        Args:
+            dofs: Owned dofs, on any rank none or more.
+
+        Raises:
+            ValueError: Nodes without a neighbour that keeps its mass.
+        """
+        return mass_handover.of_body(self, dofs)
 
     def mass_matrix(self, mass: str = "lumped") -> Any:
         """M as a PETSc matrix, ``"lumped"`` or ``"consistent"``. Collective."""

@@ -385,6 +385,15 @@ class Solid(Continuum, renamed=_RENAMED):
         lumped: FloatArray = np.sum([*parts, self._added.nodal[: self.owned]], axis=0)
         return lumped
 
+    def cell_masses(self) -> FloatArray:
+        """See :meth:`.Body.cell_masses`."""
+        parts = [
+            mass_lumping.cell_masses(self.space, m.density * self._weight, self._exact(m.dx))
+            for m in self.materials
+        ]
+        summed: FloatArray = np.sum(parts, axis=0)
+        return summed
+
     @property
     def _energy_known(self) -> bool:
         return all(getattr(m.law, "has_energy", True) for m in self.materials)

@@ -17,6 +17,7 @@ from ..algebra import kernels
 from ..algebra.dense_solver import DenseSolver, DenseTangent
 from ..algebra.operators import SparseRows
 from ..algebra.sparse_solver import SymmetricSolver
+from . import mass_handover
 from .compiled import Compiled, Force
 from .loads import Motion
 from .user_forces import try_out
@@ -279,6 +280,23 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
             masses[massless] = 0.0
             held[massless] |= factor == 0.0
         return DenseSolver(np.diag(masses) + factor * K, held)
+
+    def neighbours(self) -> IntArray:
+        """Pairs of dofs that may take each other's mass, shape (n, 2); a class may know others.
+
+        Those that the stiffness couples like a spring along a line: its entry is negative.
+        """
+        if self.stiffness is None:
+            return np.zeros((0, 2), dtype=np.intp)
+        return np.argwhere(np.triu(self.stiffness < 0.0, 1))
+
+    def masses_without(self, dofs: IntArray) -> FloatArray:
+        """Masses, those of ``dofs`` handed to their :meth:`neighbours`, shape (k,) [kg].
+
+        Raises:
+            ValueError: Dofs without a neighbour that keeps its mass.
+        """
+        return mass_handover.of_pairs(self.mass, self.neighbours(), dofs)
 
     def loop_solver(
         self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"

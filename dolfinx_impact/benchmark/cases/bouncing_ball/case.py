@@ -17,7 +17,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, SINGLE, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -210,4 +210,4 @@ _ABOUT = (
     "A point mass falls on rigid ground and bounces. Below e = 1 its impacts accumulate in finite "
     "time, after which it must rest."
 )
-BOUNCING_BALL = Case(PARAMETERS, NAMED, make, _ABOUT, drawings.bouncing_ball)
+BOUNCING_BALL = Case(PARAMETERS, SINGLE, make, _ABOUT, drawings.bouncing_ball)

@@ -21,7 +21,7 @@ from ....integrators.step_buffer import Steps
 from ....output.result import Result
 from ....systems.system import PointMasses
 from ... import drawings
-from ...case import COMMON, CONTACT, NAMED, Case, Judged, Problem, RunLog, Values, balance_verdict
+from ...case import COMMON, CONTACT, SINGLE, Case, Judged, Problem, RunLog, Values, balance_verdict
 from ...verdict import Verdict
 
 PARAMETERS = {
@@ -41,7 +41,7 @@ PARAMETERS = {
     "t_end": Option(100.0, "s", "end time"),
 }
 #: Contact at velocity level, or central differences: the other schemes need linear systems.
-SCHEME_NAMES = tuple(name for name in NAMED if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
+SCHEME_NAMES = tuple(name for name in SINGLE if SCHEMES[name].contact == "velocity" or SCHEMES[name].explicit)
 LAST = 0.8  #: The end of a run, in which a mass that rubs no more keeps its momentum (part of t_end).
 
 

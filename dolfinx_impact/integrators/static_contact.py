@@ -1,0 +1,206 @@
+"""Central differences of the dofs with mass; the dofs of the contact have none and follow at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .. import arguments
+from .._types import AnyArray, FloatArray
+from ..contact.base import Contact
+from ..contact.contact_set import Contacts, as_contact
+from ..systems.system import System
+from .central_differences import CentralDifferences
+from .energy import CentralDifferenceBalance, EnergyBalance
+from .modified_mass import SingularMass
+from .options import LUMPED, fixed_restitution
+
+
+class StaticLevel:
+    """The contact law of massless dofs, solved with the forces of the step by :class:`.StaticLayer`."""
+
+    halves_first_impulse = False
+
+    def __init__(self, contact: Contact | None) -> None:
+        self.contact = contact
+
+    def impulses(self, s: Any, response: Any, *, first: bool = False) -> FloatArray:
+        """``h lam`` with the forces lam of the contact at ``t``; see :class:`~.contact_laws.Enforcement`."""
+        impulses: FloatArray = s.dt * s.system.layer.forces
+        return impulses
+
+
+class StaticContact(CentralDifferences):
+    """Central differences where contact dofs c have no mass, but are in static equilibrium at every time.
+
+    ::
+
+        u_d' = u_d + h v_d
+        f_c(u_d', u_c') + L^T lam' = 0,   0 <= g(u_c')  _|_  lam' >= 0
+        M_d (v_d' - v_d) = h f_d(u_d', u_c')
+
+    d are the dofs with mass. The impulse ``r' = h lam'`` stands at t'; the velocity of c is
+    ``(u_c' - u_c) / h``, that at ``t' - h/2``. At the start u_c is put to equilibrium with u_0 at d.
+
+    Args:
+        system: The system with its :class:`.OtherMass`.
+        dt: Time step [s], at most ``system.critical_time_step()``.
+        allow_unstable: Accept a step above the critical one.
+
+    Raises:
+        ValueError: A step that is not positive or above the critical one.
+        NotConverged: (by ``start`` and ``step``) no equilibrium of the contact nodes.
+    """
+
+    order = "2 without impact, 1 with"
+    step_limit = "h <= 2 / omega_max"
+    contact_level = "position"
+    system: Any
+
+    def __init__(self, system: Any, dt: float, *, allow_unstable: bool = False) -> None:
+        super().__init__(system, dt, StaticLevel(system.contact), allow_unstable=allow_unstable)
+        self._before: FloatArray = np.zeros(system.layer.dofs.size)
+
+    @property
+    def body(self) -> System:
+        """See :attr:`.Integrator.body`."""
+        body: System = self.system.base
+        return body
+
+    def resume(self, state: Mapping[str, AnyArray]) -> None:
+        """See :meth:`.CentralDifferences.resume`."""
+        super().resume(state)
+        self.system.layer.forces[:] = self.r / self.dt
+
+    def advance(self) -> None:
+        """See :meth:`.CentralDifferences.advance`."""
+        self._before = self.u[self.system.layer.dofs]
+        super().advance()
+
+    def balance(self) -> EnergyBalance:
+        """The balance (84) of the dofs with mass, and the works at the others."""
+        return StaticBalance(self)
+
+    def _evaluate_force(self, v: FloatArray) -> None:
+        """Static equilibrium of the contact dofs of ``u``, and the forces there."""
+        layer, first = self.system.layer, self.n == 0
+        if first:
+            self._before = self.u[layer.dofs]
+        layer.settle(self.t, self.u, v, self.f, before=self._before, h=self.dt, first=first)
+
+    def _make_response(self, factor: float = 1.0) -> None:
+        """None: impulses act on dofs without mass."""
+
+    def _resolve_contact(self, response: Any, first: bool = False) -> None:
+        """Take the impulses of the equilibrium, and the velocities of its dofs."""
+        self.r[:] = self.enforcement.impulses(self, response, first=first)
+        self.r_t[:] = self.dt * self.system.layer.r_t
+        if not first and self.system.has_damping:
+            self.v_force = self.v_before.copy()
+        self._set_velocity()
+
+    def _set_velocity(self) -> None:
+        """``(u_c' - u_c) / h``; at the start that which is given."""
+        at = self.system.layer.dofs
+        if self.n > 0:
+            self.v_before[at] = self.v[at] = (self.u[at] - self._before) / self.dt
+
+
+class CDLagrangeSingular(StaticContact):
+    """Singular-mass CD-Lagrange: contact nodes without mass, in static equilibrium. Explicit.
+
+    The idea is that of Di Stasio, Dureisseix, Georges, Gravouil and Homolle, Comput. Mech. 68 (2021), 97-112;
+    the form that of the modified mass of Doyen, Ern and Piperno (2011), 7.2, here for all dofs of the contact
+    nodes, any law and obstacle, with friction, and without loss of mass. See :class:`StaticContact` for the
+    step and :class:`.StaticLayer` for the equilibrium: Newton's method on the layer of contact nodes, whose
+    stiffness K_cc is factorised once for linear systems.
+
+    In every cell the lumped mass of its contact nodes goes in equal parts to its other nodes, in a cell
+    without others to its neighbour cells (:mod:`.mass_handover`). The sum stays, so that linear momentum is
+    exact, also the angular momentum of the masses handed over; center and moments of inertia move by the
+    order of a cell. A body whose whole skin is contact surface needs three cells through the thickness.
+
+    **There is no coefficient of restitution.** Newton's law needs one to say with which velocity the mass of
+    a node leaves an obstacle. Here no mass is stopped: the contact force sets in with the deformation, no
+    energy is lost at the node, and the body rebounds by its elastic waves. With friction
+    ``|lam_T| <= mu lam`` against the slip ``W (u_c' - u_c)``, less the motion of the obstacle. Damping forces
+    at c take the velocity of c of the step before.
+
+    Args:
+        system: The system: a body, a chain, point masses with a stiffness.
+        dt: Time step [s], at most the critical one of the masses handed over, contact nodes held.
+        contact: The contact, a list of contacts, or None: central differences then.
+        allow_unstable: Accept a step above the critical one.
+
+    Raises:
+        ValueError: Restitution; contact of surfaces; contact nodes without neighbours that could take their
+            mass; a step that is not positive or above the critical one.
+        NotConverged: (by ``start`` and ``step``) no equilibrium of the contact nodes.
+    """
+
+    paper = "Di Stasio, Dureisseix, Georges, Gravouil, Homolle, Comput. Mech. 68 (2021)"
+    equations = "as modified mass, Doyen et al. (2011), 7.2; balance (84) of Fekak et al. (2017)"
+    conserves = "linear and angular momentum, the discrete energy (84); no penetration"
+    options = {**fixed_restitution(0.0), **LUMPED}
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
+    ) -> None:
+        arguments.time_step(dt)
+        arguments.system(system)
+        contact = as_contact(contact)
+        super().__init__(SingularMass(system, contact), dt, allow_unstable=allow_unstable)
+
+
+class StaticBalance(CentralDifferenceBalance):
+    """The balance of central differences of the dofs with mass, and the works at those without.
+
+    The latter are the means of the forces at both ends of a step times the motion of the dofs c; that of
+    contact is ``(L^T r + L'^T r')/2 . (u_c' - u_c) / h`` for impulses r, friction alike.
+    """
+
+    #: Forces on c: internal, load, damping and contact ones, shape (owned,) each, 0 at other dofs [N].
+    at_dofs = ("_inner", "_loads", "_drag", "_reaction")
+    state_names = (*CentralDifferenceBalance.state_names, *at_dofs)
+
+    def start(self) -> None:
+        """Energies at t_0."""
+        super().start()
+        self._at = self.integrator.system.layer.dofs
+        self._u = self.integrator.u[self._at]
+        self._read_static()
+
+    def step(self) -> None:
+        """Add the works of the means of both ends over the motion of the contact dofs."""
+        before = [getattr(self, name)[self._at] for name in self.at_dofs]
+        super().step()
+        self._read_static()
+        moved, self._u = self.integrator.u[self._at] - self._u, self.integrator.u[self._at]
+        inner, load, drag, reaction = (
+            0.5 * float(moved @ (old + getattr(self, name)[self._at]))
+            for old, name in zip(before, self.at_dofs)
+        )
+        self.internal_work += inner
+        self.external += load
+        self.dissipated += drag
+        self.contact += reaction
+
+    def _velocities(self) -> tuple[FloatArray, FloatArray]:
+        """See :meth:`.CentralDifferenceBalance._velocities`; zero at c, whose works are others."""
+        before, after = (each.copy() for each in super()._velocities())
+        before[self.integrator.system.layer.dofs] = after[self.integrator.system.layer.dofs] = 0.0
+        return before, after
+
+    def _read_static(self) -> None:
+        """Evaluate the forces on the contact dofs."""
+        s, system = self.integrator, self.integrator.system
+        load, drag, contact = (np.zeros(system.size) for _ in range(3))
+        system.external(s.t, s.u, s.v_force, load)
+        if system.has_damping:
+            system.damping(s.t, s.u, s.v_force, drag)
+        system.layer.nodal_forces(contact)
+        for name, values in zip(self.at_dofs, (load - s.f - drag, load, drag, contact)):
+            setattr(self, name, np.zeros(system.owned))
+            getattr(self, name)[self._at] = values[self._at]
