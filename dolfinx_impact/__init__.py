@@ -98,6 +98,7 @@ from .integrators import (
     Integrator,
     MoreauJean,
     MoreauJeanDecoupled,
+    NohBathe,
     PaoliSchatzman,
     UnstableTimeStep,
 )
@@ -146,6 +147,7 @@ __all__ = [
     "NamedMesh",
     "NeoHookean",
     "NodePairs",
+    "NohBathe",
     "NotConverged",
     "Observer",
     "ObstacleContact",

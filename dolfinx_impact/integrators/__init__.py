@@ -9,6 +9,7 @@ from .contact_laws import PositionLevel, VelocityLevel
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
 from .newmark import Newmark
+from .noh_bathe import NohBathe
 from .options import Option
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 from .theta_method import ThetaMethod
@@ -26,6 +27,7 @@ __all__ = [
     "MoreauJean",
     "MoreauJeanDecoupled",
     "Newmark",
+    "NohBathe",
     "Option",
     "PaoliSchatzman",
     "PositionLevel",

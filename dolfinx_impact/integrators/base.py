@@ -335,6 +335,21 @@ class Integrator(OldContactPoint):
         """Advance ``u``, ``v`` and ``r`` by one step; :attr:`t` is the end of the step already."""
         raise NotImplementedError(f"{type(self).__name__} has no advance(): it defines a step")
 
+    @classmethod
+    def critical_ratio(cls, system: System) -> float:
+        """Critical time step of an explicit scheme over that of central differences."""
+        return 1.0
+
+    @classmethod
+    def critical_step(cls, system: System, **state: Any) -> float:
+        """Largest stable time step of an explicit scheme on a system [s]. Collective.
+
+        Args:
+            system: The system.
+            state: Displacements ``u`` and more, as ``system.critical_time_step`` takes them.
+        """
+        return cls.critical_ratio(system) * system.critical_time_step(**state)
+
     def balance(self) -> EnergyBalance:
         """The discrete energy balance of the scheme, not started."""
         return TrapezoidalBalance(self)
