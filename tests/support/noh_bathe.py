@@ -21,12 +21,16 @@ class Point:
         none = lambda u, t: np.zeros(len(bases(u, t)))  # noqa: E731
         self.velocity, self.acceleration = velocity or none, acceleration or none
 
+    def resting(self):
+        """The same without restitution."""
+        return Point(self.gap, self.bases, 0.0, self.mu, self.velocity, self.acceleration)
+
 
 def impulses(points, bases, inverse, v, before, u, t):
     """Impulses of all closed points by block Gauss-Seidel sweeps, shape (components,)."""
     closed = [k for k, p in enumerate(points) if p.gap(u, t) <= 1e-12]
     r = [np.zeros(len(B)) for B in bases]
-    for _ in range(3000):
+    for _ in range(400):
         change = 0.0
         for k in closed:
             B, p, old = bases[k], points[k], r[k].copy()
@@ -94,8 +98,9 @@ def run(mass, force, points, h, steps, u, v, *, held=(), t=0.0):
     inverse[list(held)] = 0.0
     a = inverse * force(t, u, v)
     bases = [p.bases(u, t) for p in points]
-    last = [np.zeros(len(B)) for B in bases]
-    us, vs, rs = [u.copy()], [v.copy()], [np.concatenate(last) if last else np.zeros(0)]
+    # What rests on the obstacle and is pressed stays there.
+    last = impulses([p.resting() for p in points], bases, inverse, v + P * h * a, v, u, t)
+    us, vs, rs = [u.copy()], [v.copy()], [np.zeros(sum(map(len, bases)))]
     for n in range(steps):
         begin, total, accelerations = t + n * h, 0.0, [a]
         at = position_acceleration(points, bases, inverse, a, last, u, begin)

@@ -232,6 +232,9 @@ _CLAIMS = table(CASE, DI_STASIO, [
     *_twice(("distasio-bar-dissipative", _TEXT_AND_END, "Explicit dissipation would damp oscillations."),
             ("csma-bar-dissipative", _SECTION, "A dissipative scheme could deal with high frequencies."),
             _damped, below(0.1), _DAMPING, by=DISSIPATIVE, plain=CD),
+    row("distasio-bar-noh-bathe", _TEXT_AND_END,
+        "Explicit dissipation would damp oscillations (a scheme of two substeps, with impulses in both).",
+        _damped, below(0.1), _DAMPING, by="noh-bathe", plain=CD),
     row("distasio-bar-implicit-dissipative", _TEXT, "Implicit dissipative schemes damp oscillations too.",
         _damped, below(0.1), _DAMPING, by=MJ, plain=MJ, theta=0.55),
 ])  # fmt: skip

@@ -151,4 +151,4 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
 
 
 _ABOUT = "An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."
-HERTZ_SPHERE = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.hertz_sphere)
+HERTZ_SPHERE = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.hertz_sphere)
