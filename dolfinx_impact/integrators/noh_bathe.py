@@ -8,17 +8,20 @@ import numpy as np
 
 from .. import arguments
 from .._types import FloatArray, Int32Array
+from ..algebra import kernels
+from ..algebra.operators import SparseRows
 from ..contact.contact_set import Contacts
 from ..systems.system import System
 from . import central_formulas as formulas
 from .base import Integrator, revision
-from .central_differences import STEP_ROUNDING
+from .central_differences import STEP_ROUNDING, CompiledParts, parts_of, renewable
 from .contact_laws import VelocityLevel
 from .delassus_lumped import lumped_delassus
 from .energy import EnergyBalance
 from .lasting_contact import LastingContact
 from .noh_bathe_energy import NohBatheBalance
 from .options import LUMPED, TOUCHING
+from .step_buffer import REPLACED, CompiledLoop
 
 #: Part p of a step that its first substep takes, Noh and Bathe (2013), and the weights q0, q1, q2.
 PART = 0.54
@@ -29,6 +32,9 @@ Q0 = 0.5 - Q1 - Q2
 STEPS = 1 / math.sqrt((3 * PART - 1) * (1 - PART)), 1.77
 #: Distances of the times from which velocities and accelerations of prescribed motions are found, over h.
 _VELOCITY_STEP, _ACCELERATION_STEP = 0.125, 0.5
+
+#: What compiled loops do in the place of the scheme.
+_REPLACED = (*REPLACED, "_move", "_finish", "_hold", "_apply_impulses", "substeps")
 
 
 class Substep:
@@ -275,18 +281,24 @@ class NohBathe(Integrator):
         Raises:
             ValueError: A time step above the critical one of the new matrices.
         """
-        surfaces = self.contact is not None and self.contact.velocity_level_only
-        if self.system is not self.body or surfaces:  # the side that has the points depends on the masses
+        if not renewable(self):
             super().renew()
-        critical = self.critical_step(self.system)
-        if self.dt > (1 + STEP_ROUNDING) * critical and not self.beyond_limit:
-            raise ValueError(
-                f"the system was reassembled, and the time step {self.dt:.6g} s is above its critical one, "
-                f"{critical:.6g} s: make a scheme with a smaller step"
-            )
         self._revision = revision(self.system)
         self._take_masses()
 
     def balance(self) -> EnergyBalance:
         """The works of both substeps, and their differences."""
         return NohBatheBalance(self)
+
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
+        """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind."""
+        from .compiled.noh_bathe import NohBatheBlock
+
+        try:
+            return NohBatheBlock(self, rows, balance)
+        except kernels.NotCompiled as reason:
+            return str(reason)
+
+    def compiled_parts(self) -> CompiledParts:
+        """See :func:`.parts_of`."""
+        return parts_of(self, getattr(self, "_response", None), _REPLACED)

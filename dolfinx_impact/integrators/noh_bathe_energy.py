@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray, Forces
-from .energy import TERMS, EnergyBalance
+from ..algebra import kernels
+from .energy import TERMS, EnergyBalance, Sums
 
 
 class NohBatheBalance(EnergyBalance):
@@ -57,6 +58,25 @@ class NohBatheBalance(EnergyBalance):
                 self.external += float(mean[dofs] @ (system.mass[dofs] * jump - part.impulse[dofs]))
             self._parts, self._u = after, self._of(part.u).copy()
         self._energies(self._parts[0])
+
+    def compiled(self) -> Sums:
+        """See :meth:`.EnergyBalance.compiled`; in place of powers the forces at t, shape (3 n,) [N].
+
+        Raises:
+            NotCompiled: A class with other sums.
+        """
+        if kernels.overridden(self, ("step", "terms", "_forces", "_energies", "_of")) is not None:
+            return super().compiled()  # type: ignore[no-any-return]
+        terms = self.terms()
+        terms[5] += self._started
+        return Sums(terms, np.concatenate(self._parts) if hasattr(self, "_parts") else np.zeros(0))
+
+    def take(self, sums: Sums) -> None:
+        """See :meth:`.EnergyBalance.take`."""
+        self._set_terms(sums.terms)
+        self._started, self._u = 0.0, self._of(self.integrator.u).copy()
+        internal, external, damped = sums.powers.reshape(3, -1).copy()
+        self._parts = internal, external, damped
 
     def restart(self) -> None:
         """Nothing: a change of the time step does not change the state."""

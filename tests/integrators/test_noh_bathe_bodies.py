@@ -177,3 +177,63 @@ def test_a_prescribed_motion_is_followed_and_its_work_counts():
         assert np.abs(s.v[dofs] - 0.8 * np.cos(400.0 * s.t)).max() < 1e-7 * 0.8
     assert balance.kinetic == pytest.approx(0.5 * np.sum(s.system.mass * s.v[:n] ** 2))
     assert balance.external > 0.0
+
+
+def shaken():
+    """A block on a floor that shakes, with friction and damping."""
+    named = restarts.block(dmesh.CellType.quadrilateral, (5, 3))
+    body = di.Solid(
+        named,
+        density=1100.0,
+        law=di.LinearElastic(1e6, 0.3),
+        damping=4.0,
+        gravity=(0.0, -9.81),
+        ground_acceleration=((1.0, 0.0), lambda t: 30.0 * np.sin(600.0 * t)),
+    )
+    floor = di.RigidContact(body, "skin", di.Plane([0.0, -1e-5], [0.02, 1.0]), friction=0.3, restitution=0.1)
+    return di.NohBathe(body, 0.9 * di.NohBathe.critical_step(body), contact=floor), (0.3, -0.5)
+
+
+def started_in_contact():
+    """Two masses, coupled by a spring, of which one is thrown against its wall at the start."""
+    system = di.PointMasses([1.0, 2.0], stiffness=[[90.0, -40.0], [-40.0, 40.0]], load=[-9.81, 0.0])
+    return di.NohBathe(system, 0.05, di.DofBound(system, 0, lower=0.0, restitution=0.4)), [-1.0, 0.3]
+
+
+@pytest.mark.parametrize("make", [shaken, started_in_contact])
+def test_compiled_runs_are_those_step_by_step(make):
+    """Also a run in two halves, of which one is compiled: all that the next step needs comes back."""
+    pytest.importorskip("numba")
+    plain, compiled = go(make, compiled=False), go(make, compiled=True)
+    assert plain["r"].any() and plain["dissipated"][-1] > 0
+    assert restarts.difference(plain, compiled) < 1e-11
+    s, v0 = make()
+    s.start(0.0, v0)
+    balance = s.balance()
+    first = di.simulate(s, t_end=50 * s.dt, observers=[balance], progress=False, compiled=True)
+    state = s.state()
+    s, _ = make()
+    s.resume(state)
+    rest = di.simulate(s, t_end=120 * s.dt, progress=False, compiled=False)
+    for name in ("u", "v_t", "gap"):
+        joined = np.concatenate([first[name], rest[name][1:]])
+        assert np.abs(joined - plain[name]).max() < 1e-12 * np.abs(plain[name]).max(), name
+    assert np.abs(rest["residual"]).max() < 1e-12 * np.abs(plain["kinetic"]).max()
+
+
+def test_what_has_no_compiled_loop_says_why():
+    pytest.importorskip("numba")
+
+    class Slower(di.NohBathe):
+        def _move(self, s, u, f, f_position):
+            super()._move(s, u, 0.5 * f, f_position)
+
+    for make, words in ((moved, "prescribed"), (rings, "element kernels|not linear"), (corner, "moves")):
+        s, v0 = make()
+        s.start(0.0, v0)
+        with pytest.raises(ValueError, match=words):
+            di.simulate(s, t_end=10 * s.dt, progress=False, compiled=True)
+    s = Slower(di.PointMasses(1.0, stiffness=[[1.0]]), 0.1)
+    s.start(1.0, 0.0)
+    with pytest.raises(ValueError, match="Slower makes its steps one by one"):
+        di.simulate(s, t_end=1.0, progress=False, compiled=True)

@@ -186,4 +186,4 @@ def _judged(run: common.Ended, flight: Flight) -> common.Judged:
 
 
 _ABOUT = "A rigid disc or square hits a plane with spin: an impact with friction known in closed form."
-RIGID_BODY = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.rigid_body)
+RIGID_BODY = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.rigid_body)
