@@ -100,6 +100,7 @@ from .integrators import (
     Integrator,
     MoreauJean,
     MoreauJeanDecoupled,
+    NohBathe,
     PaoliSchatzman,
     UnstableTimeStep,
 )
@@ -167,6 +168,7 @@ __all__ = [
     "NamedMesh",
     "NeoHookean",
     "NodePairs",
+    "NohBathe",
     "NotConverged",
     "Observer",
     "ObstacleContact",

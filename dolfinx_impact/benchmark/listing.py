@@ -9,7 +9,7 @@ from typing import Any
 from ..integrators import SCHEMES
 from .case import defaults
 from .cases import CASES
-from .runner import FACTS
+from .runner import FACTS, parameters_of
 
 _NAME = 24  #: Columns of the names.
 _PARAMETERS = "Parameters (--set NAME=VALUE), default, meaning"
@@ -39,9 +39,9 @@ def details(name: str, width: int) -> str:
         about = {key: getattr(s, key) for key in FACTS}
         about["cases"] = ", ".join(n for n, c in CASES.items() if name in c.schemes)
         lines = [name, *(_entry(key, value, width) for key, value in about.items()), ""]
-        given = defaults(s.parameters)
-        lines += [_PARAMETERS] if given else []
-        return "\n".join(lines + _parameters(s.parameters, given, width))
+        options = parameters_of(s)
+        lines += [_PARAMETERS] if options else []
+        return "\n".join(lines + _parameters(options, defaults(options), width))
     names = f"the cases are: {', '.join(CASES)}; the schemes are: {', '.join(SCHEMES)}"
     raise ValueError(f"unknown name {name!r}; {names}")
 

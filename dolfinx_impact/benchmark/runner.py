@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from mpi4py import MPI
 
 from .. import parallel
 from .._version import __version__
-from ..integrators import SCHEMES, Option, find_scheme
+from ..integrators import SCHEMES, Option, Scheme, find_scheme
 from ..integrators.options import check
 from ..output.atomic_file import write_whole
 from ..output.result import Result
@@ -52,8 +53,15 @@ def catalogue() -> dict[str, Any]:
         cases[name] = {"parameters": parameters({**case.parameters, **changed}), **facts}
     for name, scheme in SCHEMES.items():
         facts = {fact: getattr(scheme, fact) for fact in FACTS}
-        schemes[name] = {**facts, "parameters": parameters(scheme.parameters)}
+        schemes[name] = {**facts, "parameters": parameters(parameters_of(scheme))}
     return {"cases": cases, "schemes": schemes}
+
+
+def parameters_of(scheme: Scheme) -> dict[str, Option]:
+    """The parameters of a scheme, with the Courant number that it takes in the place of a case's."""
+    help = "time step over its own critical one, in cases that give such a part"
+    own = {} if scheme.courant is None else {"courant": Option(scheme.courant, "-", help)}
+    return {**scheme.parameters, **own}
 
 
 def find(case: str, scheme: str) -> Case:
@@ -70,8 +78,11 @@ def find(case: str, scheme: str) -> Case:
 
 
 def options_of(case: Case, scheme: str) -> dict[str, Option]:
-    """The parameters of a case with a scheme."""
-    return {**case.parameters, **find_scheme(scheme).parameters}
+    """The parameters of a case with a scheme, whose Courant number replaces one that the case gives."""
+    chosen, options = find_scheme(scheme), dict(case.parameters)
+    if chosen.courant is not None and "courant" in options and options["courant"].default is not None:
+        options["courant"] = replace(options["courant"], default=chosen.courant)
+    return {**options, **chosen.parameters}
 
 
 def parse(case: Case, scheme: str, settings: list[str]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from .. import _deprecated, arguments, descriptions, parallel
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
+from ..systems.loads import derivative
 from ..systems.system import System
 from . import timeless
 from .active_sides import ActiveSides
@@ -309,6 +310,17 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         At the positions of the last :meth:`evaluate`; zero unless :attr:`moving`.
         """
         return np.zeros((self.count, self.L.components))
+
+    def surface_acceleration(self, t: float, step: float) -> FloatArray:
+        """Accelerations of the obstacle at the points, on their dofs, shape (p, k) [m/s2].
+
+        At the positions of the last :meth:`evaluate`, by differences over times ``step`` apart [s]; zero
+        unless :attr:`moving`.
+        """
+        if not self.moving:
+            return np.zeros((self.count, self.L.components))
+        at_rest: FloatArray = derivative(self.surface_velocity, t, step)
+        return at_rest
 
     def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
         """Relative normal velocity ``L v - n.v_obstacle(t)``, shape (p,) [m/s]; negative when closing."""

@@ -224,6 +224,13 @@ class ContactSet(Contact):
         width = self.L.components
         return np.concatenate([_wider(each.surface_velocity(t), width) for each in self.members])
 
+    def surface_acceleration(self, t: float, step: float) -> FloatArray:
+        """See :meth:`.Contact.surface_acceleration`."""
+        if self._shared:
+            return np.zeros(self.L.dofs.shape)
+        width = self.L.components
+        return np.concatenate([_wider(each.surface_acceleration(t, step), width) for each in self.members])
+
     def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.tangential_velocity`."""
         return np.concatenate([each.tangential_velocity(v, t) for each in self.members])

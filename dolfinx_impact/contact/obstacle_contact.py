@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .base import Contact
 from .compiled import CompiledContact, Surface
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
+from .obstacles.moving import acceleration
 from .tunnelling import TunnellingCheck
 
 #: Distance from a side at which a point counts as outside of it, relative to the system's length.
@@ -293,6 +295,16 @@ class ObstacleContact(Contact):
                 velocities.clear()
             velocities[t] = self._together(lambda: self._velocities(t))
         return velocities[t].copy()
+
+    def surface_acceleration(self, t: float, step: float) -> FloatArray:
+        """See :meth:`.Contact.surface_acceleration`. Collective where the obstacle moves."""
+        accelerations = np.zeros(self._x.shape)
+        if self.moving:
+            count = len(self.faces)
+            for k, face in enumerate(self.faces):
+                x = self._positions[k::count]
+                accelerations[k::count] = self._together(partial(acceleration, face, x, t, step))
+        return accelerations
 
     def _velocities(self, t: float) -> FloatArray:
         count, velocities = len(self.faces), np.empty(self._x.shape)

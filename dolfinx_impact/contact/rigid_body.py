@@ -14,6 +14,7 @@ from .active_sides import ActiveSides
 from .base import Contact
 from .obstacles import Obstacle
 from .obstacles.composed import as_obstacle
+from .obstacles.moving import acceleration
 from .penetration import TOUCHING
 from .tunnelling import TunnellingCheck
 
@@ -164,6 +165,14 @@ class RigidBodyContact(Contact):
                 rows = slice(k, None, len(self.faces))
                 velocities[rows, :2] = face.velocity(self._points[rows], t)
         return velocities
+
+    def surface_acceleration(self, t: float, step: float) -> FloatArray:
+        """See :meth:`.Contact.surface_acceleration`; the last column is zero."""
+        accelerations = np.zeros((self.count, 3))
+        for k, face in enumerate(self.faces):
+            rows = slice(k, None, len(self.faces))
+            accelerations[rows, :2] = acceleration(face, self._points[rows], t, step)
+        return accelerations
 
     def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
         """Tangential velocities of the contact points relative to the obstacle at ``t``, (p, 2) [m/s]."""

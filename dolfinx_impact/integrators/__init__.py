@@ -10,6 +10,7 @@ from .generalized_alpha import GeneralizedAlpha
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
 from .newmark import Newmark
+from .noh_bathe import NohBathe
 from .options import Option
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 from .static_contact import CDLagrangeSingular
@@ -30,6 +31,7 @@ __all__ = [
     "MoreauJean",
     "MoreauJeanDecoupled",
     "Newmark",
+    "NohBathe",
     "Option",
     "PaoliSchatzman",
     "PositionLevel",

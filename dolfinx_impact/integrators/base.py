@@ -85,6 +85,8 @@ class Integrator(OldContactPoint):
     divided = False
     #: Parameters on the command line, by name: of the constructor, and those of the contact that it fixes.
     options: Mapping[str, Option] = MappingProxyType({})
+    #: Time step over the critical one in benchmark cases that give such a part; None for theirs.
+    courant: float | None = None
     #: ``v`` is at ``t + v_shift * dt``.
     v_shift = 0.0
     #: The impulse of a step enters the balance of forces at ``t + r_shift * dt``.
@@ -371,6 +373,21 @@ class Integrator(OldContactPoint):
     def advance(self) -> None:
         """Advance ``u``, ``v`` and ``r`` by one step; :attr:`t` is the end of the step already."""
         raise NotImplementedError(f"{type(self).__name__} has no advance(): it defines a step")
+
+    @classmethod
+    def critical_ratio(cls, system: System) -> float:
+        """Critical time step of an explicit scheme over that of central differences."""
+        return 1.0
+
+    @classmethod
+    def critical_step(cls, system: System, **state: Any) -> float:
+        """Largest stable time step of an explicit scheme on a system [s]. Collective.
+
+        Args:
+            system: The system.
+            state: Displacements ``u`` and more, as ``system.critical_time_step`` takes them.
+        """
+        return cls.critical_ratio(system) * system.critical_time_step(**state)
 
     def balance(self) -> EnergyBalance:
         """The discrete energy balance of the scheme, not started."""

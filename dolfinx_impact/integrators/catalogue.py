@@ -11,6 +11,7 @@ from .catalogue_entry import Catalogue, Scheme
 from .generalized_alpha import GeneralizedAlpha
 from .hati import HATI
 from .implicit_velocity import CDLagrangeImplicit
+from .noh_bathe import NohBathe
 from .schemes import Carpenter, CarpenterImplicit, CDLagrange, MoreauJean, MoreauJeanDecoupled, PaoliSchatzman
 from .static_contact import CDLagrangeSingular
 
@@ -21,6 +22,7 @@ CLASSES: Mapping[str, type[Integrator]] = {
     "cd-lagrange-singular": CDLagrangeSingular,
     "paoli-schatzman": PaoliSchatzman,
     "carpenter": Carpenter,
+    "noh-bathe": NohBathe,
     "moreau-jean": MoreauJean,
     "moreau-jean-decoupled": MoreauJeanDecoupled,
     "generalized-alpha": GeneralizedAlpha,

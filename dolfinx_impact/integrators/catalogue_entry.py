@@ -28,6 +28,8 @@ class Scheme:
         contact: Its ``contact_level``.
         parameters: Its ``options``.
         divided: Whether it integrates two subdomains of a body, not one system.
+        critical_ratio: See :meth:`.Integrator.critical_ratio`.
+        courant: See :attr:`.Integrator.courant`.
     """
 
     make: Callable[..., Integrator]
@@ -40,6 +42,8 @@ class Scheme:
     contact: str
     parameters: Mapping[str, Option] = field(default_factory=dict)
     divided: bool = False
+    critical_ratio: Callable[[System], float] = Integrator.critical_ratio
+    courant: float | None = None
 
     @classmethod
     def of(cls, kind: type[Integrator]) -> Scheme:
@@ -55,6 +59,8 @@ class Scheme:
             contact=kind.contact_level,
             parameters=kind.options,
             divided=kind.divided,
+            critical_ratio=kind.critical_ratio,
+            courant=kind.courant,
         )
 
     def bind(

@@ -235,15 +235,8 @@ class CentralDifferences(Integrator):
         Raises:
             ValueError: A time step above the critical one of the new matrices.
         """
-        surfaces = self.contact is not None and self.contact.velocity_level_only
-        if self.system is not self.body or surfaces:  # the side that has the points depends on the masses
+        if not renewable(self):
             super().renew()
-        critical = self.system.critical_time_step()
-        if self.dt > (1 + STEP_ROUNDING) * critical and not self.beyond_limit:
-            raise ValueError(
-                f"the system was reassembled, and the time step {self.dt:.6g} s is above its critical one, "
-                f"{critical:.6g} s: make a scheme with a smaller step"
-            )
         self._revision = revision(self.system)
         self._kick = self.dt * self.system.inverse_mass
         if self.contact is not None:
@@ -284,10 +277,42 @@ class CentralDifferences(Integrator):
         Raises:
             NotCompiled: The reason of one of them; a class that changes the step.
         """
-        if kernels.overridden(self, _REPLACED, "compiled_parts") is not None:
-            raise kernels.NotCompiled(f"{type(self).__name__} makes its steps one by one")
-        forces = compiled_forces(self.system)
-        if self.contact is None:
-            return CompiledParts(forces, None, np.zeros(0))
-        law: CompiledLaw = kernels.ask(self.enforcement, "is no contact law of the compiled loop")
-        return CompiledParts(forces, law, self._response.compiled())
+        return parts_of(self, getattr(self, "_response", None), _REPLACED)
+
+
+def renewable(scheme: Integrator) -> bool:
+    """Whether an explicit scheme goes on with masses and matrices that were assembled anew. Collective.
+
+    Raises:
+        ValueError: A time step above the critical one of the new matrices.
+    """
+    surfaces = scheme.contact is not None and scheme.contact.velocity_level_only
+    if scheme.system is not scheme.body or surfaces:  # the side that has the points depends on the masses
+        return False
+    critical = scheme.critical_step(scheme.system)
+    if scheme.dt > (1 + STEP_ROUNDING) * critical and not scheme.beyond_limit:
+        raise ValueError(
+            f"the system was reassembled, and the time step {scheme.dt:.6g} s is above its critical one, "
+            f"{critical:.6g} s: make a scheme with a smaller step"
+        )
+    return True
+
+
+def parts_of(scheme: Integrator, response: Any, replaced: tuple[str, ...]) -> CompiledParts:
+    """Compiled forms of the forces, the contact law and the Delassus operator of an explicit scheme.
+
+    Args:
+        scheme: The scheme.
+        response: Its Delassus operator; without effect where there is no contact.
+        replaced: What its loop does in the place of the scheme.
+
+    Raises:
+        NotCompiled: The reason of one of them; a class that changes the step.
+    """
+    if kernels.overridden(scheme, replaced, "compiled_parts") is not None:
+        raise kernels.NotCompiled(f"{type(scheme).__name__} makes its steps one by one")
+    forces = compiled_forces(scheme.system)
+    if scheme.contact is None:
+        return CompiledParts(forces, None, np.zeros(0))
+    law: CompiledLaw = kernels.ask(scheme.enforcement, "is no contact law of the compiled loop")
+    return CompiledParts(forces, law, response.compiled())

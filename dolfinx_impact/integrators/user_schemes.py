@@ -64,6 +64,8 @@ def _own(name: str) -> Scheme:
         limit="",
         explicit=bool(getattr(kind, "explicit", True)),
         contact="own",
+        critical_ratio=getattr(kind, "critical_ratio", Integrator.critical_ratio),
+        courant=getattr(kind, "courant", None),
     )
 
 

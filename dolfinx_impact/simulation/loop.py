@@ -61,7 +61,7 @@ def simulate(
             terminal. ``"bar"`` there shows the bar only.
         compiled: Whether blocks of steps run in a compiled loop, with the same results; by default for long
             runs where it is possible.
-        adapt: Adapts the time step of central differences to the critical one of the deformed body. Without
+        adapt: Adapts the time step of an explicit scheme to the critical one of the deformed body. Without
             it a body whose critical step changes is checked every 100 steps, at the end, and if its energy
             exceeds the limit below: the run stops if an element is inverted, or if the limit is exceeded with
             a step above the current critical one.

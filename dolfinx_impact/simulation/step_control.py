@@ -39,8 +39,8 @@ class StepControl:
     the smallest or largest stretch has changed by 10 %, or, where a material has history, when any of them
     has changed by 7 % since the last time: yielding metals may flow anywhere. Where distances change fast
     (an impact) the step is reduced further, so that none changes by more than 8 % in it. After a change the
-    scheme restarts from the state at ``t``: central differences with ``v_{1/2} = v + h/2 M^-1 F``. The change
-    of the discrete energy is added to ``dissipated``.
+    scheme restarts from the state at ``t``: central differences with ``v_{1/2} = v + h/2 M^-1 F``, whose
+    change of the discrete energy is added to ``dissipated``; :class:`.NohBathe` goes on as it is.
 
     Args:
         every: Largest number of steps between two computations of the critical step; one costs about as much
@@ -110,7 +110,7 @@ class Watch:
         body = integrator.system
         self._deformation, self._quadratic = body.deformation, body.viscosity[1]
         #: Last computed critical step, and extreme stretches and rate of stretch at that time.
-        self._critical, self._then = body.critical_time_step(), (1.0, 1.0, 0.0)
+        self._critical, self._then = integrator.critical_step(body), (1.0, 1.0, 0.0)
         self._now, self._strain = self._then, 0.0
         #: Displacements at that time, shape (owned,) [m]; None where the extreme stretches suffice.
         self.marked: FloatArray | None = None
@@ -187,7 +187,7 @@ class Watch:
         if s.contact is not None:
             approach = np.minimum(s.contact.L(v), 0.0)
             s.contact.L.add_transpose(-(1 + s.contact.restitution) * approach, v)
-        critical = s.system.critical_time_step(u=s.u, v=v, tolerance=_TOLERANCE)
+        critical = s.critical_step(s.system, u=s.u, v=v, tolerance=_TOLERANCE)
         if s.dt > critical and s.system.comm.rank == 0:
             kernels.logger.warning(
                 f"at the first impact the quadratic bulk viscosity lowers the critical time step to "
@@ -201,7 +201,7 @@ class Watch:
 
     def _find_critical(self) -> None:
         s, v = self._s, self._s.v if self._quadratic else None
-        self._critical = s.system.critical_time_step(u=s.u, v=v, tolerance=_TOLERANCE)
+        self._critical = s.critical_step(s.system, u=s.u, v=v, tolerance=_TOLERANCE)
         self._then = self._now
         if self.marked is not None:
             self.mark(s.u)

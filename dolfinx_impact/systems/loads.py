@@ -92,6 +92,34 @@ class Motion:
             displacements[np.searchsorted(self.dofs, dofs)] = value
         return displacements
 
+    def velocity(self, t: float, step: float) -> FloatArray:
+        """Prescribed velocities at ``t``, shape (k,) [m/s], by :func:`derivative`. Collective."""
+        velocities: FloatArray = derivative(self, t, step, self.until)
+        return velocities
+
+
+def derivative(
+    function: Callable[[float], Any], t: float, step: float, until: float = math.inf, order: int = 1
+) -> Any:
+    """A time derivative by differences over five points ``step`` apart, around ``t`` where they are defined.
+
+    They lie between 0, or ``t`` before it, and ``until``; exact for polynomials of degree 4.
+
+    Args:
+        function: A function of time that returns a number or an array.
+        t: Time [s].
+        step: Distance of the points [s], smaller where the function is not defined for long enough.
+        until: Time up to which the function is defined [s].
+        order: Order of the derivative, 1 or 2.
+    """
+    low, high = min(t, 0.0), max(t, until)
+    step = min(step, (high - low) / 4)
+    first = min(max(t - 2 * step, low), high - 4 * step)
+    times = first + step * np.arange(5)
+    powers = ((times - t) / step) ** np.arange(5)[:, None]
+    weights = np.linalg.solve(powers, math.factorial(order) * np.eye(5)[order]) / step**order
+    return sum(w * np.asarray(function(float(each))) for w, each in zip(weights, times))
+
 
 def _together(comm: MPI.Comm, given: Sequence[Signal], work: Callable[[], Any]) -> Any:
     """Result of ``work``, which evaluates signals, with errors raised on all ranks. Collective."""

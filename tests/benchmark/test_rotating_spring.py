@@ -136,7 +136,8 @@ def test_the_verdicts_on_friction_turn():
 
 @pytest.mark.parametrize("scheme", ROTATING_SPRING.schemes)
 def test_every_scheme_runs_and_stays_inside(scheme):
-    changed = {"restitution": 0.0} if scheme == "carpenter" else {}
+    # Elastic impacts at this step give energy to noh-bathe: see its docstring.
+    changed = {"restitution": 0.0} if scheme in ("carpenter", "noh-bathe") else {}
     result, results, verdicts = run(scheme, *changed.items(), ("t_end", 5.0))
     assert list(result["labels"]) == ["x", "y"] and result["u"].shape == (51, 2)
     assert {"momentum_initial", "momentum_final", "momentum_drift", "balance_residual"} <= set(results)

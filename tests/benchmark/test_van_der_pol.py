@@ -79,7 +79,9 @@ def test_every_scheme_runs_against_the_wall(scheme):
     assert all(v.reproduced for v in verdicts) and bool(verdicts) == result.balance
     assert list(result["labels"]) == ["x"]
     hit = np.flatnonzero(result["r"][:, 0])
-    if SCHEMES[scheme].contact == "velocity":
+    if scheme == "noh-bathe":  # what a substep has stopped moves again in the next one
+        assert np.abs(result["v"][hit, 0]).max() < 1e-2
+    elif SCHEMES[scheme].contact == "velocity":
         # e = 0: what approaches the wall stops, and all of its speed is the jump.
         assert np.abs(result["v"][hit, 0]).max() < 1e-13
     jumps = np.abs(result["v"][hit, 0] - result["v"][hit - 1, 0])

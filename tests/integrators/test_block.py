@@ -30,6 +30,12 @@ RUNS = [
     ("impacting-bar", "carpenter", {}),
     ("impacting-bar", "cd-lagrange", {"dimension": 3, "elements": 10, "lateral": 2}),
     ("two-bars", "cd-lagrange", {}),
+    ("bouncing-ball", "noh-bathe", {}),
+    ("van-der-pol", "noh-bathe", {"t_end": 20.0, "every": 1001}),
+    ("rotating-spring", "noh-bathe", {"friction": 0.2, "restitution": 0.0, "every": 7}),
+    ("discrete-arch", "noh-bathe", {}),
+    ("impacting-bar", "noh-bathe", {}),
+    ("impacting-bar", "noh-bathe", {"dimension": 3, "elements": 10, "lateral": 2}),
 ]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ... import arguments
 from ..._types import FloatArray, IntArray
-from ...systems.loads import Signal, checked_signal, known_until, vector
+from ...systems.loads import Signal, checked_signal, derivative, known_until, vector
 from .shapes import Obstacle, Shape, unit
 
 #: Step of central differences relative to the scale of the function, of least total error.
@@ -140,6 +140,36 @@ class MovingObstacle(Shape):
             own += self.obstacle.velocity(self._back(x, t), t) @ self.turn(t).T
         return own
 
+    def acceleration(self, x: FloatArray, t: float, step: float) -> FloatArray:
+        """Accelerations of the obstacle's material points at ``x`` and ``t``, shape (p, gdim) [m/s2].
+
+        Args:
+            x: Positions, shape (p, gdim) [m].
+            t: Time [s].
+            step: Distance of the points of differences in time [s].
+        """
+        self._check(x)
+        shift_rate, spin_rate = self._rates
+        until, inner = self._shift.until, self.obstacle
+        own = np.zeros(x.shape)
+        if shift_rate is not None:
+            own += derivative(shift_rate, t, step, until)
+        elif self._shift.any:
+            own += derivative(self._shift, t, step, until, 2)
+        if self._spin is not None:
+            generator, angle = self._spin
+            until = known_until(angle)
+            rate = spin_rate(t) if spin_rate else derivative(angle, t, step, until)
+            growth = derivative(spin_rate or angle, t, step, until, 1 if spin_rate else 2)
+            arms = x - self.center - self.displacement(t)
+            own += arms @ (growth * generator + rate**2 * generator @ generator).T
+        if inner.moving:
+            back, turn = self._back(x, t), self.turn(t)
+            own += acceleration(inner, back, t, step) @ turn.T
+            if self._spin is not None:  # Coriolis
+                own += 2 * rate * inner.velocity(back, t) @ turn.T @ generator.T
+        return own
+
     def bounds(self, t: float = 0.0) -> tuple[FloatArray, FloatArray]:
         """Bounding box of the moved bounding box [m]; unbounded for a rotated unbounded obstacle."""
         low, high = self.obstacle.bounds(t)
@@ -163,6 +193,21 @@ class MovingObstacle(Shape):
         if self._spin is None:
             return x - self.displacement(t)
         return (x - self.center - self.displacement(t)) @ self.turn(t) + self.center
+
+
+def acceleration(obstacle: Any, x: FloatArray, t: float, step: float) -> FloatArray:
+    """Accelerations of an obstacle's material points at ``x`` and ``t``, shape (p, gdim) [m/s2].
+
+    Of an obstacle without a method ``acceleration`` by differences of its velocity along the paths.
+    """
+    if not getattr(obstacle, "moving", False):
+        return np.zeros(x.shape)
+    if hasattr(obstacle, "acceleration"):
+        own: FloatArray = obstacle.acceleration(x, t, step)
+        return own
+    v, until = obstacle.velocity(x, t), getattr(obstacle, "until", math.inf)
+    along: FloatArray = derivative(lambda time: obstacle.velocity(x + (time - t) * v, time), t, step, until)
+    return along
 
 
 def _finite(value: Any, name: str, t: float) -> Any:

@@ -125,13 +125,13 @@ def no_surface(x: FloatArray, normal: FloatArray) -> float:
     return 0.0
 
 
-def compiled_for(*arrays: Any) -> Callable[..., None]:
-    """The loop for arguments like these; functions are called through pointers."""
-    return _compiled(*(numba.typeof(each) for each in arrays))
+def compiled_for(*arrays: Any, loop: Callable[..., None] | None = None) -> Callable[..., None]:
+    """The loop, by default that of this module, for arguments like these; functions go in as pointers."""
+    return _compiled(_advance if loop is None else loop, *(numba.typeof(each) for each in arrays))
 
 
 @functools.cache
-def _compiled(*arrays: Any) -> Callable[..., None]:
+def _compiled(steps: Callable[..., None], *arrays: Any) -> Callable[..., None]:
     """The loop for arguments of these types."""
     vector = types.float64[::1]
     force = types.FunctionType(types.void(types.float64, vector, vector, vector))
@@ -142,7 +142,7 @@ def _compiled(*arrays: Any) -> Callable[..., None]:
     # Nothing is allocated in it, and references need no counting: that would cost as much as a step.
     loop: Callable[..., None] = numba.njit(
         signature, cache=True, error_model="numpy", fastmath=False, _nrt=False
-    )(_advance)
+    )(steps)
     return loop
 
 

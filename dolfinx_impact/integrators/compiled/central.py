@@ -10,7 +10,7 @@ import numpy as np
 from ...algebra.operators import SparseRows
 from ...contact.compiled import Surface
 from .. import energy
-from ..central_differences import CentralDifferences, CompiledParts
+from ..central_differences import CompiledParts
 from ..energy import EnergyBalance, Sums
 from ..step_buffer import Steps
 
@@ -31,10 +31,8 @@ class Block:
         NotCompiled: A part of another kind; the message names it.
     """
 
-    def __init__(
-        self, integrator: CentralDifferences, rows: SparseRows, balance: EnergyBalance | None
-    ) -> None:
-        parts = integrator.compiled_parts()
+    def __init__(self, integrator: Any, rows: SparseRows, balance: EnergyBalance | None) -> None:
+        parts: CompiledParts = integrator.compiled_parts()
         if balance is not None:
             balance.compiled()
         forces = parts.forces
@@ -78,10 +76,7 @@ class Block:
         """Make ``steps`` steps and keep the state after each in ``part``, from its beginning on."""
         s, balance = self._integrator, self._balance
         state = self._loop.State(s.u, s.v, s.v_before, s.f)
-        at, directions = part.first, part.r_t.shape[2] if part.r_t.ndim == 3 else 0
-        columns = self._loop.Columns(
-            at["u"], at["v_t"], at["v"], at["gap"], at["r"], at["r_t"], at["energies"], directions
-        )
+        columns = self._columns(part)
         terms, powers = np.zeros(len(energy.TERMS)), np.zeros(4)
         if balance is not None:
             terms[:], powers[:] = balance.compiled()
@@ -107,6 +102,13 @@ class Block:
         s.r[:], s.r_t[:] = part.r[steps - 1], part.r_t[steps - 1]
         if balance is not None:
             balance.take(Sums(part.energies[steps - 1], powers))
+
+    def _columns(self, part: Steps) -> Any:
+        """Where the columns of the buffer begin."""
+        at, directions = part.first, part.r_t.shape[2] if part.r_t.ndim == 3 else 0
+        return self._loop.Columns(
+            at["u"], at["v_t"], at["v"], at["gap"], at["r"], at["r_t"], at["energies"], directions
+        )
 
 
 def points_of(parts: CompiledParts) -> tuple[Any, Surface | None]:

@@ -171,6 +171,7 @@ BROKEN = {
     "distasio-bar-frequency": {CD: HERE + "StronglyDamped"},
     "distasio-bar-high-frequency": {CD: HERE + "StronglyDamped"},
     "distasio-bar-dissipative": {bar.DISSIPATIVE: CD},
+    "distasio-bar-noh-bathe": {"noh-bathe": CD},
     "distasio-bar-implicit-dissipative": {MJ: HERE + "Lumped"},
     "distasio-bar-generalized-alpha": {"generalized-alpha": HERE + "Lumped"},
     "distasio-bar-forced-dissipation": {CD: HERE + "Plastic"},

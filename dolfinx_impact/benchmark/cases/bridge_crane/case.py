@@ -101,7 +101,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     """The case for one scheme, started. Collective."""
     chosen, model = find_scheme(scheme), Crane(p)
     bodies = model.bodies(chosen.divided)
-    critical = bodies[0].critical_time_step()
+    critical = chosen.critical_ratio(bodies[0]) * bodies[0].critical_time_step()
     h = p["h"] if p["courant"] is None else p["courant"] * critical
     system = (bodies[0], bodies[1]) if chosen.divided else bodies[0]
     wheels = crane.wheels(bodies[0], **model.closed)

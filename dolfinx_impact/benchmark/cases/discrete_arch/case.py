@@ -65,8 +65,10 @@ def build(p: Values) -> tuple[Chain, DofBound]:
 def start(scheme: str, p: Values, allow_unstable: bool = False) -> tuple[Chain, Integrator]:
     """The arch and a scheme that holds it at rest, unloaded, at t = 0."""
     chain, floor = build(p)
-    h = p["h"] if p.get("courant") is None else p["courant"] * chain.critical_time_step()
-    integrator = find_scheme(scheme).bind(chain, h, floor, p, allow_unstable=allow_unstable)
+    chosen = find_scheme(scheme)
+    critical = chosen.critical_ratio(chain) * chain.critical_time_step()
+    h = p["h"] if p.get("courant") is None else p["courant"] * critical
+    integrator = chosen.bind(chain, h, floor, p, allow_unstable=allow_unstable)
     integrator.start(chain.rest, 0.0)
     return chain, integrator
 
@@ -82,7 +84,7 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
         integrator.start(chain.rest, 0.0)
     log = ArchLog(integrator)
 
-    effective = {"h": integrator.dt, "courant": integrator.dt / chain.critical_time_step()}
+    effective = {"h": integrator.dt, "courant": integrator.dt / integrator.critical_step(chain)}
     study, judge = partial(scaling_verdicts, scheme, p), partial(judged, log, chain, integrator, scheme, p)
     return Problem(integrator, t_end, chain.rows(), log, judge, chain.size, effective, study)
 
@@ -127,7 +129,7 @@ def judged(log: ArchLog, chain: Chain, s: Integrator, scheme: str, p: Values, _:
     contact, inertia = float(np.sum(s.r)), abs(inertia_impulse(chain, s))
     results: dict[str, Any] = {
         **noted,
-        "critical_time_step": chain.critical_time_step(),
+        "critical_time_step": s.critical_step(chain),
         "active_nodes": _pressing(s),
         "contact_impulse_ratio": inertia / contact if contact > 0 else None,
         "middle_height": _middle(chain, u),

@@ -72,7 +72,8 @@ def critical_step(p: Values) -> float:
 
 def start(scheme: str, p: Values, allow_unstable: bool = False) -> Integrator:
     """The scheme, started; a ValueError for a step above the critical one (explicit schemes)."""
-    system, chosen, critical = spring(p), find_scheme(scheme), critical_step(p)
+    system, chosen = spring(p), find_scheme(scheme)
+    critical = chosen.critical_ratio(system) * critical_step(p)
     names = ("restitution", "gap_tolerance", "friction", "touching")
     shape = Sphere((0.0, 0.0), p["radius"], inside=True)
     wall = ObstacleContact(system, [[0, 1]], shape, **{name: p[name] for name in names if name in p})

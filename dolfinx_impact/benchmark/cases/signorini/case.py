@@ -46,7 +46,7 @@ def _parameters(v0: float, g0: float, t_end: float) -> dict[str, Option]:
         "g0": Option(g0, "m/s2", "acceleration downwards", interval="[0, inf)"),
         "restitution": Option(0.0, "-", "Newton's coefficient of the contact node", interval="[0, 1]"),
         **COMMON,
-        "courant": Option(None, "-", "c h / (length of an element)"),
+        "courant": Option(None, "-", "c h / (length of an element), over the limit that a scheme has"),
         "h": Option(None, "s", f"time step (default: {IMPLICIT_STEP}, explicit schemes {EXPLICIT_STEP})"),
         "t_end": Option(t_end, "s", "end time"),
         # Impacts fall on a step: whether the gap is closed there must not depend on rounding.
@@ -73,9 +73,11 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
     check(_FALLS, p)
     solution, (bar, ground) = exact(p), build(p)
     transit = p["length"] / p["elements"] / solution.wave_speed
-    usual = EXPLICIT_STEP if find_scheme(scheme).explicit else IMPLICIT_STEP
+    chosen = find_scheme(scheme)
+    transit *= chosen.critical_ratio(bar)
+    usual = EXPLICIT_STEP if chosen.explicit else IMPLICIT_STEP
     h = p["h"] or (usual if p["courant"] is None else p["courant"] * transit)
-    integrator = find_scheme(scheme).bind(bar, h, ground, p, allow_unstable=allow_unstable)
+    integrator = chosen.bind(bar, h, ground, p, allow_unstable=allow_unstable)
     integrator.start(p["h0"], -p["v0"])
     log = SignoriniLog(integrator, solution)
 
@@ -182,10 +184,11 @@ def measure(log: SignoriniLog, integrator: Integrator, p: Values) -> dict[str, A
         reached = dict(zip(reached, (force.mean(), force.std(), np.abs(away).max(), away.std())))
     reached |= dict(zip(("energy_change_1", "energy_change_4"), log.energy_changes))
     reached |= {"contact_work": log.contact_work, "error_u": log.error_u}
+    ratio = integrator.critical_ratio(integrator.system)
     return {
         **contact,
-        "critical_time_step": integrator.system.critical_time_step(),
-        "courant": integrator.dt * p["elements"] / exact(p).transit,
+        "critical_time_step": integrator.critical_step(integrator.system),
+        "courant": integrator.dt * p["elements"] / exact(p).transit / ratio,
         "first_force": log.first_impulse / integrator.dt,
         **{name: float(x) if np.isfinite(x) else None for name, x in reached.items()},
     }

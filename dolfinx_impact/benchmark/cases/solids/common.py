@@ -23,6 +23,7 @@ from ...case import COMMON, CONTACT, Judged, Problem, RunLog, Values, balance_ve
 from ...verdict import Verdict
 
 SCHEMES = ("cd-lagrange", "moreau-jean")
+WITH_DISSIPATIVE = (*SCHEMES, "noh-bathe")
 POSITIVE, NOT_NEGATIVE, FINITE = "(0, inf)", "[0, inf)", "(-inf, inf)"
 _RESTITUTION = Option(0.0, "-", "Newton's coefficient of the contact nodes", interval="[0, 1]")
 RESTITUTION = {"restitution": _RESTITUTION}
@@ -84,8 +85,10 @@ def contact(body: Solid, part: str, obstacle: Obstacle, p: Values) -> RigidConta
 
 def time_step(scheme: str, p: Values, body: Solid, defaults: tuple[float, float] = (1.0, 1.0)) -> float:
     """``h``, else ``courant`` (``defaults`` of explicit, implicit schemes) times the critical step [s]."""
-    courant = p["courant"] if p["courant"] is not None else defaults[not find_scheme(scheme).explicit]
-    return float(p["h"] if p["h"] is not None else courant * body.critical_time_step())
+    chosen = find_scheme(scheme)
+    courant = p["courant"] if p["courant"] is not None else defaults[not chosen.explicit]
+    critical = chosen.critical_ratio(body) * body.critical_time_step()
+    return float(p["h"] if p["h"] is not None else courant * critical)
 
 
 def problem(
@@ -99,7 +102,7 @@ def problem(
 ) -> Problem:
     """A case made ready; the judge's numbers follow those of step and balance (``balanced``). Collective."""
     body, h, noted = integrator.system, integrator.dt, log or RunLog(integrator)
-    critical = body.critical_time_step()
+    critical = integrator.critical_step(body)
 
     def complete(result: Result) -> Judged:
         noted.close()

@@ -151,5 +151,5 @@ def faster(scheme: str, p: Values) -> list[Verdict]:
 
 
 _ABOUT = "An elastic sphere flies against a rigid plane. Hertz's theory gives its largest force and duration."
-_SCHEMES = (*common.SCHEMES, "cd-lagrange-singular")
+_SCHEMES = (*common.WITH_DISSIPATIVE, "cd-lagrange-singular")
 HERTZ_SPHERE = Case(PARAMETERS, _SCHEMES, make, _ABOUT, drawings.hertz_sphere)

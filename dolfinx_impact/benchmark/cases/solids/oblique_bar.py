@@ -137,4 +137,4 @@ def differences(found: dict[str, NDArray], reference: dict[str, NDArray]) -> dic
 
 
 _ABOUT = "A bar thrown aslant at a wall, all of it turned in space: the solution must turn with it."
-OBLIQUE_BAR = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.oblique_bar)
+OBLIQUE_BAR = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.oblique_bar)

@@ -176,4 +176,4 @@ def judge(run: common.Ended, masses: NDArray, bottom: int) -> common.Judged:
 
 
 _ABOUT = "An elastic block on an inclined plane with friction slides by g (sin α - μ cos α), or not at all."
-SLIDING_BLOCK = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.sliding_block)
+SLIDING_BLOCK = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.sliding_block)

@@ -193,4 +193,4 @@ def run(scheme: str, p: Values, t_end: float, parts: int = 1) -> Integrator:
 
 
 _ABOUT = "A standing shear wave in an elastic block shows the orders of convergence in space and in time."
-WAVE_BLOCK = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.wave_block)
+WAVE_BLOCK = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.wave_block)

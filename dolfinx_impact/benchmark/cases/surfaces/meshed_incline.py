@@ -67,4 +67,4 @@ def make(scheme: str, p: Values, allow_unstable: bool = False) -> Problem:
 
 
 _ABOUT = "An elastic block on a meshed incline with friction slides by g (sin α - μ cos α), or not at all."
-MESHED_INCLINE = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.meshed_incline)
+MESHED_INCLINE = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.meshed_incline)

@@ -188,5 +188,5 @@ _ABOUT = (
     "Two blocks of different meshes, turned by any angle, fly against each other: they move as two bars do."
 )
 NON_MATCHING_BLOCKS = Case(
-    PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.non_matching_blocks, defaults=DEFAULTS
+    PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.non_matching_blocks, defaults=DEFAULTS
 )

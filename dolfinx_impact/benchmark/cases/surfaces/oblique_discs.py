@@ -99,4 +99,4 @@ def judge(run: common.Ended, before: NDArray) -> common.Judged:
 
 
 _ABOUT = "Two rubber discs of different meshes hit each other obliquely, slide, turn and part."
-OBLIQUE_DISCS = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.oblique_discs)
+OBLIQUE_DISCS = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.oblique_discs)

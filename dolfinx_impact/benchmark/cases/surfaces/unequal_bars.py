@@ -161,4 +161,4 @@ def judge(run: common.Ended) -> common.Judged:
 
 
 _ABOUT = "Two elastic bars of different lengths collide: the short one takes over the speed of the long one."
-UNEQUAL_BARS = Case(PARAMETERS, common.SCHEMES, make, _ABOUT, drawings.unequal_bars)
+UNEQUAL_BARS = Case(PARAMETERS, common.WITH_DISSIPATIVE, make, _ABOUT, drawings.unequal_bars)

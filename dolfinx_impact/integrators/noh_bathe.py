@@ -1,0 +1,304 @@
+"""The explicit scheme of Noh and Bathe, which damps high frequencies, with impulses at contact."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .. import arguments
+from .._types import FloatArray, Int32Array
+from ..algebra import kernels
+from ..algebra.operators import SparseRows
+from ..contact.contact_set import Contacts
+from ..systems.system import System
+from . import central_formulas as formulas
+from .base import Integrator, revision
+from .central_differences import STEP_ROUNDING, CompiledParts, parts_of, renewable
+from .contact_laws import VelocityLevel
+from .delassus_lumped import lumped_delassus
+from .energy import EnergyBalance
+from .lasting_contact import LastingContact
+from .noh_bathe_energy import NohBatheBalance
+from .options import LUMPED, TOUCHING
+from .step_buffer import REPLACED, CompiledLoop
+
+#: Part p of a step that its first substep takes, Noh and Bathe (2013), and the weights q0, q1, q2.
+PART = 0.54
+Q1 = (1 - 2 * PART) / (2 * PART * (1 - PART))
+Q2 = 0.5 - PART * Q1
+Q0 = 0.5 - Q1 - Q2
+#: Critical step over that of central differences: without damping, and with any.
+STEPS = 1 / math.sqrt((3 * PART - 1) * (1 - PART)), 1.77
+#: Distances of the times from which velocities and accelerations of prescribed motions are found, over h.
+_VELOCITY_STEP, _ACCELERATION_STEP = 0.125, 0.5
+
+#: What compiled loops do in the place of the scheme.
+_REPLACED = (*REPLACED, "_move", "_finish", "_hold", "_apply_impulses", "substeps")
+
+
+class Substep:
+    """A substep of :class:`NohBathe`: what the contact law and the energy balance see of it.
+
+    Attributes:
+        dt: Its length [s].
+        t: Its end [s].
+        u, v: Displacements and velocities at its end, shape (size,) [m, m/s].
+        v_before: Velocities at its beginning, shape (size,) [m/s].
+        f: Smooth forces at its end, shape (size,) [N].
+        v_force: The velocities that these were computed with, shape (size,) [m/s].
+        impulse: Impulse of the smooth forces over it, shape (owned,) [N s].
+        r, r_t: Its normal and tangential impulses [N s].
+        contact_work: Their work ``r.L (v_before + v)/2``, this rank's share [J].
+    """
+
+    def __init__(self, size: int, owned: int, r: FloatArray, r_t: FloatArray) -> None:
+        self.dt = self.t = self.contact_work = 0.0
+        self.u, self.v, self.v_before, self.f, self.v_force = (np.zeros(size) for _ in range(5))
+        self.impulse = np.zeros(owned)
+        self.r, self.r_t = np.zeros_like(r), np.zeros_like(r_t)
+
+    @property
+    def v_time(self) -> float:
+        """Time of ``v`` [s]."""
+        return self.t
+
+    def contact_point(self) -> tuple[float, FloatArray]:
+        """Time [s] and position [m] at which the active set is decided: those of its end."""
+        return self.t, self.u
+
+
+class NohBathe(Integrator):
+    """Noh-Bathe with impulses: two explicit substeps, dissipative, contact at velocity level in each.
+
+    Noh and Bathe, Comput. Struct. 129 (2013), doi:10.1016/j.compstruc.2013.06.007, with p = 0.54, and the
+    contact law of :class:`.CDLagrange` at the end of both substeps::
+
+        u_1 = u + p h v + (p h)^2/2 a~             a_1 = a(t + p h, u_1, v + p h a)
+        v_1 = v + p h/2 (a + a_1) + M^-1 L^T r_1
+        u'  = u_1 + (1-p) h v_1 + ((1-p) h)^2/2 a~_1        a' = a(t + h, u', v_1 + (1-p) h a_1)
+        v'  = v_1 + (1-p) h (q0 a + (1/2 + q1) a_1 + q2 a') + M^-1 L^T r_2
+        where g(u_1) <= 0:  0 <= L (v_1 + e v)  _|_  r_1 >= 0,   friction on v_1;   likewise at u' with v_1
+
+        q1 = (1-2p)/(2p(1-p)),  q2 = 1/2 - p q1,  q0 = 1/2 - q1 - q2,  a = M^-1 F(t, u, v), M lumped
+
+    Points that had an impulse in the substep before move with ``a~ = a + M^-1 (L^T lam + W^T lam_T)``,
+    without acceleration against the obstacle (:class:`.LastingContact`); otherwise they would creep into it.
+    All velocities take a. A body that starts on an obstacle with ``L v_0 < 0`` has the impact there before,
+    as with :class:`.CentralDifferences`; in the first substep a~ holds the points that rest on the obstacle
+    and on which the forces press.
+
+    High frequencies decay, the more the closer the step is to its limit, ``omega h = 2 / sqrt((3p-1)(1-p)) =
+    3.745``: the highest mode in a step to 0.45 at 0.99 of the limit, 0.90 at 0.7. So the step is best given
+    as a part of :meth:`critical_step`, 0.9 say. Waves long against the elements stay. The scheme has no
+    energy of its own: on a bar the energy never rises, in one mode it may within some steps, and
+    ``dissipated`` is a difference of two works (:class:`.NohBatheBalance`). With e > 0 a point rebounds with
+    the velocity that it had at the beginning of the substep, which is first order: a ball that falls loses
+    a little energy in every impact, but what is slowed down before an elastic wall, by a spring, gains some.
+    Take :class:`.CDLagrange` for many impacts with e close to 1.
+
+    Args:
+        system: The system.
+        dt: Time step h of both substeps together [s], at most ``NohBathe.critical_step(system)``.
+        contact: The contact, a list of contacts, or None.
+        allow_unstable: Accept a step above the critical one.
+
+    Attributes:
+        r, r_t: Impulses of the last step, the sums of both substeps [N s].
+        f: Smooth forces at ``t``, shape (size,) [N].
+        f_position: Forces of a~, those with which displacements go on, shape (size,) [N].
+        v_start: The velocity at the start, before an impact there, shape (size,) [m/s].
+        r_start, r_t_start: Impulses of an impact at the start, shaped as ``r`` and ``r_t`` [N s].
+        substep_states: The two substeps of the last step.
+
+    Raises:
+        ValueError: A step that is not positive or above the critical one.
+    """
+
+    paper = "Noh, Bathe, Comput. Struct. 129 (2013)"
+    equations = "both substeps with Newton's impact law and Coulomb's law; p = 0.54"
+    order = "2 without impact, 1 with"
+    conserves = "linear and angular momentum to second order; dissipates high frequencies"
+    step_limit = "h <= 3.745 / omega_max"
+    contact_level = "velocity"
+    options = {**LUMPED, **TOUCHING}
+    courant = 0.9
+    state_names = ("u", "v", "f", "v_force", "f_position", "r", "r_t", "v_start", "r_start", "r_t_start")
+
+    def __init__(
+        self, system: System, dt: float, contact: Contacts = None, *, allow_unstable: bool = False
+    ) -> None:
+        arguments.time_step(dt)
+        super().__init__(system, dt, contact)
+        critical = self.critical_step(system)
+        self.beyond_limit = self.dt > (1 + STEP_ROUNDING) * critical
+        if self.beyond_limit and not allow_unstable:
+            raise ValueError(
+                f"the time step {self.dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
+                "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
+            )
+        size, n = system.size, system.owned
+        self.f, self.f_position, self.v_force = np.zeros(size), np.zeros(size), np.zeros(size)
+        self.v_start = np.zeros(size)
+        self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
+        self.substep_states = tuple(Substep(size, n, self.r, self.r_t) for _ in range(2))
+        self.enforcement = VelocityLevel(self.contact)
+        self._take_masses()
+
+    def _take_masses(self) -> None:
+        self._inverse = self.system.inverse_mass
+        if self.contact is not None:
+            self._response, self._lasting = lumped_delassus(self), LastingContact(self)
+
+    @classmethod
+    def critical_ratio(cls, system: System) -> float:
+        """Critical time step over that of central differences: 1.872515, with damping forces 1.77.
+
+        For these the limit of central differences accounts with velocities half a step before; that of this
+        scheme is at least 1.77 times as large, whatever the damping ratio.
+        """
+        return STEPS[bool(system.has_damping)]
+
+    @property
+    def v_mean(self) -> FloatArray:
+        """Velocities at ``t``; at the start those before an impact there [m/s]."""
+        return self.v_start if self.n == 0 else self.v
+
+    def v_mean_at(self, dofs: Int32Array) -> FloatArray:
+        """:attr:`v_mean` of some dofs [m/s]."""
+        v = self.v_start if self.n == 0 else self.v
+        return v[dofs]
+
+    def begin(self) -> None:
+        """Impact of points in contact, and the forces of the first substep."""
+        moved, still = self.system.prescribed, self.system.constrained.copy()
+        if moved.any:
+            still[moved.dofs] = False
+            self.u[moved.dofs] = moved(self.t)
+            self.v[moved.dofs] = self._prescribed_velocity(self.t)
+        self.v[: self.system.owned][still] = 0.0
+        self.v_start[:] = self.v
+        start = self.substep_states[1]
+        start.t, start.u[:], start.v[:], start.v_before[:] = self.t, self.u, self.v, self.v
+        if self.contact is not None:
+            self._impact_at_start(start)
+        self.v[:] = self.v_force[:] = start.v
+        self.system.force(self.t, self.u, self.v_force, self.f)
+        if self.contact is not None:
+            self._press(start)
+        self._hold(start.r, start.r_t, self.t, self.f, self.f_position)
+
+    def _impact_at_start(self, start: Substep) -> None:
+        """``v_0+ = v_0 + M^-1 L^T r`` where closed points approach: Newton's law with v_0."""
+        start.r[:] = self.enforcement.impact(start, self._response)
+        self._apply_impulses(start)
+        self.r_start[:], self.r_t_start[:] = start.r, start.r_t
+        self.r[:], self.r_t[:] = start.r, start.r_t
+        self.contact.keep()  # type: ignore[union-attr]
+
+    def _press(self, start: Substep) -> None:
+        """Impulses that would hold the points on which forces press in the first substep; they do not act."""
+        n = self.system.owned
+        start.v_before[:] = start.v
+        start.v[:n] = formulas.kicked(self.v[:n], PART * self.dt * self._inverse, self.f[:n])
+        start.r[:] = self.enforcement.impulses(start, self._response, first=True)
+        self._apply_impulses(start)
+
+    def advance(self) -> None:
+        """Both substeps; the impulses of each act at its end."""
+        first, second = self.substep_states
+        h, end = self.dt, self.t
+        first.dt, first.t, second.dt, second.t = PART * h, end - (1 - PART) * h, (1 - PART) * h, end
+        first.v_before[:] = self.v
+        self._move(first, self.u, self.f, self.f_position)
+        half = 0.5 * first.dt
+        self._finish(first, (half, self.f), (half, first.f))
+        if self.contact is not None:
+            self.contact.keep()
+        second.v_before[:] = first.v
+        self._hold(first.r, first.r_t, first.t, first.f, self.f_position)
+        self._move(second, first.u, first.f, self.f_position)
+        weights = (second.dt * q for q in (Q0, 0.5 + Q1, Q2))
+        self._finish(second, *zip(weights, (self.f, first.f, second.f)))
+        self.u[:], self.v[:], self.f[:], self.v_force[:] = second.u, second.v, second.f, second.v_force
+        np.add(first.r, second.r, out=self.r)
+        np.add(first.r_t, second.r_t, out=self.r_t)
+        self._hold(second.r, second.r_t, end, self.f, self.f_position)
+
+    def _move(self, s: Substep, u: FloatArray, f: FloatArray, f_position: FloatArray) -> None:
+        """Displacements at the end of a substep from those at its beginning, and the forces there."""
+        n, h, moved = self.system.owned, s.dt, self.system.prescribed
+        np.multiply(self._inverse, f_position[:n], out=s.u[:n])
+        s.u[:n] *= 0.5 * h
+        s.u[:n] += s.v_before[:n]
+        s.u[:n] *= h
+        s.u[:n] += u[:n]
+        s.v_force[:n] = formulas.kicked(s.v_before[:n], h * self._inverse, f[:n])
+        if moved.any:
+            s.u[moved.dofs] = moved(s.t)
+            s.v_force[moved.dofs] = self._prescribed_velocity(s.t)
+        self.system.force(s.t, s.u, s.v_force, s.f)
+
+    def _finish(self, s: Substep, *forces: tuple[float, FloatArray]) -> None:
+        """Velocities at the end of a substep from weighted forces, and contact there."""
+        n, moved = self.system.owned, self.system.prescribed
+        s.impulse[:] = 0.0
+        for weight, f in forces:
+            s.impulse += weight * f[:n]
+        s.v[:n] = formulas.kicked(s.v_before[:n], self._inverse, s.impulse)
+        if moved.any:
+            s.v[moved.dofs] = s.v_force[moved.dofs]
+        if self.contact is not None:
+            s.r[:] = self.enforcement.impulses(s, self._response)
+            self._apply_impulses(s)
+            mean = formulas.mean_velocity(s.v_before, s.v)
+            s.contact_work = self.contact_work(mean, s.r, s.r_t)
+
+    def _apply_impulses(self, s: Substep) -> None:
+        self._response.apply_impulse(s.r, s.v)
+        if s.r_t.ndim == 2:
+            s.r_t[:] = self._response.apply_friction(s.r, s.v, s.t)
+
+    def _hold(self, r: FloatArray, r_t: FloatArray, t: float, f: FloatArray, out: FloatArray) -> None:
+        """Forces of a~ from the smooth ones and the impulses that have just been found."""
+        out[:] = f
+        if self.contact is not None:
+            self._lasting.add_forces(r, r_t, t, _ACCELERATION_STEP * self.dt, out)
+
+    def _prescribed_velocity(self, t: float) -> FloatArray:
+        """Velocities of the dofs with prescribed motion at ``t``, shape (k,) [m/s]."""
+        velocities: FloatArray = self.system.prescribed.velocity(t, _VELOCITY_STEP * self.dt)
+        return velocities
+
+    def change_step(self, dt: float) -> None:
+        """Continue with another time step from the state at ``t``, which does not change."""
+        self.t0, self.n, self.dt = self.t, 0, float(dt)
+        self.v_start[:], self.r_start[:], self.r_t_start[:] = self.v, 0.0, 0.0
+
+    def renew(self) -> None:
+        """See :meth:`.Integrator.renew`; the forces of the last step remain.
+
+        Raises:
+            ValueError: A time step above the critical one of the new matrices.
+        """
+        if not renewable(self):
+            super().renew()
+        self._revision = revision(self.system)
+        self._take_masses()
+
+    def balance(self) -> EnergyBalance:
+        """The works of both substeps, and their differences."""
+        return NohBatheBalance(self)
+
+    def compiled_loop(self, rows: SparseRows, balance: EnergyBalance | None) -> CompiledLoop | str:
+        """See :meth:`.Integrator.compiled_loop`; every part of the step must be of a compiled kind."""
+        from .compiled.noh_bathe import NohBatheBlock
+
+        try:
+            return NohBatheBlock(self, rows, balance)
+        except kernels.NotCompiled as reason:
+            return str(reason)
+
+    def compiled_parts(self) -> CompiledParts:
+        """See :func:`.parts_of`."""
+        return parts_of(self, getattr(self, "_response", None), _REPLACED)
