@@ -121,6 +121,7 @@ class NohBathe(Integrator):
     conserves = "linear and angular momentum to second order; dissipates high frequencies"
     step_limit = "h <= 3.745 / omega_max"
     contact_level = "velocity"
+    follows_history = True
     options = {**LUMPED, **TOUCHING}
     courant = 0.9
     state_names = ("u", "v", "f", "v_force", "f_position", "r", "r_t", "v_start", "r_start", "r_t_start")
@@ -215,6 +216,8 @@ class NohBathe(Integrator):
         self._finish(first, (half, self.f), (half, first.f))
         if self.contact is not None:
             self.contact.keep()
+        for history in self._histories:
+            history.keep()
         second.v_before[:] = first.v
         self._hold(first.r, first.r_t, first.t, first.f, self.f_position)
         self._move(second, first.u, first.f, self.f_position)

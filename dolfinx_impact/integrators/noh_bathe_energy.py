@@ -96,7 +96,7 @@ class NohBatheBalance(EnergyBalance):
         if system.linear:
             self.internal = 0.5 * float(self._of(s.u) @ internal)
         elif self.sampled:
-            self.internal = system.stored_energy(s.u)
+            self._sample(s.u)
 
     def _of(self, x: FloatArray) -> FloatArray:
         """The entries over which sums run: the owned dofs."""
