@@ -100,9 +100,10 @@ class HATIBalance(EnergyBalance):
         self._began[:] = self._before[:] = self.integrator.fine.multipliers
 
     def fine_step(self) -> None:
-        """Update with a fine step."""
-        self.fine.step()
+        """Update with a fine step; stored energies are evaluated in the last one of a coarse step."""
         s = self.integrator.fine
+        self.fine.sampled = self.sampled and s.n % self.integrator.ratio == 0
+        self.fine.step()
         mean = 0.5 * (self._before + s.multipliers)
         self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))  # (93)
         self._before[:] = s.multipliers

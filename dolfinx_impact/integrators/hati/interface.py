@@ -63,12 +63,15 @@ class Interface:
 
     def refuse_contact(self, contact: Contact) -> None:
         """Raise a ValueError if a contact point lies on the interface. Collective."""
-        shared = np.intersect1d(contact.L.dofs[contact.L.weights != 0.0], self.dofs)
+        rows = contact.loaded
+        # Rows that change act on all dofs of their points at one time or another.
+        fixed = rows is contact.L and contact.constant
+        shared = np.intersect1d(rows.dofs[rows.weights != 0.0] if fixed else rows.dofs, self.dofs)
         error = None
         if shared.size:
             error = ValueError(
                 f"{shared.size} contact dofs lie on the interface between explicit and implicit subdomain: "
-                "leave at least one layer of explicit cells between them"
+                "leave at least one layer of explicit cells between them, or name fewer facets"
             )
         parallel.agree(self.comm, error)
 
