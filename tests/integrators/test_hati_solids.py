@@ -9,7 +9,7 @@ from support.parts import COMM, DENSITY, SECTION, E, divided, field, plate, soli
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
-from dolfinx_impact.integrators.hati import HATI
+from dolfinx_impact.integrators.hati import HATI, interface
 from dolfinx_impact.output.fields import LABELS, FieldWriter
 
 NU, FRICTION, RADIUS = 0.3, 0.3, 1.0
@@ -60,11 +60,11 @@ def parts(named, cells=("near", "far"), **options):
     )
 
 
-def on_obstacle(ratio, shape=rising, step=0.5, comm=COMM, cells=(12, 4), law=None, kind=HATI, **options):
+def on_obstacle(ratio, shape=rising, step=0.5, comm=COMM, cells=(12, 4), law=None, mass="lumped", **options):
     """HATI on a plate whose lower half is rubber, with friction on an obstacle."""
     near, far = parts(plate(comm=comm, cells=cells), **options)
     contact = di.RigidContact(near, "tip", shape(), **{"friction": FRICTION, **(law or {})})
-    return kind(near, far, step * near.critical_time_step(), contact, ratio=ratio)
+    return HATI(near, far, step * near.critical_time_step(), contact, ratio=ratio, mass=mass)
 
 
 def two_layers(comm=COMM):
@@ -153,6 +153,12 @@ class Side:
         np.add.at(out, self.squares, DENSITY * self.weight)
         return np.repeat(out, 2)
 
+    def consistent(self):
+        out = np.zeros((self.count, self.count))
+        for square in self.squares:
+            out[np.ix_(square, square)] += DENSITY * self.weight * self.N.T @ self.N
+        return np.kron(out, np.eye(2))
+
     def stiffness(self):
         return np.stack([self.internal(unit) for unit in np.eye(2 * self.count)], axis=1)
 
@@ -182,14 +188,15 @@ def touch(x, v, m, t, dt):
     return normal * n + slip * min(1.0, FRICTION * normal / size if size > 0 else 1.0)
 
 
-def reference(cells, dt, m, steps, alpha, v0):
+def reference(cells, dt, m, steps, alpha, v0, mass):
     """Algorithm 1, gluing and both sides of a fine step in one dense system; yields coarse states."""
     e = Side(cells, lambda x: x[1] < 0.5, neo_hookean)
     i = Side(cells, lambda x: x[1] > 0.5, hooke)
     pairs, DT, beta, gamma = np.intersect1d(e.dofs, i.dofs), m * dt, 0.25, 0.5
     M_e, M_i, K = e.lumped()[e.dofs], i.lumped()[i.dofs], i.stiffness()[np.ix_(i.dofs, i.dofs)]
     L_e, L_i = ((side.dofs == pairs[:, None]).astype(float) for side in (e, i))
-    effective = np.diag(M_i * (1 + gamma * DT * alpha)) + beta * DT**2 * K
+    whole_M = np.diag(M_i) if mass == "lumped" else i.consistent()[np.ix_(i.dofs, i.dofs)]
+    effective = whole_M + gamma * DT * alpha * np.diag(M_i) + beta * DT**2 * K
     n_e, n_i, q = e.dofs.size, i.dofs.size, pairs.size
     saddle = np.block(
         [
@@ -209,9 +216,10 @@ def reference(cells, dt, m, steps, alpha, v0):
 
     u_e, u_i, v_e, v_i = np.zeros(n_e), np.zeros(n_i), v0[e.dofs], v0[i.dofs]
     f_e, f_i = explicit_force(u_e, v_e), -K @ u_i - alpha * M_i * v_i
-    mobility = L_e @ np.diag(1 / M_e) @ L_e.T + L_i @ np.diag(1 / M_i) @ L_i.T
-    multipliers = np.linalg.solve(mobility, -(L_e @ (f_e / M_e) - L_i @ (f_i / M_i)))
-    a_i = (f_i - L_i.T @ multipliers) / M_i
+    inverse = np.linalg.inv(whole_M)
+    mobility = L_e @ np.diag(1 / M_e) @ L_e.T + L_i @ inverse @ L_i.T
+    multipliers = np.linalg.solve(mobility, -(L_e @ (f_e / M_e) - L_i @ inverse @ f_i))
+    a_i = inverse @ (f_i - L_i.T @ multipliers)
     V = v_e + dt / 2 * (f_e + L_e.T @ multipliers) / M_e
     free_old = L_i @ v_i + gamma * DT * L_i @ np.linalg.solve(effective, L_i.T @ multipliers)
     for n in range(steps):
@@ -237,17 +245,18 @@ def reference(cells, dt, m, steps, alpha, v0):
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("mass", ["lumped", "consistent"])
 @pytest.mark.parametrize("ratio", [1, 4])
-def test_against_a_dense_program(ratio):
+def test_against_a_dense_program(ratio, mass):
     """A nonlinear explicit side with friction on a moving disc: every coarse step, both sides."""
     cells, steps, alpha = (6, 4), 120 // ratio, 0.1
-    s = on_obstacle(ratio, cells=cells, damping=alpha)
+    s = on_obstacle(ratio, cells=cells, damping=alpha, mass=mass)
     s.start(0.0, lambda x: np.stack([0.1 + 0.1 * x[1], -0.2 - 0.05 * x[0]]))
     x, y = (each.ravel() for each in np.meshgrid(*(np.linspace(0, a, n + 1) for a, n in zip((3, 1), cells))))
     order = np.lexsort((y, x))
     v0 = np.stack([0.1 + 0.1 * y[order], -0.2 - 0.05 * x[order]], axis=1).ravel()
     hits = 0
-    for u_e, v_e, u_i, v_i, impulses in reference(cells, s.fine.dt, ratio, steps, alpha, v0):
+    for u_e, v_e, u_i, v_i, impulses in reference(cells, s.fine.dt, ratio, steps, alpha, v0, mass):
         s.step()
         for body, mine, theirs in (
             (s.fine.system, s.fine.u, u_e),
@@ -446,6 +455,66 @@ def test_impulses_and_pressure_of_all_fine_steps_are_written(shared_path):
     assert opened > 5
 
 
+@pytest.mark.mpi
+def test_consistent_mass_with_all_loads():
+    """Loads, damping and a prescribed motion of the implicit side: the balance closes, dofs are moved."""
+    named, ratio = plate(), 3
+    shared = {"density": DENSITY, "cross_section": SECTION, "gravity": (0.0, -0.1), "damping": 0.2}
+    near = di.Solid(named, law=RUBBER, cells="near", **shared)
+    law, moved = di.LinearElastic(E, NU), {"end": {1: lambda t: -0.02 * t + 0.01 * np.sin(t) ** 2}}
+    far = di.Solid(named, law=law, cells="far", prescribed=moved, **shared)
+    contact = di.RigidContact(near, "tip", rising(), friction=FRICTION)
+    s = HATI(near, far, 0.5 * near.critical_time_step(), contact, ratio=ratio, mass="consistent")
+    s.start(0.0, np.tile([0.0, -0.02], near.owned // 2))
+    jumps, strays = [], []
+
+    def look(x):
+        dofs = far.prescribed.dofs
+        jumps.append(x.velocity_jump())
+        strays.append(largest(x.coarse.u[dofs] - far.prescribed(x.t)))
+
+    result = di.simulate(s, t_end=60 * s.dt, progress=False, observers=[look])
+    scale = max(result["kinetic"].max(), np.abs(result["external"]).max())
+    assert np.abs(result["residual"]).max() < 1e-13 * scale
+    assert max(jumps) < 1e-14 and max(strays) < 1e-15
+    assert s.parameters()["mass"] == "consistent"
+    if COMM.size == 1:
+        with pytest.raises(ValueError, match="compiled"):
+            di.simulate(s, t_end=s.t + 2 * s.dt, progress=False, compiled=True)
+
+
+@pytest.mark.mpi
+def test_compliance_in_blocks(monkeypatch):
+    whole = on_obstacle(3)
+    monkeypatch.setattr(interface, "_BLOCK", 7 * whole.fine.system.size)
+    parts = on_obstacle(3)
+    largest_one = np.abs(whole.coarse.compliance).max()
+    assert np.abs(whole.coarse.compliance - parts.coarse.compliance).max() < 1e-14 * largest_one
+
+
+@pytest.mark.mpi
+def test_interface_by_names_of_cells():
+    """The explicit part is named; the rest of the mesh is the other one, whatever names or tags it has."""
+    mesh = plate().mesh
+    cells = np.arange(mesh.topology.index_map(2).size_local + mesh.topology.index_map(2).num_ghosts)
+    x, y, _ = dmesh.compute_midpoints(mesh, 2, cells.astype(np.int32)).T
+    tags = np.where(y > 0.5, np.where(x < 1.0, 3, 7), np.where(np.abs(x - 1.5) < 0.5, 1, 2)).astype(np.int32)
+    tagged = dmesh.meshtags(mesh, 2, cells.astype(np.int32), tags)
+    named = di.NamedMesh(mesh, tagged, None, {"wheel": (2, 1), "rim": (2, 2), "girder": (2, 3)})
+    assert named.other_cells("wheel") == ("rim", "girder", 7)
+    assert named.other_cells(("wheel", 7)) == ("rim", "girder")
+    near, far = parts(named, ("wheel", named.other_cells("wheel")))
+    s = HATI(near, far, 0.5 * near.critical_time_step(), ratio=2)
+    assert s.interface.total == 2 * (3 + 3 + 3)  # two sides and the top of a block of 4 x 2 squares
+    with pytest.raises(ValueError, match="no cells are left beside wheel, rim, girder, 7: name fewer"):
+        named.other_cells(("wheel", "rim", "girder", 7))
+    with pytest.raises(ValueError, match="no cells are named 'tyre' in the mesh"):
+        named.other_cells("tyre")
+    some = dmesh.meshtags(mesh, 2, cells[tags < 7].astype(np.int32), tags[tags < 7])
+    with pytest.raises(ValueError, match="16 cells of the mesh have no tag: tag them"):
+        di.NamedMesh(mesh, some, None, {"wheel": (2, 1)}).other_cells("wheel")
+
+
 # -- bad input, and what is watched
 
 
@@ -474,6 +543,7 @@ def surface_on_the_interface():
     [
         (nonlinear_implicit, "the implicit subdomain must be linear, .* leave cells of nonlinear laws"),
         (damped_implicit, "the implicit subdomain must be linear, with no other damping than a rate"),
+        (lambda: on_obstacle(2, mass="heavy"), "is 'lumped' or 'consistent', not 'heavy'"),
         (surface_on_the_interface, "contact dofs lie on the interface .* or name fewer facets"),
     ],
 )

@@ -67,6 +67,8 @@ class HATI(Integrator):
         dt: Fine time step [s], at most ``fine.critical_time_step()``.
         contact: A contact of ``fine``, without points on the interface, or None.
         ratio: m, fine steps per coarse step, an integer of at least 1.
+        mass: Mass matrix of the implicit subdomain, ``"lumped"`` or ``"consistent"``; that of the explicit
+            one is lumped, also at the interface.
         allow_unstable: Accept a fine step above the critical one.
 
     Attributes:
@@ -81,10 +83,10 @@ class HATI(Integrator):
             possible.
 
     Raises:
-        ValueError: An implicit subdomain that is not linear or has stiffness-proportional or bulk damping, a
-            ratio that is not an integer of at least 1, a step that is not positive or above the critical one,
-            subdomains that do not fit (see :class:`.Interface`), a contact point on the interface or a
-            contact of another body than ``fine``.
+        ValueError: An implicit subdomain that is not linear or has stiffness-proportional or bulk damping, an
+            unknown mass, a ratio that is not an integer of at least 1, a step that is not positive or above
+            the critical one, subdomains that do not fit (see :class:`.Interface`), a contact point on the
+            interface or a contact of another body than ``fine``.
     """
 
     paper = "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)"
@@ -106,6 +108,7 @@ class HATI(Integrator):
         contact: Contacts = None,
         *,
         ratio: int,
+        mass: str = "lumped",
         allow_unstable: bool = False,
     ) -> None:
         if arguments.is_contact(dt):
@@ -113,6 +116,8 @@ class HATI(Integrator):
         arguments.number("the fine time step dt", dt, "be positive [s]", above=0.0)
         arguments.whole("the ratio of the time steps", ratio)
         arguments.contact(contact)
+        if mass not in ("lumped", "consistent"):
+            raise ValueError(f"the mass of the implicit subdomain is 'lumped' or 'consistent', not {mass!r}")
         if isinstance(coarse, Body) and not (coarse.linear and coarse.mass_damped):
             raise ValueError(
                 "the implicit subdomain must be linear, with no other damping than a rate (damping=): leave "
@@ -125,11 +130,11 @@ class HATI(Integrator):
                 raise ValueError("the contact must be made for the explicit subdomain, fine")
             self.interface.refuse_contact(contact)
         super().__init__(Divided(fine, coarse), int(ratio) * dt, contact)
-        self.ratio = int(ratio)
+        self.ratio, self.mass = int(ratio), mass
         self.fine = GluedExplicit(
             fine, dt, VelocityLevel(contact), self.interface, allow_unstable=allow_unstable
         )
-        self.coarse = Implicit(coarse, self.dt, self.interface)
+        self.coarse = Implicit(coarse, self.dt, self.interface, mass)
         self.fine.glue(self.coarse.compliance)
         self.beyond_limit, self.substeps = self.fine.beyond_limit, self.ratio
         self.look_ahead = self.fine.look_ahead
@@ -185,13 +190,9 @@ class HATI(Integrator):
         fine, coarse, g = self.fine, self.coarse, self.interface.dofs
         (u_E, u_I), (v_E, v_I) = self.system.split(self.u), self.system.split(self.v)
         coarse.start(u_I, v_I, self.t0)
-        accelerations = []
-        for body, u, v in ((fine.system, u_E, v_E), (coarse.system, coarse.u, coarse.v)):
-            f = np.zeros(body.size)
-            body.force(self.t0, u, v, f)
-            accelerations.append(f[g] * body.inverse_mass[g])
-        mobility = fine.system.inverse_mass[g] + coarse.system.inverse_mass[g]
-        fine.multipliers[:] = -(accelerations[0] - accelerations[1]) / mobility
+        f, mobility = np.zeros(fine.system.size), fine.system.inverse_mass[g]
+        fine.system.force(self.t0, u_E, v_E, f)
+        fine.multipliers[:] = coarse.first_multipliers(self.t0, f[g] * mobility, mobility)
         fine.start(u_E, v_E, self.t0, allow_penetration=True)  # checked before
         self.free_velocity[:] = coarse.accelerate(self.t0, fine.multipliers)
         self.r[:], self.r_t[:] = fine.r, fine.r_t

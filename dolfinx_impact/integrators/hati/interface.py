@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 from scipy import linalg, sparse
 
 from ... import parallel
@@ -15,6 +16,7 @@ from ...contact.base import Contact
 from ...systems.body import Body
 
 _NEGLIGIBLE = 1e-15  # of the largest entry of H^-1
+_BLOCK = 20_000_000  # numbers in the right sides of a block solve, 160 MB
 
 
 class Interface:
@@ -80,10 +82,18 @@ class Interface:
         return parallel.gather_rows(self.comm, x)
 
     def compliance(self, solver: Any, size: int) -> FloatArray:
-        """``L_I A^-1 L_I^T``, shape (total, total), by one block solve. Collective."""
-        columns = np.zeros((size, self.total))
-        columns[self.dofs, np.arange(self.mine.start, self.mine.stop)] = 1.0
-        operator = self.gather(solver.solve_block(columns)[self.dofs])
+        """``L_I A^-1 L_I^T``, shape (total, total), by block solves of some columns each. Collective."""
+        width, mine = (
+            max(1, min(self.total, _BLOCK // max(size, 1))),
+            np.arange(self.mine.start, self.mine.stop),
+        )
+        width, parts = self.comm.allreduce(width, op=MPI.MIN), []
+        for first in range(0, self.total, width):
+            columns = np.zeros((size, min(width, self.total - first)))
+            here = (mine >= first) & (mine < first + columns.shape[1])
+            columns[self.dofs[here], mine[here] - first] = 1.0
+            parts.append(solver.solve_block(columns)[self.dofs])
+        operator = self.gather(np.hstack(parts))
         return (operator + operator.T) / 2
 
 
