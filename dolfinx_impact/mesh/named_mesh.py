@@ -61,7 +61,7 @@ class NamedMesh:
         """
         return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
 
-    def other_cells(self, names: str | int | Sequence[str | int]) -> tuple[str | int, ...]:
+    def other_cells(self, names: str | int | Sequence[str | int]) -> tuple[Any, ...]:
         """Names of all cells but those named, as ``cells=`` of the rest of a body. Collective.
 
         Cells of a tag without a name are given by their tag.

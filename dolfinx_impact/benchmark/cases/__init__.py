@@ -9,6 +9,7 @@ from .bouncing_ball.case import BOUNCING_BALL
 from .bridge_crane.case import BRIDGE_CRANE
 from .discrete_arch.case import DISCRETE_ARCH
 from .impacting_bar.case import IMPACTING_BAR
+from .pin_drop.case import PIN_DROP
 from .rotating_spring.case import ROTATING_SPRING
 from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .solids.cube_drop import CUBE_DROP
@@ -39,6 +40,7 @@ CASES: Mapping[str, Case] = {
     "two-bars": TWO_BARS,
     "split-bar": SPLIT_BAR,
     "bridge-crane": BRIDGE_CRANE,
+    "pin-drop": PIN_DROP,
     "hertz-sphere": HERTZ_SPHERE,
     "cube-drop": CUBE_DROP,
     "rigid-body": RIGID_BODY,

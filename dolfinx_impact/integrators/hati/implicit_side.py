@@ -179,7 +179,7 @@ class Implicit:
             self.u[moved.dofs] = target
         self.system.force(t, self.u, self.v, self.f)
         if moved.any:
-            self._subtract_inertia(self._reach / (BETA * h**2))
+            self._subtract_inertia(np.asarray(self._reach / (BETA * h**2), dtype=np.float64))
         self.solver.solve(self.f, self.a)  # (64a)
         g = self._at
         return self.v[g] + GAMMA * h * self.a[g]  # (61a)
