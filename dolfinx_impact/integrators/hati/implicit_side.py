@@ -11,6 +11,7 @@ import numpy as np
 from ... import parallel
 from ..._types import AnyArray, FloatArray
 from ...algebra import kernels
+from ...algebra.sparse_solver import FactorisedSolver
 from ...systems.body import Body
 from ...systems.compiled import Compiled, compiled_forces
 from .interface import Interface
@@ -58,8 +59,10 @@ class Implicit:
         self.u, self.v, self.a, self.f = (np.zeros(system.size) for _ in range(4))
         self._scratch = np.zeros(system.size)
         self.solver = self._factorised()
-        compliance = GAMMA * dt * interface.compliance(self.solver, system.size)  # (73)
-        self.compliance, self._interface = compliance, interface
+        compliance, influence = interface.compliance(self.solver, system.size)
+        self.compliance, self._interface = GAMMA * dt * compliance, interface  # (73)
+        #: ``M~^-1 L_I^T`` in the place of the second solve of a step, where that is one of PETSc.
+        self._influence = influence if isinstance(self.solver, FactorisedSolver) else None
         self._reach: FloatArray = np.zeros(system.prescribed.dofs.size)
 
     def _factorised(self) -> Any:
@@ -114,9 +117,8 @@ class Implicit:
         if system.prescribed.any:
             self._subtract_inertia(self._first_motion(t))
         self._masses.solve(self.f, self.a)
-        both = np.diag(self._interface.gather(mobility)) + self._interface.compliance(
-            self._masses, system.size
-        )
+        compliance, _ = self._interface.compliance(self._masses, system.size)
+        both = np.diag(self._interface.gather(mobility)) + compliance
         apart = self._interface.gather(explicit - self.a[g])
         first = -np.linalg.solve(both, apart)[self._interface.mine]
         return np.asarray(first, dtype=np.float64)
@@ -188,7 +190,10 @@ class Implicit:
         """Solve the constrained problem (54) with the last multipliers and update the state. Collective."""
         h, moved = self.dt, self.system.prescribed
         self.f[self._at] -= multipliers
-        self.solver.solve(self.f, self.a)
+        if self._influence is None:
+            self.solver.solve(self.f, self.a)
+        else:
+            self.a -= self._influence @ self._interface.gather(multipliers)
         self.u += BETA * h * h * self.a
         if moved.any:
             self.a[moved.dofs] = self._reach / (BETA * h**2)

@@ -81,8 +81,12 @@ class Interface:
         """Values at the interface dofs of all ranks, shape (total,), replicated. Collective."""
         return parallel.gather_rows(self.comm, x)
 
-    def compliance(self, solver: Any, size: int) -> FloatArray:
-        """``L_I A^-1 L_I^T``, shape (total, total), by block solves of some columns each. Collective."""
+    def compliance(self, solver: Any, size: int) -> tuple[FloatArray, FloatArray | None]:
+        """``L_I A^-1 L_I^T``, shape (total, total), by block solves of some columns each. Collective.
+
+        Returns:
+            It, and all of ``A^-1 L_I^T``, shape (size, total), where one block has it; None else.
+        """
         width, mine = (
             max(1, min(self.total, _BLOCK // max(size, 1))),
             np.arange(self.mine.start, self.mine.stop),
@@ -92,9 +96,10 @@ class Interface:
             columns = np.zeros((size, min(width, self.total - first)))
             here = (mine >= first) & (mine < first + columns.shape[1])
             columns[self.dofs[here], mine[here] - first] = 1.0
-            parts.append(solver.solve_block(columns)[self.dofs])
+            solutions = solver.solve_block(columns)
+            parts.append(solutions[self.dofs])
         operator = self.gather(np.hstack(parts))
-        return (operator + operator.T) / 2
+        return (operator + operator.T) / 2, solutions if len(parts) == 1 else None
 
 
 class Glue:
