@@ -9,6 +9,7 @@ from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.pin_drop import case, model
 from dolfinx_impact.benchmark.speed import divided
 from dolfinx_impact.integrators.hati import HATI
+from dolfinx_impact.simulation.loop import simulate
 
 SMALL = {"along": 100, "across": 4, "layers": 3, "tip": 5e-3, "t_end": 2e-4}
 
@@ -44,6 +45,18 @@ def test_mesh():
 
 
 @pytest.mark.mpi
+def test_same_on_any_number_of_ranks():
+    """Numbers of one rank, to round-off."""
+    made = case.make("hati", parameters(ratio=5, t_end=4e-5))
+    log, s = made.observers(), made.integrator
+    result = simulate(s, t_end=made.t_end, record=made.record, observers=log, progress=False)
+    found = made.judge(result)[0]
+    assert found["impulse_sum"] == pytest.approx(6.938401442401386, rel=1e-11)
+    assert found["interface_energy"] == pytest.approx(-0.06730870205111605, rel=1e-10)
+    assert found["difference"] == pytest.approx(0.08421600059154112, rel=1e-10)
+    assert found["velocity_jump"] < 1e-14 and found["balance_residual"] < 1e-14
+
+
 def test_run(shared_path):
     """All verdicts hold; the numbers of the explicit run come with them."""
     summary = run("hati", shared_path, ratio=10)
