@@ -73,6 +73,12 @@ split_bar.line((100, 34), (100, 120), dashed=True).label((100, 126), "interface"
 split_bar.label((72, 42), "explicit, h").label((164, 42), "implicit, m h")
 split_bar.arrow((204, 110), (160, 110), "v₀", -8)
 
+pin_drop = Sketch().fixed((90, 30), (150, 30)).block((16, 78), 208, 22, 16, 2).block((113, 50), 14, 28, 2, 5)
+pin_drop.line((100, 78), (140, 78), dashed=True).label((178, 60), "explicit, h").label(
+    (62, 112), "implicit, m h"
+)
+pin_drop.arrow((204, 134), (204, 108), "v₀", 9)
+
 bridge_crane = Sketch().fixed((6, 44), (40, 44)).fixed((200, 44), (234, 44))
 bridge_crane.block((14, 62), 212, 12, 14).block((92, 86), 56, 20).circle((104, 80), 6).circle((136, 80), 6)
 for x in (22, 218):

@@ -143,6 +143,15 @@ class Integrator(OldContactPoint):
         return self.system
 
     @property
+    def explicit_part(self) -> Integrator:
+        """The scheme whose step the critical one limits: this one, or that of a subdomain."""
+        return self
+
+    def of_contact(self, x: FloatArray) -> FloatArray:
+        """The entries of an array over the dofs that belong to the system of the contact, ghosts last."""
+        return x
+
+    @property
     def t(self) -> float:
         """Time of ``u`` [s], ``t0 + n dt`` without accumulated round-off."""
         return self.t0 + max(self.n, 0) * self.dt
@@ -191,10 +200,11 @@ class Integrator(OldContactPoint):
         u, v, contact = self._field("u0", u0), self._field("v0", v0), self.contact
         t0 = arguments.number("t0", t0, "be a finite time [s]")
         if contact is not None:
-            contact.start(u, t0)
+            at, speeds = self.of_contact(u), self.of_contact(v)
+            contact.start(at, t0)
             if not (allow_penetration or contact.allow_penetration):
-                contact.refuse_penetration(u, t0)
-            contact.warn_of_long_steps(u, v, self.dt / self.substeps, t0)
+                contact.refuse_penetration(at, t0)
+            contact.warn_of_long_steps(at, speeds, self.dt / self.substeps, t0)
         self.t0, self.n = t0, 0
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0
@@ -292,7 +302,7 @@ class Integrator(OldContactPoint):
             parts = {name.removeprefix(start): state[name] for name in state if name.startswith(start)}
             history.resume(parts, self.t, self)
         if self.contact is not None:
-            self.contact.start(self.u, self.t)
+            self.contact.start(self.of_contact(self.u), self.t)
             past = [name for name in state if name.startswith("contact.")]
             self.contact.resume({name.removeprefix("contact."): state[name] for name in past})
 
@@ -326,6 +336,7 @@ class Integrator(OldContactPoint):
         r, r_t = self.r if r is None else r, self.r_t if r_t is None else r_t
         if self.contact is None or not (r.any() or self.contact.L.collective):
             return 0.0
+        v = self.of_contact(v)
         work = float(kernels.load().dot(r, self.contact.L(v)))
         # Every rank takes part in the products of distributed rows.
         return work + float(np.sum(r_t * self.contact.L.at_points(v))) if r_t.ndim == 2 else work

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,30 @@ class NamedMesh:
             ValueError: No cells of this name; the message lists the names of cells.
         """
         return self._tagged("cells", self.cell_tags, self.mesh.topology.dim, name)
+
+    def other_cells(self, names: str | int | Sequence[str | int]) -> tuple[Any, ...]:
+        """Names of all cells but those named, as ``cells=`` of the rest of a body. Collective.
+
+        Cells of a tag without a name are given by their tag.
+
+        Raises:
+            ValueError: No cells of a name, cells without a tag, no cells left.
+        """
+        tdim, comm = self.mesh.topology.dim, self.mesh.comm
+        chosen = [names] if isinstance(names, (str, int, np.integer)) else list(names)
+        for each in chosen:
+            self.cells(each)
+        tags = {tag for each in chosen for tag in self.tags(each, tdim)}
+        owned = self.mesh.topology.index_map(tdim).size_local
+        local = self.cell_tags.values
+        bare = comm.allreduce(owned - int(np.count_nonzero(self.cell_tags.indices < owned)))
+        if bare:
+            raise ValueError(f"{bare} cells of the mesh have no tag: tag them, so that the rest is known")
+        present = sorted({int(tag) for each in comm.allgather(np.unique(local)) for tag in each} - tags)
+        if not present:
+            raise ValueError(f"no cells are left beside {', '.join(map(str, chosen))}: name fewer")
+        known = {tag: name for name, (dim, tag) in self.names.items() if dim == tdim}
+        return tuple(known.get(tag, tag) for tag in present)
 
     @property
     def _has_boundary(self) -> bool:

@@ -16,6 +16,7 @@ from .._types import AnyArray, FloatArray
 from ..algebra.operators import SharedSparseRows
 from ..contact.base import Contact
 from ..integrators.base import Integrator
+from ..integrators.hati import HATI
 from ..integrators.hati.split_system import Divided
 from ..systems.body import Body
 from ..systems.mass_lumping import scalar_element
@@ -306,9 +307,13 @@ class _Samples:
         """Add the contact impulses of the last step."""
         s = self._s
         if self._contact is not None:
+            within = s.contacts.nodal if isinstance(s, HATI) else None
             if self._fixed:
                 self._normal += s.r
                 self._tangential += s.r_t
+            elif within is not None:  # L varies within a step too
+                self._normal += within
+                self._tangential += s.r_t * (self._contact.loaded is self._contact.L)
             elif self._contact.loaded is self._contact.L:
                 self._contact.add_nodal_impulses(s.r, np.zeros(0), self._normal)
                 self._tangential += s.r_t
@@ -408,7 +413,7 @@ class _Samples:
             known = np.flatnonzero(areas > 0.0)
             at = self._contact.point_dofs()[known, 0] // self._bodies[0].block
             values[at] = 0.0
-            np.add.at(values, at, self._s.r[known] / (areas[known] * self._s.dt / self._s.substeps))
+            np.add.at(values, at, self._s.r[known] / (areas[known] * self._s.dt))
         return values
 
     def _gap(self) -> FloatArray:

@@ -104,10 +104,11 @@ class Watch:
     """
 
     def __init__(self, integrator: Any, control: StepControl | None) -> None:
-        self._s, self._control, self.due = integrator, control, True
+        self._whole, self._s = integrator, integrator.explicit_part
+        self._control, self.due = control, True
         self.every = _LOOK if control is None else min(_LOOK, control.every)
         self._recompute_every = _RARELY if control is None else control.every
-        body = integrator.system
+        body = self._s.system
         self._deformation, self._quadratic = body.deformation, body.viscosity[1]
         #: Last computed critical step, and extreme stretches and rate of stretch at that time.
         self._critical, self._then = integrator.critical_step(body), (1.0, 1.0, 0.0)
@@ -153,7 +154,7 @@ class Watch:
         if self._control is not None:
             self._control.adjust(s, balance, self._critical, self._now[2])
         else:
-            s.beyond_limit = s.beyond_limit or s.dt > self._critical
+            self._whole.beyond_limit = self._whole.beyond_limit or s.dt > self._critical
 
     def judge(self) -> None:
         """Set ``beyond_limit`` of the integrator after the energy has exceeded its limit. Collective."""
@@ -162,7 +163,7 @@ class Watch:
         self._measure()
         if self._changed():
             self._find_critical()
-        s.beyond_limit = s.dt > self._critical
+        self._whole.beyond_limit = s.dt > self._critical
 
     def refuse_inside_out(self) -> None:
         """Raise an UnstableTimeStep if an element of a nonlinear body is inverted. Collective."""
@@ -179,7 +180,12 @@ class Watch:
         why = "where a body is compressed its critical time step shrinks"
         if self._s.system.linear:
             why = "where a body is compressed fast its quadratic bulk viscosity lowers the critical time step"
-        return f"{why}: let the step follow (simulate(..., adapt=StepControl())), or take a smaller time step"
+        return f"{why}: {self._follow()}take a smaller time step"
+
+    def _follow(self) -> str:
+        """Advice to let the step follow, where the scheme can."""
+        alone = self._whole is self._s
+        return "let the step follow (simulate(..., adapt=StepControl())), or " if alone else ""
 
     def _warn_of_impacts(self) -> None:
         """Warn if the step is above the critical one at the velocities of the first impact. Collective."""
@@ -191,8 +197,8 @@ class Watch:
         if s.dt > critical and s.system.comm.rank == 0:
             kernels.logger.warning(
                 f"at the first impact the quadratic bulk viscosity lowers the critical time step to "
-                f"{critical:.6g} s, but the step is {s.dt:.6g} s and the run may explode: take a smaller "
-                "one, or let it follow (simulate(..., adapt=StepControl()))"
+                f"{critical:.6g} s, but the step is {s.dt:.6g} s and the run may explode: "
+                f"{self._follow()}take a smaller one"
             )
 
     def _measure(self) -> None:
@@ -229,7 +235,8 @@ class Watch:
 
 def deforms(integrator: Any) -> bool:
     """Whether the critical time step of a scheme may change during the run."""
-    system = integrator.system
+    s = integrator.explicit_part
+    system = s.system
     constant = getattr(system, "linear", True) and not getattr(system, "viscosity", (0.0, 0.0))[1]
     # The deformation last, as its first access creates it.
-    return not constant and hasattr(integrator, "change_step") and hasattr(system, "deformation")
+    return not constant and hasattr(s, "change_step") and hasattr(system, "deformation")

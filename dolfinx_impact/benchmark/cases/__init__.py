@@ -13,6 +13,7 @@ from .materials.cook_membrane import COOK_MEMBRANE
 from .materials.plastic_wave import PLASTIC_WAVE
 from .materials.rubber_block import RUBBER_BLOCK
 from .materials.taylor_bar import TAYLOR_BAR
+from .pin_drop.case import PIN_DROP
 from .rotating_spring.case import ROTATING_SPRING
 from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
 from .solids.cube_drop import CUBE_DROP
@@ -43,6 +44,7 @@ CASES: Mapping[str, Case] = {
     "two-bars": TWO_BARS,
     "split-bar": SPLIT_BAR,
     "bridge-crane": BRIDGE_CRANE,
+    "pin-drop": PIN_DROP,
     "hertz-sphere": HERTZ_SPHERE,
     "cube-drop": CUBE_DROP,
     "rigid-body": RIGID_BODY,

@@ -96,7 +96,9 @@ def _deepest_inside(contact: Any, x: FloatArray) -> tuple[float, FloatArray]:
         )
         dofmap = np.asarray(body.space.dofmap.list)
         for i in range(len(x)):
-            own = number[dofmap[hits.links(i)]] == facets.global_nodes[i]
+            cells = hits.links(i)
+            cells = cells if body.cells is None else cells[np.isin(cells, body.cells)]
+            own = number[dofmap[cells]] == facets.global_nodes[i]
             inside[i] = not np.all(own.any(axis=1))
     inside = parallel.gather_rows(body.comm, inside[None, :]).max(axis=0)
     deep = np.flatnonzero((inside > 0) & (facets.part >= 0))

@@ -100,9 +100,10 @@ class HATIBalance(EnergyBalance):
         self._began[:] = self._before[:] = self.integrator.fine.multipliers
 
     def fine_step(self) -> None:
-        """Update with a fine step."""
-        self.fine.step()
+        """Update with a fine step; stored energies are evaluated in the last one of a coarse step."""
         s = self.integrator.fine
+        self.fine.sampled = self.sampled and s.n % self.integrator.ratio == 0
+        self.fine.step()
         mean = 0.5 * (self._before + s.multipliers)
         self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))  # (93)
         self._before[:] = s.multipliers
@@ -173,7 +174,12 @@ class HATIBalance(EnergyBalance):
         sums: tuple[float, float, float, float, float] = self._loops.trapezoidal_sums(
             m, v, u, u_before, first, last
         )
-        return sums
+        if side.mass == "lumped":
+            return sums
+        product = np.zeros(side.u.size)
+        side.mass_product(side.v, product)
+        n = side.system.owned
+        return 0.5 * float(self._loops.dot(side.v[:n], product[:n])), *sums[1:]
 
     def _read(self) -> Forces:
         """Internal, external and damping forces of the implicit subdomain at ``t``, shape (owned,) each [N].
@@ -185,7 +191,9 @@ class HATIBalance(EnergyBalance):
             evaluate(t, side.u, side.v, part)
         force, load, damped = (part[: system.owned].copy() for part in self._parts)
         internal, dofs = load - force - damped, system.prescribed.dofs
-        load[dofs] += system.mass[dofs] * side.a[dofs] - force[dofs]  # (92)
+        if dofs.size or side.mass != "lumped":
+            side.mass_product(side.a, self._parts[0])
+        load[dofs] += self._parts[0][dofs] - force[dofs]  # (92)
         return internal, load, damped
 
     def _sum_up(self) -> None:

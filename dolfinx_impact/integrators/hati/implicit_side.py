@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ... import parallel
 from ..._types import AnyArray, FloatArray
 from ...algebra import kernels
+from ...algebra.sparse_solver import FactorisedSolver
 from ...systems.body import Body
 from ...systems.compiled import Compiled, compiled_forces
 from .interface import Interface
@@ -32,7 +34,7 @@ class CompiledImplicit:
 
 
 class Implicit:
-    """Newmark's method (1/4, 1/2) with lumped mass: free and constrained problem, (61)-(65) and (54).
+    """Newmark's method (1/4, 1/2): free and constrained problem, (61)-(65) and (54).
 
     Fekak et al. (2017), doi:10.1007/s00466-017-1397-0.
 
@@ -40,6 +42,7 @@ class Implicit:
         system: The implicit subdomain.
         dt: Coarse time step [s].
         interface: The interface.
+        mass: ``"lumped"`` or ``"consistent"``; the damping force ``alpha M v`` has the lumped one.
 
     Attributes:
         u, v, a: Displacements, velocities and accelerations at ``t``, shape (size,) each [m, m/s, m/s2].
@@ -50,18 +53,38 @@ class Implicit:
 
     state_names = ("u", "v", "a")
 
-    def __init__(self, system: Body, dt: float, interface: Interface) -> None:
+    def __init__(self, system: Body, dt: float, interface: Interface, mass: str = "lumped") -> None:
         self.system, self.dt, self._at = system, dt, interface.dofs
+        self.mass = mass
         self.u, self.v, self.a, self.f = (np.zeros(system.size) for _ in range(4))
         self._scratch = np.zeros(system.size)
-        weight = 1 + GAMMA * dt * system.damping_rate
-        factor, prefix = BETA * dt * dt, "impact_hati_"  # M~ = weight M + factor K, (65)
-        self.solver = system.loop_solver(factor, weight, prefix) or system.implicit_solver(
-            factor, "lumped", mass_factor=weight, prefix=prefix
-        )
-        compliance = GAMMA * dt * interface.compliance(self.solver, system.size)  # (73)
-        self.compliance, self._interface = compliance, interface
+        self.solver = self._factorised()
+        compliance, influence = interface.compliance(self.solver, system.size)
+        self.compliance, self._interface = GAMMA * dt * compliance, interface  # (73)
+        #: ``M~^-1 L_I^T`` in the place of the second solve of a step, where that is one of PETSc.
+        self._influence = influence if isinstance(self.solver, FactorisedSolver) else None
         self._reach: FloatArray = np.zeros(system.prescribed.dofs.size)
+
+    def _factorised(self) -> Any:
+        """Solver for ``M~ = M + gamma DT D + beta DT^2 K``, (65). Collective."""
+        system, damped = self.system, GAMMA * self.dt * self.system.damping_rate
+        factor, prefix, lumped = BETA * self.dt**2, "impact_hati_", self.mass == "lumped"
+        weight = 1 + damped if lumped else 1.0
+        if lumped or damped == 0.0:
+            found = system.loop_solver(factor, weight, prefix, self.mass)
+            if found is not None:
+                return found
+        solver = system.implicit_solver(factor, self.mass, mass_factor=weight, prefix=prefix)
+        if damped > 0.0 and not lumped:
+            diagonal = solver.matrix.getDiagonal()
+            diagonal.array[:] += np.where(system.constrained, 0.0, damped * system.mass)
+            solver.matrix.setDiagonal(diagonal)
+            solver.refactor()
+        return solver
+
+    def mass_product(self, x: FloatArray, out: FloatArray) -> None:
+        """``M x``, shape (size,). Collective."""
+        self.system.mass_product(x, self.mass, out)
 
     def start(self, u: FloatArray, v: FloatArray, t: float) -> None:
         """Set the state with zero velocity of fixed dofs and the displacement of prescribed motions."""
@@ -72,6 +95,48 @@ class Implicit:
         self.v[: system.owned][fixed] = 0.0
         if moved.any:
             self.u[moved.dofs] = moved(t)
+
+    def first_multipliers(self, t: float, explicit: FloatArray, mobility: FloatArray) -> FloatArray:
+        """Multipliers with equal accelerations of both copies of the interface dofs. Collective.
+
+        Args:
+            t: Initial time [s].
+            explicit: Accelerations of the explicit copies without them, shape (q of this rank,) [m/s2].
+            mobility: Inverse masses of these, shape (q of this rank,) [1/kg].
+
+        Returns:
+            Initial Lambda, shape (q of this rank,) [N].
+        """
+        system, g = self.system, self._at
+        system.force(t, self.u, self.v, self.f)
+        if self.mass == "lumped":
+            own = system.inverse_mass[g]
+            return -(explicit - self.f[g] * own) / (mobility + own)
+        # Of use at the start alone.
+        self._masses = system.implicit_solver(0.0, self.mass, prefix="impact_hati_mass_")
+        if system.prescribed.any:
+            self._subtract_inertia(self._first_motion(t))
+        self._masses.solve(self.f, self.a)
+        compliance, _ = self._interface.compliance(self._masses, system.size)
+        both = np.diag(self._interface.gather(mobility)) + compliance
+        apart = self._interface.gather(explicit - self.a[g])
+        first = -np.linalg.solve(both, apart)[self._interface.mine]
+        return np.asarray(first, dtype=np.float64)
+
+    def _first_motion(self, t: float) -> FloatArray:
+        """Accelerations of prescribed motions in the first step, shape (moved dofs,) [m/s2]."""
+        moved = self.system.prescribed
+        increment = moved(t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
+        return np.asarray(2 * increment / self.dt**2, dtype=np.float64)
+
+    def _subtract_inertia(self, accelerations: FloatArray) -> None:
+        """``f -= M a`` with the accelerations of prescribed motions, where M is not diagonal. Collective."""
+        if self.mass == "lumped":
+            return
+        x, product = np.zeros((2, self.u.size))
+        x[self.system.prescribed.dofs] = accelerations
+        self.mass_product(x, product)
+        self.f -= product
 
     def accelerate(self, t: float, multipliers: FloatArray) -> FloatArray:
         """Initial accelerations, and the free velocity ``v + H_I Lambda`` at the interface. Collective.
@@ -89,11 +154,15 @@ class Implicit:
         system, n, g = self.system, self.system.owned, self._at
         system.force(t, self.u, self.v, self.f)
         self.f[g] -= multipliers
-        self.a[:n] = system.inverse_mass * self.f[:n]
-        moved = system.prescribed
-        if moved.any:
-            increment = moved(t + self.dt) - self.u[moved.dofs] - self.dt * self.v[moved.dofs]
-            self.a[moved.dofs] = 2 * increment / self.dt**2
+        first = self._first_motion(t) if system.prescribed.any else np.zeros(0)
+        if self.mass == "lumped":
+            self.a[:n] = system.inverse_mass * self.f[:n]
+        else:
+            if system.prescribed.any:
+                self._subtract_inertia(first)
+            self._masses.solve(self.f, self.a)
+            del self._masses
+        self.a[system.prescribed.dofs] = first
         rows = self.compliance[self._interface.mine]
         return self.v[g] + rows @ self._interface.gather(multipliers)
 
@@ -111,6 +180,8 @@ class Implicit:
             self._reach[:] = target - self.u[moved.dofs]
             self.u[moved.dofs] = target
         self.system.force(t, self.u, self.v, self.f)
+        if moved.any:
+            self._subtract_inertia(np.asarray(self._reach / (BETA * h**2), dtype=np.float64))
         self.solver.solve(self.f, self.a)  # (64a)
         g = self._at
         return self.v[g] + GAMMA * h * self.a[g]  # (61a)
@@ -119,7 +190,10 @@ class Implicit:
         """Solve the constrained problem (54) with the last multipliers and update the state. Collective."""
         h, moved = self.dt, self.system.prescribed
         self.f[self._at] -= multipliers
-        self.solver.solve(self.f, self.a)
+        if self._influence is None:
+            self.solver.solve(self.f, self.a)
+        else:
+            self.a -= self._influence @ self._interface.gather(multipliers)
         self.u += BETA * h * h * self.a
         if moved.any:
             self.a[moved.dofs] = self._reach / (BETA * h**2)
@@ -132,6 +206,8 @@ class Implicit:
             NotCompiled: The reason of the subdomain or of its solver; a class that changes the step.
         """
         forces = compiled_forces(self.system)
+        if self.mass != "lumped":
+            raise kernels.NotCompiled("the mass of the implicit subdomain is not diagonal")
         if kernels.overridden(self, ("free_velocity", "finish")) is not None:
             raise kernels.NotCompiled(f"{type(self).__name__} makes its steps one by one")
         return CompiledImplicit(forces, kernels.ask(self.solver, "is no solver of compiled loops"))

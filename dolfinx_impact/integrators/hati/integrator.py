@@ -17,7 +17,6 @@ from ..contact_laws import VelocityLevel
 from ..energy import EnergyBalance
 from ..initial_values import Initial, initial_field
 from ..options import TOUCHING, Option
-from ..requirements import refuse_surfaces
 from ..step_buffer import REPLACED, CompiledLoop
 from .balance import HATIBalance
 from .compiled import FineBlock, HATIBlock
@@ -63,11 +62,13 @@ class HATI(Integrator):
     displacement, and the velocity would oscillate about the right one.
 
     Args:
-        fine: The explicit subdomain with all contacts, a body on its part of a mesh.
-        coarse: The implicit subdomain, on another part of the same mesh.
+        fine: The explicit subdomain with all contacts, a body on its part of a mesh, of any law and damping.
+        coarse: The implicit subdomain, on another part of the same mesh: linear, its damping a rate.
         dt: Fine time step [s], at most ``fine.critical_time_step()``.
         contact: A contact of ``fine``, without points on the interface, or None.
         ratio: m, fine steps per coarse step, an integer of at least 1.
+        mass: Mass matrix of the implicit subdomain, ``"lumped"`` or ``"consistent"``; that of the explicit
+            one is lumped, also at the interface.
         allow_unstable: Accept a fine step above the critical one.
 
     Attributes:
@@ -82,9 +83,10 @@ class HATI(Integrator):
             possible.
 
     Raises:
-        ValueError: Bodies that are not linear, a ratio that is not an integer of at least 1, a step that is
-            not positive or above the critical one, subdomains that do not fit (see :class:`.Interface`), a
-            contact point on the interface or a contact of another body than ``fine``.
+        ValueError: An implicit subdomain that is not linear or has stiffness-proportional or bulk damping, an
+            unknown mass, a ratio that is not an integer of at least 1, a step that is not positive or above
+            the critical one, subdomains that do not fit (see :class:`.Interface`), a contact point on the
+            interface or a contact of another body than ``fine``.
     """
 
     paper = "Fekak, Brun, Gravouil, Depale, Comput. Mech. 60 (2017)"
@@ -106,6 +108,7 @@ class HATI(Integrator):
         contact: Contacts = None,
         *,
         ratio: int,
+        mass: str = "lumped",
         allow_unstable: bool = False,
     ) -> None:
         if arguments.is_contact(dt):
@@ -113,24 +116,25 @@ class HATI(Integrator):
         arguments.number("the fine time step dt", dt, "be positive [s]", above=0.0)
         arguments.whole("the ratio of the time steps", ratio)
         arguments.contact(contact)
-        for body in (fine, coarse):
-            if isinstance(body, Body) and not (body.linear and body.mass_damped):
-                raise ValueError(
-                    "HATI takes linear bodies, with no other damping than a rate (damping=): take CDLagrange"
-                )
+        if mass not in ("lumped", "consistent"):
+            raise ValueError(f"the mass of the implicit subdomain is 'lumped' or 'consistent', not {mass!r}")
+        if isinstance(coarse, Body) and not (coarse.linear and coarse.mass_damped):
+            raise ValueError(
+                "the implicit subdomain must be linear, with no other damping than a rate (damping=): leave "
+                "cells of nonlinear laws, stiffness_damping and bulk_viscosity to the explicit one"
+            )
         self.interface: Interface = Interface(fine, coarse)
         contact = as_contact(contact)
-        refuse_surfaces(contact, "HATI")
         if contact is not None:
             if getattr(contact, "system", None) is not fine:
                 raise ValueError("the contact must be made for the explicit subdomain, fine")
             self.interface.refuse_contact(contact)
         super().__init__(Divided(fine, coarse), int(ratio) * dt, contact)
-        self.ratio = int(ratio)
+        self.ratio, self.mass = int(ratio), mass
         self.fine = GluedExplicit(
             fine, dt, VelocityLevel(contact), self.interface, allow_unstable=allow_unstable
         )
-        self.coarse = Implicit(coarse, self.dt, self.interface)
+        self.coarse = Implicit(coarse, self.dt, self.interface, mass)
         self.fine.glue(self.coarse.compliance)
         self.beyond_limit, self.substeps = self.fine.beyond_limit, self.ratio
         self.look_ahead = self.fine.look_ahead
@@ -139,6 +143,15 @@ class HATI(Integrator):
         self.following: HATIBalance | None = None
         self.compiled: bool | None = None
         self._block: FineBlock | None = None
+
+    @property
+    def explicit_part(self) -> Integrator:
+        """See :attr:`.Integrator.explicit_part`: that of the explicit subdomain."""
+        return self.fine
+
+    def of_contact(self, x: FloatArray) -> FloatArray:
+        """See :meth:`.Integrator.of_contact`: the entries of the explicit subdomain."""
+        return self.system.split(x)[0]
 
     @property
     def multipliers(self) -> FloatArray:
@@ -177,13 +190,9 @@ class HATI(Integrator):
         fine, coarse, g = self.fine, self.coarse, self.interface.dofs
         (u_E, u_I), (v_E, v_I) = self.system.split(self.u), self.system.split(self.v)
         coarse.start(u_I, v_I, self.t0)
-        accelerations = []
-        for body, u, v in ((fine.system, u_E, v_E), (coarse.system, coarse.u, coarse.v)):
-            f = np.zeros(body.size)
-            body.force(self.t0, u, v, f)
-            accelerations.append(f[g] * body.inverse_mass[g])
-        mobility = fine.system.inverse_mass[g] + coarse.system.inverse_mass[g]
-        fine.multipliers[:] = -(accelerations[0] - accelerations[1]) / mobility
+        f, mobility = np.zeros(fine.system.size), fine.system.inverse_mass[g]
+        fine.system.force(self.t0, u_E, v_E, f)
+        fine.multipliers[:] = coarse.first_multipliers(self.t0, f[g] * mobility, mobility)
         fine.start(u_E, v_E, self.t0, allow_penetration=True)  # checked before
         self.free_velocity[:] = coarse.accelerate(self.t0, fine.multipliers)
         self.r[:], self.r_t[:] = fine.r, fine.r_t
@@ -304,15 +313,24 @@ class FineContact:
         r: Normal impulses, shape (m, p) [N s].
         gap: Gaps at the same times, shape (m, p) [m].
         before: Normal velocities half a fine step earlier, ``L v_{j-1/2}``, shape (m, p) [m/s].
+        nodal: Where L varies, the impulses of all fine steps at the dofs of ``contact.loaded`` as
+            :meth:`.Contact.add_nodal_impulses` adds them, normal ones alone at points, [N s]; else None.
     """
 
     def __init__(self, fine: GluedExplicit, ratio: int) -> None:
-        self._fine = fine
+        self._fine, contact = fine, fine.contact
         self.r, self.gap, self.before = (np.zeros((ratio, fine.r.size)) for _ in range(3))
+        varies = contact is not None and not contact.constant
+        self.nodal = np.zeros(contact.loaded.dofs.shape) if varies else None  # type: ignore[union-attr]
 
     def note(self, j: int) -> None:
         """Store the records of fine step ``j``, counted from 0. Collective."""
-        s = self._fine
-        if s.contact is not None:
-            self.r[j], self.gap[j] = s.r, s.gap()
-            self.before[j] = s.contact.L(s.v_before)
+        s, contact = self._fine, self._fine.contact
+        if contact is None:
+            return
+        self.r[j], self.gap[j] = s.r, s.gap()
+        self.before[j] = contact.L(s.v_before)
+        if self.nodal is not None:
+            self.nodal *= j > 0
+            own = contact.loaded is contact.L
+            contact.add_nodal_impulses(s.r, np.zeros(0) if own else s.r_t, self.nodal)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 from scipy import linalg, sparse
 
 from ... import parallel
@@ -15,6 +16,7 @@ from ...contact.base import Contact
 from ...systems.body import Body
 
 _NEGLIGIBLE = 1e-15  # of the largest entry of H^-1
+_BLOCK = 20_000_000  # numbers in the right sides of a block solve, 160 MB
 
 
 class Interface:
@@ -63,12 +65,15 @@ class Interface:
 
     def refuse_contact(self, contact: Contact) -> None:
         """Raise a ValueError if a contact point lies on the interface. Collective."""
-        shared = np.intersect1d(contact.L.dofs[contact.L.weights != 0.0], self.dofs)
+        rows = contact.loaded
+        # Rows that change act on all dofs of their points at one time or another.
+        fixed = rows is contact.L and contact.constant
+        shared = np.intersect1d(rows.dofs[rows.weights != 0.0] if fixed else rows.dofs, self.dofs)
         error = None
         if shared.size:
             error = ValueError(
                 f"{shared.size} contact dofs lie on the interface between explicit and implicit subdomain: "
-                "leave at least one layer of explicit cells between them"
+                "leave at least one layer of explicit cells between them, or name fewer facets"
             )
         parallel.agree(self.comm, error)
 
@@ -76,12 +81,25 @@ class Interface:
         """Values at the interface dofs of all ranks, shape (total,), replicated. Collective."""
         return parallel.gather_rows(self.comm, x)
 
-    def compliance(self, solver: Any, size: int) -> FloatArray:
-        """``L_I A^-1 L_I^T``, shape (total, total), by one block solve. Collective."""
-        columns = np.zeros((size, self.total))
-        columns[self.dofs, np.arange(self.mine.start, self.mine.stop)] = 1.0
-        operator = self.gather(solver.solve_block(columns)[self.dofs])
-        return (operator + operator.T) / 2
+    def compliance(self, solver: Any, size: int) -> tuple[FloatArray, FloatArray | None]:
+        """``L_I A^-1 L_I^T``, shape (total, total), by block solves of some columns each. Collective.
+
+        Returns:
+            It, and all of ``A^-1 L_I^T``, shape (size, total), where one block has it; None else.
+        """
+        width, mine = (
+            max(1, min(self.total, _BLOCK // max(size, 1))),
+            np.arange(self.mine.start, self.mine.stop),
+        )
+        width, parts = self.comm.allreduce(width, op=MPI.MIN), []
+        for first in range(0, self.total, width):
+            columns = np.zeros((size, min(width, self.total - first)))
+            here = (mine >= first) & (mine < first + columns.shape[1])
+            columns[self.dofs[here], mine[here] - first] = 1.0
+            solutions = solver.solve_block(columns)
+            parts.append(solutions[self.dofs])
+        operator = self.gather(np.hstack(parts))
+        return (operator + operator.T) / 2, solutions if len(parts) == 1 else None
 
 
 class Glue:

@@ -115,7 +115,7 @@ class Newmark(Implicit):
         weight = 1 + gamma * dt * system.damping_rate
         lumped: dict[str, Any] = {"mass": "lumped", "mass_factor": weight, "prefix": "impact_newmark_"}
         self._solver = system.implicit_solver(beta * dt**2, **lumped)
-        self.compliance = gamma * dt * interface.compliance(self._solver, system.size)
+        self.compliance = gamma * dt * interface.compliance(self._solver, system.size)[0]
 
     def free_velocity(self, t: float) -> NDArray:
         """See :meth:`.Implicit.free_velocity`."""
