@@ -42,6 +42,7 @@ class TchamwaWielgosz(di.Integrator):
     """CD-Lagrange with an extrapolated displacement, which damps high frequencies."""
 
     v_shift = 0.5  # v is at t + h/2
+    follows_history = True  # metals that yield: the last forces of a step are those at its end
     phi = 1.05
 
     def __init__(self, system, dt, contact=None):

@@ -120,7 +120,8 @@ class Integrator(OldContactPoint):
         if self._histories and not self.follows_history:
             raise ValueError(
                 f"{arguments.a(type(self).__name__)} does not follow the history of a material: take an "
-                "explicit scheme, for example CDLagrange"
+                "explicit scheme, for example CDLagrange; a class declares follows_history = True where the "
+                "last forces of a step are those at its end"
             )
         self.system, self.dt, self.contact = system, dt, contact
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
