@@ -18,7 +18,16 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 LOG = logging.getLogger(__name__)
 #: Demos that a build runs, of seconds to a minute each; the drop test writes 70 MB.
-SHORT = ("by_hand", "impacting_bar", "own_scheme", "cradle", "obstacles", "colliding_parts", "bridge_crane")
+SHORT = (
+    "by_hand",
+    "impacting_bar",
+    "own_scheme",
+    "cradle",
+    "obstacles",
+    "colliding_parts",
+    "taylor_bar",
+    "bridge_crane",
+)
 PRINTED = "printed.txt"
 
 

@@ -28,6 +28,8 @@ _TERMS: dict[str, tuple[str, dict[str, Any]]] = {
     "contact": ("work of contact", {"color": "#1b9aaa", "ls": (0, (8, 2))}),
     "interface": ("work of the interface", {"color": "#e8a56b", "ls": (0, (6, 1, 1, 1))}),
 }
+#: What metals that yield took up, which the internal work contains.
+_PLASTIC: tuple[str, dict[str, Any]] = ("plastic work", {"color": "#6b4c2a", "ls": (0, (3, 1, 1, 1, 1, 1))})
 #: Terms that are drawn even where they are zero.
 _ALWAYS = ("kinetic", "internal", "external", "contact")
 
@@ -150,6 +152,7 @@ def energy(path: str | Path, run: Result, *, title: str = "") -> None:
 
     The sum is ``kinetic + complementary + dissipated``, plus the initial stored energy and the internal work,
     minus the works of loads, contact and interface; it equals the initial energy where the balance is exact.
+    The plastic work, also what other laws with history dissipate, is part of the internal work.
     Rank 0 draws; collective.
 
     Args:
@@ -172,6 +175,8 @@ def _energy(path: str | Path, run: Result, title: str) -> None:
     largest = max(float(np.abs(run[name]).max()) for name in _TERMS)
     shown = [name for name in _TERMS if name in _ALWAYS or np.abs(run[name]).max() > 1e-6 * largest]
     lines = [(_TERMS[name][0], t, run[name], {"lw": 1.5, **_TERMS[name][1]}) for name in shown]
+    if "plastic_work" in run and np.any(run["plastic_work"]):
+        lines.insert(2, (_PLASTIC[0], t, run["plastic_work"], {"lw": 1.5, **_PLASTIC[1]}))
     start = sum(float(run[name][0]) for name in ("kinetic", "complementary", "internal"))
     lines.append(("sum (works subtracted)", t, start + run["residual"], _EXACT))
     figure, (above, below) = plt.subplots(

@@ -207,7 +207,7 @@ class Run:
         s, before = self.integrator, self.integrator.dt
         watch.look(self.balance, self.made)
         if s.dt != before:
-            self.left = max(1, round(self.left * before / s.dt))
+            self.left = max(1, round((self.t_end - s.t) / s.dt))
 
     def _chunk(self, watch: Watch | None, checkpoint: Checkpoint | None) -> int:
         """Number of steps until the next output, check or checkpoint."""

@@ -9,6 +9,7 @@ from dolfinx import mesh as dmesh
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
+from support.blocks import dropped
 
 import dolfinx_impact as di
 from dolfinx_impact import plot
@@ -195,6 +196,20 @@ def test_energies_and_their_sum(run, figures, tmp_path):
     assert np.abs(below.lines[0].get_ydata()).max() == pytest.approx(di.output.relative_residual(run))
     (text,) = [t.get_text() for t in figures[0].texts if t.get_text() == "block"] or ["block"]
     assert text == "block"
+
+
+def test_plastic_work_is_shown_where_there_is_some(run, figures, tmp_path):
+    """With the stored energy it is nearly the internal work."""
+    metal = di.J2Plasticity(1e7, 0.3, hardening=di.LinearHardening(1e5, 1e6))
+    yielding = di.simulate(dropped("quadrilateral", law=metal), t_end=1e-3, adapt=di.StepControl())
+    for each in (run, yielding):
+        plot.energy(tmp_path / "e.png", each)
+    names = [[line.get_label() for line in figure.axes[0].lines] for figure in figures]
+    assert "plastic work" not in names[0] and names[1][:3] == ["kinetic", "stored", "plastic work"]
+    y = {line.get_label(): line.get_ydata() for line in figures[1].axes[0].lines}
+    assert min(y["plastic work"][-1], y["stored"][-1]) > 0
+    work = yielding["internal_work"] * y["plastic work"][-1] / yielding["plastic_work"][-1]
+    assert y["stored"] + y["plastic work"] == pytest.approx(work, abs=0.02 * work.max())
 
 
 def test_histories_of_many_runs(run, figures, tmp_path):

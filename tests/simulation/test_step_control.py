@@ -56,6 +56,16 @@ def test_a_step_that_follows_goes_through_where_a_fixed_one_explodes():
     assert momentum == pytest.approx(run["r"].sum(), rel=1e-12)
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("t_end", [0.7, 0.83, 1.07, 1.3])
+def test_a_run_of_many_changes_ends_in_time(t_end):
+    """The last step is the nearest one to the end, however often the step has changed."""
+    run = di.simulate(block(1.3 * SPEED), t_end=t_end, adapt=di.StepControl(every=1, safety=0.5))
+    steps = np.diff(run["t"])
+    assert steps.min() < 0.7 * steps.max()
+    assert run["t"][-1] == pytest.approx(t_end, abs=0.501 * steps[-1])
+
+
 def rubber(kind, degree, speed, courant):
     """A block of 3 cells a side that falls flat on a plane; started."""
     if kind in (dmesh.CellType.triangle, dmesh.CellType.quadrilateral):
