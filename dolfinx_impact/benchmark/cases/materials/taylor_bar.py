@@ -98,7 +98,8 @@ def outside(body: Solid) -> Any:
 
 def shape(body: Solid, u: Any) -> tuple[float, float]:
     """Largest radius of the nodes of the face, and length of the bar, displaced by u [m]. Collective."""
-    points = body.x[:, : body.block] + u[: body.size].reshape(-1, body.block)
+    n = body.owned // body.block  # displacements of ghosts are not updated
+    points = body.x[:n, : body.block] + u[: body.owned].reshape(-1, body.block)
     face, height = points[body.nodes("face")], points[:, -1]
     radius = np.linalg.norm(face[:, :-1], axis=1)
     ends = [parallel.largest(body.comm, each) for each in (radius, height, -height)]
