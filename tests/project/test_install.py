@@ -17,7 +17,7 @@ EVERY_MODULE = """
 import importlib, pkgutil, dolfinx_impact
 print(dolfinx_impact.__file__)
 for each in pkgutil.walk_packages(dolfinx_impact.__path__, "dolfinx_impact."):
-    if not each.name.endswith("__main__") and ".meshes" not in each.name:
+    if not each.name.endswith("__main__") and not each.name.startswith("dolfinx_impact.meshes"):
         print(importlib.import_module(each.name).__file__)
 """
 
