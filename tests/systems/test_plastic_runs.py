@@ -16,14 +16,14 @@ LINEAR = materials.LinearHardening(200e6, 1e9)
 HARDENING = {"linear": LINEAR, "heat": materials.JohnsonCook(200e6, 275e6, 0.36, 0.022, **HEAT)}
 
 
-def tumbling(hardening=LINEAR, courant=0.5, kind=dmesh.CellType.tetrahedron, cells=2):
+def tumbling(hardening=LINEAR, courant=0.5, kind=dmesh.CellType.tetrahedron, cells=2, scheme=di.CDLagrange):
     """A scheme of a cube that spins while it is stretched, and its velocities."""
     mesh = dmesh.create_box(COMM, [[0.0] * 3, [0.1] * 3], [cells] * 3, kind)
     law = materials.J2Plasticity(200e9, 0.3, hardening=hardening)
     body = di.Solid(mesh, density=7800.0, law=law)
     x = body.x - 0.05
     v = np.cross([300.0, 500.0, -200.0], x) + x * [1500.0, -2000.0, 1000.0] + 3e4 * x[:, [1, 2, 0]] ** 2
-    return di.CDLagrange(body, courant * body.critical_time_step()), v.ravel()
+    return scheme(body, courant * body.critical_time_step()), v.ravel()
 
 
 def momenta(s):
@@ -74,6 +74,24 @@ def test_internal_work_is_elastic_energy_and_plastic_work(name):
         work = result["internal_work"][-1]
         gaps.append(abs(work - result["internal"][-1] - result["plastic_work"][-1]) / work)
     assert gaps[0] < 0.01 and gaps[0] > 10 * gaps[2]  # points begin to yield at any time of a step
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", HARDENING)
+def test_noh_bathe_follows_the_history_in_both_substeps(name):
+    found = []
+    for scheme, courant in ((di.CDLagrange, 0.0125), *((di.NohBathe, c) for c in (0.4, 0.2, 0.1))):
+        s, v = tumbling(HARDENING[name], courant, scheme=scheme)
+        s.start(0.0, v)
+        result = di.simulate(s, t_end=round(6 / courant) * s.dt, progress=False)
+        scale = np.abs(result["kinetic"]).max()
+        assert np.abs(result["residual"]).max() < 1e-12 * scale
+        assert np.all(np.diff(result["plastic_work"]) >= -1e-14 * scale)
+        strain = s.system.history.largest("equivalent_plastic_strain")
+        found.append([strain, result["plastic_work"][-1]])
+    true, *others = np.array(found)
+    errors = np.abs(np.array(others) / true - 1).max(axis=1)
+    assert true[0] > 0.02 and errors[0] < 0.01 and errors[2] < errors[0] / 8, errors
 
 
 @pytest.mark.parametrize("name", HARDENING)
