@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from dolfinx_impact.benchmark.work_precision import table as work_table
 from dolfinx_impact.integrators import SCHEMES
 from dolfinx_impact.integrators.catalogue import CLASSES
 
@@ -47,6 +48,14 @@ def _verdict(found: dict) -> str:
     return word if found["measured"] is None else f"{word} ({found['measured']:.3g})"
 
 
+def work() -> str:
+    """What an error costs with each scheme, case by case, from the report that is there."""
+    if not REPORT.exists():
+        return "This site was built without a [report](verification.md), which has this table."
+    grid = work_table.grid(json.loads(REPORT.read_text())["work_precision"])
+    return _rows(list(work_table.HEAD), [[f"`{case}`", *map(_code, cells)] for case, *cells in grid])
+
+
 def classes() -> str:
     """The classes of Doyen, Ern and Piperno's discretizations in Python, by number."""
     numbered = {name: kind for name, kind in CLASSES.items() if name.startswith("dep-")}
@@ -59,4 +68,4 @@ def classes() -> str:
 
 def table(which: str) -> str:
     """One of the tables by name."""
-    return {"facts": facts, "properties": properties, "classes": classes}[which]()
+    return {"facts": facts, "properties": properties, "classes": classes, "work": work}[which]()

@@ -19,6 +19,7 @@ from .cases.two_bars import claims as two_bars
 from .cases.van_der_pol import claims as oscillator
 from .claim import Claim, Figure
 from .verdict import Verdict
+from .work_precision.figures import FIGURES as WORK_PRECISION
 
 __all__ = ["CLAIMS", "FIGURES", "Claim", "Figure", "Verdict"]
 
@@ -41,4 +42,4 @@ _MODULES = (
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
 _DRAWN = (*_MODULES[:-4], known_figures, colliding_figures, soft_figures, metal_figures)
 #: All figures, case by case.
-FIGURES: tuple[Figure, ...] = tuple(figure for module in _DRAWN for figure in module.FIGURES)
+FIGURES: tuple[Figure, ...] = (*(figure for module in _DRAWN for figure in module.FIGURES), *WORK_PRECISION)

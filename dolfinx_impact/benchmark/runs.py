@@ -5,13 +5,15 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..output.result import Result
 from . import runner
+from .cases import CASES
 from .runner import describe
 
 
@@ -59,6 +61,24 @@ class Runs:
         """The scheme that stands for ``name``."""
         return self._instead.get(name, name)
 
+    def chosen(self, case: str) -> list[str]:
+        """The schemes that run a case, less those that were left out; schemes of the user's own come last."""
+        known = CASES[case].schemes
+        if self._only is None:
+            return list(known)
+        return [
+            *(name for name in known if name in self._only),
+            *(name for name in self._only if ":" in name),
+        ]
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What ``make`` returns, which JSON can hold: made by the first who asks for ``name``, and kept."""
+        place = self._place([name, self._instead, None if self._only is None else sorted(self._only)])
+        with self._locked(place):
+            if not (place / "kept.json").exists():
+                (place / "kept.json").write_text(json.dumps(make()))
+        return json.loads((place / "kept.json").read_text())
+
     def __call__(self, case: str, scheme: str, **settings: Any) -> Run:
         """The run of a case with a scheme and these parameters, the others at their defaults.
 
@@ -79,17 +99,29 @@ class Runs:
             known = runner.options_of(chosen, name)
             settings = {key: value for key, value in settings.items() if key in known}
         values = runner.parse(chosen, name, [f"{key}={value}" for key, value in settings.items()])
-        text = json.dumps([case, name, values], sort_keys=True)
-        place = self.folder / hashlib.sha256(text.encode()).hexdigest()[:24]
-        place.mkdir(parents=True, exist_ok=True)
-        with open(place / "lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # one process at a time makes a run
+        place = self._place([case, name, values])
+        with self._locked(place):
             if not (place / "summary.json").exists():
                 _make(case, name, values, place)
         summary = json.loads((place / "summary.json").read_text())
         if "failed" in summary:
             raise FailedRun(summary["failed"])
         return Run(Result.load(place / "history.npz"), summary)
+
+    def _place(self, about: Any) -> Path:
+        """The folder, by its content, of what is made once."""
+        text = json.dumps(about, sort_keys=True)
+        place = self.folder / hashlib.sha256(text.encode()).hexdigest()[:24]
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    @staticmethod
+    @contextmanager
+    def _locked(place: Path) -> Iterator[None]:
+        """One process at a time."""
+        with open(place / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
 
 def _make(case: str, scheme: str, values: dict[str, Any], place: Path) -> None:

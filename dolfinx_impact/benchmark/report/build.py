@@ -17,6 +17,8 @@ from .. import runner
 from ..cases import CASES
 from ..claims import CLAIMS, FIGURES, Verdict
 from ..runs import FailedRun, NotChosen, Runs, describe
+from ..work_precision import table as work
+from ..work_precision.studies import STUDIES
 from . import classification, folders, terminal
 from . import html as page
 from .properties import PROPERTIES, Property
@@ -67,6 +69,7 @@ class Choice(NamedTuple):
     def lanes(self) -> list[list[Task]]:
         """All tasks, those of a case after each other."""
         tasks: list[Task] = [(claim.case, "claim", claim.id) for claim in self.about(CLAIMS)]
+        tasks += [(case, "work", case) for case in self.cases if case in STUDIES]
         tasks += [(figure.case, "figure", figure.id) for figure in self.about(FIGURES)]
         tasks += [(p.case, "property", p.id, scheme) for p in self.questions() for scheme in self.asked()]
         tasks += [(classification.BOUNCES, "classification", name) for name in self.classified()]
@@ -171,6 +174,7 @@ def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
         "claim": lambda name: as_row(claims[name].decide(runs)),
         "property": lambda name, scheme: as_row(properties[name].decide(runs, scheme)),
         "classification": lambda name: classification.classify(runs, classification.Row.named(name)),
+        "work": lambda case: work.rows(runs, case),
         "figure": lambda name: _draw(figures[name], runs, folder),
         "run": lambda case, scheme: _default_run(runs, case, scheme),
     }
@@ -258,6 +262,8 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
     if rows:
         report["classification"] = {"criteria": classification.criteria(), "rows": rows}
+    answers = [found["work", case] for case in choice.cases if case in STUDIES]
+    report["work_precision"] = [row for several in answers if "failed" not in several for row in several]
     return report
 
 

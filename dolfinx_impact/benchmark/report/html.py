@@ -11,6 +11,7 @@ from typing import Any
 
 from ..cases import CASES
 from ..claims import Figure
+from ..work_precision import table as work
 from .wording import Grid, asked, classification, count, number, properties, title
 
 STYLE = resources.files(__package__).joinpath("page.css").read_text(encoding="utf-8")
@@ -35,6 +36,9 @@ def html(report: _Row, drawn: Sequence[Drawn], folder: Path, case_of: Mapping[st
     """
     claims = {case: [c for c in report["claims"] if case_of.get(c["id"]) == case] for case in report["cases"]}
     ends = {"schemes": ("Properties of the schemes", _grid(properties(report["schemes"])))}
+    if several := report["work_precision"]:
+        cells = [[_text(cell) for cell in row] for row in work.grid(several)]
+        ends = {"which-scheme": ("Which scheme for me", _table(work.HEAD, cells)), **ends}
     if report.get("classification"):
         content = _grid(classification(report["classification"]))
         ends = {"classification": ("Classification of the schemes", content), **ends}

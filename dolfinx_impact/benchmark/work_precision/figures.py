@@ -1,0 +1,44 @@
+"""Work-precision diagrams: errors over processor time, a line for each scheme."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ...plot import style
+from ..claim import Figure
+from ..runs import Runs
+from .measure import Study, front, measured, ranking
+from .studies import STUDIES
+
+SOURCE = "dolfinx_impact"  #: In the place of a paper.
+_COLUMNS = 4  #: Of a legend below the panels.
+
+
+def draw(runs: Runs, figure: Any, study: Study) -> None:
+    """A panel for each quantity; in the legend the scheme that reaches the goal first stands first."""
+    found = measured(runs, study)
+    axes = figure.subplots(1, len(study.quantities), squeeze=False)[0]
+    handles: dict[str, Any] = {}
+    for ax, (quantity, goal) in zip(axes, study.quantities.items()):
+        for scheme in ranking(found, quantity, goal):
+            look = {**style(scheme), "markevery": 1, "ms": 3.5, "lw": 1.0}
+            (handles[scheme],) = ax.loglog(*front(found[scheme], quantity), label=scheme, **look)
+        ax.axhline(goal, color="0.6", lw=0.8, ls=":")
+        ax.set(xlabel="processor time [s]", ylabel=f"error of the {quantity} [-]")
+        ax.grid(alpha=0.3)
+    if len(axes) == 1:
+        place, columns = "outside right center", 1
+    else:
+        place, columns = "outside lower center", _COLUMNS
+        figure.set_size_inches(8.0, 4.2 + 0.2 * (len(handles) // columns))
+    figure.legend(handles.values(), handles, loc=place, ncols=columns, frameon=False, fontsize="small")
+
+
+def _figure(study: Study) -> Figure:
+    words = f"What a smaller error costs; errors in norm (35) against {study.truth}, dotted: compared below"
+    id, where = f"work-precision-{study.case}", "Work and precision"
+    return Figure(id, study.case, SOURCE, where, words, partial(draw, study=study))
+
+
+FIGURES: tuple[Figure, ...] = tuple(_figure(study) for study in STUDIES.values())

@@ -1,0 +1,132 @@
+"""Times and errors of runs with refined steps and meshes, and the time that it takes to reach an error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...integrators import find_scheme
+from ...simulation.loop import simulate
+from .. import runner
+from ..cases import CASES
+from ..runs import FailedRun, Run, Runs
+
+Settings = Mapping[str, Any]  #: Parameters of a run.
+Errors = Mapping[str, float]  #: Errors by the name of the quantity.
+
+_LEAST, _ROUNDS = 0.3, 5  #: Short runs are timed again up to so much time in all [s], and so often.
+_FIRST = 3  #: Steps of a run that only loads what a scheme has compiled.
+
+
+class Study(NamedTuple):
+    """What is compared in a case."""
+
+    case: str
+    quantities: Mapping[str, float]  #: The error at which schemes are compared, by quantity.
+    errors: Callable[[Runs, Run], Errors]  #: Of a run.
+    refined: Callable[[str], Sequence[Settings]]  #: Settings of the runs with a scheme, coarse to fine.
+    #: Starts over which errors are averaged, since one impact may fall on the end of a step by luck.
+    starts: Sequence[Settings] = ({},)
+    truth: str = "the exact solution"  #: What the errors are measured against.
+
+
+class Point(NamedTuple):
+    """Runs with one step and mesh."""
+
+    seconds: float  #: Of processor time for the steps, without set-up, energies and histories.
+    errors: Errors
+    settings: Settings
+
+
+def measured(runs: Runs, study: Study) -> dict[str, list[Point]]:
+    """The points of all chosen schemes that run the case, made once for all who share a folder of runs."""
+
+    def make() -> dict[str, list[dict[str, Any]]]:
+        found = {scheme: points(runs, study, scheme) for scheme in runs.chosen(study.case)}
+        return {scheme: [point._asdict() for point in several] for scheme, several in found.items()}
+
+    kept = runs.once(f"work and precision of {study.case}", make)
+    return {scheme: [Point(**point) for point in several] for scheme, several in kept.items()}
+
+
+def points(runs: Runs, study: Study, scheme: str) -> list[Point]:
+    """One point for each refinement that the scheme runs; a step that it cannot make is left out."""
+    found = []
+    for settings in study.refined(scheme):
+        try:
+            made = [runs(study.case, scheme, **settings, **start) for start in study.starts]
+        except FailedRun:
+            continue
+        several = [study.errors(runs, run) for run in made]
+        means = {name: float(np.mean([each[name] for each in several])) for name in study.quantities}
+        if all(np.isfinite(list(means.values()))):
+            seconds = processor_time(study.case, runs.scheme(scheme), {**settings, **study.starts[0]})
+            found.append(Point(seconds, means, settings))
+    return found
+
+
+def processor_time(case: str, scheme: str, settings: Settings) -> float:
+    """Processor time of the steps of a run [s], the least of some runs where they are short.
+
+    Processor time, since other processes may share the machine; no energies, histories or logs are kept.
+    """
+    chosen = runner.find(case, scheme)
+    values = runner.parse(chosen, scheme, [f"{name}={value}" for name, value in settings.items()])
+
+    def once(first: bool = False) -> float:
+        problem = chosen.make(scheme, dict(values), False)
+        s, record = problem.integrator, problem.record
+        end = min(problem.t_end, s.t0 + _FIRST * s.dt) if first else problem.t_end
+        # Short runs, too, that users make in numbers.
+        loops = not isinstance(s.compiled_loop(record, None), str)
+        begun = time.process_time()
+        simulate(s, t_end=end, record=record, energies=False, every=2**31, progress=False, compiled=loops)
+        return time.process_time() - begun
+
+    once(first=True)
+    found = [once()]
+    while len(found) < _ROUNDS and sum(found) < _LEAST:
+        found.append(once())
+    return min(found)
+
+
+def front(several: Sequence[Point], quantity: str) -> tuple[list[float], list[float]]:
+    """Seconds and errors of the points that no other one beats in both, the cheapest first."""
+    seconds, errors = list[float](), list[float]()
+    for point in sorted(several, key=lambda point: point.seconds):
+        if not errors or point.errors[quantity] < errors[-1]:
+            seconds.append(point.seconds)
+            errors.append(point.errors[quantity])
+    return seconds, errors
+
+
+def cost(several: Sequence[Point], quantity: str, goal: float) -> float | None:
+    """Seconds to an error of ``goal``, between points by powers; None where no point reaches it."""
+    seconds, errors = front(several, quantity)
+    enough = [k for k, error in enumerate(errors) if error <= goal]
+    if not enough:
+        return None
+    if enough[0] == 0:
+        return seconds[0]
+    k = slice(enough[0] - 1, enough[0] + 1)
+    logs = np.log(errors[k])[::-1], np.log(seconds[k])[::-1]
+    return float(np.exp(np.interp(np.log(goal), *logs)))
+
+
+def ranking(found: Mapping[str, Sequence[Point]], quantity: str, goal: float) -> dict[str, float | None]:
+    """The cost of the goal by scheme, the cheapest first, those that do not reach it last."""
+    costs = {scheme: cost(several, quantity, goal) for scheme, several in found.items() if several}
+    return dict(sorted(costs.items(), key=lambda item: np.inf if item[1] is None else item[1]))
+
+
+def explicit(scheme: str) -> bool:
+    """Whether a scheme is explicit, so that its steps are bounded."""
+    return find_scheme(scheme).explicit
+
+
+def parameters(case: str, scheme: str) -> Mapping[str, Any]:
+    """The parameters that runs of a case with a scheme have."""
+    return runner.options_of(CASES[case], scheme)
