@@ -72,10 +72,12 @@ class NewtonThetaStep:
         # With exact tangents the next correction would be of the order of the square of this one.
         enough = _SQUARED if self._solver.exact else _ROUNDING
         for s.iterations in range(1, _MOST + 1):
-            before = s.v.copy()
+            before, given = s.v.copy(), s.direct_velocity
             whole = self.iterate()
             size = self._largest(np.abs(s.v[:n]) + np.abs(s.v_before[:n]))
-            change = self._largest(np.abs(s.v[:n] - before[:n]))
+            # Where contact keeps the velocity, the direct part of the impulses still moves the position.
+            moved = self._largest(np.abs(np.atleast_1d(s.direct_velocity - given)))
+            change = max(self._largest(np.abs(s.v[:n] - before[:n])), moved)
             accepted = max(_TOLERANCE * size, self._round_off())
             if not whole:
                 continue
