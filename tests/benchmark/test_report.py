@@ -25,6 +25,7 @@ from dolfinx_impact.benchmark.report import html as page
 from dolfinx_impact.benchmark.report.properties import PROPERTIES
 from dolfinx_impact.benchmark.report.workers import Schedule, Workers, while_others_sleep
 from dolfinx_impact.benchmark.verdict import Verdict
+from dolfinx_impact.benchmark.work_precision.studies import STUDIES
 from dolfinx_impact.integrators import SCHEMES
 
 SOON = 120  # s; what is asked for is the end of processes, not of runs
@@ -110,12 +111,15 @@ def found(made):
 
 
 def test_json_has_the_keys_of_the_contract(found):
-    assert list(found) == ["versions", "cases", "claims", "schemes"]
+    assert list(found) == ["versions", "cases", "claims", "schemes", "work_precision"]
     assert set(found["versions"]) == {"package", "commit", "dolfinx", "petsc", "numpy", "python"}
     keys = ["id", "paper", "where", "claim", "measured", "expected", "tolerance", "reproduced", "why"]
     for claim in found["claims"]:
         assert list(claim) == [*keys, "relation"]
         assert claim["reproduced"] in (True, False, None) and claim["why"]
+    (row,) = found["work_precision"]
+    assert list(row) == ["case", "quantity", "goal", "seconds"] and row["case"] == "bouncing-ball"
+    assert set(row["seconds"]) <= {"carpenter", *MINE}
     ids = [claim["id"] for claim in found["claims"]]
     assert len(set(ids)) == len(ids)
     assert {c.id for c in CLAIMS if c.case == "bouncing-ball"} <= set(ids)
@@ -438,7 +442,7 @@ def test_defaults_are_everything():
     tasks = [task for lane in choice.lanes() for task in lane]
     assert len(set(tasks)) == len(tasks)
     asked = len(PROPERTIES) * len(choice.asked()) + len(choice.classified())
-    assert len(tasks) == len(CLAIMS) + len(FIGURES) + asked + len(choice.runs())
+    assert len(tasks) == len(CLAIMS) + len(FIGURES) + len(STUDIES) + asked + len(choice.runs())
 
 
 def test_own_classes_stand_beside_the_built_in_ones():

@@ -367,7 +367,10 @@ def theta_bar(*pairs):
 
 BAD = {
     "unknown case": (["run", "impacting-car", "cd-lagrange"], ["case 'impacting-car'", "impacting-bar"]),
-    "unknown scheme": (["run", "impacting-bar", "newmark"], ["scheme 'newmark'", "cd-lagrange, paoli"]),
+    "unknown scheme": (
+        ["run", "impacting-bar", "newmark"],
+        ["scheme 'newmark'", "cd-lagrange-singular, paoli"],
+    ),
     "no scheme": (["run", "impacting-bar"], ["required: scheme"]),
     "unknown parameter": (bar("elemnts=5"), ["unknown parameter 'elemnts'", "dimension, elements"]),
     "parameter of another scheme": (bar("theta=0.5"), ["unknown parameter 'theta'"]),

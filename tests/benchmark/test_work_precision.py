@@ -128,7 +128,7 @@ def test_errors_are_those_of_the_exact_solution(tmp_path):
 
 def test_implicit_bars_have_larger_steps_and_hati_two_ratios():
     for scheme in CASES["impacting-bar"].schemes:
-        numbers = {settings["courant"] for settings in studies.meshes(scheme)}
+        numbers = {settings["courant"] for settings in studies.meshes(3)(scheme)}
         assert max(numbers) <= 1.0 if SCHEMES[scheme].explicit else numbers == {0.7, 2.8}
     assert {each["ratio"] for each in studies.divided("hati")} == {2, 10}
     assert isinstance(BALL, Study)

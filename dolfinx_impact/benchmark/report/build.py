@@ -174,7 +174,7 @@ def performer(settings: dict[str, Any]) -> Callable[[Task], Any]:
         "claim": lambda name: as_row(claims[name].decide(runs)),
         "property": lambda name, scheme: as_row(properties[name].decide(runs, scheme)),
         "classification": lambda name: classification.classify(runs, classification.Row.named(name)),
-        "work": lambda case: work.rows(runs, case),
+        "work": lambda case: {"rows": work.rows(runs, case)},
         "figure": lambda name: _draw(figures[name], runs, folder),
         "run": lambda case, scheme: _default_run(runs, case, scheme),
     }
@@ -262,8 +262,9 @@ def assemble(choice: Choice, found: dict[Task, Any]) -> dict[str, Any]:
     rows = [{"name": name, **found["classification", name]} for name in choice.classified()]
     if rows:
         report["classification"] = {"criteria": classification.criteria(), "rows": rows}
-    answers = [found["work", case] for case in choice.cases if case in STUDIES]
-    report["work_precision"] = [row for several in answers if "failed" not in several for row in several]
+    answers = (found["work", case] for case in choice.cases if case in STUDIES)
+    if costs := [row for answer in answers for row in answer.get("rows", ())]:
+        report["work_precision"] = costs
     return report
 
 
