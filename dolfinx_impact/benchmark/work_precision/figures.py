@@ -22,8 +22,7 @@ def draw(runs: Runs, figure: Any, study: Study) -> None:
     handles: dict[str, Any] = {}
     for ax, (quantity, goal) in zip(axes, study.quantities.items()):
         for scheme in ranking(found, quantity, goal):
-            look = {**style(scheme), "markevery": 1, "ms": 3.5, "lw": 1.0}
-            (handles[scheme],) = ax.loglog(*front(found[scheme], quantity), label=scheme, **look)
+            (handles[scheme],) = ax.loglog(*front(found[scheme], quantity), label=scheme, **_look(scheme))
         ax.axhline(goal, color="0.6", lw=0.8, ls=":")
         ax.set(xlabel="processor time [s]", ylabel=f"error of the {quantity} [-]")
         ax.grid(alpha=0.3)
@@ -33,6 +32,15 @@ def draw(runs: Runs, figure: Any, study: Study) -> None:
         place, columns = "outside lower center", _COLUMNS
         figure.set_size_inches(8.0, 4.2 + 0.2 * (len(handles) // columns))
     figure.legend(handles.values(), handles, loc=place, ncols=columns, frameon=False, fontsize="small")
+
+
+def _look(scheme: str) -> dict[str, Any]:
+    """Schemes that have a number in their paper are marked by it."""
+    look = {**style(scheme), "markevery": 1, "ms": 3.5, "lw": 1.0}
+    if not scheme.startswith("dep-"):
+        return look
+    number = scheme.removeprefix("dep-")
+    return {**look, "marker": f"${number}$", "ms": 10.0, "mew": 0.3, "mfc": "0.2", "lw": 0.6, "color": "0.5"}
 
 
 def _figure(study: Study) -> Figure:
