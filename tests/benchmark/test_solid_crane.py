@@ -1,0 +1,174 @@
+"""The bridge crane as a solid: model, rest, frequencies, runs, and events beside those of the frame."""
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from dolfinx_impact import parallel
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.cases.bridge_crane import model as frame
+from dolfinx_impact.benchmark.cases.bridge_crane.events import Events
+from dolfinx_impact.benchmark.cases.solid_crane import blocks, case, events, model, statics
+from dolfinx_impact.simulation.loop import simulate
+from dolfinx_impact.systems.sections import Section
+
+#: One layer of long elements: stiffer than the frame.
+SMALL = {"coarse": 3.0, "layers": 1, "t_end": 2e-3, "ratio": 20}
+
+
+def parameters(scheme="hati", **changes):
+    return {**runner.parse(CASES["solid-crane"], scheme, []), **SMALL, **changes}
+
+
+def run(scheme, folder, **changes):
+    values = {name: value for name, value in {**SMALL, **changes}.items()}
+    if scheme != "hati":
+        del values["ratio"]
+    settings = [f"{name}={value}" for name, value in values.items()]
+    return runner.run("solid-crane", scheme, settings, folder)
+
+
+# -- model
+
+
+@pytest.mark.parametrize("name", ["girders", "end-carriages", "trolley"])
+def test_rectangles_bend_as_boxes(name):
+    beam, box = model.BEAMS[name], frame.SECTIONS[name]
+    full = Section.rectangle(beam.width, beam.height)
+    assert beam.E * full.Iy == pytest.approx(frame.STEEL["E"] * box.Iy, rel=1e-12)
+    assert beam.E * full.Iz == pytest.approx(frame.STEEL["E"] * box.Iz, rel=1e-12)
+    assert beam.torsion == pytest.approx(beam.E * full.J / (frame.STEEL["E"] * box.J), rel=1e-12)
+    assert 1.0 < beam.torsion < 1.2
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("trolley", [0.0, 4.0])
+def test_mesh_and_bodies(trolley):
+    """Masses are the frame's; rails and wheels face each other node by node, away from the interface."""
+    p = parameters(trolley=trolley)
+    named = model.crane_mesh(p, MPI.COMM_WORLD)
+    (whole,) = model.bodies(named, p, None, divided=False)
+    explicit, implicit = model.bodies(named, p, None, divided=True)
+    assert whole.total_mass == pytest.approx(sum(frame.MASSES.values()), rel=1e-12)
+    piece = 4 * model.TREAD**2 * frame.STEEL["density"]
+    assert explicit.total_mass == pytest.approx(piece * (model.RAIL + model.WHEEL), rel=1e-12)
+    assert implicit.total_mass == pytest.approx(whole.total_mass - explicit.total_mass, rel=1e-12)
+    pairs = model.wheels(explicit, friction=0.2)
+    assert pairs.total == 4 * 9
+    gaps = pairs.gap(np.zeros(explicit.size))
+    assert gaps == pytest.approx(np.full(pairs.count, model.CLEARANCE), abs=1e-12)
+    places = pairs.L.order * (1e-8 * explicit.length)
+    wheels = np.bincount(model.wheel_of(places, p), minlength=4)
+    assert list(MPI.COMM_WORLD.allreduce(wheels)) == [9, 9, 9, 9]
+    rows = model.wheel_rows(explicit, p)
+    assert rows.sorted_labels(MPI.COMM_WORLD) == [
+        f"w_{name}_{i}" for name in ("trolley", "girder") for i in (1, 2, 3, 4)
+    ]
+    interface = explicit.active & implicit.active
+    assert parallel.total(MPI.COMM_WORLD, float(np.count_nonzero(interface))) == 4 * 9 * 2 * 3
+
+
+def test_planes():
+    found = blocks.divided([0.0, 4.0, 1.0], 1.0, [(2.0, 2.2)], 4)
+    assert found == pytest.approx([0.0, 1.0, 2.0, 2.05, 2.1, 2.15, 2.2, 3.1, 4.0])
+
+
+def test_rest_is_an_equilibrium():
+    """Forces that press evenly on the treads balance weight and stiffness; the gaps are closed there."""
+    p = parameters()
+    rest = case.at_rest(p)
+    body = model.crane_solid(model.crane_mesh(p, MPI.COMM_SELF), p, None)
+    contact = statics.MeanGaps(body, p)
+    u = rest.field(body.x.T).T.ravel()
+    assert np.abs(contact.gap(u)).max() < 1e-15
+    left = body.loads.constant - body.stiffness.scipy() @ u
+    contact.L.add_transpose(rest.reactions, left)
+    weight = frame.MASSES["trolley"] * frame.GRAVITY
+    assert np.abs(left[~body.constrained]).max() < 1e-6 * weight
+    assert rest.reactions == pytest.approx(np.full(4, weight / 4), rel=1e-8)
+    pairs = model.wheels(body, gap0=rest.gap0)
+    assert np.abs(pairs.gap(u)).max() == 0.0 and np.abs(rest.gap0).max() < 1e-4
+    assert rest.masses == pytest.approx(frame.MASSES, rel=1e-12)
+
+
+def test_frequencies_of_the_frame_and_of_a_tied_trolley():
+    """Those of the frame as a dense solver finds them; ties leave fewer free dofs and no slower modes."""
+    from scipy.linalg import eigh
+
+    body = frame.crane_frame(frame.crane_mesh())
+    free = np.flatnonzero(~body.constrained)
+    K = body.stiffness.scipy()[free][:, free].toarray()
+    values = np.sqrt(np.maximum(eigh(K, np.diag(body.mass[free]), eigvals_only=True), 0.0)) / (2 * np.pi)
+    found = statics.natural_frequencies(body, 4)
+    assert values[:6].max() < 0.01 and found == pytest.approx(values[6:10], rel=1e-6)
+    tied = statics.natural_frequencies(body, 4, frame.wheels(body, gap0=0.0).L)
+    assert tied[:2] == pytest.approx(found[:2], rel=1e-6) and tied[2] == pytest.approx(6.7849, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_frequencies_of_the_default_mesh():
+    p = {**runner.parse(CASES["solid-crane"], "hati", [])}
+    loose, tied = case.frame_frequencies(p)
+    rest = case.at_rest(p)
+    assert rest.frequencies == pytest.approx(loose, rel=0.03)
+    assert rest.tied == pytest.approx(tied, rel=0.03)
+
+
+# -- runs
+
+
+@pytest.mark.mpi
+def test_same_on_any_number_of_ranks():
+    """Wheels that stay down carry the weight; the same on every number of ranks."""
+    made = case.make("hati", parameters(t_end=1e-3))
+    result = simulate(
+        made.integrator, t_end=made.t_end, record=made.record, observers=made.observers(), progress=False
+    )
+    found = made.judge(result)[0]
+    load, found_step = frame.MASSES["trolley"] * frame.GRAVITY / 4, made.effective["h"]
+    assert np.array(found["impulses"]) == pytest.approx(load * (result["t"][-1] + found_step), rel=2e-4)
+    assert found["balance_residual"] < 1e-14 and found["max_gap"] < 1e-12
+    assert abs(found["interface_energy"]) < 1e-6 * found["energy_end"]
+
+
+def test_hati_beside_the_explicit_run(shared_path):
+    """Weight that acts at once throws wheels off and on: same impulses and events as the explicit run."""
+    made = {}
+    for scheme in ("hati", "cd-lagrange"):
+        summary = run(scheme, shared_path / scheme, start="sudden", t_end=4e-3, **{"friction": 0.2})
+        made[scheme] = summary["results"]
+        failed = [v["claim"] for v in summary["verdicts"] if not v["reproduced"]]
+        assert all("frequencies" in claim for claim in failed)  # of so coarse a mesh
+    ours, true = made["hati"], made["cd-lagrange"]
+    assert ours["impulses"] == pytest.approx(true["impulses"], rel=0.05)
+    assert ours["energy_end"] == pytest.approx(true["energy_end"], rel=0.02)
+    table = np.loadtxt(shared_path / "hati" / "events.csv", delimiter=",", skiprows=1, ndmin=2)
+    assert len(table) == ours["closures"]
+
+
+def test_far_trolley_is_refused():
+    with pytest.raises(ValueError, match="trolley must be within 9 m of the middle, but is 9.5 m"):
+        case.make("hati", parameters(trolley=9.5))
+
+
+# -- order of events
+
+
+def of(*given):
+    time, wheel, length = np.array(given, dtype=float).reshape(-1, 3).T
+    return Events(time, wheel.astype(int), length, 0 * time, 0 * time)
+
+
+def test_landings_and_their_order():
+    """Wheels that come down together are one landing, in any order; short flights do not count."""
+    found = events.landings(
+        of((0.1, 2, 0.02), (0.101, 1, 0.03), (0.102, 3, 0.001), (0.2, 1, 0.05), (0.202, 1, 0.011)), 0.01
+    )
+    assert found == [(0.1, 0.02, (1, 2)), (0.2, 0.05, (1,)), (0.202, 0.011, (1,))]
+    assert events.matches(found, found, 0.0) == [(0, 0), (1, 1), (2, 2)]
+    # One is missing, another too much, the rest in order; a late one is another one.
+    other = [found[0]._replace(time=0.105), events.Landing(0.15, 0.02, (4,)), found[2]]
+    assert events.matches(found, other, 0.01) == [(0, 0), (2, 2)]
+    assert events.matches(found, other, 0.001) == [(2, 2)]
+    assert events.matches([], other, 0.01) == []
