@@ -20,6 +20,8 @@ from .surfaces.halo import Halo
 
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
+#: What compiled loops do in the place of pairs with friction.
+_REPLACED = ("gap", "closed", "active_set", "frictions", "tangential_velocity")
 
 
 class NodePairs(Contact):
@@ -32,8 +34,8 @@ class NodePairs(Contact):
     to the rank that owns its first node. Points are sorted by the coordinates of the first nodes.
 
     With friction, Coulomb's law holds for the tangential part of the relative velocity of the two nodes, and
-    explicit schemes with contact at velocity level take the contact; their steps are made one by one. Nodes
-    stay pairs however far they slide.
+    explicit schemes with contact at velocity level take the contact; but for the fine steps of HATI they make
+    their steps one by one. Nodes stay pairs however far they slide.
 
     Args:
         body: The system, with both bodies on one mesh.
@@ -87,7 +89,9 @@ class NodePairs(Contact):
         _refuse_constrained(body, self._approach, first, second)
         if friction > 0:
             rows, self._loaded = _vector_rows(body, ends, n, keys)
-            self._points, self._impulses = ends[0].node[owned], np.zeros(body.size)
+            #: Those of the first and of the second node of each pair; of use where one rank has both.
+            self._dofs = np.hstack([_dofs(body, end.node[owned]) for end in ends])
+            self._impulses = np.zeros(body.size)
         self.velocity_level_only = friction > 0
         super().__init__(
             body,
@@ -106,10 +110,23 @@ class NodePairs(Contact):
         return gaps
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
-        """See :meth:`.Contact.compiled`; None with friction."""
-        if self.friction > 0:
-            raise kernels.NotCompiled("node pairs with friction make their steps one by one")
-        return super().compiled(surface, x)
+        """See :meth:`.Contact.compiled`; with friction on one rank."""
+        if self.friction == 0:
+            return super().compiled(surface, x)
+        if self.comm.size > 1 or kernels.overridden(self, _REPLACED, NodePairs):
+            raise kernels.NotCompiled("node pairs with friction of other ranks, or of a class of their own")
+        return CompiledContact(
+            self._dofs,
+            np.tile(np.concatenate([-self.normal, self.normal]), (self.count, 1)),
+            self._gap0,
+            np.zeros(self._dofs.shape),
+            None,
+            self.restitution,
+            self.gap_tolerance,
+            self.touching,
+            self.friction,
+            paired=True,
+        )
 
     @property
     def loaded(self) -> SparseRows:
@@ -120,8 +137,7 @@ class NodePairs(Contact):
         """See :meth:`.Contact.point_dofs`; with friction those of the first nodes, shape (p, gdim)."""
         if self.friction == 0:
             return super().point_dofs()
-        dofs: IntArray = _dofs(self.body, self._points)
-        return dofs
+        return self._dofs[:, : self.body.gdim]
 
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`; with friction collective."""

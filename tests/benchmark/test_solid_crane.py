@@ -132,6 +132,28 @@ def test_same_on_any_number_of_ranks():
     assert abs(found["interface_energy"]) < 1e-6 * found["energy_end"]
 
 
+@pytest.mark.parametrize("loop", [None, True], ids=["fine steps", "coarse steps"])
+def test_compiled_friction_is_that_of_single_steps(loop):
+    """A trolley that is pushed along slides and sticks: u, v and impulses to the last bit."""
+    found = []
+    for compiled in (loop, False):
+        made = case.make("hati", parameters(friction=0.1))
+        s = made.integrator
+        s.start(s.u.copy(), lambda x: np.outer([0.03, 0.01, 0.0], x[2] > 0.7005))
+        result = simulate(s, t_end=12 * s.dt, record=made.record, progress=False, compiled=compiled)
+        assert s.compiled is compiled
+        found.append((result, s.u.copy(), s.v.copy(), s.r_t.copy(), s.fine.r_t.copy()))
+    (ours, *state), (true, *expected) = found
+    size = np.linalg.norm(true["r_t"].reshape(*true["r"].shape, 3), axis=2)
+    assert np.any(true["r"] > 0) and np.any(size > 0.0999 * true["r"]) and size.max() > 0
+    for mine, theirs in zip(state, expected):
+        assert np.array_equal(mine, theirs)
+    for name in ("u", "v_t", "gap", "r", "r_t"):
+        assert np.array_equal(ours[name], true[name]), name
+    for name in ("kinetic", "internal", "contact", "external", "interface", "residual"):
+        assert np.abs(ours[name] - true[name]).max() < 1e-13 * true["kinetic"].max(), name
+
+
 def test_hati_beside_the_explicit_run(shared_path):
     """Weight that acts at once throws wheels off and on: same impulses and events as the explicit run."""
     made = {}
