@@ -9,7 +9,9 @@ from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.cases.bridge_crane import model as frame
 from dolfinx_impact.benchmark.cases.bridge_crane.events import Events
-from dolfinx_impact.benchmark.cases.solid_crane import blocks, case, events, model, statics
+from dolfinx_impact.benchmark.cases.solid_crane import blocks, case, events, figures, model, statics
+from dolfinx_impact.benchmark.runs import Runs
+from dolfinx_impact.benchmark.speed import solid_crane as speed
 from dolfinx_impact.simulation.loop import simulate
 from dolfinx_impact.systems.sections import Section
 
@@ -132,6 +134,21 @@ def test_same_on_any_number_of_ranks():
     assert abs(found["interface_energy"]) < 1e-6 * found["energy_end"]
 
 
+@pytest.mark.mpi
+def test_sliding_is_the_same_on_any_number_of_ranks():
+    """A trolley that is pushed along, its wheels cut between ranks or not: numbers of one rank."""
+    s = case.make("hati", parameters(friction=0.1)).integrator
+    s.start(s.u.copy(), lambda x: np.outer([0.03, 0.01, 0.0], x[2] > 0.7005))
+    impulses = np.zeros(3)
+    for _ in range(8):
+        s.step()
+        impulses += MPI.COMM_WORLD.allreduce(s.r_t.sum(axis=0))
+    normal = parallel.total(MPI.COMM_WORLD, float(s.r.sum()))
+    expected = [5.308447209776195, -4.060969695721772, -1.2390478990857314]
+    assert [normal, *impulses[:2]] == pytest.approx(expected, rel=1e-8)
+    assert np.abs(impulses[2]) < 1e-12
+
+
 @pytest.mark.parametrize("loop", [None, True], ids=["fine steps", "coarse steps"])
 def test_compiled_friction_is_that_of_single_steps(loop):
     """A trolley that is pushed along slides and sticks: u, v and impulses to the last bit."""
@@ -167,6 +184,34 @@ def test_hati_beside_the_explicit_run(shared_path):
     assert ours["energy_end"] == pytest.approx(true["energy_end"], rel=0.02)
     table = np.loadtxt(shared_path / "hati" / "events.csv", delimiter=",", skiprows=1, ndmin=2)
     assert len(table) == ours["closures"]
+
+
+def test_speed(capsys, monkeypatch):
+    """What is measured, on few elements for a short time."""
+    monkeypatch.setattr(speed, "LAYERS", (1,))
+    monkeypatch.setattr(speed, "COARSE", (5e-5, 1e-4))
+    found = speed.measure(2e-3, {"coarse": 3.0})
+    assert found["dofs, 1 layers"] == 9984.0 and 0 < found["difference, m = 10, 1 layers"] < 0.1
+    assert {"faster, m = 19, 1 layers", "faster with set-up, m = 19, 1 layers"} <= found.keys()
+    assert 0 < found["interface, m = 19, 1 layers"] < 0.01
+    told = capsys.readouterr().out
+    assert "explicit throughout: " in told and told.count("times faster") == 2
+
+
+def test_figure(tmp_path):
+    """Gaps of the solid crane and of the frame over time, and a bar for each flight."""
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    runs = Runs(tmp_path)
+    few = {"coarse": 3.0, "t_end": 1e-3}
+    figures.draw_flights(runs, figure, few)
+    gaps, flights = figure.axes
+    assert [line.get_label() for line in gaps.lines] == ["frame, explicit", "solid, HATI", "solid, explicit"]
+    assert flights.get_ylabel() == "wheel" and not flights.patches
+    landed = {"landings": [[0.8, 0.1, [1, 3]]], "landings_frame": [[0.7, 0.2, [2]]]}
+    figures.draw_bars(flights, [landed["landings_frame"], landed["landings"], []])
+    bars = [(bar.get_x(), bar.get_width(), round(bar.get_y() + 0.1)) for bar in flights.patches]
+    assert [bar[2] for bar in bars] == [2, 1, 3]
+    assert np.array(bars)[:, :2] == pytest.approx(np.array([[0.5, 0.2], [0.7, 0.1], [0.7, 0.1]]))
 
 
 def test_far_trolley_is_refused():

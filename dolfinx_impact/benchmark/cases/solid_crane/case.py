@@ -37,7 +37,7 @@ _START = (
 )
 PARAMETERS = {
     "treads": Option(1, "-", "elements along each side of the square treads", interval="[1, 20]"),
-    "layers": Option(2, "-", "layers of elements of a rail, and of a wheel", interval="[1, 100]"),
+    "layers": Option(1, "-", "layers of elements of a rail, and of a wheel", interval="[1, 100]"),
     "coarse": Option(0.8, "m", "largest size of the other elements", interval="(0, inf)"),
     "friction": Option(0.2, "-", "Coulomb's coefficient of wheels and rails", interval="[0, inf)"),
     **{name: frame_case.PARAMETERS[name] for name in ("trolley", "record", "alpha")},
