@@ -76,7 +76,8 @@ def natural_frequencies(body: Body, count: int, tied: SparseRows | None = None) 
     shift = (2 * np.pi * 1.0) ** 2  # rigid motions: K alone is singular
     factors = splu((K + shift * M).tocsc(), permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
     inverse: Any = LinearOperator(K.shape, matvec=factors.solve)
-    values = eigsh(K, count + 6, M, sigma=-shift, OPinv=inverse, return_eigenvectors=False)
+    begin = np.random.default_rng(1).normal(size=K.shape[0])  # the same numbers in every run
+    values = eigsh(K, count + 6, M, sigma=-shift, OPinv=inverse, v0=begin, return_eigenvectors=False)
     found = np.sort(np.sqrt(np.maximum(values, 0.0))) / (2 * np.pi)
     return [float(f) for f in found[found > _RIGID][:count]]
 
