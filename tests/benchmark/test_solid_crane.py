@@ -35,13 +35,14 @@ def run(scheme, folder, **changes):
 
 
 @pytest.mark.parametrize("name", ["girders", "end-carriages", "trolley"])
-def test_rectangles_bend_as_boxes(name):
+def test_rectangles_bend_and_twist_as_boxes(name):
     beam, box = model.BEAMS[name], frame.SECTIONS[name]
     full = Section.rectangle(beam.width, beam.height)
     assert beam.E * full.Iy == pytest.approx(frame.STEEL["E"] * box.Iy, rel=1e-12)
     assert beam.E * full.Iz == pytest.approx(frame.STEEL["E"] * box.Iz, rel=1e-12)
-    assert beam.torsion == pytest.approx(beam.E * full.J / (frame.STEEL["E"] * box.J), rel=1e-12)
-    assert 1.0 < beam.torsion < 1.2
+    shear = frame.STEEL["E"] / 2 / (1 + frame.STEEL["nu"])
+    torsion = beam.E / 2 / (1 + beam.nu) * full.J / (shear * box.J)
+    assert torsion == pytest.approx(1.0 if name != "trolley" else 1.1518, rel=1e-4)
 
 
 @pytest.mark.mpi
@@ -144,7 +145,7 @@ def test_sliding_is_the_same_on_any_number_of_ranks():
         s.step()
         impulses += MPI.COMM_WORLD.allreduce(s.r_t.sum(axis=0))
     normal = parallel.total(MPI.COMM_WORLD, float(s.r.sum()))
-    expected = [5.308447209776195, -4.060969695721772, -1.2390478990857314]
+    expected = [5.308566591739634, -4.061722508500974, -1.2363997037882077]
     assert [normal, *impulses[:2]] == pytest.approx(expected, rel=1e-8)
     assert np.abs(impulses[2]) < 1e-12
 
@@ -191,9 +192,11 @@ def test_speed(capsys, monkeypatch):
     monkeypatch.setattr(speed, "LAYERS", (1,))
     monkeypatch.setattr(speed, "COARSE", (5e-5, 1e-4))
     found = speed.measure(2e-3, {"coarse": 3.0})
-    assert found["dofs, 1 layers"] == 9984.0 and 0 < found["difference, m = 10, 1 layers"] < 0.1
-    assert {"faster, m = 19, 1 layers", "faster with set-up, m = 19, 1 layers"} <= found.keys()
-    assert 0 < found["interface, m = 19, 1 layers"] < 0.01
+    assert found["dofs, 1 layers"] == 9984.0
+    for name, largest in (("difference", 0.1), ("interface", 0.01)):
+        values = [value for key, value in found.items() if key.startswith(name)]
+        assert len(values) == 2 and 0 < min(values) and max(values) < largest
+    assert sum(key.startswith("faster with set-up") for key in found) == 2
     told = capsys.readouterr().out
     assert "explicit throughout: " in told and told.count("times faster") == 2
 

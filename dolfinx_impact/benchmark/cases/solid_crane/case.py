@@ -256,5 +256,5 @@ _ABOUT = (
     "trolley implicit with large ones: the trolley lifts off and comes down as that of the frame."
 )
 SOLID_CRANE = Case(
-    PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.solid_crane, defaults={"ratio": 100}
+    PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.solid_crane, defaults={"ratio": 50}
 )

@@ -1,8 +1,8 @@
 """Parts, bodies and contact of the solid crane: the frame of ``bridge-crane`` with equivalent solids.
 
 A box beam is a full rectangle of its height with the width that gives both bending stiffnesses the same
-ratio; its Young's modulus gives them their values, its density the mass of the part. Girders and trolley are
-so many times softer than steel; wheels and rails, short pieces of it below the wheels, are of steel.
+ratio. Its Young's modulus gives them their values, its Poisson's ratio the torsional stiffness its value, its
+density the mass of the part. Wheels and rails, short pieces of it below the wheels, are of steel.
 """
 
 from __future__ import annotations
@@ -43,15 +43,24 @@ class Beam:
     width: float  #: [m]
     height: float  #: [m]
     E: float  #: Young's modulus [Pa]
-    torsion: float  #: Torsional stiffness over that of the box.
+    nu: float  #: Poisson's ratio.
+
+
+#: Larger ones are left: so little compressible a solid would not be stiff in torsion alone.
+_LARGEST = 0.47
 
 
 def equivalent(section: Section, height: float) -> Beam:
-    """The rectangle with the bending stiffnesses of a steel section of this height [m]."""
+    """The rectangle with the stiffnesses of a steel section of this height [m].
+
+    Its torsional stiffness is larger where that would take nearly incompressible material: the trolley's, by
+    15 %, with the Poisson's ratio of steel.
+    """
     width = height * math.sqrt(section.Iz / section.Iy)
-    rectangle = Section.rectangle(width, height)
+    rectangle, steel = Section.rectangle(width, height), frame.STEEL["nu"]
     softer = section.Iy / rectangle.Iy
-    return Beam(width, height, softer * frame.STEEL["E"], softer * rectangle.J / section.J)
+    nu = (1 + steel) * softer * rectangle.J / section.J - 1
+    return Beam(width, height, softer * frame.STEEL["E"], nu if nu <= _LARGEST else steel)
 
 
 BEAMS = {name: equivalent(frame.SECTIONS[name], height) for name, height in HEIGHTS.items()}
@@ -137,14 +146,14 @@ def crane_solid(
         record: Acceleration of the ground, positive upwards [m/s2], or None.
         cells: Names of the cells; all by default.
     """
-    parts, nu = list(PARTS) if cells is None else list(cells), frame.STEEL["nu"]
-    density = densities()
-    moduli = {part: BEAMS[part].E if part in BEAMS else frame.STEEL["E"] for part in parts}
+    parts, density = list(PARTS) if cells is None else list(cells), densities()
+    steel = LinearElastic(frame.STEEL["E"], frame.STEEL["nu"])
+    laws = {name: LinearElastic(beam.E, beam.nu) for name, beam in BEAMS.items()}
     shaken = None if record is None else ((0.0, 0.0, 1.0), record)
     return Solid(
         named,
         density={part: density[part] for part in parts},
-        law={part: LinearElastic(moduli[part], nu) for part in parts},
+        law={part: laws.get(part, steel) for part in parts},
         degree=2,
         cells=None if cells is None else parts,
         gravity=(0.0, 0.0, -frame.GRAVITY),
