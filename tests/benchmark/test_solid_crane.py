@@ -180,6 +180,7 @@ def test_hati_beside_the_explicit_run(shared_path):
         made[scheme] = summary["results"]
         failed = [v["claim"] for v in summary["verdicts"] if not v["reproduced"]]
         assert all("frequencies" in claim for claim in failed)  # of so coarse a mesh
+        assert summary["results"]["landings"] == summary["results"]["landings_frame"] == []
     ours, true = made["hati"], made["cd-lagrange"]
     assert ours["impulses"] == pytest.approx(true["impulses"], rel=0.05)
     assert ours["energy_end"] == pytest.approx(true["energy_end"], rel=0.02)
@@ -242,3 +243,19 @@ def test_landings_and_their_order():
     assert events.matches(found, other, 0.01) == [(0, 0), (2, 2)]
     assert events.matches(found, other, 0.001) == [(2, 2)]
     assert events.matches([], other, 0.01) == []
+
+
+def test_verdicts_on_the_order():
+    """Long flights and short ones are judged apart, these beside the frame with half its step."""
+    every = [1, 2, 3, 4]
+    results = {
+        "landings": [[0.61, 0.05, every], [0.75, 0.04, every], [0.96, 0.014, every]],
+        "landings_frame": [[0.618, 0.05, every], [0.722, 0.019, every], [0.754, 0.03, every]],
+        "landings_in_both": 2,
+        "landings_in_both_frames": 2,
+    }
+    long, all_of_them, beside = case.order_verdicts(results)
+    assert long.reproduced and (long.measured, long.expected) == (2, 2)
+    assert not all_of_them.reproduced and (all_of_them.measured, all_of_them.expected) == (2, 3)
+    assert beside.reproduced
+    assert not case.order_verdicts({**results, "landings_in_both_frames": 3})[2].reproduced

@@ -29,7 +29,7 @@ from ..bridge_crane import model as frame
 from ..bridge_crane.events import EventLog, Events
 from . import model, statics
 from .blocks import PARTS
-from .events import WheelLog, landings, matches
+from .events import Landing, WheelLog, landings, matches
 
 _START = (
     "static: equilibrium under gravity with wheels that press evenly on their treads and are tied, then "
@@ -50,6 +50,7 @@ PARAMETERS = {
     "every": Option(10, "steps", "steps between samples of the history, coarse ones of hati"),
 }
 FREQUENCIES = 4  #: How many natural frequencies are compared with those of the frame.
+FRAME_STEP = 1e-5  #: Of the frame [s], that of ``bridge-crane``.
 LONG = 1e-2  #: Flights of at least so long are compared with those of the frame [s].
 
 
@@ -221,18 +222,15 @@ def verdicts(results: dict[str, Any], log: EventLog, result: Result, p: Values) 
     if np.isfinite(log.widest_touching):
         words = "impulses act at closed gaps: the largest gap of a wheel with one [m]"
         found.append(Verdict.below(words, max(0.0, log.widest_touching), p["gap_tolerance"]))
-    most = max(len(results["landings"]), len(results["landings_frame"]))
-    words = "flights of 10 ms and more end as those of the frame: same wheels, same order, within 10 ms"
-    found.append(equal(f"{words} (landings in both, of all)", results["landings_in_both"], most, 0))
+    found += order_verdicts(results)
     return found
 
 
-def frame_events(p: Values) -> Events:
-    """Events of the frame of ``bridge-crane``, explicit throughout, with the same shaking. On this rank."""
+def frame_events(p: Values, h: float) -> Events:
+    """Events of the frame of ``bridge-crane``, explicit with the step ``h`` [s], under the same shaking."""
     same = ("trolley", "record", "alpha", "start", "t_end", "gap_tolerance")
     usual = {**defaults(SCHEMES["cd-lagrange"].parameters), **defaults(frame_case.PARAMETERS)}
-    values = {**usual, **{name: p[name] for name in same}}
-    problem = frame_case.make("cd-lagrange", values)
+    problem = frame_case.make("cd-lagrange", {**usual, **{name: p[name] for name in same}, "h": h})
     log = problem.log
     assert isinstance(log, EventLog)
     how: dict[str, Any] = {"every": 10**6, "progress": False, "energies": False}
@@ -242,13 +240,30 @@ def frame_events(p: Values) -> Events:
 
 
 def compared(log: EventLog, p: Values) -> dict[str, Any]:
-    """Landings after flights of 10 ms and more: those of the run, of the frame, and how many are in both."""
-    ours, true = landings(log.events, LONG), landings(frame_events(p), LONG)
+    """Landings after flights of 10 ms and more: of the run, of the frame with two steps, and common ones."""
+    every = log.events, frame_events(p, FRAME_STEP), frame_events(p, FRAME_STEP / 2)
+    ours, true, finer = (landings(events, LONG) for events in every)
     return {
         "landings": [list(each) for each in ours],
         "landings_frame": [list(each) for each in true],
+        "landings_frame_finer": [list(each) for each in finer],
         "landings_in_both": len(matches(ours, true, LONG)),
+        "landings_in_both_frames": len(matches(finer, true, LONG)),
     }
+
+
+def order_verdicts(results: dict[str, Any]) -> list[Verdict]:
+    """Whether wheels come down as those of the frame, whose short flights depend on its step."""
+    ours, true = ([Landing(*each) for each in results[f"landings{of}"]] for of in ("", "_frame"))
+    found = []
+    for shortest in (2 * LONG, LONG):
+        mine, theirs = ([each for each in of if each.open >= shortest] for of in (ours, true))
+        words = f"flights of {1e3 * shortest:g} ms and more end as the frame's: wheels, order, times to 10 ms"
+        count, most = len(matches(mine, theirs, LONG)), max(len(mine), len(theirs))
+        found.append(Verdict.equal(f"{words} (landings in both, of all)", count, most, 0))
+    words = "of 10 ms and more at least as many are the frame's as of the frame with half its step (landings)"
+    both = results["landings_in_both"], results["landings_in_both_frames"]
+    return [*found, Verdict.of(">=", words, *both)]
 
 
 _ABOUT = (

@@ -8,9 +8,9 @@ from typing import Any
 from ...claim import FEKAK, Figure
 from ...runs import Runs
 from ..bridge_crane.measures import CASE as FRAME
+from .case import FRAME_STEP
 
 CASE, CD, HATI = "solid-crane", "cd-lagrange", "hati"
-STEP = 1e-5  #: Of the frame [s]; every hundredth is a sample.
 #: Labels and looks of the frame, the solid crane with HATI, and explicit throughout.
 _LOOKS: tuple[dict[str, Any], ...] = (
     {"label": "frame, explicit", "color": "0.35"},
@@ -26,7 +26,7 @@ def draw_flights(runs: Runs, figure: Any, settings: Mapping[str, Any] = {}) -> N
     """
     solid = runs(CASE, HATI, every=1, **settings)
     same = {name: solid.summary["parameters"][name] for name in ("record", "trolley", "t_end")}
-    found = runs(FRAME, CD, h=STEP, every=100, **same), solid, runs(CASE, CD, **settings)
+    found = runs(FRAME, CD, h=FRAME_STEP, every=100, **same), solid, runs(CASE, CD, **settings)
     figure.set_layout_engine("constrained")
     gaps, flights = figure.subplots(2, 1, sharex=True, height_ratios=(1.3, 1))
     for run, look, line in zip(found, _LOOKS, ("-", "-", "--")):
@@ -42,6 +42,7 @@ def draw_flights(runs: Runs, figure: Any, settings: Mapping[str, Any] = {}) -> N
     flights.set_title("flights of 10 ms and more", fontsize=9, loc="right")
     for ax in (gaps, flights):
         ax.grid(alpha=0.3)
+        ax.set_axisbelow(True)
     p = found[1].summary["parameters"]
     words = f"our record, vertical; friction {p['friction']:g}, ratio of HATI {p['ratio']}"
     figure.suptitle(words, fontsize=10)
