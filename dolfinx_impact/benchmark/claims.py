@@ -10,6 +10,7 @@ from .cases.materials import figures as soft_figures
 from .cases.materials import figures_metals as metal_figures
 from .cases.rotating_spring import claims as spring
 from .cases.signorini import claims as signorini
+from .cases.solid_crane import figures as solid_crane_figures
 from .cases.solids import claims as known
 from .cases.solids import figures as known_figures
 from .cases.split_bar import claims as hati
@@ -40,6 +41,6 @@ _MODULES = (
 )
 #: All claims, case by case.
 CLAIMS: tuple[Claim, ...] = tuple(claim for module in _MODULES for claim in module.CLAIMS)
-_DRAWN = (*_MODULES[:-4], known_figures, colliding_figures, soft_figures, metal_figures)
+_DRAWN = (*_MODULES[:-4], solid_crane_figures, known_figures, colliding_figures, soft_figures, metal_figures)
 #: All figures, case by case.
 FIGURES: tuple[Figure, ...] = (*(figure for module in _DRAWN for figure in module.FIGURES), *WORK_PRECISION)

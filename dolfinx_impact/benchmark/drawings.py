@@ -87,6 +87,13 @@ for x in (22, 218):
 bridge_crane.label((120, 112), "trolley").label((120, 46), "girders").label((120, 20), "vertical shaking")
 bridge_crane.dimension((160, 75), (160, 92), "loose", -5)
 
+solid_crane = Sketch().fixed((6, 44), (40, 44)).fixed((200, 44), (234, 44))
+solid_crane.block((14, 44), 14, 26, 2, 2).block((212, 44), 14, 26, 2, 2).block((28, 38), 184, 34, 8, 2)
+for x in (84, 144):
+    solid_crane.block((x, 72), 12, 10, 2, 3).block((x, 86), 12, 10, 2, 3)
+solid_crane.block((72, 96), 96, 18, 8, 2).label((120, 120), "trolley, implicit").label((197, 84), "explicit")
+solid_crane.label((120, 26), "girders, implicit").arrow((21, 34), (21, 14)).arrow((219, 14), (219, 34))
+
 hertz_sphere = Sketch().circle((120, 84), 54).fixed((30, 30), (210, 30)).nodes((120, 84))
 for radius in (14, 26):
     hertz_sphere.line(*(turned((120, 30), radius, math.pi * k / 16) for k in range(17)), thin=True)

@@ -26,6 +26,8 @@ class CompiledContact:
         gap_tolerance: A gap up to this [m] counts as closed; or, without ``touching``, below minus this.
         touching: See :class:`.Contact`.
         friction: Coulomb's coefficient mu.
+        paired: Whether the dofs are those of two nodes, a half each, and friction acts on their relative
+            velocity.
     """
 
     dofs: IntArray
@@ -37,3 +39,4 @@ class CompiledContact:
     gap_tolerance: float
     touching: bool
     friction: float
+    paired: bool = False

@@ -10,23 +10,32 @@ from scipy.spatial import cKDTree
 
 from .. import arguments, parallel
 from .._types import FloatArray, IntArray
+from ..algebra import coulomb, kernels
+from ..algebra.node_rows import NodeRows
 from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order
 from ..systems.body import Body
 from .base import Contact
 from .compiled import CompiledContact, Surface
+from .surfaces.halo import Halo
 
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
 _APART = 1e-6
+#: What compiled loops do in the place of pairs with friction.
+_REPLACED = ("gap", "closed", "active_set", "frictions", "tangential_velocity")
 
 
 class NodePairs(Contact):
-    """Node-to-node contact between two named sets of facets of one system, without friction.
+    """Node-to-node contact between two named sets of facets of one system.
 
     Fekak et al. (2017), (47b), with a gap at the start: ``g = (x2 + u2 - x1 - u1) . n``. L has +n at the
     second node of a pair and -n at the first; an impulse r >= 0 pushes them apart.
 
     Nodes are paired by their positions in the plane normal to n, on whatever ranks they are; a pair belongs
     to the rank that owns its first node. Points are sorted by the coordinates of the first nodes.
+
+    With friction, Coulomb's law holds for the tangential part of the relative velocity of the two nodes, and
+    explicit schemes with contact at velocity level take the contact; but for the fine steps of HATI they make
+    their steps one by one. Nodes stay pairs however far they slide.
 
     Args:
         body: The system, with both bodies on one mesh.
@@ -36,6 +45,7 @@ class NodePairs(Contact):
         gap0: Gaps at zero displacement, one number or one per pair in order [m]; by default those of the
             coordinates.
         restitution: Newton's coefficient e of every pair, 0 to 1.
+        friction: Coulomb's coefficient mu, at least 0.
         gap_tolerance: See :class:`.Contact`; default 1e-12 times the body's length.
         touching: See :class:`.Contact`.
         drift_correction: See :class:`.Contact`; without effect, since L never changes.
@@ -55,11 +65,13 @@ class NodePairs(Contact):
         *,
         gap0: ArrayLike | None = None,
         restitution: float = 0.0,
+        friction: float = 0.0,
         gap_tolerance: float | None = None,
         touching: bool = True,
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
+        arguments.number("friction", friction, "be a coefficient of at least 0", least=0.0)
         if not isinstance(body, Body):
             raise ValueError(
                 f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(body)}"
@@ -71,14 +83,21 @@ class NodePairs(Contact):
         order = np.argsort(owner, kind="stable")  # by rank, then by coordinates
         ends, gaps = (ends[0].select(order), ends[1].select(order)), gaps[order]
         owned = ends[0].rank == body.comm.rank
-        self.normal, self._gap0 = n, gaps[owned]
+        self.body, self.normal, self._gap0 = body, n, gaps[owned]
         keys = coordinate_order(ends[0].x, body.length)
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_constrained(body, self._approach, first, second)
+        if friction > 0:
+            rows, self._loaded = _vector_rows(body, ends, n, keys)
+            #: Those of the first and of the second node of each pair; of use where one rank has both.
+            self._dofs = np.hstack([_dofs(body, end.node[owned]) for end in ends])
+            self._impulses = np.zeros(body.size)
+        self.velocity_level_only = friction > 0
         super().__init__(
             body,
             rows,
             restitution=restitution,
+            friction=friction,
             gap_tolerance=gap_tolerance,
             touching=touching,
             drift_correction=drift_correction,
@@ -91,8 +110,59 @@ class NodePairs(Contact):
         return gaps
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
-        """See :meth:`.Contact.compiled`."""
-        return super().compiled(surface, x)
+        """See :meth:`.Contact.compiled`; with friction on one rank."""
+        if self.friction == 0:
+            return super().compiled(surface, x)
+        if self.comm.size > 1 or kernels.overridden(self, _REPLACED, NodePairs):
+            raise kernels.NotCompiled("node pairs with friction of other ranks, or of a class of their own")
+        return CompiledContact(
+            self._dofs,
+            np.tile(np.concatenate([-self.normal, self.normal]), (self.count, 1)),
+            self._gap0,
+            np.zeros(self._dofs.shape),
+            None,
+            self.restitution,
+            self.gap_tolerance,
+            self.touching,
+            self.friction,
+            paired=True,
+        )
+
+    @property
+    def loaded(self) -> SparseRows:
+        """See :attr:`.Contact.loaded`; with friction the nodes of both sides that this rank owns."""
+        return self._loaded if self.friction > 0 else self.L
+
+    def point_dofs(self) -> IntArray:
+        """See :meth:`.Contact.point_dofs`; with friction those of the first nodes, shape (p, gdim)."""
+        if self.friction == 0:
+            return super().point_dofs()
+        return self._dofs[:, : self.body.gdim]
+
+    def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.Contact.add_nodal_impulses`; with friction collective."""
+        if self.friction == 0:
+            return super().add_nodal_impulses(r, r_t, out)
+        self._impulses[self._loaded.dofs] = 0.0
+        self.L.add_impulses(r, r_t if r_t.ndim == 2 else None, None, self._impulses)
+        out += self._impulses[self._loaded.dofs]
+
+    def local_bases(self) -> FloatArray:
+        """See :meth:`.Contact.local_bases`; with friction shape (p, gdim, gdim), the normal first."""
+        if self.friction == 0:
+            return super().local_bases()
+        normals = np.tile(self.normal, (self.count, 1))
+        return np.concatenate([normals[:, None, :], coulomb.tangents(normals)], axis=1)
+
+    def tangential_velocity(self, v: FloatArray, t: float = 0.0) -> FloatArray:
+        """Tangential velocities of the second nodes relative to the first ones, shape (p, gdim) [m/s].
+
+        With friction alone; collective.
+        """
+        if self.friction == 0:
+            return super().tangential_velocity(v, t)
+        velocity = self.L.at_points(v)
+        return np.asarray(velocity - np.outer(velocity @ self.normal, self.normal))
 
     def approach(self) -> SparseRows:
         """Rows for the displacement of each node towards the other node of its pair [m].
@@ -188,6 +258,36 @@ def _operators(
     point = np.concatenate([np.repeat(np.flatnonzero(h), directions.size) for h in here])
     shared = SharedSparseRows(body.comm, point, towards.dofs.ravel(), -towards.weights.ravel(), keys[own])
     return shared, towards
+
+
+def _dofs(body: Body, nodes: IntArray) -> IntArray:
+    """Displacement dofs of nodes, shape (n, gdim)."""
+    return nodes[:, None] * body.block + np.arange(body.gdim)
+
+
+def _vector_rows(
+    body: Body, ends: tuple[_End, _End], n: FloatArray, keys: FloatArray
+) -> tuple[NodeRows, SparseRows]:
+    """Contact operator for friction, and rows with the dofs of all nodes of this rank; pairs in rank order.
+
+    Collective.
+    """
+    rank, gdim = body.comm.rank, body.gdim
+    own = ends[0].rank == rank
+    count = int(np.count_nonzero(own))
+    rows = NodeRows(keys[own], gdim, shared=body.comm.size > 1)
+    ranks, nodes = (
+        np.concatenate([getattr(end, name)[own] for end in ends]).astype(np.int64)
+        for name in ("rank", "node")
+    )
+    rows.set_nodes(Halo(body.comm, ranks, nodes, body.block, gdim))
+    places = np.arange(2 * count).reshape(2, count).T.ravel()
+    signs = np.tile([-1.0, 1.0], count)
+    rows.set(2 * np.arange(count + 1), places, np.outer(signs, n), signs)
+    here = [end.rank == rank for end in ends]
+    dofs = np.concatenate([_dofs(body, end.node[h]) for end, h in zip(ends, here)])
+    order = np.concatenate([np.insert(keys[h], 0, side, axis=1) for side, h in enumerate(here)])
+    return rows, SparseRows(dofs, np.zeros(dofs.shape), order)
 
 
 def _refuse_constrained(body: Body, rows: SparseRows, first: str, second: str) -> None:

@@ -9,9 +9,11 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..algebra import complementarity, coulomb, kernels
 from ..algebra.operators import SparseRows
 from ..contact.base import Contact
+from . import delassus_pairs
 from .base import Integrator
 from .delassus import refuse_friction_on_held
 from .delassus_iterated import IteratedDelassus
+from .delassus_pairs import PairsDelassus
 
 _RENAMED = {"push": "apply_impulse", "rub": "apply_friction"}
 
@@ -204,7 +206,9 @@ def _projected(vectors: FloatArray, radius: FloatArray) -> FloatArray:
     return vectors
 
 
-def lumped_delassus(integrator: Integrator, factor: float = 1.0) -> LumpedDelassus | IteratedDelassus:
+def lumped_delassus(
+    integrator: Integrator, factor: float = 1.0
+) -> LumpedDelassus | PairsDelassus | IteratedDelassus:
     """The Delassus operator of explicit schemes, with or without friction. Collective.
 
     Args:
@@ -217,6 +221,8 @@ def lumped_delassus(integrator: Integrator, factor: float = 1.0) -> LumpedDelass
     contact, inverse = integrator.contact, integrator.system.inverse_mass
     assert contact is not None
     rows, comm = contact.L, contact.comm
+    if delassus_pairs.takes(integrator):
+        return PairsDelassus(integrator, factor)
     if rows.iterated:
         return IteratedDelassus(integrator, factor)
     if contact.friction == 0:

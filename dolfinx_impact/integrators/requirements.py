@@ -43,10 +43,11 @@ def refuse_unsteady(system: System, what: str) -> None:
 
 
 def refuse_surfaces(contact: Contact | None, what: str) -> None:
-    """Raise a ValueError for contact of surfaces, whose rows change from step to step."""
+    """Raise a ValueError for contact of surfaces, whose rows change, and for node pairs with friction."""
     if contact is not None and contact.velocity_level_only:
         raise ValueError(
-            f"{what} does not take contact of surfaces (SurfaceContact): take CDLagrange or MoreauJean"
+            f"{what} does not take contact of surfaces (SurfaceContact), nor node pairs with friction: take "
+            "CDLagrange or MoreauJean"
         )
 
 

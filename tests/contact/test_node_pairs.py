@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support.pairs import GAP, LAW, bars, made, named
 
@@ -305,6 +306,72 @@ def test_twin_blocks_touch_like_one_at_a_wall(angle):
     assert np.abs(pairs["residual"]).max() < 1e-13
 
 
+def of_two_densities(parts, right, normal=(1.0, 0.0)):
+    """A solid of density 1 on the first side of the plane through the origin, and another on the second."""
+    domain = parts.mesh
+    index_map = domain.topology.index_map(2)
+    every = np.arange(index_map.size_local + index_map.num_ghosts, dtype=np.int32)
+    beyond = dmesh.compute_midpoints(domain, 2, every)[:, :2] @ normal > 0
+    tags = dmesh.meshtags(domain, 2, every, np.where(beyond, 2, 1).astype(np.int32))
+    names = {**parts.names, "l": (2, 1), "r": (2, 2)}
+    tagged = di.NamedMesh(domain, tags, parts.facet_tags, names)
+    return di.Solid(tagged, density={"l": 1.0, "r": right}, law={"l": LAW, "r": LAW})
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+@pytest.mark.parametrize("angle", [0.0, 0.4])
+def test_a_block_rubs_on_a_heavy_one_as_on_a_wall(angle, scheme):
+    (n, along), found = turned(angle).T, []
+    for count in (1, 2):
+        body = blocks(count, angle=angle)
+        if count == 1:
+            contact = di.RigidContact(body, "left", di.Plane(n * GAP / 2, -n), friction=0.3)
+            h = 0.3 * body.critical_time_step()
+        else:
+            body = of_two_densities(body.named, 1e14, n)
+            contact = NodePairs(body, "left", "right", n, friction=0.3)
+        options = {name: option.default for name, option in SCHEMES[scheme].parameters.items()}
+        s = SCHEMES[scheme].bind(body, h, contact, options)
+        moves = (body.x[:, :2] @ n < 0)[:, None]
+        s.start(0.0, (moves * (n + 0.4 * along)).ravel())
+        record = body.rows(body.nodes("left"))
+        found.append(di.simulate(s, t_end=0.12, record=record, energies=False, progress=False))
+    wall, pairs = found
+    r_t = np.linalg.norm(wall["r_t"].reshape(*wall["r"].shape, -1), axis=2)
+    sliding = r_t[wall["r"] > 0] / wall["r"][wall["r"] > 0]
+    assert sliding.max() == pytest.approx(0.3, rel=1e-9) and sliding.min() < 0.29  # some points stick
+    for name in ("u", "v_t"):
+        assert np.abs(pairs[name] - wall[name]).max() < 1e-9, name
+    assert np.abs(pairs["r"] - wall["r"]).max() < 1e-8 * np.abs(wall["r"]).max()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", RANKS, ids=str)
+def test_friction_of_a_pair_is_coulombs(ranks):
+    """One step of a pair, on one rank or on two: the impulse by hand, and momentum is kept."""
+    points = np.array([(x, y) for x in (-1.0, -0.5, 0.5, 1.0) for y in (0.0, 1.0)])
+    domain = made("quadrilateral", points, [[0, 1, 2, 3], [4, 5, 6, 7]], list(ranks))
+    facets = {"left": lambda x: np.isclose(x[0], -0.5), "right": lambda x: np.isclose(x[0], 0.5)}
+    body = of_two_densities(named(domain, **facets), 3.0)
+    m1, m2 = 1 / 8, 3 / 8
+    reduced = m1 * m2 / (m1 + m2)
+    for sliding, expected in ((0.5, 0.5), (9.0, 0.2 * 4.0)):
+        pairs = NodePairs(body, "left", "right", [1.0, 0.0], gap0=0.0, friction=0.2)
+        s = di.CDLagrange(body, 1e-9, pairs)
+        s.start(1e-9 * np.ones(body.size), 0.0)
+        left = np.repeat(body.x[:, 0] < 0, 2)
+        s.v[:] = np.where(left, np.resize([3.0, 0.0], body.size), np.resize([-1.0, sliding], body.size))
+        s.step()
+        assert s.r == pytest.approx(np.full(pairs.count, reduced * 4.0), rel=1e-6)
+        r_t = np.tile([0.0, -reduced * expected], (pairs.count, 1))
+        assert s.r_t == pytest.approx(r_t, rel=1e-6, abs=1e-9)
+        rest = np.tile([0.0, sliding - expected], (pairs.count, 1))
+        assert pairs.tangential_velocity(s.v) == pytest.approx(rest, abs=1e-6)
+        momentum = [parallel.total(WORLD, float((body.mass * s.v[: body.owned])[i::2].sum())) for i in (0, 1)]
+        assert momentum == pytest.approx([0.5 * 3.0 - 1.5, 1.5 * sliding], abs=1e-12)
+
+
 @pytest.mark.mpi
 def test_pairs_cannot_lose_their_mass():
     body = bars((0, WORLD.size - 1))
@@ -313,6 +380,18 @@ def test_pairs_cannot_lose_their_mass():
 
 
 # -- what is refused
+
+
+@pytest.mark.parametrize("name", ["paoli-schatzman", "dep-4.3"])
+def test_schemes_without_friction_of_pairs(name):
+    body = bars()
+    with pytest.raises(ValueError, match="friction"):
+        SCHEMES[name].make(body, 1e-4, contact=NodePairs(body, "left", "right", [1.0], friction=0.1))
+
+
+def test_friction_out_of_range():
+    with pytest.raises(ValueError, match="friction must be a coefficient of at least 0"):
+        NodePairs(bars(), "left", "right", [1.0], friction=-0.1)
 
 
 @pytest.mark.parametrize(

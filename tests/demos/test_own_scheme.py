@@ -104,6 +104,7 @@ def test_it_runs_all_cases(case, runs):
         "van-der-pol": {"t_end": 5},
         "discrete-arch": {"t_end": 300},
         "bridge-crane": {"t_end": 0.1},
+        "solid-crane": {"coarse": 3, "t_end": 1e-4, "friction": 0, "every": 1},
         "free-flight": {"t_end": 1},
         "cook-membrane": {"elements": 4, "t_end": 10},
         "taylor-bar": {"size": 1.6e-3, "t_end": 2e-6, "h": 2e-8},

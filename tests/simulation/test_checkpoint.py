@@ -595,6 +595,7 @@ def test_killed_at_a_hundred_moments(tmp_path):
         ("impacting-bar cd-lagrange", 33),
         ("bridge-crane hati --set t_end=0.02 every=3", 77),
         ("free-flight cd-lagrange --set t_end=3", 400),
+        ("solid-crane hati --set coarse=3 t_end=4e-3 ratio=20 start=sudden every=3", 7),
     ],
 )
 def test_the_runner_goes_on(words, every, tmp_path, capsys):

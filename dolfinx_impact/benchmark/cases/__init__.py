@@ -16,6 +16,7 @@ from .materials.taylor_bar import TAYLOR_BAR
 from .pin_drop.case import PIN_DROP
 from .rotating_spring.case import ROTATING_SPRING
 from .signorini.case import SIGNORINI_BOUNCES, SIGNORINI_IMPACT
+from .solid_crane.case import SOLID_CRANE
 from .solids.cube_drop import CUBE_DROP
 from .solids.free_flight import FREE_FLIGHT
 from .solids.hertz_sphere import HERTZ_SPHERE
@@ -44,6 +45,7 @@ CASES: Mapping[str, Case] = {
     "two-bars": TWO_BARS,
     "split-bar": SPLIT_BAR,
     "bridge-crane": BRIDGE_CRANE,
+    "solid-crane": SOLID_CRANE,
     "pin-drop": PIN_DROP,
     "hertz-sphere": HERTZ_SPHERE,
     "cube-drop": CUBE_DROP,

@@ -25,7 +25,15 @@ from .properties import PROPERTIES, Property
 from .workers import Task, Workers, usable_cores, while_others_sleep
 
 #: Cases whose claims take long come first, so that no long one is left for the end.
-_LONG = ("van-der-pol", "bridge-crane", "rotating-spring", "bouncing-ball", "discrete-arch", "impacting-bar")
+_LONG = (
+    "solid-crane",
+    "van-der-pol",
+    "bridge-crane",
+    "rotating-spring",
+    "bouncing-ball",
+    "discrete-arch",
+    "impacting-bar",
+)
 _SHEET, _ROW = (8.0, 5.0), 2.3  #: Width and height of a figure, and height of one of its rows [inch].
 _MOST_PER_CORE = 4  #: More processes for a core do not make a report any faster.
 #: Keys of a verdict in the report.

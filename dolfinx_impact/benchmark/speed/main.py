@@ -19,7 +19,7 @@ from ...integrators.step_buffer import Steps
 from ...simulation.recorder import Recorder
 from ..case import Values, defaults
 from ..cases.impacting_bar.case import PARAMETERS, build
-from . import crane, divided, elements, plasticity, scaling, small, solids, surfaces
+from . import crane, divided, elements, plasticity, scaling, small, solid_crane, solids, surfaces
 from .timing import interleave, ratio, say, spread, started
 from .yardsticks import best_product
 
@@ -56,6 +56,8 @@ def measure(case: str | None, sizes: list[int]) -> dict[str, dict[str, float]]:
         return {case: crane.measure()}
     if case == "hati-solid":
         return {case: divided.measure()}
+    if case == "solid-crane":
+        return {case: solid_crane.measure()}
     if case == "elements":
         return {case: elements.measure(sizes)}
     if case in _PARALLEL:
@@ -79,6 +81,7 @@ _PLANS = {
     **dict.fromkeys(small.CASES, _SMALL),
     "bridge-crane": ("whole runs with HATI against the explicit run", 150.0),
     "hati-solid": ("whole runs of a beam on a fine pin with HATI against the explicit run", 240.0),
+    "solid-crane": ("runs of the crane as a solid with HATI against the explicit run", 120.0),
     "solids": ("what obstacles cost as a part of a step of 1e6 dofs", 60.0),
     "surfaces": ("contact between two bodies of 1e6 dofs as a part of a step", 120.0),
     "plasticity": ("steps of metals on elements of degree 1 against neo-Hookean ones", 60.0),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...algebra import kernels
 from ...algebra.operators import SparseRows
 from ...contact.compiled import Surface
 from .. import energy
@@ -121,6 +122,8 @@ def points_of(parts: CompiledParts) -> tuple[Any, Surface | None]:
             none.astype(np.int32), none, none, none[:, 0], none[:, 0], False, 0.0, 0.0, 0.0, True, True
         ), None
     contact = parts.law.contact
+    if contact.paired:
+        raise kernels.NotCompiled("node pairs with friction make their steps one by one")
     return loop.Points(
         contact.dofs,
         contact.weights,

@@ -5,6 +5,7 @@ Fekak et al. (2017), Algorithm 1, with Algorithm 2 in 2(b); energies (86)-(90), 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from ..._types import AnyArray, FloatArray, IntArray
@@ -45,7 +46,12 @@ class Link(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """The contact at velocity level: L by dofs and weights, gaps at u = 0, the diagonal of L M^-1 L^T."""
+    """The contact at velocity level: L by dofs and weights, gaps at u = 0, the diagonal of L M^-1 L^T.
+
+    With friction of node pairs the dofs are those of both nodes; then the tangential impulses of the last
+    fine step, and their sums since the last coarse time, have as many entries as there are directions for
+    each point, else none.
+    """
 
     dofs: IntArray
     weights: FloatArray
@@ -54,6 +60,9 @@ class Pairs(NamedTuple):
     restitution: float
     tolerance: float
     touching: bool
+    friction: float
+    r_t: FloatArray
+    sums: FloatArray
 
 
 class State(NamedTuple):
@@ -100,6 +109,7 @@ class Columns(NamedTuple):
     v: int
     gap: int
     r: int
+    r_t: int
     energies: int
 
 
@@ -160,6 +170,41 @@ def _contact(
             shared.apply_impulse(c, k, r[k], inverse_mass, s.v)
 
 
+@inlined
+def _rub(c: Pairs, s: State, inverse_mass: FloatArray, r: FloatArray) -> None:
+    """Friction of node pairs by the formulas of :class:`.PairsDelassus`."""
+    directions = c.dofs.shape[1] // 2
+    for k in range(r.size):
+        normal, size, limit, at = 0.0, 0.0, c.friction * r[k], k * directions
+        for j in range(directions):
+            slip = -s.v[c.dofs[k, j]] + s.v[c.dofs[k, directions + j]]
+            normal += c.weights[k, directions + j] * slip
+        for j in range(directions):
+            slip = -s.v[c.dofs[k, j]] + s.v[c.dofs[k, directions + j]]
+            c.r_t[at + j] = -(slip - normal * c.weights[k, directions + j]) / c.diagonal[k]
+            size += c.r_t[at + j] * c.r_t[at + j]
+        size = math.sqrt(size)
+        for j in range(directions):
+            if size > limit:
+                c.r_t[at + j] *= limit / size
+            c.sums[at + j] += c.r_t[at + j]
+            first, second = c.dofs[k, j], c.dofs[k, directions + j]
+            s.v[first] += -c.r_t[at + j] * inverse_mass[first]
+            s.v[second] += c.r_t[at + j] * inverse_mass[second]
+
+
+@inlined
+def _work(c: Pairs, r: FloatArray, v: FloatArray) -> float:
+    """Work of the impulses of a fine step with velocities v [J]."""
+    total: float = shared.contact_work(c, r, r, 0, v)
+    directions = c.dofs.shape[1] // 2
+    if c.r_t.size > 0:
+        for k in range(r.size):
+            for j in range(directions):
+                total += c.r_t[k * directions + j] * (v[c.dofs[k, directions + j]] - v[c.dofs[k, j]])
+    return total
+
+
 @kept
 def fine_steps(  # type: ignore[no-untyped-def]
     follows: bool,
@@ -199,10 +244,10 @@ def fine_steps(  # type: ignore[no-untyped-def]
         _free_step(side, state)  # (67), (68)
         given = _glue((i + 1) / steps, link, state, side.kick, old, new)  # (71), (74)
         _contact(pairs, state, side.inverse_mass, gap[i], r[i], before[i])  # (47), (48)
+        if pairs.r_t.size > 0:
+            _rub(pairs, state, side.inverse_mass, r[i])
         if follows:
-            # No friction: the tangential impulses have no entries.
-            first = shared.contact_work(pairs, r[i], r[i], 0, v_before)
-            last = shared.contact_work(pairs, r[i], r[i], 0, v)
+            first, last = _work(pairs, r[i], v_before), _work(pairs, r[i], v)
             terms[2] = shared.energy_terms(h, state, side, damped, False, first, last, terms, powers)  # (84)
             terms[7] += h * given  # (93)
 
@@ -353,6 +398,8 @@ def coarse_steps(  # type: ignore[no-untyped-def]
     """
     multipliers, began, m = state.multipliers, link.began, r.shape[1]
     for i in range(steps):
+        for k in range(pairs.sums.size):
+            pairs.sums[k] = 0.0
         _free_problem(h, beta, gamma, implicit, amplitudes[i], new)  # (61)-(64)
         copy(multipliers, began)
         fine_steps(
@@ -380,3 +427,5 @@ def coarse_steps(  # type: ignore[no-untyped-def]
         table[i, 0] = table[i, 1] = t0 + (n + i + 1) * h
         _record(picked, factors, state, implicit, table[i], columns)
         _record_contact(gap[i], r[i], table[i], columns)
+        for k in range(pairs.sums.size):
+            table[i, columns.r_t + k] = pairs.sums[k]

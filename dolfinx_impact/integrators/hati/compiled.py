@@ -82,6 +82,7 @@ class FineBlock:
         for mine, array in ((state.u, s.u), (state.v, s.v), (state.v_before, s.v_before), (state.f, s.f)):
             array[self.where] = mine
         s.multipliers[:] = state.multipliers
+        s.r_t[:] = self.pairs.r_t.reshape(s.r_t.shape)
         s.n, s.v_force = s.n + steps, s.v_before
         if balance is not None:
             balance.take_fine_sums(Sums(self.terms, self.powers))
@@ -100,6 +101,7 @@ class FineBlock:
             balance: What follows the energies, or None.
         """
         m = contacts.r.shape[0]
+        self.pairs.sums[:] = 0.0
         self.load(balance)
         self._loop.fine_steps(
             balance is not None,
@@ -187,7 +189,7 @@ class HATIBlock:
         fine_signals = _signals(self._block.amplitudes, self._block.times(steps * m))
         signals = _signals(self._amplitudes, s.t0 + (s.n + 1 + np.arange(steps)) * s.dt)
         columns = self._loop.Columns(
-            first["u"], first["v_t"], first["v"], first["gap"], first["r"], first["energies"]
+            *(first[name] for name in ("u", "v_t", "v", "gap", "r", "r_t", "energies"))
         )
         seen = (part.fine[name] for name in ("r", "gap", "before"))
         self._loop.coarse_steps(
@@ -224,6 +226,7 @@ class HATIBlock:
                 array[at] = mine
             balance.take_coarse_terms(self._terms)
         self._block.store(steps * m, balance)
+        s.r_t[:] = self._block.pairs.sums.reshape(s.r_t.shape)
         s.take_contacts(*(part.fine[name][steps - 1] for name in ("r", "gap", "before")))
 
 
@@ -252,11 +255,13 @@ def _signals(amplitudes: Any, t: FloatArray) -> FloatArray:
 
 def _contact(parts: CompiledParts, loop: Any, place: IntArray) -> Any:
     if parts.law is None:
-        none = np.zeros((0, 1))
-        return loop.Pairs(none.astype(np.uint32), none, none[:, 0], none[:, 0], 0.0, 0.0, True)
+        none, nothing = np.zeros((0, 1)), np.zeros((2, 0))
+        no_points = none.astype(np.uint32), none, none[:, 0], none[:, 0]
+        return loop.Pairs(*no_points, 0.0, 0.0, True, 0.0, *nothing)
     contact = parts.law.contact
-    if contact.surface is not None or contact.friction > 0 or parts.law.at_position:
-        raise NotCompiled("the contact is curved, has friction, or is at position level")
+    rough = contact.friction > 0 and not contact.paired
+    if contact.surface is not None or rough or parts.law.at_position:
+        raise NotCompiled("the contact is curved, has friction on an obstacle, or is at position level")
     return loop.Pairs(
         place[contact.dofs],
         contact.weights,
@@ -265,4 +270,6 @@ def _contact(parts: CompiledParts, loop: Any, place: IntArray) -> Any:
         contact.restitution,
         contact.gap_tolerance,
         contact.touching,
+        contact.friction,
+        *np.zeros((2, contact.dofs.size // 2 if contact.paired else 0)),
     )

@@ -213,7 +213,9 @@ class HATI(Integrator):
         """Advance the explicit subdomain from ``t - DT`` to ``t``, in a compiled loop where possible."""
         block = self._compiled_block()
         if block is not None:
-            return block.run(self.free_velocity, new, self.contacts, self.following)
+            block.run(self.free_velocity, new, self.contacts, self.following)
+            self.r_t[:] = block.pairs.sums.reshape(self.r_t.shape)
+            return
         self.r_t[:] = 0.0
         for j in range(1, self.ratio + 1):
             weight = j / self.ratio

@@ -51,9 +51,11 @@ class EventLog(RunLog):
     _noted = ("widest", "widest_touching", "impulses", "first", "last", "_touching", "_last", "_found")
     state_names = (*RunLog.state_names, *_noted)
 
-    def __init__(self, integrator: Integrator, normal: NDArray | None = None) -> None:
+    def __init__(
+        self, integrator: Integrator, normal: NDArray | None = None, points: int | None = None
+    ) -> None:
         super().__init__(integrator, normal)
-        points = integrator.r.size
+        points = integrator.r.size if points is None else points
         self.widest = self.widest_touching = -np.inf
         self.first = self.last = 0.0
         self.impulses: NDArray = np.zeros(points)
@@ -64,6 +66,10 @@ class EventLog(RunLog):
     def contacts(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
         """See :meth:`.RunLog.contacts`."""
         super().contacts(t, r, gap, before)
+        self.note(t, r, gap, before)
+
+    def note(self, t: NDArray, r: NDArray, gap: NDArray, before: NDArray) -> None:
+        """Follow the events of all wheels; arrays as those of :meth:`contacts`, the same on every rank."""
         touching = r > 0
         self.widest = max(self.widest, float(gap.max()))
         self.widest_touching = max(self.widest_touching, float(np.max(gap, where=touching, initial=-np.inf)))

@@ -1,0 +1,261 @@
+"""The bridge crane as a solid: model, rest, frequencies, runs, and events beside those of the frame."""
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from dolfinx_impact import parallel
+from dolfinx_impact.benchmark import runner
+from dolfinx_impact.benchmark.cases import CASES
+from dolfinx_impact.benchmark.cases.bridge_crane import model as frame
+from dolfinx_impact.benchmark.cases.bridge_crane.events import Events
+from dolfinx_impact.benchmark.cases.solid_crane import blocks, case, events, figures, model, statics
+from dolfinx_impact.benchmark.runs import Runs
+from dolfinx_impact.benchmark.speed import solid_crane as speed
+from dolfinx_impact.simulation.loop import simulate
+from dolfinx_impact.systems.sections import Section
+
+#: One layer of long elements: stiffer than the frame.
+SMALL = {"coarse": 3.0, "layers": 1, "t_end": 2e-3, "ratio": 20}
+
+
+def parameters(scheme="hati", **changes):
+    return {**runner.parse(CASES["solid-crane"], scheme, []), **SMALL, **changes}
+
+
+def run(scheme, folder, **changes):
+    values = {name: value for name, value in {**SMALL, **changes}.items()}
+    if scheme != "hati":
+        del values["ratio"]
+    settings = [f"{name}={value}" for name, value in values.items()]
+    return runner.run("solid-crane", scheme, settings, folder)
+
+
+# -- model
+
+
+@pytest.mark.parametrize("name", ["girders", "end-carriages", "trolley"])
+def test_rectangles_bend_and_twist_as_boxes(name):
+    beam, box = model.BEAMS[name], frame.SECTIONS[name]
+    full = Section.rectangle(beam.width, beam.height)
+    assert beam.E * full.Iy == pytest.approx(frame.STEEL["E"] * box.Iy, rel=1e-12)
+    assert beam.E * full.Iz == pytest.approx(frame.STEEL["E"] * box.Iz, rel=1e-12)
+    shear = frame.STEEL["E"] / 2 / (1 + frame.STEEL["nu"])
+    torsion = beam.E / 2 / (1 + beam.nu) * full.J / (shear * box.J)
+    assert torsion == pytest.approx(1.0 if name != "trolley" else 1.1518, rel=1e-4)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("trolley", [0.0, 4.0])
+def test_mesh_and_bodies(trolley):
+    """Masses are the frame's; rails and wheels face each other node by node, away from the interface."""
+    p = parameters(trolley=trolley)
+    named = model.crane_mesh(p, MPI.COMM_WORLD)
+    (whole,) = model.bodies(named, p, None, divided=False)
+    explicit, implicit = model.bodies(named, p, None, divided=True)
+    assert whole.total_mass == pytest.approx(sum(frame.MASSES.values()), rel=1e-12)
+    piece = 4 * model.TREAD**2 * frame.STEEL["density"]
+    assert explicit.total_mass == pytest.approx(piece * (model.RAIL + model.WHEEL), rel=1e-12)
+    assert implicit.total_mass == pytest.approx(whole.total_mass - explicit.total_mass, rel=1e-12)
+    pairs = model.wheels(explicit, friction=0.2)
+    assert pairs.total == 4 * 9
+    gaps = pairs.gap(np.zeros(explicit.size))
+    assert gaps == pytest.approx(np.full(pairs.count, model.CLEARANCE), abs=1e-12)
+    places = pairs.L.order * (1e-8 * explicit.length)
+    wheels = np.bincount(model.wheel_of(places, p), minlength=4)
+    assert list(MPI.COMM_WORLD.allreduce(wheels)) == [9, 9, 9, 9]
+    rows = model.wheel_rows(explicit, p)
+    assert rows.sorted_labels(MPI.COMM_WORLD) == [
+        f"w_{name}_{i}" for name in ("trolley", "girder") for i in (1, 2, 3, 4)
+    ]
+    interface = explicit.active & implicit.active
+    assert parallel.total(MPI.COMM_WORLD, float(np.count_nonzero(interface))) == 4 * 9 * 2 * 3
+
+
+def test_planes():
+    found = blocks.divided([0.0, 4.0, 1.0], 1.0, [(2.0, 2.2)], 4)
+    assert found == pytest.approx([0.0, 1.0, 2.0, 2.05, 2.1, 2.15, 2.2, 3.1, 4.0])
+
+
+def test_rest_is_an_equilibrium():
+    """Forces that press evenly on the treads balance weight and stiffness; the gaps are closed there."""
+    p = parameters()
+    rest = case.at_rest(p)
+    body = model.crane_solid(model.crane_mesh(p, MPI.COMM_SELF), p, None)
+    contact = statics.MeanGaps(body, p)
+    u = rest.field(body.x.T).T.ravel()
+    assert np.abs(contact.gap(u)).max() < 1e-15
+    left = body.loads.constant - body.stiffness.scipy() @ u
+    contact.L.add_transpose(rest.reactions, left)
+    weight = frame.MASSES["trolley"] * frame.GRAVITY
+    assert np.abs(left[~body.constrained]).max() < 1e-6 * weight
+    assert rest.reactions == pytest.approx(np.full(4, weight / 4), rel=1e-8)
+    pairs = model.wheels(body, gap0=rest.gap0)
+    assert np.abs(pairs.gap(u)).max() == 0.0 and np.abs(rest.gap0).max() < 1e-4
+    assert rest.masses == pytest.approx(frame.MASSES, rel=1e-12)
+
+
+def test_frequencies_of_the_frame_and_of_a_tied_trolley():
+    """Those of the frame as a dense solver finds them; ties leave fewer free dofs and no slower modes."""
+    from scipy.linalg import eigh
+
+    body = frame.crane_frame(frame.crane_mesh())
+    free = np.flatnonzero(~body.constrained)
+    K = body.stiffness.scipy()[free][:, free].toarray()
+    values = np.sqrt(np.maximum(eigh(K, np.diag(body.mass[free]), eigvals_only=True), 0.0)) / (2 * np.pi)
+    found = statics.natural_frequencies(body, 4)
+    assert values[:6].max() < 0.01 and found == pytest.approx(values[6:10], rel=1e-6)
+    tied = statics.natural_frequencies(body, 4, frame.wheels(body, gap0=0.0).L)
+    assert tied[:2] == pytest.approx(found[:2], rel=1e-6) and tied[2] == pytest.approx(6.7849, abs=1e-4)
+
+
+@pytest.mark.slow
+def test_frequencies_of_the_default_mesh():
+    p = {**runner.parse(CASES["solid-crane"], "hati", [])}
+    loose, tied = case.frame_frequencies(p)
+    rest = case.at_rest(p)
+    assert rest.frequencies == pytest.approx(loose, rel=0.03)
+    assert rest.tied == pytest.approx(tied, rel=0.03)
+
+
+# -- runs
+
+
+@pytest.mark.mpi
+def test_same_on_any_number_of_ranks():
+    """Wheels that stay down carry the weight; the same on every number of ranks."""
+    made = case.make("hati", parameters(t_end=1e-3))
+    result = simulate(
+        made.integrator, t_end=made.t_end, record=made.record, observers=made.observers(), progress=False
+    )
+    found = made.judge(result)[0]
+    load, found_step = frame.MASSES["trolley"] * frame.GRAVITY / 4, made.effective["h"]
+    assert np.array(found["impulses"]) == pytest.approx(load * (result["t"][-1] + found_step), rel=2e-4)
+    assert found["balance_residual"] < 1e-14 and found["max_gap"] < 1e-12
+    assert abs(found["interface_energy"]) < 1e-6 * found["energy_end"]
+
+
+@pytest.mark.mpi
+def test_sliding_is_the_same_on_any_number_of_ranks():
+    """A trolley that is pushed along, its wheels cut between ranks or not: numbers of one rank."""
+    s = case.make("hati", parameters(friction=0.1)).integrator
+    s.start(s.u.copy(), lambda x: np.outer([0.03, 0.01, 0.0], x[2] > 0.7005))
+    impulses = np.zeros(3)
+    for _ in range(8):
+        s.step()
+        impulses += MPI.COMM_WORLD.allreduce(s.r_t.sum(axis=0))
+    normal = parallel.total(MPI.COMM_WORLD, float(s.r.sum()))
+    expected = [5.308566591739634, -4.061722508500974, -1.2363997037882077]
+    assert [normal, *impulses[:2]] == pytest.approx(expected, rel=1e-8)
+    assert np.abs(impulses[2]) < 1e-12
+
+
+@pytest.mark.parametrize("loop", [None, True], ids=["fine steps", "coarse steps"])
+def test_compiled_friction_is_that_of_single_steps(loop):
+    """A trolley that is pushed along slides and sticks: u, v and impulses to the last bit."""
+    found = []
+    for compiled in (loop, False):
+        made = case.make("hati", parameters(friction=0.1))
+        s = made.integrator
+        s.start(s.u.copy(), lambda x: np.outer([0.03, 0.01, 0.0], x[2] > 0.7005))
+        result = simulate(s, t_end=12 * s.dt, record=made.record, progress=False, compiled=compiled)
+        assert s.compiled is compiled
+        found.append((result, s.u.copy(), s.v.copy(), s.r_t.copy(), s.fine.r_t.copy()))
+    (ours, *state), (true, *expected) = found
+    size = np.linalg.norm(true["r_t"].reshape(*true["r"].shape, 3), axis=2)
+    assert np.any(true["r"] > 0) and np.any(size > 0.0999 * true["r"]) and size.max() > 0
+    for mine, theirs in zip(state, expected):
+        assert np.array_equal(mine, theirs)
+    for name in ("u", "v_t", "gap", "r", "r_t"):
+        assert np.array_equal(ours[name], true[name]), name
+    for name in ("kinetic", "internal", "contact", "external", "interface", "residual"):
+        assert np.abs(ours[name] - true[name]).max() < 1e-13 * true["kinetic"].max(), name
+
+
+def test_hati_beside_the_explicit_run(shared_path):
+    """Weight that acts at once throws wheels off and on: same impulses and events as the explicit run."""
+    made = {}
+    for scheme in ("hati", "cd-lagrange"):
+        summary = run(scheme, shared_path / scheme, start="sudden", t_end=4e-3, **{"friction": 0.2})
+        made[scheme] = summary["results"]
+        failed = [v["claim"] for v in summary["verdicts"] if not v["reproduced"]]
+        assert all("frequencies" in claim for claim in failed)  # of so coarse a mesh
+        assert summary["results"]["landings"] == summary["results"]["landings_frame"] == []
+    ours, true = made["hati"], made["cd-lagrange"]
+    assert ours["impulses"] == pytest.approx(true["impulses"], rel=0.05)
+    assert ours["energy_end"] == pytest.approx(true["energy_end"], rel=0.02)
+    table = np.loadtxt(shared_path / "hati" / "events.csv", delimiter=",", skiprows=1, ndmin=2)
+    assert len(table) == ours["closures"]
+
+
+def test_speed(capsys, monkeypatch):
+    """What is measured, on few elements for a short time."""
+    monkeypatch.setattr(speed, "LAYERS", (1,))
+    monkeypatch.setattr(speed, "COARSE", (5e-5, 1e-4))
+    found = speed.measure(2e-3, {"coarse": 3.0})
+    assert found["dofs, 1 layers"] == 9984.0
+    for name, largest in (("difference", 0.1), ("interface", 0.01)):
+        values = [value for key, value in found.items() if key.startswith(name)]
+        assert len(values) == 2 and 0 < min(values) and max(values) < largest
+    assert sum(key.startswith("faster with set-up") for key in found) == 2
+    told = capsys.readouterr().out
+    assert "explicit throughout: " in told and told.count("times faster") == 2
+
+
+def test_figure(tmp_path):
+    """Gaps of the solid crane and of the frame over time, and a bar for each flight."""
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    runs = Runs(tmp_path)
+    few = {"coarse": 3.0, "t_end": 1e-3}
+    figures.draw_flights(runs, figure, few)
+    gaps, flights = figure.axes
+    assert [line.get_label() for line in gaps.lines] == ["frame, explicit", "solid, HATI", "solid, explicit"]
+    assert flights.get_ylabel() == "wheel" and not flights.patches
+    landed = {"landings": [[0.8, 0.1, [1, 3]]], "landings_frame": [[0.7, 0.2, [2]]]}
+    figures.draw_bars(flights, [landed["landings_frame"], landed["landings"], []])
+    bars = [(bar.get_x(), bar.get_width(), round(bar.get_y() + 0.1)) for bar in flights.patches]
+    assert [bar[2] for bar in bars] == [2, 1, 3]
+    assert np.array(bars)[:, :2] == pytest.approx(np.array([[0.5, 0.2], [0.7, 0.1], [0.7, 0.1]]))
+
+
+def test_far_trolley_is_refused():
+    with pytest.raises(ValueError, match="trolley must be within 9 m of the middle, but is 9.5 m"):
+        case.make("hati", parameters(trolley=9.5))
+
+
+# -- order of events
+
+
+def of(*given):
+    time, wheel, length = np.array(given, dtype=float).reshape(-1, 3).T
+    return Events(time, wheel.astype(int), length, 0 * time, 0 * time)
+
+
+def test_landings_and_their_order():
+    """Wheels that come down together are one landing, in any order; short flights do not count."""
+    found = events.landings(
+        of((0.1, 2, 0.02), (0.101, 1, 0.03), (0.102, 3, 0.001), (0.2, 1, 0.05), (0.202, 1, 0.011)), 0.01
+    )
+    assert found == [(0.1, 0.02, (1, 2)), (0.2, 0.05, (1,)), (0.202, 0.011, (1,))]
+    assert events.matches(found, found, 0.0) == [(0, 0), (1, 1), (2, 2)]
+    # One is missing, another too much, the rest in order; a late one is another one.
+    other = [found[0]._replace(time=0.105), events.Landing(0.15, 0.02, (4,)), found[2]]
+    assert events.matches(found, other, 0.01) == [(0, 0), (2, 2)]
+    assert events.matches(found, other, 0.001) == [(2, 2)]
+    assert events.matches([], other, 0.01) == []
+
+
+def test_verdicts_on_the_order():
+    """Long flights and short ones are judged apart, these beside the frame with half its step."""
+    every = [1, 2, 3, 4]
+    results = {
+        "landings": [[0.61, 0.05, every], [0.75, 0.04, every], [0.96, 0.014, every]],
+        "landings_frame": [[0.618, 0.05, every], [0.722, 0.019, every], [0.754, 0.03, every]],
+        "landings_in_both": 2,
+        "landings_in_both_frames": 2,
+    }
+    long, all_of_them, beside = case.order_verdicts(results)
+    assert long.reproduced and (long.measured, long.expected) == (2, 2)
+    assert not all_of_them.reproduced and (all_of_them.measured, all_of_them.expected) == (2, 3)
+    assert beside.reproduced
+    assert not case.order_verdicts({**results, "landings_in_both_frames": 3})[2].reproduced
