@@ -223,6 +223,16 @@ def test_far_trolley_is_refused():
         case.make("hati", parameters(trolley=9.5))
 
 
+@pytest.mark.nightly
+def test_long_flights_are_those_of_the_frame(shared_path):
+    """The whole record with HATI: long flights end where those of the explicit solid and of the frame do."""
+    summary = runner.run("solid-crane", "hati", [], shared_path)
+    long = [time for time, length, _ in summary["results"]["landings"] if length > 2 * case.LONG]
+    assert long == pytest.approx([0.61355, 0.75280, 0.91615], abs=1e-3)  # explicit throughout
+    failed = [v["claim"] for v in summary["verdicts"] if not v["reproduced"]]
+    assert [claim[:30] for claim in failed] == ["flights of 10 ms and more end "]
+
+
 # -- order of events
 
 

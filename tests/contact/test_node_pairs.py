@@ -319,7 +319,7 @@ def of_two_densities(parts, right, normal=(1.0, 0.0)):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean"])
+@pytest.mark.parametrize("scheme", ["cd-lagrange", "moreau-jean", "noh-bathe"])
 @pytest.mark.parametrize("angle", [0.0, 0.4])
 def test_a_block_rubs_on_a_heavy_one_as_on_a_wall(angle, scheme):
     (n, along), found = turned(angle).T, []

@@ -268,7 +268,7 @@ def order_verdicts(results: dict[str, Any]) -> list[Verdict]:
 
 _ABOUT = (
     "The bridge crane as a solid, its wheels and rails explicit with small steps and friction, girders and "
-    "trolley implicit with large ones: the trolley lifts off and comes down as that of the frame."
+    "trolley implicit with large ones: the trolley lifts off and comes down beside that of the frame."
 )
 SOLID_CRANE = Case(
     PARAMETERS, ("cd-lagrange", "hati"), make, _ABOUT, drawings.solid_crane, defaults={"ratio": 50}
