@@ -187,6 +187,9 @@ class StaticBalance(CentralDifferenceBalance):
         self.dissipated += drag
         self.contact += reaction
 
+    def _subtract_impact(self) -> None:
+        """Nothing: no mass has an impact, and forces at the start work with the motion of c in step 1."""
+
     def _velocities(self) -> tuple[FloatArray, FloatArray]:
         """See :meth:`.CentralDifferenceBalance._velocities`; zero at c, whose works are others."""
         before, after = (each.copy() for each in super()._velocities())
