@@ -76,7 +76,10 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
         self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
     ) -> FloatArray:
         """See :class:`DelassusOperator`; gathered and solved on rank 0."""
-        return self.solve_by(complementarity.solve, closed, b)
+        bilateral = self._contact.bilateral
+        if not self._comm.allreduce(bool(bilateral.any())):
+            return self.solve_by(complementarity.solve, closed, b)
+        return self.solve_by(solve_with_ties, closed, b, bilateral.astype(np.float64))
 
     def solve_by(self, law: Callable[..., FloatArray], closed: BoolArray, *values: FloatArray) -> FloatArray:
         """Impulses by an arbitrary law ``law(H, *values)`` of the active points, on rank 0. Collective.
@@ -135,6 +138,8 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
         names = ("solve", "solve_by", "_delassus", "_column", "apply_impulse")
         if kernels.overridden(self, names) is not None or not self._symmetric:
             raise kernels.NotCompiled(f"{type(self).__name__} has a response of its own")
+        if self._contact.bilateral.any():
+            raise kernels.NotCompiled("impulses of ties have any sign")
         if not self._contact.constant:
             raise kernels.NotCompiled("the normals of a curved obstacle turn, and with them the response")
         factors = kernels.ask(self._solver, "is no solver of compiled loops")
@@ -250,6 +255,19 @@ class FrictionalDelassus(FactorisedDelassus):
             self._contact.L.add_impulses(r, self._integrator.r_t, None, self._rhs)
             self._solver.solve(self._rhs, self._x)
             v += self._x
+
+
+def solve_with_ties(H: FloatArray, b: FloatArray, bilateral: FloatArray) -> FloatArray:
+    """Impulses of complementarity, where those of ties have any sign and stop their points, shape (p,)."""
+    tied, r = bilateral > 0, np.zeros(b.size)
+    cross = H[np.ix_(~tied, tied)]
+    right = np.column_stack([H[np.ix_(tied, ~tied)], b[tied]])
+    # Ties whose rows depend on each other have no unique impulses.
+    given = np.linalg.lstsq(H[np.ix_(tied, tied)], right, rcond=1e-13)[0]
+    free = H[np.ix_(~tied, ~tied)] - cross @ given[:, :-1]
+    r[~tied] = complementarity.solve(free, b[~tied] - cross @ given[:, -1])
+    r[tied] = -given[:, -1] - given[:, :-1] @ r[~tied]
+    return r
 
 
 def factorised_delassus(integrator: Integrator, solver: Any, *, symmetric: bool = True) -> FactorisedDelassus:

@@ -126,7 +126,8 @@ class CDLagrangeSingular(StaticContact):
     a node leaves an obstacle. Here no mass is stopped: the contact force sets in with the deformation, no
     energy is lost at the node, and the body rebounds by its elastic waves. With friction
     ``|lam_T| <= mu lam`` against the slip ``W (u_c' - u_c)``, less the motion of the obstacle. Damping forces
-    at c take the velocity of c of the step before.
+    at c take the velocity of c in the step, ``(u_c' - u_c) / h``: with that of the step before they would be
+    unstable where h is below twice the coefficient of a stiffness-proportional damping.
 
     Args:
         system: The system: a body, a chain, point masses with a stiffness.
@@ -186,6 +187,9 @@ class StaticBalance(CentralDifferenceBalance):
         self.external += load
         self.dissipated += drag
         self.contact += reaction
+
+    def _subtract_impact(self) -> None:
+        """Nothing: no mass has an impact, and forces at the start work with the motion of c in step 1."""
 
     def _velocities(self) -> tuple[FloatArray, FloatArray]:
         """See :meth:`.CentralDifferenceBalance._velocities`; zero at c, whose works are others."""

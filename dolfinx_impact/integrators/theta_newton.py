@@ -82,7 +82,7 @@ class NewtonThetaStep:
             if not whole:
                 continue
             # Of direct impulses the tangent leaves out what they do to forces that depend on the velocity.
-            exact = not (s.direct > 0 and self._largest(s.r) > 0)
+            exact = not (s.direct > 0 and self._largest(np.abs(s.r)) > 0)
             if exact and change <= enough * size or (s.iterations > 8 or not exact) and change <= accepted:
                 break
         else:

@@ -7,6 +7,7 @@ import pytest
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from scipy.integrate import solve_ivp
+from support.colliding import layers
 
 import dolfinx_impact as di
 from dolfinx_impact.benchmark import runner
@@ -432,6 +433,25 @@ def test_surfaces_meet():
     run(di.GeneralizedAlpha, rho_inf=0.5)
     same, other = run(di.GeneralizedAlpha, rho_inf=1.0), run(di.MoreauJean)
     assert np.abs(same["u"] - other["u"]).max() < 1e-11
+
+
+@pytest.mark.parametrize("law", [LINEAR, NEO], ids=["linear", "nonlinear"])
+@pytest.mark.parametrize("make", [di.GeneralizedAlpha, di.MoreauJean])
+def test_a_tie_holds_in_all_directions(make, law):
+    """Its impulses have any sign, beside those of a floor, which have not."""
+    body = di.Solid(layers(3, 4, gap=0.0), density=2.0, law=law, damping=0.5)
+    tie = di.SurfaceContact(body, "upper/boundary", "lower/boundary", tie=True)
+    ground = di.RigidContact(body, "lower/boundary", di.Plane([0.0, -0.1001], [0.0, 1.0]))
+    s = make(body, 2e-3, contact=[ground, tie])
+    s.start(0.0, np.hstack([body.x[:, 1:2], 0.3 * body.x[:, 1:2] - 0.1]).ravel())
+    hits = 0
+    for _ in range(8):
+        s.step()
+        normal, vector = tie.L.velocities(s.v)
+        assert max(np.abs(normal).max(), np.abs(vector).max()) < 1e-12
+        assert s.r[: ground.count].min() >= 0
+        hits += np.count_nonzero(s.r[: ground.count])
+    assert hits > 0 and s.r[ground.count :].min() < 0
 
 
 def test_a_ball_comes_to_rest_by_newton():

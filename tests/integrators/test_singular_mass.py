@@ -334,6 +334,89 @@ def test_point_masses_hand_theirs_to_those_that_springs_join():
     assert s.system.mass @ s.v == pytest.approx(impulse + s.r[0] - 6.0, abs=1e-12)
 
 
+def two_masses(**options):
+    """One above the other, joined by springs; the lower one meets the ground."""
+    K = 100.0 * np.kron([[1.0, -1.0], [-1.0, 1.0]], np.eye(2))
+
+    class Pair(di.PointMasses):
+        def neighbours(self):
+            return np.array([[0, 2], [1, 3]])
+
+    masses = Pair(np.ones(4), stiffness=K, **options)
+    ground = di.ObstacleContact(masses, [[0, 1]], di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.3)
+    return di.CDLagrangeSingular(masses, 2e-3, ground)
+
+
+def test_the_balance_closes_from_a_start_that_presses_on_the_obstacle():
+    """The contact node has a velocity there, but none in the step: the obstacle does no work."""
+    s = two_masses(load=[0.0, -10.0, 0.0, -10.0])
+    s.start(0.0, [1.0, -3.0, 1.0, -3.0])
+    assert s.r[0] == pytest.approx(0.02)
+    run = di.simulate(s, t_end=100 * s.dt, progress=False)
+    assert np.abs(run["residual"]).max() < 1e-13 * run["kinetic"][0]
+
+
+def test_loads_beside_a_stiffness_may_depend_on_displacements():
+    """A spring to the ground, stiffer than K at the contact node, as a load and in internal forces."""
+
+    def spring(t, u, v, out):
+        out[:] = -500.0 * u
+
+    def internal(t, u, v, out):
+        out[:] = np.tile(100.0 * (u[:2] - u[2:]), 2) * [1, 1, -1, -1] + 500.0 * u
+
+    found = [two_masses(force=spring)]
+    body = found[0].body
+    other = type(body)(np.ones(4), internal=internal)
+    ground = di.ObstacleContact(other, [[0, 1]], di.Plane((0.0, 0.0), (0.0, 1.0)), friction=0.3)
+    found.append(di.CDLagrangeSingular(other, 2e-3, ground))
+    for s in found:
+        s.start([0.0, 0.02, 0.0, 0.02], [0.3, -2.0, 0.5, -2.0])
+        for _ in range(50):
+            s.step()
+    assert found[0].r[0] > 0 and found[0].u == pytest.approx(found[1].u, abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    "law", [di.LinearElastic(1e6, 0.3), di.NeoHookean(1e6, 0.3)], ids=["linear", "rubber"]
+)
+@pytest.mark.parametrize("courant", [0.9, 0.2])
+def test_strong_damping_is_stable_below_the_critical_step(law, courant):
+    """Its coefficient is 2.6 to 12 steps: with the velocity of the step before the layer explodes."""
+    free = di.Solid(block(CELL.quadrilateral, (4, 3)), density=DENSITY, law=law)
+    beta = free.critical_time_step()
+    solid = di.Solid(
+        block(CELL.quadrilateral, (4, 3)),
+        density=DENSITY,
+        law=law,
+        stiffness_damping=beta,
+        bulk_viscosity=(0.06, 1.2),
+    )
+    wall = di.RigidContact(solid, "low", di.Plane((0.0, -1e-4), (0.0, 1.0)), friction=0.3)
+    critical = di.CDLagrangeSingular(solid, 1e-12, wall).system.critical_time_step()
+    s = di.CDLagrangeSingular(solid, courant * critical, wall)
+    s.start(0.0, (0.1, -1.0))
+    balance, f, dofs = s.balance(), np.zeros(solid.size), s.system.layer.dofs
+    balance.start()
+    hits, first, largest, misfit = 0, balance.kinetic, 0.0, 0.0
+    for _ in range(150):
+        before = s.u.copy()
+        s.step()
+        balance.step()
+        v = s.v_before.copy()
+        v[dofs] = (s.u - before)[dofs] / s.dt
+        solid.force(s.t, s.u, v, f)
+        largest = max(largest, np.abs(f).max())
+        s.contact.L.add_impulses(s.r / s.dt, s.r_t / s.dt, None, f)
+        misfit = max(misfit, np.abs(f[dofs]).max())
+        hits += np.count_nonzero(s.r)
+    terms = balance.terms()
+    rest = terms[0] + terms[1] + terms[3] + terms[6] - terms[4] - terms[5] - first
+    assert misfit < 1e-11 * largest
+    assert hits > 10 and np.abs(s.v).max() < 2.0 and abs(rest) < 1e-12 * first
+    assert terms[6] > 0
+
+
 def steel(**contact):
     solid = di.Solid(block(CELL.quadrilateral, (4, 3)), density=DENSITY, law=di.LinearElastic(1e6, 0.3))
     return solid, di.RigidContact(solid, "low", di.Plane((0.0, -0.1), (0.0, 1.0)), **contact)
