@@ -37,9 +37,6 @@ class OtherMass:
         layer: The static equilibrium of the massless dofs.
     """
 
-    #: Whether damping forces take the velocities of the massless dofs, which else have none.
-    damped = False
-
     def __init__(self, system: System, contact: Contact | None, massless: IntArray, mass: FloatArray) -> None:
         self.base, self.contact, self.contains = system, contact, (system,)
         self.comm, self.owned, self.size, self.length = system.comm, system.owned, system.size, system.length
@@ -47,8 +44,7 @@ class OtherMass:
         self.massless, self.mass = massless, mass
         free = (mass > 0.0) & ~system.constrained
         self.inverse_mass = np.divide(1.0, mass, out=np.zeros(system.owned), where=free)
-        still = massless[~system.constrained[massless]]
-        self.layer = StaticLayer(system, contact, still, damped=self.damped)
+        self.layer = StaticLayer(system, contact, massless[~system.constrained[massless]])
 
     def __repr__(self) -> str:
         return f"modified mass of {self.base!r}"
@@ -188,8 +184,6 @@ class SingularMass(OtherMass):
     Raises:
         ValueError: Contact of surfaces; restitution; ``drift_correction``; nodes without neighbours.
     """
-
-    damped = True
 
     def __init__(self, system: System, contact: Contact | None) -> None:
         massless: IntArray = np.zeros(0, dtype=np.intp)

@@ -126,8 +126,8 @@ class CDLagrangeSingular(StaticContact):
     a node leaves an obstacle. Here no mass is stopped: the contact force sets in with the deformation, no
     energy is lost at the node, and the body rebounds by its elastic waves. With friction
     ``|lam_T| <= mu lam`` against the slip ``W (u_c' - u_c)``, less the motion of the obstacle. Damping forces
-    at c take the velocity of c in the step, ``(u_c' - u_c) / h``: with that of the step before they would be
-    unstable where h is below twice the coefficient of a stiffness-proportional damping.
+    at c take the velocity of c of the step before: an iteration that diverges where the coefficient beta of a
+    stiffness-proportional damping is above h/2, which is refused.
 
     Args:
         system: The system: a body, a chain, point masses with a stiffness.
@@ -137,7 +137,7 @@ class CDLagrangeSingular(StaticContact):
 
     Raises:
         ValueError: Restitution; contact of surfaces; contact nodes without neighbours that could take their
-            mass; a step that is not positive or above the critical one.
+            mass; a step that is not positive, above the critical one, or below ``2 beta``.
         NotConverged: (by ``start`` and ``step``) no equilibrium of the contact nodes.
     """
 
@@ -153,6 +153,13 @@ class CDLagrangeSingular(StaticContact):
         arguments.system(system)
         contact = as_contact(contact)
         super().__init__(SingularMass(system, contact), dt, allow_unstable=allow_unstable)
+        beta = getattr(system, "stiffness_damping", 0.0)
+        if contact is not None and 2 * beta > self.dt and not allow_unstable:
+            raise ValueError(
+                f"stiffness_damping must be at most half of the time step, {0.5 * self.dt:.3g} s, but is "
+                f"{beta:.3g} s: the damping of contact nodes without mass would explode; take less of it, or "
+                "CDLagrange"
+            )
 
 
 class StaticBalance(CentralDifferenceBalance):

@@ -38,7 +38,6 @@ class StaticLayer:
         system: The system.
         contact: Its contact, or None.
         dofs: The dofs c of this rank, owned, free, sorted.
-        damped: Whether damping forces at c take their velocity in the step, ``(u_c' - u_c) / h``.
 
     Attributes:
         forces: Contact forces lam, shape (points of this rank,) [N].
@@ -49,9 +48,7 @@ class StaticLayer:
         ValueError: A system without tangents; friction at points with constrained dofs.
     """
 
-    def __init__(
-        self, system: System, contact: Contact | None, dofs: IntArray, *, damped: bool = False
-    ) -> None:
+    def __init__(self, system: System, contact: Contact | None, dofs: IntArray) -> None:
         self.system, self.contact, self.dofs = system, contact, dofs
         count = 0 if contact is None else contact.count
         rough = contact is not None and contact.friction > 0
@@ -65,7 +62,7 @@ class StaticLayer:
             self._response = factorised_delassus(cast(Any, self), self._solver, symmetric=symmetric)
             if isinstance(self._response, FrictionalDelassus):
                 self._response.continues = True
-        self._damped, self._rate, self._fresh = damped and system.has_damping, 0.0, False
+        self._fresh = False
 
     def settle(
         self,
@@ -83,7 +80,7 @@ class StaticLayer:
         Args:
             t: Time [s].
             u: Displacements, the dofs c close to equilibrium, shape (size,) [m].
-            v: Velocities for damping forces, shape (size,) [m/s]; with ``damped`` updated at c.
+            v: Velocities for damping forces, shape (size,) [m/s].
             f: Forces, shape (size,) [N].
             before: Positions from which the points slip, shape (dofs c,) [m].
             h: Time since then [s].
@@ -95,13 +92,9 @@ class StaticLayer:
         if self._solver is None:
             self.system.force(t, u, v, f)
             return
-        damped = self._damped and not first
-        exact = self.system.linear and self.contact is not None and self.contact.constant and not damped
-        self._take_rate(1.0 / h if damped else 0.0)
+        exact = self.system.linear and self.contact is not None and self.contact.constant
         smallest = last = np.inf
         for self.iterations in range(1, _MOST + 1):
-            if damped:
-                v[self.dofs] = (u[self.dofs] - before) / h
             self.system.force(t, u, v, f)
             if exact and self.iterations == 2:
                 return
@@ -125,17 +118,12 @@ class StaticLayer:
             tangential = self.r_t if self.r_t.ndim == 2 else None
             self.contact.L.add_impulses(self.forces, tangential, None, out)
 
-    def _take_rate(self, rate: float) -> None:
-        """Velocity over displacement in the tangent, which depends on the step [1/s]."""
-        self._fresh &= rate == self._rate
-        self._rate = rate
-
     def _update_tangent(self, t: float, u: FloatArray, v: FloatArray, last: float, smallest: float) -> None:
         """Factorise K_cc at the first step, and of nonlinear systems where corrections decrease slowly."""
         assert self._solver is not None
-        slow = not (self.system.linear and self._rate == 0.0) and _SLOW * smallest < last < np.inf
+        slow = not self.system.linear and _SLOW * smallest < last < np.inf
         if not self._fresh or (slow and last > _ENOUGH * self.system.length):
-            self._solver.update(t, u, v, self._rate)
+            self._solver.update(t, u, v)
             self._response.forget()
             self._fresh = True
 

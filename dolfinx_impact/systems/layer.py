@@ -50,14 +50,8 @@ class LayerStiffness:
                 "neither subtract_tangent() nor tangents(): give it one of them, or take CDLagrange"
             )
 
-    def update(self, t: float, u: FloatArray, v: FloatArray, rate: float = 0.0) -> None:
+    def update(self, t: float, u: FloatArray, v: FloatArray) -> None:
         """Compute and factorise the matrix at the state (t, u, v). Collective.
-
-        Args:
-            t: Time [s].
-            u: Displacements, shape (size,) [m].
-            v: Velocities, shape (size,) [m/s].
-            rate: Velocity over displacement of the dofs [1/s]; times dF_damp,c / dv_c it is added.
 
         Raises:
             ArithmeticError: A singular matrix.
@@ -67,13 +61,10 @@ class LayerStiffness:
             while self._lacks_entries(K, u):
                 self._take_pattern(self._pattern @ self._links)
                 K = self._by_products(u)
-            if rate > 0.0:
-                K = K + self._by_drag(t, u, v, rate)
         else:
             # Other forces beside a stiffness may depend on displacements, too.
             given = getattr(self._system, "stiffness", None) if self._system.steady else None
-            stiffness, drag = self._system.tangents(t, u, v) if given is None else (given, 0.0)
-            dense = stiffness + rate * drag
+            dense = self._system.tangents(t, u, v)[0] if given is None else given
             K = sparse.csc_matrix(dense[np.ix_(self._dofs, self._dofs)])
         try:
             self._factors = splu(K, diag_pivot_thresh=0.0 if self.symmetric else 1.0) if self._total else None
@@ -130,24 +121,7 @@ class LayerStiffness:
         return -self._y[self._dofs]
 
     def _by_products(self, u: FloatArray) -> sparse.csc_matrix:
-        return self._matrix([self._product(x, u) for x in self._unit_vectors()])
-
-    def _by_drag(self, t: float, u: FloatArray, v: FloatArray, rate: float) -> sparse.csc_matrix:
-        """``rate dF_damp,c / dv_c`` by differences over displacements of 1e-6 of the system's length."""
-        step, moved, columns = 1e-6 * self._system.length, v.copy(), []
-        self._system.damping(t, u, v, self._x)
-        for x in self._unit_vectors():
-            moved[self._dofs] = v[self._dofs] + step * rate * x
-            self._system.damping(t, u, moved, self._y)
-            columns.append((self._y - self._x)[self._dofs] / step)
-        self._x[:] = 0.0
-        return self._matrix(columns)
-
-    def _unit_vectors(self) -> list[FloatArray]:
-        """Values of this rank's dofs, 1 at those that share a product and 0 at all others."""
-        return [np.where(self._seed == seed, 1.0, 0.0) for seed in range(self._seeds)]
-
-    def _matrix(self, columns: list[FloatArray]) -> sparse.csc_matrix:
+        columns = [self._product(np.where(self._seed == seed, 1.0, 0.0), u) for seed in range(self._seeds)]
         mine = np.column_stack(columns) if columns else np.zeros((self._dofs.size, 0))
         values = parallel.gather_rows(self._comm, mine)[self._rows, self._taken]
         K = sparse.csc_matrix((values, (self._rows, self._columns)), (self._total, self._total))

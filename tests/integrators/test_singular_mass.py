@@ -377,44 +377,23 @@ def test_loads_beside_a_stiffness_may_depend_on_displacements():
     assert found[0].r[0] > 0 and found[0].u == pytest.approx(found[1].u, abs=1e-13)
 
 
-@pytest.mark.parametrize(
-    "law", [di.LinearElastic(1e6, 0.3), di.NeoHookean(1e6, 0.3)], ids=["linear", "rubber"]
-)
-@pytest.mark.parametrize("courant", [0.9, 0.2])
-def test_strong_damping_is_stable_below_the_critical_step(law, courant):
-    """Its coefficient is 2.6 to 12 steps: with the velocity of the step before the layer explodes."""
-    free = di.Solid(block(CELL.quadrilateral, (4, 3)), density=DENSITY, law=law)
-    beta = free.critical_time_step()
-    solid = di.Solid(
-        block(CELL.quadrilateral, (4, 3)),
-        density=DENSITY,
-        law=law,
-        stiffness_damping=beta,
-        bulk_viscosity=(0.06, 1.2),
-    )
-    wall = di.RigidContact(solid, "low", di.Plane((0.0, -1e-4), (0.0, 1.0)), friction=0.3)
-    critical = di.CDLagrangeSingular(solid, 1e-12, wall).system.critical_time_step()
-    s = di.CDLagrangeSingular(solid, courant * critical, wall)
+@pytest.mark.parametrize("part", [0.45, 0.55])
+def test_stiffness_damping_is_bounded_by_half_of_the_step(part):
+    """Velocities of the step before make an iteration by -beta/h, which the layer repeats every step."""
+    free = di.Solid(block(CELL.quadrilateral, (4, 3)), density=DENSITY, law=di.LinearElastic(1e6, 0.3))
+    wall = di.RigidContact(free, "low", di.Plane((0.0, -1e-4), (0.0, 1.0)))
+    h = 0.3 * di.CDLagrangeSingular(free, 1e-12, wall).system.critical_time_step()
+    solid = di.Solid(free.named, density=DENSITY, law=di.LinearElastic(1e6, 0.3), stiffness_damping=part * h)
+    wall = di.RigidContact(solid, "low", di.Plane((0.0, -1e-4), (0.0, 1.0)))
+    if part > 0.5:
+        with pytest.raises(ValueError, match="stiffness_damping must be at most half .* or CDLagrange"):
+            di.CDLagrangeSingular(solid, h, wall)
+    s = di.CDLagrangeSingular(solid, h, wall, allow_unstable=part > 0.5)
     s.start(0.0, (0.1, -1.0))
-    balance, f, dofs = s.balance(), np.zeros(solid.size), s.system.layer.dofs
-    balance.start()
-    hits, first, largest, misfit = 0, balance.kinetic, 0.0, 0.0
-    for _ in range(150):
-        before = s.u.copy()
+    for _ in range(300):
         s.step()
-        balance.step()
-        v = s.v_before.copy()
-        v[dofs] = (s.u - before)[dofs] / s.dt
-        solid.force(s.t, s.u, v, f)
-        largest = max(largest, np.abs(f).max())
-        s.contact.L.add_impulses(s.r / s.dt, s.r_t / s.dt, None, f)
-        misfit = max(misfit, np.abs(f[dofs]).max())
-        hits += np.count_nonzero(s.r)
-    terms = balance.terms()
-    rest = terms[0] + terms[1] + terms[3] + terms[6] - terms[4] - terms[5] - first
-    assert misfit < 1e-11 * largest
-    assert hits > 10 and np.abs(s.v).max() < 2.0 and abs(rest) < 1e-12 * first
-    assert terms[6] > 0
+    largest = COMM.allreduce(np.abs(s.v).max(), op=MPI.MAX)
+    assert (largest < 3.0) == (part < 0.5)
 
 
 def steel(**contact):
