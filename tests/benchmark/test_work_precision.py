@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.runs import Runs
-from dolfinx_impact.benchmark.work_precision import measure, studies, table
+from dolfinx_impact.benchmark.work_precision import figures, measure, studies, table
 from dolfinx_impact.benchmark.work_precision.measure import Point, Study, cost, front, ranking
 from dolfinx_impact.integrators import SCHEMES
 
@@ -124,6 +124,26 @@ def test_errors_are_those_of_the_exact_solution(tmp_path):
         + 0.5 * p["k"] * (math.hypot(p["x0"], p["y0"]) - 1) ** 2
     )
     assert np.median(energy[5:-5]) == pytest.approx(start, rel=1e-3)
+
+
+def test_diagrams_have_axes_with_units_a_goal_and_every_scheme(monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib.figure")
+    study = studies.STUDIES["signorini-impact"]
+    schemes = CASES[study.case].schemes
+    several = [Point(t, {name: 0.1 / t for name in study.quantities}, {}) for t in (1e-3, 1e-2, 1e-1)]
+    found = {scheme: several for scheme in schemes}
+    monkeypatch.setattr(figures, "measured", lambda runs, study: found)
+    paper = matplotlib.Figure(layout="constrained")
+    figures.draw(None, paper, study)
+    assert [ax.get_ylabel() for ax in paper.axes] == [f"error of the {name} [-]" for name in study.quantities]
+    for ax, goal in zip(paper.axes, study.quantities.values()):
+        assert ax.get_xlabel() == "processor time [s]" and ax.get_xscale() == ax.get_yscale() == "log"
+        *lines, level = ax.lines
+        assert len(lines) == len(schemes) and np.all(np.asarray(level.get_ydata()) == goal)
+    (legend,) = paper.legends
+    assert sorted(text.get_text() for text in legend.get_texts()) == sorted(schemes)
+    markers = {line.get_label(): line.get_marker() for line in paper.axes[0].lines[:-1]}
+    assert markers["dep-4.1"] == "$4.1$" and len(set(markers.values())) >= len(schemes) - 2
 
 
 def test_implicit_bars_have_larger_steps_and_hati_two_ratios():

@@ -555,7 +555,7 @@ for line in sys.stdin:
 """
 
 
-def test_killed_at_a_hundred_moments(tmp_path):
+def test_killed_at_many_moments(tmp_path):
     """All over three checkpoints: what is there is whole, and the run resumes from it."""
     path = tmp_path / "kept" / "run"
     path.parent.mkdir()
@@ -571,7 +571,7 @@ def test_killed_at_a_hundred_moments(tmp_path):
 
         moments = answer(0)
         assert moments > 1000 and [p.name for p in path.parent.iterdir()] == ["run"]
-        for moment in np.random.default_rng(7).integers(1, moments, 100):
+        for moment in np.random.default_rng(7).integers(1, moments, 30):
             os.kill(answer(moment), signal.SIGKILL)
             left += len(list(path.parent.iterdir())) > 1
             with checkpoint.Stored(path) as stored:
@@ -579,7 +579,7 @@ def test_killed_at_a_hundred_moments(tmp_path):
                 stored.resume(scheme)
             seen.add(scheme.n)
         parent.stdin.close()
-    assert seen == {1, 2, 3} and left > 50  # most were killed while they wrote
+    assert seen == {1, 2, 3} and left > 15  # most were killed while they wrote
     simulate(rubber()[0], t_end=1e-2, restart=path, checkpoint=Checkpoint(path, every=1000), progress=False)
     assert [p.name for p in path.parent.iterdir()] == ["run"]
 
@@ -595,7 +595,11 @@ def test_killed_at_a_hundred_moments(tmp_path):
         ("impacting-bar cd-lagrange", 33),
         ("bridge-crane hati --set t_end=0.02 every=3", 77),
         ("free-flight cd-lagrange --set t_end=3", 400),
-        ("solid-crane hati --set coarse=3 t_end=4e-3 ratio=20 start=sudden every=3", 7),
+        pytest.param(
+            "solid-crane hati --set coarse=3 t_end=4e-3 ratio=20 start=sudden every=3",
+            7,
+            marks=pytest.mark.nightly,
+        ),
     ],
 )
 def test_the_runner_goes_on(words, every, tmp_path, capsys):

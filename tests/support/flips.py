@@ -39,6 +39,27 @@ FAST = {
 }
 
 
+#: Beginnings of those of the nightly tier: the bridge crane's take as long as all others together, those of
+#: orders and limits make many runs, those of spheres and of Cook's membrane take fine meshes.
+LONG = (
+    "fekak-crane-",
+    "non-matching-blocks-order-",
+    "two-spheres-",
+    "cook-membrane-tip-",
+    "taylor-bar-literature",
+    "distasio-fig10-close",
+    "distasio-fig11-jump",
+    "distasio-fig13-order-",
+    "distasio-vdp-only-conservative",
+    "distasio-arch-cheap",
+    "distasio-arch-order",
+    "acary-bar-multiplier",
+    "acary-bar-tau-forecast",
+    "doyen-4.1-long-time",
+    "doyen-5.3-limit-",
+)
+
+
 def tiers(claims):
     """Parameters of a test of every claim (or its id), with the marks of their tiers."""
     ids = [getattr(claim, "id", claim) for claim in claims]
@@ -48,11 +69,7 @@ def tiers(claims):
 def _tier(id):
     if id in FAST:
         return ()
-    # Those of the bridge crane take as long as all others together, those of orders make many runs, those of
-    # spheres and of Cook's membrane take fine meshes.
-    fine = ("two-spheres-", "cook-membrane-tip-", "taylor-bar-literature")
-    long = id.startswith(("fekak-crane-", "non-matching-blocks-order-", *fine))
-    return pytest.mark.nightly if long else pytest.mark.slow
+    return pytest.mark.nightly if id.startswith(LONG) else pytest.mark.slow
 
 
 def check(claim, runs, broken):

@@ -511,7 +511,7 @@ def test_figure_19_has_losses_alone(shaking, runs, figure):
         assert values[0] == 0 and values[-1] < -1 and values[t < 0.1].min() > -0.5, label
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_trade_off_has_every_ratio_of_both_partitions(shaking, runs, figure):
     speed, error, energy = drawn(draw_trade_off, runs, figure, shaking)
     for ax in (speed, error, energy):

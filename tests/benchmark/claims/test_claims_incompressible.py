@@ -96,7 +96,7 @@ def test_every_case_has_rows():
     assert len(set(ids)) == len(ids) and {claim.case for claim in soft.CLAIMS} == {COOK, RUBBER}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.id)
 def test_figures(entry, tmp_path):
     """Every panel has labelled axes with units, and lines or cells of finite values."""

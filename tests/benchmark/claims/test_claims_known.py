@@ -271,7 +271,7 @@ def test_figure_of_flights_has_energy_above_and_momentum_below(draw):
         assert np.abs(small).max() < 1e-12 < np.abs(large).max() < 0.02
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_figure_of_errors_has_the_slopes_of_the_elements(draw):
     for ax in draw("wave-block-errors").axes:
         slopes = {name: np.polyfit(*np.log(xy), 1)[0] for name, xy in curves(ax).items()}

@@ -125,7 +125,7 @@ def test_every_case_has_rows():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("entry", FIGURES, ids=lambda entry: entry.id)
 def test_figures(entry, runs):
     """Every panel has labelled axes with units, a legend and lines of finite values."""
