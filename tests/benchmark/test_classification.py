@@ -312,7 +312,7 @@ def test_a_report_on_the_bar_has_it_everywhere(launch, tmp_path):
     done = launch([*COMMAND, *words], cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert list(found) == ["versions", "cases", "claims", "schemes", "classification"]
+    assert list(found) == ["versions", "cases", "claims", "schemes", "classification", "work_precision"]
     (row,) = found["classification"]["rows"]
     assert row["name"] == "dep-4.7" and row["oscillation"] == ["none"] and row["energy"] == ["dissipated"]
     assert row["courant"] == pytest.approx([1, 1], rel=0.02) and row["changes"] == []

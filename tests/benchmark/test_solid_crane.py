@@ -109,7 +109,7 @@ def test_frequencies_of_the_frame_and_of_a_tied_trolley():
     assert tied[:2] == pytest.approx(found[:2], rel=1e-6) and tied[2] == pytest.approx(6.7849, abs=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_frequencies_of_the_default_mesh():
     p = {**runner.parse(CASES["solid-crane"], "hati", [])}
     loose, tied = case.frame_frequencies(p)

@@ -168,7 +168,7 @@ def test_on_any_number_of_ranks(name, kept_files, shared_path):
             check_resumed(name, path, ranks)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_back_on_one_rank(launch, tmp_path):
     done = launch([restarts.__file__, tmp_path], ranks=3)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -40,7 +40,7 @@ FAST = {
 
 
 #: Beginnings of those of the nightly tier: the bridge crane's take as long as all others together, those of
-#: orders and limits make many runs, those of spheres and of Cook's membrane take fine meshes.
+#: orders and limits make many runs, those of spheres, discs and Cook's membrane take fine meshes.
 LONG = (
     "fekak-crane-",
     "non-matching-blocks-order-",
@@ -51,11 +51,12 @@ LONG = (
     "distasio-fig11-jump",
     "distasio-fig13-order-",
     "distasio-vdp-only-conservative",
-    "distasio-arch-cheap",
-    "distasio-arch-order",
+    "distasio-arch-",
+    "hertz-sphere-",
+    "oblique-discs-",
     "acary-bar-multiplier",
     "acary-bar-tau-forecast",
-    "doyen-4.1-long-time",
+    "doyen-4.1-",
     "doyen-5.3-limit-",
 )
 
