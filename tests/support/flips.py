@@ -40,7 +40,8 @@ FAST = {
 
 
 #: Beginnings of those of the nightly tier: the bridge crane's take as long as all others together, those of
-#: orders and limits make many runs, those of spheres, discs and Cook's membrane take fine meshes.
+#: orders and limits and of Doyen's schemes make many runs, those of spheres, discs and Cook's membrane take
+#: fine meshes.
 LONG = (
     "fekak-crane-",
     "non-matching-blocks-order-",
@@ -56,8 +57,7 @@ LONG = (
     "oblique-discs-",
     "acary-bar-multiplier",
     "acary-bar-tau-forecast",
-    "doyen-4.1-",
-    "doyen-5.3-limit-",
+    "doyen-",
 )
 
 
