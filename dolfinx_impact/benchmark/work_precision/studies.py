@@ -182,6 +182,7 @@ _BAR = impacting_bar.exact({name: option.default for name, option in impacting_b
 _ADVANCE = 0.7 * _BAR.length / _MESHES[0] / _BAR.wave_speed * _BAR.v0  #: Of that bar in a step [m].
 _WAVES = {"displacement": 1e-2, "velocity": 0.03, "contact force": 0.01}
 _COARSE = {**_WAVES, "velocity": 0.06}
+_BOUNCES = {"displacement": 0.03, "velocity": 0.15, "contact force": 0.06}
 _FAR = replace(_BAR, gap=_BAR.gap + _ADVANCE)
 _END = 2 * _FAR.contact_end - _FAR.contact_start  #: Some flight after the latest impact [s].
 
@@ -211,7 +212,7 @@ STUDIES: dict[str, Study] = {
             [{**gap, "t_end": _END} for gap in _gaps(_BAR.gap, _ADVANCE)],
         ),
         Study("signorini-impact", _COARSE, fallen, meshes(4)),
-        Study("signorini-bounces", _COARSE, fallen, meshes(3), [{"t_end": 1 + 16 / 3}]),
+        Study("signorini-bounces", _BOUNCES, fallen, meshes(3), [{"t_end": 1 + 16 / 3}]),
         Study("two-bars", _WAVES, met, meshes(5), _gaps(2e-4, 2 * _ADVANCE)),
         Study(
             "hertz-sphere", {"peak force": 0.03, "duration": 0.012}, sphere,
