@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dolfinx_impact.benchmark import runner
 from dolfinx_impact.benchmark.cases import CASES
 from dolfinx_impact.benchmark.runs import Runs
 from dolfinx_impact.benchmark.work_precision import figures, measure, studies, table
@@ -69,7 +70,7 @@ def test_studies_are_of_cases_with_parameters_that_every_scheme_knows():
         for scheme in CASES[case].schemes:
             for settings in study.refined(scheme):
                 for start in study.starts:
-                    known = measure.parameters(case, scheme)
+                    known = runner.options_of(CASES[case], scheme)
                     assert not {*settings, *start} - set(known), (case, scheme)
 
 

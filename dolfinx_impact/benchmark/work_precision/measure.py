@@ -11,7 +11,6 @@ import numpy as np
 from ...integrators import find_scheme
 from ...simulation.loop import simulate
 from .. import runner
-from ..cases import CASES
 from ..runs import FailedRun, Run, Runs
 
 Settings = Mapping[str, Any]  #: Parameters of a run.
@@ -125,8 +124,3 @@ def ranking(found: Mapping[str, Sequence[Point]], quantity: str, goal: float) ->
 def explicit(scheme: str) -> bool:
     """Whether a scheme is explicit, so that its steps are bounded."""
     return find_scheme(scheme).explicit
-
-
-def parameters(case: str, scheme: str) -> Mapping[str, Any]:
-    """The parameters that runs of a case with a scheme have."""
-    return runner.options_of(CASES[case], scheme)
