@@ -25,6 +25,8 @@ def draw(runs: Runs, figure: Any, study: Study) -> None:
             (handles[scheme],) = ax.loglog(*front(found[scheme], quantity), label=scheme, **_look(scheme))
         ax.axhline(goal, color="0.6", lw=0.8, ls=":")
         ax.set(xlabel="processor time [s]", ylabel=f"error of the {quantity} [-]")
+        # Labels between powers of ten would overlap in narrow panels.
+        ax.tick_params(axis="x", which="minor", labelbottom=False)
         ax.grid(alpha=0.3)
     if len(axes) == 1:
         place, columns = "outside right center", 1
