@@ -56,8 +56,8 @@ def run(name: str) -> None:
 
 
 def run_missing(app: Sphinx) -> None:
-    """Run the short demos that have printed nothing yet, two at a time."""
-    if app.builder.format == "html":
+    """Run the short demos that have printed nothing yet, two at a time; none with the tag ``pages``."""
+    if app.builder.format == "html" and not app.tags.has("pages"):
         missing = [name for name in SHORT if not (RESULTS / name / PRINTED).exists()]
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(run, missing))

@@ -178,7 +178,7 @@ class SingularMass(OtherMass):
     """A system without the masses of its contact nodes, which their neighbours have in addition.
 
     Args:
-        system: The system; see :meth:`.Body.masses_without` and :meth:`.PointMasses.masses_without`.
+        system: The system; see :meth:`.Assembled.masses_without` and :meth:`.PointMasses.masses_without`.
         contact: Contacts of nodes, or None: the masses are those of the system then.
 
     Raises:

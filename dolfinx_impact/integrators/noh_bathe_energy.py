@@ -14,7 +14,7 @@ from .energy import TERMS, EnergyBalance, Sums
 class NohBatheBalance(EnergyBalance):
     """Works over both substeps, ``[u].<X>`` with ``<X>`` the mean of both ends, and kinetic energy at ``t``.
 
-    With the impulse J of the smooth forces F in the velocity formula of a substep from v_- to v_+::
+    With the impulse J of the smooth forces F in the velocity formula of a substep from ``v_-`` to ``v_+``::
 
         [v.M v / 2] = (v_- + v_+).J / 2 + r.L (v_- + v_+) / 2
         dissipated += [u].<F> - (v_- + v_+).J / 2,   and the work of damping forces

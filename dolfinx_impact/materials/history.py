@@ -16,7 +16,7 @@ from .law import THIN, checked_state
 class HistoryLaw:
     """A law whose stress depends on the history of the deformation, by a state at every quadrature point.
 
-    Derive a class from it and define :attr:`state`, :meth:`update` and :meth:`energy_density`, in UFL; also
+    Derive a class from it and define ``state``, :meth:`update` and :meth:`energy_density`, in UFL; also
     :meth:`dissipation`, without which the energy that is lost stays unknown. The stress is ``P = dW/dF`` with
     the new state held: laws of standard dissipative materials (Halphen, Nguyen, J. Mecanique 14 (1975)). A
     body needs a C compiler, and an explicit scheme.

@@ -389,7 +389,7 @@ class FormSystem(Continuum):
         return checks.row_sums(self, self._forms["mass"])
 
     def cell_masses(self) -> FloatArray:
-        """See :meth:`.Body.cell_masses`; by ``density`` where that is given."""
+        """See :meth:`.Assembled.cell_masses`; by ``density`` where that is given."""
         density = 1.0 if self._density is None else self._density
         return mass_lumping.cell_masses(self.space, ufl.as_ufl(density) * self._weight, self.dx)
 

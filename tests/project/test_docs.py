@@ -186,6 +186,16 @@ def test_plots(names_of, shared_path):
         assert (shared_path / name).stat().st_size > 10_000
 
 
+def test_metals(names_of):
+    """Both laws dissipate what the vibrations lose, to the error of the time integration."""
+    names = names_of("metals")
+    assert closes(names["metal"]) and closes(names["run"])
+    assert 1.5 < names["strain"] < 3.0 and 0.3 < names["share"] < 0.45
+    assert names["left"] + names["run"]["plastic_work"][-1] / names["run"]["kinetic"][0] == pytest.approx(
+        1, abs=0.03
+    )
+
+
 def test_every_program_is_run():
     """By this file, or by another test that names the page."""
     sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
