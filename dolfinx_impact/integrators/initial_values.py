@@ -55,6 +55,9 @@ def _from_array(system: System, name: str, value: Any) -> FloatArray:
         return np.full(system.size, float(array))
     # Also on a rank with a single node, where it is the array of all dofs as well.
     if gdim and array.shape == (gdim,):
+        if array.size not in (system.owned, system.size):
+            along_axis = getattr(system, "along_axis", None)
+            array = array if along_axis is None else along_axis(f"a uniform {name}", array)
         return _nodal(system, array)
     block = getattr(system, "block", 1)
     flat = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == block)

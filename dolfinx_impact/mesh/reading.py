@@ -12,11 +12,12 @@ from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
 from .. import _compat, parallel
-from .._types import IntArray
 from . import cad
+from .gmsh_groups import DisjointModel, Groups, ModelCopy, find_groups, refuse_names_twice
 from .named_mesh import NamedMesh
 
 _PREFIX = "Parameters/"
+_FLAT = 1e-6  # of the diagonal: by the square of it is the size of a tilted body wrong
 
 
 def package_mesh(name: str) -> Path:
@@ -42,12 +43,14 @@ def read(
     replicated: on several ranks each has the complete mesh with a communicator of its own
     (``mesh.comm.size == 1``), because DOLFINx 0.9 may disconnect branches, and frames are not distributed.
 
+    A facet may be in several physical groups; like with overlapping names of :func:`named`, it has all names.
+
     Args:
         source: A ``.geo`` script (its parameters are those that ``DefineConstant`` names ``Parameters/...``),
             a ``.msh`` file, a STEP file (``.step``, ``.stp``) of one solid, which is meshed by tetrahedra
             in metres with the cells ``body`` and the facets ``skin``, or a ``gmsh.model`` with a mesh on
             rank 0.
-        gdim: Geometric dimension, 1 to 3.
+        gdim: Geometric dimension, 1 to 3; coordinates beyond it must be the same at all nodes.
         parameters: Values for parameters of a ``.geo`` script.
         size: Edge length of the tetrahedra of a STEP file [m]; a twentieth of the diagonal of its bounding
             box by default.
@@ -56,7 +59,8 @@ def read(
     Raises:
         FileNotFoundError: The file does not exist.
         ValueError: No mesh; a parameter that the script does not define; cells that are not in exactly one
-            physical group; a STEP file without exactly one solid, or a ``size`` unfit for it.
+            physical group; two groups of one name; coordinates beyond ``gdim`` that vary; a STEP file without
+            exactly one solid, or a ``size`` unfit for it.
         ImportError: gmsh is not installed (extra ``mesh``).
     """
     if gdim not in (1, 2, 3):
@@ -108,6 +112,8 @@ def _load(gmsh: Any, path: Path, parameters: dict[str, float], size: float | Non
             _open(gmsh, cad.mesh_step(path, size, Path(folder)))
     else:
         _open(gmsh, path)
+    if path.suffix == ".msh":
+        refuse_names_twice(path)
     if path.suffix == ".geo":
         _set_parameters(gmsh, path, parameters)
         problem = _logged(gmsh, lambda: gmsh.model.mesh.generate(gmsh.model.getDimension()))
@@ -148,79 +154,40 @@ def _set_parameters(gmsh: Any, path: Path, parameters: dict[str, float]) -> None
 
 
 def _distribute(model: Any, comm: MPI.Comm, gdim: int) -> NamedMesh:
-    names, ends, copy = parallel.on_root(comm, lambda: _inspect(model, gdim, comm.size > 1))
-    source, comm = (model, comm) if copy is None else (copy, MPI.COMM_SELF)
+    groups, ends, copy = parallel.on_root(comm, lambda: _inspect(model, gdim, comm.size > 1))
+    source: Any = DisjointModel(model, groups) if copy is None and comm.rank == 0 else copy
+    comm = comm if copy is None else MPI.COMM_SELF
     partitioner = _compat.cell_partitioner(dmesh.GhostMode.none)
     mesh, cells, facets = _compat.model_to_mesh(source, comm, 0, gdim, partitioner)
     vertices = mesh.topology.index_map(0).size_global
     if ends is not None and vertices != ends:
         raise ValueError(f"the lines meet at {ends} nodes, but DOLFINx made {vertices} vertices of them")
-    return NamedMesh(mesh, cells, facets, names)
+    return NamedMesh(mesh, cells, facets, groups.names, groups.several, numbers=groups.numbers)
 
 
-def _inspect(
-    model: Any, gdim: int, several: bool
-) -> tuple[dict[str, tuple[int, int]], int | None, _Copy | None]:
-    """Names of the parts; for line meshes also the number of vertices, and a copy if it is replicated."""
-    names = _physical_names(model)
+def _inspect(model: Any, gdim: int, several: bool) -> tuple[Groups, int | None, ModelCopy | None]:
+    """Groups of the model; for line meshes also the number of vertices, and a copy if it is replicated."""
+    groups = find_groups(model)
+    _refuse_flattening(model, gdim)
     if model.getDimension() != 1:
-        return names, None, None
+        return groups, None, None
     end_nodes = []
     for kind, _, nodes in zip(*model.mesh.getElements(1)):
         end_nodes.append(nodes.reshape(-1, model.mesh.getElementProperties(kind)[3])[:, :2].ravel())
     ends, cell_counts = np.unique(np.concatenate(end_nodes), return_counts=True)
     replicated = gdim > 1 or bool(np.any(cell_counts > 2))
-    return names, ends.size, _Copy(model) if several and replicated else None
+    return groups, ends.size, ModelCopy(DisjointModel(model, groups)) if several and replicated else None
 
 
-class _Copy:
-    """Picklable data of a gmsh model, with the methods of a model that DOLFINx calls."""
-
-    def __init__(self, model: Any) -> None:
-        self.mesh = self
-        self._nodes = model.mesh.getNodes()
-        self._groups = {
-            group: (model.getPhysicalName(*group), model.getEntitiesForPhysicalGroup(*group))
-            for group in model.getPhysicalGroups()
-        }
-        entities = [*model.getEntities(), *((dim, -1) for dim in range(model.getDimension() + 1))]
-        self._elements = {entity: model.mesh.getElements(*entity) for entity in entities}
-        kinds = {kind for types, _, _ in self._elements.values() for kind in types}
-        self._properties = {kind: model.mesh.getElementProperties(kind) for kind in kinds}
-
-    def getPhysicalGroups(self) -> list[tuple[int, int]]:
-        return list(self._groups)
-
-    def getPhysicalName(self, dim: int, tag: int) -> str:
-        name: str = self._groups[dim, tag][0]
-        return name
-
-    def getEntitiesForPhysicalGroup(self, dim: int, tag: int) -> IntArray:
-        entities: IntArray = self._groups[dim, tag][1]
-        return entities
-
-    def getNodes(self) -> tuple[Any, ...]:
-        return tuple(part.copy() for part in self._nodes)
-
-    def getElements(self, dim: int, tag: int = -1) -> tuple[Any, ...]:
-        elements: tuple[Any, ...] = self._elements[dim, tag]
-        return elements
-
-    def getElementProperties(self, kind: int) -> tuple[Any, ...]:
-        properties: tuple[Any, ...] = self._properties[kind]
-        return properties
-
-
-def _physical_names(model: Any) -> dict[str, tuple[int, int]]:
-    groups, dim = model.getPhysicalGroups(), model.getDimension()
-    if not any(d == dim for d, _ in groups):
-        raise ValueError("the mesh has no physical group of cells: add one (it defines what is meshed)")
-    for _, entity in model.getEntities(dim):
-        tags = model.getPhysicalGroupsForEntity(dim, entity)
-        if len(tags) != 1 and len(model.mesh.getElements(dim, entity)[0]):
-            groups_of_entity = [model.getPhysicalName(dim, tag) or int(tag) for tag in tags] or "none"
-            raise ValueError(
-                f"every cell must be in one physical group, but those of entity {entity} of dimension {dim} "
-                f"are in {groups_of_entity}"
-            )
-    return {model.getPhysicalName(*g): (int(g[0]), int(g[1])) for g in groups if model.getPhysicalName(*g)}
+def _refuse_flattening(model: Any, gdim: int) -> None:
+    """Raise a ValueError where the cells are not flat in the directions beyond ``gdim``."""
+    numbers, flat, _ = model.mesh.getNodes()
+    used = np.isin(numbers, np.concatenate(model.mesh.getElements(model.getDimension())[2]))
+    x = flat.reshape(-1, 3)[used]
+    extents = np.ptp(x, axis=0)
+    if np.any(extents[gdim:] > _FLAT * np.linalg.norm(extents)):
+        spans = ", ".join(f"{name} {extent:.4g} m" for name, extent in zip("xyz", extents))
+        raise ValueError(
+            f"gdim={gdim} would drop coordinates that vary, the mesh extends over {spans}: give a larger "
+            f"gdim, or draw the body in {'x' if gdim == 1 else 'x and y'}"
+        )

@@ -65,7 +65,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         loads: The loads.
 
     Raises:
-        ValueError: An unknown name, a part without cells, bad constants.
+        ValueError: An unknown name, ``fixed`` or ``prescribed`` facets without nodes of the body, a part
+            without cells, bad constants.
     """
 
     linear = True
@@ -344,7 +345,10 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     def _dofs_of(self, what: str, name: str, i: int) -> Int32Array:
         if isinstance(i, bool) or not isinstance(i, (int, np.integer)) or i not in range(self.block):
             raise ValueError(f"{what}: directions are 0 to {self.block - 1}, not {i}")
-        return self._nodes_on(self.named.facets(name)) * self.block + i
+        nodes = self._nodes_on(self.named.facets(name))
+        if not self.comm.allreduce(int(nodes.size)):
+            raise ValueError(f"{what} holds no node: {name!r} has no facets on cells of the body")
+        return nodes * self.block + i
 
     def _take_accelerations(
         self, gravity: Sequence[float] | None, ground_acceleration: tuple[Sequence[float], Signal] | None
@@ -352,7 +356,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Add the loads of gravity, and ``-rho a(t)`` of the accelerated reference frame. Collective."""
         gdim = self.mesh.geometry.dim
         if gravity is not None:
-            pattern = vector("gravity", gravity, gdim)
+            pattern = self.along_axis("gravity", vector("gravity", gravity, gdim))
             if pattern.any():
                 self.loads.add(self._weight_of(pattern))
         if ground_acceleration is not None:
@@ -361,7 +365,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             except (TypeError, ValueError):
                 given = arguments.shown(ground_acceleration)
                 raise ValueError(f"ground_acceleration must be (direction, signal), not {given}") from None
-            pattern = vector("the direction of ground_acceleration", direction, gdim)
+            what = "the direction of ground_acceleration"
+            pattern = self.along_axis(what, vector(what, direction, gdim))
             self.loads.add(-self.inertia(pattern), checked_signal("ground_acceleration", signal))
 
     def _free_of_held(self, pattern: FloatArray) -> FloatArray:

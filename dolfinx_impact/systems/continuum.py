@@ -53,6 +53,12 @@ class Continuum(Body):
                 f"{bare.topology.dim} of {gdim}"
             )
         self.hypothesis = kinematics.state_of(bare, hypothesis)
+        if self.hypothesis in ("3d", "axisymmetric") and cross_section != 1.0:
+            kind = "a body of revolution" if gdim == 2 else "a body in space"
+            raise ValueError(
+                f"cross_section is the area of a line or the thickness of a plane mesh, but this is {kind}: "
+                "leave it out"
+            )
         super().__init__(named, block=gdim, **options)
         self.cross_section = float(cross_section)
         self._weight = kinematics.thickness(self.mesh, self.hypothesis, self.cross_section)

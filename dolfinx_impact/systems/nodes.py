@@ -33,6 +33,8 @@ class Nodes:
     parts: tuple[Any, ...] | None
     cells: IntArray | None
     active: BoolArray
+    #: Kinematic hypothesis, empty where a class has none.
+    hypothesis = ""
     _cell_tag: FloatArray | None = None
 
     @property
@@ -56,10 +58,19 @@ class Nodes:
             center: Center of rotation [m]; by default the center of mass of these cells.
             cells: Names of the cells that move; zero at the dofs of others. All by default. Sum the fields of
                 several bodies on one mesh.
+
+        Raises:
+            ValueError: Vectors of other sizes; a spin of a body on a line; on a body of revolution a spin, or
+                a translation along r.
         """
         gdim = self.mesh.geometry.dim
         field, moving = np.zeros((self.size // self.block, self.block)), self._nodes_in(cells)
-        field[moving, :gdim] = vector("translation", translation, gdim)
+        field[moving, :gdim] = self.along_axis("translation", vector("translation", translation, gdim))
+        if self.hypothesis == "axisymmetric" and spin is not None and np.any(spin):
+            raise ValueError(
+                f"a body of revolution moves in (r, z) and does not spin, but spin is {spin}: take one "
+                "in space"
+            )
         if spin is not None and gdim > 1:
             rates = vector("spin", np.atleast_1d(np.asarray(spin, dtype=np.float64)), 1 if gdim == 2 else 3)
             owned = moving & (np.arange(moving.size) < self.owned // self.block)
@@ -72,6 +83,17 @@ class Nodes:
         elif spin is not None and np.any(spin):
             raise ValueError(f"a body on a line does not spin, but spin is {spin}")
         return field.ravel()
+
+    def along_axis(self, what: str, value: FloatArray) -> FloatArray:
+        """The vector, uniform over the body, shape (gdim,).
+
+        Raises:
+            ValueError: One with a radial part on a body of revolution, which it would blow up.
+        """
+        if self.hypothesis == "axisymmetric" and value[0] != 0.0:
+            given = ", ".join(f"{each:g}" for each in value)
+            raise ValueError(f"{what} of a body of revolution is along z, but is ({given}) in (r, z)")
+        return value
 
     def rigid_rotation(self, u: FloatArray) -> float:
         """Mean rotation angle of the body at displacements ``u``, 0 to pi [rad]. Collective.

@@ -73,14 +73,15 @@ class Solid(Continuum, renamed=_RENAMED):
         hypothesis: Kinematic hypothesis in 2D: ``"plane-strain"`` (default), ``"plane-stress"`` or
             ``"axisymmetric"``, with coordinates (r, z) and masses, forces and energies of the full
             revolution; constrain the axis by ``fixed={"axis": (0,)}``.
-        cross_section: Cross-sectional area of a line mesh [m2], or thickness of a plane mesh [m].
+        cross_section: Cross-sectional area of a line mesh [m2], or thickness of a plane mesh [m];
+            not in space or of a body of revolution.
         cells: Names of the cells of the body; all by default.
         gravity: Gravitational acceleration, one number per direction [m/s2].
         body_force: Force per volume, one number per direction [N/m3], or with a signal in time.
         traction: Force per area on named facets [N/m2]: ``{"end": (0, 0, -1e5)}``, or with a signal
             in time ``{"end": ((0, 0, -1e5), signal)}``.
         ground_acceleration: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along
-            the direction; displacements are relative to the ground.
+            the direction, z on a body of revolution; displacements are relative to the ground.
         fixed: Names of facets with zero displacement; a mapping selects the constrained directions of each,
             ``{"foot": (0, 2)}``.
         prescribed: Facets with prescribed displacement; see :class:`.Body`.
@@ -176,8 +177,6 @@ class Solid(Continuum, renamed=_RENAMED):
         self.mass_scaling = None if mass_scaling is None else float(mass_scaling)
         self.added_mass, self.scaled_cells = self._added.mass, self._added.cells
         self.added_share = self.added_mass / self.total_mass
-        if self.hypothesis == "axisymmetric" and gravity is not None and np.ravel(gravity)[:1].any():
-            raise ValueError(f"gravity on a body of revolution acts along z, but is {gravity} in (r, z)")
         self._take_accelerations(gravity, ground_acceleration)
         if body_force is not None:
             value, signal = _with_signal("body_force", body_force)

@@ -146,6 +146,103 @@ def test_model_and_the_file_written_from_it_are_the_same_mesh(model, shared_path
     assert on_facets(direct, "foot") == on_facets(read, "foot") > 0
 
 
+SKIN, BOTTOM = ("skin", [1, 2, 3, 4]), ("bottom", [1])
+
+
+def grouped(groups, path=None, version=4.1):
+    """The unit square with groups of edges, from the model or from a file written by it."""
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    try:
+        if WORLD.rank == 0:
+            square = gmsh.model.occ.addRectangle(0, 0, 0, 1, 1)
+            gmsh.model.occ.synchronize()
+            gmsh.model.addPhysicalGroup(2, [square], name="plate")
+            for name, curves in groups:
+                gmsh.model.addPhysicalGroup(1, curves, name=name)
+            gmsh.option.setNumber("Mesh.MeshSizeMax", 0.5)
+            gmsh.model.mesh.generate(2)
+        if path is None:
+            return mesh.read(gmsh.model, gdim=2)
+        if WORLD.rank == 0:
+            gmsh.option.setNumber("Mesh.MshFileVersion", version)
+            gmsh.write(str(path))
+        WORLD.barrier()
+    finally:
+        gmsh.finalize()
+    return mesh.read(path, gdim=2)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("groups", [(SKIN, BOTTOM), (BOTTOM, SKIN)])
+@pytest.mark.parametrize("version", [None, 2.2, 4.1])
+def test_facets_in_two_groups_have_both_names(groups, version, shared_path):
+    """As with overlapping names of ``named``; the numbers of the groups stay valid."""
+    named = grouped(groups, version and shared_path / f"{groups[0][0]}-{version}.msh", version)
+    sides = {"skin": 4, "bottom": 1}
+    whole = on_facets(named, "boundary")
+    for number, (name, _) in enumerate(groups, start=2):
+        assert on_facets(named, name) == on_facets(named, number) == whole * sides[name] / 4
+    x = parallel.gather_rows(WORLD, Solid(named, **STEEL).x[Solid(named, **STEEL).nodes("bottom")])
+    assert len(x) == whole / 4 + 1 and np.all(np.abs(x[:, 1]) < 1e-14)
+
+
+@pytest.mark.mpi
+def test_what_is_held_by_a_facet_in_two_groups_hangs_there_and_the_rest_of_the_skin_touches():
+    body = Solid(grouped([SKIN, BOTTOM]), fixed=["bottom"], gravity=(0.0, -10.0), **STEEL)
+    assert parallel.total(WORLD, body.constrained.sum()) == 2 * (1 + on_facets(body.named, "bottom"))
+    free = Solid(grouped([BOTTOM, SKIN]), gravity=(0.0, -10.0), **STEEL)
+    floor = Plane([0, 0], [0, 1])
+    assert RigidContact(free, "skin", floor).total == RigidContact(free, "boundary", floor).total
+
+
+@pytest.mark.mpi
+def test_a_name_of_two_groups_is_refused(shared_path):
+    path = shared_path / "twice.msh"
+    for version in (2.2, 4.1):
+        grouped([("wall", [1]), ("wall2", [3])], path, version)
+        if WORLD.rank == 0:
+            path.write_text(path.read_text().replace("wall2", "wall"))
+        WORLD.barrier()
+        with pytest.raises(ValueError, match="two physical groups have the name 'wall'"):
+            mesh.read(path, gdim=2)
+
+
+def test_a_name_that_gmsh_drops_is_warned_of(caplog):
+    named = grouped([("wall", [1]), ("wall", [3])])
+    assert "the physical group 3 of dimension 1 has no name, beside 'wall'" in caplog.text
+    assert len(named.facets(3)) == len(named.facets("wall"))
+
+
+def test_facets_that_a_file_has_twice_are_refused(written):
+    """As other programs write them: two lines of one edge, with other groups and other entities."""
+    nodes = "$Nodes\n3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n$EndNodes\n"
+    lines = "1 1 2 1 1 1 2\n2 1 2 2 2 1 2\n3 2 2 3 3 1 2 3\n"
+    path = written(
+        "twice.msh", f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n{nodes}$Elements\n3\n{lines}$EndElements\n"
+    )
+    with pytest.raises(
+        ValueError, match="1 facets are in the mesh more than once, in different physical groups"
+    ):
+        mesh.read(path, gdim=2)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("option", ["fixed", "prescribed"])
+def test_supports_without_nodes_are_refused(option):
+    named = solid_bar()
+    none = NamedMesh(named.mesh, None, named.facet_tags, {**named.names, "nothing": (2, 99)})
+    given = {"fixed": ["nothing"], "prescribed": {"nothing": {0: np.sin}}}[option]
+    with pytest.raises(ValueError, match=rf"{option}\['nothing'\] holds no node: 'nothing' has no facets"):
+        Solid(none, **STEEL, **{option: given})
+
+
+def test_supports_on_other_parts_are_refused():
+    parts = mesh.join({"a": solid_bar(), "b": solid_bar()})
+    with pytest.raises(ValueError, match=r"fixed\['b/free'\] holds no node"):
+        Solid(parts, cells="a", fixed=["b/free"], **STEEL)
+
+
 @pytest.mark.mpi
 def test_plain_dolfinx_mesh_has_no_names():
     bar = Solid(solid_bar().mesh, **STEEL)
@@ -332,6 +429,27 @@ def test_parameters_are_checked(written):
 def test_dimension_of_space_is_checked():
     with pytest.raises(ValueError, match="gdim must be 1, 2 or 3, but is 4"):
         mesh.read(BAR, gdim=4)
+
+
+TILTED = {
+    "a slanted line": (1, 1, (0.7, 0.7, 0.0), "x 0.7 m, y 0.7 m, z 0 m"),
+    "a line along y": (1, 1, (0.0, 1.0, 0.0), "x 0 m, y 1 m, z 0 m"),
+    "a tilted triangle": (2, 2, (1.0, 0.0, 1.7), "x 1 m, y 1 m, z 1.7 m"),
+}
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("dim, gdim, end, words", TILTED.values(), ids=TILTED)
+def test_coordinates_that_a_smaller_space_would_drop_are_refused(dim, gdim, end, words, written):
+    """A line of length 1 would be one of 0.7."""
+    at = " ".join(map(str, end))
+    element = {1: "1 1 2 1 1 1 2", 2: "1 2 2 1 1 1 2 3"}[dim]
+    text = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
+    text += f"$Nodes\n{1 + dim}\n1 0 0 0\n2 {at}\n" + ("3 0 1 0\n" if dim == 2 else "") + "$EndNodes\n"
+    path = written("tilted.msh", f"{text}$Elements\n1\n{element}\n$EndElements\n")
+    with pytest.raises(ValueError, match=f"gdim={gdim} would drop coordinates that vary.*{words}"):
+        mesh.read(path, gdim=gdim)
+    assert mesh.read(path, gdim=3).mesh.geometry.dim == 3
 
 
 @pytest.mark.mpi

@@ -187,11 +187,42 @@ def test_law_of_the_line_and_of_uniaxial_strain():
             lambda: di.Solid(bar().named, density=1.0, cross_section=0.0, law=di.LinearElastic(1.0)),
             "cross_section must be",
         ),
+        (
+            lambda: di.Solid(bar().named, density=1.0, cross_section=0.01, law=di.LinearElastic(1.0)),
+            "cross_section is the area of a line or the thickness of a plane mesh, .* a body in space",
+        ),
+        (lambda: turned(cross_section=0.01), "but this is a body of revolution: leave it out"),
+        (lambda: turned(gravity=(1.0, 0.0)), "gravity of a body of revolution is along z, but is"),
+        (
+            lambda: turned(ground_acceleration=((1, 0), np.sin)),
+            r"ground_acceleration of .* is \(1, 0\) in \(r, z\)",
+        ),
+        (lambda: turned().rigid_velocity((0.0, 1.0), spin=2.0), "does not spin, but spin is 2"),
+        (lambda: turned().rigid_velocity((0.1, 1.0)), "translation of a body of revolution is along z"),
+        (
+            lambda: di.CDLagrange(turned(), 1e-3).start(0.0, (0.1, 1.0)),
+            "a uniform v0 of a body of revolution is",
+        ),
     ],
 )
 def test_bad_input(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
+
+
+def turned(**options):
+    square = dmesh.create_unit_square(COMM, 2, 2)
+    return di.Solid(square, density=1.0, law=di.LinearElastic(1.0), hypothesis="axisymmetric", **options)
+
+
+def test_a_body_of_revolution_moves_along_its_axis():
+    body = turned(ground_acceleration=((0.0, 1.0), np.sin), gravity=(0.0, -1.0))
+    scheme = di.CDLagrange(body, 1e-3)
+    scheme.start(0.0, (0.0, 1.0))
+    fall = np.tile([0.0, -0.5e-3], body.size // 2)
+    assert scheme.v == pytest.approx(body.rigid_velocity((0.0, 1.0), spin=0.0) + fall, abs=1e-14)
+    scheme.start(0.0, lambda x: np.stack([0.1 * x[0], 0.0 * x[0]]))  # expands
+    assert scheme.v.max() == pytest.approx(0.1, rel=1e-3)
 
 
 class Lawless:
