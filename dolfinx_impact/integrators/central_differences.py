@@ -87,7 +87,7 @@ class CentralDifferences(Integrator):
         self, system: System, dt: float, enforcement: Enforcement, *, allow_unstable: bool = False
     ) -> None:
         super().__init__(system, dt, enforcement.contact)
-        dt, critical = self.dt, system.critical_time_step()
+        dt, critical = self.dt, self.critical_step(system)
         self.beyond_limit = dt > (1 + STEP_ROUNDING) * critical
         if self.beyond_limit and not allow_unstable:
             raise ValueError(

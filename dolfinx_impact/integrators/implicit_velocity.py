@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,11 @@ class CDLagrangeImplicit(CentralDifferences):
         super().__init__(system, dt, VelocityLevel(contact), allow_unstable=allow_unstable)
         self._system, self._mean, self._change = system, np.zeros(system.size), np.zeros(system.size)
         self.iterations = 0
+
+    @classmethod
+    def critical_step(cls, system: PointMasses, **state: Any) -> float:  # type: ignore[override]
+        """See :meth:`.Integrator.critical_step`; damping at the mean velocity does not lower it."""
+        return system.critical_time_step(damped=False, **state)
 
     def advance(self) -> None:
         """One step; its impulse acts at its end, t_{n+1}."""

@@ -150,6 +150,11 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         return self.damping_rate > 0 or self.stiffness_damping > 0 or self.has_viscosity
 
     @property
+    def rayleigh(self) -> tuple[float, float] | None:
+        """(alpha, beta) of the damping [1/s, s]; None where there is other damping."""
+        return None if self.has_viscosity else (self.damping_rate, self.stiffness_damping)
+
+    @property
     def mass_damped(self) -> bool:
         """Whether damping is at most mass-proportional, ``alpha M v``."""
         return not (self.stiffness_damping > 0 or self.has_viscosity)
@@ -277,9 +282,10 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Critical time step of central differences with lumped masses [s], to 1e-6 or better. Collective.
 
         ``2 / omega_max`` without damping. With damping forces at the velocity half a step before it is the
-        solution h of ``omega^2 h^2 + 2 c h = 4``, where ``c = alpha + beta omega^2`` plus the largest rate of
-        the bulk viscosity, whose quadratic term is linearised at ``v``: without ``v`` the result is valid
-        for slow compression only.
+        largest h with ``M - h/2 C - h^2/4 K >= 0``, C the tangent of all of them, wherever they act; for
+        ``C = alpha M + beta K`` the solution of ``omega^2 h^2 + 2 (alpha + beta omega^2) h = 4``. The
+        quadratic term of the bulk viscosity is linearised at ``v``: without ``v`` the result is valid for
+        slow compression only.
 
         Args:
             inverse_mass: Inverse masses instead of the body's, shape (owned,) [1/kg].
@@ -289,7 +295,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             tolerance: Relative tolerance of the frequency, used unless all other arguments are defaults.
 
         Raises:
-            ValueError: Displacements ``u`` that invert an element of a nonlinear law.
+            ValueError: Displacements ``u`` that invert an element of a nonlinear law; a stiffness at rest
+                that is negative, or a tangent that is not symmetric.
         """
         if inverse_mass is None and v is None and (u is None or self.linear):
             return self._critical_at_rest()
@@ -312,11 +319,14 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         """Whether parameters of the law have changed since the last call. Collective."""
         return False
 
-    def viscous_rate(
-        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
-    ) -> float:
-        """Largest ``v.D v / v.M v`` of further damping forces [1/s]. Collective."""
-        return 0.0
+    def is_viscous(self, v: FloatArray | None) -> bool:
+        """Whether damping forces beyond ``alpha M + beta K`` have a tangent at ``v``; None is at rest."""
+        return self.has_viscosity
+
+    def add_viscous_tangent(
+        self, u: FloatArray, v: FloatArray | None, x: FloatArray, out: FloatArray
+    ) -> None:
+        """Add ``D x`` to the owned entries of ``out``, D the tangent of :attr:`has_viscosity`. Collective."""
 
     # -- preparation
 

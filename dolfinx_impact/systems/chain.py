@@ -241,14 +241,19 @@ class Chain(PointMasses):
         first = np.arange(self.size - 2)
         return np.column_stack([first, first + 2])
 
-    def critical_time_step(self, inverse_mass: FloatArray | None = None) -> float:
+    @property
+    def rayleigh(self) -> tuple[float, float]:
+        """(mu, 0)."""
+        return self.mu, 0.0
+
+    def critical_time_step(self, inverse_mass: FloatArray | None = None, *, damped: bool = True) -> float:
         """Critical time step of central differences with lagged damping, at the unloaded arch [s].
 
         ``(omega h)^2 + 2 mu h < 4`` for the highest frequency omega.
         """
-        root = np.sqrt(self.inverse_mass if inverse_mass is None else inverse_mass)
+        root, mu = np.sqrt(self.inverse_mass if inverse_mass is None else inverse_mass), self.mu * damped
         square = float(np.linalg.eigvalsh(self.forms.tangent(self.rest) * np.outer(root, root))[-1])
-        return (math.sqrt(self.mu**2 + 4 * square) - self.mu) / square
+        return (math.sqrt(mu**2 + 4 * square) - mu) / square
 
     # -- forces for compiled loops
 

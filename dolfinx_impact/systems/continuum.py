@@ -16,7 +16,6 @@ from ..materials import kinematics
 from ..mesh.named_mesh import as_named
 from .body import Body
 from .compiled import Compiled
-from .critical_step import largest_rate
 from .deformation import Deformation
 from .element_forms import ElementForm
 
@@ -165,18 +164,12 @@ class Continuum(Body):
         fields = [self.displacement, self.velocity]
         return ElementForm(self._viscous_form(), self.space, fields)
 
-    def viscous_rate(
-        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
-    ) -> float:
-        """See :meth:`.Body.viscous_rate`."""
-        if not self.has_viscosity:
-            return 0.0
+    def add_viscous_tangent(
+        self, u: FloatArray, v: FloatArray | None, x: FloatArray, out: FloatArray
+    ) -> None:
+        """See :meth:`.Body.add_viscous_tangent`."""
         at = np.zeros(self.size) if v is None else v
-
-        def add(x: FloatArray, out: FloatArray) -> None:
-            out[: self.owned] += self._viscous_tangent.vector(u, at, x)
-
-        return largest_rate(self, add, inverse_mass, tolerance)
+        out[: self.owned] += self._viscous_tangent.vector(u, at, x)
 
     @functools.cached_property
     def _viscous_tangent(self) -> ElementForm:

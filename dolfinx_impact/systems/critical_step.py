@@ -1,4 +1,13 @@
-"""Critical time step of central differences for bodies with lumped masses."""
+"""Critical time step of central differences with lumped masses.
+
+Damping forces stand at the velocity half a step before. A motion x that grows from step to step first does so
+with alternating signs, so that the limit for any damping C, wherever it acts, is the largest h with::
+
+    M - h/2 C - h^2/4 K >= 0
+
+the first of a positive semidefinite C. Without damping it is ``2 / omega_max``; for ``C = alpha M + beta K``
+the solution of ``omega_max^2 h^2 + 2 (alpha + beta omega_max^2) h = 4``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +18,15 @@ from typing import Any
 import numpy as np
 
 from .._types import FloatArray
-from .stiffness import largest_eigenvalue
+from .stiffness import NotFound, Spectrum, spectrum
+
+#: Parts of the largest eigenvalue: negative ones from this on are a mistake, unsymmetric parts too.
+_NEGATIVE, _UNSYMMETRIC = 1e-2, 1e-8
+#: Largest number of products for a spectrum, without and with an unsymmetric part, and of spectra.
+_PRODUCTS, _FEWER, _MOST = 20_000, 2_000, 40
+
+#: ``add(x, out)`` adds the product of a matrix with x, shape (size,), to ``out``.
+Product = Callable[[FloatArray, FloatArray], None]
 
 
 def critical_step(
@@ -18,25 +35,85 @@ def critical_step(
     """See :meth:`.Body.critical_time_step` [s]. Collective."""
     at = np.zeros(body.size) if u is None else u
 
-    def add(x: FloatArray, out: FloatArray) -> None:
-        body.subtract_tangent(at, x, out)
-        np.negative(out, out=out)
+    def add_stiffness(x: FloatArray, out: FloatArray) -> None:
+        body.subtract_tangent(at, -x, out)
 
     if not body.comm.allreduce(bool(inverse_mass.any())):
         return math.inf
-    square = largest_rate(body, add, inverse_mass, tolerance)
-    damped = body.damping_rate + body.stiffness_damping * square
-    damped += body.viscous_rate(inverse_mass, at, v, tolerance)
-    if square == 0.0 and damped == 0.0:
-        return math.inf
-    dt: float = 4.0 / (damped + math.hypot(damped, 2 * math.sqrt(square)))
-    return dt
+    found = rates(body, add_stiffness, inverse_mass, tolerance)
+    if u is None and -found.least > _NEGATIVE * max(found.largest, -found.least):
+        raise ValueError(
+            f"the stiffness at rest is negative: squared frequencies reach from {found.least:.3g} to "
+            f"{found.largest:.3g} 1/s2, so that the body flies apart by itself and has no critical step; "
+            "is a sign of the energy or of the internal forces wrong?"
+        )
+    square = max(found.largest, 0.0)
+    alpha, beta = body.damping_rate, body.stiffness_damping
+    if not body.is_viscous(v):
+        return largest_step(square, alpha + beta * square)
+
+    def largest(s: float) -> float:
+        def add(x: FloatArray, out: FloatArray) -> None:
+            body.add_viscous_tangent(at, v, s * x, out)
+            body.subtract_tangent(at, -(s * (s + beta)) * x, out)
+
+        value: float = rates(body, add, inverse_mass, tolerance).largest + alpha * s
+        return value
+
+    return damped_step(largest, square, tolerance)
 
 
-def largest_rate(
-    body: Any, add: Callable[[FloatArray, FloatArray], None], inverse_mass: FloatArray, tolerance: float
-) -> float:
-    """Largest eigenvalue of ``M^-1 A``; ``add(x, out)`` adds ``A x`` to a zero ``out``. Collective."""
+def largest_step(square: float, rate: float) -> float:
+    """The h with ``square h^2 + 2 rate h = 4``: the limit of one mode, inf without stiffness and damping [s].
+
+    Args:
+        square: Its squared frequency [1/s2].
+        rate: Its damping over its mass [1/s].
+    """
+    both = rate + math.hypot(rate, 2.0 * math.sqrt(square))
+    return 4.0 / both if both > 0.0 else math.inf
+
+
+def damped_step(largest: Callable[[float], float], square: float, tolerance: float) -> float:
+    """The largest h with ``M - h/2 C - h^2/4 K >= 0`` for any C, at most that without damping [s].
+
+    ``g(s) = largest(s) / s``, the largest eigenvalue of ``M^-1 (C + s K)``, is convex in ``s = h/2`` and
+    grows. A line that lies below it to the left of two points thus meets ``1/s`` above the solution; it
+    begins with the slope ``square``, which is the largest.
+
+    Args:
+        largest: Largest eigenvalue of ``M^-1 (s C + s^2 K)`` as a function of s.
+        square: Largest eigenvalue of ``M^-1 K`` [1/s2].
+        tolerance: Relative tolerance.
+    """
+    s = 1.0 / math.sqrt(square) if square > 0.0 else _without_stiffness(largest)
+    slope, last = square, None
+    for _ in range(_MOST):
+        if not math.isfinite(s):
+            return math.inf
+        value = largest(s)
+        if value <= 1.0 + tolerance:
+            break
+        g = value / s
+        if last is not None:
+            slope = max((last[1] - g) / (last[0] - s), 0.0)
+        last, rest = (s, g), g - slope * s
+        s = 2.0 / (rest + math.sqrt(rest * rest + 4.0 * slope))
+    return 2.0 * s / max(value, 1.0)  # largest(s / value) <= 1
+
+
+def _without_stiffness(largest: Callable[[float], float]) -> float:
+    rate = largest(1.0)
+    return 1.0 / rate if rate > 0.0 else math.inf
+
+
+def rates(body: Any, add: Product, inverse_mass: FloatArray, tolerance: float) -> Spectrum:
+    """Extreme eigenvalues of ``M^-1 A``; ``add(x, out)`` adds ``A x`` to a zero ``out``. Collective.
+
+    Raises:
+        ValueError: They are not found, and the matrix is not symmetric.
+        NotFound: They are not found.
+    """
     root = np.sqrt(inverse_mass)
     x, y = np.zeros(body.size), np.zeros(body.size)
 
@@ -46,7 +123,31 @@ def largest_rate(
         add(x, y)
         np.multiply(root, y[: body.owned], out=out)
 
-    return largest_eigenvalue(body.comm, apply, root * rough_field(body), tolerance=tolerance)
+    part = 0.0 if getattr(body, "conservative", True) else _unsymmetric_part(body, apply, root)
+    most = _FEWER if part > _UNSYMMETRIC else _PRODUCTS
+    try:
+        return spectrum(body.comm, apply, root * rough_field(body), tolerance=tolerance, most=most)
+    except NotFound:
+        if part <= _UNSYMMETRIC:
+            raise
+        raise ValueError(
+            f"the tangent of the forces is not symmetric (by {100 * part:.2g} % of its entries), and the "
+            "highest frequency was not found: the internal forces have no energy. Check the signs of their "
+            "terms, or take an implicit scheme, whose step is not limited, for example MoreauJean"
+        ) from None
+
+
+def _unsymmetric_part(body: Any, apply: Product, root: FloatArray) -> float:
+    """``|x.A y - y.A x|`` of rough fields over the sizes of the products. Collective."""
+    x = root * rough_field(body)
+    y = root * np.roll(rough_field(body), 1)[: root.size]
+    Ax, Ay = np.zeros_like(x), np.zeros_like(x)
+    apply(x, Ax)
+    apply(y, Ay)
+    sums = [x @ Ay, y @ Ax, x @ x, y @ y, Ax @ Ax, Ay @ Ay]
+    both = body.comm.allreduce(np.array(sums, dtype=np.float64))
+    size = math.sqrt(both[2] * both[5]) + math.sqrt(both[3] * both[4])
+    return float(abs(both[0] - both[1]) / size) if size > 0.0 else 0.0
 
 
 def rough_field(body: Any) -> FloatArray:

@@ -21,7 +21,6 @@ from . import mass_lumping
 from .boundary_values import BoundaryValues, checked_conditions, held_dofs
 from .compiled import Compiled
 from .continuum import Continuum
-from .critical_step import largest_rate
 from .element_forms import ElementForm, is_matrix
 from .loads import Motion
 from .stiffness import StoredStiffness
@@ -308,14 +307,14 @@ class FormSystem(Continuum):
             form = self._forms["damping"]
             return StoredStiffness(form if is_matrix(form) else fem.form(form), self.space)
 
-    def viscous_rate(
-        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
-    ) -> float:
-        """See :meth:`.Body.viscous_rate`."""
-        if not (self.linear and self.has_viscosity):
-            return super().viscous_rate(inverse_mass, u, v, tolerance)
-        add = functools.partial(self._add_viscosity, u)
-        return largest_rate(self, add, inverse_mass, tolerance)
+    def add_viscous_tangent(
+        self, u: FloatArray, v: FloatArray | None, x: FloatArray, out: FloatArray
+    ) -> None:
+        """See :meth:`.Body.add_viscous_tangent`."""
+        if self.linear:
+            self._add_viscosity(u, x, out)
+        else:
+            super().add_viscous_tangent(u, v, x, out)
 
     # -- what is stored
 

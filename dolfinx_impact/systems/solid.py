@@ -405,14 +405,10 @@ class Solid(Continuum, renamed=_RENAMED):
     def _viscous_form(self) -> Any:
         return viscosity.power(self, self._w, self.viscosity)
 
-    def viscous_rate(
-        self, inverse_mass: FloatArray, u: FloatArray, v: FloatArray | None, tolerance: float
-    ) -> float:
-        """See :meth:`.Body.viscous_rate`."""
+    def is_viscous(self, v: FloatArray | None) -> bool:
+        """See :meth:`.Body.is_viscous`; the quadratic term has no tangent at rest."""
         b1, b2 = self.viscosity
-        if b1 == 0 and (v is None or b2 == 0):
-            return 0.0
-        return super().viscous_rate(inverse_mass, u, v, tolerance)
+        return b1 > 0 or (v is not None and b2 > 0)
 
     # -- loads
 

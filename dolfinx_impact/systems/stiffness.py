@@ -1,9 +1,9 @@
-"""Product with the stored stiffness of a linear body, and the largest eigenvalue of an operator."""
+"""Product with the stored stiffness of a linear body, and the ends of the spectrum of an operator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from dolfinx import fem, la
@@ -123,20 +123,37 @@ class StoredStiffness:
         return PairBlocks.of(start, column, blocks, bs, largest)
 
 
-def largest_eigenvalue(
+class Spectrum(NamedTuple):
+    """Ends of the spectrum of an operator.
+
+    Attributes:
+        largest: The largest eigenvalue.
+        least: A Rayleigh quotient near the least one, not below it.
+    """
+
+    largest: float
+    least: float
+
+
+class NotFound(RuntimeError):
+    """An eigenvalue was not found."""
+
+
+def spectrum(
     comm: MPI.Comm,
     apply: Callable[[FloatArray, FloatArray], None],
     start: FloatArray,
     *,
     tolerance: float = 1e-7,
     most: int = 20_000,
-) -> float:
-    """Largest eigenvalue of a distributed symmetric positive semi-definite operator (Lanczos). Collective.
+) -> Spectrum:
+    """Largest eigenvalue of a distributed symmetric operator (Lanczos). Collective.
 
     The iteration goes on until the value is right to round-off, so that it does not depend on the number of
     ranks: its error is at most the square of the residual over the distance to the next eigenvalue that was
     found. Of largest eigenvalues that are almost copies it may give another one. Where it finds such a pair,
-    it ends 50 % after the residual is below the tolerance.
+    it ends 50 % after the residual is below the tolerance. Of a negative operator it is not found to
+    round-off.
 
     Source of the bound: Parlett, The Symmetric Eigenvalue Problem (1998), section 11.7.
 
@@ -148,7 +165,7 @@ def largest_eigenvalue(
         most: Largest number of products.
 
     Raises:
-        RuntimeError: When the residual remains above the tolerance.
+        NotFound: When the residual remains above the tolerance.
     """
 
     def dot(a: FloatArray, b: FloatArray) -> float:
@@ -169,15 +186,16 @@ def largest_eigenvalue(
         exhausted = side[-1] <= 1e-14 * max(map(abs, diagonal))
         if exhausted or k == check or k >= last:
             value, gap, part = _top(diagonal, side[1:-1])
-            residual = side[-1] * part
-            if exhausted or k >= last or residual**2 <= _ERROR * gap * value:
-                return value
+            least, residual = _bottom(diagonal, side[1:-1]), side[-1] * part
+            settled = residual**2 <= _ERROR * gap * value or value <= 0.0 > least
+            if exhausted or k >= last or settled:
+                return Spectrum(value, least)
             check = k + max(2, k // 16)
             if residual <= tolerance * value:
                 last = min(last, k + k // 2)
         q, before = before, q
         np.divide(y, side[-1], out=q)
-    raise RuntimeError(
+    raise NotFound(
         f"the highest frequency was not found to {tolerance:g} in {most} products: is the mesh "
         "degenerate, or the body unstable (a negative stiffness)?"
     )
@@ -191,3 +209,9 @@ def _top(diagonal: list[float], side: list[float]) -> tuple[float, float, float]
     last = len(diagonal) - 1
     values, vectors = eigh_tridiagonal(diagonal, side, select="i", select_range=(max(0, last - 1), last))
     return float(values[-1]), float(values[-1] - values[0]), float(abs(vectors[-1, -1]))
+
+
+def _bottom(diagonal: list[float], side: list[float]) -> float:
+    """Least eigenvalue of a symmetric tridiagonal matrix."""
+    values = eigh_tridiagonal(diagonal, side, eigvals_only=True, select="i", select_range=(0, 0))
+    return float(values[0])

@@ -19,8 +19,9 @@ from ..algebra.operators import SparseRows
 from ..algebra.sparse_solver import SymmetricSolver
 from . import mass_handover
 from .compiled import Compiled, Force
+from .critical_step import damped_step, largest_step
 from .loads import Motion
-from .user_forces import try_out
+from .user_forces import drag_at_rest, try_out
 
 #: What compiled loops do in the place of point masses.
 _REPLACED = ("force", "external", "damping", "stored_energy")
@@ -111,7 +112,8 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
     """A small mechanical system defined by its masses and forces, replicated on every rank.
 
     The callables are tested at construction by two calls each, at t = 0 and displacements of the order of
-    ``length``: callables with internal state must not count these calls.
+    ``length``; explicit schemes call them at rest, for their critical time step. Callables with internal
+    state must not count these calls.
 
     Example:
         A ball under gravity::
@@ -261,13 +263,39 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
             slopes[:, k] = (down - up) / (2 * step)
         return slopes
 
-    def critical_time_step(self, inverse_mass: FloatArray | None = None) -> float:
-        """``2 / omega_max`` of K [s], inf without a stiffness; optionally with other inverse masses."""
-        if self.stiffness is None:
-            return np.inf
+    @property
+    def rayleigh(self) -> tuple[float, float] | None:
+        """(alpha, beta) of the damping: (0, 0) without, None where it is not ``alpha M + beta K``."""
+        return None if self.has_damping or self._drag_at_rest().any() else (0.0, 0.0)
+
+    def critical_time_step(self, inverse_mass: FloatArray | None = None, *, damped: bool = True) -> float:
+        """Critical time step of central differences [s], inf without stiffness and damping.
+
+        The largest h with ``M - h/2 C - h^2/4 K >= 0``. C is the tangent of the forces that depend on the
+        velocity, at rest, by differences; without what they give to the motion. A force that jumps at rest,
+        as dry friction, or is not defined there is left out, and K is ``stiffness`` alone.
+
+        Args:
+            inverse_mass: Inverse masses instead of the system's, shape (k,) [1/kg].
+            damped: Whether these forces stand at the velocity half a step before; those at the mean velocity
+                do not lower the limit.
+        """
         root = np.sqrt(self.inverse_mass if inverse_mass is None else inverse_mass)
-        largest = np.linalg.eigvalsh(self.stiffness * np.outer(root, root))[-1]
-        return 2.0 / np.sqrt(largest) if largest > 0 else np.inf
+        scale = np.outer(root, root)
+        K = np.zeros_like(scale) if self.stiffness is None else self.stiffness * scale
+        largest = max(float(np.linalg.eigvalsh(K)[-1]), 0.0)
+        C = self._drag_at_rest() * scale if damped else np.zeros_like(K)
+        values, vectors = np.linalg.eigh(0.5 * (C + C.T))
+        if not (values > 0.0).any():  # what gives energy does not raise the limit
+            return largest_step(largest, 0.0)
+        C = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        return damped_step(lambda s: float(np.linalg.eigvalsh(s * (C + s * K))[-1]), largest, 1e-12)
+
+    def _drag_at_rest(self) -> FloatArray:
+        """``-dF/dv`` at t = 0 and rest, shape (k, k) [N s/m]; see :meth:`critical_time_step`."""
+        if self.linear:
+            return np.zeros((self.size, self.size))
+        return drag_at_rest(self.force, self.size, self.length)
 
     def implicit_solver(self, factor: float, mass: str, massless: IntArray | None = None) -> DenseSolver:
         """Dense factorisation of ``M + factor K``, with zero mass at the dofs ``massless``.

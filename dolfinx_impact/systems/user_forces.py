@@ -1,4 +1,4 @@
-"""Validation of user-defined force and energy functions, by at most two test calls each."""
+"""User-defined force and energy functions: validation by two test calls each, tangents at rest."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import numpy as np
 
 from .. import arguments
 from .._types import FloatArray
+
+#: Step of differences over the length of the system, and how much smaller the second one is.
+_STEP, _FINER = 1e-6, 16.0
+#: Growth of a slope from the first to the second from which on the force jumps.
+_JUMPS = 4.0
 
 
 def try_out(
@@ -85,3 +90,41 @@ def check_energy(energy: Callable[[FloatArray], Any], state: FloatArray) -> None
         return
     if np.asarray(value).dtype.kind not in "iuf" or np.size(value) != 1:
         raise ValueError(f"energy(u) must return one number [J], but gives {arguments.shown(value)}")
+
+
+def drag_at_rest(force: Callable[..., None], size: int, length: float) -> FloatArray:
+    """``-dF/dv`` at t = 0 and rest by differences, shape (size, size) [N s/m].
+
+    Of a force that differs with the sign of a velocity, as a damper that acts in one direction, the larger
+    slope. Entries are 0 where the slope of smaller differences is much larger: the force jumps there. All are
+    0 where the force is not defined at rest.
+
+    Args:
+        force: ``force(t, u, v, out)`` writes all forces into ``out``.
+        size: Number of dofs.
+        length: The step of the differences is 1e-6 of it [m].
+    """
+    slopes, step = np.zeros((size, size)), _STEP * length
+
+    def at(k: int, speed: float) -> FloatArray:
+        v, out = np.zeros(size), np.zeros(size)
+        v[k] = speed
+        force(0.0, np.zeros(size), v, out)
+        return out
+
+    try:
+        with np.errstate(all="ignore"):
+            rest = at(0, 0.0)
+            for k in range(size):
+                ahead, behind = (_slope(rest, at(k, h), at(k, h / _FINER), h) for h in (step, -step))
+                slopes[:, k] = ahead if ahead[k] >= behind[k] else behind
+    except Exception:  # it may be undefined at this state
+        return np.zeros((size, size))
+    return slopes
+
+
+def _slope(rest: FloatArray, far: FloatArray, near: FloatArray, step: float) -> FloatArray:
+    """Slopes of ``-F`` over a step, 0 where it jumps or is not finite."""
+    slope, finer = (rest - far) / step, _FINER * (rest - near) / step
+    smooth = np.isfinite(slope) & (np.abs(finer) <= _JUMPS * np.abs(slope))
+    return np.where(smooth, slope, 0.0)

@@ -295,17 +295,17 @@ def test_the_energy_of_a_mode_may_rise_within_a_step():
     assert max(growth) == pytest.approx(1.9, abs=0.05), max(growth)
 
 
-@pytest.mark.parametrize("damped, ratio", [(0.0, 1.872515), (1.0, 1.77)])
-def test_the_critical_step(damped, ratio):
+@pytest.mark.parametrize("damped, limit", [(0.0, 2.0 * 1.872515), (1.0, 0.936200 * 4 / (1 + 5**0.5))])
+def test_the_critical_step(damped, limit):
     """Stable up to it: at 1.8725 times that of central differences without damping."""
 
     def damping(t, u, v, out):
         out[:] = damped * v
 
     system = di.PointMasses(1.0, stiffness=[[1.0]], damping=damping if damped else None)
-    assert di.NohBathe.critical_step(system) == pytest.approx(2.0 * ratio, rel=1e-6)
-    with pytest.raises(ValueError, match="above the critical one, 3.[57]"):
-        di.NohBathe(system, 2.001 * ratio)
+    assert di.NohBathe.critical_step(system) == pytest.approx(limit, rel=1e-6)
+    with pytest.raises(ValueError, match="above the critical one, (3.74|1.15)"):
+        di.NohBathe(system, 1.001 * limit)
     ends = []
     for h in (2.0 * 1.865, 2.0 * 1.88):
         s = di.NohBathe(di.PointMasses(1.0, stiffness=[[1.0]]), h, allow_unstable=True)
