@@ -25,7 +25,7 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
         dofs: Local dof numbers, shape (p, k).
         weights: Weights of the dofs, shape (p, k), dimensionless.
         order: Sorting keys of the rows, shape (p, m): rounded coordinates or global numbers, independent of
-            the partition.
+            the partition. The rows of a rank are in ascending order of them.
         labels: One name per row; empty for none.
         distinct: Whether no dof occurs in two entries on this rank.
         collective: Whether products are collective: see :class:`SharedSparseRows`.
@@ -172,8 +172,7 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
 
     def sorting(self, comm: MPI.Comm) -> IntArray:
         """Permutation that sorts the concatenated rows of all ranks. Collective."""
-        keys = parallel.gather_rows(comm, self.order)
-        return np.lexsort(keys.T[::-1]) if keys.size else np.zeros(len(keys), dtype=np.intp)
+        return ascending(parallel.gather_rows(comm, self.order))
 
     def sorted_labels(self, comm: MPI.Comm) -> list[str]:
         """Labels of the rows of all ranks in sorted order; numbers where there are none. Collective."""
@@ -296,6 +295,15 @@ def coordinate_order(x: FloatArray, scale: float) -> FloatArray:
         scale: A length of the body [m]; the coordinates are rounded to 1e-8 of it.
     """
     return np.round(np.asarray(x, dtype=np.float64) / (1e-8 * scale)) + 0.0
+
+
+def ascending(keys: AnyArray) -> IntArray:
+    """Permutation that sorts rows by their keys, by the first column first; rows of equal keys keep theirs.
+
+    Args:
+        keys: Sorting keys, shape (p, m), see :attr:`SparseRows.order`.
+    """
+    return np.lexsort(keys.T[::-1]) if keys.size else np.arange(len(keys))
 
 
 def sparse_rows(matrix: sparse.csr_matrix) -> tuple[IntArray, IntArray, FloatArray]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import arguments, parallel
-from .._types import FloatArray
-from ..algebra.operators import SparseRows
+from .._types import FloatArray, IntArray
+from ..algebra.operators import SparseRows, ascending, coordinate_order
+from ..systems.body import Body
 from ..systems.system import System
 from .base import Contact
 from .compiled import CompiledContact, Surface
@@ -19,8 +20,9 @@ class DofBound(Contact):
 
     Args:
         system: The system.
-        dof: Number of the dof, or of several, each a contact point. On a distributed system a list of
-            local numbers, empty on ranks that own none of them.
+        dof: Number of the dof, or of several, each a contact point; points of a body are sorted by their
+            places, others by their numbers. On a distributed system a list of local numbers, empty on ranks
+            that own none of them.
         lower: Smallest value allowed; or
         upper: largest value allowed (give one of the two).
         restitution: Newton's coefficient e, 0 to 1.
@@ -62,8 +64,9 @@ class DofBound(Contact):
         parallel.agree(system.comm, error)
         name, sign, value = ("lower", 1.0, lower) if lower is not None else ("upper", -1.0, upper)
         self.value = arguments.number(name, value)
-        number = system.global_dofs()[dofs]
-        rows = SparseRows(dofs, np.full(dofs.shape, sign), number)
+        keys = _keys(system, dofs)
+        dofs, keys = dofs[ascending(keys)], keys[ascending(keys)]
+        rows = SparseRows(dofs, np.full(dofs.shape, sign), keys)
         super().__init__(
             system,
             rows,
@@ -78,6 +81,25 @@ class DofBound(Contact):
         """``u - lower`` or ``upper - u``, shape (p,)."""
         return self.L.weights[:, 0] * (u[self.L.dofs[:, 0]] - self.value)
 
+    def places(self, u: FloatArray) -> FloatArray | None:
+        """Current positions of the nodes of a body at ``u``, shape (p, gdim) [m]; None for other systems."""
+        body = self.system
+        if not isinstance(body, Body):
+            return None
+        nodes = self.L.dofs[:, 0] // body.block
+        places: FloatArray = (
+            body.x[nodes, : body.gdim] + u[nodes[:, None] * body.block + np.arange(body.gdim)]
+        )
+        return places
+
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`."""
         return super().compiled(surface, x)
+
+
+def _keys(system: System, dofs: IntArray) -> FloatArray:
+    """Sorting keys of dofs, shape (p, m): places and directions in a body, global numbers elsewhere."""
+    if not isinstance(system, Body):
+        return system.global_dofs()[dofs].astype(np.float64)
+    nodes, direction = np.divmod(dofs[:, 0], system.block)
+    return np.column_stack([coordinate_order(system.x[nodes], system.length), direction])

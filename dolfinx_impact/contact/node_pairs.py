@@ -84,6 +84,7 @@ class NodePairs(Contact):
         ends, gaps = (ends[0].select(order), ends[1].select(order)), gaps[order]
         owned = ends[0].rank == body.comm.rank
         self.body, self.normal, self._gap0 = body, n, gaps[owned]
+        self._first = ends[0].node[owned]
         keys = coordinate_order(ends[0].x, body.length)
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_constrained(body, self._approach, first, second)
@@ -108,6 +109,11 @@ class NodePairs(Contact):
         """``(x2 + u2 - x1 - u1) . n``, shape (p,) [m]; collective where pairs lie on two ranks."""
         gaps: FloatArray = self._gap0 + self.L(u)
         return gaps
+
+    def places(self, u: FloatArray) -> FloatArray:
+        """Current positions of the first nodes at ``u``, shape (p, gdim) [m]."""
+        places: FloatArray = self.body.x[self._first, : self.body.gdim] + u[_dofs(self.body, self._first)]
+        return places
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`; with friction on one rank."""

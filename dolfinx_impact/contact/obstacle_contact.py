@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .. import arguments, parallel
 from .._types import AnyArray, BoolArray, FloatArray, Int32Array, IntArray
 from ..algebra import coulomb, kernels
-from ..algebra.operators import SparseRows
+from ..algebra.operators import SparseRows, ascending
 from ..systems.system import System
 from .active_sides import ActiveSides
 from .base import Contact
@@ -39,7 +39,7 @@ class ObstacleContact(Contact):
             unions have several faces.
         x: Positions of the points at zero displacement, shape (p, gdim) [m]; by default zero, for dofs that
             are positions.
-        order: Keys that sort the points of all ranks, shape (p, m); by default x.
+        order: Keys that sort the points of all ranks, shape (p, m); by default their first dofs.
         restitution: Newton's coefficient e of every point, 0 to 1.
         gap_tolerance: See :class:`Contact`.
         touching: See :class:`Contact`.
@@ -81,10 +81,13 @@ class ObstacleContact(Contact):
         self._fallible = any(getattr(face, "fallible", True) for face in self.faces)
         count = len(self.faces)
         keys = numbers[:, :1].astype(np.float64) if order is None else order
+        sorted_points = ascending(keys)
+        keys, numbers = keys[sorted_points], numbers[sorted_points]
+        x = np.zeros(numbers.shape) if x is None else x[sorted_points]
         if count > 1:
             keys = np.column_stack([np.repeat(keys, count, axis=0), np.tile(np.arange(count), len(keys))])
         numbers = np.repeat(numbers, count, axis=0)
-        self._x = np.zeros(numbers.shape) if x is None else np.repeat(x, count, axis=0)
+        self._x = np.repeat(x, count, axis=0)
         rows = SparseRows(numbers, self._together(lambda: self._normals(self._x.copy(), 0.0)), keys)
         super().__init__(
             system,

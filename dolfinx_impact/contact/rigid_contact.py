@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import arguments
 from .._types import FloatArray
-from ..algebra.operators import SparseRows, coordinate_order
+from ..algebra.operators import SparseRows, ascending, coordinate_order
 from ..systems.body import Body
 from ..systems.continuum import Continuum
 from .obstacle_contact import ObstacleContact
@@ -56,13 +56,16 @@ class RigidContact(ObstacleContact):
         self._where, self._facets = repr(facets), facets
         self._areas: FloatArray | None = None
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
+        keys = coordinate_order(solid.x[nodes], solid.length)
+        self._by_place = ascending(keys)
+        nodes, keys = nodes[self._by_place], keys[self._by_place]
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(
             solid,
             dofs,
             obstacle,
             x=solid.x[nodes, :gdim],
-            order=coordinate_order(solid.x[nodes], solid.length),
+            order=keys,
             restitution=restitution,
             gap_tolerance=gap_tolerance,
             touching=touching,
@@ -78,7 +81,8 @@ class RigidContact(ObstacleContact):
         if not isinstance(self.system, Continuum):
             return None
         if self._areas is None:
-            rows = np.repeat(self.system.facet_areas(self._facets), len(self.faces))
+            areas = self.system.facet_areas(self._facets)[self._by_place]
+            rows = np.repeat(areas, len(self.faces))
             self._areas = rows
         return self._areas
 

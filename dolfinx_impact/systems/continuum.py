@@ -5,19 +5,20 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import basix
 import numpy as np
 import ufl
 from dolfinx import fem, la
-from dolfinx import mesh as dmesh
 
 from .. import arguments
-from .._types import FloatArray
+from .._types import FloatArray, IntArray
 from ..materials import kinematics
 from ..mesh.named_mesh import as_named
 from .body import Body
 from .compiled import Compiled
 from .deformation import Deformation
 from .element_forms import ElementForm
+from .mass_lumping import scalar_element
 
 
 class Continuum(Body):
@@ -202,15 +203,53 @@ class Continuum(Body):
         at: FloatArray = areas.array[self.nodes(name) * self.block]
         return at
 
+    def outer_facets(self, name: str | int) -> tuple[IntArray, IntArray]:
+        """Named facets on the outside of the body: owned cells, number of the facet in each. Collective.
+
+        Those with one cell of the body, whatever lies behind them: the interface of a part of the mesh is on
+        the outside of a body that is this part. Facets of other parts are left out.
+
+        Raises:
+            ValueError: Facets with cells of the body on both sides, or none with any.
+        """
+        topology, tdim, (facets_of, counts) = self.mesh.topology, self.mesh.topology.dim, self._facet_cells
+        named = la.vector(topology.index_map(tdim - 1), 1)
+        named.array[self.named.facets(name)] = 1.0
+        named.scatter_reverse(la.InsertMode.add)
+        named.scatter_forward()
+        cells = self._owned_cells()
+        chosen, at = named.array[facets_of[cells]] > 0.0, counts[facets_of[cells]]
+        inside, outside = self.comm.allreduce(np.array([(chosen & (at == n)).sum() for n in (2, 1)]))
+        if inside or not outside:
+            which = f"{inside // 2} of the facets {name!r}" if outside else f"the facets {name!r}"
+            raise ValueError(
+                f"{which} lie inside the body, not on its surface: name facets with one cell of the body, as "
+                "those of an interface for a body that is one of its sides (cells=)"
+            )
+        row, number = np.nonzero(chosen & (at == 1))
+        return cells[row], number
+
+    def _owned_cells(self) -> IntArray:
+        """Cells of the body that this rank owns."""
+        owned = self.mesh.topology.index_map(self.mesh.topology.dim).size_local
+        return np.arange(owned) if self.cells is None else self.cells[self.cells < owned]
+
+    @functools.cached_property
+    def _facet_cells(self) -> tuple[IntArray, IntArray]:
+        """Facets of each local cell, and the number of cells of the body at each facet. Collective."""
+        topology, tdim = self.mesh.topology, self.mesh.topology.dim
+        topology.create_entities(tdim - 1)
+        topology.create_connectivity(tdim, tdim - 1)
+        topology.create_connectivity(tdim - 1, tdim)
+        of_cell = len(basix.topology(scalar_element(self.space).cell_type)[tdim - 1])
+        facets = topology.connectivity(tdim, tdim - 1).array.reshape(-1, of_cell)
+        counts = la.vector(topology.index_map(tdim - 1), 1)
+        np.add.at(counts.array, facets[self._owned_cells()].ravel(), 1.0)
+        counts.scatter_reverse(la.InsertMode.add)
+        counts.scatter_forward()
+        return facets, counts.array.astype(np.int64)
+
     def _facet_measure(self, name: str | int) -> Any:
-        """Measure ``ds`` over the named facets of cells of the body. Collective."""
-        facets, fdim = np.unique(self.named.facets(name)), self.mesh.topology.dim - 1
-        self.mesh.topology.create_connectivity(fdim, fdim + 1)
-        facets = np.intersect1d(facets, dmesh.exterior_facet_indices(self.mesh.topology))
-        if not self.comm.allreduce(facets.size):
-            raise ValueError(f"the facets {name!r} lie inside the mesh, not on its surface")
-        if self.cells is not None:
-            cells = self.mesh.topology.connectivity(fdim, fdim + 1)
-            facets = np.array([f for f in facets if np.any(np.isin(cells.links(f), self.cells))], np.int32)
-        tags = dmesh.meshtags(self.mesh, fdim, facets.astype(np.int32), np.ones(facets.size, np.int32))
-        return ufl.Measure("ds", domain=self.mesh, subdomain_data=tags)(1)
+        """Measure ``ds`` over the named facets on the outside of the body. Collective."""
+        entities = np.column_stack(self.outer_facets(name)).astype(np.int32).ravel()
+        return ufl.Measure("ds", domain=self.mesh, subdomain_data=[(1, entities)])(1)

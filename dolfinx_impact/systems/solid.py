@@ -78,8 +78,8 @@ class Solid(Continuum, renamed=_RENAMED):
         cells: Names of the cells of the body; all by default.
         gravity: Gravitational acceleration, one number per direction [m/s2].
         body_force: Force per volume, one number per direction [N/m3], or with a signal in time.
-        traction: Force per area on named facets [N/m2]: ``{"end": (0, 0, -1e5)}``, or with a signal
-            in time ``{"end": ((0, 0, -1e5), signal)}``.
+        traction: Force per area on named facets with one cell of the body [N/m2]: ``{"end": (0, 0, -1e5)}``,
+            or with a signal in time ``{"end": ((0, 0, -1e5), signal)}``.
         ground_acceleration: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along
             the direction, z on a body of revolution; displacements are relative to the ground.
         fixed: Names of facets with zero displacement; a mapping selects the constrained directions of each,

@@ -303,3 +303,31 @@ def test_a_linear_body_that_turns_is_warned_of(gdim):
         s.start(0.0, body.rigid_velocity(np.zeros(gdim), spin=spin * axis if gdim == 3 else spin))
         run = di.simulate(s, t_end=10 * s.dt, progress=False)
         assert ("its law is for small rotations" in run.summary()) == words, run.turned
+
+
+def halves():
+    """A strip of two parts, and a name for the facets between them and at the right end."""
+    strip = dmesh.create_rectangle(COMM, [[0.0, 0.0], [2.0, 1.0]], [4, 2], dmesh.CellType.quadrilateral)
+    tdim, cells = 2, []
+    for which in (lambda x: x[0] < 1 + 1e-9, lambda x: x[0] > 1 - 1e-9):
+        cells.append(dmesh.locate_entities(strip, tdim, which))
+    number = np.concatenate([np.full(each.size, k + 1, np.int32) for k, each in enumerate(cells)])
+    every = np.concatenate(cells)
+    order = np.argsort(every)
+    tags = dmesh.meshtags(strip, tdim, every[order], number[order])
+    faces = [dmesh.locate_entities(strip, 1, lambda x, at=at: np.abs(x[0] - at) < 1e-9) for at in (1.0, 2.0)]
+    faces = np.sort(np.concatenate(faces))
+    of_faces = dmesh.meshtags(strip, 1, faces, np.full(faces.size, 7, np.int32))
+    return mesh.NamedMesh(strip, tags, of_faces, {"left": (2, 1), "right": (2, 2), "face": (1, 7)})
+
+
+@pytest.mark.mpi
+def test_the_interface_of_a_part_is_on_the_outside_of_its_body():
+    """A traction acts there as on any other facet, and nodes have areas; facets of others are left out."""
+    options = {"law": di.LinearElastic(1e6, 0.3), "density": 1.0, "traction": {"face": (5.0, 0.0)}}
+    for part, area in (("left", 1.0), ("right", 2.0)):
+        body = di.Solid(halves(), cells=part, **options)
+        assert COMM.allreduce(body.loads.constant[: body.owned].sum()) == pytest.approx(5.0 * area)
+        assert COMM.allreduce(body.facet_areas("face").sum()) == pytest.approx(area)
+    with pytest.raises(ValueError, match="2 of the facets 'face' lie inside the body, not on its surface"):
+        di.Solid(halves(), **options)

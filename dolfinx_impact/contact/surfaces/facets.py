@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ... import _compat, parallel
 from ..._types import FloatArray, Int64Array, IntArray
+from ...algebra.operators import ascending, coordinate_order
 from ...systems.continuum import Continuum
 from .facet_shape import FacetShape
 
@@ -20,7 +21,10 @@ _SMOOTH = 0.01
 
 @dataclass(frozen=True)
 class Facets:
-    """Outer facets of a body, with those around them, and their nodes. The numbering depends on the ranks.
+    """Outer facets of a body, with those around them, and their nodes.
+
+    Nodes are numbered by their coordinates at zero displacement, so that points sorted by their nodes have
+    the order of the columns of a run; the numbering of facets depends on the ranks.
 
     Attributes:
         shape: Shape functions.
@@ -107,10 +111,10 @@ def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> Facet
     every: Int64Array = parallel.gather_rows(body.comm, rows.astype(np.float64)).astype(np.int64)
     heights = parallel.gather_rows(body.comm, height)
     every, heights = _around(every, heights)
-    numbers, places = np.unique(every[:, :-1], return_inverse=True)
-    facets, of = places.reshape(-1, nodes.shape[1]), every[:, -1]
+    numbers, inputs = np.unique(every[:, :-1], return_inverse=True)
+    numbers, x, rank, at, inverse, place = _node_data(body, numbers)
+    facets, of = place[inputs.reshape(-1, nodes.shape[1])], every[:, -1]
     _refuse_shared(facets, of, names)
-    x, rank, at, inverse = _node_data(body, numbers)
     normals, _ = _normals(x, facets, shape)
     flatness, start, sharp = _sharpness(facets, normals, shape)
     part = np.full(numbers.size, -1)
@@ -202,8 +206,14 @@ def _refuse_shared(facets: IntArray, of: IntArray, names: tuple[str, ...]) -> No
                 )
 
 
-def _node_data(body: Continuum, numbers: Int64Array) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
-    """Coordinates, owner, number there, inverse masses of nodes by their global numbers. Collective."""
+def _node_data(
+    body: Continuum, numbers: Int64Array
+) -> tuple[Int64Array, FloatArray, IntArray, IntArray, FloatArray, IntArray]:
+    """Data of the nodes with these global numbers, in the order of their places. Collective.
+
+    Returns:
+        Global numbers, coordinates, owner, number there, inverse masses; new number of each of ``numbers``.
+    """
     index_map, gdim = body.space.dofmap.index_map, body.gdim
     owned = np.arange(index_map.size_local, dtype=np.int32)
     known = index_map.local_to_global(owned)
@@ -214,8 +224,11 @@ def _node_data(body: Continuum, numbers: Int64Array) -> tuple[FloatArray, IntArr
     rows = np.column_stack([place[mine], body.x[: owned.size][mine, :gdim], rank, owned[mine], inverse])
     rows = parallel.gather_rows(body.comm, rows)
     rows = rows[np.argsort(rows[:, 0])]
+    by_place = ascending(coordinate_order(rows[:, 1 : 1 + gdim], body.length))
+    rows, new = rows[by_place], np.argsort(by_place)
     x, inverse = rows[:, 1 : 1 + gdim].copy(), rows[:, 3 + gdim :].copy()
-    return x, rows[:, 1 + gdim].astype(np.int64), rows[:, 2 + gdim].astype(np.int64), inverse
+    owner, local = rows[:, 1 + gdim].astype(np.int64), rows[:, 2 + gdim].astype(np.int64)
+    return numbers[by_place], x, owner, local, inverse, new
 
 
 def _sharpness(
