@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from dolfinx import geometry
+from mpi4py import MPI
 
-from ... import _compat, parallel
-from ..._types import FloatArray
-from ...systems.continuum import Continuum
-from ...systems.mass_lumping import scalar_element
+from ... import parallel
+from ..._types import BoolArray, FloatArray, IntArray
+from ...systems.containment import Containment, connected_parts
 from ..penetration import TOUCHING, refuse_penetration
 from .facets import Facets
 from .pair import DEPTH
@@ -50,8 +48,7 @@ def refuse_overlap(contact: Any, u: FloatArray) -> None:
     refuse_penetration(
         contact, contact.gap(u), contact.places(u), f"nodes of the surfaces {names}", within="the other part"
     )
-    with _displaced(contact.body, u):
-        deepest, where = _deepest_inside(contact, contact.assembly.positions(u))
+    deepest, where = _deepest_inside(contact, u)
     if deepest > max(contact.gap_tolerance, TOUCHING * contact.system.length):
         shown = ", ".join(f"{value:.6g}" for value in where)
         raise ValueError(
@@ -60,53 +57,41 @@ def refuse_overlap(contact: Any, u: FloatArray) -> None:
         )
 
 
-@contextlib.contextmanager
-def _displaced(body: Continuum, u: FloatArray) -> Iterator[None]:
-    """Move the nodes of the mesh by ``u`` for a while."""
-    element = body.mesh.ufl_domain().ufl_coordinate_element().sub_elements[0]
-    shapes = scalar_element(body.space).tabulate(0, element.basix_element.points)[0]
-    at = u.reshape(-1, body.block)[np.asarray(body.space.dofmap.list)][..., : body.gdim]
-    cells, x, rest = _compat.geometry_dofmap(body.mesh), body.mesh.geometry.x, body.mesh.geometry.x.copy()
-    moved = rest[cells]
-    moved[..., : body.gdim] += np.einsum("gn,cni->cgi", shapes, at)
-    x[cells] = moved
-    try:
-        yield
-    finally:
-        x[:] = rest
-
-
-def _deepest_inside(contact: Any, x: FloatArray) -> tuple[float, FloatArray]:
-    """Largest depth of a surface node in cells of another part, and its place. Collective.
+def _deepest_inside(contact: Any, u: FloatArray) -> tuple[float, FloatArray]:
+    """Largest depth of a surface node in cells of a part with another surface, and its place. Collective.
 
     Args:
-        contact: The contact; the mesh of its body is in the present state.
-        x: Positions of the nodes, shape (nodes, gdim) [m].
+        contact: The contact.
+        u: Displacements, shape (size,) [m].
     """
-    body, facets, mesh = contact.body, contact.facets, contact.body.mesh
-    points = np.zeros((len(x), 3))
-    points[:, : body.gdim] = x
-    inside = np.zeros(len(x))
-    if mesh.topology.index_map(mesh.topology.dim).size_local:
-        tree = geometry.bb_tree(mesh, mesh.topology.dim)
-        near = geometry.compute_collisions_points(tree, points)
-        hits = geometry.compute_colliding_cells(mesh, near, points)
-        number = body.space.dofmap.index_map.local_to_global(
-            np.arange(body.size // body.block, dtype=np.int32)
-        )
-        dofmap = np.asarray(body.space.dofmap.list)
-        for i in range(len(x)):
-            cells = hits.links(i)
-            cells = cells if body.cells is None else cells[np.isin(cells, body.cells)]
-            own = number[dofmap[cells]] == facets.global_nodes[i]
-            inside[i] = not np.all(own.any(axis=1))
-    inside = parallel.gather_rows(body.comm, inside[None, :]).max(axis=0)
+    body, facets, x = contact.body, contact.facets, contact.assembly.positions(u)
+    pairs = Containment(body).pairs(u, x, facets.global_nodes, 0.0)
+    inside = np.zeros(len(x), dtype=np.int8)
+    opposite = _surfaces_of_parts(contact, pairs[:, 1])
+    opposite[np.arange(len(pairs)), facets.part[pairs[:, 0]]] = False
+    inside[pairs[opposite.any(axis=1), 0]] = 1
+    body.comm.Allreduce(MPI.IN_PLACE, inside, op=MPI.MAX)
     deep = np.flatnonzero((inside > 0) & (facets.part >= 0))
     if not deep.size:
         return 0.0, np.zeros(0)
     depth = np.array([_distance(facets, x, i) for i in deep])
     worst = int(np.argmax(depth))
     return float(depth[worst]), x[deep[worst]]
+
+
+def _surfaces_of_parts(contact: Any, cells: IntArray) -> BoolArray:
+    """Whether the parts of cells have each surface, shape (cells, surfaces). Collective."""
+    body, facets = contact.body, contact.facets
+    part = connected_parts(body)
+    nodes = np.asarray(body.space.dofmap.list)
+    of_node = np.full(body.size // body.block, -1, dtype=np.int64)
+    of_node[nodes] = part[:, None]
+    mine = np.flatnonzero((facets.part >= 0) & (facets.rank == body.comm.rank))
+    known = np.column_stack([of_node[facets.local[mine]], facets.part[mine]]).astype(np.float64)
+    known = parallel.gather_rows(body.comm, known).astype(np.int64)
+    surfaces = np.zeros((1 + max(known[:, 0].max(), part.max(initial=-1)), len(contact.surfaces)), dtype=bool)
+    surfaces[known[:, 0], known[:, 1]] = True
+    return np.asarray(surfaces[part[cells]])
 
 
 def _distance(facets: Facets, x: FloatArray, node: int) -> float:

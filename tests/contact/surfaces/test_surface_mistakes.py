@@ -105,3 +105,53 @@ def test_schemes_without_contact_of_surfaces(name):
     made = contact()
     with pytest.raises(ValueError, match="does not take contact of surfaces"):
         di.SCHEMES[name].make(made.body, 1e-4, contact=made)
+
+
+def trio(depth=0.0):
+    """a and b side by side under c, which sinks into both by a depth."""
+    parts = {
+        "a": box([2, 2], [0.0, 0.0], [0.4, 0.5]),
+        "b": box([3, 2], [0.4, 0.0], [1.0, 0.5]),
+        "c": box([4, 2], [0.0, 0.5 - depth], [1.0, 1.0]),
+    }
+    return body(di.mesh.join(parts))
+
+
+def test_three_touching_parts_have_a_contact_for_each_pair():
+    """Nodes of b on c do not lie in the way of a and b."""
+    solid = trio()
+    pairs = [
+        di.SurfaceContact(solid, f"{one}/boundary", f"{other}/boundary", friction=mu)
+        for one, other, mu in (("a", "b", 0.1), ("a", "c", 0.2), ("b", "c", 0.3))
+    ]
+    s = di.CDLagrange(solid, 0.5 * solid.critical_time_step(), contact=pairs)
+    s.start(0.0, 0.0)
+    assert s.contact.frictions.max() == 0.3
+
+
+def test_overlaps_of_three_parts_are_those_of_the_pair():
+    solid = trio(depth=0.2)
+    assert di.SurfaceContact(solid, "a/boundary", "b/boundary").total > 0
+    for part in "ab":
+        with pytest.raises(ValueError, match=r", 0\.2 m inside"):
+            di.SurfaceContact(solid, f"{part}/boundary", "c/boundary")
+
+
+def ball(lift, radius=5e-3, n=40):
+    mesh = dmesh.create_rectangle(COMM, [[-1.0, -1.0], [1.0, 1.0]], [n, n], dmesh.CellType.quadrilateral)
+    s, t = mesh.geometry.x[:, :2].T.copy()
+    mesh.geometry.x[:, 0] = radius * s * np.sqrt(1 - t * t / 2)
+    mesh.geometry.x[:, 1] = radius * (1 + t * np.sqrt(1 - s * s / 2)) + lift
+    return mesh
+
+
+@pytest.mark.parametrize("lift, depth", [(0.0, None), (1e-9, None), (-1e-7, "1e-07"), (-3e-3, "0.003")])
+def test_a_ball_that_touches_with_one_node(lift, depth):
+    """The next nodes are 3e-5 m off the axis and less than 1e-6 m from the plate: they are outside."""
+    plate = box([400, 4], [-6e-3, -2e-3], [6e-3, 0.0])
+    mesh = di.mesh.join({"ball": ball(lift), "plate": plate})
+    if depth is None:
+        assert contact("ball/boundary", "plate/boundary", mesh=mesh).total > 0
+    else:
+        with pytest.raises(ValueError, match=f", {depth} m inside"):
+            contact("ball/boundary", "plate/boundary", mesh=mesh)
