@@ -20,6 +20,7 @@ from ..systems.system import System
 from .constants import scheme_constants
 from .energy import EnergyBalance
 from .initial_values import Initial, initial_field
+from .moved_impulses import MovedImpulses
 from .one_step_energy import TrapezoidalBalance
 from .options import Option
 from .step_buffer import CompiledLoop
@@ -60,6 +61,7 @@ class Integrator(OldContactPoint):
         r: Normal impulses of the last step, shape (points of this rank,) [N s].
         r_t: Tangential impulses of the last step on the body, shape (points of this rank, gdim) [N s];
             without friction shape (0,).
+        moved_impulses: Impulses of the contact at dofs with prescribed motion, of given ``r`` and ``r_t``.
         beyond_limit: Whether ``dt`` is above the stability limit of the scheme.
 
     Raises:
@@ -131,6 +133,7 @@ class Integrator(OldContactPoint):
         self.r = np.zeros(contact.count if contact else 0)
         has_friction = contact is not None and contact.friction > 0
         self.r_t = np.zeros((contact.count, contact.L.components) if contact and has_friction else 0)
+        self.moved_impulses = MovedImpulses(system, contact)
 
     def __repr__(self) -> str:
         return descriptions.of_integrator(self)
@@ -400,6 +403,14 @@ class Integrator(OldContactPoint):
             state: Displacements ``u`` and more, as ``system.critical_time_step`` takes them.
         """
         return cls.critical_ratio(system) * system.critical_time_step(**state)
+
+    def reactions(self) -> FloatArray:
+        """Forces that make the dofs with prescribed motion move, against contact too, shape (k,) [N].
+
+        Those at ``t`` or means over the last step, as the scheme says, at ``system.prescribed.dofs``. Their
+        work is in ``external``. Collective.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no reactions(): forces of prescribed motions")
 
     def balance(self) -> EnergyBalance:
         """The discrete energy balance of the scheme, not started."""

@@ -243,9 +243,13 @@ class CentralDifferences(Integrator):
             self._response = self._make_response()
 
     def reactions(self) -> FloatArray:
-        """Forces at ``t`` that make the moved dofs move, shape (k,) [N]: the residual there, (55)."""
+        """See :meth:`.Integrator.reactions`: those at ``t``, the residual ``m a - f - L^T r / h``, (55).
+
+        At the start an impact there is included, over h like all impulses.
+        """
         dofs = self.system.prescribed.dofs
-        return self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt - self.f[dofs]
+        inertia = self.system.mass[dofs] * (self.v[dofs] - self.v_before[dofs]) / self.dt
+        return inertia - self.f[dofs] - self.moved_impulses(self.r, self.r_t) / self.dt
 
     def _resolve_contact(self, response: Any, first: bool = False) -> None:
         self.r[:] = self.enforcement.impulses(self, response, first=first)

@@ -184,6 +184,8 @@ class CentralDifferenceBalance(EnergyBalance):
         self._sums = formulas.for_arrays()
         self._load, self._damped = (np.zeros(self.integrator.system.size) for _ in range(2))
         self._mass, self._powers = self._of(self.integrator.system.mass), np.zeros(4)
+        #: Work of the last contact impulses at moved dofs with v_{n+1/2}, a part of that of contact [J].
+        self._moved_work = 0.0
         self._read()
         if self.integrator.n == 0 and self.integrator.contact is not None:
             self._subtract_impact()
@@ -197,6 +199,9 @@ class CentralDifferenceBalance(EnergyBalance):
         if not np.array_equal(s.v_start[:n], s.v_force[:n]):
             self.kinetic = 0.5 * float(np.sum(s.system.mass * s.v_start[:n] ** 2))
         self._powers[3] = s.contact_work(s.v, s.r - s.r_start, s.r_t - s.r_t_start) + 2.0 * impact
+        # The reactions at moved dofs bear the impact with the same velocity.
+        moved, pushed = s.system.prescribed.dofs, s.moved_impulses(s.r_start, s.r_t_start)
+        self._powers[1] += float(pushed @ (s.v - 2.0 * mean)[moved]) / s.dt
 
     def step(self) -> None:
         """Half of each work with the forces at t_n, half with those at t_{n+1}."""
@@ -212,13 +217,16 @@ class CentralDifferenceBalance(EnergyBalance):
         """Add the change of the energies by the new half-step velocity to ``dissipated``.
 
         The second half of the work of the last impulse, with the old half-step velocity, is added to
-        ``contact`` before.
+        ``contact`` before, and that of the reactions that bear it at moved dofs to ``external``.
         """
-        before, rest = self.kinetic + self.complementary, 0.5 * self._powers[3]
+        before = self.kinetic + self.complementary
+        contact, reactions = 0.5 * self._powers[3], -0.5 * self._moved_work
         self._read()
-        self.contact += rest
-        self.dissipated += rest - (self.kinetic + self.complementary - before)
-        self._powers[3] = 0.0
+        self.contact += contact
+        self.external += reactions
+        self.dissipated += contact + reactions - (self.kinetic + self.complementary - before)
+        self._powers[1] += self._moved_work / self.integrator.dt
+        self._powers[3] = self._moved_work = 0.0
 
     def _read(self) -> FloatArray:
         """Evaluate the energies at t and the powers of the forces and impulses.
@@ -251,6 +259,7 @@ class CentralDifferenceBalance(EnergyBalance):
             # Work of the reactions at dofs with prescribed motion, (92).
             dofs, forces = system.prescribed.dofs, s.reactions()
             external = external + np.array([forces @ s.v_before[dofs], forces @ s.v[dofs]])
+            self._moved_work = float(s.moved_impulses(s.r, s.r_t) @ s.v[dofs])
         self._powers = np.array([internal[1], external[1], damped[1], s.contact_work(after)])
         return np.array([internal[0], external[0], damped[0], s.contact_work(before)])
 

@@ -50,13 +50,14 @@ class Substep:
         v_force: The velocities that these were computed with, shape (size,) [m/s].
         impulse: Impulse of the smooth forces over it, shape (owned,) [N s].
         r, r_t: Its normal and tangential impulses [N s].
+        moved: Their sums at the dofs with prescribed motion, with the L of the substep, shape (k,) [N s].
         contact_work: Their work ``r.L (v_before + v)/2``, this rank's share [J].
     """
 
-    def __init__(self, size: int, owned: int, r: FloatArray, r_t: FloatArray) -> None:
+    def __init__(self, system: System, r: FloatArray, r_t: FloatArray) -> None:
         self.dt = self.t = self.contact_work = 0.0
-        self.u, self.v, self.v_before, self.f, self.v_force = (np.zeros(size) for _ in range(5))
-        self.impulse = np.zeros(owned)
+        self.u, self.v, self.v_before, self.f, self.v_force = (np.zeros(system.size) for _ in range(5))
+        self.impulse, self.moved = np.zeros(system.owned), np.zeros(system.prescribed.dofs.size)
         self.r, self.r_t = np.zeros_like(r), np.zeros_like(r_t)
 
     @property
@@ -139,11 +140,12 @@ class NohBathe(Integrator):
                 f"the time step {self.dt:.6g} s is above the critical one, {critical:.6g} s: take a smaller "
                 "one, or allow it (allow_unstable=True, --allow-unstable) to see the run explode"
             )
-        size, n = system.size, system.owned
+        size = system.size
         self.f, self.f_position, self.v_force = np.zeros(size), np.zeros(size), np.zeros(size)
         self.v_start = np.zeros(size)
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
-        self.substep_states = tuple(Substep(size, n, self.r, self.r_t) for _ in range(2))
+        self.substep_states = tuple(Substep(system, self.r, self.r_t) for _ in range(2))
+        self._reactions = np.zeros(system.prescribed.dofs.size)
         self.enforcement = VelocityLevel(self.contact)
         self._take_masses()
 
@@ -206,6 +208,7 @@ class NohBathe(Integrator):
         self.v_start[:] = self.v
         start = self.substep_states[1]
         start.t, start.u[:], start.v[:], start.v_before[:] = self.t, self.u, self.v, self.v
+        self._reactions[:] = 0.0
         if self.contact is not None:
             self._impact_at_start(start)
         self.v[:] = self.v_force[:] = start.v
@@ -220,6 +223,7 @@ class NohBathe(Integrator):
         self._apply_impulses(start)
         self.r_start[:], self.r_t_start[:] = start.r, start.r_t
         self.r[:], self.r_t[:] = start.r, start.r_t
+        self._reactions[:] = -start.moved / self.dt
         self.contact.keep()  # type: ignore[union-attr]
 
     def _press(self, start: Substep) -> None:
@@ -251,6 +255,8 @@ class NohBathe(Integrator):
         self.u[:], self.v[:], self.f[:], self.v_force[:] = second.u, second.v, second.f, second.v_force
         np.add(first.r, second.r, out=self.r)
         np.add(first.r_t, second.r_t, out=self.r_t)
+        np.add(self.missing(first), self.missing(second), out=self._reactions)
+        self._reactions /= h
         self._hold(second.r, second.r_t, end, self.f, self.f_position)
 
     def _move(self, s: Substep, u: FloatArray, f: FloatArray, f_position: FloatArray) -> None:
@@ -286,6 +292,17 @@ class NohBathe(Integrator):
         self._response.apply_impulse(s.r, s.v)
         if s.r_t.ndim == 2:
             s.r_t[:] = self._response.apply_friction(s.r, s.v, s.t)
+        s.moved[:] = self.moved_impulses(s.r, s.r_t)
+
+    def missing(self, s: Substep) -> FloatArray:
+        """Impulses ``m (v - v_before) - J - L^T r`` of a substep that prescribed motions need, (k,) [N s]."""
+        dofs = self.system.prescribed.dofs
+        inertia: FloatArray = self.system.mass[dofs] * (s.v - s.v_before)[dofs]
+        return inertia - s.impulse[dofs] - s.moved
+
+    def reactions(self) -> FloatArray:
+        """See :meth:`.Integrator.reactions`: means over the last step; at the start those of an impact."""
+        return self._reactions.copy()
 
     def _hold(self, r: FloatArray, r_t: FloatArray, t: float, f: FloatArray, out: FloatArray) -> None:
         """Forces of a~ from the smooth ones and the impulses that have just been found."""

@@ -21,14 +21,14 @@ class NohBatheBalance(EnergyBalance):
 
     The residual is then round-off. ``dissipated`` is the difference of two works, no quadratic form: it may
     decrease in some steps, and the sum of kinetic and stored energy may rise. Work of prescribed motion, in
-    ``external``, is that of the impulse that is missing there, ``m (v_+ - v_-) - J``.
+    ``external``, is that of the impulse that is missing there, ``m (v_+ - v_-) - J - L^T r``.
     """
 
     state_names = (*TERMS, "_started")
 
     def __init__(self, integrator: Any) -> None:
         super().__init__(integrator)
-        self._started = 0.0
+        self._started = self._borne = 0.0
 
     def start(self) -> None:
         """Energies at the start, before an impact there, whose work is added in step 1."""
@@ -37,13 +37,16 @@ class NohBatheBalance(EnergyBalance):
         self._parts, self._u = self._forces(s.t, s.u, s.v_force, s.f), self._of(s.u).copy()
         self._energies(self._parts[0])
         if s.n == 0 and s.contact is not None:
-            self._started = s.contact_work(0.5 * (s.v_start + s.v), s.r_start, s.r_t_start)
+            mean, moved = 0.5 * (s.v_start + s.v), s.system.prescribed.dofs
+            self._started = s.contact_work(mean, s.r_start, s.r_t_start)
+            self._borne = -float(s.moved_impulses(s.r_start, s.r_t_start) @ mean[moved])
 
     def step(self) -> None:
         """Works of both substeps."""
         s, system = self.integrator, self.integrator.system
         self.contact += self._started
-        self._started = 0.0
+        self.external += self._borne
+        self._started = self._borne = 0.0
         dofs = system.prescribed.dofs
         for part in s.substep_states:
             before, after = self._parts, self._forces(part.t, part.u, part.v_force, part.f)
@@ -54,8 +57,7 @@ class NohBatheBalance(EnergyBalance):
             self.dissipated += external - internal - float(mean @ part.impulse)
             self.contact += part.contact_work
             if system.prescribed.any:
-                jump = self._of(part.v - part.v_before)[dofs]
-                self.external += float(mean[dofs] @ (system.mass[dofs] * jump - part.impulse[dofs]))
+                self.external += float(mean[dofs] @ s.missing(part))
             self._parts, self._u = after, self._of(part.u).copy()
         self._energies(self._parts[0])
 

@@ -95,7 +95,7 @@ class OneStepMethod(Integrator):
         self.step_solver.update()  # u_{n+1}
 
     def reactions(self) -> FloatArray:
-        """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
+        """See :meth:`.Integrator.reactions`: means over the last step, 0 before the first."""
         return self.step_solver.reactions()
 
     def contact_point(self) -> tuple[float, FloatArray]:

@@ -46,7 +46,7 @@ class NewtonThetaStep:
         if system.prescribed.any and scheme.theta == 0:
             raise ValueError("prescribed motion needs theta above 0: nothing else moves the end of the step")
         self._f, self._f_before, self._rest, self._x = (np.zeros(system.size) for _ in range(4))
-        self._free, self._reactions = ~system.constrained, np.zeros(0)
+        self._free, self._reactions = ~system.constrained, np.zeros(system.prescribed.dofs.size)
         self._weights = np.where(self._free, 1.0 / np.sqrt(system.mass), 1.0)
         self._solver = system.linearised(scheme.mass)
         self._response: FactorisedDelassus | None = None
@@ -149,8 +149,10 @@ class NewtonThetaStep:
         return True
 
     def reactions(self) -> FloatArray:
-        """Mean forces over the last step that make the moved dofs move, shape (k,) [N]."""
-        return self._reactions
+        """See :meth:`.Integrator.reactions`: means over the last step, 0 before the first."""
+        s = self._scheme
+        reactions: FloatArray = self._reactions - s.moved_impulses(s.r, s.r_t) / s.dt
+        return reactions
 
     def _solve_linearised(self) -> None:
         """Velocity and impulses of the step linearised at the present velocity."""
