@@ -1,0 +1,81 @@
+"""The machine of tests/scenarios: what it composes, judges and prints; it runs in a stage of its own."""
+
+import subprocess
+import sys
+
+import pytest
+from scenarios import compose, program, script
+from scenarios.judge import judge
+from scenarios.oracles import ORACLES
+from scenarios.shrink import shrunk, smaller
+from support.paths import TESTS
+from support.processes import environment
+
+import dolfinx_impact as di
+
+SEEDS = range(200)
+
+
+def test_a_seed_is_a_scenario():
+    made = [compose.compose(seed) for seed in SEEDS]
+    assert made == [compose.compose(seed) for seed in SEEDS]
+    assert len(set(made)) == len(made)
+    assert all(compose.Scenario.from_json(s.to_json()) == s for s in made)
+
+
+def test_every_choice_is_made():
+    made = [compose.compose(seed) for seed in SEEDS]
+    assert {s.scheme for s in made} == set(compose.SCHEMES)
+    assert {(s.cell, s.degree, s.hypothesis, s.law) for s in made} == set(compose.BODIES)
+    floors = {"none", "sphere", *compose.RIGID, *compose.MESHED}
+    assert {s.floor for s in made} == floors
+    assert {s.joint for s in made} == {"surfaces", "together", "tie"}
+
+
+@pytest.mark.parametrize("name", [*ORACLES, "runs"])
+def test_programs_are_short_and_use_public_names_alone(name):
+    for seed in SEEDS:
+        s = compose.compose(seed)
+        text = script.script(s, name, "displacement turned: 1, right is 0 within 0")
+        assert len(text.splitlines()) <= script.LINES
+        compile(text, "script", "exec")
+        assert "import scenarios" not in text and "._" not in text
+
+
+def test_every_oracle_says_what_it_knows():
+    for each in ORACLES.values():
+        assert len(each.judge.__doc__.strip()) > 60, each.name
+        assert any(each.applies(compose.compose(seed)) for seed in SEEDS), each.name
+
+
+def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, tmp_path):
+    """Central differences that lose a hundredth of every impulse do not carry a weight."""
+    resolve = di.CDLagrange._resolve_contact
+
+    def leaking(self, response, first=False):
+        before = self.v.copy()
+        resolve(self, response, first)
+        self.v += 0.03 * (before - self.v)
+
+    monkeypatch.setattr(di.CDLagrange, "_resolve_contact", leaking)
+    s = compose.Scenario(blocks=(compose.Block(up=2), compose.Block(up=2)), nu=0.3, floor="planes")
+    s = s.changed(rate=compose.settling_rate(s), steps=compose.settling_steps(s))
+    verdict = judge(s, ["momentum"])
+    assert verdict.wrong and verdict.wrong[0][0] == "momentum"
+    small, text = shrunk(s, *verdict.wrong[0], seconds=20)
+    assert len(small.blocks) == 1 and small.nu == 0 and small.floor == "plane"
+    assert sum(1 for _ in smaller(small)) < sum(1 for _ in smaller(s))
+    monkeypatch.undo()
+    assert not judge(small, ["momentum", "carried"]).wrong
+    path = tmp_path / "found.py"
+    path.write_text(script.script(small, "momentum", text))
+    done = subprocess.run(
+        [sys.executable, path], capture_output=True, text=True, env=environment(), timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("a mass")
+
+
+def test_the_program_of_a_scenario_builds_its_blocks():
+    assert program.names(compose.Scenario()) == ["a"]
+    assert (TESTS / "scenarios" / "__main__.py").is_file()

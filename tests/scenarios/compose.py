@@ -1,0 +1,279 @@
+"""Whole small problems at random: a scenario is plain data, made from a seed.
+
+Lengths are of the order of 1 m, the modulus 1e6 Pa, the density 1000 kg/m3: waves run at about 30 m/s.
+Kinds of forms are few, since each costs seconds to compile; all else varies.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import random
+
+#: Bodies: cell, degree, hypothesis, law. The first ones have no others before them in a short run.
+BODIES = (
+    ("quadrilateral", 1, None, "linear"),
+    ("quadrilateral", 1, None, "neo-hookean"),
+    ("triangle", 1, None, "linear"),
+    ("quadrilateral", 2, None, "linear"),
+    ("quadrilateral", 1, "axisymmetric", "linear"),
+    ("hexahedron", 1, None, "linear"),
+    ("quadrilateral", 1, None, "metal"),
+    ("triangle", 2, None, "linear"),
+    ("tetrahedron", 1, None, "neo-hookean"),
+    ("quadrilateral", 1, "plane-stress", "linear"),
+    ("tetrahedron", 2, None, "linear"),
+)
+#: What lies below: nothing, rigid obstacles, or parts of the mesh.
+RIGID = ("plane", "box", "planes", "moving")
+CURVED = ("sphere", "bowl")
+MESHED = ("base", "tool", "corner")
+#: Schemes: takes surfaces, takes nonlinear laws, takes metals, takes restitution, is explicit.
+SCHEMES = {
+    "CDLagrange": "surfaces nonlinear metal restitution explicit friction",
+    "NohBathe": "surfaces nonlinear metal restitution explicit friction",
+    "MoreauJean": "surfaces nonlinear restitution friction",
+    "GeneralizedAlpha": "surfaces nonlinear restitution friction",
+    "CDLagrangeSingular": "nonlinear explicit friction",
+    "MoreauJeanDecoupled": "restitution",
+    "PaoliSchatzman": "nonlinear metal restitution explicit",
+    "Carpenter": "nonlinear metal explicit",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A rectangle or box above the one before: ``gap`` above it, ``offset`` aside [m]."""
+
+    width: float = 1.0
+    height: float = 0.5
+    across: int = 3
+    up: int = 2
+    offset: float = 0.0
+    gap: float = 0.0
+    distort: float = 0.0
+    density: float = 1.0
+    modulus: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Scenario:
+    """A problem; ``turn``, ``mirror``, ``shift``, ``units`` and orders say in which frame it is written."""
+
+    seed: int = 0
+    cell: str = "quadrilateral"
+    degree: int = 1
+    hypothesis: str | None = None
+    law: str = "linear"
+    nu: float = 0.0
+    motion: str = "rest"
+    blocks: tuple[Block, ...] = (Block(),)
+    floor: str = "plane"
+    joint: str = "surfaces"
+    facets: str = "boundary"
+    friction: float = 0.0
+    restitution: float = 0.0
+    drift: bool = False
+    speed: tuple[float, float] = (0.0, 0.0)
+    spin: float = 0.0
+    tilt: float = 0.0
+    gravity: float = 10.0
+    traction: float = 0.0
+    ground: float = 0.0
+    drive: float = 0.0
+    rate: float = 0.0
+    beta: float = 0.0
+    bulk: float = 0.0
+    forms: bool = False
+    scaled: bool = False
+    scheme: str = "CDLagrange"
+    part: float = 0.8
+    steps: int = 100
+    adapt: bool = False
+    turn: float = 0.0
+    mirror: bool = False
+    shift: float = 0.0
+    units: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    backwards: bool = False
+    swapped: bool = False
+
+    @property
+    def gdim(self) -> int:
+        return 3 if self.cell in ("hexahedron", "tetrahedron") else 2
+
+    @property
+    def takes(self) -> str:
+        return SCHEMES[self.scheme]
+
+    @property
+    def explicit(self) -> bool:
+        return "explicit" in self.takes
+
+    @property
+    def movable(self) -> tuple[int, ...]:
+        """Numbers of the blocks that nothing holds."""
+        return tuple(range(1 if self.floor in MESHED else 0, len(self.blocks)))
+
+    def changed(self, **fields) -> Scenario:
+        return dataclasses.replace(self, **fields)
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Scenario:
+        given = json.loads(text)
+        given["blocks"] = tuple(Block(**each) for each in given["blocks"])
+        given["speed"], given["units"] = tuple(given["speed"]), tuple(given["units"])
+        return cls(**given)
+
+
+def compose(seed: int, bodies: int = len(BODIES)) -> Scenario:
+    """The scenario of a seed, of one of the first kinds of bodies."""
+    rng = random.Random(f"scenario {seed}")
+    kind = BODIES[min(int(rng.random() ** 1.5 * bodies), bodies - 1)]
+    s = Scenario(seed, *kind, nu=rng.choice((0.0, 0.0, 0.3)))
+    s = s.changed(motion=_motion(rng, s))
+    s = s.changed(scheme=_scheme(rng, s))
+    s = s.changed(floor=_floor(rng, s))
+    s = s.changed(blocks=_blocks(rng, s))
+    s = s.changed(joint=_joint(rng, s), facets=rng.choice(("boundary", "bottom")))
+    s = _laws_of_contact(rng, s)
+    s = _moved(rng, s)
+    s = _loaded(rng, s)
+    return _stepped(rng, s)
+
+
+def _motion(rng, s):
+    if s.law == "metal":
+        return rng.choice(("thrown", "flying"))
+    if s.hypothesis == "axisymmetric":
+        return rng.choice(("rest", "thrown"))
+    return rng.choice(("rest", "rest", "thrown", "thrown", "flying"))
+
+
+def _scheme(rng, s):
+    known = [name for name, takes in SCHEMES.items() if _suits(takes, s)]
+    if s.motion == "rest":  # nodes without mass do not take damping rates like these
+        known = [name for name in known if name != "CDLagrangeSingular"]
+    return rng.choice(known + [name for name in known if "surfaces" in SCHEMES[name]] * 2)
+
+
+def _suits(takes, s):
+    if s.law == "metal":
+        return "metal" in takes
+    return s.law == "linear" or "nonlinear" in takes
+
+
+def _floor(rng, s):
+    if s.motion == "flying":
+        return "none"
+    known = list(RIGID)
+    if "surfaces" in s.takes:
+        known += ["base", "base", "tool"]
+        if s.gdim == 2 and s.cell == "quadrilateral" and s.hypothesis is None:
+            known += ["corner"]
+    if s.motion == "thrown":
+        known += ["sphere"]
+    if s.hypothesis == "axisymmetric":
+        known = [each for each in known if each in ("plane", "base", "moving")]
+    if s.scheme in ("PaoliSchatzman", "Carpenter"):
+        known.remove("moving")
+    return rng.choice(known)
+
+
+def _blocks(rng, s):
+    most = 3 if "surfaces" in s.takes and s.floor != "sphere" else 1
+    if s.motion == "flying":
+        most = min(most, 2)
+    count = rng.choice((1, 1, 2, 3)[: most + 1]) if most > 1 else 1
+    first = rng.choice((0.4, 1.0))
+    made = []
+    if s.floor in MESHED:
+        wide = 1.5 if s.hypothesis == "axisymmetric" else 3.0
+        deep = 1 if s.gdim == 3 else rng.choice((1, 2))
+        made.append(Block(wide, 0.3, rng.choice((5, 7, 12)), deep, density=rng.choice((1.0, 0.05))))
+    for i in range(count):
+        at_rest = s.motion == "rest"
+        made.append(
+            Block(
+                first if i == 0 or at_rest else rng.choice((0.4, 0.7, 1.0)),
+                rng.choice((0.3, 0.5)),
+                rng.choice((1, 2, 3, 5) if s.gdim == 2 else (1, 2, 3)),
+                rng.choice((2, 3)),
+                0.0 if at_rest or s.hypothesis == "axisymmetric" else rng.uniform(-0.1, 0.1),
+                0.0 if at_rest else rng.uniform(0.01, 0.03),
+                0.0 if at_rest or s.degree > 1 else rng.choice((0.0, 0.03)),
+                rng.choice((1.0, 1.0, 3.0)),
+                rng.choice((1.0, 1.0, 2.0)),
+            )
+        )
+    if len({b.density for b in made}) > 1 and s.gdim == 3:
+        made = [dataclasses.replace(b, density=1.0, modulus=1.0) for b in made]
+    return tuple(made)
+
+
+def _joint(rng, s):
+    if len(s.blocks) < 2:
+        return "surfaces"
+    return rng.choice(("surfaces", "surfaces", "together", "tie"))
+
+
+def _laws_of_contact(rng, s):
+    friction = rng.choice((0.0, 0.0, 0.3)) if "friction" in s.takes else 0.0
+    restitution = rng.choice((0.0, 0.0, 0.6)) if s.motion == "thrown" and "restitution" in s.takes else 0.0
+    if s.joint == "tie":
+        friction = 0.0
+    return s.changed(friction=friction, restitution=restitution, drift=rng.random() < 0.2)
+
+
+def _moved(rng, s):
+    if s.floor == "tool":
+        s = s.changed(drive=rng.choice((0.5, -1.0)))
+    if s.floor == "moving":
+        s = s.changed(drive=rng.choice((1.0, -1.0)))
+    if s.motion == "rest":
+        return s
+    if s.hypothesis == "axisymmetric":
+        return s.changed(speed=(0.0, -rng.uniform(0.5, 2.0)))
+    s = s.changed(speed=(rng.uniform(-1.0, 1.0), -rng.uniform(0.5, 2.0)))
+    if s.law == "metal":
+        s = s.changed(speed=(s.speed[0], 2.0 * s.speed[1]))
+    if s.motion == "flying" or (s.floor not in MESHED and len(s.blocks) == 1):
+        s = s.changed(spin=rng.choice((0.0, 2.0, -3.0)))
+    return s.changed(tilt=rng.choice((0.0, 0.0, 0.03, -0.05)) if len(s.blocks) == 1 else 0.0)
+
+
+def _loaded(rng, s):
+    s = s.changed(gravity=10.0 if s.motion == "rest" else rng.choice((0.0, 10.0)))
+    if s.hypothesis != "axisymmetric" and s.friction == 0 and s.motion != "rest":
+        s = s.changed(ground=rng.choice((0.0, 0.0, 5.0)))
+    if s.motion == "rest":
+        s = s.changed(traction=rng.choice((0.0, 0.0, -2000.0)))
+    if s.scheme == "CDLagrangeSingular":
+        return s.changed(facets="bottom")
+    s = s.changed(beta=rng.choice((0.0, 0.0, 1e-3)), bulk=rng.choice((0.0, 0.0, 0.1)))
+    return s.changed(rate=settling_rate(s) if s.motion == "rest" else rng.choice((0.0, 0.0, 5.0)))
+
+
+def settling_rate(s: Scenario) -> float:
+    """Damping rate of 0.7 of the critical one for the slowest mode of a column of the blocks [1/s]."""
+    height = sum(b.height for b in s.blocks)
+    wave = math.sqrt(1e6 / (1000.0 * max(b.density for b in s.blocks)))
+    return 1.4 * 0.5 * math.pi * wave / height
+
+
+def settling_steps(s: Scenario) -> int:
+    """Steps after which that motion is over."""
+    return int(round((140 if s.gdim == 2 else 90) / s.part))
+
+
+def _stepped(rng, s):
+    s = s.changed(part=rng.choice((0.9, 0.6, 0.3)) if s.explicit else rng.choice((0.6, 2.0)))
+    steps = 60 if s.gdim == 3 else 100
+    if s.motion == "rest":
+        steps = settling_steps(s)
+    adapt = s.scheme in ("CDLagrange", "NohBathe") and s.law != "linear" and rng.random() < 0.3
+    scaled = s.explicit and s.law == "linear" and rng.random() < 0.1
+    return s.changed(steps=steps, adapt=adapt, scaled=scaled)

@@ -1,0 +1,53 @@
+"""Scenarios before their oracles."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import traceback
+from collections.abc import Iterable
+
+from .compose import Scenario
+from .observe import see
+from .oracles import ORACLES
+
+
+@dataclasses.dataclass
+class Verdict:
+    """What the oracles said of a scenario."""
+
+    scenario: Scenario
+    wrong: list[tuple[str, str]]
+    judged: list[str]
+    seconds: float
+
+
+def judge(s: Scenario, names: Iterable[str] = ()) -> Verdict:
+    """Run a scenario and ask all oracles that know something of it, or those named."""
+    begun, wrong, judged, seen = time.monotonic(), [], [], None
+    wanted = [ORACLES[name] for name in names or ORACLES if name != "runs"]
+    wanted = [each for each in wanted if each.applies(s)]
+    if not names or "runs" in names or not all(each.runs for each in wanted):
+        judged.append("runs")
+        try:
+            seen = see(s)
+        except Exception as error:
+            wrong.append(("runs", told(error)))
+    for each in wanted:
+        if seen is None and not each.runs:
+            continue
+        judged.append(each.name)
+        try:
+            for misfit in each.judge(s if each.runs else seen):
+                if misfit.wrong:
+                    wrong.append((each.name, str(misfit)))
+        except Exception as error:
+            wrong.append((each.name, told(error)))
+    return Verdict(s, wrong, judged, time.monotonic() - begun)
+
+
+def told(error: Exception) -> str:
+    """An error in a line, with the place where it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__} ({where}): {str(error)[:300]}"

@@ -1,0 +1,107 @@
+"""What is seen of a run from outside: own records of u, v, nodal impulses and forces, from public outputs."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+import numpy as np
+
+import dolfinx_impact as di
+
+from . import program
+from .compose import Scenario
+
+
+class Record:
+    """Observer that keeps what a step leaves, over the local dofs."""
+
+    def __init__(self):
+        self.t, self.t_v, self.u, self.v, self.mean, self.impulse, self.r, self.dt = ([] for _ in range(8))
+        self.reactions = []
+
+    def look(self, s: Any) -> None:
+        self.t.append(s.t)
+        self.t_v.append(s.v_time)
+        self.dt.append(s.dt)
+        self.u.append(s.u.copy())
+        self.v.append(s.v.copy())
+        self.mean.append(np.array(s.v_mean))
+        self.r.append(s.r.copy())
+        self.impulse.append(nodal_impulses(s))
+        self.reactions.append(
+            s.reactions() if hasattr(s, "reactions") and s.system.prescribed.any else np.zeros(0)
+        )
+
+    def arrays(self) -> None:
+        for name in ("t", "t_v", "u", "v", "mean", "impulse", "dt"):
+            setattr(self, name, np.array(getattr(self, name)))
+
+
+def nodal_impulses(s: Any) -> np.ndarray:
+    """Impulses of the last step on all dofs [N s]."""
+    total, contact = np.zeros(s.system.size), s.contact
+    if contact is None:
+        return total
+    dofs = contact.loaded.dofs
+    part = np.zeros(dofs.shape)
+    contact.add_nodal_impulses(s.r, s.r_t, part)
+    np.add.at(total, dofs, part)
+    return total
+
+
+@dataclasses.dataclass
+class Seen:
+    """A scenario that has run."""
+
+    scenario: Scenario
+    frame: Any
+    body: Any
+    scheme: Any
+    contact: Any
+    run: Any
+    record: Record
+    parts: list[np.ndarray]
+    warned: list[str]
+
+    def places(self):
+        d = self.scenario.gdim
+        return self.frame.back(self.body.x[:, :d]) - self.frame.shift
+
+    def mass(self):
+        """Nodal masses, shape (nodes,) [kg]."""
+        return np.array(self.body.mass[:: self.scenario.gdim]) / self.frame.mass
+
+    def nodal(self, x, velocity=False):
+        """Fields over the nodes in the base frame, shape (..., nodes, d) [m] or [m/s]."""
+        d = self.scenario.gdim
+        x = np.asarray(x)
+        return self.frame.back(x.reshape(*x.shape[:-1], -1, d), velocity)
+
+
+def build(s: Scenario) -> dict[str, Any]:
+    """The names that the program of a scenario leaves behind."""
+    left: dict[str, Any] = {}
+    exec(compile("\n".join(program.program(s)), f"<scenario {s.seed}>", "exec"), left)
+    return left
+
+
+def see(s: Scenario, **options: Any) -> Seen:
+    """Run a scenario. Collective."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        left = build(s)
+        body, scheme, record = left["body"], left["scheme"], Record()
+        record.look(scheme)
+        adapt = di.StepControl() if s.adapt else None
+        run = di.simulate(
+            scheme, t_end=s.steps * scheme.dt, observers=[record.look], progress=False, adapt=adapt, **options
+        )
+    record.arrays()
+    parts = [
+        np.flatnonzero(body.rigid_velocity(np.ones(s.gdim), cells=name)[:: s.gdim])
+        for name in program.names(s)
+    ]
+    told = [str(each.message) for each in warned]
+    return Seen(s, program.Frame(s), body, scheme, left["contact"], run, record, parts, told)

@@ -1,0 +1,6 @@
+"""Oracles: each knows a right answer without knowing the scheme; its docstring says what and why."""
+
+from . import energy, momentum, rest, same, spectrum, ways
+from .base import ORACLES, Misfit, Oracle
+
+__all__ = ["ORACLES", "Misfit", "Oracle", "energy", "momentum", "rest", "same", "spectrum", "ways"]

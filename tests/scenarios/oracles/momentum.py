@@ -1,0 +1,100 @@
+"""Momentum and angular momentum of each part are impulses plus loads, from nodal data."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import known
+from .base import Misfit, oracle
+
+
+def _plain(s):
+    return s.scheme != "CDLagrangeSingular"
+
+
+def _impulse_scale(seen):
+    return seen.frame.time / (seen.frame.mass * seen.frame.length)
+
+
+@oracle(_plain)
+def momentum(seen):
+    """The momentum of a free part changes by nodal impulses, its weight and its loads alone.
+
+    Internal and stiffness-proportional damping forces, also the bulk viscosity, sum to zero over a part,
+    whatever the scheme. Mass-proportional damping takes ``alpha p``, integrated by the trapezoidal rule here,
+    which is known to its own error alone. Masses are those of the body; of consistent mass matrices the sums
+    are equal for undistorted cells of degree 1 only. Not the scheme with masses handed over.
+    """
+    s, record = seen.scenario, seen.record
+    if not s.explicit and (s.degree > 1 or any(b.distort for b in s.blocks)):
+        return
+    m, v = seen.mass()[:, None], seen.nodal(record.v, velocity=True)
+    n = m.shape[0]
+    impulse = seen.nodal(record.impulse) * seen.frame.length * _impulse_scale(seen)
+    t = (record.t_v - record.t[0]) / seen.frame.time
+    for i in s.movable:
+        nodes = seen.parts[i][seen.parts[i] < n]
+        p = (m[nodes] * v[:, nodes]).sum(axis=1)
+        p0 = (m[nodes] * seen.nodal(record.mean[0], velocity=True)[nodes]).sum(axis=0)
+        loads = np.zeros(s.gdim)
+        loads[-1] = -s.gravity * known.mass(s, i)
+        if s.traction and i == len(s.blocks) - 1:
+            loads[-1] += s.traction * known.area(s, i)
+        given = impulse[:, nodes].sum(axis=(0, 1)) + loads * t[-1]
+        size = np.abs(impulse[:, nodes]).sum() + np.abs(loads).sum() * t[-1] + np.abs(p).max()
+        allowed = (1e-8 if s.scheme != "NohBathe" else 1e-3) * size
+        if s.ground:
+            mass = m[nodes].sum()
+            given[0] -= mass * s.ground * np.sin(20.0 * t[-1]) / 20.0
+            allowed += 0.05 * mass * s.ground * t[-1]
+        if s.rate:
+            lost = np.trapezoid(s.rate * p, t, axis=0)
+            given -= lost
+            # The damping force of a step with an impulse is that of the velocity before or after it.
+            jump = np.diff(t).max() * np.abs(np.diff(p, axis=0)).max()
+            allowed += s.rate * (0.03 * np.trapezoid(np.abs(p).max(axis=1), t) + 3 * jump)
+        for axis in range(s.gdim) if s.hypothesis != "axisymmetric" else (1,):
+            yield Misfit(
+                f"momentum of block {i} along {axis} [N s]", p[-1, axis] - p0[axis], given[axis], allowed
+            )
+
+
+def _turns(s):
+    return (
+        _plain(s)
+        and s.explicit
+        and s.law != "linear"
+        and s.hypothesis is None
+        and not (s.rate or s.beta or s.bulk or s.ground or s.traction)
+    )
+
+
+@oracle(_turns)
+def spin(seen):
+    """The angular momentum of a free part changes by the moments of nodal impulses and of its weight alone.
+
+    Energies of F do not change with a rotation, so that internal forces have no moment about any point. Small
+    strains have one, by their definition; damping by the stiffness at the undeformed body too. With ``x_n``
+    and the velocity after ``t_n`` the sums are exact for central differences, to 2 % for two substeps.
+    """
+    s, record = seen.scenario, seen.record
+    m, x = seen.mass()[:, None], seen.places() + seen.nodal(record.u)
+    v = seen.nodal(record.v, velocity=True)
+    impulse = seen.nodal(record.impulse) * seen.frame.length * _impulse_scale(seen)
+    h = np.diff(record.t_v, prepend=record.t[0]) / seen.frame.time
+
+    def moment(a, b):
+        return a[..., 0] * b[..., -1] - a[..., -1] * b[..., 0]
+
+    for i in s.movable:
+        nodes = seen.parts[i]
+        about = x[:, nodes].mean(axis=(0, 1))
+        arm = x[:, nodes] - about
+        of_parts = moment(arm, m[nodes] * v[:, nodes]).sum(axis=1)
+        first = moment(arm[0], m[nodes] * seen.nodal(record.mean[0], velocity=True)[nodes]).sum()
+        load = np.zeros_like(arm)
+        load[..., -1] = -s.gravity * m[nodes, 0] * h[:, None]
+        given = moment(arm, impulse[:, nodes] + load).sum()
+        size = (np.abs(arm).max() * np.abs(m[nodes] * v[:, nodes]).sum(axis=(1, 2))).max()
+        allowed = (1e-7 if s.scheme == "CDLagrange" and not s.adapt else 0.02) * size
+        yield Misfit(f"angular momentum of block {i} [N m s]", of_parts[-1] - first, given, allowed)

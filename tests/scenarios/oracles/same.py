@@ -1,0 +1,60 @@
+"""The same problem written otherwise has the same result."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from ..observe import see
+from .base import Misfit, oracle
+
+
+def _clear(s):
+    """Without decisions that round-off takes: lasting contact of many points opens and closes by it."""
+    return s.motion != "rest"
+
+
+def variants(s):
+    """Some of the frames in which a scenario can be written."""
+    rng = random.Random(f"frames of {s.seed}")
+    axis = s.hypothesis == "axisymmetric"
+    made = {
+        "moved": s.changed(shift=rng.uniform(0.5, 2.0)),
+        "in other units": s.changed(units=(1000.0, 1e-3, 1e3)),
+        "with names swapped": s.changed(swapped=True),
+    }
+    if len(s.blocks) > 1:
+        made["with parts and contacts in another order"] = s.changed(backwards=True)
+    if not axis:
+        made["turned"] = s.changed(turn=rng.uniform(0.2, 3.0))
+        made["mirrored"] = s.changed(mirror=True)
+    names = rng.sample(sorted(made), min(2, len(made)))
+    return {name: made[name] for name in names}
+
+
+def sorted_nodes(seen):
+    """Order of the nodes by part and place."""
+    x = np.round(seen.places(), 7)
+    part = np.zeros(len(x))
+    for i, nodes in enumerate(seen.parts):
+        part[nodes] = i
+    return np.lexsort((*x.T, part))
+
+
+@oracle(_clear)
+def frame(seen):
+    """Physics has no frame: turned, mirrored, moved, in other units, with other names and orders.
+
+    Round-off enters decisions only where a gap is zero by chance, and impacts let it grow: allowed 1e-6 of
+    the largest displacement. Scenarios with lasting contact are left out: their points open by round-off.
+    """
+    s = seen.scenario
+    u, order = seen.nodal(seen.record.u[-1]), sorted_nodes(seen)
+    size = np.abs(u).max()
+    for name, other in variants(s).items():
+        again = see(other)
+        if s.adapt and abs(again.record.t[-1] / again.frame.time - seen.record.t[-1]) > 1e-9:
+            continue  # the number of steps to the end was rounded otherwise
+        difference = np.abs(again.nodal(again.record.u[-1])[sorted_nodes(again)] - u[order]).max()
+        yield Misfit(f"displacement {name}, difference [m]", difference, 0.0, 1e-6 * size)
