@@ -76,17 +76,18 @@ class NohBathe(Integrator):
     Noh and Bathe, Comput. Struct. 129 (2013), doi:10.1016/j.compstruc.2013.06.007, with p = 0.54, and the
     contact law of :class:`.CDLagrange` at the end of both substeps::
 
-        u_1 = u + p h v + (p h)^2/2 a~             a_1 = a(t + p h, u_1, v + p h a)
+        u_1 = u + p h v + (p h)^2/2 a~             a_1 = a(t + p h, u_1, v + p h a~)
         v_1 = v + p h/2 (a + a_1) + M^-1 L^T r_1
-        u'  = u_1 + (1-p) h v_1 + ((1-p) h)^2/2 a~_1        a' = a(t + h, u', v_1 + (1-p) h a_1)
+        u'  = u_1 + (1-p) h v_1 + ((1-p) h)^2/2 a~_1        a' = a(t + h, u', v_1 + (1-p) h a~_1)
         v'  = v_1 + (1-p) h (q0 a + (1/2 + q1) a_1 + q2 a') + M^-1 L^T r_2
         where g(u_1) <= 0:  0 <= L (v_1 + e v)  _|_  r_1 >= 0,   friction on v_1;   likewise at u' with v_1
 
         q1 = (1-2p)/(2p(1-p)),  q2 = 1/2 - p q1,  q0 = 1/2 - q1 - q2,  a = M^-1 F(t, u, v), M lumped
 
     Points that had an impulse in the substep before move with ``a~ = a + M^-1 (L^T lam + W^T lam_T)``,
-    without acceleration against the obstacle (:class:`.LastingContact`); otherwise they would creep into it.
-    All velocities take a. A body that starts on an obstacle with ``L v_0 < 0`` has the impact there before,
+    without acceleration against the obstacle (:class:`.LastingContact`); otherwise they would creep into it,
+    and forces that depend on the velocity would resist a motion that contact prevents. The velocities v_1 and
+    v' take a. A body that starts on an obstacle with ``L v_0 < 0`` has the impact there before,
     as with :class:`.CentralDifferences`; in the first substep a~ holds the points that rest on the obstacle
     and on which the forces press.
 
@@ -240,7 +241,7 @@ class NohBathe(Integrator):
         h, end = self.dt, self.t
         first.dt, first.t, second.dt, second.t = PART * h, end - (1 - PART) * h, (1 - PART) * h, end
         first.v_before[:] = self.v
-        self._move(first, self.u, self.f, self.f_position)
+        self._move(first, self.u, self.f_position)
         half = 0.5 * first.dt
         self._finish(first, (half, self.f), (half, first.f))
         if self.contact is not None:
@@ -249,7 +250,7 @@ class NohBathe(Integrator):
             history.keep()
         second.v_before[:] = first.v
         self._hold(first.r, first.r_t, first.t, first.f, self.f_position)
-        self._move(second, first.u, first.f, self.f_position)
+        self._move(second, first.u, self.f_position)
         weights = (second.dt * q for q in (Q0, 0.5 + Q1, Q2))
         self._finish(second, *zip(weights, (self.f, first.f, second.f)))
         self.u[:], self.v[:], self.f[:], self.v_force[:] = second.u, second.v, second.f, second.v_force
@@ -259,7 +260,7 @@ class NohBathe(Integrator):
         self._reactions /= h
         self._hold(second.r, second.r_t, end, self.f, self.f_position)
 
-    def _move(self, s: Substep, u: FloatArray, f: FloatArray, f_position: FloatArray) -> None:
+    def _move(self, s: Substep, u: FloatArray, f_position: FloatArray) -> None:
         """Displacements at the end of a substep from those at its beginning, and the forces there."""
         n, h, moved = self.system.owned, s.dt, self.system.prescribed
         np.multiply(self._inverse, f_position[:n], out=s.u[:n])
@@ -267,7 +268,7 @@ class NohBathe(Integrator):
         s.u[:n] += s.v_before[:n]
         s.u[:n] *= h
         s.u[:n] += u[:n]
-        s.v_force[:n] = formulas.kicked(s.v_before[:n], h * self._inverse, f[:n])
+        s.v_force[:n] = formulas.kicked(s.v_before[:n], h * self._inverse, f_position[:n])
         if moved.any:
             s.u[moved.dofs] = moved(s.t)
             s.v_force[moved.dofs] = self._prescribed_velocity(s.t)

@@ -240,8 +240,10 @@ class MoreauJeanDecoupled(MoreauJean):
     """Moreau-Jean with the impulse found after a step without contact: :class:`MoreauJean` otherwise.
 
     ``r = max(0, -L (v_free + e v_n) / H)`` with ``H = L M^-1 L^T``, and ``v_{n+1} = v_free + M^-1 L^T r``.
-    It has no energy balance of its own, and with large rotations it loses the angular momentum that
-    Di Stasio et al. (2019), Fig. 16, report, doi:10.1186/s40323-019-0126-y.
+    Where forces depend on the velocity they are those of the step without contact: drag carries a part
+    ``c h / (2 m)`` of what rests on an obstacle. It has no energy balance of its own, and with large
+    rotations it loses the angular momentum that Di Stasio et al. (2019), Fig. 16, report,
+    doi:10.1186/s40323-019-0126-y.
     """
 
     paper = "Di Stasio et al., Adv. Model. Simul. Eng. Sci. 6 (2019), as its Fig. 16 was computed"

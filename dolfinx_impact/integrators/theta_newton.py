@@ -74,7 +74,7 @@ class NewtonThetaStep:
         for s.iterations in range(1, _MOST + 1):
             before, given = s.v.copy(), s.direct_velocity
             whole = self.iterate()
-            size = self._largest(np.abs(s.v[:n]) + np.abs(s.v_before[:n]))
+            size = self._size(s.v)
             # Where contact keeps the velocity, the direct part of the impulses still moves the position.
             moved = self._largest(np.abs(np.atleast_1d(s.direct_velocity - given)))
             change = max(self._largest(np.abs(s.v[:n] - before[:n])), moved)
@@ -126,7 +126,7 @@ class NewtonThetaStep:
         v += s.direct_velocity
         # Under the new impulses: just before an impact the old ones leave no residual.
         end, norm = s.v.copy(), self._residual_norm()
-        size = self._largest(np.abs(v[:n]) + np.abs(s.v_before[:n]))
+        size = self._size(v)
         small = self._largest(np.abs(end[:n] - v[:n])) <= _NEGLIGIBLE * size + 10 * self._round_off()
         part = 1.0
         self._evaluate_residual()
@@ -239,6 +239,12 @@ class NewtonThetaStep:
         largest = self._largest(np.abs(s.u_before[: s.system.owned]))
         given = self._largest(np.abs(np.atleast_1d(s.direct_velocity))) / s.direct if s.direct > 0 else 0.0
         return float(eps * max(largest / weight, given))
+
+    def _size(self, v: FloatArray) -> float:
+        """Scale of velocities [m/s]: those at both ends, and for what rests the change by the forces."""
+        s, n = self._scheme, self._scheme.system.owned
+        kicks = s.dt * s.system.inverse_mass * np.abs(self._f[:n])
+        return self._largest(np.abs(v[:n]) + np.abs(s.v_before[:n]) + kicks)
 
     def _largest(self, values: FloatArray) -> float:
         return parallel.largest(self._scheme.system.comm, values)

@@ -110,7 +110,7 @@ def run(mass, force, points, h, steps, u, v, *, held=(), t=0.0):
         ):
             before = v.copy()
             u = u + tau * v + tau**2 / 2 * at
-            accelerations.append(inverse * force(end, u, v + tau * accelerations[-1]))
+            accelerations.append(inverse * force(end, u, v + tau * at))
             v = v + tau * sum(w * each for w, each in zip(weights, accelerations))
             bases = [p.bases(u, end) for p in points]
             last = impulses(points, bases, inverse, v, before, u, end)

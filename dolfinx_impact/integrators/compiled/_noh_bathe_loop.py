@@ -32,7 +32,7 @@ def _move(h: float, s: State, forced: State, inverse: FloatArray, w: Work) -> No
     for j in range(s.u.size):
         w.u_before[j], s.v_before[j] = s.u[j], s.v[j]
         s.u[j] = s.u[j] + h * (s.v[j] + 0.5 * h * (inverse[j] * w.f_position[j]))
-        forced.v[j] = s.v[j] + h * inverse[j] * s.f[j]
+        forced.v[j] = s.v[j] + h * (inverse[j] * w.f_position[j])
 
 
 @inlined
