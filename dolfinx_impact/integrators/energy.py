@@ -71,6 +71,9 @@ class EnergyBalance:
         kinetic, complementary, internal: Energies at the time ``t`` of the integrator [J].
         plastic_work: Plastic work up to ``t``; of other laws with history what they dissipated [J].
         internal_work, external, contact, dissipated, interface: Works cumulated since the start [J].
+        pushed: Work ``-h v.d(v)`` of damping forces d in the last step with the velocities v that they were
+            computed with, after a compiled loop the sum of its steps where it is positive [J]: positive where
+            a user's damping drives the motion.
         closes: Whether the scheme has an exact discrete balance (the residual is round-off).
         sampled: Whether to evaluate the stored energy ``internal`` in the next step. For nonlinear forces it
             costs as much as a force, and no other term depends on it.
@@ -86,7 +89,7 @@ class EnergyBalance:
         self.integrator = integrator
         self.kinetic = self.complementary = self.internal = 0.0
         self.internal_work = self.external = self.contact = 0.0
-        self.dissipated = self.interface = self.plastic_work = 0.0
+        self.dissipated = self.interface = self.plastic_work = self.pushed = 0.0
 
     def start(self) -> None:
         """Evaluate the initial energies. Collective."""
@@ -248,6 +251,7 @@ class CentralDifferenceBalance(EnergyBalance):
         if system.has_damping:
             system.damping(s.t, s.u, s.v_force, self._damped)
             damped[:] = self._sums.power_sums(v0, v1, u, self._of(self._damped))
+            self.pushed = -s.dt * float(damped[0])
         self.kinetic, self.complementary = sums[:2]  # (86), (87)
         internal = formulas.internal_part(loads, damped, np.array(sums[2:5]))
         if system.linear:

@@ -46,7 +46,7 @@ class NohBatheBalance(EnergyBalance):
         s, system = self.integrator, self.integrator.system
         self.contact += self._started
         self.external += self._borne
-        self._started = self._borne = 0.0
+        self._started = self._borne = self.pushed = 0.0
         dofs = system.prescribed.dofs
         for part in s.substep_states:
             before, after = self._parts, self._forces(part.t, part.u, part.v_force, part.f)
@@ -56,6 +56,7 @@ class NohBatheBalance(EnergyBalance):
             self.external += external
             self.dissipated += external - internal - float(mean @ part.impulse)
             self.contact += part.contact_work
+            self.pushed -= part.dt * float(self._of(part.v_force) @ after[2])
             if system.prescribed.any:
                 self.external += float(mean[dofs] @ s.missing(part))
             self._parts, self._u = after, self._of(part.u).copy()

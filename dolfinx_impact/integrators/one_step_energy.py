@@ -33,6 +33,7 @@ class OneStepBalance(EnergyBalance):
         if s.system.prescribed.any:
             self.external += float(du[s.system.prescribed.dofs] @ s.reactions())
         self.dissipated += float(du @ damped)
+        self.pushed = -s.dt * float(v[:n] @ after[2])
         self.contact += self._contact_work()
         self.dissipated += self._formula_loss(du, dv, before, after)
         self._u[:], self._v[:], self._parts = s.u, v, after

@@ -20,6 +20,7 @@ from ..output.observer import ObserverLike, is_called_after_steps, overrides
 from ..output.result import Result
 from ..systems.body import Body
 from .checkpoint import Checkpoint, Stored
+from .energy_guard import compiled_look
 from .progress import Progress
 from .recorder import Recorder
 from .run_checkpoint import RunCheckpoint
@@ -212,6 +213,8 @@ class Run:
     def _chunk(self, watch: Watch | None, checkpoint: Checkpoint | None) -> int:
         """Number of steps until the next output, check or checkpoint."""
         chunk = min(self._steps.capacity, self.left)
+        if self.balance is None:  # the energy is looked at between chunks of compiled loops
+            chunk = min(chunk, compiled_look(self.made))
         for period in (watch.every if watch else 0, checkpoint.every if checkpoint else 0):
             chunk = min(chunk, period - self.made % period) if period else chunk
         return chunk

@@ -16,10 +16,9 @@ from ..integrators import energy
 from ..integrators.base import Integrator, UnstableTimeStep
 from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import Steps
+from ..systems.system import PointMasses
+from .energy_guard import MOST, MOST_BEYOND, EnergyGuard, Looks
 from .step_control import Watch
-
-#: Energy over the largest initial energy plus external work above which a run is unstable.
-_EXPLODED = 10.0
 
 
 class Interrupted(KeyboardInterrupt):
@@ -83,21 +82,31 @@ class StabilityMonitor:
     ) -> None:
         self._integrator, self._balance, self._watch, self._caught = integrator, balance, watch, caught
         self._comm = integrator.system.comm
-        self._local, self._sum = np.zeros(6), np.zeros(6)
+        self._local, self._sum = np.zeros(9), np.zeros(9)
+        self._looks = Looks(integrator) if balance is None else None
         self._internal = balance.internal if balance else 0.0
         start = balance.kinetic + balance.internal if balance else 0.0
-        self._start = self._given = self._largest = parallel.total(self._comm, start)
+        self._largest = parallel.total(self._comm, start)
+        self._guard = EnergyGuard(integrator, self._looks.start if self._looks else self._largest)
         self._stored = parallel.total(self._comm, _stored(balance)) if balance else 0.0
         self.drift = 0.0 if balance else np.nan
 
     def state(self) -> tuple[FloatArray, FloatArray]:
         """State for a restart: replicated numbers, and this rank's share of the stored energy."""
-        numbers = [self._start, self._given, self._largest, self._stored]
+        guard = self._guard
+        numbers = [guard.start, guard.given, self._largest, self._stored, guard.pushed]
         return np.array(numbers), np.array(self._internal)
 
     def resume(self, common: FloatArray, share: FloatArray) -> None:
         """Restore a :meth:`state`."""
-        self._start, self._given, self._largest, self._stored = map(float, common)
+        guard = self._guard
+        if self._balance is not None:  # without one the work so far is not known: it counts from here
+            guard.start, guard.given, guard.pushed = (
+                float(common[0]),
+                float(common[1]),
+                float(sum(common[4:])),
+            )
+        self._largest, self._stored = map(float, common[2:4])
         self._internal = float(share)
 
     def check(self, thorough: bool, failed: Exception | None = None) -> int:
@@ -113,16 +122,27 @@ class StabilityMonitor:
         Raises:
             UnstableTimeStep: Values that are not finite, or a diverged energy.
         """
-        balance, local, s = self._balance, self._local, self._integrator
+        balance, local, s, looks = self._balance, self._local, self._integrator, self._looks
         local[2], local[3] = signal.SIGINT in self._caught, signal.SIGTERM in self._caught
         local[4] = failed is not None
         if balance is not None:
             local[0] = balance.kinetic + self._internal + balance.internal_work
             local[1] = balance.external
             local[5] = _stored(balance) + _works(balance)
-        elif thorough:
-            n = s.system.owned
-            local[0] = np.sum(np.abs(s.v[:n])) + np.sum(np.abs(s.u[:n]))
+            local[6], local[7] = _input(balance), balance.pushed
+            local[8] = balance.internal_work
+            if s.system.prescribed.any:  # half of this work comes a step later
+                dofs = s.system.prescribed.dofs
+                local[6] += 0.5 * float(s.system.mass[dofs] @ s.v[dofs] ** 2)
+        elif looks is not None:
+            looks.note(float(np.sum(np.abs(s.r)) + np.sum(np.abs(s.r_t))))
+            if looks.due:
+                looks.look()
+            local[0], local[6], local[7] = looks.energy, looks.work, looks.pushed
+            local[8], looks.pushed = looks.internal_work, 0.0
+            if thorough:
+                n = s.system.owned
+                local[0] += 0.0 * (np.sum(np.abs(s.v[:n])) + np.sum(np.abs(s.u[:n])))
         # Zero, or NaN if an impulse is not finite.
         local[0] += 0.0 * (np.sum(s.r) + np.sum(s.r_t))
         if self._comm.size > 1:
@@ -132,28 +152,36 @@ class StabilityMonitor:
             parallel.agree(self._comm, failed)
         stop = signal.SIGINT if local[2] else signal.SIGTERM if local[3] else 0
         if not stop:
-            self._refuse_divergence(local[0], local[1], s.t, s.n)
+            self._refuse_divergence(local[0], local[6] - min(local[8], 0.0), local[7], s.t, s.n)
             self._update_drift(max(abs(local[0]), abs(local[1])), local[5])
         return int(stop)
 
     def check_many(self, part: Steps) -> int:
         """Check the states after a block of steps, on a single rank; see :meth:`check`."""
-        s, n = self._integrator, part.count
+        s, n, guard, looks = self._integrator, part.count, self._guard, self._looks
         stop = next((number for number in (signal.SIGINT, signal.SIGTERM) if number in self._caught), 0)
         if stop:
             return int(stop)
-        if self._balance is None:
-            speeds = float(np.sum(np.abs(s.v)) + np.sum(np.abs(s.u)))
-            self._refuse_divergence(speeds, 0.0, s.t, s.n)
+        if looks is not None:
+            looks.note(float(np.sum(np.abs(part.r[:n])) + np.sum(np.abs(part.r_t[:n]))))
+            looks.look()
+            # What a user's damping gives between two looks is not known.
+            total = 0.0 if isinstance(s.system, PointMasses) and s.system.has_damping else looks.latest
+            total += 0.0 * float(np.sum(np.abs(s.u)) + np.sum(np.abs(s.v)))
+            work = looks.work - min(looks.internal_work, 0.0)
+            self._refuse_divergence(total, work, looks.pushed, s.t, s.n)
             return 0
+        assert self._balance is not None
         terms = dict(zip(energy.TERMS, part.energies[:n].T))
-        kinetic, work, external = (terms[name] for name in ("kinetic", "internal_work", "external"))
-        # NaN persists to the last step.
-        if s.beyond_limit or not np.isfinite(kinetic[-1] + work[-1]):
-            for i in range(n):
-                total = kinetic[i] + self._internal + work[i]
-                self._refuse_divergence(total, external[i], part.t[i], s.n - n + i + 1)
-        largest = np.max(np.maximum(np.abs(kinetic + self._internal + work), np.abs(external)))
+        totals = terms["kinetic"] + self._internal + terms["internal_work"]
+        works = terms["external"] + terms["contact"] + terms["interface"]
+        works = works - np.minimum(terms["internal_work"], 0.0)
+        most = MOST_BEYOND if s.beyond_limit else MOST
+        first = guard.first_excess(totals, works, self._balance.pushed, most)
+        if first >= 0:
+            worst = totals[first] if first == 0 or not np.isfinite(totals[first]) else totals[first - 1]
+            self._raise(float(worst), part.t[first], s.n - n + first + 1, most)
+        largest = np.max(np.maximum(np.abs(totals), np.abs(terms["external"])))
         self._update_drift(float(largest), _stored(self._balance) + _works(self._balance))
         return 0
 
@@ -163,21 +191,25 @@ class StabilityMonitor:
             residual = total - self._stored
             self.drift = residual / self._largest if self._largest > 0 else residual
 
-    def _refuse_divergence(self, total: float, external: float, t: float, step: int) -> None:
+    def _refuse_divergence(self, total: float, work: float, pushed: float, t: float, step: int) -> None:
+        s, guard = self._integrator, self._guard
+        excess = guard.excess(total, work, pushed)
+        if not np.isfinite(total):
+            self._raise(total, t, step, MOST)
+        if excess > MOST_BEYOND and not s.beyond_limit and self._watch is not None:
+            self._watch.judge()
+        most = MOST_BEYOND if s.beyond_limit else MOST
+        if excess > most:
+            self._raise(excess * guard.given if guard.given > 0 else total, t, step, most)
+
+    def _raise(self, total: float, t: float, step: int, most: float) -> None:
+        """Raise an UnstableTimeStep: an energy not finite, or above ``most`` times the given one."""
         if not np.isfinite(total):
             raise UnstableTimeStep(
                 f"a value is no longer finite at t = {t:.6g} s (step {step}): "
                 f"{self._way_out()}; check loads and motions"
             )
-        self._given = max(self._given, self._start + external)
-        exploded = self._balance is not None and total > _EXPLODED * self._given
-        if exploded and not self._integrator.beyond_limit and self._watch is not None:
-            self._watch.judge()
-        if self._integrator.beyond_limit and exploded:
-            raise UnstableTimeStep(
-                f"at t = {t:.6g} s (step {step}) the energy is {total:.3g} J, more than {_EXPLODED:g} "
-                f"times the {self._given:.3g} J that the system was given: {self._way_out()}"
-            )
+        raise self._guard.error(total, t, step, most, self._way_out())
 
     def _way_out(self) -> str:
         return "take a smaller time step" if self._watch is None else self._watch.way_out()
@@ -187,7 +219,11 @@ def _stored(balance: EnergyBalance) -> float:
     return balance.kinetic + balance.complementary
 
 
+def _input(balance: EnergyBalance) -> float:
+    """Works that give a system energy."""
+    return balance.external + balance.contact + balance.interface
+
+
 def _works(balance: EnergyBalance) -> float:
     """Sum of the works in a balance, with the signs of :func:`.energy.residual`."""
-    input_work = balance.external + balance.contact + balance.interface
-    return balance.internal_work + balance.dissipated - input_work
+    return balance.internal_work + balance.dissipated - _input(balance)

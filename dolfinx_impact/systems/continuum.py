@@ -80,7 +80,7 @@ class Continuum(Body):
         raise NotImplementedError
 
     @property
-    def _energy_known(self) -> bool:
+    def energy_known(self) -> bool:
         """Whether there is a stored energy."""
         raise NotImplementedError
 
@@ -95,7 +95,7 @@ class Continuum(Body):
 
     @functools.cached_property
     def _energy(self) -> ElementForm | None:
-        if not self._energy_known:
+        if not self.energy_known:
             return None
         return ElementForm(self._energy_form(), self.space, [self.displacement])
 
@@ -158,7 +158,7 @@ class Continuum(Body):
     @property
     def conservative(self) -> bool:
         """Whether all forces of the body have a potential, and thus symmetric tangents."""
-        return self._energy_known and not self.has_viscosity
+        return self.energy_known and not self.has_viscosity
 
     @functools.cached_property
     def _viscous(self) -> ElementForm:

@@ -266,7 +266,8 @@ class FormSystem(Continuum):
         return super().stored_energy(u)
 
     @property
-    def _energy_known(self) -> bool:
+    def energy_known(self) -> bool:
+        """See :attr:`.Continuum.energy_known`."""
         return self.linear or self._forms["energy"] is not None
 
     @property

@@ -169,7 +169,7 @@ class Solid(Continuum, renamed=_RENAMED):
         self.locking = next(filter(None, self._ways), None)
         if self.locking or not self.linear:
             self._check_at_rest()
-        elif not self._energy_known:
+        elif not self.energy_known:
             self._check_symmetry()
         volume = sum(m.density * self._weight * m.dx for m in self.materials)
         self.total_mass = parallel.total(self.comm, fem.assemble_scalar(fem.form(volume)))
@@ -322,7 +322,7 @@ class Solid(Continuum, renamed=_RENAMED):
         """See :meth:`.Body.stored_energy`."""
         if self.elements is None:
             return super().stored_energy(u)
-        return self.elements.energy(u) if self.linear or self._energy_known else 0.0
+        return self.elements.energy(u) if self.linear or self.energy_known else 0.0
 
     def plastic_work(self) -> float:
         """This rank's plastic work up to the last forces; of other laws what they dissipated [J]."""
@@ -394,7 +394,8 @@ class Solid(Continuum, renamed=_RENAMED):
         return summed
 
     @property
-    def _energy_known(self) -> bool:
+    def energy_known(self) -> bool:
+        """See :attr:`.Continuum.energy_known`."""
         return all(getattr(m.law, "has_energy", True) for m in self.materials)
 
     @property

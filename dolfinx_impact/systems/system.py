@@ -186,6 +186,7 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         self.stiffness = None if stiffness is None else _symmetric(stiffness, self.size)
         self.linear = self.steady = force is None and internal is None and damping is None
         self.prescribed, self.until = Motion(), math.inf
+        self.energy_known = internal is None or energy is not None
         self._part = np.zeros(self.size)
         try_out(self.length, self.size, force=force, internal=internal, damping=damping, energy=energy)
 

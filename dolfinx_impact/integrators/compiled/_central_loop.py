@@ -284,6 +284,15 @@ def _stored_energy(u: FloatArray, m: Model, energy: Callable[[FloatArray], float
 
 
 @inlined
+def _push(h: float, v: FloatArray, damped: FloatArray) -> float:
+    """Work of damping forces with the velocities that they were computed with, where they push [J]."""
+    work = 0.0
+    for j in range(v.size):
+        work -= h * v[j] * damped[j]
+    return work if work > 0.0 else 0.0  # also where it is not a number
+
+
+@inlined
 def _record(recorded: Recorded, s: State, step: FloatArray, columns: Columns) -> None:
     """Displacements, mean velocities (44b) and half-step velocities of the recorded rows."""
     dofs, weights = recorded
@@ -322,7 +331,8 @@ def _advance(  # type: ignore[no-untyped-def]
         follows: Whether energies are followed.
         s, m, c, place, recorded, columns: What their classes say.
         table: Where the states go, one row a step.
-        terms, powers: Energies, as :func:`._shared.energy_terms` changes them.
+        terms, powers: Energies, as :func:`._shared.energy_terms` changes them, and after the powers the work
+            of damping where it pushes, ``EnergyBalance.pushed`` [J].
         amplitudes: Signals of the loads at the end of each step, shape (steps, k).
         external, internal, damping, energy, surface: Compiled functions, not called where there are none.
     """
@@ -340,6 +350,8 @@ def _advance(  # type: ignore[no-untyped-def]
             after = shared.contact_work(c, r, r_t, directions, s.v)
             stored = shared.energy_terms(h, s, m, m.has_damping, few, before, after, terms, powers)  # (84)
             terms[2] = stored if m.linear else _stored_energy(s.u, m, energy, terms[2])
+            if m.calls_damping:
+                powers[4] += _push(h, s.v_before, m.damped)
             for k in range(terms.size):
                 step[columns.energies + k] = terms[k]
         step[0], step[1] = t, t + 0.5 * h

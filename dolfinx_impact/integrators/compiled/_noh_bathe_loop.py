@@ -8,13 +8,16 @@ from ..._types import FloatArray
 from ...algebra.kernels._numba import rows_force
 from ..noh_bathe import PART, Q0, Q1, Q2
 from . import _shared as shared
-from ._central_loop import Columns, Model, Points, State, _act, _forces, _impulses, _record
+from ._central_loop import Columns, Model, Points, State, _act, _forces, _impulses, _push, _record
 from ._central_loop import _stored_energy as stored_energy
 from ._kernels import inlined
 
 
 class Work(NamedTuple):
-    """Arrays of the integrator besides its state, and scratch; ``row`` is as wide as a row of the table."""
+    """Arrays of the integrator besides its state, and scratch; ``row`` is as wide as a row of the table.
+
+    ``pushed`` is ``EnergyBalance.pushed`` [J], shape (1,).
+    """
 
     f_start: FloatArray
     f_position: FloatArray
@@ -24,6 +27,7 @@ class Work(NamedTuple):
     load: FloatArray
     damped: FloatArray
     row: FloatArray
+    pushed: FloatArray
 
 
 @inlined
@@ -152,6 +156,8 @@ def advance(  # type: ignore[no-untyped-def]
             _act(c, m.inverse_mass, row, columns, s.v)
             if follows:
                 _follow(s, m, w, terms)
+                if m.calls_damping:
+                    w.pushed[0] += _push(tau, forced.v, m.damped)
                 terms[5] += _contact_work(c, row, columns, s)
             _hold(c, row, columns, s, m, w.f_position)
         for k in range(c.dofs.shape[0]):

@@ -78,9 +78,9 @@ class Block:
         s, balance = self._integrator, self._balance
         state = self._loop.State(s.u, s.v, s.v_before, s.f)
         columns = self._columns(part)
-        terms, powers = np.zeros(len(energy.TERMS)), np.zeros(4)
+        terms, powers = np.zeros(len(energy.TERMS)), np.zeros(5)
         if balance is not None:
-            terms[:], powers[:] = balance.compiled()
+            terms[:], powers[:4] = balance.compiled()
         times = s.t0 + (s.n + 1 + np.arange(steps)) * s.dt
         amplitudes = np.zeros((steps, 0)) if self._amplitudes is None else self._amplitudes(times)
         place = self._loop.Place(*np.zeros((2, self._contact.dofs.shape[1])))
@@ -102,7 +102,8 @@ class Block:
         part.count, s.n, s.v_force = steps, s.n + steps, s.v_before
         s.r[:], s.r_t[:] = part.r[steps - 1], part.r_t[steps - 1]
         if balance is not None:
-            balance.take(Sums(part.energies[steps - 1], powers))
+            balance.take(Sums(part.energies[steps - 1], powers[:4]))
+            balance.pushed = float(powers[4])
 
     def _columns(self, part: Steps) -> Any:
         """Where the columns of the buffer begin."""

@@ -25,7 +25,8 @@ class NohBatheBlock(Block):
         size = s.system.size
         parts = np.zeros((3, size)) if balance is None else np.array(balance.compiled().powers).reshape(3, -1)
         row = np.zeros(part.table.shape[1])
-        work = loop.Work(inner.f, s.f_position, np.zeros(size), inner.u, parts[0], parts[1], parts[2], row)
+        forces, pushed = (parts[0], parts[1], parts[2]), np.zeros(1)
+        work = loop.Work(inner.f, s.f_position, np.zeros(size), inner.u, *forces, row, pushed)
         amplitudes = self._signals(s.n, steps)
         arrays = (
             base.State(s.u, s.v, last.v_before, s.f),
@@ -47,6 +48,7 @@ class NohBatheBlock(Block):
         s.r[:], s.r_t[:] = part.r[steps - 1], part.r_t[steps - 1]
         if balance is not None:
             balance.take(Sums(terms, np.concatenate([work.internal, work.load, work.damped])))
+            balance.pushed = float(pushed[0])
 
     def _signals(self, n: int, steps: int) -> Any:
         """Amplitudes of the loads at the ends of both substeps of the next steps, shape (steps, 2, k)."""

@@ -96,7 +96,7 @@ class HATIBalance(EnergyBalance):
 
     def before_step(self) -> None:
         """Store the state at the beginning of a coarse step."""
-        self._u[:] = self._side.u
+        self._u[:], self.pushed = self._side.u, 0.0
         self._began[:] = self._before[:] = self.integrator.fine.multipliers
 
     def fine_step(self) -> None:
@@ -104,6 +104,7 @@ class HATIBalance(EnergyBalance):
         s = self.integrator.fine
         self.fine.sampled = self.sampled and s.n % self.integrator.ratio == 0
         self.fine.step()
+        self.pushed += self.fine.pushed
         mean = 0.5 * (self._before + s.multipliers)
         self._of_fine += s.dt * float(self._loops.dot(s.v_before[self._at], mean))  # (93)
         self._before[:] = s.multipliers
