@@ -36,6 +36,8 @@ class Assembly:
         halo: Access to the nodes of the rows, renewed by a search.
         loaded: Rows whose dofs are those of the surface nodes that this rank owns.
         searches: Number of searches.
+        pairs: Numbers of the slave and the master surface of each pair.
+        path: Largest displacement of a node since :meth:`keep_positions` [m]; NaN without such positions.
         path_between_searches: Displacement of a node after which candidate pairs are searched again [m].
     """
 
@@ -46,6 +48,7 @@ class Assembly:
         rank, gdim, axisymmetric = body.comm.rank, body.gdim, body.hypothesis == "axisymmetric"
         #: Thickness of a plane body: with it lengths are areas [m].
         self._thickness = body.cross_section if gdim == 2 else 1.0
+        self.pairs = list(pairs)
         self._pairs = [SurfacePair(facets, *each, rank, axisymmetric) for each in pairs]
         self._corners = []
         for slave, master in pairs if corners else ():
@@ -62,6 +65,7 @@ class Assembly:
         self._own_dofs = facets.local[self._own][:, None] * body.block + np.arange(gdim)
         self._x, self._at = facets.x.copy(), np.full((self._own.size, gdim), np.nan)
         self._searched = np.full((self._own.size, gdim), np.inf)
+        self._kept, self.path = np.full((self._own.size, gdim), np.nan), np.nan
         self._margin = -_MARGIN * parallel.largest(self._comm, -facets.diameter)
         self.path_between_searches, self.searches = 0.5 * self._margin, 0
         on = self._own[facets.part[self._own] >= 0]
@@ -85,10 +89,11 @@ class Assembly:
     def update(self, u: FloatArray) -> None:
         """Compute gaps and areas at ``u`` unless they are those of ``u`` already."""
         at = u[self._own_dofs]
-        moved = float(np.max(np.linalg.norm(at - self._searched, axis=1), initial=0.0))
-        flags = np.array([moved, float(not np.array_equal(at, self._at))])
+        flags = np.array([_longest(at - self._searched), float(not np.array_equal(at, self._at)), 0.0])
+        flags[2] = _longest(at - self._kept)
         if self._comm.size > 1:
             self._comm.Allreduce(MPI.IN_PLACE, flags, op=MPI.MAX)
+        self.path = float(flags[2])
         if not flags[1]:
             return
         self._at[:] = at
@@ -128,11 +133,30 @@ class Assembly:
         self._needed, self._y = needed, np.zeros((needed.size, gdim))
 
     def positions(self, u: FloatArray) -> FloatArray:
-        """Positions of all nodes of the facets at ``u``, shape (nodes, gdim) [m]."""
-        rows = parallel.gather_rows(self._comm, np.column_stack([self._own, u[self._own_dofs]]))
+        """Positions of all nodes of the facets at ``u``, shape (nodes, gdim) [m]. Collective."""
+        return self._displaced(u[self._own_dofs])
+
+    def _displaced(self, own: FloatArray) -> FloatArray:
+        """Positions of all nodes by the displacements of those that this rank owns."""
+        rows = parallel.gather_rows(self._comm, np.column_stack([self._own, own]))
         x, nodes = self.facets.x.copy(), rows[:, 0].astype(np.int64)
         x[nodes] += rows[:, 1:]
         return x
+
+    def keep_positions(self) -> None:
+        """Keep the positions of the last :meth:`update`, from which :attr:`path` counts."""
+        self._kept[:] = self._at
+
+    def kept_positions(self) -> FloatArray:
+        """Kept positions of all nodes, shape (nodes, gdim) [m]. Collective."""
+        return self._displaced(self._kept)
+
+    def closed_nodes(self) -> BoolArray:
+        """Nodes at which this rank found a closed segment or point at the last :meth:`update`, (nodes,)."""
+        marks = np.zeros(len(self.facets.x), dtype=bool)
+        for each in self._members:
+            marks[each.closed_nodes(self.tolerance)] = True
+        return marks
 
     def entries(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Entries of the rows in the mask, shape (n,), in the form of :meth:`.NodeRows.set`."""
@@ -163,3 +187,8 @@ class Assembly:
         sums = self._comm.allreduce(np.append(at.sum(axis=0), len(at)))
         speed = parallel.largest(self._comm, np.linalg.norm(at - sums[:-1] / sums[-1], axis=1))
         return 2.0 * dt * speed, 2.0 * DEPTH * float(facets.height[facets.surface >= 0].min())
+
+
+def _longest(vectors: FloatArray) -> float:
+    """Largest length of vectors, shape (n, gdim)."""
+    return float(np.sqrt(np.max(np.einsum("ni,ni->n", vectors, vectors), initial=0.0)))

@@ -168,6 +168,12 @@ class SurfacePair:
         nodes: IntArray = np.unique(self._facets.nodes[np.unique(self.pairs[self._found])])
         return nodes
 
+    def closed_nodes(self, tolerance: float) -> IntArray:
+        """Nodes of the facets of both sides with a segment that is closed somewhere, found by this rank."""
+        closed = self._found & (self._lowest <= tolerance)
+        nodes: IntArray = np.unique(self._facets.nodes[np.unique(self.pairs[closed])])
+        return np.union1d(nodes, self.nodes[self.gap <= tolerance])
+
     def rows(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """Rows of the points in the mask: lengths of all rows, nodes, B and W of the entries."""
         chosen = np.flatnonzero(which)

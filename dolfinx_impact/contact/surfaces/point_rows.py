@@ -256,6 +256,11 @@ class CornerPoints:
             self._chosen,
         )
 
+    def closed_nodes(self, tolerance: float) -> IntArray:
+        """Closed corners of this rank, and the nodes of the facets opposite."""
+        closed = self.gap <= tolerance
+        return np.union1d(self.nodes[closed], self._facets.nodes[self._chosen[closed]])
+
     def rows(self, which: BoolArray) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
         """See :meth:`.SurfacePair.rows`."""
         chosen = np.flatnonzero(which)

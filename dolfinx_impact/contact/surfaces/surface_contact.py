@@ -21,6 +21,7 @@ from .checks import refuse_facing_away, refuse_overlap
 from .facet_shape import facet_shape
 from .facets import collect
 from .pair import slave_and_master
+from .passing import PassingCheck
 
 
 class SurfaceContact(Contact):
@@ -64,6 +65,7 @@ class SurfaceContact(Contact):
         assembly: Gaps and rows of all pairs of surfaces, and the search for facets that face each other.
 
     Raises:
+        Tunnelled: (in a run) parts pass through each other within one step.
         ValueError: No solid of two or three dimensions, unknown names, surfaces without outer facets or with
             common nodes, that overlap (the message names the deepest point) or face away from each other; all
             nodes constrained; a tie with restitution, friction or ``touching=False``, or one without facets
@@ -99,6 +101,7 @@ class SurfaceContact(Contact):
                 refuse_facing_away(facets, first, second, names)
         sides = [slave_and_master(facets, first, second) for first, second in pairs]
         self.assembly = Assembly(body, facets, sides, corners=not tie)
+        self._passing = PassingCheck(self.assembly, names)
         self._impulses, gdim = np.zeros(body.size), body.gdim
         order = self.assembly.order()
         if tie:
@@ -190,6 +193,7 @@ class SurfaceContact(Contact):
         if self.tie:
             return self._tied.copy()
         closed = self.closed(self.gap(u, t))
+        self._passing.refuse(u)
         self._set_rows(closed)
         return closed
 
@@ -232,6 +236,13 @@ class SurfaceContact(Contact):
         super().start(u, t)
         if not self.tie:
             self._set_rows(self.closed(self.gap(u, t)))
+            self._passing.accept_step(t)
+
+    def keep(self) -> None:
+        """See :meth:`.Contact.keep`."""
+        super().keep()
+        if not self.tie:
+            self._passing.accept_step(self._evaluated_at)
 
     def refuse_penetration(self, u: FloatArray, t: float) -> None:
         """See :meth:`.Contact.refuse_penetration`; also where surfaces overlap deeply. Collective."""
