@@ -280,6 +280,7 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Restore the history returned by :meth:`past`."""
         if "closed" in past:
             self.closed_before[:] = past["closed"] > 0.5
+        if "L" in past:
             self.L.weights[:] = past["L"]
         if self._sides is not None:
             self._sides.resume(past)

@@ -45,7 +45,8 @@ class ContactSet(Contact):
 
     Raises:
         ValueError: Members that are not contacts, contacts of different systems, friction together with
-            contacts of another kind, node pairs together with contacts that are curved or have friction.
+            contacts that have no tangents (:class:`.DofBound`, node pairs without friction), node pairs
+            together with contacts that are curved or have friction.
     """
 
     def __init__(self, members: Sequence[Contact]) -> None:
@@ -72,9 +73,7 @@ class ContactSet(Contact):
     def _check_friction(self) -> None:
         self._shared = False
         self._stacked = any(each.velocity_level_only for each in self.members)
-        shapes = {
-            (each.local_bases().shape[1:], each.directions) for each in self.members if not each.L.collective
-        }
+        shapes = {(each.local_bases().shape[1:], each.directions) for each in self.members}
         if any(each.friction > 0 for each in self.members) and len(shapes) > 1:
             kinds = ", ".join(type(each).__name__ for each in self.members)
             raise ValueError(
@@ -213,9 +212,17 @@ class ContactSet(Contact):
         """See :meth:`.Contact.local_bases`; without friction only the normal rows."""
         if self.friction == 0 and not self._stacked:
             return super().local_bases()
+        bases = [each.local_bases() for each in self.members]
         if self.friction == 0:
-            return np.zeros((self.count, 1, self.L.components))
-        return np.concatenate([each.local_bases() for each in self.members])
+            width = self.L.components
+            return np.concatenate([_wider(each[:, 0], width) for each in bases])[:, None, :]
+        return np.concatenate(bases)
+
+    def approach_velocity(self, v: FloatArray, t: float) -> FloatArray:
+        """See :meth:`.Contact.approach_velocity`."""
+        if not (self._stacked and self.moving):
+            return super().approach_velocity(v, t)
+        return np.concatenate([each.approach_velocity(v, t) for each in self.members])
 
     def surface_velocity(self, t: float) -> FloatArray:
         """See :meth:`.Contact.surface_velocity`."""
@@ -297,10 +304,16 @@ class ContactSet(Contact):
 
     def past(self) -> dict[str, AnyArray]:
         """See :meth:`.Contact.past`; variables of a member are NaN at the points of the others."""
-        history = super().past()
+        history: dict[str, AnyArray] = {}
+        if self._stacked and self.drift_correction > 0 and not self.constant:
+            history["closed"] = self.closed_before.astype(np.float64)
+        elif not self._stacked:
+            history = super().past()
+        # Rows that are not copied into common ones belong to the members.
+        common = ("closed",) if self._stacked else ("closed", "L")
         for i, (each, part) in enumerate(zip(self.members, self._parts)):
             for name, values in each.past().items():
-                if name not in ("closed", "L"):
+                if name not in common:
                     padded = np.full((self.count, *values.shape[1:]), np.nan)
                     padded[part] = values
                     history[f"{i}.{name}"] = padded

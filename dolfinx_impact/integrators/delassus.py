@@ -210,15 +210,14 @@ class FrictionalDelassus(FactorisedDelassus):
         velocity = contact.L.at_points(v) - contact.surface_velocity(t)
         free = np.einsum("pjk,pk->pj", self._bases, velocity)
         free[:, 0] = b
-        gathered = parallel.gather_rows(self._comm, np.column_stack([closed, contact.frictions, free]))
+        laws = [closed, contact.frictions, contact.bilateral]
+        gathered = parallel.gather_rows(self._comm, np.column_stack([*laws, free]))
         which = np.flatnonzero(gathered[:, 0])
+        (mu, tied), given = gathered[which, 1:3].T, gathered[which, 3:].ravel()
         H, d = self._delassus(which), self._directions
         impulses = np.zeros((gathered.shape[0], d))
         start = self._last[which].ravel() if self.continues else None
-        solution = parallel.on_root(
-            self._comm,
-            lambda: coulomb.solve(H, gathered[which, 2:].ravel(), gathered[which, 1], d, start=start),
-        )
+        solution = parallel.on_root(self._comm, lambda: _coulomb_with_ties(H, given, mu, d, tied > 0, start))
         impulses[which] = solution.reshape(-1, d)
         self._last = impulses
         local = impulses[self._mine]
@@ -259,14 +258,46 @@ class FrictionalDelassus(FactorisedDelassus):
 
 def solve_with_ties(H: FloatArray, b: FloatArray, bilateral: FloatArray) -> FloatArray:
     """Impulses of complementarity, where those of ties have any sign and stop their points, shape (p,)."""
-    tied, r = bilateral > 0, np.zeros(b.size)
-    cross = H[np.ix_(~tied, tied)]
-    right = np.column_stack([H[np.ix_(tied, ~tied)], b[tied]])
+    tied = bilateral > 0
+    return _with_ties(complementarity.solve, H, b, tied, ~tied)
+
+
+def _coulomb_with_ties(
+    H: FloatArray, b: FloatArray, mu: FloatArray, d: int, tied: BoolArray, start: FloatArray | None
+) -> FloatArray:
+    """Impulses with friction, d components a point, where ties have a normal one of any sign alone."""
+    if not tied.any():
+        return coulomb.solve(H, b, mu, d, start=start)
+    free, along = np.repeat(~tied, d), np.zeros(b.size, dtype=bool)
+    along[::d] = tied
+
+    def law(H: FloatArray, b: FloatArray) -> FloatArray:
+        return coulomb.solve(H, b, mu[~tied], d, start=None if start is None else start[free])
+
+    return _with_ties(law, H, b, along, free)
+
+
+def _with_ties(
+    law: Callable[[FloatArray, FloatArray], FloatArray],
+    H: FloatArray,
+    b: FloatArray,
+    tied: BoolArray,
+    free: BoolArray,
+) -> FloatArray:
+    """Impulses by a law for those that are free, where those of ties make ``H r + b`` zero; others are 0.
+
+    Args:
+        law: Function of H and b of the free impulses.
+        H: Delassus operator, shape (n, n).
+        b: Free velocities, shape (n,).
+        tied, free: Masks, shape (n,).
+    """
+    r, cross = np.zeros(b.size), H[np.ix_(free, tied)]
+    right = np.column_stack([H[np.ix_(tied, free)], b[tied]])
     # Ties whose rows depend on each other have no unique impulses.
     given = np.linalg.lstsq(H[np.ix_(tied, tied)], right, rcond=1e-13)[0]
-    free = H[np.ix_(~tied, ~tied)] - cross @ given[:, :-1]
-    r[~tied] = complementarity.solve(free, b[~tied] - cross @ given[:, -1])
-    r[tied] = -given[:, -1] - given[:, :-1] @ r[~tied]
+    r[free] = law(H[np.ix_(free, free)] - cross @ given[:, :-1], b[free] - cross @ given[:, -1])
+    r[tied] = -given[:, -1] - given[:, :-1] @ r[free]
     return r
 
 

@@ -103,7 +103,7 @@ class LastingContact:
             return np.zeros(r.size, dtype=bool), np.zeros((r.size, 0))
         size = np.linalg.norm(r_t[:, : self._contact.directions], axis=1)
         mu = self._contact.frictions
-        slides = (size >= _SLIDES * mu * r) & ~self._contact.bilateral
+        slides = size >= _SLIDES * mu * np.abs(r)
         scale = np.divide(mu, size, out=np.zeros(r.size), where=slides & (size > 0.0))
         return slides, scale[:, None] * r_t
 
@@ -170,7 +170,7 @@ class LastingContact:
         a[:n] = inverse * f[:n]
         normal, vectors = (np.array(x) for x in L.velocities(a))
         if contact.moving:
-            normal -= np.einsum("pk,pk->p", L.weights, follow)
+            normal -= np.einsum("pk,pk->p", contact.local_bases()[:, 0], follow)
             vectors -= follow
         friction = np.einsum("pdk,pk->pd", tangents, along) if self._rough else along
         cone = SlidingCone(active, contact.bilateral, contact.frictions, slides & active, friction)

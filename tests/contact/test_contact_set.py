@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
+from support.colliding import block as rectangle
 
 import dolfinx_impact as di
-from dolfinx_impact import checkpoint
+from dolfinx_impact import checkpoint, parallel
 
 COMM = MPI.COMM_WORLD
 EVERY = pytest.mark.parametrize("scheme", [di.CDLagrange, di.MoreauJean])
@@ -160,3 +161,83 @@ def test_a_list_of_one_and_of_none():
     one = against(body, (0, 1))
     assert di.CDLagrange(body, 1e-3, contact=[one]).contact is one
     assert di.CDLagrange(body, 1e-3, contact=[]).contact is None
+
+
+# -- surfaces beside obstacles
+
+
+def stack(**law):
+    """A block of 8 kg on one of 16 kg that stands on the floor, and the contact between them."""
+    mesh = di.mesh.join(
+        {"upper": rectangle([0, 0], [0.2, 0.04], (3, 1)), "lower": rectangle([-0.1, -0.04], [0.3, 0], (4, 1))}
+    )
+    body = di.Solid(mesh, law=di.LinearElastic(1e7, 0.0), density=1000.0, gravity=(0.0, -10.0))
+    return body, di.SurfaceContact(body, "upper/boundary", "lower/boundary", **law)
+
+
+def momenta(body, v):
+    """Horizontal momenta of the upper and the lower part."""
+    nodes = [np.unique(body.space.dofmap.list[body.named.cells(name)]) for name in ("upper", "lower")]
+    dofs = [2 * each[each < body.owned // 2] for each in nodes]
+    return np.array([parallel.total(body.comm, float(body.mass[each] @ v[each])) for each in dofs])
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe, di.MoreauJean])
+@pytest.mark.parametrize(
+    ("law", "mu"),
+    [({}, 0.3), ({"friction": 0.2}, 0.0), ({"tie": True}, 0.3)],
+    ids=["smooth", "rough", "tied"],
+)
+def test_surfaces_and_a_floor_have_their_own_friction(scheme, law, mu):
+    """Sliding at 1 m/s, the floor takes mu times its impulses, from the lower block alone if smooth."""
+    body, surfaces = stack(**law)
+    floor = di.RigidContact(body, "lower/boundary", di.Plane((0.0, -0.04), (0.0, 1.0)), friction=mu)
+    s = scheme(body, 1e-4, contact=[surfaces, floor])
+    s.start(0.0, body.rigid_velocity((1.0, 0.0)))
+    before = momenta(body, s.v)
+    run = di.simulate(s, t_end=0.003, progress=False)
+    gained, pressed = momenta(body, s.v) - before, run["r"][1:, surfaces.total :].sum()
+    assert pressed > 0.3 * 240 * 0.003
+    assert gained.sum() == pytest.approx(-mu * pressed, rel=1e-9, abs=1e-12 * before.sum())
+    if not law:
+        assert abs(gained[0]) < 1e-3 * mu * pressed
+    if "tie" in law:
+        assert gained[0] < -0.2 * mu * pressed
+    largest = max(np.abs(run[name]).max() for name in ("kinetic", "contact", "external"))
+    assert np.abs(run["residual"]).max() < 1e-11 * largest
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe])
+def test_surfaces_beside_a_floor_that_moves(scheme):
+    """The floor goes up at 1 m/s from the start on: both parts have its velocity in the end."""
+    body, surfaces = stack()
+    plane = di.MovingObstacle(di.Plane((0.0, -0.04), (0.0, 1.0)), translation=lambda t: (0.0, t))
+    s = scheme(body, 1e-4, contact=[surfaces, di.RigidContact(body, "lower/boundary", plane)])
+    s.start(0.0, 0.0)
+    di.simulate(s, t_end=0.004, progress=False)
+    assert s.gap()[surfaces.count :].min(initial=0.0) > -1e-5
+    assert parallel.total(body.comm, float(body.mass[1::2] @ s.v[1 : body.owned : 2])) > 20.0
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe])
+def test_a_list_with_surfaces_and_drift_correction_goes_on_from_its_state(scheme):
+    """Bit by bit: closed points of the step before, and normals of curved obstacles."""
+    body, surfaces = stack(drift_correction=True)
+    ball = di.RigidContact(body, "lower/boundary", di.Sphere((0.1, -0.24), 0.2), drift_correction=0.7)
+    s = scheme(body, 1e-4, contact=[surfaces, ball])
+    s.start(0.0, body.rigid_velocity((1.0, 0.0)))
+    states = []
+    for i in range(60):
+        if i == 30:
+            states.append(s.state())
+        s.step()
+    states.append(s.state())
+    assert {"contact.closed", "contact.1.L"} <= set(states[0])
+    other = scheme(body, 1e-4, contact=[surfaces, ball])
+    other.resume(states[0])
+    for _ in range(30):
+        other.step()
+    for name, values in other.state().items():
+        assert np.array_equal(values, states[1][name], equal_nan=True), name

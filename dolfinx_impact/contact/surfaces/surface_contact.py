@@ -209,10 +209,8 @@ class SurfaceContact(Contact):
         return places
 
     def local_bases(self) -> FloatArray:
-        """Local bases at the last evaluation, shape (p, gdim, gdim); without friction the normals alone."""
+        """Local bases at the last evaluation, shape (p, gdim, gdim): the normal first."""
         normals = self.L.normals()
-        if self.friction == 0:
-            return normals[:, None, :]
         return np.concatenate([normals[:, None, :], coulomb.tangents(normals)], axis=1)
 
     def surface_velocity(self, t: float) -> FloatArray:
