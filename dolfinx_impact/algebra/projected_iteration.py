@@ -2,12 +2,15 @@
 
 ``x = P(x - w (S x + c))`` with the Delassus operator S of unit diagonal. P projects on the admissible
 impulses: ``x_N >= 0`` and the Coulomb disc of radius ``mu x_N``; nothing for points of a tie. The step w is
-that of Barzilai and Borwein, IMA J. Numer. Anal. 8 (1988), doi:10.1093/imanum/8.1.141.
+that of Barzilai and Borwein, IMA J. Numer. Anal. 8 (1988), doi:10.1093/imanum/8.1.141. What has not converged
+then, as friction at nodes between several walls, where S is singular, is mixed from the last iterates with a
+fixed w: Anderson, J. ACM 12 (1965), doi:10.1145/321296.321305.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,8 +24,10 @@ from .complementarity import NotConverged
 #: Residual that is sought, and the largest one that is accepted where round-off ends the progress before.
 _SOUGHT, _ACCEPTED = 1e-14, 1e-12
 _MOST, _PATIENCE = 3000, 12
-#: Iterations with free choice of the step; afterwards steps are bounded by the smallest one seen.
+#: Iterations with free choice of the step; afterwards it is the smallest one seen, and iterates are mixed.
 _FREE = 150
+#: Changes of iterates that are mixed, and the least singular value of their products, relative.
+_MEMORY, _INDEPENDENT = 8, 1e-12
 
 
 @dataclass
@@ -62,6 +67,37 @@ def project(x: FloatArray, active: BoolArray, bilateral: BoolArray, friction: Fl
                 x[i, k] *= radius / size
 
 
+class Mixing:
+    """Anderson's mixing of the last iterates of a fixed-point iteration. Collective.
+
+    Args:
+        comm: Communicator of the ranks that share the iterates.
+    """
+
+    def __init__(self, comm: MPI.Comm) -> None:
+        self._comm = comm
+        self._iterates: deque[FloatArray] = deque(maxlen=_MEMORY + 1)
+        self._changes: deque[FloatArray] = deque(maxlen=_MEMORY + 1)
+
+    def next(self, x: FloatArray, image: FloatArray) -> FloatArray:
+        """The next iterate from the last one and its image."""
+        f = image - x
+        self._iterates.append(x)
+        self._changes.append(f)
+        if len(self._changes) == 1:
+            return image
+        dx = np.diff(np.array(self._iterates), axis=0).reshape(len(self._iterates) - 1, -1)
+        df = np.diff(np.array(self._changes), axis=0).reshape(len(dx), -1)
+        products = np.column_stack([df @ df.T, df @ f.ravel()])
+        if self._comm.size > 1:
+            self._comm.Allreduce(MPI.IN_PLACE, products, op=MPI.SUM)
+        scale = 1.0 / np.sqrt(np.maximum(products.diagonal(), np.finfo(float).tiny))
+        matrix = products[:, :-1] * np.outer(scale, scale)
+        weights = scale * np.linalg.lstsq(matrix, scale * products[:, -1], rcond=_INDEPENDENT)[0]
+        mixed: FloatArray = image - (weights @ (dx + df)).reshape(x.shape)
+        return mixed
+
+
 def solve(
     product: Callable[[FloatArray], FloatArray], c: FloatArray, cone: Cone, start: FloatArray, comm: MPI.Comm
 ) -> tuple[FloatArray, int]:
@@ -87,7 +123,7 @@ def solve(
     x = cone.project(start.copy())
     if scale == 0.0:
         return np.zeros_like(x), 0
-    best, least, since, w, smallest = x, np.inf, 0, 1.0, 1.0
+    best, least, since, w, smallest, mixing = x, np.inf, 0, 1.0, 1.0, Mixing(comm)
     x_old = g_old = np.zeros_like(x)
     for sweep in range(_MOST):
         g = product(x) + c
@@ -106,11 +142,12 @@ def solve(
             since += 1
         if least <= _SOUGHT or (least <= _ACCEPTED and since >= _PATIENCE):
             return best, sweep + 1
+        if sweep > _FREE:
+            x = cone.project(mixing.next(x, cone.project(x - smallest * g)))
+            continue
         if sweep > 0 and sums[1] > 0.0:
             w = float(np.clip(sums[0] / sums[1], 0.05, 20.0))
             smallest = min(smallest, w)
-        if sweep > _FREE:
-            w = min(w, smallest)
         x_old, g_old = x, g
         x = cone.project(x - w * g)
     if least <= _ACCEPTED:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..._types import BoolArray, FloatArray, IntArray
@@ -14,6 +16,8 @@ _UNCOVERED = 1e-9
 #: facet has one row: the functions of a part covered by a body much smaller than the facet extrapolate the
 #: motion of that body to nodes far away.
 _EXTRAPOLATED = 10.0
+#: Points of a node whose normals make a smaller angle (its cosine) have one row.
+_ALIKE = math.sqrt(0.5)
 
 
 def invert(M: FloatArray, out: FloatArray) -> None:
@@ -118,10 +122,86 @@ def dual_basis(
             T[e, k], areas[e, k], weighted[e, k] = 1.0, covered, G.sum()
 
 
+def join_points(
+    groups: IntArray,
+    point_start: IntArray,
+    point_facets: IntArray,
+    point_places: IntArray,
+    areas: FloatArray,
+    starts: IntArray,
+    pairs: IntArray,
+    mass: FloatArray,
+    normals: FloatArray,
+    found: BoolArray,
+    normal: FloatArray,
+    direction: FloatArray,
+    facing: FloatArray,
+    leads: BoolArray,
+    following: IntArray,
+) -> None:
+    """Decide which points of a node share a row: those that are pushed in similar directions.
+
+    The smooth sides of a corner that meets a flat surface have one row there, and rows apart in the corner
+    of a room. The point whose side faces the other surface best has the row.
+
+    Args:
+        groups: First and end of the points of each node that has several, shape (groups, 2).
+        point_start, point_facets, point_places, areas: See :func:`weighted_gaps`.
+        starts, pairs, mass, normals, found: See :func:`dual_basis` and :func:`._segments.integrate`.
+        normal: Outward normals of all facets.
+        direction, facing: Work arrays, shapes (points, gdim), (points,).
+        leads: Written: whether a point has a row of its own, shape (points,).
+        following: Written: the next point of the same row, -1 for none, shape (points,).
+    """
+    gdim = direction.shape[1]
+    for group in range(groups.shape[0]):
+        first, end = groups[group]
+        for q in range(first, end):
+            direction[q], facing[q], leads[q], following[q], covered = 0.0, -np.inf, False, -1, 0.0
+            towards = 0.0
+            for m in range(point_start[q], point_start[q + 1]):
+                e = point_facets[m]
+                if areas[e, point_places[m]] == 0.0:
+                    continue
+                for p in range(starts[e], starts[e + 1]):
+                    if found[p]:
+                        size = mass[p].sum()
+                        covered += size
+                        for c in range(gdim):
+                            direction[q, c] += size * normals[p, c]
+                            towards -= size * normals[p, c] * normal[pairs[p, 0], c]
+            if covered > 0.0:
+                facing[q] = towards / covered
+                length = 0.0
+                for c in range(gdim):
+                    length += direction[q, c] ** 2
+                length = math.sqrt(length)
+                for c in range(gdim):
+                    direction[q, c] /= length
+        for _ in range(first, end):
+            best = -1
+            for q in range(first, end):
+                if facing[q] > -np.inf and (best < 0 or facing[q] > facing[best] + 1e-9):
+                    best = q
+            if best < 0:
+                break
+            leads[best], facing[best], last = True, -np.inf, best
+            for q in range(first, end):
+                if facing[q] == -np.inf:
+                    continue
+                cosine = 0.0
+                for c in range(gdim):
+                    cosine += direction[q, c] * direction[best, c]
+                if cosine > _ALIKE:
+                    following[last], facing[q], last = q, -np.inf, q
+
+
 def weighted_gaps(
     point_start: IntArray,
     point_facets: IntArray,
     point_places: IntArray,
+    leads: BoolArray,
+    following: IntArray,
     areas: FloatArray,
     weighted: FloatArray,
     bottom: FloatArray,
@@ -139,35 +219,51 @@ def weighted_gaps(
     Args:
         point_start, point_facets, point_places: Slave facets at each point, in CSR format, and the place of
             the point among the nodes of each.
+        leads, following: See :func:`join_points`.
         areas, weighted, bottom: See :func:`dual_basis`.
         beyond: Largest extrapolation below the least gap, shape (points,) [m].
         straight: Whether facets are linear, so that the least gap is at a corner of a segment.
         gap, area: Written, shape (points,).
     """
     for i in range(point_start.size - 1):
-        A, g, least = 0.0, 0.0, np.inf
-        for m in range(point_start[i], point_start[i + 1]):
-            A += areas[point_facets[m], point_places[m]]
-            g += weighted[point_facets[m], point_places[m]]
-            if areas[point_facets[m], point_places[m]] > 0.0:
-                least = min(least, bottom[point_facets[m]])
+        gap[i], area[i] = np.inf, 0.0
+        if not leads[i]:
+            continue
+        A, g, least, margin, q = 0.0, 0.0, np.inf, 0.0, i
+        while q >= 0:
+            margin = max(margin, beyond[q])
+            for m in range(point_start[q], point_start[q + 1]):
+                A += areas[point_facets[m], point_places[m]]
+                g += weighted[point_facets[m], point_places[m]]
+                if areas[point_facets[m], point_places[m]] > 0.0:
+                    least = min(least, bottom[point_facets[m]])
+            q = following[q]
         g = g / A if A > 0.0 else np.inf
-        if g < least - beyond[i]:
-            g = np.inf
-        elif straight and g < least:
+        if g < least - margin:
+            continue
+        if straight and g < least:
             g = least
-        gap[i], area[i] = g, A if g < np.inf else 0.0
+        if g < np.inf:
+            gap[i], area[i] = g, A
 
 
 def longest_rows(
-    which: IntArray, point_start: IntArray, point_facets: IntArray, starts: IntArray, nn: int
+    which: IntArray,
+    point_start: IntArray,
+    point_facets: IntArray,
+    following: IntArray,
+    starts: IntArray,
+    nn: int,
 ) -> int:
     """Upper bound of the number of entries of the rows ``which``."""
     total = 0
     for i in which:
-        for m in range(point_start[i], point_start[i + 1]):
-            e = point_facets[m]
-            total += 2 * nn * (starts[e + 1] - starts[e])
+        q = i
+        while q >= 0:
+            for m in range(point_start[q], point_start[q + 1]):
+                e = point_facets[m]
+                total += 2 * nn * (starts[e + 1] - starts[e])
+            q = following[q]
     return total
 
 
@@ -194,6 +290,7 @@ def fill_rows(
     point_start: IntArray,
     point_facets: IntArray,
     point_places: IntArray,
+    following: IntArray,
     starts: IntArray,
     pairs: IntArray,
     facets: IntArray,
@@ -217,26 +314,30 @@ def fill_rows(
         place: Work array of -1, one per node; restored.
         ends: Written: end of each row's entries, shape (rows,).
         nodes, B, W: Written: node, normal weights and scalar weight of each entry.
-        others: See :func:`dual_basis`, :func:`weighted_gaps` and :func:`._segments.integrate`.
+        others: See :func:`dual_basis`, :func:`join_points`, :func:`weighted_gaps` and
+            :func:`._segments.integrate`.
     """
     nn, used = facets.shape[1], 0
     for row in range(which.size):
         i, first = which[row], used
-        for f in range(point_start[i], point_start[i + 1]):
-            e, k = point_facets[f], point_places[f]
-            if areas[e, k] == 0.0:
-                continue
-            for p in range(starts[e], starts[e + 1]):
-                if not found[p]:
+        q = i
+        while q >= 0:
+            for f in range(point_start[q], point_start[q + 1]):
+                e, k = point_facets[f], point_places[f]
+                if areas[e, k] == 0.0:
                     continue
-                for j in range(nn):
-                    slave, master = 0.0, 0.0
-                    for q in range(nn):
-                        slave += T[e, k, q] * mass[p, q, j]
-                        master -= T[e, k, q] * cross[p, q, j]
-                    s, m = facets[pairs[p, 0], j], facets[pairs[p, 1], j]
-                    used = add_entry(s, slave / area[i], normals[p], first, used, place, nodes, B, W)
-                    used = add_entry(m, master / area[i], normals[p], first, used, place, nodes, B, W)
+                for p in range(starts[e], starts[e + 1]):
+                    if not found[p]:
+                        continue
+                    for j in range(nn):
+                        slave, master = 0.0, 0.0
+                        for m in range(nn):
+                            slave += T[e, k, m] * mass[p, m, j]
+                            master -= T[e, k, m] * cross[p, m, j]
+                        s, o = facets[pairs[p, 0], j], facets[pairs[p, 1], j]
+                        used = add_entry(s, slave / area[i], normals[p], first, used, place, nodes, B, W)
+                        used = add_entry(o, master / area[i], normals[p], first, used, place, nodes, B, W)
+            q = following[q]
         for at in range(first, used):
             place[nodes[at]] = -1
         ends[row] = used

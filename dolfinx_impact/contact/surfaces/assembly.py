@@ -15,6 +15,7 @@ from .facets import Facets
 from .halo import Halo
 from .pair import DEPTH, SurfacePair
 from .point_rows import CornerPoints
+from .sides import normal_order
 
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
 _MARGIN = 0.25
@@ -27,10 +28,11 @@ class Assembly:
         body: The solid.
         facets: Facets of all surfaces.
         pairs: Numbers of the slave and the master surface of each pair.
-        corners: Whether corners that no facet faces have rows of their own.
+        corners: Whether the smooth sides of a node, and corners that no facet faces, have rows of their own.
 
     Attributes:
         nodes: Nodes of the points of this rank, shape (n,).
+        normals: Outward normals of their sides at zero displacement, shape (n, gdim).
         gap: Gaps at the last :meth:`update`, shape (n,) [m]; infinite where nothing is opposite.
         area: Areas of the points, shape (n,) [m2].
         halo: Access to the nodes of the rows, renewed by a search.
@@ -49,7 +51,9 @@ class Assembly:
         #: Thickness of a plane body: with it lengths are areas [m].
         self._thickness = body.cross_section if gdim == 2 else 1.0
         self.pairs = list(pairs)
-        self._pairs = [SurfacePair(facets, *each, rank, axisymmetric) for each in pairs]
+        self._pairs = [
+            SurfacePair(facets, *each, rank, axisymmetric=axisymmetric, divided=corners) for each in pairs
+        ]
         self._corners = []
         for slave, master in pairs if corners else ():
             self._corners.append(CornerPoints(facets, slave, master, rank, of_master=False))
@@ -60,6 +64,7 @@ class Assembly:
         self.tolerance = 0.0
         self._members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
         self.nodes = np.concatenate([each.nodes for each in self._members])
+        self.normals = np.concatenate([each.normals for each in self._members])
         self.gap, self.area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
         self._own = np.flatnonzero(facets.rank == rank)
         self._own_dofs = facets.local[self._own][:, None] * body.block + np.arange(gdim)
@@ -82,9 +87,10 @@ class Assembly:
         return self.facets.local[nodes][:, None] * self.body.block + np.arange(self.body.gdim)
 
     def order(self) -> FloatArray:
-        """Sorting keys of the points: the pair, then the coordinates."""
+        """Sorting keys of the points: the pair, the coordinates, the normals of the sides, the walls."""
         member = np.repeat(np.arange(len(self._members)), [each.nodes.size for each in self._members])
-        return np.column_stack([member, self._keys(self.nodes)])
+        wall = np.concatenate([each.walls for each in self._members])
+        return np.column_stack([member, self._keys(self.nodes), normal_order(self.normals), wall])
 
     def update(self, u: FloatArray) -> None:
         """Compute gaps and areas at ``u`` unless they are those of ``u`` already."""

@@ -14,7 +14,7 @@ from ...systems.continuum import Continuum
 from .facet_shape import FacetShape
 
 #: Angle of the outward normals of neighbours above which their common edge is sharp [rad].
-_SHARP = np.pi / 4
+_SHARP = np.pi / 4 + 1e-9
 #: Weight of a facet's normal: 1 / (_SMOOTH + b^2), with the largest angle b [rad] to a neighbour.
 _SMOOTH = 0.01
 
@@ -30,8 +30,10 @@ class Facets:
         shape: Shape functions.
         nodes: Nodes of the facets, which orient them outward, shape (facets, n).
         surface: Number of the surface of each facet, -1 for neighbours of a surface alone, shape (facets,).
-        flatness: Weight of the normals, shape (facets,): small beside sharp edges.
-        sharp_start, sharp: Neighbours across sharp edges, in CSR format.
+        flatness: Weight of the normals, shape (facets,): small beside sharp edges that are convex.
+        sharp_start, sharp: Neighbours across sharp edges that are convex, in CSR format.
+        smooth: Pairs of facets with a common edge that is not sharp, shape (pairs, 2).
+        concave: Pairs of facets with a common edge that is sharp and concave, shape (pairs, 2).
         diameter: Twice the largest distance of a node to the centre, shape (facets,) [m].
         height: Extent of the attached cell along the normal, shape (facets,) [m].
         global_nodes: Numbers of the nodes in the function space, shape (nodes,).
@@ -47,6 +49,8 @@ class Facets:
     flatness: FloatArray
     sharp_start: IntArray
     sharp: IntArray
+    smooth: IntArray
+    concave: IntArray
     diameter: FloatArray
     height: FloatArray
     global_nodes: Int64Array
@@ -84,7 +88,7 @@ class Facets:
         return start, np.concatenate([np.zeros(0, dtype=np.int64), *found])
 
     def corner_nodes(self, surface: int, angle: float) -> IntArray:
-        """Nodes of a surface at which normals of facets differ by more than an angle [rad], sorted."""
+        """Nodes at convex edges of a surface with normals that differ by more than an angle [rad], sorted."""
         normals, _ = self.normals(self.x)
         sharp = np.repeat(np.arange(len(self.nodes)), np.diff(self.sharp_start))
         both = np.unique(np.concatenate([sharp, self.sharp]))
@@ -116,14 +120,12 @@ def collect(body: Continuum, shape: FacetShape, names: tuple[str, ...]) -> Facet
     facets, of = place[inputs.reshape(-1, nodes.shape[1])], every[:, -1]
     _refuse_shared(facets, of, names)
     normals, _ = _normals(x, facets, shape)
-    flatness, start, sharp = _sharpness(facets, normals, shape)
+    sharpness = _sharpness(x, facets, normals, shape)
     part = np.full(numbers.size, -1)
     np.maximum.at(part, facets.ravel(), np.repeat(of, facets.shape[1]))
     arms = x[facets] - x[facets].mean(axis=1, keepdims=True)
     diameter = 2.0 * np.linalg.norm(arms, axis=2).max(axis=1)
-    return Facets(
-        shape, facets, of, flatness, start, sharp, diameter, heights, numbers, x, rank, at, part, inverse
-    )
+    return Facets(shape, facets, of, *sharpness, diameter, heights, numbers, x, rank, at, part, inverse)
 
 
 def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, IntArray]:
@@ -232,20 +234,26 @@ def _node_data(
 
 
 def _sharpness(
-    facets: IntArray, normals: FloatArray, shape: FacetShape
-) -> tuple[FloatArray, IntArray, IntArray]:
-    """Weights of the normals, and neighbours across sharp edges in CSR format."""
+    x: FloatArray, facets: IntArray, normals: FloatArray, shape: FacetShape
+) -> tuple[FloatArray, IntArray, IntArray, IntArray, IntArray]:
+    """Weights of the normals, neighbours across sharp convex edges in CSR format, smooth and concave pairs.
+
+    Beside a sharp concave edge, as in the corner of a room, facets are walls that nothing bends around.
+    """
     corners = facets[:, shape.corners]
     count, k = corners.shape
     entries = np.ones(count * k), (np.repeat(np.arange(count), k), corners.ravel())
     at = sparse.csr_matrix(entries, (count, int(facets.max(initial=-1)) + 1))
     pairs = (at @ at.T).tocoo()
-    cosine = np.clip(np.einsum("pi,pi->p", normals[pairs.row], normals[pairs.col]), -1.0, 1.0)
+    row, col, edge = pairs.row.astype(np.int64), pairs.col.astype(np.int64), pairs.data > shape.dim - 0.5
+    cosine = np.clip(np.einsum("pi,pi->p", normals[row], normals[col]), -1.0, 1.0)
     angle, largest = np.where(cosine > 1.0 - 1e-12, 0.0, np.arccos(cosine)), np.zeros(count)
-    np.maximum.at(largest, pairs.row, angle)
-    chosen = angle > _SHARP
-    row, col = pairs.row[chosen], pairs.col[chosen]
-    order = np.argsort(row, kind="stable")
-    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=count))])
+    centre, sharp = x[corners].mean(axis=1), angle > _SHARP
+    concave = sharp & (np.einsum("pi,pi->p", centre[col] - centre[row], normals[row] - normals[col]) > 0.0)
+    np.maximum.at(largest, row[~concave], angle[~concave])
     flatness: FloatArray = np.asarray(1.0 / (_SMOOTH + largest**2), dtype=np.float64)
-    return flatness, start.astype(np.int64), col[order].astype(np.int64)
+    chosen = sharp & ~concave
+    order = np.lexsort((col[chosen], row[chosen]))
+    start = np.concatenate([[0], np.cumsum(np.bincount(row[chosen], minlength=count))]).astype(np.int64)
+    smooth, meeting = (np.column_stack([row, col])[edge & which] for which in (~sharp, concave))
+    return flatness, start, col[chosen][order], smooth, meeting

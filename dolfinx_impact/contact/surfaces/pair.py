@@ -9,6 +9,7 @@ from ...algebra import kernels
 from . import _rows, _segments
 from .facets import Facets
 from .search import candidate_pairs
+from .sides import sides_at_nodes, walls
 
 #: Largest mean gap of a segment over the larger diameter of its facets; facets that lean by 60 degrees and
 #: touch at a corner have 0.43.
@@ -23,6 +24,10 @@ _BEYOND = 0.05
 class SurfacePair:
     """Mortar rows at those nodes of the slave surface that this rank owns.
 
+    A node has a point for each of its smooth sides (facets between sharp edges) and, where the master has
+    sharp concave edges, for each wall that may be in front of a side. Points that are pushed in similar
+    directions share one row.
+
     Dual basis functions of the covered part of each slave facet, Cichosz and Bischoff, Comput. Methods Appl.
     Mech. Eng. 200 (2011), doi:10.1016/j.cma.2010.11.004; one normal for each pair of facets. A facet that
     a much smaller body covers in part has one row, of constant pressure.
@@ -32,40 +37,42 @@ class SurfacePair:
         slave, master: Numbers of the surfaces.
         rank: This rank.
         axisymmetric: Whether areas are those of the full revolution.
+        divided: Whether sharp edges divide the facets at a node.
 
     Attributes:
         nodes: Nodes of the points, shape (p,).
+        normals: Outward normals of their sides at zero displacement, shape (p, gdim).
+        walls: Number of the wall that each point may face, 0 without a room, shape (p,).
         gap: Weighted gaps, shape (p,) [m]; infinite without a segment.
         area: Covered areas, shape (p,) [m2].
     """
 
-    def __init__(self, facets: Facets, slave: int, master: int, rank: int, axisymmetric: bool) -> None:
-        self._facets, self._axisymmetric = facets, axisymmetric
-        every = facets.surface_nodes(slave)
-        self.nodes = every[facets.rank[every] == rank]
-        of_slave = facets.of(slave)
-        self.slave = of_slave[np.isin(facets.nodes[of_slave], self.nodes).any(axis=1)]
+    def __init__(
+        self, facets: Facets, slave: int, master: int, rank: int, *, axisymmetric: bool, divided: bool
+    ) -> None:
+        self._facets, self._axisymmetric, length = facets, axisymmetric, float(np.ptp(facets.x, axis=0).max())
         self.master = facets.of(master)
-        self._point_start, self._point_facets, self._point_places = self._incidence()
-        p, n = self.nodes.size, facets.nodes.shape[1]
+        #: Number of each facet of the master among the walls of a room, and how many walls there are.
+        self._wall = np.zeros(len(facets.nodes), dtype=np.int64)
+        if divided:
+            self._wall[self.master] = walls(facets, master, length)
+        self._walls = int(self._wall.max(initial=0)) + 1
+        self._make_points(slave, rank, divided)
+        p, n, parts = self.nodes.size, facets.nodes.shape[1], self.slave.size * self._walls
         self.gap, self.area = np.full(p, np.inf), np.zeros(p)
-        self._T, self._areas = np.zeros((self.slave.size, n, n)), np.zeros((self.slave.size, n))
-        self._weighted, self._bottom = np.zeros((self.slave.size, n)), np.zeros(self.slave.size)
-        self._beyond = np.zeros(p)
-        sizes_at = facets.diameter[self.slave][self._point_facets]
+        self._T, self._areas = np.zeros((parts, n, n)), np.zeros((parts, n))
+        self._weighted, self._bottom = np.zeros((parts, n)), np.zeros(parts)
+        self._beyond, of = np.zeros(p), self._point_facets // self._walls
+        sizes_at = facets.diameter[self.slave][of]
         np.maximum.at(self._beyond, np.repeat(np.arange(p), np.diff(self._point_start)), _BEYOND * sizes_at)
         _, sizes = facets.normals(facets.x)
-        self._sizes = sizes[self.slave]
         if axisymmetric:
-            middle = facets.x[facets.nodes[self.slave]][..., 0].mean(axis=1)
-            self._sizes = self._sizes * 2.0 * np.pi * middle
-        total = len(facets.nodes)
+            sizes = sizes * 2.0 * np.pi * facets.x[facets.nodes][..., 0].mean(axis=1)
+        self._sizes = np.repeat(sizes[self.slave], self._walls)
+        total, gdim = len(facets.nodes), facets.x.shape[1]
         #: Centres, normals and radii of the facets at the last evaluation.
-        self._now = (
-            np.zeros((total, facets.x.shape[1])),
-            np.zeros((total, facets.x.shape[1])),
-            np.zeros(total),
-        )
+        self._now = np.zeros((total, gdim)), np.zeros((total, gdim)), np.zeros(total)
+        self._direction, self._facing = np.zeros((p, gdim)), np.zeros(p)
         self._place = np.full(len(facets.x), -1, dtype=np.int64)
         self._rule = facets.shape.rule
         self._compile()
@@ -77,18 +84,35 @@ class SurfacePair:
         self._dual_basis = kernels.jit(
             _rows.dual_basis, _rows.invert, _rows.extrapolation, _rows.most_covered
         )
+        self._join = kernels.jit(_rows.join_points)
         self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
         self._fill = kernels.jit(_rows.fill_rows, _rows.add_entry)
 
-    def _incidence(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Slave facets at each point in CSR format, and the place of the point among their nodes."""
-        at = np.searchsorted(self.nodes, self._facets.nodes[self.slave])
-        known = np.isin(self._facets.nodes[self.slave], self.nodes)
-        facet, place = np.nonzero(known)
-        point = at[facet, place]
+    def _make_points(self, slave: int, rank: int, divided: bool) -> None:
+        """Points of this rank: a node, one of its smooth sides, and one of the walls that this may face.
+
+        Each has the parts of slave facets that face its wall, in CSR format, and its place among their nodes.
+        """
+        facets, of_slave = self._facets, self._facets.of(slave)
+        side, node, normals = sides_at_nodes(facets, slave, divided=divided)
+        own = facets.rank[node] == rank
+        number = np.cumsum(own) - 1
+        of_facet = own[side].any(axis=1)
+        self.slave, side = of_slave[of_facet], side[of_facet]
+        facet, place = np.nonzero(own[side])
+        count, wall = self._walls, np.arange(self._walls)
+        point = (number[side[facet, place]][:, None] * count + wall).ravel()
         order = np.argsort(point, kind="stable")
-        start = np.concatenate([[0], np.cumsum(np.bincount(point, minlength=self.nodes.size))])
-        return start.astype(np.int64), facet[order].astype(np.int64), place[order].astype(np.int64)
+        self._point_facets = (facet[:, None] * count + wall).ravel()[order].astype(np.int64)
+        self._point_places = np.repeat(place, count)[order].astype(np.int64)
+        self.nodes, self.normals = np.repeat(node[own], count), np.repeat(normals[own], count, axis=0)
+        self.walls = np.tile(wall, int(own.sum()))
+        lengths = np.bincount(point, minlength=self.nodes.size)
+        self._point_start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        _, first, several = np.unique(self.nodes, return_index=True, return_counts=True)
+        chosen = several > 1
+        self._groups = np.column_stack([first, first + several])[chosen].astype(np.int64)
+        self._leads, self._following = np.ones(self.nodes.size, dtype=bool), np.full(self.nodes.size, -1)
 
     # -- search
 
@@ -98,8 +122,13 @@ class SurfacePair:
 
     def _set_pairs(self, pairs: IntArray) -> None:
         facets, count, n = self._facets, len(pairs), self._facets.nodes.shape[1]
+        part = pairs[:, 0] * self._walls + self._wall[pairs[:, 1]]
+        if self._walls > 1:
+            order = np.argsort(part, kind="stable")
+            pairs, part = np.ascontiguousarray(pairs[order]), part[order]
+        parts = (self.slave[:, None] * self._walls + np.arange(self._walls)).ravel()
         self.pairs = pairs
-        self._starts = np.searchsorted(pairs[:, 0], np.append(self.slave, np.iinfo(np.int64).max))
+        self._starts = np.searchsorted(part, np.append(parts, np.iinfo(np.int64).max))
         gdim = facets.x.shape[1]
         self._normals, self._found = np.zeros((count, gdim)), np.zeros(count, dtype=bool)
         self._mass, self._cross = np.zeros((count, n, n)), np.zeros((count, n, n))
@@ -159,9 +188,25 @@ class SurfacePair:
             self._bottom,
         )
         points = self._point_start, self._point_facets, self._point_places
-        straight = shape.points.size == 2
+        if self._groups.size:
+            self._join(
+                self._groups,
+                *points,
+                self._areas,
+                self._starts,
+                self.pairs,
+                self._mass,
+                self._normals,
+                self._found,
+                self._now[1],
+                self._direction,
+                self._facing,
+                self._leads,
+                self._following,
+            )
+        rows, straight = (self._leads, self._following), shape.points.size == 2
         gaps = self._areas, self._weighted, self._bottom, self._beyond, straight
-        self._weigh(*points, *gaps, self.gap, self.area)
+        self._weigh(*points, *rows, *gaps, self.gap, self.area)
 
     def covered_nodes(self) -> IntArray:
         """Nodes of the facets of both sides that have a segment, as far as this rank found them."""
@@ -179,7 +224,9 @@ class SurfacePair:
         chosen = np.flatnonzero(which)
         n, gdim = self._facets.nodes.shape[1], self._facets.x.shape[1]
         points = self._point_start, self._point_facets, self._point_places
-        most = self._longest(chosen, *points[:2], self._starts, n) if chosen.size else 0
+        most = 0
+        if chosen.size:
+            most = self._longest(chosen, *points[:2], self._following, self._starts, n)
         ends, nodes = np.zeros(chosen.size, dtype=np.int64), np.zeros(most, dtype=np.int64)
         B, W = np.zeros((most, gdim)), np.zeros(most)
         used = 0
@@ -187,6 +234,7 @@ class SurfacePair:
             used = self._fill(
                 chosen,
                 *points,
+                self._following,
                 self._starts,
                 self.pairs,
                 self._facets.nodes,

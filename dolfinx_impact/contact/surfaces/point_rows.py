@@ -11,6 +11,7 @@ from . import _facet_maps, _segments
 from ._facet_maps import corner_map, facet_functions, line_functions, line_normal, polygon_normal, tangents
 from .facets import Facets
 from .pair import DEPTH, REACH
+from .sides import sides_at_nodes
 
 #: Largest angle between the facets at a node above which it is a corner [rad].
 _CORNER = np.pi / 3
@@ -183,6 +184,8 @@ class CornerPoints:
 
     Attributes:
         nodes: Nodes of the points, shape (p,).
+        normals: Mean normals of the surface there at zero displacement, shape (p, gdim).
+        walls: 0, shape (p,).
         gap: Distances, shape (p,) [m]; infinite where nothing is opposite.
         area: Areas of the nodes at zero displacement, shape (p,) [m2].
     """
@@ -194,6 +197,8 @@ class CornerPoints:
         p, gdim, n = self.nodes.size, facets.x.shape[1], facets.nodes.shape[1]
         self._around_start, self._around = facets.around(self.nodes)
         self._of_master, self._allowed = of_master, np.ones(p, dtype=np.int64)
+        _, node, normals = sides_at_nodes(facets, surface, divided=False)
+        self.normals, self.walls = normals[np.searchsorted(node, self.nodes)], np.zeros(p, dtype=np.int64)
         self.area = facets.node_areas(surface)[self.nodes]
         self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
         self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)

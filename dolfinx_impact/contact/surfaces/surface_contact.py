@@ -28,8 +28,10 @@ class SurfaceContact(Contact):
     """Contact of two or more surfaces of a body's parts, each with every other one, or a tie between them.
 
     The parts find each other at any place. Points are the nodes of the slave side of each pair of surfaces,
-    which the contact chooses (less mass per area), with the weighted gap and contact operator of dual mortar
-    rows, integrated over segments with a common normal for each pair of facets::
+    which the contact chooses (less mass per area), one for each smooth side between edges sharper than 45
+    degrees and, where the other surface has sharp concave edges, for each of the walls that meet there. They
+    have the weighted gap and contact operator of dual mortar rows, integrated over segments with a common
+    normal for each pair of facets::
 
         g_i   = (1/A_i) int psi_i n.(x_s - x_m) dA,     L_i v = (1/A_i) int psi_i n.(v_s - v_m) dA
         W_i v = (1/A_i) int psi_i (v_s - v_m) dA        (friction acts on its tangential part)
