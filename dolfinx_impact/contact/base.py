@@ -290,7 +290,10 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         return (self.restitution,)
 
     def approach(self) -> SparseRows | None:
-        """Rows for the displacement of each point along ``-n`` of the start [m]; None where not available."""
+        """Rows for the displacement of each point along ``-n`` at zero displacement [m], always the same.
+
+        None where not available.
+        """
         return None
 
     def places(self, u: FloatArray) -> FloatArray | None:

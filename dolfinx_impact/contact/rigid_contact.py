@@ -73,6 +73,8 @@ class RigidContact(ObstacleContact):
             drift_correction=drift_correction,
             allow_penetration=allow_penetration,
         )
+        # L turns with the normals; directions of a history are those of all runs that continue it.
+        self._approach = SparseRows(self.L.dofs, -self.L.weights, self.L.order)
         if not allow_penetration:
             refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
 
@@ -87,6 +89,5 @@ class RigidContact(ObstacleContact):
         return self._areas
 
     def approach(self) -> SparseRows:
-        """Rows for the displacement of each point along ``-n`` of the start, towards the obstacle [m]."""
-        rows = self.L
-        return SparseRows(rows.dofs, -rows.weights, rows.order)
+        """Rows for the displacement of each point towards the obstacle, ``-n`` at zero displacement [m]."""
+        return self._approach

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
 from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
@@ -11,17 +12,22 @@ from support.examples import examples
 
 from dolfinx_impact import (
     CDLagrange,
+    CDLagrangeSingular,
     Contact,
     DofBound,
     LinearElastic,
+    MoreauJean,
+    NohBathe,
     NotConverged,
     Plane,
     PointMasses,
     RigidContact,
     Solid,
     SparseRows,
+    Sphere,
     mesh,
     parallel,
+    simulate,
 )
 from dolfinx_impact.algebra import complementarity
 
@@ -413,3 +419,51 @@ def test_a_contact_that_fails_on_one_rank_ends_the_run_on_all(monkeypatch):
     monkeypatch.setattr(complementarity, "solve", fail)
     with pytest.raises(NotConverged, match="not here"):
         integrator.step()
+
+
+class Floor(Contact):
+    """A point above y = 0, by a class that knows its normal alone."""
+
+    def __init__(self, system, **law):
+        super().__init__(system, SparseRows([[0, 1]], [[0.0, 1.0]], [[0]]), **law)
+
+    def gap(self, u, t=0.0):
+        return u[1:2].copy()
+
+
+@pytest.mark.parametrize("scheme", [CDLagrange, MoreauJean, NohBathe])
+def test_friction_without_tangents_is_refused(scheme):
+    point = PointMasses([1.0, 1.0], load=[0.0, -10.0])
+    with pytest.raises(ValueError, match=r"friction = 0.3 of a Floor has no tangents .* local_bases\(\)"):
+        scheme(point, 1e-2, contact=Floor(point, friction=0.3))
+    smooth = scheme(point, 1e-2, contact=Floor(point))
+    smooth.start(0.0, np.array([1.0, 0.0]))
+    smooth.step()
+    assert smooth.v == pytest.approx([1.0, 0.0])
+
+
+@pytest.mark.parametrize(("dofs", "weights"), [([0, 1], [-1.0, 1.0]), ([[0, 1]], [[1.0]])])
+def test_rows_have_two_axes(dofs, weights):
+    with pytest.raises(ValueError, match=r"shape \(p, k\), a row for each point"):
+        SparseRows(dofs, weights, [[0]])
+
+
+@pytest.mark.parametrize("scheme", [CDLagrange, CDLagrangeSingular, MoreauJean])
+def test_a_history_that_goes_on_has_the_directions_of_the_one_before(scheme):
+    """Normals of a sphere turn along the path; those of the columns are the ones at zero displacement."""
+    sides = [[-0.1, 0.001], [0.1, 0.2]]
+    square = dmesh.create_rectangle(WORLD, sides, [3, 3], dmesh.CellType.quadrilateral)
+    foot = mesh.named(square, foot=lambda x: np.isclose(x[1], 0.001))
+    block = Solid(foot, density=1000.0, law=LinearElastic(1e6, 0.3), gravity=(0.0, -9.81))
+    ball = RigidContact(block, "foot", Sphere((0.03, -0.5), 0.5))
+    s = scheme(block, 5e-4, contact=ball)
+    s.start(0.0, block.rigid_velocity((3.0, -3.0)))
+    normals = ball.L.weights.copy()
+    first, second = (simulate(s, t_end=t, progress=False) for t in (0.02, 0.04))
+    assert np.abs(ball.L.weights - normals).max() > 0.05
+    for name in ("u", "v_t"):
+        assert np.array_equal(first[name][-1], second[name][0])
+    s.start(0.0, block.rigid_velocity((3.0, -3.0)))
+    once = simulate(s, t_end=0.04, progress=False)
+    for name in ("u", "v_t", "v"):
+        assert np.array_equal(once[name], np.concatenate([first[name], second[name][1:]]))
