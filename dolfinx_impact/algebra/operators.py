@@ -43,6 +43,12 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
     def __post_init__(self) -> None:
         self.dofs = np.ascontiguousarray(self.dofs, dtype=np.int32)
         self.weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        if self.dofs.ndim != 2 or self.weights.shape != self.dofs.shape:
+            raise ValueError(
+                "rows take dofs and weights of the same shape (p, k), a row for each point, as "
+                "SparseRows([[0, 1]], [[-1.0, 1.0]], [[0]]), but they have the shapes "
+                f"{self.dofs.shape} and {self.weights.shape}"
+            )
         self.order = np.ascontiguousarray(self.order, dtype=np.float64)
         self.distinct = np.unique(self.dofs).size == self.dofs.size
 

@@ -23,6 +23,7 @@ from .initial_values import Initial, initial_field
 from .moved_impulses import MovedImpulses
 from .one_step_energy import TrapezoidalBalance
 from .options import Option
+from .requirements import refuse_friction_without_tangents
 from .step_buffer import CompiledLoop
 
 
@@ -118,6 +119,8 @@ class Integrator(OldContactPoint):
                 f"the {type(contact).__name__} was made for another system than the one that is integrated: "
                 "create it for that"
             )
+        if isinstance(contact, Contact):
+            refuse_friction_without_tangents(contact)
         self._histories = [body.history for body in bodies_with_history(system)]
         if self._histories and not self.follows_history:
             raise ValueError(
