@@ -149,7 +149,9 @@ def tied_equilibrium(
     entries = rows.weights.ravel(), (np.repeat(np.arange(p), rows.dofs.shape[1]), rows.dofs.ravel())
     L = sparse.csr_matrix(entries, shape=(p, body.size))[:, free]
     K = body.stiffness.scipy()[free][:, free]
-    x = _tied(K, L, body.loads.constant[free], -contact.gap(u))
+    forces = body.loads.constant.copy()
+    body.subtract_internal(u, forces)
+    x = _tied(K, L, forces[free], -contact.gap(u))
     u[free], r = x[: x.size - p], x[x.size - p :]
     if np.any(r < 0):
         raise ValueError(f"contacts would have to pull to stay closed: their forces are {r} N")

@@ -51,6 +51,11 @@ def residual(energies: dict[str, AnyArray]) -> FloatArray:
     return residual
 
 
+def is_half_the_work(system: Any) -> bool:
+    """Whether the stored energy is ``u.F_int / 2``: of linear forces that are zero at rest."""
+    return bool(system.linear) and not getattr(system, "stressed_at_rest", False)
+
+
 class Sums(NamedTuple):
     """Sums that compiled loops continue.
 
@@ -254,7 +259,7 @@ class CentralDifferenceBalance(EnergyBalance):
             self.pushed = -s.dt * float(damped[0])
         self.kinetic, self.complementary = sums[:2]  # (86), (87)
         internal = formulas.internal_part(loads, damped, np.array(sums[2:5]))
-        if system.linear:
+        if is_half_the_work(system):
             self.internal = 0.5 * internal[2]
         elif self.sampled:
             self._sample(s.u)

@@ -41,6 +41,7 @@ class OtherMass:
         self.base, self.contact, self.contains = system, contact, (system,)
         self.comm, self.owned, self.size, self.length = system.comm, system.owned, system.size, system.length
         self.linear, self.constrained, self.prescribed = system.linear, system.constrained, system.prescribed
+        self.stressed_at_rest = getattr(system, "stressed_at_rest", False)
         self.massless, self.mass = massless, mass
         free = (mass > 0.0) & ~system.constrained
         self.inverse_mass = np.divide(1.0, mass, out=np.zeros(system.owned), where=free)

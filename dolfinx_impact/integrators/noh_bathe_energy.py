@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray, Forces
 from ..algebra import kernels
-from .energy import TERMS, EnergyBalance, Sums
+from .energy import TERMS, EnergyBalance, Sums, is_half_the_work
 
 
 class NohBatheBalance(EnergyBalance):
@@ -96,7 +96,7 @@ class NohBatheBalance(EnergyBalance):
     def _energies(self, internal: FloatArray) -> None:
         s, system = self.integrator, self.integrator.system
         self.kinetic = 0.5 * float(np.sum(system.mass * self._of(s.v_mean) ** 2))
-        if system.linear:
+        if is_half_the_work(system):
             self.internal = 0.5 * float(self._of(s.u) @ internal)
         elif self.sampled:
             self._sample(s.u)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import FloatArray, Forces
 from ..algebra import kernels
-from .energy import EnergyBalance, Sums
+from .energy import EnergyBalance, Sums, is_half_the_work
 
 
 class OneStepBalance(EnergyBalance):
@@ -81,7 +81,7 @@ class OneStepBalance(EnergyBalance):
     def _energies(self) -> None:
         self.kinetic = 0.5 * self._norm(self.integrator.v_mean)
         n, system = self.integrator.system.owned, self.integrator.system
-        if system.linear:
+        if is_half_the_work(system):
             self.internal = 0.5 * float(self.integrator.u[:n] @ self._parts[0])
         elif self.sampled:
             self._sample(self.integrator.u)

@@ -26,8 +26,10 @@ class EnergyLaw(Reducible):
             Functions at quadrature points use the rule of the forces: for elements of degree p its degree is
             2 p - 2 on simplices and 2 p on quadrilaterals, hexahedra and bodies of revolution, but GLL of
             degree 2 p - 1 on intervals, quadrilaterals and hexahedra with p >= 2 that are not axisymmetric.
-        linear: Whether the energy is quadratic in the displacement gradient. The stiffness is then assembled
-            once with the values that functions and constants have at that time; other values need a new body.
+        linear: Whether the energy is quadratic in the displacement gradient, with any constant and linear
+            terms (a thermal strain, an initial stress). The stiffness and forces at rest are then assembled
+            once, with the values that functions and constants have at that time; ``body.reassemble()`` takes
+            others. What is not quadratic is refused.
         volumetric: ``volumetric(J)``, an energy of ``J = det F`` to be added to that of ``function``, which
             must then depend on ``J^(-1/3) F`` only: what ``Solid(locking="nodal-pressure")`` needs.
 
@@ -54,7 +56,11 @@ class EnergyLaw(Reducible):
         return self.volumetric is not None
 
     def _density(self, F: Any, *constants: Any) -> Any:
-        return super()._density(F, *constants) if self.splits else self._isochoric(F)
+        if not self.splits:
+            return self._isochoric(F)
+        # The volume ratio of a linear law is that of small strains.
+        volumetric = self._volumetric(ufl.tr(F) - 2 if self.linear else ufl.det(F), *constants)
+        return volumetric + self._isochoric(F)
 
     def _volumetric(self, J: Any, *constants: Any) -> Any:
         assert self.volumetric is not None

@@ -72,6 +72,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     linear = True
     #: State of materials with history, None without.
     history: Any = None
+    #: Whether there are internal forces or energies at zero displacement, though :attr:`linear`.
+    stressed_at_rest = False
     #: Number of times that stored matrices and masses were assembled anew.
     revision = 0
     #: Coefficients (b1, b2) of the bulk viscosity.

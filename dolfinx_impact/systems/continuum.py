@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import basix
@@ -12,6 +14,7 @@ from dolfinx import fem, la
 
 from .. import arguments
 from .._types import FloatArray, IntArray
+from ..algebra.sparse_solver import SymmetricSolver
 from ..materials import kinematics
 from ..mesh.named_mesh import as_named
 from .body import Body
@@ -39,6 +42,9 @@ class Continuum(Body):
         displacement: The function that represents u in the forms.
         velocity: The function that represents v in the forms.
     """
+
+    #: Context in which Functions and Constants have the values that stored matrices have.
+    _stored: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def __init__(
         self, mesh: Any, *, hypothesis: str | None = None, cross_section: float = 1.0, **options: Any
@@ -189,6 +195,25 @@ class Continuum(Body):
             parts.append(self._viscous_form())
         damping = sum(parts)
         return self._padded(ufl.derivative(internal + damping, u)), ufl.derivative(damping, v)
+
+    # -- matrices with the coefficients that are stored
+
+    def _assemble_petsc(self, form: Any) -> Any:
+        """See :meth:`.Assembled._assemble_petsc`; with the coefficients that are stored."""
+        with self._stored():
+            return super()._assemble_petsc(form)
+
+    def stiffness_matrix(self) -> Any:
+        """See :meth:`.Assembled.stiffness_matrix`."""
+        with self._stored():
+            return super().stiffness_matrix()
+
+    def loop_solver(
+        self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"
+    ) -> SymmetricSolver | None:
+        """See :meth:`.Assembled.loop_solver`."""
+        with self._stored():
+            return super().loop_solver(factor, mass_factor, prefix, mass)
 
     # -- facets
 

@@ -15,7 +15,6 @@ from ufl.core.expr import Expr
 from .. import parallel
 from .._types import FloatArray
 from ..algebra import kernels
-from ..algebra.sparse_solver import SymmetricSolver
 from . import forms as checks
 from . import mass_lumping
 from .boundary_values import BoundaryValues, checked_conditions, held_dofs
@@ -326,23 +325,6 @@ class FormSystem(Continuum):
         damping = self._forms["damping"]
         viscous = None if damping is None else self._assemble_petsc(damping)
         return self._assemble_petsc(self._square_form()), viscous
-
-    def _assemble_petsc(self, form: Any) -> Any:
-        """See :meth:`.Assembled._assemble_petsc`; with the coefficients that are stored."""
-        with self._stored():
-            return super()._assemble_petsc(form)
-
-    def stiffness_matrix(self) -> Any:
-        """See :meth:`.Assembled.stiffness_matrix`."""
-        with self._stored():
-            return super().stiffness_matrix()
-
-    def loop_solver(
-        self, factor: float, mass_factor: float, prefix: str, mass: str = "lumped"
-    ) -> SymmetricSolver | None:
-        """See :meth:`.Assembled.loop_solver`."""
-        with self._stored():
-            return super().loop_solver(factor, mass_factor, prefix, mass)
 
     def _critical_at_rest(self) -> float:
         with self._stored():

@@ -33,6 +33,8 @@ from .loads import Signal, checked_signal, vector
 from .locking import ways
 from .mass_scaling import added_mass
 from .material_regions import Material, find_materials, wave_speed
+from .rest_state import RestState, internal_form, own_linear, rest_state
+from .stored_coefficients import StoredCoefficients
 
 #: A constant force per area (or volume), or a vector with its signal in time.
 Traction: TypeAlias = Sequence[float] | tuple[Sequence[float], Signal]
@@ -51,8 +53,9 @@ _RENAMED = {"state": "hypothesis", "section": "cross_section"}
 class Solid(Continuum, renamed=_RENAMED):
     """An elastic solid, topological = geometric dimension: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
-    For linear laws the stiffness is stored; otherwise internal forces are assembled in every step. Loads
-    are dead loads: constant directions, on the undeformed body.
+    For linear laws the stiffness K is stored, with forces f_0 and energy W_0 at rest (of a thermal strain, an
+    initial stress): ``F_int = f_0 + K u``, ``W = W_0 + f_0.u + u.K u / 2``; otherwise internal forces are
+    assembled in every step. Loads are dead loads: constant directions, on the undeformed body.
 
     ``mass_scaling`` multiplies the masses of a cell by ``w^2 / W`` where that is above 1: ``w^2`` is the
     largest eigenvalue of the cell alone, with its stiffness at rest, and W that whose critical step is
@@ -117,8 +120,9 @@ class Solid(Continuum, renamed=_RENAMED):
 
     Raises:
         ValueError: Constants out of range, an unknown name, cells without material, inverted elements, a law
-            with values that are not finite at rest; ``locking`` that does not suit elements or laws;
-            ``mass_scaling`` that is not positive, or would more than double the mass.
+            with values that are not finite at rest, or that is not linear with ``linear=True``; ``locking``
+            that does not suit elements or laws; ``mass_scaling`` that is not positive, or would more than
+            double the mass.
     """
 
     @_deprecated.renamed_keywords(shaken="ground_acceleration", moved="prescribed", **_RENAMED)
@@ -167,6 +171,7 @@ class Solid(Continuum, renamed=_RENAMED):
                 viscosity.wave_modulus(material.law)
         self._ways = ways(self, locking)
         self.locking = next(filter(None, self._ways), None)
+        self._take_linear_laws()
         if self.locking or not self.linear:
             self._check_at_rest()
         elif not self.energy_known:
@@ -194,6 +199,29 @@ class Solid(Continuum, renamed=_RENAMED):
         return wave_speed(self.materials)
 
     # -- forces
+
+    def _take_linear_laws(self) -> None:
+        """Store what forces of linear laws need, with the coefficients of now. Collective."""
+        self._rest: RestState | None = None
+        materials = [] if self.own_forms else own_linear(self.materials)
+        if materials:
+            form, energy = internal_form(self, materials)
+            rest = rest_state(self, form, energy)
+            if self.linear:
+                self._rest, self._stored = rest, StoredCoefficients([form])
+                self.stiffness if self.elements is None else self.elements  # noqa: B018  those of now
+        self.stressed_at_rest = self._rest is not None
+
+    def reassemble(self) -> None:
+        """Read the coefficients of linear laws anew: stiffness, forces at rest, critical step. Collective.
+
+        Schemes go on as with :meth:`.FormSystem.reassemble`. Nonlinear laws read theirs at every evaluation.
+        """
+        self.revision += 1
+        self._critical = None
+        for name in ("stiffness", "elements") if self.linear else ():
+            self.__dict__.pop(name, None)
+        self._take_linear_laws()
 
     def _check_at_rest(self) -> None:
         """Raise a ValueError where a law is not finite for the undeformed body. Collective."""
@@ -308,6 +336,8 @@ class Solid(Continuum, renamed=_RENAMED):
             super().subtract_internal(u, out)
         else:
             self.elements.subtract(u, out)
+        if self._rest is not None:
+            out[: self.owned] -= self._rest.forces
 
     def subtract_tangent(self, u: FloatArray, x: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Body.subtract_tangent`."""
@@ -320,9 +350,10 @@ class Solid(Continuum, renamed=_RENAMED):
 
     def stored_energy(self, u: FloatArray) -> float:
         """See :meth:`.Body.stored_energy`."""
+        at_rest = 0.0 if self._rest is None else self._rest.stored(u)
         if self.elements is None:
-            return super().stored_energy(u)
-        return self.elements.energy(u) if self.linear or self.energy_known else 0.0
+            return super().stored_energy(u) + at_rest
+        return self.elements.energy(u) + at_rest if self.linear or self.energy_known else 0.0
 
     def plastic_work(self) -> float:
         """This rank's plastic work up to the last forces; of other laws what they dissipated [J]."""
@@ -337,6 +368,8 @@ class Solid(Continuum, renamed=_RENAMED):
             raise kernels.NotCompiled(
                 "a force of the system is not of a compiled kind: it is that of element kernels"
             )
+        if self.stressed_at_rest:
+            raise kernels.NotCompiled("a linear law has a stress at rest")
         return super().compiled()
 
     def _energy_form(self) -> Any:

@@ -39,7 +39,7 @@ class System(Protocol):
         owned: Number of dofs that this rank owns.
         size: Owned dofs and ghosts.
         length: A length of the system [m], the scale of the default gap tolerance.
-        linear: Whether the internal forces are ``K u``.
+        linear: Whether the internal forces are ``K u``, with constant ones where ``stressed_at_rest``.
         steady: Whether all forces are ``f - K u`` with a constant f, without prescribed motion.
         has_loads: Whether :meth:`external` may be nonzero.
         has_damping: Whether :meth:`damping` may be nonzero.

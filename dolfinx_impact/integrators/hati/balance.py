@@ -10,7 +10,7 @@ import numpy as np
 from ..._types import AnyArray, FloatArray, Forces
 from ...algebra import kernels
 from ...systems.body import Body
-from ..energy import CentralDifferenceBalance, EnergyBalance, Sums
+from ..energy import CentralDifferenceBalance, EnergyBalance, Sums, is_half_the_work
 
 
 class ExplicitBalance(CentralDifferenceBalance):
@@ -175,6 +175,8 @@ class HATIBalance(EnergyBalance):
         sums: tuple[float, float, float, float, float] = self._loops.trapezoidal_sums(
             m, v, u, u_before, first, last
         )
+        if not is_half_the_work(side.system):
+            sums = (sums[0], side.system.stored_energy(side.u), *sums[2:])
         if side.mass == "lumped":
             return sums
         product = np.zeros(side.u.size)

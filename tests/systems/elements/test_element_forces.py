@@ -246,7 +246,7 @@ def test_laws_that_vary_in_space_are_assembled_by_dolfinx(kind):
 
 
 def test_a_linear_law_of_a_user_is_its_second_derivative(monkeypatch):
-    """Energies with linear terms give the product with K all the same; constants stay as they were."""
+    """Energies with linear terms give the product with K and forces at rest; constants stay as they were."""
     monkeypatch.setattr(solid, "_MATRIX_FREE", 0)
     mesh = bent_mesh("quadrilateral")
     E = fem.Constant(mesh, 2.0)
@@ -256,17 +256,21 @@ def test_a_linear_law_of_a_user_is_its_second_derivative(monkeypatch):
         return E * ufl.inner(strain, strain) + 0.4 * ufl.tr(strain) + 0.1
 
     body = di.Solid(mesh, density=1.0, law=di.EnergyLaw(energy, linear=True), degree=2)
-    stored = body.stiffness  # with the constant of now
     u, _ = smooth(body, 0.1)
-    expected, found = np.zeros((2, body.size))
-    stored.subtract_product(u, expected)
+    rest, expected, found, again = np.zeros((4, body.size))
+    body.subtract_internal(np.zeros(body.size), rest)
+    body.stiffness.subtract_product(u, expected)
     body.subtract_internal(u, found)
     E.value = 5.0
-    again = np.zeros(body.size)
     body.subtract_internal(u, again)
-    assert difference(body, found, expected) < 1e-13
+    assert difference(body, found, rest + expected) < 1e-13
     assert np.array_equal(found, again)
-    assert body.stored_energy(u) == pytest.approx(-0.5 * u @ expected, rel=1e-13)
+    energy = 0.1 * body.total_mass - u @ rest - 0.5 * u @ expected  # of unit density
+    assert body.stored_energy(u) == pytest.approx(energy, rel=1e-13)
+    body.reassemble()
+    again[:] = 0.0
+    body.subtract_internal(u, again)
+    assert difference(body, again - rest, 2.5 * expected) < 1e-13 and body.revision == 1
 
 
 def test_the_energy_is_that_of_the_displacements_it_is_asked_for():
