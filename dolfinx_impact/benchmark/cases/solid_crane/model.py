@@ -158,7 +158,7 @@ def crane_solid(
         cells=None if cells is None else parts,
         gravity=(0.0, 0.0, -frame.GRAVITY),
         ground_acceleration=shaken,
-        fixed=("crane wheels",),
+        fixed=["crane wheels"] if "end-carriages" in parts else [],
         damping=p["alpha"],
     )
 
