@@ -37,8 +37,8 @@ class Result(Mapping[str, AnyArray]):
         about: Description of scheme, system and contact; not stored in files.
         seconds: Wall-clock time of the loop [s].
         penetration: Largest penetration of a contact point in any step [m]; by default that of the samples.
-        approach: Largest decrease of a gap in one step, the time step times the largest closing velocity [m];
-            0 where it was not recorded.
+        approach: Largest decrease of the gap of a closed point in one step, about the time step times the
+            largest closing velocity [m]; 0 where it was not recorded.
         penetration_at_start: Largest penetration of the initial state [m].
         turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
         added_share: Mass added by mass scaling over that of the body.

@@ -16,8 +16,11 @@ from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import Steps
 from ..output.observer import Observer
 from ..output.result import Result
+from .depth import Depth
 
 _MOST_BYTES = 1_000_000_000
+#: Change of a gap that counts as round-off, relative to the system's length.
+_ROUND_OFF = 1e-12
 
 
 class Recorder(Observer):
@@ -176,6 +179,8 @@ class Recorder(Observer):
         closes = self._balance is not None and self._balance.closes
         steps = (self._seen - 1) * self._integrator.substeps
         penetration, approach, at_start = map(float, self._depth.of_all(comm))
+        if approach > 0.0:  # below this a change of a gap is round-off
+            approach = max(approach, _ROUND_OFF * self._integrator.system.length)
         return Result(
             arrays,
             balance=closes,
@@ -196,47 +201,6 @@ class Recorder(Observer):
                 f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
                 f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every)} steps"
             )
-
-
-class Depth:
-    """Largest penetration over all steps, sampled or not, of the points of this rank.
-
-    Attributes:
-        penetration: Largest penetration [m].
-        at_start: Largest penetration of the initial state [m].
-        approach: Largest decrease of a gap in one step, the time step times the largest closing velocity [m].
-    """
-
-    def __init__(self) -> None:
-        self.penetration = self.approach = self.at_start = 0.0
-        self._last: FloatArray | None = None
-
-    def follow(self, part: Steps, at_start: bool) -> None:
-        """Update with consecutive steps, or with the fine steps within them where there are any."""
-        gaps: FloatArray = part.gap[: part.count]
-        if not gaps.size:
-            return
-        if at_start:
-            self.at_start = max(0.0, -float(gaps[0].min()))
-        elif "gap" in part.fine:
-            gaps = part.fine["gap"][: part.count].reshape(-1, gaps.shape[1])
-        self.penetration = max(self.penetration, -float(gaps.min()))
-        if self._last is not None:
-            self.approach = max(self.approach, _decrease(self._last, gaps[0]))
-        self.approach = max(self.approach, _decrease(gaps[:-1], gaps[1:]))
-        self._last = gaps[-1].copy()
-
-    def of_all(self, comm: MPI.Comm) -> FloatArray:
-        """Penetration, approach and initial penetration, largest values of all ranks [m]. Collective."""
-        largest = np.array([self.penetration, self.approach, self.at_start])
-        comm.Allreduce(MPI.IN_PLACE, largest, op=MPI.MAX)
-        return largest
-
-
-def _decrease(before: FloatArray, after: FloatArray) -> float:
-    """Largest decrease of gaps [m], but for points that had or have nothing opposite (an infinite gap)."""
-    known = np.isfinite(before) & np.isfinite(after)
-    return float(np.max(before[known] - after[known], initial=0.0))
 
 
 def _sum_between(values: FloatArray, where: IntArray, every: int, rest: FloatArray, out: FloatArray) -> None:
