@@ -18,9 +18,9 @@ from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
 from .constants import scheme_constants
+from .contact_impulses import MovedImpulses
 from .energy import EnergyBalance
 from .initial_values import Initial, initial_field
-from .moved_impulses import MovedImpulses
 from .one_step_energy import TrapezoidalBalance
 from .options import Option
 from .requirements import refuse_friction_without_tangents
@@ -105,6 +105,9 @@ class Integrator(OldContactPoint):
     state_names: tuple[str, ...] = ()
     #: Mass matrix of the scheme, ``"lumped"`` or ``"consistent"``.
     mass = "lumped"
+    #: Where L varies within a step, its impulses at the dofs of ``contact.loaded`` [N s], each with its L,
+    #: as :meth:`.Contact.add_nodal_impulses` adds them, normal ones alone at points; else None.
+    nodal_impulses: FloatArray | None = None
     #: The contact law in discrete time; None for schemes that keep none.
     enforcement: Any = None
     #: Whether materials with history are allowed: the last forces of a step are those at its end.

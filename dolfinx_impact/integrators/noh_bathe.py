@@ -23,6 +23,7 @@ from .lasting_contact import LastingContact
 from .noh_bathe_energy import NohBatheBalance
 from .options import LUMPED, TOUCHING
 from .step_buffer import REPLACED, CompiledLoop
+from .substep import Substep
 
 #: Part p of a step that its first substep takes, Noh and Bathe (2013), and the weights q0, q1, q2.
 PART = 0.54
@@ -36,38 +37,6 @@ _VELOCITY_STEP, _ACCELERATION_STEP = 0.125, 0.5
 
 #: What compiled loops do in the place of the scheme.
 _REPLACED = (*REPLACED, "_move", "_finish", "_hold", "_apply_impulses", "substeps")
-
-
-class Substep:
-    """A substep of :class:`NohBathe`: what the contact law and the energy balance see of it.
-
-    Attributes:
-        dt: Its length [s].
-        t: Its end [s].
-        u, v: Displacements and velocities at its end, shape (size,) [m, m/s].
-        v_before: Velocities at its beginning, shape (size,) [m/s].
-        f: Smooth forces at its end, shape (size,) [N].
-        v_force: The velocities that these were computed with, shape (size,) [m/s].
-        impulse: Impulse of the smooth forces over it, shape (owned,) [N s].
-        r, r_t: Its normal and tangential impulses [N s].
-        moved: Their sums at the dofs with prescribed motion, with the L of the substep, shape (k,) [N s].
-        contact_work: Their work ``r.L (v_before + v)/2``, this rank's share [J].
-    """
-
-    def __init__(self, system: System, r: FloatArray, r_t: FloatArray) -> None:
-        self.dt = self.t = self.contact_work = 0.0
-        self.u, self.v, self.v_before, self.f, self.v_force = (np.zeros(system.size) for _ in range(5))
-        self.impulse, self.moved = np.zeros(system.owned), np.zeros(system.prescribed.dofs.size)
-        self.r, self.r_t = np.zeros_like(r), np.zeros_like(r_t)
-
-    @property
-    def v_time(self) -> float:
-        """Time of ``v`` [s]."""
-        return self.t
-
-    def contact_point(self) -> tuple[float, FloatArray]:
-        """Time [s] and position [m] at which the active set is decided: those of its end."""
-        return self.t, self.u
 
 
 class NohBathe(Integrator):
@@ -147,6 +116,8 @@ class NohBathe(Integrator):
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.substep_states = tuple(Substep(system, self.r, self.r_t) for _ in range(2))
         self._reactions = np.zeros(system.prescribed.dofs.size)
+        if self.contact is not None and not self.contact.constant:
+            self.nodal_impulses = np.zeros(self.contact.loaded.dofs.shape)
         self.enforcement = VelocityLevel(self.contact)
         self._take_masses()
 
@@ -225,6 +196,7 @@ class NohBathe(Integrator):
         self.r_start[:], self.r_t_start[:] = start.r, start.r_t
         self.r[:], self.r_t[:] = start.r, start.r_t
         self._reactions[:] = -start.moved / self.dt
+        self._note_impulses(start, first=True)
         self.contact.keep()  # type: ignore[union-attr]
 
     def _press(self, start: Substep) -> None:
@@ -288,12 +260,22 @@ class NohBathe(Integrator):
             self._apply_impulses(s)
             mean = formulas.mean_velocity(s.v_before, s.v)
             s.contact_work = self.contact_work(mean, s.r, s.r_t)
+            self._note_impulses(s, first=s is self.substep_states[0])
 
     def _apply_impulses(self, s: Substep) -> None:
         self._response.apply_impulse(s.r, s.v)
         if s.r_t.ndim == 2:
             s.r_t[:] = self._response.apply_friction(s.r, s.v, s.t)
         s.moved[:] = self.moved_impulses(s.r, s.r_t)
+
+    def _note_impulses(self, s: Substep, *, first: bool) -> None:
+        """Add those of a substep to the nodal impulses of the step, with the L of the substep. Collective."""
+        contact, nodal = self.contact, self.nodal_impulses
+        if contact is not None and nodal is not None:
+            if first:
+                nodal[:] = 0.0
+            if contact.L.collective or s.r.any():
+                contact.add_nodal_impulses(s.r, np.zeros(0) if contact.loaded is contact.L else s.r_t, nodal)
 
     def missing(self, s: Substep) -> FloatArray:
         """Impulses ``m (v - v_before) - J - L^T r`` of a substep that prescribed motions need, (k,) [N s]."""

@@ -16,7 +16,7 @@ from .._types import AnyArray, FloatArray
 from ..algebra.operators import SharedSparseRows
 from ..contact.base import Contact
 from ..integrators.base import Integrator
-from ..integrators.hati import HATI
+from ..integrators.contact_impulses import add_nodal_impulses
 from ..integrators.hati.split_system import Divided
 from ..systems.body import Body
 from ..systems.mass_lumping import scalar_element
@@ -307,18 +307,12 @@ class _Samples:
         """Add the contact impulses of the last step."""
         s = self._s
         if self._contact is not None:
-            within = s.contacts.nodal if isinstance(s, HATI) else None
             if self._fixed:
                 self._normal += s.r
+            else:
+                add_nodal_impulses(s, self._normal, friction=False)
+            if self._fixed or self._contact.loaded is self._contact.L:
                 self._tangential += s.r_t
-            elif within is not None:  # L varies within a step too
-                self._normal += within
-                self._tangential += s.r_t * (self._contact.loaded is self._contact.L)
-            elif self._contact.loaded is self._contact.L:
-                self._contact.add_nodal_impulses(s.r, np.zeros(0), self._normal)
-                self._tangential += s.r_t
-            else:  # on both surfaces, the tangential ones with them
-                self._contact.add_nodal_impulses(s.r, s.r_t, self._normal)
 
     def forget_impulses(self) -> None:
         """Set the sums to zero."""

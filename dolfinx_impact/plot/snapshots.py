@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from .._types import FloatArray
 from ..integrators import Integrator
+from ..integrators.contact_impulses import add_nodal_impulses
 from ..output.observer import Observer
 
 
@@ -116,8 +117,7 @@ class Snapshots(Observer):
         if integrator is not self._integrator:
             self._prepare(integrator, integrator.t - integrator.dt)
         if self._forces:
-            contact: Any = integrator.contact
-            contact.add_nodal_impulses(integrator.r, integrator.r_t, self._impulse)
+            add_nodal_impulses(integrator, self._impulse)
         self._store(integrator)
 
     def _prepare(self, integrator: Integrator, t: float) -> None:
@@ -211,6 +211,11 @@ def _wanted(
 
 
 def _check_contact(contact: Any, integrator: Integrator) -> None:
+    if integrator.divided:
+        raise ValueError(
+            f"forces=True takes a scheme with one body, not {type(integrator).__name__}, whose body has an "
+            "explicit and an implicit part: leave it out"
+        )
     mesh = getattr(integrator.body, "mesh", None)
     gdim = mesh.geometry.dim if mesh is not None else -1
     if contact is None or contact.loaded.dofs.shape[1] != gdim:

@@ -14,7 +14,7 @@ from support.blocks import dropped, named
 from support.pairs import bars
 
 import dolfinx_impact as di
-from dolfinx_impact import _compat, parallel
+from dolfinx_impact import _compat, parallel, plot
 from dolfinx_impact.output.fields import LABELS, FieldWriter
 from dolfinx_impact.output.stress import VonMises
 
@@ -573,3 +573,30 @@ def test_pressure_of_a_plane_and_of_two_surfaces(shared_path):
     pressed = np.nansum(shown[:, 3])
     assert r.sum() > 0 and pressed == pytest.approx(np.sum(r[areas > 0] / areas[areas > 0]) / s.dt, rel=1e-12)
     assert np.count_nonzero(np.nan_to_num(shown[:, 3])) == len({tuple(x) for x in at[r > 0].round(9)})
+
+
+@pytest.mark.parametrize("scheme", [di.CDLagrange, di.NohBathe])
+def test_nodal_impulses_give_the_momentum_where_normals_turn(scheme, tmp_path):
+    """Those of each substep have its own normals: their sum is what the body has gained, to round-off."""
+    square = dmesh.create_rectangle(COMM, [[-0.1, 0.001], [0.1, 0.2]], [3, 3], dmesh.CellType.quadrilateral)
+    named = di.named(square, foot=lambda x: np.isclose(x[1], 0.001))
+    body = di.Solid(named, density=1000.0, law=di.LinearElastic(1e6, 0.3))
+    ball = di.RigidContact(body, "foot", di.Sphere((0.03, -0.5), 0.5), friction=0.2)
+    s = scheme(body, 2e-4, contact=ball)
+    s.start(0.0, body.rigid_velocity((1.0, -1.0)))
+    before = body.mass * s.v[: body.owned]
+    film = plot.Snapshots([0.02], forces=True)
+    fields = FieldWriter(tmp_path / "x.bp", every=1000, names=["impulse"])
+    observers = [film, fields]
+    for each in observers:
+        each.begin(s)
+    for _ in range(100):
+        s.step()
+        for each in observers:
+            each(s)
+    gained = (body.mass * s.v[: body.owned] - before).reshape(-1, 2).sum(axis=0)
+    assert np.abs(gained).min() > 5.0
+    state = fields.state()
+    fields.end()
+    assert film.states[-1].forces.sum(axis=0) * 0.02 == pytest.approx(gained, rel=1e-10)
+    assert (state["normal"] + state["tangential"]).sum(axis=0) == pytest.approx(gained, rel=1e-10)

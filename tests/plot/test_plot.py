@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 from support.blocks import dropped
+from support.parts import bar, glued
 
 import dolfinx_impact as di
 from dolfinx_impact import plot
@@ -138,6 +139,10 @@ def test_refused_snapshots():
     free.start(0.0, 0.0)
     with pytest.raises(ValueError, match="forces=True needs a contact of a body with an obstacle"):
         plot.Snapshots([0.0], forces=True).begin(free)
+    parts = glued(bar(), 2)
+    parts.start(0.0, 0.0)
+    with pytest.raises(ValueError, match="forces=True takes a scheme with one body, not HATI"):
+        plot.Snapshots([0.0], forces=True).begin(parts)
 
 
 # -- curves

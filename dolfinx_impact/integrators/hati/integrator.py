@@ -145,6 +145,11 @@ class HATI(Integrator):
         self._block: FineBlock | None = None
 
     @property
+    def nodal_impulses(self) -> FloatArray | None:  # type: ignore[override]
+        """See :attr:`.Integrator.nodal_impulses`: those of the fine steps."""
+        return self.contacts.nodal
+
+    @property
     def explicit_part(self) -> Integrator:
         """See :attr:`.Integrator.explicit_part`: that of the explicit subdomain."""
         return self.fine

@@ -1,6 +1,8 @@
-"""Impulses of the contact at dofs with prescribed motion, which the motion has to bear."""
+"""Impulses of the contact at dofs: at those with prescribed motion, and at those that they act on."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -39,3 +41,22 @@ class MovedImpulses:
         else:
             self._moved[:] = 0.0
         return self._moved
+
+
+def add_nodal_impulses(scheme: Any, out: FloatArray, *, friction: bool = True) -> None:
+    """Add the contact impulses of the last step of a scheme at the dofs of ``contact.loaded``. Collective.
+
+    Args:
+        scheme: The scheme, with a contact.
+        out: Updated, shape (n, k) [N s].
+        friction: Whether to add tangential impulses at points too, where they need no L.
+    """
+    contact = scheme.contact
+    at_points = contact.loaded is contact.L
+    r_t = scheme.r_t if friction or not at_points else np.zeros(0)
+    if scheme.nodal_impulses is None:
+        contact.add_nodal_impulses(scheme.r, r_t, out)
+        return
+    out += scheme.nodal_impulses
+    if at_points and r_t.ndim == 2:
+        out += r_t
