@@ -59,7 +59,7 @@ def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, tmp_p
 
     monkeypatch.setattr(di.CDLagrange, "_resolve_contact", leaking)
     s = compose.Scenario(blocks=(compose.Block(up=2), compose.Block(up=2)), nu=0.3, floor="planes")
-    s = s.changed(rate=compose.settling_rate(s), steps=compose.settling_steps(s))
+    s = s.changed(rate=compose.settling_rate(s))
     verdict = judge(s, ["momentum"])
     assert verdict.wrong and verdict.wrong[0][0] == "momentum"
     small, text = shrunk(s, *verdict.wrong[0], seconds=20)

@@ -29,6 +29,7 @@ def main(arguments=None):
     parser.add_argument("--oracle", action="append", default=[])
     parser.add_argument("--fresh", action="store_true", help="a seed of this moment")
     parser.add_argument("--shrink", type=float, default=30.0, help="seconds to make a failure smaller")
+    parser.add_argument("--verbose", action="store_true", help="a line a scenario")
     parser.add_argument("--quiet", action="store_true", help="no programs that reproduce failures")
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
@@ -39,6 +40,8 @@ def main(arguments=None):
         made += 1
         asked.update(verdict.judged)
         failed += bool(verdict.wrong)
+        if options.verbose:
+            print(f"{verdict.seconds:.1f} s: {verdict.scenario.seed} {brief(verdict.scenario)}", flush=True)
         show(verdict, options)
     said = ", ".join(f"{name} {n}" for name, n in sorted(asked.items()))
     seconds = time.monotonic() - begun

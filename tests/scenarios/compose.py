@@ -111,6 +111,11 @@ class Scenario:
         return "explicit" in self.takes
 
     @property
+    def duration(self) -> float | None:
+        """Time after which what was put down has come to rest, to exp(-7) [s]; None for other motions."""
+        return 14.0 / self.rate * self.units[2] if self.motion == "rest" else None
+
+    @property
     def movable(self) -> tuple[int, ...]:
         """Numbers of the blocks that nothing holds."""
         return tuple(range(1 if self.floor in MESHED else 0, len(self.blocks)))
@@ -264,16 +269,9 @@ def settling_rate(s: Scenario) -> float:
     return 1.4 * 0.5 * math.pi * wave / height
 
 
-def settling_steps(s: Scenario) -> int:
-    """Steps after which that motion is over."""
-    return int(round((140 if s.gdim == 2 else 90) / s.part))
-
-
 def _stepped(rng, s):
     s = s.changed(part=rng.choice((0.9, 0.6, 0.3)) if s.explicit else rng.choice((0.6, 2.0)))
     steps = 60 if s.gdim == 3 else 100
-    if s.motion == "rest":
-        steps = settling_steps(s)
     adapt = s.scheme in ("CDLagrange", "NohBathe") and s.law != "linear" and rng.random() < 0.3
     scaled = s.explicit and s.law == "linear" and rng.random() < 0.1
     return s.changed(steps=steps, adapt=adapt, scaled=scaled)

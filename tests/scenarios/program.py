@@ -336,4 +336,8 @@ def _start(s, f):
 def end(s: Scenario) -> str:
     """The line that runs to the end."""
     adapt = ", adapt=di.StepControl()" if s.adapt else ""
-    return f"run = di.simulate(scheme, t_end={s.steps} * scheme.dt{adapt}, progress=False)"
+    return f"run = di.simulate(scheme, t_end={end_time(s)}{adapt}, progress=False)"
+
+
+def end_time(s: Scenario) -> str:
+    return f"{s.steps} * scheme.dt" if s.duration is None else f"{s.duration:.6g}"

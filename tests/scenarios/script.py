@@ -65,15 +65,15 @@ def _lines(s, name, text):
             'print(*(f"{n} {run[n][-1]:.6g} J" for n in ("external", "contact", "residual")))',
         ]
     if name == "ways":
-        half = s.steps // 2
         return [
             *run,
             end,
             "u, v = scheme.u.copy(), scheme.v.copy()",
             run[-2],
             run[-1],
-            f"di.simulate(scheme, t_end={half} * scheme.dt, progress=False)",
-            f"di.simulate(scheme, t_end={s.steps} * scheme.dt, progress=False)",
+            "half, end = len(run['t']) // 2 * scheme.dt, run['t'][-1]",
+            "di.simulate(scheme, t_end=half, progress=False)",
+            "di.simulate(scheme, t_end=end, progress=False)",
             'print("in two runs:", abs(scheme.u - u).max(), abs(scheme.v - v).max())',
         ]
     return [

@@ -6,7 +6,7 @@ import dataclasses
 import time
 from collections.abc import Iterator
 
-from .compose import MESHED, RIGID, Scenario, settling_rate, settling_steps
+from .compose import MESHED, RIGID, Scenario, settling_rate
 from .judge import judge
 
 #: Values that a plain problem has.
@@ -65,7 +65,7 @@ def shrunk(s: Scenario, name: str, text: str, seconds: float = 30.0) -> tuple[Sc
             if time.monotonic() - begun > seconds:
                 return s, text
             if each.motion == "rest":
-                each = each.changed(rate=settling_rate(each), steps=settling_steps(each))
+                each = each.changed(rate=settling_rate(each))
             wrong = [t for n, t in judge(each, [name]).wrong if n == name and _kind(t) == kind]
             if wrong:
                 s, text, again = each, wrong[0], True

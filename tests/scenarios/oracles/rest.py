@@ -39,8 +39,7 @@ def still(seen):
     """Critically damped blocks that were put down have stopped at the end of the run, and stand upright.
 
     Their sections are symmetric about their middle; the first mode is damped by 0.7 of the critical rate, so
-    that after 140 steps of the longest kind 0.2 % are left of a fall over the settlement. Tools and moving
-    floors with friction carry them along.
+    that 0.1 % is left of the speed. Tools and moving floors with friction carry them along.
     """
     s, record = seen.scenario, seen.record
     dragged = s.friction > 0 and s.drive != 0

@@ -27,13 +27,13 @@ def _differences(seen, scheme, what):
 @oracle(lambda s: not s.adapt)
 def ways(seen):
     """Numbers do not depend on how the steps are called: 1e-11 (another order of sums in compiled loops)."""
-    s = seen.scenario
-    half = s.steps // 2
+    s, steps = seen.scenario, len(seen.record.t) - 1
+    half = steps // 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         scheme = build(s)["scheme"]
         first = di.simulate(scheme, t_end=half * scheme.dt, progress=False)
-        second = di.simulate(scheme, t_end=s.steps * scheme.dt, progress=False)
+        second = di.simulate(scheme, t_end=steps * scheme.dt, progress=False)
         yield from _differences(seen, scheme, "in two runs")
         both = first["r"].sum() + second["r"].sum()
         yield Misfit("impulse in two runs [N s]", both, seen.run["r"].sum(), 1e-9 * (abs(both) + 1e-300))
@@ -50,12 +50,12 @@ def ways(seen):
             di.checkpoint.save(file, scheme)
             scheme = build(s)["scheme"]
             di.checkpoint.load(file, scheme)
-            for _ in range(s.steps - half):
+            for _ in range(steps - half):
                 scheme.step()
             yield from _differences(seen, scheme, "after a restart")
         with contextlib.suppress(ValueError):
             scheme = build(s)["scheme"]
-            run = di.simulate(scheme, t_end=s.steps * scheme.dt, progress=False, compiled=True)
+            run = di.simulate(scheme, t_end=steps * scheme.dt, progress=False, compiled=True)
             yield from _differences(seen, scheme, "in a compiled loop")
             scale = np.abs(seen.run["kinetic"]).max() + np.abs(seen.run["external"]).max()
             for name in ("kinetic", "internal", "external", "contact", "dissipated"):
