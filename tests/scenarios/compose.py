@@ -112,8 +112,8 @@ class Scenario:
 
     @property
     def duration(self) -> float | None:
-        """Time after which what was put down has come to rest, to exp(-7) [s]; None for other motions."""
-        return 14.0 / self.rate * self.units[2] if self.motion == "rest" else None
+        """Time after which what was put down has come to rest, to exp(-6) [s]; None for other motions."""
+        return 12.0 / self.rate * self.units[2] if self.motion == "rest" else None
 
     @property
     def movable(self) -> tuple[int, ...]:
@@ -190,7 +190,7 @@ def _floor(rng, s):
 
 def _blocks(rng, s):
     most = 3 if "surfaces" in s.takes and s.floor != "sphere" else 1
-    if s.motion == "flying":
+    if s.motion == "flying" or not s.explicit:
         most = min(most, 2)
     count = rng.choice((1, 1, 2, 3)[: most + 1]) if most > 1 else 1
     first = rng.choice((0.4, 1.0))
@@ -198,7 +198,7 @@ def _blocks(rng, s):
     if s.floor in MESHED:
         wide = 1.5 if s.hypothesis == "axisymmetric" else 3.0
         deep = 1 if s.gdim == 3 else rng.choice((1, 2))
-        made.append(Block(wide, 0.3, rng.choice((5, 7, 12)), deep, density=rng.choice((1.0, 0.05))))
+        made.append(Block(wide, 0.3, rng.choice((5, 7, 12)), deep, density=rng.choice((1.0, 0.3))))
     for i in range(count):
         at_rest = s.motion == "rest"
         made.append(
@@ -271,6 +271,8 @@ def settling_rate(s: Scenario) -> float:
 
 def _stepped(rng, s):
     s = s.changed(part=rng.choice((0.9, 0.6, 0.3)) if s.explicit else rng.choice((0.6, 2.0)))
+    if s.motion == "rest":
+        s = s.changed(part=max(s.part, 0.6))
     steps = 60 if s.gdim == 3 else 100
     adapt = s.scheme in ("CDLagrange", "NohBathe") and s.law != "linear" and rng.random() < 0.3
     scaled = s.explicit and s.law == "linear" and rng.random() < 0.1

@@ -80,10 +80,13 @@ class Seen:
         return self.frame.back(x.reshape(*x.shape[:-1], -1, d), velocity)
 
 
-def build(s: Scenario) -> dict[str, Any]:
-    """The names that the program of a scenario leaves behind."""
+def build(s: Scenario, further: str = "") -> dict[str, Any]:
+    """The names that the program of a scenario leaves behind; a further line stands before the body."""
     left: dict[str, Any] = {}
-    exec(compile("\n".join(program.program(s)), f"<scenario {s.seed}>", "exec"), left)
+    lines = program.program(s)
+    if further:
+        lines.insert(next(i for i, line in enumerate(lines) if line.startswith("body = ")), further)
+    exec(compile("\n".join(lines), f"<scenario {s.seed}>", "exec"), left)
     return left
 
 

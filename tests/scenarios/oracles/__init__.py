@@ -1,6 +1,18 @@
 """Oracles: each knows a right answer without knowing the scheme; its docstring says what and why."""
 
-from . import energy, momentum, rest, same, spectrum, ways
+from . import depth, energy, momentum, refused, rest, same, spectrum, ways
 from .base import ORACLES, Misfit, Oracle
 
-__all__ = ["ORACLES", "Misfit", "Oracle", "energy", "momentum", "rest", "same", "spectrum", "ways"]
+__all__ = [
+    "ORACLES",
+    "Misfit",
+    "Oracle",
+    "depth",
+    "energy",
+    "momentum",
+    "refused",
+    "rest",
+    "same",
+    "spectrum",
+    "ways",
+]

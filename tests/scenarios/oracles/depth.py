@@ -1,0 +1,93 @@
+"""No node lies deeper in a foreign cell, or in an obstacle, than allowed: tests of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..compose import MESHED
+from ..program import bounds
+from .base import Misfit, oracle
+
+
+def _thrown(s):
+    return s.floor != "none" and s.hypothesis != "axisymmetric"
+
+
+@oracle(_thrown)
+def obstacle(seen):
+    """Nodes of the lowest block lie in a rigid obstacle by no more than two steps of their fastest approach.
+
+    Distances by the formulas of a half plane and a circle. Contact at velocity level stops a node in the step
+    after it has entered; the drift over curved obstacles is less than another step.
+    """
+    s, record = seen.scenario, seen.record
+    if s.floor in MESHED:
+        return
+    x = (seen.places() + seen.nodal(record.u))[:, seen.parts[0]]
+    if s.facets == "bottom":
+        ref = seen.places()[seen.parts[0]]
+        normal = np.array([-np.sin(s.tilt), np.cos(s.tilt)])
+        height = ref[:, [0, -1]] @ normal
+        x = x[:, height < height.min() + 1e-9]
+    if s.floor == "sphere":
+        centre = np.zeros(s.gdim)
+        centre[[0, -1]] = 0.05, -2.0
+        gap = np.linalg.norm(x - centre, axis=-1) - 2.0
+    else:
+        gap = x[..., -1]
+        if s.floor == "planes":
+            gap = np.minimum(gap, x[..., 0] + 0.8)
+        if s.floor == "box":
+            gap = np.where(np.abs(x[..., 0]) < 2.0, gap, 1.0)
+    approach = np.abs(np.diff(x, axis=0)).max()
+    yield Misfit("depth in the obstacle [m]", max(-gap.min(), 0.0), 0.0, 2 * approach + 1e-9)
+
+
+def polygons(seen, i):
+    """Corners of the outline of a block in the plane, in order, by its corners at zero displacement."""
+    s = seen.scenario
+    low, high = bounds(s)[i]
+    ref = seen.places()[seen.parts[i]]
+    edge = []
+    sides = ((1, low[1], 0, 1), (0, high[0], 1, 1), (1, high[1], 0, -1), (0, low[0], 1, -1))
+    for axis, value, along, sign in sides:
+        on = np.flatnonzero(np.abs(ref[:, axis] - value) < 1e-9)
+        edge.extend(on[np.argsort(sign * ref[on, along])][:-1])
+    return seen.parts[i][np.array(edge)]
+
+
+def depth(x: np.ndarray, outline: np.ndarray) -> float:
+    """Largest depth of the points in a polygon, by crossings of a ray and distances of segments [m]."""
+    a, b = outline, np.roll(outline, -1, axis=0)
+    d, r = b - a, x[:, None] - a
+    crosses = (a[:, 1] > x[:, None, 1]) != (b[:, 1] > x[:, None, 1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = a[:, 0] + (x[:, None, 1] - a[:, 1]) * d[:, 0] / d[:, 1]
+    inside = (crosses & (x[:, None, 0] < at)).sum(axis=1) % 2 == 1
+    part = np.clip((r * d).sum(axis=-1) / (d**2).sum(axis=-1), 0.0, 1.0)
+    distance = np.linalg.norm(r - part[..., None] * d, axis=-1).min(axis=1)
+    return float(distance[inside].max(initial=0.0))
+
+
+def _plane_pairs(s):
+    plane = s.gdim == 2 and s.degree == 1 and s.hypothesis != "axisymmetric"
+    return plane and len(s.blocks) > 1 and s.tilt == 0 and s.floor != "corner" and s.joint != "tie"
+
+
+@oracle(_plane_pairs)
+def cells(seen):
+    """No node of a block lies deep in another block at the end of the run.
+
+    The outline of a block is the polygon of its outer nodes. Weighted gaps are means over facets: a node may
+    lie as deep as a facet is bent, and corners 0.07 of a cell in random pairs, as measured; allowed are 0.15
+    of the longer facet and two steps of approach.
+    """
+    s, record = seen.scenario, seen.record
+    x = seen.places() + seen.nodal(record.u[-1])
+    step = np.abs(seen.nodal(record.v, velocity=True)).max() * record.dt.max() / seen.frame.time
+    longest = max(max(b.width / b.across, b.height / b.up) for b in s.blocks)
+    for i in range(1, len(s.blocks)):
+        for one, other in ((i, i - 1), (i - 1, i)):
+            deep = depth(x[polygons(seen, one)], x[polygons(seen, other)])
+            what = f"depth of nodes of block {one} in block {other} [m]"
+            yield Misfit(what, deep, 0.0, 0.15 * longest + 2 * step)

@@ -1,0 +1,59 @@
+"""What makes no sense is refused in words."""
+
+from __future__ import annotations
+
+import random
+
+from ..observe import build
+from ..program import names
+from .base import Misfit, oracle
+
+#: What is given, to which scenarios, and the line of the program before the body is made.
+NONSENSE = (
+    ("a thickness of a body in space", lambda s: s.gdim == 3, "options['cross_section'] = 0.01"),
+    (
+        "radial motion of the ground under a body of revolution",
+        lambda s: s.hypothesis == "axisymmetric",
+        "options['ground_acceleration'] = ((1, 0), np.cos)",
+    ),
+    (
+        "an acceleration for a displacement",
+        lambda s: s.hypothesis != "axisymmetric",
+        "options['prescribed'] = {'%s/top': {0: di.signals.Signal(0.1, np.ones(50), unit='m/s2')}}",
+    ),
+    (
+        "a displacement for an acceleration",
+        lambda s: s.hypothesis != "axisymmetric",
+        "options['ground_acceleration'] = ((1, 0, 0)[:%d], di.signals.Signal(0.1, np.ones(50), unit='m'))",
+    ),
+    ("a name that is not there", lambda s: True, "options['fixed'] = ['nowhere']"),
+    ("gravity with too many directions", lambda s: True, "options['gravity'] = (0, 0, 0, -10)"),
+    ("a density below zero", lambda s: True, "options['density'] = -1"),
+    ("gravity that is not a number", lambda s: True, "options['gravity'] = (float('nan'),) * %d"),
+    ("a thickness of nothing", lambda s: s.gdim == 2, "options['cross_section'] = 0"),
+    ("damping below zero", lambda s: True, "options['damping'] = -1"),
+    (
+        "a law for one part of two",
+        lambda s: len(s.blocks) > 1,
+        "options['law'] = {'%s': di.LinearElastic(1, 0)}",
+    ),
+)
+
+
+@oracle(lambda s: True, runs=True)
+def refused(s):
+    """A ValueError with a sentence, before anything runs: one kind of nonsense for each scenario."""
+    rng = random.Random(f"nonsense {s.seed}")
+    known = [each for each in NONSENSE if each[1](s)]
+    if s.explicit and s.scheme != "CDLagrangeSingular":
+        known.append(("a step above the critical one", None, None))
+    what, _, line = rng.choice(known)
+    said = ""
+    try:
+        if line is None:
+            build(s.changed(part=1.5 if s.scheme == "CDLagrange" else 3.0))
+        else:
+            build(s, line.replace("%s", names(s)[-1]).replace("%d", str(s.gdim)))
+    except ValueError as error:
+        said = str(error)
+    yield Misfit(f"{what}: words of the error (or none)", min(len(said.split()), 5), 5, 0)
