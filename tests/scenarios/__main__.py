@@ -5,57 +5,110 @@ from __future__ import annotations
 import argparse
 import collections
 import logging
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 if not __package__:  # run by the name of the folder
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    sys.path[1:2] = []
-    __package__ = "scenarios"
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from scenarios.compose import BODIES, compose  # noqa: E402
-from scenarios.judge import judge  # noqa: E402
-from scenarios.script import script  # noqa: E402
-from scenarios.shrink import shrunk  # noqa: E402
+from scenarios import faults
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python tests/scenarios", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="number of the first scenario")
-    parser.add_argument("--count", type=int, default=10**9)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--bodies", type=int, default=len(BODIES), help="kinds of bodies, the first ones")
-    parser.add_argument("--oracle", action="append", default=[])
+    parser.add_argument("--count", type=int, default=10**9, help="number of scenarios")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time after which no further one begins")
+    parser.add_argument("--bodies", type=int, default=99, help="kinds of bodies, the first ones")
+    parser.add_argument("--oracle", action="append", default=[], help="ask this one alone (several times)")
     parser.add_argument("--fresh", action="store_true", help="a seed of this moment")
     parser.add_argument("--shrink", type=float, default=30.0, help="seconds to make a failure smaller")
     parser.add_argument("--verbose", action="store_true", help="a line a scenario")
     parser.add_argument("--quiet", action="store_true", help="no programs that reproduce failures")
+    parser.add_argument(
+        "--fault", choices=faults.FAULTS, help="put this fault back, and stop when it is found"
+    )
+    parser.add_argument("--faults", action="store_true", help="put all faults back, one after the other")
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
+    if options.faults:
+        return try_faults(options)
+    fault = faults.install(options.fault) if options.fault else None
+    return run(options, fault)
+
+
+def run(options, fault=None):
+    """Scenarios one after the other; 0 if nothing was wrong (with a fault: if it was found)."""
+    from scenarios.compose import BODIES, compose
+    from scenarios.judge import judge
+
     seed = int(time.time()) * 1000 if options.fresh else options.seed
-    begun, failed, asked, made = time.monotonic(), 0, collections.Counter(), 0
+    begun, failed, asked, made, ran = time.monotonic(), 0, collections.Counter(), 0, 0
     while made < options.count and time.monotonic() - begun < options.seconds:
-        verdict = judge(compose(seed + made, options.bodies), options.oracle)
+        s = compose(seed + made, min(options.bodies, len(BODIES)))
         made += 1
+        if fault is not None and not fault.reach(s):
+            continue
+        verdict, ran = judge(s, options.oracle), ran + 1
         asked.update(verdict.judged)
         failed += bool(verdict.wrong)
         if options.verbose:
-            print(f"{verdict.seconds:.1f} s: {verdict.scenario.seed} {brief(verdict.scenario)}", flush=True)
-        show(verdict, options)
+            print(f"{verdict.seconds:.1f} s: {s.seed} {brief(s)}", flush=True)
+        if fault is None:
+            show(verdict, options)
+        elif new := [each for each in verdict.wrong if fine_without(each[0], s.seed, options)]:
+            name, text = new[0]
+            print(f"{options.fault}: found by {name} in scenario {made} ({brief(s)}), {ran} run: {text}")
+            return 0
     said = ", ".join(f"{name} {n}" for name, n in sorted(asked.items()))
     seconds = time.monotonic() - begun
     print(f"{made} scenarios from seed {seed} on, {failed} failed, in {seconds:.0f} s; asked: {said}")
-    return 1 if failed or not made else 0
+    return 1 if failed or fault is not None or not made else 0
+
+
+def fine_without(name, seed, options):
+    """Whether this oracle has nothing to say of a scenario without the fault."""
+    command = [sys.executable, sys.argv[0], "--seed", str(seed), "--count", "1", "--oracle", name, "--quiet"]
+    command += ["--bodies", str(options.bodies)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def show(verdict, options):
     """What went wrong, and for the first of it the program that reproduces it."""
+    from scenarios.script import script
+    from scenarios.shrink import shrunk
+
     for name, text in verdict.wrong:
         print(f"scenario {verdict.scenario.seed} ({brief(verdict.scenario)}): {name}: {text}", flush=True)
     if verdict.wrong and not options.quiet:
         small, text = shrunk(verdict.scenario, *verdict.wrong[0], seconds=options.shrink)
         print(f"{'-' * 80}\n{script(small, verdict.wrong[0][0], text)}{'-' * 80}", flush=True)
+
+
+def try_faults(options):
+    """Every fault in a process of its own; 0 if all were found."""
+    missed = []
+    for name in faults.FAULTS:
+        command = [sys.executable, *sys.argv[:1], "--fault", name, "--seed", str(options.seed)]
+        command += [
+            "--seconds",
+            str(options.seconds),
+            "--bodies",
+            str(options.bodies),
+            "--count",
+            str(options.count),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        print(
+            done.stdout.strip().split("\n")[-1] if done.returncode == 0 else f"{name}: NOT FOUND", flush=True
+        )
+        if done.returncode:
+            missed.append(name)
+            print(done.stdout[-400:], done.stderr[-800:], flush=True)
+    print(f"{len(faults.FAULTS) - len(missed)} of {len(faults.FAULTS)} faults were found")
+    return 1 if missed else 0
 
 
 def brief(s):

@@ -74,6 +74,7 @@ class Scenario:
     facets: str = "boundary"
     friction: float = 0.0
     restitution: float = 0.0
+    rough: str = "all"
     drift: bool = False
     speed: tuple[float, float] = (0.0, 0.0)
     spin: float = 0.0
@@ -228,9 +229,8 @@ def _joint(rng, s):
 def _laws_of_contact(rng, s):
     friction = rng.choice((0.0, 0.0, 0.3)) if "friction" in s.takes else 0.0
     restitution = rng.choice((0.0, 0.0, 0.6)) if s.motion == "thrown" and "restitution" in s.takes else 0.0
-    if s.joint == "tie":
-        friction = 0.0
-    return s.changed(friction=friction, restitution=restitution, drift=rng.random() < 0.2)
+    rough = rng.choice(("all", "all", "floor"))
+    return s.changed(friction=friction, restitution=restitution, rough=rough, drift=rng.random() < 0.2)
 
 
 def _moved(rng, s):
@@ -270,9 +270,9 @@ def settling_rate(s: Scenario) -> float:
 
 
 def _stepped(rng, s):
-    s = s.changed(part=rng.choice((0.9, 0.6, 0.3)) if s.explicit else rng.choice((0.6, 2.0)))
+    s = s.changed(part=rng.choice((0.9, 0.6, 0.3)) if s.explicit else rng.choice((0.6, 2.0, 2.0, 20.0)))
     if s.motion == "rest":
-        s = s.changed(part=max(s.part, 0.6))
+        s = s.changed(part=min(max(s.part, 0.6), 2.0))
     steps = 60 if s.gdim == 3 else 100
     adapt = s.scheme in ("CDLagrange", "NohBathe") and s.law != "linear" and rng.random() < 0.3
     scaled = s.explicit and s.law == "linear" and rng.random() < 0.1

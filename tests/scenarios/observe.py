@@ -103,9 +103,8 @@ def see(s: Scenario, **options: Any) -> Seen:
             scheme, t_end=t_end, observers=[record.look], progress=False, adapt=adapt, **options
         )
     record.arrays()
-    parts = [
-        np.flatnonzero(body.rigid_velocity(np.ones(s.gdim), cells=name)[:: s.gdim])
-        for name in program.names(s)
-    ]
+    up = np.eye(s.gdim)[-1]
+    fields = [body.rigid_velocity(up, cells=name) for name in program.names(s)]
+    parts = [np.flatnonzero(field[s.gdim - 1 :: s.gdim]) for field in fields]
     told = [str(each.message) for each in warned]
     return Seen(s, program.Frame(s), body, scheme, left["contact"], run, record, parts, told)

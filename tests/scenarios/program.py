@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .compose import MESHED, Scenario
+from .compose import CURVED, MESHED, RIGID, Scenario
 
 E, RHO = 1e6, 1000.0
 NAMES = ("base", "a", "b", "c", "d")
@@ -245,31 +245,28 @@ def _body(s, f):
 
 def _contact(s, f):
     name, made = names(s), []
-    laws = []
-    if s.friction:
-        laws.append(f"friction={s.friction}")
-    if s.restitution:
-        laws.append(f"restitution={s.restitution}")
-    options = "".join(", " + each for each in laws)
+    bounce = f", restitution={s.restitution}" if s.restitution else ""
+    options = (f", friction={s.friction}" if s.friction else "") + bounce
+    joints = bounce if s.rough == "floor" else options
     axis = s.hypothesis == "axisymmetric"
+    drift = ", drift_correction=True" if s.drift else ""
     skin = f"{name[0]}/{'bottom' if axis else s.facets}"
-    if s.floor in ("plane", "box", "planes", "sphere", "moving", "bowl"):
-        drift = ", drift_correction=True" if s.drift and s.floor == "sphere" else ""
-        made.append(f'di.RigidContact(body, "{skin}", {_obstacle(s, f)}{options}{drift})')
-    if len(name) > 1:
-        if s.joint == "together" and len(name) > 2 and not axis:
-            listed = ", ".join(f'"{n}/boundary"' for n in name)
-            made.append(f"di.SurfaceContact(body, {listed}{options})")
+    if s.floor in (*RIGID, *CURVED):
+        bent = drift if s.floor in CURVED else ""
+        made.append(f'di.RigidContact(body, "{skin}", {_obstacle(s, f)}{options}{bent})')
+    if s.joint == "together" and len(name) > 2 and not axis:
+        listed = ", ".join(f'"{n}/boundary"' for n in name)
+        made.append(f"di.SurfaceContact(body, {listed}{options}{drift})")
+        name = name[:1]
+    for i in range(1, len(name)):
+        ends = f'"{name[i]}/boundary", "{name[i - 1]}/boundary"'
+        if axis:
+            ends = f'"{name[i]}/bottom", "{name[i - 1]}/top"'
+        held = s.floor in MESHED and i == 1
+        if s.joint == "tie" and not held and s.motion == "rest":
+            made.append(f'di.SurfaceContact(body, "{name[i]}/bottom", "{name[i - 1]}/top", tie=True)')
         else:
-            for i in range(1, len(name)):
-                ends = f'"{name[i]}/boundary", "{name[i - 1]}/boundary"'
-                if axis:
-                    ends = f'"{name[i]}/bottom", "{name[i - 1]}/top"'
-                held = s.floor in MESHED and i == 1
-                if s.joint == "tie" and not held and s.motion in ("rest",):
-                    made.append(f'di.SurfaceContact(body, "{name[i]}/bottom", "{name[i - 1]}/top", tie=True)')
-                else:
-                    made.append(f"di.SurfaceContact(body, {ends}{options})")
+            made.append(f"di.SurfaceContact(body, {ends}{options if held else joints}{drift})")
     if s.backwards:
         made.reverse()
     if not made:

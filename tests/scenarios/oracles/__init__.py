@@ -1,12 +1,13 @@
 """Oracles: each knows a right answer without knowing the scheme; its docstring says what and why."""
 
-from . import depth, energy, momentum, refused, rest, same, spectrum, ways
+from . import chains, depth, energy, momentum, refused, rest, same, spectrum, ways
 from .base import ORACLES, Misfit, Oracle
 
 __all__ = [
     "ORACLES",
     "Misfit",
     "Oracle",
+    "chains",
     "depth",
     "energy",
     "momentum",

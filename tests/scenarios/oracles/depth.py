@@ -43,6 +43,24 @@ def obstacle(seen):
     yield Misfit("depth in the obstacle [m]", max(-gap.min(), 0.0), 0.0, 2 * approach + 1e-9)
 
 
+@oracle(lambda s: len(s.blocks) > 1 and s.hypothesis != "axisymmetric")
+def above(seen):
+    """A block that was above another one and comes down on it is not below it in the end.
+
+    Blocks stand over each other by most of their width, and no run is long enough to slide off: heights of
+    their middles, with half of the lower block's height allowed.
+    """
+    s, record = seen.scenario, seen.record
+    y = (seen.places() + seen.nodal(record.u[-1]))[:, -1]
+    for i in range(1, len(s.blocks)):
+        if s.motion == "flying" or (s.floor == "corner" and i == 1):
+            continue
+        height = y[seen.parts[i]].mean() - y[seen.parts[i - 1]].mean()
+        yield Misfit(
+            f"block {i} below block {i - 1} by [m]", max(-height, 0.0), 0.0, 0.5 * s.blocks[i].height
+        )
+
+
 def polygons(seen, i):
     """Corners of the outline of a block in the plane, in order, by its corners at zero displacement."""
     s = seen.scenario

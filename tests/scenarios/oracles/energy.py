@@ -69,6 +69,11 @@ def works(seen):
     held = seen.body.constrained.reshape(-1, s.gdim)[:, -1]
     external = -s.gravity * (m[~held] * u[: len(m)][~held, -1]).sum()
     if s.floor == "tool":
+        force = np.array(record.reactions[1:])[:, seen.body.prescribed.dofs % s.gdim == 0].sum(axis=1)
+        pulled = (force * np.diff(record.t)).sum() / (seen.frame.mass * seen.frame.speed)
+        borne = -impulse[1:, seen.parts[0], 0].sum()
+        much = np.abs(impulse[1:, seen.parts[0]]).sum()
+        yield Misfit("impulse of the reactions of a tool along its way [N s]", pulled, borne, 1e-6 * much)
         external += s.drive * -impulse[:, seen.parts[0], 0].sum()
     yield Misfit(
         "work of loads and tools [J]",
@@ -87,6 +92,14 @@ def balance(seen):
     for name in ("kinetic", "internal", "external", "contact", "dissipated"):
         size = max(size, np.abs(run[name]).max())
     yield Misfit("residual of the balance [J]", np.abs(run["residual"]).max(), 0.0, 1e-7 * size + 1e-300)
+
+
+@oracle(lambda s: s.floor != "none")
+def points(seen):
+    """Arrays with one entry a point have one order: a history ends with the impulses of the scheme."""
+    last, size = seen.scheme.r, np.abs(seen.run["r"]).max() + 1e-300
+    wrong = np.abs(np.asarray(seen.run["r"][-1]) - last).max()
+    yield Misfit("columns of r of a run and r of the scheme, difference [N s]", wrong, 0.0, 1e-9 * size)
 
 
 @oracle(lambda s: True)

@@ -9,7 +9,8 @@ from .base import Misfit, oracle
 
 
 def _plain(s):
-    return s.scheme != "CDLagrangeSingular"
+    """Not where masses are handed over, nor the decoupled step with drag: of the step without contact."""
+    return s.scheme != "CDLagrangeSingular" and not (s.scheme == "MoreauJeanDecoupled" and s.rate)
 
 
 def _impulse_scale(seen):

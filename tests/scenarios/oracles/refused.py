@@ -33,6 +33,13 @@ NONSENSE = (
     ("a thickness of nothing", lambda s: s.gdim == 2, "options['cross_section'] = 0"),
     ("damping below zero", lambda s: True, "options['damping'] = -1"),
     (
+        "a load on facets of a part that is left out",
+        lambda s: (
+            len(s.blocks) > 1 and s.hypothesis != "axisymmetric" and s.floor in ("none", "plane", "box")
+        ),
+        "options.update(cells='a', density=1000, law=di.LinearElastic(1e6, 0), traction={'b/top': (1,) * %d})",
+    ),
+    (
         "a law for one part of two",
         lambda s: len(s.blocks) > 1,
         "options['law'] = {'%s': di.LinearElastic(1, 0)}",

@@ -10,7 +10,8 @@ from .base import Misfit, oracle
 
 
 def _rests(s):
-    return s.motion == "rest"
+    """Not the decoupled step, where drag carries a part of what rests, as it says of itself."""
+    return s.motion == "rest" and s.scheme != "MoreauJeanDecoupled"
 
 
 def _column(s):
