@@ -83,7 +83,7 @@ class RunCheckpoint:
         assert stored is not None
         if run.watch is not None and "run/watch" in stored:
             run.watch.resume(stored.read("run/watch", "number"))
-            if run.watch.marked is not None:
+            if run.watch.marked is not None and "run/marked" in stored:
                 run.watch.mark(stored.read("run/marked", "dofs"))
         run.monitor.resume(stored.read("run/guard", "number"), stored.read("run/internal", "shares"))
         stored.places["rows"] = Points(run.integrator.system.comm, run.rows)

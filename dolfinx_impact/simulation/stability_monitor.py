@@ -126,7 +126,8 @@ class StabilityMonitor:
         local[2], local[3] = signal.SIGINT in self._caught, signal.SIGTERM in self._caught
         local[4] = failed is not None
         if balance is not None:
-            local[0] = balance.kinetic + self._internal + balance.internal_work
+            # A law may have forces beyond its range, but no energy: that is not a number then.
+            local[0] = balance.kinetic + self._internal + balance.internal_work + 0.0 * balance.internal
             local[1] = balance.external
             local[5] = _stored(balance) + _works(balance)
             local[6], local[7] = _input(balance), balance.pushed
@@ -173,7 +174,7 @@ class StabilityMonitor:
             return 0
         assert self._balance is not None
         terms = dict(zip(energy.TERMS, part.energies[:n].T))
-        totals = terms["kinetic"] + self._internal + terms["internal_work"]
+        totals = terms["kinetic"] + self._internal + terms["internal_work"] + 0.0 * terms["internal"]
         works = terms["external"] + terms["contact"] + terms["interface"]
         works = works - np.minimum(terms["internal_work"], 0.0)
         most = MOST_BEYOND if s.beyond_limit else MOST

@@ -128,6 +128,16 @@ class Continuum(Body):
         """Values of the functions and constants of the internal forces on this rank."""
         return self._tangent.parameters()
 
+    def law_coefficients(self) -> tuple[FloatArray, ...]:
+        """Values that nonlinear forces read anew: all constants, and this rank's of each function."""
+        if self.linear:
+            return (np.zeros(0),)
+        constants, *functions = self._tangent.coefficients()
+        if self.has_viscosity:
+            further, *others = self._viscous.coefficients()
+            constants, functions = np.append(constants, further), [*functions, *others]
+        return (constants, *functions)
+
     @functools.cached_property
     def deformation(self) -> Deformation:
         """Stretches and stretch rates of the body. Collective at the first access."""

@@ -118,6 +118,11 @@ class ElementForm:
         constants = np.ravel(_compat.pack_constants(self._form))
         return np.concatenate([constants, *(each.x.array for each in self._others)])
 
+    def coefficients(self) -> tuple[FloatArray, ...]:
+        """Values of the constants, and of each other coefficient on this rank."""
+        constants = np.ravel(_compat.pack_constants(self._form))
+        return (constants, *(each.x.array for each in self._others))
+
     def _pack(self, fields: Sequence[FloatArray]) -> None:
         start = 0
         for field, values in zip(self._fields, fields):

@@ -362,6 +362,10 @@ class Solid(Continuum, renamed=_RENAMED):
     def _law_values(self) -> FloatArray:
         return super()._law_values() if self.elements is None else self.elements.parameters()
 
+    def law_coefficients(self) -> tuple[FloatArray, ...]:
+        """See :meth:`.Continuum.law_coefficients`."""
+        return super().law_coefficients() if self.elements is None else (self.elements.parameters(),)
+
     def compiled(self) -> Compiled:
         """See :meth:`.Body.compiled`."""
         if self.elements is not None:
