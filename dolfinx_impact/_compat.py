@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dolfinx
+import numpy as np
 from dolfinx import mesh as dmesh
 from dolfinx.fem import assemble
 
@@ -40,6 +41,14 @@ def geometry_dofmap(mesh: dmesh.Mesh) -> Any:
 def coordinate_element(mesh: dmesh.Mesh) -> Any:
     """The element of the geometry, with its degree and its variant."""
     return mesh.geometry.cmaps[0] if VERSION >= (0, 11) else mesh.geometry.cmap
+
+
+def original_cells(mesh: dmesh.Mesh) -> Any:
+    """Numbers that owned cells had when the mesh was made; none where DOLFINx has none, as of submeshes."""
+    try:
+        return mesh.topology.original_cell_index
+    except RuntimeError:
+        return np.zeros(0, dtype=np.int64)
 
 
 def pack(form: Any) -> tuple[Any, dict[Any, Any]]:

@@ -198,7 +198,7 @@ def _cell_numbers(parts: Any) -> list[Int64Array]:
     for part in parts:
         mesh = part.mesh
         index_map = mesh.topology.index_map(mesh.topology.dim)
-        own = mesh.topology.original_cell_index if part.cell_numbers is None else part.cell_numbers
+        own = _compat.original_cells(mesh) if part.cell_numbers is None else part.cell_numbers
         mine: Int64Array = np.asarray(own, dtype=np.int64)[: index_map.size_local]
         if mine.size < index_map.size_local:  # DOLFINx does not number the cells of all its meshes
             mine = index_map.local_range[0] + np.arange(index_map.size_local, dtype=np.int64)

@@ -1,16 +1,20 @@
-"""Detection of flat and inverted cells of a mesh."""
+"""Detection of flat and inverted cells of a mesh, and of cells that are more curved than displacements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+import basix
 import numpy as np
+from dolfinx import fem
 from dolfinx import mesh as dmesh
 
 from .. import _compat, parallel
 from .._types import FloatArray, Int32Array, IntArray
 
 _FLAT = 1e-10  # of the product of the edge lengths at a corner
+_CURVED = 1e-10  # of the extent of a cell: what displacements may miss of its coordinates
 _BATCH = 8192  # cells or facets, so that what is computed with them stays in the cache
 
 
@@ -19,7 +23,7 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: IntArray | None = None) -> None:
 
     DOLFINx integrates with the absolute value of the Jacobian determinant, so that such cells silently give
     wrong forces. A completely inverted cell is detected by its neighbour: both lie on the same side of their
-    common facet.
+    common facet. Cells of second or higher order are checked at their nodes and at quadrature points.
 
     Args:
         mesh: The mesh; meshes of lines and of surfaces in space are not checked.
@@ -38,6 +42,8 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: IntArray | None = None) -> None:
     x = np.ascontiguousarray(mesh.geometry.x[:, :tdim].T)
     positions = [at for some in _batches(chosen) for at in _bad_cells(x.take(nodes[some].T, axis=1), simplex)]
     positions += _folded_facets(mesh, chosen, x, nodes)
+    if _compat.coordinate_element(mesh).degree > 1:
+        positions += _folded_cells(mesh, chosen, x)
     count = mesh.comm.allreduce(len(positions))
     error = None
     if positions:
@@ -47,6 +53,68 @@ def refuse_inverted(mesh: dmesh.Mesh, cells: IntArray | None = None) -> None:
             "example by another element size or by moving the nodes less"
         )
     parallel.agree(mesh.comm, error)
+
+
+def refuse_curved(space: fem.FunctionSpace, cells: IntArray | None = None) -> None:
+    """Raise a ValueError on all ranks where the coordinates are no displacements of a space. Collective.
+
+    Rigid rotations and uniform stretches are linear in the coordinates: a space of lower degree than that of
+    curved cells does not contain them, so that a rotation strains the body.
+
+    Args:
+        space: The space of the displacements, of Lagrange elements.
+        cells: Local cells to check, all by default.
+
+    Raises:
+        ValueError: Curved cells; the message has the degree to take.
+    """
+    mesh, element = space.mesh, space.ufl_element()
+    scalar = element.sub_elements[0] if element.reference_value_shape else element
+    degree = _compat.coordinate_element(mesh).degree
+    if degree <= scalar.degree:
+        return
+    local = mesh.topology.index_map(mesh.topology.dim).size_local
+    chosen = np.arange(local) if cells is None else cells[cells < local]
+    values = scalar.tabulate(0, _geometry_element(mesh).points)[0]
+    x, at_nodes = mesh.geometry.x, space.tabulate_dof_coordinates()
+    geometry, dofs, count = _compat.geometry_dofmap(mesh), space.dofmap.list, 0
+    for some in _batches(chosen):
+        given = x[geometry[some]]
+        missed = np.abs(np.einsum("gd,cdi->cgi", values, at_nodes[dofs[some]]) - given).max(axis=(1, 2))
+        count += int(np.count_nonzero(missed > _CURVED * np.ptp(given, axis=1).max(axis=1)))
+    count = mesh.comm.allreduce(count)
+    if count:
+        raise ValueError(
+            f"{count} cells are curved, by coordinates of degree {degree}, which displacements of degree "
+            f"{scalar.degree} do not contain, so that a rotation would strain them: take degree={degree}"
+        )
+
+
+def _geometry_element(mesh: dmesh.Mesh) -> Any:
+    """The scalar Basix element of the coordinates."""
+    return mesh.ufl_domain().ufl_coordinate_element().sub_elements[0].basix_element
+
+
+def _folded_cells(mesh: dmesh.Mesh, cells: IntArray, x: FloatArray) -> list[FloatArray]:
+    """Midpoints of curved cells in which det J changes its sign, shape (tdim,) each [m].
+
+    Args:
+        mesh: The mesh.
+        cells: Local cells to check.
+        x: Coordinates, shape (tdim, nodes) [m].
+    """
+    element, tdim = _geometry_element(mesh), mesh.topology.dim
+    rule, _ = basix.make_quadrature(element.cell_type, 2 * element.degree)
+    slopes = element.tabulate(1, np.vstack([element.points, rule]))[1 : tdim + 1, :, :, 0]
+    nodes, folded = _compat.geometry_dofmap(mesh), []
+    for some in _batches(cells):
+        corners = x[:, nodes[some]]
+        jacobian = np.einsum("icn,jqn->cqij", corners, slopes)
+        volume = np.linalg.det(jacobian)
+        least, most = volume.min(axis=1), volume.max(axis=1)
+        bad = np.minimum(-least, most) > _FLAT * np.maximum(-least, most)
+        folded += list(corners[:, bad].mean(axis=2).T)
+    return folded
 
 
 def _batches(entities: IntArray) -> Iterator[IntArray]:

@@ -13,6 +13,7 @@ from dolfinx import la
 from mpi4py import MPI
 from scipy.spatial import cKDTree
 
+from .. import _compat
 from .._types import AnyArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows
 from ..integrators.base import bodies_with_history
@@ -225,7 +226,7 @@ def _cell_codes(body: Any) -> FloatArray:
     """Multiples of 2^-32 in [0, 1) by the input numbers of the owned cells, shape (cells,)."""
     cells = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
     numbers = getattr(getattr(body, "named", None), "cell_numbers", None)
-    original = body.mesh.topology.original_cell_index if numbers is None else numbers
+    original = _compat.original_cells(body.mesh) if numbers is None else numbers
     original = np.asarray(original, dtype=np.uint64)[:cells]
     code = (original + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     code = (code ^ (code >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) >> np.uint64(32)

@@ -98,6 +98,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         arguments.number("stiffness_damping", stiffness_damping, "be a time of at least 0 [s]", least=0.0)
         self.named = as_named(mesh)
         self.mesh, self.comm = self.named.mesh, self.named.mesh.comm
+        if self.mesh.geometry.x.dtype != np.float64:
+            raise ValueError(f"the mesh has coordinates of type {self.mesh.geometry.x.dtype}: take float64")
         self.parts = None if cells is None else arguments.words("cells", cells)
         self.cells = self._find_cells()
         self.dx = self._measure()

@@ -17,6 +17,7 @@ from .._types import FloatArray, IntArray
 from ..algebra.sparse_solver import SymmetricSolver
 from ..materials import kinematics
 from ..mesh.named_mesh import as_named
+from ..mesh.quality import refuse_curved
 from .body import Body
 from .compiled import Compiled
 from .deformation import Deformation
@@ -66,6 +67,7 @@ class Continuum(Body):
                 "leave it out"
             )
         super().__init__(named, block=gdim, **options)
+        refuse_curved(self.space, self.cells)
         self.cross_section = float(cross_section)
         self._weight = kinematics.thickness(self.mesh, self.hypothesis, self.cross_section)
         self.displacement, self.velocity = fem.Function(self.space), fem.Function(self.space)

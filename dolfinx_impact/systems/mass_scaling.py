@@ -141,7 +141,7 @@ def _columns(body: Any) -> Callable[[int], FloatArray]:
     torn = mass_lumping.apart(body.space, (body.block,))
     count = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
     places = torn.dofmap.list[:, :, None] * body.block + np.arange(body.block)
-    places = places.reshape(len(places), -1)
+    places = places.reshape(len(places), places.shape[1] * body.block)
     index_map = torn.dofmap.index_map
     size = (index_map.size_local + index_map.num_ghosts) * body.block
     product, x, rest = _product(body, torn), np.zeros(size), np.zeros(size)

@@ -18,6 +18,7 @@ from .._types import FloatArray
 from ..algebra import kernels
 from ..materials import AnyLaw, HistoryLaw, Law, kinematics
 from ..mesh import NamedMesh
+from ..mesh.named_mesh import as_named
 from ..mesh.quality import refuse_inverted
 from . import bulk_viscosity as viscosity
 from . import mass_lumping
@@ -150,6 +151,7 @@ class Solid(Continuum, renamed=_RENAMED):
     ) -> None:
         for value in density.values() if isinstance(density, Mapping) else [density]:
             arguments.number("density", value, "be positive [kg/m3]", above=0.0)
+        _refuse_cells(as_named(mesh).mesh.topology.cell_name())
         self.viscosity = viscosity.checked(bulk_viscosity)
         super().__init__(
             mesh,
@@ -474,6 +476,14 @@ class Solid(Continuum, renamed=_RENAMED):
             part.scatter_forward()
             total += part.array
         return self._free_of_held(total)
+
+
+def _refuse_cells(kind: str) -> None:
+    if kind not in ("interval", "triangle", "quadrilateral", "tetrahedron", "hexahedron"):
+        raise ValueError(
+            f"a Solid has triangles, quadrilaterals, tetrahedra or hexahedra, but the mesh has {kind} cells: "
+            "mesh it anew, or give its forms to FormSystem"
+        )
 
 
 def _with_signal(name: str, given: Any) -> tuple[Any, Signal | None]:

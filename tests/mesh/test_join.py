@@ -99,6 +99,18 @@ def test_parts_keep_their_measures(kind):
 
 
 @pytest.mark.mpi
+def test_a_part_of_another_mesh():
+    """DOLFINx has no numbers of the cells of a submesh."""
+    whole = box("quadrilateral", 0.0, 2.0, 4)
+    cells = dmesh.locate_entities(whole, 2, lambda x: x[0] < 1.0 + 1e-9)
+    part = dmesh.create_submesh(whole, 2, cells)[0]
+    named = join({"part": part, "other": box("quadrilateral", 3.0, 1.0, 2)})
+    assert volume(named, "part") == pytest.approx(1.0, rel=1e-12)
+    body = di.Solid(named, density=1.0, law=di.LinearElastic(1.0))
+    assert body.total_mass == pytest.approx(2.0, rel=1e-12)
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("kind", ["triangle", "quadrilateral", "tetrahedron", "hexahedron"])
 def test_curved_cells(kind):
     parts = {"one": bent(box(kind, cells=2)), "other": bent(box(kind, 0.5, 1.0, 3))}

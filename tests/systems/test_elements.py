@@ -6,6 +6,7 @@ import basix.ufl
 import numpy as np
 import pytest
 import ufl
+from dolfinx import fem
 from dolfinx import mesh as dmesh
 from hypothesis import given
 from hypothesis import strategies as st
@@ -517,6 +518,69 @@ def test_unsound_cells_are_refused(make):
         pytest.skip("more ranks than cells")
     with pytest.raises(ValueError, match=r"inverted or flat elements \(\d+ places, one near \(.*\) m\)"):
         di.Solid(found, density=1.0, law=LINEAR)
+
+
+def of_second_order(shift, corners=((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))):
+    """A triangle of second order, the middle of its edge along x moved by ``shift``; rank 0 has it."""
+    x = np.array(corners)
+    x = np.vstack([x, (x[1] + x[2]) / 2, (x[0] + x[2]) / 2, (x[0] + x[1]) / 2 + shift])
+    element = basix.ufl.element("Lagrange", "triangle", 2, shape=(2,))
+    cells = np.arange(6).reshape(1, 6)
+    if COMM.rank > 0:
+        cells, x = cells[:0], x[:0]
+    return dmesh.create_mesh(COMM, cells=cells, x=x, e=element)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("shift", [(0.0, 0.4), (0.0, -0.4), (0.3, 0.0)])
+def test_curved_cells_that_are_folded_inside_are_refused(shift):
+    """An edge pushed far in makes det J negative between sound corners, or beside them."""
+    found = of_second_order(shift)
+    if shift == (0.0, -0.4):  # pushed out
+        assert di.Solid(found, density=1.0, law=LINEAR, degree=2).total_mass == pytest.approx(
+            0.5 + 2 / 3 * 0.4
+        )
+        return
+    with pytest.raises(ValueError, match=r"inverted or flat elements \(1 places"):
+        di.Solid(found, density=1.0, law=LINEAR, degree=2)
+
+
+@pytest.mark.mpi
+def test_displacements_contain_the_coordinates():
+    """A rotation has no energy, or the body is refused; straight cells of second order are taken."""
+    curved, straight = of_second_order((0.0, -0.1)), of_second_order((0.0, 0.0))
+    words = "1 cells are curved, by coordinates of degree 2, .* degree 1 .*: take degree=2"
+    with pytest.raises(ValueError, match=words):
+        di.Solid(curved, density=1.0, law=NEO)
+    space = fem.functionspace(curved, ("Lagrange", 1, (2,)))
+    u, w = ufl.TrialFunction(space), ufl.TestFunction(space)
+    with pytest.raises(ValueError, match=words):
+        di.FormSystem(space, stiffness=ufl.inner(ufl.grad(u), ufl.grad(w)) * ufl.dx, density=1.0)
+    for mesh_, degree in ((curved, 2), (straight, 1)):
+        body = di.Solid(mesh_, density=1.0, law=NEO, degree=degree)
+        c, s = np.cos(0.5), np.sin(0.5)
+        rotation = (body.x[:, :2] @ np.array([[c - 1, s], [-s, c - 1]])).ravel()
+        stretch = 0.1 * body.x[:, :2].ravel()
+        energy = [COMM.allreduce(body.stored_energy(field)) for field in (rotation, stretch)]
+        assert abs(energy[0]) < 1e-13 < energy[1]
+
+
+@pytest.mark.parametrize("kind", ["prism", "pyramid"])
+def test_cells_that_a_solid_does_not_have(kind):
+    x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]])
+    if kind == "pyramid":
+        x = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    element = basix.ufl.element("Lagrange", kind, 1, shape=(3,))
+    one = dmesh.create_mesh(MPI.COMM_SELF, cells=np.arange(len(x)).reshape(1, -1), x=x, e=element)
+    with pytest.raises(ValueError, match=f"the mesh has {kind} cells: mesh it anew, or give its forms"):
+        di.Solid(one, density=1.0, law=LINEAR)
+
+
+@pytest.mark.mpi
+def test_coordinates_of_single_precision():
+    small = dmesh.create_unit_square(COMM, 2, 2, dtype=np.float32)
+    with pytest.raises(ValueError, match="the mesh has coordinates of type float32: take float64"):
+        di.Solid(small, density=1.0, law=LINEAR)
 
 
 @pytest.mark.mpi

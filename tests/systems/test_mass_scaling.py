@@ -311,3 +311,22 @@ def test_what_is_refused():
     di.MoreauJean(body, 1e-4, mass="lumped")
     with pytest.raises(ValueError, match="not for Doubled, a class with forces or masses of its own"):
         Doubled(body.mesh, density=1.0, law=SOFT, mass_scaling=1.0)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("law", [SOFT, NEO], ids=["linear", "neo-Hookean"])
+def test_ranks_without_cells(law):
+    """One quadrilateral, whichever rank has it."""
+    bodies = [
+        di.Solid(
+            dmesh.create_unit_square(comm, 1, 1, CELLS["quadrilateral"]),
+            density=1.0,
+            law=law,
+            mass_scaling=dt,
+        )
+        for comm, dt in ((COMM, 0.8), (MPI.COMM_SELF, 0.8))
+    ]
+    assert bodies[0].scaled_cells == 1 and bodies[0].added_mass == pytest.approx(
+        bodies[1].added_mass, rel=1e-12
+    )
+    assert bodies[0].critical_time_step() == pytest.approx(bodies[1].critical_time_step(), rel=1e-9)
