@@ -21,13 +21,15 @@ class LawValues:
     def __init__(self, body: Any) -> None:
         self._comm = body.comm
         self._read: Callable[[], tuple[FloatArray, ...]] | None = getattr(body, "law_coefficients", None)
-        self._then: tuple[FloatArray, ...] = ()
-        self.mark()
+        self._then = self._present()
         self._any = bool(self._comm.allreduce(sum(each.size for each in self._then)))
 
     def mark(self) -> None:
         """Compare with the present values from now on."""
-        self._then = () if self._read is None else tuple(each.copy() for each in self._read())
+        self._then = self._present()
+
+    def _present(self) -> tuple[FloatArray, ...]:
+        return () if self._read is None else tuple(each.copy() for each in self._read())
 
     def change(self) -> float:
         """Largest relative change, of each constant and of each function in the maximum norm, 0 to 2."""

@@ -203,7 +203,9 @@ class Watch:
                 "take a smaller safety= of the StepControl (0.4 where a law stiffens at a limit), a smaller "
                 "every=, or a law that resists compression more"
             )
-        why = "where a body is compressed its critical time step shrinks, or where a coefficient of its law rises"
+        why = (
+            "where a body is compressed its critical time step shrinks, or where a coefficient of a law rises"
+        )
         if self._s.system.linear:
             why = "where a body is compressed fast its quadratic bulk viscosity lowers the critical time step"
         return f"{why}: {self._follow()}take a smaller time step"

@@ -227,7 +227,7 @@ def test_the_step_follows_coefficients_that_rise(kind):
     assert control.changes > 2 and 1.2 * energy[0] < energy[-1] < 2.5 * energy[0]
     assert s.dt < s.system.critical_time_step(u=s.u)
     s, observers = stiffening(kind)
-    with pytest.raises(di.UnstableTimeStep, match="where a coefficient of its law rises"):
+    with pytest.raises(di.UnstableTimeStep, match="where a coefficient of a law rises"):
         di.simulate(s, t_end=0.1, observers=observers)
 
 
