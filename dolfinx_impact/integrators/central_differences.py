@@ -19,6 +19,7 @@ from .contact_laws import CompiledLaw, Enforcement, VelocityLevel
 from .delassus_lumped import lumped_delassus
 from .energy import CentralDifferenceBalance, EnergyBalance
 from .step_buffer import REPLACED, CompiledLoop
+from .step_change import change
 
 #: An explicit step may exceed the critical one by the accuracy of the latter.
 STEP_ROUNDING = 1e-6
@@ -74,6 +75,8 @@ class CentralDifferences(Integrator):
         v_start: The velocity at the start, before an impact there, shape (size,) [m/s].
         r_start, r_t_start: Normal and tangential impulses of an impact at the start, shaped as ``r`` and
             ``r_t`` [N s].
+        r_change, r_t_change: Those that the last change of the step has added, likewise.
+        r_impact, r_t_impact: The part of those before it that was an impact, likewise.
 
     Raises:
         ValueError: A step above the critical one, unless ``allow_unstable``.
@@ -98,6 +101,8 @@ class CentralDifferences(Integrator):
         self.v_force: FloatArray = self.v_before
         self.v_start = np.zeros(system.size)
         self.r_start, self.r_t_start = np.zeros_like(self.r), np.zeros_like(self.r_t)
+        self.r_change, self.r_t_change = np.zeros_like(self.r), np.zeros_like(self.r_t)
+        self.r_impact, self.r_t_impact = np.zeros_like(self.r), np.zeros_like(self.r_t)
         self.enforcement, self._loops = enforcement, formulas.for_arrays()
         self._kick = dt * system.inverse_mass
         #: Whether :meth:`_constrain` changes velocities in every step.
@@ -206,20 +211,19 @@ class CentralDifferences(Integrator):
         return lumped_delassus(self, factor)
 
     def change_step(self, dt: float) -> None:
-        """Continue with another time step, started from the state at ``t``: ``v_{1/2} = v + dt/2 M^-1 F``.
+        """Continue with another time step from the state at ``t``. Collective.
 
-        An impulse of the last step has acted completely; the energies of the new steps do not contain it.
+        See :func:`.step_change.change`. Forces act over half of both steps, impulses of lasting contact too:
+        :attr:`r_change` and :attr:`r_t_change` have what the latter give beside those of the last step.
         """
-        n = self.system.owned
-        v0 = self.v.copy()
-        v0[:n] -= 0.5 * self._kick * self.f[:n]
-        self.t0, self.n, self.dt = self.t, 0, float(dt)
+        for given in (self.r_change, self.r_t_change, self.r_impact, self.r_t_impact):
+            given[...] = 0.0
+        if self.n >= 0 and dt != self.dt:
+            change(self, float(dt))
+            self.v_force = self.v_start.copy()
+            self.r_start[:], self.r_t_start[:] = 0.0, 0.0
+        self.dt = float(dt)
         self._kick = self.dt * self.system.inverse_mass
-        self.v_force = v0
-        self.v_start[:], self.r_start[:], self.r_t_start[:] = v0, 0.0, 0.0
-        self.v[:n] = formulas.kicked(v0[:n], 0.5 * self._kick, self.f[:n])
-        self._constrain(0.5)
-        self.v_before[:] = formulas.velocity_before(v0, self.v)
         self.look_ahead = self.dt if self.system.prescribed.any else 0.0
 
     def resume(self, state: Mapping[str, AnyArray]) -> None:

@@ -67,8 +67,9 @@ class FreeEnd(FreeStep, Protocol):
 class Enforcement(Protocol):
     """A contact law in discrete time.
 
-    A law that also has a method ``compiled``, which returns a :class:`CompiledLaw` or raises a
-    :class:`.NotCompiled` with the reason, may join compiled runs.
+    A law whose impulses are the time step times a force at ``t`` says so by ``of_forces = True``. One that
+    has a method ``compiled`` too, which returns a :class:`CompiledLaw` or raises a :class:`.NotCompiled` with
+    the reason, may join compiled runs.
 
     Attributes:
         contact: The contact, or None.

@@ -192,8 +192,6 @@ class CentralDifferenceBalance(EnergyBalance):
         self._sums = formulas.for_arrays()
         self._load, self._damped = (np.zeros(self.integrator.system.size) for _ in range(2))
         self._mass, self._powers = self._of(self.integrator.system.mass), np.zeros(4)
-        #: Work of the last contact impulses at moved dofs with v_{n+1/2}, a part of that of contact [J].
-        self._moved_work = 0.0
         self._read()
         if self.integrator.n == 0 and self.integrator.contact is not None:
             self._subtract_impact()
@@ -224,17 +222,17 @@ class CentralDifferenceBalance(EnergyBalance):
     def restart(self) -> None:
         """Add the change of the energies by the new half-step velocity to ``dissipated``.
 
-        The second half of the work of the last impulse, with the old half-step velocity, is added to
-        ``contact`` before, and that of the reactions that bear it at moved dofs to ``external``.
+        The second half of the work of an impact in the last step is added to ``contact`` before, and that of
+        the reactions that bear it at moved dofs to ``external``; impulses of lasting contact act on.
         """
-        before = self.kinetic + self.complementary
-        contact, reactions = 0.5 * self._powers[3], -0.5 * self._moved_work
+        s, before = self.integrator, self.kinetic + self.complementary
         self._read()
+        pushed = s.moved_impulses(s.r_impact, s.r_t_impact)
+        contact = 0.5 * s.contact_work(s.v, s.r_impact, s.r_t_impact)
+        reactions = -0.5 * float(pushed @ s.v[s.system.prescribed.dofs])
         self.contact += contact
         self.external += reactions
         self.dissipated += contact + reactions - (self.kinetic + self.complementary - before)
-        self._powers[1] += self._moved_work / self.integrator.dt
-        self._powers[3] = self._moved_work = 0.0
 
     def _read(self) -> FloatArray:
         """Evaluate the energies at t and the powers of the forces and impulses.
@@ -268,7 +266,6 @@ class CentralDifferenceBalance(EnergyBalance):
             # Work of the reactions at dofs with prescribed motion, (92).
             dofs, forces = system.prescribed.dofs, s.reactions()
             external = external + np.array([forces @ s.v_before[dofs], forces @ s.v[dofs]])
-            self._moved_work = float(s.moved_impulses(s.r, s.r_t) @ s.v[dofs])
         self._powers = np.array([internal[1], external[1], damped[1], s.contact_work(after)])
         return np.array([internal[0], external[0], damped[0], s.contact_work(before)])
 

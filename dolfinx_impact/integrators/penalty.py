@@ -49,6 +49,8 @@ class Penalty:
 class ExplicitPenalty(Penalty):
     """``r = h R(g(u_n))``: explicit penalty, Discretization 5.3."""
 
+    of_forces = True
+
     def impulses(self, s: Any, response: DelassusOperator, *, first: bool = False) -> FloatArray:
         """See :class:`~.contact_laws.Enforcement`."""
         if self.contact is None:

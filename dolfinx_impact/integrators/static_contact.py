@@ -22,6 +22,7 @@ class StaticLevel:
     """The contact law of massless dofs, solved with the forces of the step by :class:`.StaticLayer`."""
 
     halves_first_impulse = False
+    of_forces = True
 
     def __init__(self, contact: Contact | None) -> None:
         self.contact = contact

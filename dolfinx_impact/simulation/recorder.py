@@ -68,6 +68,12 @@ class Recorder(Observer):
         history.count += numbers.size
         self._last[:] = part.table[part.count - 1]
 
+    def add_impulses(self, scheme: Any) -> None:
+        """Add the impulses of a change of the time step, which the next sample then contains."""
+        if hasattr(scheme, "r_change"):
+            self._impulses += scheme.r_change
+            self._tangential += scheme.r_t_change
+
     def _reserve(self, samples: int) -> None:
         """Allocate space for further samples: an adapted time step may lead to more than expected."""
         history, needed = self._history, self._history.count + samples

@@ -208,6 +208,7 @@ class Run:
         s, before = self.integrator, self.integrator.dt
         watch.look(self.balance, self.made)
         if s.dt != before:
+            self.recorder.add_impulses(s)
             self.left = max(1, round((self.t_end - s.t) / s.dt))
 
     def _chunk(self, watch: Watch | None, checkpoint: Checkpoint | None) -> int:

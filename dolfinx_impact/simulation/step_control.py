@@ -47,8 +47,10 @@ class StepControl:
     none changes by more than 8 % in it. Where the critical step changes so fast that the next 10 % would use
     up the margin ``safety``, all of these are reduced in proportion, to a twentieth at least: laws that
     stiffen at a limit are followed in small steps there. The step is at most doubled in ten steps. After a
-    change the scheme restarts from the state at ``t``: central differences with ``v_{1/2} = v + h/2 M^-1 F``,
-    whose change of the discrete energy is added to ``dissipated``; :class:`.NohBathe` goes on as it is.
+    change the scheme goes on from the state at ``t``: central differences with half of both steps between the
+    half-step velocities, for forces and for the impulses of contact that lasts, which the next sample
+    contains; the change of the discrete energy is added to ``dissipated``. :class:`.NohBathe` goes on as it
+    is.
 
     Args:
         every: Largest number of steps between two computations of the critical step; one costs about as much
