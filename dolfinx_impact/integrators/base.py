@@ -26,6 +26,9 @@ from .options import Option
 from .requirements import refuse_friction_without_tangents
 from .step_buffer import CompiledLoop
 
+#: Smallest step over the time of the start that the history of a material tells from none.
+_RESOLVED = 1e-14
+
 
 def revision(system: Any) -> int:
     """How often the stored matrices and masses of a system, or of those in it, were assembled anew."""
@@ -209,6 +212,11 @@ class Integrator(OldContactPoint):
         """
         u, v, contact = self._field("u0", u0), self._field("v0", v0), self.contact
         t0 = arguments.number("t0", t0, "be a finite time [s]")
+        if self._histories and self.dt < _RESOLVED * abs(t0):
+            raise ValueError(
+                f"at t0 = {t0:.6g} s a time step of {self.dt:.6g} s is lost in the round-off of times, but "
+                "the material has a history: start nearer to t = 0"
+            )
         if contact is not None:
             at, speeds = self.of_contact(u), self.of_contact(v)
             contact.start(at, t0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -39,19 +40,63 @@ def description(s: Integrator) -> dict[str, Any]:
     # Forces do not show how a material will yield: their state is held.
     laws = [m.law for body in bodies_with_history(s.system) for m in body.materials]
     material = [_material(law) for law in laws if isinstance(law, HistoryLaw)]
+    found["locking"] = [body.locking for body in _bodies(s.system) if getattr(body, "locking", None)]
     return found | ({"material": material} if material else {})
 
 
+def _bodies(system: Any) -> list[Any]:
+    """The system and those in it."""
+    return [system, *(body for each in getattr(system, "contains", ()) for body in _bodies(each))]
+
+
 def _material(law: HistoryLaw) -> str:
-    """A law with history with its constants, of a user's class the names of its state."""
+    """A law with history with its constants, of a user's class also the names of its state."""
     if dataclasses.is_dataclass(law):
-        return repr(law)
-    return f"{type(law).__name__} with {', '.join(law.initial_state)}"
+        return _in_words(law)
+    return f"{_in_words(law, HistoryLaw)} with {', '.join(law.initial_state)}"
+
+
+#: Packages whose objects are told by their class alone: their values may change in a run.
+_FOREIGN = ("dolfinx", "ufl", "basix", "petsc4py", "mpi4py", "numba", "scipy")
+
+
+def _in_words(value: Any, base: type = object, depth: int = 4) -> str:
+    """A constant, or an object as its class with its constants: the same in every process.
+
+    Args:
+        value: The constant or object.
+        base: A class whose own attributes are no constants.
+        depth: Number of objects within each other that are told.
+    """
+    told = functools.partial(_in_words, depth=depth - 1)
+    if is_constant(value) or value is None:
+        return repr(value)
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, np.ndarray):
+        return np.array_repr(value) if value.size <= 1000 else f"array of {value.shape}, {value.tobytes()!r}"
+    if isinstance(value, (tuple, list)):
+        inner = ", ".join(map(told, value))
+        return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' * (len(value) == 1)})"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {told(each)}" for key, each in value.items()) + "}"
+    if callable(value) or depth == 0 or type(value).__module__.split(".")[0] in _FOREIGN:
+        return type(value).__name__
+    if dataclasses.is_dataclass(value):
+        parts = {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.repr}
+    else:
+        public = {name: each for name, each in getattr(value, "__dict__", {}).items() if name[0] != "_"}
+        parts = {**constants(value, base), **public}
+        parts = {name: parts[name] for name in sorted(parts)}
+    inner = ", ".join(f"{name}={told(each)}" for name, each in parts.items())
+    return f"{type(value).__qualname__}({inner})"
 
 
 def differences(s: Integrator, stored: Mapping[str, Any]) -> str:
     """In words the difference of a stored :func:`description` from that of ``s``, or "". Collective."""
     for name, mine in description(s).items():
+        if name == "locking" and name not in stored:  # a file of an earlier version
+            continue
         same = _same_formula(s, stored.get(name)) if name == "scheme" and stored["version"] == 2 else False
         if stored.get(name) != mine and not same:
             return f"its {name} is {stored.get(name)}, this one's {mine}"

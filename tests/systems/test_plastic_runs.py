@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import ufl
 from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
@@ -9,6 +10,7 @@ from support.restarts import difference, kept, same_bits, whole
 
 import dolfinx_impact as di
 from dolfinx_impact import materials, parallel
+from dolfinx_impact.simulation import run_fingerprint
 
 COMM = MPI.COMM_WORLD
 HEAT = {"m": 1.1, "melting_temperature": 1793.0, "heat_capacity": 3.6e6}
@@ -193,3 +195,73 @@ def test_a_checkpoint_of_another_hardening_is_refused(tmp_path):
         ValueError, match="its material is .*modulus=1000000000.0.*this one's .*modulus=2000000000.0"
     ):
         di.simulate(other, t_end=9 * other.dt, restart=tmp_path / "run", progress=False)
+
+
+class Power:
+    """A user's hardening law, an object like any other."""
+
+    def __init__(self, stress, exponent):
+        self.stress, self.exponent = stress, exponent
+
+    def flow_stress(self, strain, rate, work):
+        return self.stress * (1 + 100 * strain) ** self.exponent
+
+
+class Branch(di.HistoryLaw):
+    """Relaxation with the time tau [s]."""
+
+    state = {"viscous": np.zeros((3, 3))}
+
+    def __init__(self, tau):
+        self.tau = tau
+
+    def energy_density(self, F, state):
+        strain = ufl.sym(F) - ufl.Identity(3)
+        elastic = ufl.dev(strain) - state["viscous"]
+        return 5e8 * ufl.inner(strain, strain) + 1e8 * ufl.inner(elastic, elastic)
+
+    def update(self, F, state, h):
+        q = ufl.exp(-h / self.tau)
+        return {"viscous": q * state["viscous"] + (1 - q) * ufl.dev(ufl.sym(F))}
+
+
+def cube(law, **options):
+    box = dmesh.create_box(COMM, [[0.0] * 3, [0.01] * 3], [1] * 3, dmesh.CellType.hexahedron)
+    s = di.CDLagrange(di.Solid(box, density=1000.0, law=law, **options), 1e-7)
+    s.start(0.0, lambda x: np.stack([100 * x[0], 0 * x[0], 0 * x[0]]))
+    return s
+
+
+def test_own_hardening_goes_on_and_is_told_from_another(tmp_path):
+    def metal(exponent=0.2, **options):
+        return cube(materials.J2Plasticity(2e11, 0.3, hardening=Power(2e8, exponent)), **options)
+
+    di.simulate(metal(), t_end=4e-7, checkpoint=di.Checkpoint(tmp_path / "run", every=4))
+    assert di.simulate(metal(), t_end=8e-7, restart=tmp_path / "run").steps == 8
+    for changed, words in (
+        (metal(0.3), "its material is .*exponent=0.2.*this one's .*exponent=0.3"),
+        (metal(locking="none"), "its locking is .*mean-dilatation.*this one's "),
+    ):
+        with pytest.raises(ValueError, match=words):
+            di.simulate(changed, t_end=8e-7, restart=tmp_path / "run")
+
+
+def test_the_constants_of_a_law_with_history_are_told():
+    one, other = (run_fingerprint._material(Branch(tau)) for tau in (2e-5, 2e-4))
+    assert one == "Branch(tau=2e-05) with viscous" and other != one
+    assert run_fingerprint._material(Branch(np.float64(2e-5))) == one
+
+
+def test_time_far_from_zero():
+    """The state of a step follows from its length, however far from t = 0 it is."""
+    strains = []
+    for t0 in (0.0, 1e6):
+        metal = materials.J2Plasticity(2e11, 0.3, hardening=materials.LinearHardening(2e8, 1e9))
+        s = cube(metal)
+        s.start(0.0, lambda x: np.stack([3e4 * x[1], 0 * x[0], 0 * x[0]]), t0)
+        for _ in range(10):
+            s.step()
+        strains.append(s.system.history.largest("equivalent_plastic_strain"))
+    assert strains[0] > 1e-3 and strains[1] == pytest.approx(strains[0], rel=1e-3)
+    with pytest.raises(ValueError, match="lost in the round-off of times"):
+        s.start(0.0, 0.0, 1e8)

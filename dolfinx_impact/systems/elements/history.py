@@ -15,8 +15,8 @@ from ..._types import FloatArray, IntArray
 from ...algebra.kernels import logger
 from .compiler import address
 
-#: Part of a time below which two times are equal.
-_SAME = 1e-12
+#: Part of a time below which two times are equal: some round-off of ``t0 + n dt``.
+_SAME = 16 * np.finfo(np.float64).eps
 #: In the place of a time since the state: it is held.
 _HELD = -1.0
 #: Variables that follow from the others.
