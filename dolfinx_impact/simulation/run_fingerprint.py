@@ -69,10 +69,10 @@ def _in_words(value: Any, base: type = object, depth: int = 4) -> str:
         depth: Number of objects within each other that are told.
     """
     told = functools.partial(_in_words, depth=depth - 1)
+    if isinstance(value, np.generic):
+        value = value.item()
     if is_constant(value) or value is None:
         return repr(value)
-    if isinstance(value, np.generic):
-        return repr(value.item())
     if isinstance(value, np.ndarray):
         return np.array_repr(value) if value.size <= 1000 else f"array of {value.shape}, {value.tobytes()!r}"
     if isinstance(value, (tuple, list)):
