@@ -17,6 +17,15 @@ from ._types import AnyArray, FloatArray
 #: Standard gravity [m/s2], the unit g of accelerograms.
 STANDARD_GRAVITY = 9.80665
 _IN_M_PER_S2 = {"g": STANDARD_GRAVITY, "m/s2": 1.0, "cm/s2": 0.01, "gal": 0.01}
+#: Units by the SI unit of what they measure, with their size in it; None where that depends on the units of the
+#: whole model, which may be mm, t, s.
+_KNOWN: dict[str, dict[str, float | None]] = {
+    "m/s2": {**_IN_M_PER_S2, "mm/s2": None},
+    "m/s": {"m/s": 1.0, "cm/s": None, "mm/s": None},
+    "m": {"m": 1.0, "cm": None, "mm": None},
+    "rad/s": {"rad/s": 1.0, "deg/s": math.pi / 180},
+    "rad": {"rad": 1.0, "deg": math.pi / 180},
+}
 _INTEGRATED = {"m/s2": "m/s", "m/s": "m"}
 
 _FLOAT = r"([-+]?(?:\d+\.?\d*|\.\d+)(?:E[-+]?\d+)?)(?![\d.])"
@@ -35,7 +44,8 @@ class Signal:
     Attributes:
         dt: Time between samples [s].
         values: Samples at ``t = 0, dt, 2 dt, ...``, shape (n,), in ``unit``; read-only.
-        unit: Unit of the samples.
+        unit: Unit of the samples. Bodies and obstacles compare it with what they need, where it is one of
+            length, angle, velocity or acceleration: another quantity is an error, g and cm/s2 become m/s2.
         name: Name of the signal in figures.
 
     Raises:
@@ -160,6 +170,38 @@ class Signal:
         return replace(self, values=self.values[:count])
 
 
+def in_unit(name: str, signal: Signal, unit: str | None) -> Signal:
+    """The signal in an SI unit, where its own is a known one; others are taken as they are.
+
+    Args:
+        name: What the signal is for, for messages.
+        signal: The signal.
+        unit: The SI unit that is needed; None for any.
+
+    Raises:
+        ValueError: A signal of another quantity.
+    """
+    plain, needed = _plain(signal.unit), f"what is needed is in {unit}"
+    for own, sizes in _KNOWN.items():
+        if plain not in sizes:
+            continue
+        if unit not in (None, own):
+            hint = ", which integrate() gives" if _INTEGRATED.get(own) == unit else ""
+            raise ValueError(
+                f"{name}: {signal._title} is in {signal.unit}, but {needed}{hint}; where its samples are, "
+                f"say Signal(..., unit={unit!r})"
+            )
+        size = sizes[plain]
+        if size is None and unit is not None:
+            raise ValueError(
+                f"{name}: {signal._title} is in {signal.unit}, but {needed}: scale it, and say "
+                f"unit={unit!r}; in a model in other units than SI say unit=''"
+            )
+        convert = size is not None and size != 1.0
+        return replace(signal, values=size * signal.values, unit=own) if convert else signal
+    return signal
+
+
 def read(path: str | Path) -> Signal:
     """Read an acceleration [m/s2] from a file ``.AT2`` (:func:`read_at2`) or ``.csv`` (:func:`read_csv`).
 
@@ -277,10 +319,15 @@ def _text(path: str | Path) -> tuple[str, str]:
 
 def _factor(unit: str, where: str) -> float:
     """Factor from ``unit`` to m/s2."""
-    plain = re.sub(r"\*\*|\^|\s", "", unit.lower()).replace("sec", "s").replace("/s/s", "/s2")
+    plain = _plain(unit)
     if plain not in _IN_M_PER_S2:
         raise ValueError(f"{where}: the unit {unit!r} is no known one of acceleration (g, m/s2, cm/s2)")
     return _IN_M_PER_S2[plain]
+
+
+def _plain(unit: str) -> str:
+    """A unit in small letters without powers' signs."""
+    return re.sub(r"\*\*|\^|\s", "", unit.lower()).replace("sec", "s").replace("/s/s", "/s2")
 
 
 def _is_number(word: str) -> bool:

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
 from hypothesis import given
 from hypothesis import strategies as st
+from mpi4py import MPI
 from support.paths import DATA
 
+import dolfinx_impact as di
 from dolfinx_impact import signals
 from dolfinx_impact.signals import STANDARD_GRAVITY, Signal
 
@@ -328,3 +331,66 @@ def test_files_that_do_not_exist(name, tmp_path):
 def test_files_of_another_kind(at2):
     with pytest.raises(ValueError, match=r"x.txt': a record is a PEER file .AT2 or a table .csv"):
         signals.read(at2("0,1\n1,2\n", "x.txt"))
+
+
+# -- units
+
+
+def square(**options):
+    mesh = dmesh.create_unit_square(MPI.COMM_SELF, 1, 1)
+    named = di.named(mesh, foot=lambda x: x[1] < 1e-9)
+    return di.Solid(named, density=1.0, law=di.LinearElastic(1.0), **options)
+
+
+def test_units_of_acceleration_become_m_per_s2():
+    """As ground acceleration and in loads."""
+    ones = np.ones(3)
+    for unit, size in {"g": 9.80665, "cm/s2": 0.01, "m/s2": 1.0, "gal": 0.01}.items():
+        signal = Signal(0.1, ones, unit=unit)
+        out = np.zeros(8)
+        square(ground_acceleration=((0.0, 1.0), signal)).external(0.05, out, out, out)
+        assert out.sum() == pytest.approx(-size)
+        square(body_force=((0.0, 1.0), signal)).external(0.05, out, out, out)
+        assert out.sum() == pytest.approx(size)
+        assert np.array_equal(signal.values, ones)
+
+
+def test_angles_become_radians_and_other_units_are_taken():
+    turn = di.MovingObstacle(
+        di.Plane((0, 0), (0, 1)), rotation=Signal(1.0, [0.0, 90.0], unit="deg"), center=(0, 0)
+    )
+    assert turn.gap(np.array([[-1.0, 0.0]]), 1.0) == pytest.approx([1.0], abs=1e-9)
+    own = Signal(1.0, [0.0, 1.0], unit="")
+    assert square(prescribed={"foot": {0: own}}).prescribed(1.0).tolist() == [1.0, 1.0]
+    assert square(traction={"foot": ((0.0, 1.0), Signal(1.0, [2.0, 2.0], unit="Pa"))}).has_loads
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (
+            {"prescribed": {"foot": {0: Signal(1.0, [0.0, 1.0])}}},
+            "in m/s2, but what is needed is in m; where",
+        ),
+        ({"prescribed": {"foot": {1: Signal(1.0, [0.0, 1.0]).integrate()}}}, "in m, which integrate.. gives"),
+        (
+            {"prescribed": {"foot": {1: Signal(1.0, [0.0, 1.0], unit="mm")}}},
+            "scale it, and say unit='m'; in a",
+        ),
+        (
+            {"ground_acceleration": ((0, 1), Signal(1.0, [0.0, 1.0], unit="m"))},
+            "in m, but what is needed is in m/s2",
+        ),
+    ],
+)
+def test_other_quantities_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        square(**options)
+
+
+def test_obstacles_refuse_other_quantities():
+    plane = di.Plane((0, 0), (0, 1))
+    with pytest.raises(ValueError, match="translation: the signal is in m/s2, but what is needed is in m"):
+        di.MovingObstacle(plane, translation=((0, 1), Signal(1.0, [0.0, 1.0])))
+    with pytest.raises(ValueError, match="rotation: the signal is in m, but what is needed is in rad"):
+        di.MovingObstacle(plane, rotation=Signal(1.0, [0.0, 1.0], unit="m"), center=(0, 0))

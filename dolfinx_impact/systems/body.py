@@ -353,7 +353,8 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
                 if self.comm.allreduce(bool(np.any(held[dofs]))):
                     raise ValueError(f"{what}: dof {i} is fixed or prescribed already: leave one out")
                 held[dofs] = True
-                self.prescribed.add(dofs, checked_signal(what, signal))
+                unit = "m" if i < self.gdim else "rad"
+                self.prescribed.add(dofs, checked_signal(f"{what}, direction {i}", signal, unit))
         return held
 
     def _dofs_of(self, what: str, name: str, i: int) -> Int32Array:
@@ -381,7 +382,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
                 raise ValueError(f"ground_acceleration must be (direction, signal), not {given}") from None
             what = "the direction of ground_acceleration"
             pattern = self.along_axis(what, vector(what, direction, gdim))
-            self.loads.add(-self.inertia(pattern), checked_signal("ground_acceleration", signal))
+            self.loads.add(-self.inertia(pattern), checked_signal("ground_acceleration", signal, "m/s2"))
 
     def _free_of_held(self, pattern: FloatArray) -> FloatArray:
         pattern[: self.owned][self.constrained] = 0.0

@@ -144,11 +144,17 @@ def at_times(signal: Signal, t: AnyArray) -> FloatArray:
     return np.array([float(signal(float(each))) for each in t])
 
 
-def checked_signal(name: str, signal: Any) -> Signal:
-    """The signal, tested at t = 0.
+def checked_signal(name: str, signal: Any, unit: str | None = None) -> Signal:
+    """The signal, tested at t = 0, in the unit that is needed where it knows its own.
+
+    Args:
+        name: What it is for, for messages.
+        signal: A function of time, or a :class:`.signals.Signal`.
+        unit: The SI unit that is needed; None for any.
 
     Raises:
-        ValueError: An object that is not callable, or a value that is not one finite number.
+        ValueError: An object that is not callable, a value that is not one finite number, or a signal of
+            another quantity.
     """
     if not callable(signal):
         raise ValueError(f"{name}: a function of time is needed, not {arguments.shown(signal)}")
@@ -157,7 +163,7 @@ def checked_signal(name: str, signal: Any) -> Signal:
     if value.shape != () or not np.isfinite(value):
         shown = arguments.shown(given)
         raise ValueError(f"{name}: the signal must give one finite number for a time, not {shown}")
-    checked: Signal = signal
+    checked: Signal = signals.in_unit(name, signal, unit) if isinstance(signal, signals.Signal) else signal
     return checked
 
 

@@ -85,7 +85,8 @@ class Solid(Continuum, renamed=_RENAMED):
         traction: Force per area on named facets with one cell of the body [N/m2]: ``{"end": (0, 0, -1e5)}``,
             or with a signal in time ``{"end": ((0, 0, -1e5), signal)}``.
         ground_acceleration: ``(direction, signal)``: acceleration ``signal(t)`` [m/s2] of the ground along
-            the direction, z on a body of revolution; displacements are relative to the ground.
+            the direction, z on a body of revolution; displacements are relative to the ground. A
+            :class:`.signals.Signal` in g is converted.
         fixed: Names of facets with zero displacement; a mapping selects the constrained directions of each,
             ``{"foot": (0, 2)}``.
         prescribed: Facets with prescribed displacement; see :class:`.Body`.

@@ -71,7 +71,7 @@ class MovingObstacle(Shape):
         self._h = STEP * time_scale
         self._rates = (
             _checked_vector("translation_rate", translation_rate, self.gdim),
-            None if rotation_rate is None else checked_signal("rotation_rate", rotation_rate),
+            None if rotation_rate is None else checked_signal("rotation_rate", rotation_rate, "rad/s"),
         )
 
     @property
@@ -230,7 +230,7 @@ class _Shift:
             for direction, signal in _pairs("translation", given):
                 row = vector("the direction of a translation", direction, gdim)
                 self._directions = np.vstack([self._directions, row])
-                self._signals.append(checked_signal("translation", signal))
+                self._signals.append(checked_signal("translation", signal, "m"))
                 self.until = min(self.until, known_until(signal))
 
     def __call__(self, t: float) -> FloatArray:
@@ -256,12 +256,12 @@ def _spin(given: Any, gdim: int) -> tuple[FloatArray, Signal] | None:
     if gdim == 1:
         raise ValueError("nothing turns on a line: leave the rotation out")
     if gdim == 2:
-        return np.array([[0.0, -1.0], [1.0, 0.0]]), checked_signal("rotation", given)
+        return np.array([[0.0, -1.0], [1.0, 0.0]]), checked_signal("rotation", given, "rad")
     if callable(given):
         raise ValueError("a rotation in 3D needs its axis: give (axis, signal)")
     ((axis, signal),) = _pairs("rotation", given)
     x, y, z = unit("rotation", "axis", axis, 3)
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), checked_signal("rotation", signal)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]), checked_signal("rotation", signal, "rad")
 
 
 def _checked_vector(name: str, function: Any, gdim: int) -> Callable[[float], ArrayLike] | None:
