@@ -241,3 +241,32 @@ def test_a_list_with_surfaces_and_drift_correction_goes_on_from_its_state(scheme
         other.step()
     for name, values in other.state().items():
         assert np.array_equal(values, states[1][name], equal_nan=True), name
+
+
+@pytest.mark.mpi
+def test_a_list_with_a_moving_obstacle_is_stored(shared_path):
+    """The motion of every member is compared: another one is another run."""
+
+    def made(speed):
+        body = point()
+        rising = di.MovingObstacle(di.Plane((0, 0), (0, 1)), translation=((0, speed), lambda t: t))
+        contact = [
+            di.ObstacleContact(body, [[0, 1]], rising),
+            di.ObstacleContact(body, [[0, 1]], di.Plane((1, 0), (-1, 0))),
+        ]
+        s = di.CDLagrange(body, 1e-3, contact=contact)
+        s.start([0.9, 0.01], [2.0, 0.0])
+        return s
+
+    first, path = made(0.1), shared_path / "list.npz"
+    for _ in range(60):
+        first.step()
+    checkpoint.save(path, first)
+    again = made(0.1)
+    checkpoint.load(path, again)
+    for _ in range(100):
+        first.step()
+        again.step()
+    assert np.array_equal(first.u, again.u) and first.u[0] < 1.01 and first.v[1] > 0.09
+    with pytest.raises(ValueError, match="another run: its contact"):
+        checkpoint.load(path, made(0.2))
