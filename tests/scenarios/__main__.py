@@ -7,6 +7,7 @@ import collections
 import logging
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -31,8 +32,16 @@ def main(arguments=None):
         "--fault", choices=faults.FAULTS, help="put this fault back, and stop when it is found"
     )
     parser.add_argument("--faults", action="store_true", help="put all faults back, one after the other")
+    parser.add_argument("--ranks", type=int, default=0, help="compare so many ranks with one instead")
+    parser.add_argument("--on-ranks", nargs=2, metavar=("GIVEN", "FOUND"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
+    if options.on_ranks:
+        from scenarios.ranks import on_ranks
+
+        return on_ranks(*map(Path, options.on_ranks))
+    if options.ranks:
+        return compare_ranks(options)
     if options.faults:
         return try_faults(options)
     fault = faults.install(options.fault) if options.fault else None
@@ -44,7 +53,7 @@ def run(options, fault=None):
     from scenarios.compose import BODIES, compose
     from scenarios.judge import judge
 
-    seed = int(time.time()) * 1000 if options.fresh else options.seed
+    seed = first_seed(options)
     begun, failed, asked, made, ran = time.monotonic(), 0, collections.Counter(), 0, 0
     while made < options.count and time.monotonic() - begun < options.seconds:
         s = compose(seed + made, min(options.bodies, len(BODIES)))
@@ -73,6 +82,29 @@ def fine_without(name, seed, options):
     command = [sys.executable, sys.argv[0], "--seed", str(seed), "--count", "1", "--oracle", name, "--quiet"]
     command += ["--bodies", str(options.bodies)]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def compare_ranks(options):
+    """Scenarios on one rank and on several; 0 if all numbers are the same."""
+    from scenarios.compose import BODIES, compose
+    from scenarios.ranks import compare
+
+    begun, seed, made, failed = time.monotonic(), first_seed(options), 0, 0
+    while made < options.count and time.monotonic() - begun < options.seconds:
+        some = min(10, options.count - made)
+        chosen = [compose(seed + made + i, min(options.bodies, len(BODIES))) for i in range(some)]
+        with tempfile.TemporaryDirectory() as folder:
+            for s, text in compare(chosen, options.ranks, Path(folder)):
+                failed += 1
+                print(f"scenario {s.seed} ({brief(s)}): {text}", flush=True)
+        made += some
+    seconds = time.monotonic() - begun
+    print(f"{made} scenarios from seed {seed} on, {options.ranks} ranks, {failed} differ, in {seconds:.0f} s")
+    return 1 if failed or not made else 0
+
+
+def first_seed(options):
+    return int(time.time()) * 1000 if options.fresh else options.seed
 
 
 def show(verdict, options):

@@ -183,7 +183,8 @@ def _floor(rng, s):
     if s.motion == "thrown":
         known += ["sphere"]
     if s.hypothesis == "axisymmetric":
-        known = [each for each in known if each in ("plane", "base", "moving")]
+        # Obstacles whose normals may turn are refused at the axis, where nodes are held.
+        known = [each for each in known if each in ("plane", "base")]
     if s.scheme in ("PaoliSchatzman", "Carpenter"):
         known.remove("moving")
     return rng.choice(known)

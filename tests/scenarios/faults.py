@@ -49,16 +49,15 @@ FAULTS = {
         (("integrators.central_differences", " - self.moved_impulses(self.r, self.r_t) / self.dt", ""),),
         lambda s: s.scheme == "CDLagrange" and s.floor == "tool" and s.friction > 0,
     ),
-    "external": Fault(
-        "the work of a tool leaves out the contact",
-        (
-            (
-                "integrators.energy",
-                "self._moved_work = float(s.moved_impulses(s.r, s.r_t) @ s.v[dofs])",
-                "self._moved_work = 0.0",
-            ),
-        ),
-        lambda s: s.scheme == "CDLagrange" and s.floor == "tool" and s.friction > 0,
+    "missing-of-substeps": Fault(
+        "the work of a tool leaves out the contact, in substeps",
+        (("integrators.noh_bathe", " - s.impulse[dofs] - s.moved", " - s.impulse[dofs]"),),
+        lambda s: s.scheme == "NohBathe" and s.floor == "tool" and s.friction > 0,
+    ),
+    "reactions-of-newton": Fault(
+        "reactions of a tool leave out the contact, in implicit schemes",
+        (("integrators.theta_newton", " - s.moved_impulses(s.r, s.r_t) / s.dt", ""),),
+        lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0,
     ),
     "order-of-points": Fault(
         "the columns of a run are in another order than the points of the contact",
@@ -151,6 +150,18 @@ FAULTS = {
         "a load on facets of a part that is left out is nothing, without a word",
         (("systems.continuum", "if inside or not outside:", "if False:"),),
         lambda s: len(s.blocks) > 1,
+    ),
+    "curved": Fault(
+        "a rotation strains a body with cells more curved than its displacements",
+        (("mesh.quality", "    if degree <= scalar.degree:", "    if True:"),),
+    ),
+    "folded": Fault(
+        "cells are folded inside", (("mesh.quality", "positions += _folded_cells(mesh, chosen, x)", "pass"),)
+    ),
+    "moving-lists": Fault(
+        "a list with a moving obstacle cannot be stored",
+        (("simulation.run_fingerprint", "contact.obstacle.faces", "contact.faces"),),
+        lambda s: s.floor == "moving" and len(s.blocks) > 1,
     ),
 }
 

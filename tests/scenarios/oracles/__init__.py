@@ -1,6 +1,6 @@
 """Oracles: each knows a right answer without knowing the scheme; its docstring says what and why."""
 
-from . import chains, depth, energy, momentum, refused, rest, same, spectrum, ways
+from . import chains, depth, energy, halved, momentum, pressure, refused, rest, same, spectrum, ways
 from .base import ORACLES, Misfit, Oracle
 
 __all__ = [
@@ -10,7 +10,9 @@ __all__ = [
     "chains",
     "depth",
     "energy",
+    "halved",
     "momentum",
+    "pressure",
     "refused",
     "rest",
     "same",

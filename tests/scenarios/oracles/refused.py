@@ -8,6 +8,13 @@ from ..observe import build
 from ..program import names
 from .base import Misfit, oracle
 
+#: A curved triangle: place of the node in the middle of its longest edge, degree of the displacements.
+_CURVED = (
+    "import basix.ufl; e = basix.ufl.element('Lagrange', 'triangle', 2, shape=(2,));"
+    "x = np.array([[0, 0], [1, 0], [0, 1], [{0}, {0}], [0, 0.5], [0.5, 0.0]]);"
+    "parts = dm.create_mesh(MPI.COMM_SELF, cells=np.array([[0, 1, 2, 3, 4, 5]]), x=x, e=e);"
+    "options = dict(density=1, law=di.LinearElastic(1, 0), degree={1})"
+)
 #: What is given, to which scenarios, and the line of the program before the body is made.
 NONSENSE = (
     ("a thickness of a body in space", lambda s: s.gdim == 3, "options['cross_section'] = 0.01"),
@@ -26,6 +33,8 @@ NONSENSE = (
         lambda s: s.hypothesis != "axisymmetric",
         "options['ground_acceleration'] = ((1, 0, 0)[:%d], di.signals.Signal(0.1, np.ones(50), unit='m'))",
     ),
+    ("curved cells with straight displacements", lambda s: True, _CURVED.format(0.6, 1)),
+    ("a curved cell that is folded inside", lambda s: True, _CURVED.format(0.05, 2)),
     ("a name that is not there", lambda s: True, "options['fixed'] = ['nowhere']"),
     ("gravity with too many directions", lambda s: True, "options['gravity'] = (0, 0, 0, -10)"),
     ("a density below zero", lambda s: True, "options['density'] = -1"),

@@ -26,6 +26,8 @@ def variants(s):
     }
     if len(s.blocks) > 1:
         made["with parts and contacts in another order"] = s.changed(backwards=True)
+    if s.joint == "together" and len(s.blocks) > 2 and not axis:
+        made["with surfaces in pairs"] = s.changed(joint="surfaces", rough="all")
     if not axis:
         made["turned"] = s.changed(turn=rng.uniform(0.2, 3.0))
         made["mirrored"] = s.changed(mirror=True)
