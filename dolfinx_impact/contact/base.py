@@ -161,6 +161,10 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Areas of the points, shape (p,) [m2], 0 where nothing is opposite; None where they are unknown."""
         return None
 
+    def facet_sizes(self) -> FloatArray | None:
+        """Sizes of the facets at the points, shape (p,) [m]; None where there are none. Collective."""
+        return None
+
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
         """Add the impulses of the last step at the dofs of :attr:`loaded`, shape (n, k) [N s]. Collective.
 

@@ -163,6 +163,15 @@ class ContactSet(Contact):
         areas = [each.areas() for each in self.members]
         return None if any(each is None for each in areas) else np.concatenate(areas)  # type: ignore[arg-type]
 
+    def facet_sizes(self) -> FloatArray | None:
+        """See :meth:`.Contact.facet_sizes`; infinite for members without."""
+        sizes = [each.facet_sizes() for each in self.members]
+        if all(each is None for each in sizes):
+            return None
+        known = [np.full(each.count, np.inf) if s is None else s for s, each in zip(sizes, self.members)]
+        together: FloatArray = np.concatenate(known)
+        return together
+
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
         """See :meth:`.Contact.add_nodal_impulses`. Collective."""
         if not self._stacked:

@@ -138,6 +138,19 @@ class ObstacleContact(Contact):
             gaps[k::count] = face.gap(x[k::count], *time)
         return gaps
 
+    def least_gaps(self, x: FloatArray, t: float) -> FloatArray:
+        """Least gap over the faces at any points ``x``, shape (n, gdim) [m], at ``t``. Collective."""
+        time = (t,) if self.moving else ()
+        gaps: FloatArray = self._together(
+            lambda: np.min([np.asarray(face.gap(x, *time)) for face in self.faces], axis=0)
+        )
+        return gaps
+
+    @property
+    def where(self) -> str:
+        """Name of the points in messages."""
+        return self._where
+
     def _normals(self, x: FloatArray, t: float) -> FloatArray:
         """Normals of the rows with their points at ``x``, shape (p, gdim)."""
         count, normals = len(self.faces), np.empty(x.shape)

@@ -88,6 +88,12 @@ class RigidContact(ObstacleContact):
             self._areas = rows
         return self._areas
 
+    def facet_sizes(self) -> FloatArray | None:
+        """See :meth:`.Contact.facet_sizes`; None for frames and bodies on a line. Collective."""
+        if not isinstance(self.system, Continuum) or self.system.gdim == 1:
+            return None
+        return np.repeat(self.system.facet_sizes(self._facets), len(self.faces))
+
     def approach(self) -> SparseRows:
         """Rows for the displacement of each point towards the obstacle, ``-n`` at zero displacement [m]."""
         return self._approach

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ class Result(Mapping[str, AnyArray]):
         penetration_at_start: Largest penetration of the initial state [m].
         turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
         added_share: Mass added by mass scaling over that of the body.
+        warnings: Texts on what may be wrong, shown by :meth:`summary`.
     """
 
     def __init__(
@@ -57,11 +58,12 @@ class Result(Mapping[str, AnyArray]):
         turned: float = 0.0,
         added_share: float = 0.0,
         about: str = "",
+        warnings: Sequence[str] = (),
     ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start = turned, penetration_at_start
-        self.added_share = added_share
+        self.added_share, self.warnings = added_share, tuple(warnings)
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
@@ -98,6 +100,7 @@ class Result(Mapping[str, AnyArray]):
             "_turned": self.turned,
             "_added_share": self.added_share,
             "_penetration_at_start": self.penetration_at_start,
+            "_warnings": np.array(self.warnings, dtype=str),
         }
         write_whole(path, lambda f: np.savez(f, **contents))
 
@@ -129,6 +132,7 @@ class Result(Mapping[str, AnyArray]):
                 ("turned", 0.0),
                 ("added_share", 0.0),
                 ("penetration_at_start", 0.0),
+                ("warnings", ()),
             )
         }
         deepest = meta["penetration"]
@@ -142,6 +146,7 @@ class Result(Mapping[str, AnyArray]):
             turned=float(meta["turned"]),
             added_share=float(meta["added_share"]),
             penetration_at_start=float(meta["penetration_at_start"]),
+            warnings=[str(each) for each in meta["warnings"]],
         )
         return run
 
@@ -165,7 +170,7 @@ class Result(Mapping[str, AnyArray]):
                 f". WARNING: the body has turned by {self.turned:.2g} rad, its law is for small rotations: "
                 "take StVenantKirchhoff or NeoHookean"
             )
-        return line
+        return ". WARNING: ".join([line, *self.warnings])
 
     def _depth(self) -> str:
         """Text on the largest penetration, with a warning where it has accumulated over many steps."""

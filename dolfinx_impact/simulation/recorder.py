@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,10 @@ from mpi4py import MPI
 from .. import parallel
 from .._types import AnyArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows
+from ..contact.base import Contact
 from ..integrators import energy
 from ..integrators.energy import EnergyBalance
+from ..integrators.penalty import Penalty
 from ..integrators.step_buffer import Steps
 from ..output.observer import Observer
 from ..output.result import Result
@@ -45,7 +47,7 @@ class Recorder(Observer):
         self._comm = integrator.system.comm
         samples = 1 + steps // every + (steps % every != 0)
         self._refuse_large(samples)
-        self._depth = Depth()
+        self._depth = Depth(_facet_sizes(integrator))
         self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
@@ -157,11 +159,12 @@ class Recorder(Observer):
         self._history.count = times.shape[1] - 1
         self._history.table[: self._history.count], self._last[:] = samples.table[:-1], samples.table[-1]
 
-    def result(self, seconds: float, **further: Any) -> Result:
+    def result(self, seconds: float, warnings: Sequence[str], **further: Any) -> Result:
         """The history of all ranks, columns in the order of the rows. Collective.
 
         Args:
             seconds: See :class:`.Result`.
+            warnings: Texts for the summary, beside those on the depth of the contact.
             further: Further attributes of the result.
         """
         self._store_last()
@@ -195,6 +198,7 @@ class Recorder(Observer):
             penetration=penetration,
             approach=approach,
             penetration_at_start=at_start,
+            warnings=[*self._depth.warnings(comm), *warnings],
             **further,
         )
 
@@ -207,6 +211,12 @@ class Recorder(Observer):
                 f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
                 f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every)} steps"
             )
+
+
+def _facet_sizes(integrator: Any) -> FloatArray | None:
+    """Sizes of the facets at the points whose depth is watched; None for none, as by penalty. Collective."""
+    contact, yields = integrator.contact, isinstance(getattr(integrator, "enforcement", None), Penalty)
+    return contact.facet_sizes() if isinstance(contact, Contact) and not yields else None
 
 
 def _sum_between(values: FloatArray, where: IntArray, every: int, rest: FloatArray, out: FloatArray) -> None:

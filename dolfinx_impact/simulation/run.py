@@ -21,6 +21,7 @@ from ..output.result import Result
 from ..systems.body import Body
 from .checkpoint import Checkpoint, Stored
 from .energy_guard import compiled_look
+from .overlap import EVERY, Overlap
 from .progress import Progress
 from .recorder import Recorder
 from .run_checkpoint import RunCheckpoint
@@ -100,6 +101,7 @@ class Run:
         needed = [each for each in self._followers if getattr(each, "needs_energies", True)]
         self._energies_every = 1 if needed else every
         self._in_step = False
+        self._overlap = Overlap(s)
 
     def advance(
         self, compiled: CompiledLoop | None, checkpoint: Checkpoint | None, bar: Progress | None
@@ -151,6 +153,8 @@ class Run:
                         bar.update(self.made + steps.count, s.t, monitor.drift, self.left)
             self.made += steps.count
             self._publish()
+            if self.made // EVERY > (self.made - steps.count) // EVERY:
+                self._overlap.look()
             if checkpoint is not None and (stop or self.made % checkpoint.every == 0):
                 RunCheckpoint(self).write(checkpoint)
             if stop:
@@ -180,8 +184,9 @@ class Run:
     def result(self) -> Result:
         """The history, after the steps. Collective."""
         s = self.integrator
-        share = _added_share(s.system)
-        return self.recorder.result(self.seconds(), turned=_rotation(s), added_share=share, about=str(s))
+        self._overlap.look()
+        further = {"turned": _rotation(s), "added_share": _added_share(s.system), "about": str(s)}
+        return self.recorder.result(self.seconds(), self._overlap.warnings(), **further)
 
     def seconds(self) -> float:
         """Wall-clock time of the run so far, including that before a restart [s]."""

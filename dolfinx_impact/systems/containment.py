@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import basix
 import numpy as np
+from dolfinx import la
 from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
@@ -16,19 +18,22 @@ from .mass_lumping import scalar_element
 _MOST = 12
 #: Last change of reference coordinates that counts as converged.
 _CONVERGED = 1e-10
+#: Distance outside of a reference cell, at a facet between two cells, that counts as inside.
+_ROUND_OFF = 1e-9
 #: Part of its extent by which a curved cell may bulge beyond its nodes.
 _BULGE = 0.15
 
 
 class Containment:
-    """Search for nodes that lie in cells of the body of which they are no nodes. Not collective.
+    """Search for nodes that lie in cells of the body of which they are no nodes. Collective.
 
     Args:
         body: The body; its cells that this rank owns are searched.
     """
 
     def __init__(self, body: Continuum) -> None:
-        self._body, self._element = body, scalar_element(body.space)
+        self._element = scalar_element(body.space)
+        self._x, self._block = body.x[:, : body.gdim], body.block
         owned = body.mesh.topology.index_map(body.mesh.topology.dim).size_local
         cells: IntArray = np.arange(owned)
         self.cells = cells if body.cells is None else np.intersect1d(cells, body.cells)
@@ -38,28 +43,42 @@ class Containment:
         )
         self._numbers: Int64Array = number[self._nodes]
         self._simplex = body.mesh.topology.cell_name() in ("triangle", "tetrahedron")
+        #: Whether vertices, edges and facets of each cell are on the outside, shape (cells, entities) each.
+        self._outer = [each[self.cells] for each in _outside(body)]
+        self._around = _facets_around(body.mesh.topology.cell_name())
+        self._slope, self._offset = _distances(body.mesh.topology.cell_name())
         self._bulge = _BULGE if self._element.embedded_subdegree > 1 else 0.0
 
+    def smallest_cell(self) -> float:
+        """Smallest extent of a cell of this rank at zero displacement, about its height [m]; inf for none."""
+        if not self.cells.size:
+            return float("inf")
+        gdim = self._x.shape[1]
+        middle = np.full((1, gdim), 1.0 / (gdim + 1) if self._simplex else 0.5)
+        slopes = self._element.tabulate(1, middle)[1:, 0]
+        J = np.einsum("jn,cni->cij", slopes, self._x[self._nodes])
+        return float(np.linalg.svd(J, compute_uv=False).min())
+
     def pairs(self, u: FloatArray, x: FloatArray, numbers: Int64Array, within: float) -> IntArray:
-        """Nodes in cells of this rank, without those that the node belongs to.
+        """Nodes in cells of this rank, without those that the node belongs to. Not collective.
 
         Args:
             u: Displacements of the body, shape (size,) [m].
             x: Positions of the nodes at ``u``, shape (k, gdim) [m].
             numbers: Their numbers in the function space, shape (k,).
-            within: Distance of a node to the faces of the reference cell from which on it lies in the cell.
+            within: Least distance of a node to what a cell has on the outside of the body, over the width of
+                the reference cell.
 
         Returns:
             Node (0 to k - 1) and number of the local cell of each pair, shape (pairs, 2).
         """
-        body = self._body
         if not (self.cells.size and len(x)):
             return np.zeros((0, 2), dtype=np.int64)
-        at = (body.x[:, : body.gdim] + u.reshape(-1, body.block)[:, : body.gdim])[self._nodes]
+        at = (self._x + u.reshape(-1, self._block)[:, : self._x.shape[1]])[self._nodes]
         node, cell = self._near(at, x)
         foreign = (self._numbers[cell] != numbers[node, None]).all(axis=1)
         node, cell = node[foreign], cell[foreign]
-        inside = self._contains(at[cell], x[node], within)
+        inside = self._contains(at[cell], x[node], cell, within)
         return np.column_stack([node[inside], self.cells[cell[inside]]])
 
     def _near(self, at: FloatArray, x: FloatArray) -> tuple[IntArray, IntArray]:
@@ -77,7 +96,7 @@ class Containment:
         inside = np.all((x[node] >= low[cell]) & (x[node] <= high[cell]), axis=1)
         return node[inside], cell[inside]
 
-    def _contains(self, at: FloatArray, x: FloatArray, within: float) -> BoolArray:
+    def _contains(self, at: FloatArray, x: FloatArray, cell: IntArray, within: float) -> BoolArray:
         """Whether cells with their nodes ``at``, shape (p, n, gdim), contain the points ``x``, (p, gdim)."""
         if not len(x):
             return np.zeros(0, dtype=bool)
@@ -95,9 +114,57 @@ class Containment:
             last = np.where(flat, np.inf, np.abs(change).max(axis=1))
             if np.all(last <= _CONVERGED):
                 break
-        low, high = X.min(axis=1), np.asarray(X.sum(axis=1) if self._simplex else X.max(axis=1))
-        inside: BoolArray = (last <= _CONVERGED) & (low >= within) & (high <= 1.0 - within)
+        distances = X @ self._slope.T + self._offset
+        least = np.where(self._outer[-1][cell], within, -_ROUND_OFF)
+        inside: BoolArray = (last <= _CONVERGED) & (distances >= least).all(axis=1)
+        # From a vertex or an edge as far as from the farthest of its facets.
+        for outer, around in zip(self._outer[:-1], self._around):
+            away = np.max(np.where(around, distances[:, None, :], -np.inf), axis=2)
+            inside &= (away >= np.where(outer[cell], within, -np.inf)).all(axis=1)
         return inside
+
+
+def _facets_around(cell: str) -> list[BoolArray]:
+    """Which facets of a reference cell contain each vertex (and edge), shape (entities, facets) each."""
+    topology = basix.topology(basix.CellType[cell])
+    facets = topology[-2]
+    return [
+        np.array([[set(each) <= set(facet) for facet in facets] for each in entities])
+        for entities in topology[:-2]
+    ]
+
+
+def _outside(body: Continuum) -> list[BoolArray]:
+    """Whether vertices (and edges) and facets of local cells are on the outside of the body. Collective."""
+    facets_of, counts = body.facet_cells
+    topology, tdim, found = body.mesh.topology, body.mesh.topology.dim, []
+    outer = np.flatnonzero(counts == 1)
+    for d in range(tdim - 1):
+        topology.create_entities(d)
+        topology.create_connectivity(tdim - 1, d)
+        topology.create_connectivity(tdim, d)
+        marks = la.vector(topology.index_map(d), 1)
+        of_facets = topology.connectivity(tdim - 1, d).array.reshape(len(counts), -1)
+        marks.array[of_facets[outer].ravel()] = 1.0
+        marks.scatter_reverse(la.InsertMode.add)
+        marks.scatter_forward()
+        found.append(marks.array[topology.connectivity(tdim, d).array.reshape(len(facets_of), -1)] > 0.0)
+    return [*found, counts[facets_of] == 1]
+
+
+def _distances(cell: str) -> tuple[FloatArray, FloatArray]:
+    """Slopes, shape (facets, tdim), and offsets of the distances to the facets of a reference cell.
+
+    They are 0 on the facet and 1 at all other corners.
+    """
+    kind = basix.CellType[cell]
+    corners = np.asarray(basix.geometry(kind))
+    facets = basix.topology(kind)[corners.shape[1] - 1]
+    values = np.ones((len(corners), len(facets)))
+    for k, facet in enumerate(facets):
+        values[facet, k] = 0.0
+    affine = np.linalg.lstsq(np.column_stack([corners, np.ones(len(corners))]), values, rcond=None)[0]
+    return affine[:-1].T.copy(), affine[-1]
 
 
 def connected_parts(body: Continuum) -> IntArray:

@@ -13,7 +13,7 @@ import ufl
 from dolfinx import fem, la
 
 from .. import arguments
-from .._types import FloatArray, IntArray
+from .._types import FloatArray, Int32Array, IntArray
 from ..algebra.sparse_solver import SymmetricSolver
 from ..materials import kinematics
 from ..mesh.named_mesh import as_named
@@ -249,7 +249,7 @@ class Continuum(Body):
         Raises:
             ValueError: Facets with cells of the body on both sides, or none with any.
         """
-        topology, tdim, (facets_of, counts) = self.mesh.topology, self.mesh.topology.dim, self._facet_cells
+        topology, tdim, (facets_of, counts) = self.mesh.topology, self.mesh.topology.dim, self.facet_cells
         named = la.vector(topology.index_map(tdim - 1), 1)
         named.array[self.named.facets(name)] = 1.0
         named.scatter_reverse(la.InsertMode.add)
@@ -266,13 +266,44 @@ class Continuum(Body):
         row, number = np.nonzero(chosen & (at == 1))
         return cells[row], number
 
+    def boundary_nodes(self) -> Int32Array:
+        """Owned nodes of all facets with one cell of the body, in the order of :meth:`nodes`. Collective."""
+        return self._nodes_on(np.flatnonzero(self.facet_cells[1] == 1).astype(np.int32))
+
+    def facet_sizes(self, name: str | int | None) -> FloatArray:
+        """Mean diameter of named facets (None: of the boundary) at their owned nodes, shape (n,) [m].
+
+        In the order of :meth:`nodes`, or of :meth:`boundary_nodes`. Collective.
+        """
+        facets_of, counts = self.facet_cells
+        chosen = counts == 1
+        if name is not None:
+            chosen = np.isin(np.arange(counts.size), self.named.facets(name))
+        cells = self._owned_cells()
+        row, number = np.nonzero(chosen[facets_of[cells]])
+        layout, index_map = self.space.dofmap.dof_layout, self.space.dofmap.index_map
+        fdim = self.mesh.topology.dim - 1
+        sums, counted = la.vector(index_map, 1), la.vector(index_map, 1)
+        for k in np.unique(number):
+            closure = layout.entity_closure_dofs(fdim, int(k))
+            nodes = np.asarray(self.space.dofmap.list)[cells[row[number == k]]][:, closure]
+            at = self.x[nodes]
+            arms = np.linalg.norm(at - at.mean(axis=1, keepdims=True), axis=2)
+            np.add.at(sums.array, nodes, 2.0 * arms.max(axis=1, keepdims=True))
+            np.add.at(counted.array, nodes, 1.0)
+        for each in (sums, counted):
+            each.scatter_reverse(la.InsertMode.add)
+        at_nodes = self.boundary_nodes() if name is None else self.nodes(name)
+        sizes: FloatArray = sums.array[at_nodes] / np.maximum(counted.array[at_nodes], 1.0)
+        return sizes
+
     def _owned_cells(self) -> IntArray:
         """Cells of the body that this rank owns."""
         owned = self.mesh.topology.index_map(self.mesh.topology.dim).size_local
         return np.arange(owned) if self.cells is None else self.cells[self.cells < owned]
 
     @functools.cached_property
-    def _facet_cells(self) -> tuple[IntArray, IntArray]:
+    def facet_cells(self) -> tuple[IntArray, IntArray]:
         """Facets of each local cell, and the number of cells of the body at each facet. Collective."""
         topology, tdim = self.mesh.topology, self.mesh.topology.dim
         topology.create_entities(tdim - 1)

@@ -155,6 +155,15 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.areas`; in the state of the last evaluation."""
         return np.repeat(self.assembly.area, self.body.gdim) if self.tie else self.assembly.area
 
+    def facet_sizes(self) -> FloatArray | None:
+        """See :meth:`.Contact.facet_sizes`; None for ties."""
+        if self.tie:
+            return None
+        facets, sizes = self.facets, np.zeros(len(self.facets.x))
+        np.maximum.at(sizes, facets.nodes, facets.diameter[:, None])
+        at_points: FloatArray = sizes[self.assembly.nodes]
+        return at_points
+
     def warn_of_long_steps(self, u: FloatArray, v: FloatArray, dt: float, t: float = 0.0) -> None:
         """Warn where two surfaces may pass through each other in a step of ``dt``. Collective."""
         path, deepest = self.assembly.longest_path(v, dt)
