@@ -17,8 +17,8 @@ from ._types import AnyArray, FloatArray
 #: Standard gravity [m/s2], the unit g of accelerograms.
 STANDARD_GRAVITY = 9.80665
 _IN_M_PER_S2 = {"g": STANDARD_GRAVITY, "m/s2": 1.0, "cm/s2": 0.01, "gal": 0.01}
-#: Units by the SI unit of what they measure, with their size in it; None where that depends on the units of the
-#: whole model, which may be mm, t, s.
+#: Units by the SI unit of what they measure, with their size in it; None where that depends on the units of
+#: the whole model, which may be mm, t, s.
 _KNOWN: dict[str, dict[str, float | None]] = {
     "m/s2": {**_IN_M_PER_S2, "mm/s2": None},
     "m/s": {"m/s": 1.0, "cm/s": None, "mm/s": None},
@@ -197,8 +197,9 @@ def in_unit(name: str, signal: Signal, unit: str | None) -> Signal:
                 f"{name}: {signal._title} is in {signal.unit}, but {needed}: scale it, and say "
                 f"unit={unit!r}; in a model in other units than SI say unit=''"
             )
-        convert = size is not None and size != 1.0
-        return replace(signal, values=size * signal.values, unit=own) if convert else signal
+        if size is None or size == 1.0:
+            return signal
+        return replace(signal, values=size * signal.values, unit=own)
     return signal
 
 
