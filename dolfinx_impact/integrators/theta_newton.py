@@ -171,7 +171,8 @@ class NewtonThetaStep:
             self._add_direct(s.direct)
         except (LinearSolverFailed, complementarity.NotConverged) as error:
             raise complementarity.NotConverged(
-                f"Newton finds no correction at t = {s.t:.6g} s ({error}): take a smaller time step"
+                f"the time step {s.dt:.6g} s is too large for Newton's iteration at t = {s.t:.6g} s, which "
+                f"finds no correction ({error}): take a smaller time step"
             ) from None
 
     def _add_direct(self, part: float) -> None:

@@ -413,6 +413,20 @@ def test_steps_that_turn_elements_inside_out(speed, steps, wall):
 
 
 @pytest.mark.mpi
+def test_a_step_that_is_much_too_large_is_called_so():
+    """Thrown at a wall, with steps in which the body goes far into it."""
+    body = plate(NEO)
+    wall = di.RigidContact(body, "bottom", di.Plane([0.0, -0.01], [0.0, 1.0]))
+    s = di.MoreauJean(body, 40 * body.critical_time_step(), 0.5, wall)
+    s.start(0.0, body.rigid_velocity((0.0, -1.0 / s.dt)))
+    with pytest.raises(
+        di.NotConverged, match="^the time step .* is too large for Newton's iteration at t = "
+    ):
+        for _ in range(10):
+            s.step()
+
+
+@pytest.mark.mpi
 @pytest.mark.parametrize("options", ["loads", "damping", "motion"])
 @pytest.mark.parametrize("force", ["trapezoid", "midpoint"])
 def test_unsteady_linear_bodies_agree_with_fine_central_differences(options, force):
