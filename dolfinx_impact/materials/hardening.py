@@ -21,7 +21,8 @@ class HardeningLaw(Protocol):
     def flow_stress(self, strain: Any, rate: Any, work: Any) -> Any:
         """Yield stress [Pa], a UFL scalar; it bounds the Kirchhoff stress.
 
-        It is positive, and does not decrease with the rate.
+        It is positive at the start, counts as 0 where it is negative, falls by less than 3 mu per plastic
+        strain, and does not decrease with the rate.
 
         Args:
             strain: Equivalent plastic strain.

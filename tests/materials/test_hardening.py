@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import ufl
+from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 
@@ -181,3 +182,61 @@ def test_a_class_instead_of_a_law():
 def test_a_correct_law_is_taken():
     body = di.Solid(square(), density=1.0, law=Own())
     assert body.history.names == ("past", "dissipated")
+
+
+# -- hardening laws of one's own
+
+
+class Stress:
+    """A yield stress by a function of the plastic strain and its rate."""
+
+    def __init__(self, of):
+        self.of = of
+
+    def flow_stress(self, strain, rate, work):
+        return self.of(strain, rate)
+
+
+@pytest.mark.parametrize(
+    ("of", "message"),
+    [
+        (lambda strain, rate: 4e8 + 1e8 * (strain - 1e-3) ** 0.3, "must be a positive number .* is nan"),
+        (lambda strain, rate: 4e8 + 1e8 * ufl.ln(rate), "must be a positive number .* is -inf"),
+        (lambda strain, rate: 1e8 * strain, "must be a positive number .* is 0"),
+        (lambda strain, rate: 4e8 * ufl.exp(-1e3 * strain), "falls by 4e.11 Pa per plastic strain .* 3 mu"),
+    ],
+)
+def test_yield_stresses_that_are_none_or_fall_too_steeply_are_refused(of, message):
+    law = J2Plasticity(2e11, 0.3, hardening=Stress(of))
+    with pytest.raises(ValueError, match=message):
+        di.Solid(square(), density=7800.0, law=law)
+
+
+def sheared(hardening):
+    """A block in shear, until all points have yielded."""
+    block = di.Solid(square(), density=7800.0, law=J2Plasticity(2e11, 0.3, hardening=hardening))
+    s = di.CDLagrange(block, 0.3 * block.critical_time_step())
+    s.start(0.0, lambda x: np.stack([500 * x[1], 0 * x[0]]))
+    return s
+
+
+def test_a_yield_stress_that_becomes_negative_is_zero():
+    """As the line of the package that ends at 0: plastic work never decreases."""
+    found = []
+    for hardening in (Stress(lambda strain, rate: 4e8 * (1 - 10 * strain)), LinearHardening(4e8, -4e9)):
+        s = sheared(hardening)
+        run = di.simulate(s, t_end=80 * s.dt, progress=False)
+        assert np.diff(run["plastic_work"]).min() >= 0.0
+        assert s.system.history.largest("equivalent_plastic_strain") > 0.1
+        found.append(run["plastic_work"][-1])
+    assert found[0] == pytest.approx(found[1], rel=1e-10)
+
+
+def test_a_yield_stress_that_is_no_number_ends_the_run():
+    mesh = square()
+    start = fem.Constant(mesh, 4e8)
+    s = sheared(Stress(lambda strain, rate: start * (1 - 10 * strain)))
+    s.step()
+    start.value = np.nan
+    with pytest.raises(di.UnstableTimeStep):
+        di.simulate(s, t_end=40 * s.dt, progress=False)

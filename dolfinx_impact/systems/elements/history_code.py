@@ -16,6 +16,9 @@ from .expressions import Reader
 from .law_code import _LAW, MEAN_DILATATION, NODAL_PRESSURE, LawCode
 from .tape import Tape
 
+#: Plastic strains at which the slope of a hardening law is looked at.
+_SAMPLES = (0.0, *map(float, np.geomspace(1e-6, 3.0, 60)))
+
 _STRESS = """
 {
   const int changed = isochoric(x, p + %d, z, since, y, P, W);
@@ -116,7 +119,7 @@ class J2Code(LawCode):
     """The C function ``law`` of :class:`.J2Plasticity`: ``j2.h`` and the pressure of a volume ratio."""
 
     def _by_energy(self, law: Any, locking: str | None) -> str:
-        self._shear, self._hardening = law.shear_modulus, Hardening(law.hardening, self._mesh)
+        self._shear, self._hardening = law.shear_modulus, Hardening(law, self._mesh)
         self.initial = np.append(np.ravel(law.initial_point), [self._hardening.at_first, 0.0])
         self._at = self._tape.input(0)  # of the function of a volume ratio, its only input
         self._reader.stand_for(self._ratio, np.array(self._at))
@@ -135,28 +138,57 @@ class Hardening:
     """The C function ``yield_stress`` of a hardening law, with its slopes.
 
     Args:
-        hardening: The hardening law.
+        law: The :class:`.J2Plasticity` with the hardening law.
         mesh: The mesh of its constants.
 
     Attributes:
         source: The C source.
-        at_first: The yield stress at the start [Pa]; NaN where it is not a number.
+        at_first: The yield stress at the start [Pa].
+
+    Raises:
+        ValueError: A yield stress at the start that is not a positive number; one that falls by more than
+            3 mu per plastic strain where it is sampled.
     """
 
-    def __init__(self, hardening: Any, mesh: Any) -> None:
-        tape, variables = Tape(), [fem.Constant(mesh, 0.0) for _ in range(3)]
+    def __init__(self, law: Any, mesh: Any) -> None:
+        hardening, variables = law.hardening, [fem.Constant(mesh, 0.0) for _ in range(3)]
+        self._tape = tape = Tape()
         numbers = [tape.input(k) for k in range(3)]
         self._reader = Reader(tape, {each: np.array(k) for each, k in zip(variables, numbers)})
         stress = int(self._reader.read(hardening.flow_stress(*variables)))
-        known = {tape.parameter(k): tape.constant(each) for k, each in enumerate(self.parameters())}
-        known |= dict.fromkeys(numbers, tape.constant(0.0))
-        first = tape.value(tape.replaced([stress], known)[0])
-        self.at_first = np.nan if first is None else first
+        self.at_first = self._value(stress, 0.0)
+        if not 0.0 < self.at_first < np.inf:
+            raise ValueError(
+                "the yield stress without plastic strain and without rate must be a positive number [Pa], "
+                f"but that of {hardening!r} is {self.at_first:g}: the metal would never yield"
+            )
         slopes = tape.gradient(stress, numbers[:2])
+        if not hasattr(hardening, "least_slope"):
+            self._refuse_soft(law, stress, slopes[0])
         code = tape.code({"slope[0]": slopes[0], "slope[1]": slopes[1], "const batch sigma": stress})
         given = "batch strain, batch rate, batch work, const double *p, batch *slope"
         lines = "\n  ".join(["const batch x[3] = {strain, rate, work};", *code, "return sigma;"])
         self.source = f"static inline batch yield_stress({given})\n{{\n  {lines}\n}}\n"
+
+    def _value(self, number: int, strain: float) -> float:
+        """An expression at a plastic strain, without rate and work, with the constants of now."""
+        tape = self._tape
+        known = {tape.parameter(k): tape.constant(each) for k, each in enumerate(self.parameters())}
+        given = (strain, 0.0, 0.0)
+        known |= {tape.input(k): tape.constant(each) for k, each in enumerate(given)}
+        value = tape.value(tape.replaced([number], known)[0])
+        return np.nan if value is None else value
+
+    def _refuse_soft(self, law: Any, stress: int, slope: int) -> None:
+        """Raise a ValueError where the yield stress, as long as it is positive, falls too steeply."""
+        for strain in _SAMPLES:
+            fall = -self._value(slope, strain)
+            if fall >= 3 * law.shear_modulus and self._value(stress, strain) > 0.0:
+                raise ValueError(
+                    f"the yield stress of {law.hardening!r} falls by {fall:.6g} Pa per plastic strain at a "
+                    f"strain of {strain:.3g}, which must be less than 3 mu = {3 * law.shear_modulus:.6g} Pa: "
+                    "otherwise the plastic strain is not unique"
+                )
 
     def parameters(self) -> FloatArray:
         """Values of the constants of the hardening law, shape (k,)."""

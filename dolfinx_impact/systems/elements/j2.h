@@ -49,6 +49,15 @@ static inline void varying(const batch F[3][3], batch *x)
 #endif
 }
 
+/* The yield stress and its slopes, 0 where it would be negative. */
+static inline batch flow_stress(batch strain, batch rate, batch work, const double *q, batch slope[2])
+{
+  const batch sigma = yield_stress(strain, rate, work, q, slope), zero = spread(0.0);
+  const mask negative = (mask)(sigma < 0.0); /* not where it is no number */
+  slope[0] = chosen(negative, zero, slope[0]), slope[1] = chosen(negative, zero, slope[1]);
+  return chosen(negative, zero, sigma);
+}
+
 /* dg of |s_tr| - 2 mu dg - ROOT sigma_y(alpha + ROOT dg, ROOT dg / h) = 0 by Newton's method in a bracket, from
    sigma_y and its slopes at dg = 0 on; these are then those at dg. The slope may be infinite at alpha = 0. */
 static inline batch multiplier(batch trial, double mu2, const batch *z, const double *q, double h, batch *sigma,
@@ -66,7 +75,7 @@ static inline batch multiplier(batch trial, double mu2, const batch *z, const do
     const batch middle = 0.5 * (low + high);
     if (!any((mask)(middle > low) & (mask)(middle < high))) break;
     dg = chosen((mask)(next > low) & (mask)(next < high), next, middle);
-    *sigma = yield_stress(z[STRAIN] + ROOT * dg, per_time * dg, z[PLASTIC_WORK], q, slope);
+    *sigma = flow_stress(z[STRAIN] + ROOT * dg, per_time * dg, z[PLASTIC_WORK], q, slope);
   }
   return dg;
 }
@@ -97,15 +106,17 @@ static inline int isochoric(const batch *x, const double *p, const batch *z, dou
   return 0;
 #else
   batch square = inner(s, s), slope[2];
-  batch sigma = yield_stress(z[STRAIN], spread(0.0), z[PLASTIC_WORK], p + 1, slope);
-  const mask flows = (mask)(square > 2.0 / 3 * sigma * sigma);
+  batch sigma = flow_stress(z[STRAIN], spread(0.0), z[PLASTIC_WORK], p + 1, slope);
+  const mask flows = ~(mask)(square <= 2.0 / 3 * sigma * sigma); /* so does what is no number */
   /* Where the rate or the heat of the last step raised the yield stress, this ends with the flow. */
   const int changed = h >= 0.0 && any(flows | (mask)(z[YIELD] > (1.0 + 1e-12) * sigma));
   W[1] = z[PLASTIC_WORK];
   if (changed)
   {
     const batch first = sigma, size = chosen(flows, batch_sqrt(square), ROOT * sigma);
-    const batch dg = multiplier(size, mu2, z, p + 1, h, &sigma, slope), part = dg / size;
+    const batch dg = multiplier(size, mu2, z, p + 1, h, &sigma, slope);
+    /* Where the yield stress is no number the stress is none. */
+    const batch part = chosen(flows, chosen((mask)(sigma >= 0.0), dg / size, sigma), spread(0.0));
     G = transformed(K, product(b, exponential(scaled(-2.0 * part, s))));
     G = scaled((4.0 - determinant(G)) * (1.0 / 3), G); /* det G = 1 but for rounding, which would add up */
     s = scaled(1.0 - mu2 * part, s);
