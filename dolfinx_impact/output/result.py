@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._types import AnyArray
+from ..integrators.energy import PLASTIC
 from .atomic_file import write_whole
 
 #: Part of the largest energy, or of the approach in a step, below which a value is not reported.
@@ -43,6 +44,8 @@ class Result(Mapping[str, AnyArray]):
         turned: Rotation of a body with linear laws at the end of the run [rad]; 0 for other systems.
         added_share: Mass added by mass scaling over that of the body.
         warnings: Texts on what may be wrong, shown by :meth:`summary`.
+        energy_known: Whether the system knows its stored energy; otherwise ``internal`` is 0.
+        tied: Mask of the contact points of ties, whose impulses have any sign, shape (p,).
     """
 
     def __init__(
@@ -57,6 +60,8 @@ class Result(Mapping[str, AnyArray]):
         penetration_at_start: float = 0.0,
         turned: float = 0.0,
         added_share: float = 0.0,
+        energy_known: bool = True,
+        tied: Any = None,
         about: str = "",
         warnings: Sequence[str] = (),
     ) -> None:
@@ -64,6 +69,9 @@ class Result(Mapping[str, AnyArray]):
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start = turned, penetration_at_start
         self.added_share, self.warnings = added_share, tuple(warnings)
+        self.energy_known = energy_known
+        points = self._arrays.get("r", np.zeros((0, 0))).shape[1:]
+        self.tied: AnyArray = np.zeros(points, dtype=bool) if tied is None else np.asarray(tied, dtype=bool)
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
@@ -99,6 +107,8 @@ class Result(Mapping[str, AnyArray]):
             "_approach": self.approach,
             "_turned": self.turned,
             "_added_share": self.added_share,
+            "_energy_known": self.energy_known,
+            "_tied": self.tied,
             "_penetration_at_start": self.penetration_at_start,
             "_warnings": np.array(self.warnings, dtype=str),
         }
@@ -131,6 +141,8 @@ class Result(Mapping[str, AnyArray]):
                 ("approach", 0.0),
                 ("turned", 0.0),
                 ("added_share", 0.0),
+                ("energy_known", True),
+                ("tied", None),
                 ("penetration_at_start", 0.0),
                 ("warnings", ()),
             )
@@ -145,6 +157,8 @@ class Result(Mapping[str, AnyArray]):
             penetration=None if deepest is None else float(deepest),
             turned=float(meta["turned"]),
             added_share=float(meta["added_share"]),
+            energy_known=bool(meta["energy_known"]),
+            tied=meta["tied"],
             penetration_at_start=float(meta["penetration_at_start"]),
             warnings=[str(each) for each in meta["warnings"]],
         )
@@ -154,15 +168,16 @@ class Result(Mapping[str, AnyArray]):
         """Steps, time, contact, impulse, penetration, energy balance and added mass in one line."""
         line = f"{self.steps} steps to t = {self['t'][-1]:.6g} s in {self.seconds:.2f} s"
         if "r" in self and self["r"].size:
-            hits = self["r"].sum(axis=1) > 0
-            first = f", contact seen from {self['t'][hits][0]:.6g} s" if hits.any() else ", no contact"
-            line += f"{first}, impulse {self['r'].sum():.6g} N s{self._depth()}"
+            line += self._contact()
         if "residual" in self:
             name = "balance residual" if self.balance else "defect of the energy balance"
             line += f", {name} {relative_residual(self):.1e} of the largest energy"
             difference = internal_difference(self)
-            if difference > _ROUNDING:
-                line += f", internal work and stored energy up to {100 * difference:.2g} % of it apart"
+            if not self.energy_known:
+                line += ", no stored energy is known"
+            elif difference > _ROUNDING:
+                what = "stored energy with plastic work" if PLASTIC in self else "stored energy"
+                line += f", internal work and {what} up to {100 * difference:.2g} % of it apart"
         if self.added_share > 0:
             line += f", {100 * self.added_share:.3g} % of mass added by mass scaling"
         if self.turned > _SMALL_ROTATION:
@@ -172,9 +187,31 @@ class Result(Mapping[str, AnyArray]):
             )
         return ". WARNING: ".join([line, *self.warnings])
 
+    def _contact(self) -> str:
+        """Text on contact, impulse and penetration; ties are always in contact."""
+        r = self["r"][:, ~self.tied]
+        tied = ", tied" if self.tied.any() else ""
+        if not r.shape[1]:
+            return tied
+        hits = r.sum(axis=1) > 0
+        depth = self._depth()
+        if hits.any():
+            return f"{tied}, contact seen from {self['t'][hits][0]:.6g} s, impulse {r.sum():.6g} N s{depth}"
+        if not self._inside:
+            return f"{tied}, no contact, impulse 0 N s{depth}"
+        return (
+            f"{tied}, impulse 0 N s though points are inside what they should touch{depth}: WARNING, does an "
+            "obstacle jump, or is the step too large?"
+        )
+
+    @property
+    def _inside(self) -> bool:
+        """Whether a penetration is more than round-off."""
+        return self.penetration > _ROUNDING * self.approach
+
     def _depth(self) -> str:
         """Text on the largest penetration, with a warning where it has accumulated over many steps."""
-        if not self.penetration > _ROUNDING * self.approach:
+        if not self._inside:
             return ", no penetration"
         text = f", largest penetration {self.penetration:.3g} m"
         if self.approach > 0:
@@ -189,13 +226,15 @@ class Result(Mapping[str, AnyArray]):
 
 
 def internal_difference(result: Mapping[str, AnyArray]) -> float:
-    """Largest difference between internal work and change of stored energy, over the largest energy.
+    """Largest difference of internal work to stored energy and plastic work, over the largest energy.
 
     Round-off for linear bodies. For nonlinear ones the discrete work of the internal forces differs from the
     change of the stored energy, and the energy balance holds with the work.
     """
     largest = _largest_energy(result)
     stored = result["internal"] - result["internal"][0]
+    if PLASTIC in result:
+        stored = stored + result[PLASTIC] - result[PLASTIC][0]
     difference = float(np.max(np.abs(result["internal_work"] - stored)))
     return difference / largest if largest > 0 else 0.0
 

@@ -180,6 +180,8 @@ class Recorder(Observer):
             by_point["r_t"] = history.r_t[:, :, : contact.directions]
         for name, values in by_point.items():
             arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
+        ties = contact.bilateral[None].astype(np.float64) if contact else np.zeros((1, 0))
+        tied = parallel.gather_rows(comm, ties, axis=1)[0, points] > 0
         arrays["contact_labels"] = np.array(contact.L.sorted_labels(comm) if contact else [], dtype=str)
         if self._balance is not None:
             energies = comm.allreduce(history.energies, op=MPI.SUM)
@@ -199,6 +201,7 @@ class Recorder(Observer):
             approach=approach,
             penetration_at_start=at_start,
             warnings=[*self._depth.warnings(comm), *warnings],
+            tied=tied,
             **further,
         )
 
@@ -206,10 +209,12 @@ class Recorder(Observer):
         k, p = self._rows.count, self._integrator.r.size
         per_sample = 8 * parallel.total(self._comm, 3 * k + 2 * p) + 8 * (2 + len(energy.TERMS))
         if samples * per_sample > _MOST_BYTES:
-            fits = int(np.ceil(self._steps / max(1.0, _MOST_BYTES / per_sample - 2)))
+            # An adapted step may lead to more steps than those that the start has told.
+            steps = max(self._steps, (samples - 1) * self._every)
+            fits = int(np.ceil(steps / max(1.0, _MOST_BYTES / per_sample - 2)))
             raise ValueError(
                 f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
-                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every)} steps"
+                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every + 1)}"
             )
 
 

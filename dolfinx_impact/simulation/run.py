@@ -185,8 +185,15 @@ class Run:
         """The history, after the steps. Collective."""
         s = self.integrator
         self._overlap.look()
-        further = {"turned": _rotation(s), "added_share": _added_share(s.system), "about": str(s)}
-        return self.recorder.result(self.seconds(), self._overlap.warnings(), **further)
+        sides = [s.system, *getattr(s.system, "contains", ())]
+        return self.recorder.result(
+            self.seconds(),
+            self._overlap.warnings(),
+            turned=_rotation(s),
+            added_share=_added_share(s.system),
+            energy_known=all(getattr(each, "energy_known", True) for each in sides),
+            about=str(s),
+        )
 
     def seconds(self) -> float:
         """Wall-clock time of the run so far, including that before a restart [s]."""
