@@ -6,6 +6,7 @@ normal velocity is ``L v``, and an impulse ``r >= 0`` [N s] acts on the system a
 
 from __future__ import annotations
 
+import logging
 import math
 import warnings
 from collections.abc import Mapping
@@ -24,6 +25,8 @@ from . import timeless
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
 from .penetration import refuse_penetration
+
+logger = logging.getLogger("dolfinx_impact")
 
 #: What compiled loops do in the place of a contact.
 _REPLACED = (
@@ -140,6 +143,17 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         self.mine = slice(before, before + self.count)
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
+        if self.drift_correction > 0 and self.constant:
+            self._tell_no_drift()
+
+    def _tell_no_drift(self) -> None:
+        """Log that a drift correction has no effect on normals that do not vary."""
+        if self.comm.rank == 0:
+            logger.warning(
+                "drift_correction has no effect on %s: the normals do not vary, points do not drift; against "
+                "penetration that stays from the first touch take a smaller time step",
+                type(self).__name__,
+            )
 
     def __repr__(self) -> str:
         return descriptions.of_contact(self)

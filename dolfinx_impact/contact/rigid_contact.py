@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
+from mpi4py import MPI
 
-from .. import arguments
-from .._types import FloatArray
+from .. import arguments, parallel
+from .._types import BoolArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows, ascending, coordinate_order
 from ..systems.body import Body
 from ..systems.continuum import Continuum
@@ -15,9 +19,13 @@ from .obstacle_contact import ObstacleContact
 from .obstacles import Obstacle
 from .penetration import refuse_penetration
 
+logger = logging.getLogger("dolfinx_impact")
+
 
 class RigidContact(ObstacleContact):
     """Contact of the nodes of named facets with a rigid obstacle.
+
+    Nodes whose displacements are all constrained, as on a clamp that the surface touches, are no points.
 
     Args:
         solid: The body.
@@ -58,6 +66,7 @@ class RigidContact(ObstacleContact):
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         keys = coordinate_order(solid.x[nodes], solid.length)
         self._by_place = ascending(keys)
+        self._by_place = self._by_place[_moving(solid, nodes[self._by_place], facets)]
         nodes, keys = nodes[self._by_place], keys[self._by_place]
         dofs = nodes[:, None] * solid.block + np.arange(gdim)
         super().__init__(
@@ -77,6 +86,27 @@ class RigidContact(ObstacleContact):
         self._approach = SparseRows(self.L.dofs, -self.L.weights, self.L.order)
         if not allow_penetration:
             refuse_penetration(self, self._gap0, self._x, f"nodes of {facets!r}")
+        self._warn_of_small_obstacles()
+
+    def _warn_of_small_obstacles(self) -> None:
+        """Warn of obstacles that may pass between the nodes nearest to them. Collective."""
+        sizes, count = self.facet_sizes(), len(self.faces)
+        for k, face in enumerate(self.faces):
+            if sizes is None or not hasattr(face, "bounds"):
+                continue
+            low, high = self._together(partial(face.bounds, *((0.0,) if self.moving else ())))
+            # In space a long thin obstacle passes between nodes, a wide one does not.
+            extent = float(np.sort(high - low)[1 if len(low) == 3 else -1])
+            gaps = self._gap0[k::count]
+            nearest = int(np.argmin(gaps)) if gaps.size else -1
+            local = (float(gaps[nearest]), float(sizes[k::count][nearest])) if gaps.size else (np.inf, 0.0)
+            size = self.comm.allreduce(local, op=MPI.MIN)[1]
+            if extent < size and self.comm.rank == 0:
+                warnings.warn(
+                    f"the obstacle is {extent:.3g} m wide, less than the facets of {self._facets!r} near it, "
+                    f"{size:.3g} m: it may pass between their nodes, which alone touch it; refine the mesh",
+                    stacklevel=3,
+                )
 
     def areas(self) -> FloatArray | None:
         """Areas of the nodes at zero displacement, shape (p,) [m2]; None for frames. Collective."""
@@ -92,8 +122,22 @@ class RigidContact(ObstacleContact):
         """See :meth:`.Contact.facet_sizes`; None for frames and bodies on a line. Collective."""
         if not isinstance(self.system, Continuum) or self.system.gdim == 1:
             return None
-        return np.repeat(self.system.facet_sizes(self._facets), len(self.faces))
+        return np.repeat(self.system.facet_sizes(self._facets)[self._by_place], len(self.faces))
 
     def approach(self) -> SparseRows:
         """Rows for the displacement of each point towards the obstacle, ``-n`` at zero displacement [m]."""
         return self._approach
+
+
+def _moving(body: Body, nodes: IntArray, facets: str | int) -> BoolArray:
+    """Mask of the nodes with a displacement that is free; all where there are none. Collective."""
+    held = body.constrained[nodes[:, None] * body.block + np.arange(body.gdim)].all(axis=1)
+    count = int(parallel.total(body.comm, int(held.sum())))
+    if count == int(parallel.total(body.comm, held.size)):
+        return np.ones(held.size, dtype=bool)  # refused with the reason
+    if count and body.comm.rank == 0:
+        logger.info(
+            "%d nodes of %r are fixed or prescribed: they are no points of the contact", count, facets
+        )
+    free: BoolArray = ~held
+    return free

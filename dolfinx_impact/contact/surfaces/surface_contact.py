@@ -19,9 +19,12 @@ from ..compiled import CompiledContact, Surface
 from .assembly import Assembly
 from .checks import refuse_facing_away, refuse_overlap
 from .facet_shape import facet_shape
-from .facets import collect
+from .facets import Facets, collect
 from .pair import slave_and_master
 from .passing import PassingCheck
+
+#: 1 minus the cosine of the angle between normals up to which a surface is flat.
+_FLAT = 1e-12
 
 
 class SurfaceContact(Contact):
@@ -124,6 +127,8 @@ class SurfaceContact(Contact):
             self._tie()
         elif not allow_penetration:
             refuse_overlap(self, np.zeros(body.size))
+        if self.drift_correction > 0 and _flat(facets, len(names)):
+            self._tell_no_drift()
 
     def _tie(self) -> None:
         """Set the rows of the tie, which never change. Collective."""
@@ -272,6 +277,12 @@ def _checked(body: Continuum, surfaces: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the surfaces in the order of their tags. Collective."""
     if not isinstance(body, Continuum):
         raise ValueError(f"the first argument must be the body, a Solid, but is {arguments.shown(body)}")
+    for name in surfaces:
+        if isinstance(name, (list, tuple, set)):
+            apart = ", ".join(map(repr, name))
+            raise ValueError(
+                f"surfaces are arguments of their own, not a list: SurfaceContact(body, {apart}, ...)"
+            )
     if len(surfaces) < 2:
         raise ValueError(
             f"contact takes two surfaces or more, but these are {list(surfaces)}: name those of both parts"
@@ -289,3 +300,10 @@ def _first_tag(body: Continuum, name: str) -> int:
     """Smallest tag of the facets of a surface; 0 for the whole boundary, which needs no tag."""
     every = {**body.named.names, **body.named.groups}
     return min(body.named.tags(name, body.gdim - 1)) if not isinstance(name, str) or name in every else 0
+
+
+def _flat(facets: Facets, count: int) -> bool:
+    """Whether each of the surfaces is flat at zero displacement."""
+    normals, _ = facets.normals(facets.x)
+    each = [normals[facets.of(k)] for k in range(count)]
+    return all(bool((n @ n[0] > 1.0 - _FLAT).all()) for n in each)
