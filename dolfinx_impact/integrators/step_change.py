@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .._types import FloatArray
 from . import central_formulas as formulas
 
@@ -52,9 +54,13 @@ def _resolve(s: Any, last: tuple[FloatArray, FloatArray], h: float) -> None:
     s._resolve_contact(s._response)
     s.dt = dt
     s.v_start[:] = s.v
-    s.r_change, s.r_t_change = s.r - last[0], s.r_t - last[1]
-    factor = 2.0 * dt / (dt - h)
-    s.r[:], s.r_t[:] = factor * s.r_change, factor * s.r_t_change
-    s.r_impact, s.r_t_impact = last[0] - h / dt * s.r, last[1] - h / dt * s.r_t
+    for name, before in zip(("r", "r_t"), last):
+        now = getattr(s, name)
+        # What lasts is no larger than the impulses, of which the first one at position level has half.
+        added, size = now - before, 2.0 * np.maximum(np.abs(before), np.abs(now))
+        lasting = np.clip(2.0 * h / (dt - h) * added, -size, size)
+        setattr(s, f"{name}_change", added)
+        setattr(s, f"{name}_impact", before - lasting)
+        now[...] = dt / h * lasting
     friction = -0.5 * s.r_t if s.r_t.ndim == 2 else None
     s.contact.L.add_impulses(-0.5 * s.r, friction, s.system.inverse_mass, s.v_start)
