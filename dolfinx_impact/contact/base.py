@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from . import timeless
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
 from .penetration import refuse_penetration
+from .pressure import Facets
 
 logger = logging.getLogger("dolfinx_impact")
 
@@ -58,9 +60,9 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
     Args:
         system: The system.
-        L: Contact operator at the start, one row per point. A point belongs to the rank that owns its dofs,
-            or, where rows are distributed (:class:`.SharedSparseRows`, constant L), to the rank that owns the
-            row.
+        L: Contact operator at the start, one row per point, in ascending order of its keys. A point belongs
+            to the rank that owns its dofs, or, where rows are distributed (:class:`.SharedSparseRows`,
+            constant L), to the rank that owns the row.
         restitution: Newton's coefficient e, 0 to 1.
         gap_tolerance: A gap up to this [m] counts as closed; default 1e-12 times the
             system's length.
@@ -99,6 +101,10 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     _timeless = ""
     #: Active sides of obstacles with edges; None for obstacles without.
     _sides: ActiveSides | None = None
+    _kept_facets: tuple[Facets | None] | None = None
+    #: The scheme that uses the contact.
+    _user: Callable[[], Any] | None = None
+    _used = slice(None)
     #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
 
@@ -171,13 +177,91 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Dofs of the points themselves, without those opposite, shape (p, k)."""
         return self.L.dofs
 
-    def areas(self) -> FloatArray | None:
-        """Areas of the points, shape (p,) [m2], 0 where nothing is opposite; None where they are unknown."""
+    def point_facets(self) -> Facets | None:
+        """The facets to which the points of all ranks belong; None where they are unknown. Collective."""
+        if self._kept_facets is None:
+            self._kept_facets = (self._find_point_facets(),)
+        return self._kept_facets[0]
+
+    def _find_point_facets(self) -> Facets | None:
+        """See :meth:`point_facets`, which keeps them. Collective."""
         return None
 
     def facet_sizes(self) -> FloatArray | None:
         """Sizes of the facets at the points, shape (p,) [m]; None where there are none. Collective."""
         return None
+
+    @property
+    def covered(self) -> FloatArray | None:
+        """Parts of the points' areas with something opposite at the last evaluation, shape (p,).
+
+        None where these never change: everywhere.
+        """
+        return None
+
+    def areas(self) -> FloatArray | None:
+        """Areas of the points, shape (p,) [m2], 0 where nothing is opposite; None where they are unknown.
+
+        They belong to the pressures of the last step of the scheme that uses the contact, ``sum p A dt =
+        sum r``: at corners those of the side that faces the obstacle. Collective.
+        """
+        scheme = self._scheme()
+        found = self._pressures(np.zeros(self.count) if scheme is None else scheme.r[self._used], 1.0)
+        return None if found is None else found[1]
+
+    def pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
+        """Pressures of the points, shape (p,) [Pa]; None where areas are unknown. Collective.
+
+        Means over the facets of a point's smooth side, of the impulses distributed to the facets by the
+        element's own functions: see :mod:`.contact.pressure`. 0 where nothing is opposite.
+
+        Args:
+            r: Normal impulses, shape (p,) [N s], such as those of the last step of a scheme.
+            dt: Time in which they act, the time step of the scheme [s].
+        """
+        arguments.number("dt", dt, "be a positive time", above=0.0)
+        r, error = np.asarray(r, dtype=np.float64), None
+        if r.shape != (self.count,):
+            error = ValueError(f"r must have one impulse a point, shape ({self.count},), not {r.shape}")
+        parallel.agree(self.comm, error)
+        found = self._pressures(r, float(dt))
+        return None if found is None else found[0]
+
+    def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
+        """:meth:`pressure`; of ties the component along the normal, at every point of a node. Collective."""
+        return self.pressure(r, dt)
+
+    def _pressures(self, r: FloatArray, dt: float) -> tuple[FloatArray, FloatArray] | None:
+        """Pressures [Pa] and areas [m2] of this rank's points, None where they are unknown. Collective."""
+        facets = self.point_facets()
+        if facets is None:
+            return None
+        gap = self.gap(*self.present())
+        covered = self.covered
+        local = np.column_stack([r, gap, np.ones(self.count) if covered is None else covered])
+        order = self.L.sorting(self.comm)
+        every = parallel.gather_rows(self.comm, local)[order]
+        r, gap, parts = every.T[:, None]
+        pressure, areas = facets.evaluate(r, gap, parts, np.array([dt]))
+        place = np.empty(order.size, dtype=np.intp)
+        place[order] = np.arange(order.size)
+        mine = place[self.mine]
+        return pressure[0, mine], areas[0, mine]
+
+    def present(self) -> tuple[FloatArray, float]:
+        """Displacements [m] and time [s] of the scheme that uses the contact, zero without one."""
+        scheme = self._scheme()
+        if scheme is None:
+            return np.zeros(self.system.size), 0.0
+        return scheme.of_contact(scheme.u), scheme.t
+
+    def used_by(self, scheme: Any, points: slice = slice(None)) -> None:
+        """Take the state of a scheme as the present one; the points are these of the scheme's."""
+        self._user, self._used = weakref.ref(scheme), points
+
+    def _scheme(self) -> Any:
+        """The scheme that uses the contact, or None."""
+        return None if self._user is None else self._user()
 
     def add_nodal_impulses(self, r: FloatArray, r_t: FloatArray, out: FloatArray) -> None:
         """Add the impulses of the last step at the dofs of :attr:`loaded`, shape (n, k) [N s]. Collective.

@@ -13,6 +13,7 @@ from ..algebra.operators import SharedSparseRows, SparseRows
 from ..algebra.stacked_rows import StackedRows
 from .base import Contact
 from .obstacles import Obstacle, UnionObstacle
+from .pressure import Facets, ListedFacets
 
 #: The ``contact`` argument of schemes: a contact, several of one system, or None.
 Contacts = Contact | Sequence[Contact] | None
@@ -158,10 +159,50 @@ class ContactSet(Contact):
         width = self.L.components
         return np.concatenate([_repeated(each.point_dofs(), width) for each in self.members])
 
+    def used_by(self, scheme: Any, points: slice = slice(None)) -> None:
+        """See :meth:`.Contact.used_by`."""
+        super().used_by(scheme, points)
+        for each, part in zip(self.members, self._parts):
+            each.used_by(scheme, part)
+
+    def _find_point_facets(self) -> Facets | None:
+        """See :meth:`.Contact.point_facets`; None where no member knows its own."""
+        members = [(each.total, each.point_facets()) for each in self.members]
+        return ListedFacets(members) if any(facets is not None for _, facets in members) else None
+
+    @property
+    def covered(self) -> FloatArray | None:
+        """See :attr:`.Contact.covered`; of all members."""
+        parts = [each.covered for each in self.members]
+        if all(part is None for part in parts):
+            return None
+        counts = [each.count for each in self.members]
+        return np.concatenate([np.ones(n) if part is None else part for n, part in zip(counts, parts)])
+
     def areas(self) -> FloatArray | None:
-        """See :meth:`.Contact.areas`; None unless all members know theirs."""
-        areas = [each.areas() for each in self.members]
-        return None if any(each is None for each in areas) else np.concatenate(areas)  # type: ignore[arg-type]
+        """See :meth:`.Contact.areas`; NaN at points of members that do not know theirs."""
+        return self._joined([each.areas() for each in self.members])
+
+    def pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
+        """See :meth:`.Contact.pressure`; NaN at points of members that do not know their areas."""
+        return self._joined([each.pressure(r[part], dt) for each, part in zip(self.members, self._parts)])
+
+    def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
+        """See :meth:`.Contact.normal_pressure`."""
+        parts = zip(self.members, self._parts)
+        return self._joined([each.normal_pressure(r[part], dt) for each, part in parts])
+
+    def _joined(self, values: Sequence[FloatArray | None]) -> FloatArray | None:
+        """Values at the points of all members, NaN where they are None; None if all are."""
+        known = [each for each in values if each is not None]
+        if not known:
+            return None
+        shape = known[0].shape[1:]
+        filled = [
+            np.full((m.count, *shape), np.nan) if v is None else v for m, v in zip(self.members, values)
+        ]
+        joined: FloatArray = np.concatenate(filled)
+        return joined
 
     def facet_sizes(self) -> FloatArray | None:
         """See :meth:`.Contact.facet_sizes`; infinite for members without."""
@@ -252,11 +293,8 @@ class ContactSet(Contact):
         return np.concatenate([each.tangential_velocity(v, t) for each in self.members])
 
     def places(self, u: FloatArray) -> FloatArray | None:
-        """See :meth:`.Contact.places`."""
-        positions = [each.places(u) for each in self.members]
-        if any(x is None for x in positions):
-            return None
-        return np.concatenate(positions)  # type: ignore[arg-type]
+        """See :meth:`.Contact.places`; NaN at points of members that do not know theirs."""
+        return self._joined([each.places(u) for each in self.members])
 
     def approach(self) -> SparseRows | None:
         """See :meth:`.Contact.approach`; None unless all members provide such rows."""

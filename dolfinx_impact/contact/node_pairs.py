@@ -14,8 +14,11 @@ from ..algebra import coulomb, kernels
 from ..algebra.node_rows import NodeRows
 from ..algebra.operators import SharedSparseRows, SparseRows, coordinate_order
 from ..systems.body import Body
+from ..systems.continuum import Continuum
+from ..systems.outer_facets import collect_facets
 from .base import Contact
 from .compiled import CompiledContact, Surface
+from .pressure import PointFacets, facets_of_nodes, global_nodes
 from .surfaces.halo import Halo
 
 #: Largest tangential distance between the nodes of a pair, relative to the body's length.
@@ -84,7 +87,7 @@ class NodePairs(Contact):
         ends, gaps = (ends[0].select(order), ends[1].select(order)), gaps[order]
         owned = ends[0].rank == body.comm.rank
         self.body, self.normal, self._gap0 = body, n, gaps[owned]
-        self._first = ends[0].node[owned]
+        self._first, self._name = ends[0].node[owned], first
         keys = coordinate_order(ends[0].x, body.length)
         rows, self._approach = _operators(body, ends, n, keys, (first, second))
         _refuse_constrained(body, self._approach, first, second)
@@ -114,6 +117,14 @@ class NodePairs(Contact):
         """Current positions of the first nodes at ``u``, shape (p, gdim) [m]."""
         places: FloatArray = self.body.x[self._first, : self.body.gdim] + u[_dofs(self.body, self._first)]
         return places
+
+    def _find_point_facets(self) -> PointFacets | None:
+        """See :meth:`.Contact.point_facets`; those of the first side, None for frames."""
+        body = self.body
+        if not isinstance(body, Continuum):
+            return None
+        outer = collect_facets(body, self._name).facing(self.normal)
+        return facets_of_nodes(outer, global_nodes(body, self.L, self._first), sides=False)
 
     def compiled(self, surface: Surface | None = None, x: FloatArray | None = None) -> CompiledContact:
         """See :meth:`.Contact.compiled`; with friction on one rank."""

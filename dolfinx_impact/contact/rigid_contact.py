@@ -15,9 +15,11 @@ from .._types import BoolArray, FloatArray, IntArray
 from ..algebra.operators import SparseRows, ascending, coordinate_order
 from ..systems.body import Body
 from ..systems.continuum import Continuum
+from ..systems.outer_facets import collect_facets
 from .obstacle_contact import ObstacleContact
 from .obstacles import Obstacle
 from .penetration import refuse_penetration
+from .pressure import PointFacets, facets_of_nodes, global_nodes
 
 logger = logging.getLogger("dolfinx_impact")
 
@@ -62,9 +64,12 @@ class RigidContact(ObstacleContact):
                 f"the first argument must be the body, a Solid or a Frame, but is {arguments.shown(solid)}"
             )
         self._where, self._facets = repr(facets), facets
-        self._areas: FloatArray | None = None
+        self._outer = collect_facets(solid, facets) if isinstance(solid, Continuum) else None
         nodes, gdim = solid.nodes(facets), solid.mesh.geometry.dim
         keys = coordinate_order(solid.x[nodes], solid.length)
+        if self._outer is not None:
+            number = solid.space.dofmap.index_map.local_to_global(nodes)
+            keys = np.hstack([keys, np.round(1e6 * self._outer.normals_at(number)) + 0.0])
         self._by_place = ascending(keys)
         self._by_place = self._by_place[_moving(solid, nodes[self._by_place], facets)]
         nodes, keys = nodes[self._by_place], keys[self._by_place]
@@ -108,15 +113,13 @@ class RigidContact(ObstacleContact):
                     stacklevel=3,
                 )
 
-    def areas(self) -> FloatArray | None:
-        """Areas of the nodes at zero displacement, shape (p,) [m2]; None for frames. Collective."""
-        if not isinstance(self.system, Continuum):
+    def _find_point_facets(self) -> PointFacets | None:
+        """See :meth:`.Contact.point_facets`; None for frames."""
+        if self._outer is None:
             return None
-        if self._areas is None:
-            areas = self.system.facet_areas(self._facets)[self._by_place]
-            rows = np.repeat(areas, len(self.faces))
-            self._areas = rows
-        return self._areas
+        body, faces = self.system, len(self.faces)
+        assert isinstance(body, Body)
+        return facets_of_nodes(self._outer, global_nodes(body, self.L), faces)
 
     def facet_sizes(self) -> FloatArray | None:
         """See :meth:`.Contact.facet_sizes`; None for frames and bodies on a line. Collective."""

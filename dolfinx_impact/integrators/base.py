@@ -135,6 +135,8 @@ class Integrator(OldContactPoint):
                 "last forces of a step are those at its end"
             )
         self.system, self.dt, self.contact = system, dt, contact
+        if contact is not None:
+            contact.used_by(self)
         self.t0, self.n, self.beyond_limit = 0.0, -1, False
         self.u, self.v = np.zeros(system.size), np.zeros(system.size)
         self._revision = revision(system)

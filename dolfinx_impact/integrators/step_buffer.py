@@ -38,6 +38,7 @@ class Steps:
         fine: :attr:`~.Integrator.fine_records` of the scheme, shape (capacity, substeps, p) each; undefined
             for the initial state.
         further: :attr:`~.Integrator.point_records` of the scheme, shape (capacity, p) each.
+        covered: :attr:`.Contact.covered` where it changes, shape (capacity, p), else (capacity, 0).
         table: All columns except ``fine``, one row per state; the other arrays are views of it.
         first: Number of the first column of each array.
     """
@@ -52,7 +53,7 @@ class Steps:
         fine: bool = True,
     ) -> None:
         self.integrator, self.rows, self.balance = integrator, rows, balance
-        k, p = rows.count, integrator.r.size
+        k, p, contact = rows.count, integrator.r.size, integrator.contact
         widths = {
             "t": 1,
             "t_v": 1,
@@ -64,6 +65,7 @@ class Steps:
             "r_t": integrator.r_t.size,
             "energies": len(energy.TERMS) + (0 if balance is None else len(balance.further)),
             **{name: p for name in integrator.point_records},
+            "covered": 0 if contact is None or contact.covered is None else p,
         }
         ends = np.cumsum(list(widths.values()))
         self.first = {name: int(end) - width for (name, width), end in zip(widths.items(), ends)}
@@ -84,6 +86,7 @@ class Steps:
         records = integrator.fine_records.items() if fine else ()
         self.fine = {name: np.zeros((n, *each.shape)) for name, each in records}
         self.further = {name: self._columns[name] for name in integrator.point_records}
+        self.covered = self._columns["covered"]
 
     def cut(self) -> Steps:
         """The stored states in a buffer of that capacity."""
@@ -102,6 +105,8 @@ class Steps:
         self.gap[i], self.r[i], self.r_t[i] = s.gap(), s.r, s.r_t
         for name, values in self.further.items():
             values[i] = getattr(s, name)
+        if self.covered.size:
+            self.covered[i] = s.contact.covered  # at the displacements of the gaps
         if self.fine:
             for name, values in s.fine_records.items():
                 self.fine[name][i] = values

@@ -56,9 +56,9 @@ class FieldWriter(Observer):
     - ``impulse [N s]``: normal and tangential contact impulse on each node (not a density), summed over the
       steps since the previous sample; 0 at nodes without a contact point;
     - ``gap [m]`` at ``t``, the smallest one at nodes with several contact points; NaN at nodes without;
-    - ``pressure [Pa]`` of the last step, the normal impulse over the time step and the area of the node, see
-      :meth:`.Contact.areas`; summed over several points; NaN at nodes without. Not among the default names.
-
+    - ``pressure [Pa]`` of the last step, see :meth:`.Contact.pressure`, of a tie the component along the
+      normal; the largest one at nodes with several points, 0 where nothing is opposite, NaN at nodes
+      without a point. Not among the default names.
     - ``plastic strain``, the equivalent one, and ``yield stress [Pa]`` at ``t``, see :class:`.HistoryField`;
       of bodies whose law has them, such as :class:`.J2Plasticity`.
 
@@ -402,12 +402,15 @@ class _Samples:
 
     def _pressure(self) -> FloatArray:
         values: FloatArray = np.full(self.nodes, np.nan)
-        areas = None if self._contact is None else self._contact.areas()
-        if self._contact is not None and areas is not None:
-            known = np.flatnonzero(areas > 0.0)
-            at = self._contact.point_dofs()[known, 0] // self._bodies[0].block
-            values[at] = 0.0
-            np.add.at(values, at, self._s.r[known] / (areas[known] * self._s.dt))
+        contact = self._contact
+        found = None if contact is None else contact.normal_pressure(self._s.r, self._s.dt)
+        if contact is not None and found is not None:
+            known = np.isfinite(found)
+            at = contact.point_dofs()[known, 0] // self._bodies[0].block
+            largest = np.zeros((2, self.nodes))
+            np.maximum.at(largest[0], at, found[known])
+            np.minimum.at(largest[1], at, found[known])
+            values[at] = np.where(largest[0] >= -largest[1], largest[0], largest[1])[at]
         return values
 
     def _gap(self) -> FloatArray:

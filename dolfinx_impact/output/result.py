@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import AnyArray
+from .._types import AnyArray, FloatArray
 from ..integrators.energy import PLASTIC
 from .atomic_file import write_whole
+from .contact_points import ContactPoints
 
 #: Part of the largest energy, or of the approach in a step, below which a value is not reported.
 _ROUNDING = 1e-6
@@ -28,7 +29,7 @@ class Result(Mapping[str, AnyArray]):
     - ``t`` (n,) times; ``u`` (n, k) and ``v_t`` (n, k) displacements and velocities at ``t``;
     - ``v`` (n, k) velocities at the times ``t_v`` (n,) of the scheme;
     - ``gap`` (n, p) at ``t``; ``r`` (n, p) impulses, the sum since the previous sample, at ``t_r = t``;
-    - ``labels`` (k,), ``contact_labels`` (p,);
+    - ``labels`` (k,), ``contact_labels`` (p,); points in the order of :meth:`.Contact.places`;
     - unless disabled, the energies of :mod:`dolfinx_impact.integrators.energy` and the ``residual`` of their
       balance, each (n,).
 
@@ -64,14 +65,16 @@ class Result(Mapping[str, AnyArray]):
         tied: Any = None,
         about: str = "",
         warnings: Sequence[str] = (),
+        points: ContactPoints | None = None,
     ) -> None:
         self._arrays = {name: np.asarray(value) for name, value in arrays.items()}
         self.balance, self.steps, self.seconds, self.about = balance, steps, seconds, about
         self.turned, self.penetration_at_start = turned, penetration_at_start
         self.added_share, self.warnings = added_share, tuple(warnings)
+        self._points = points
         self.energy_known = energy_known
-        points = self._arrays.get("r", np.zeros((0, 0))).shape[1:]
-        self.tied: AnyArray = np.zeros(points, dtype=bool) if tied is None else np.asarray(tied, dtype=bool)
+        columns = self._arrays.get("r", np.zeros((0, 0))).shape[1:]
+        self.tied: AnyArray = np.zeros(columns, dtype=bool) if tied is None else np.asarray(tied, dtype=bool)
         deepest = -float(np.min(self._arrays.get("gap", 0.0), initial=0.0))
         self.penetration, self.approach = deepest if penetration is None else penetration, approach
 
@@ -96,6 +99,31 @@ class Result(Mapping[str, AnyArray]):
     def __len__(self) -> int:
         return len(self._arrays)
 
+    @property
+    def places(self) -> FloatArray | None:
+        """Places of the contact points at zero displacement, shape (p, gdim) [m].
+
+        NaN for points that have none, None without contact, or where no contact knows them.
+        """
+        return None if self._points is None else self._points.places
+
+    @property
+    def areas(self) -> FloatArray | None:
+        """Areas of the contact points at the last sample, shape (p,) [m2]; see :meth:`.Contact.areas`.
+
+        NaN for points whose contact does not know them, None where none does.
+        """
+        return None if self._points is None else self._points.areas
+
+    @property
+    def pressure(self) -> FloatArray | None:
+        """Contact pressures of all samples, shape (n, p) [Pa]; see :meth:`.Contact.pressure`.
+
+        Means over the time since the previous sample, with what is opposite at the sample. NaN and None as
+        for :attr:`areas`.
+        """
+        return None if self._points is None else self._points.pressure
+
     def save(self, path: str | Path) -> None:
         """Write a ``.npz`` file atomically. Rank 0 writes; collective."""
         contents: dict[str, Any] = {
@@ -111,6 +139,7 @@ class Result(Mapping[str, AnyArray]):
             "_tied": self.tied,
             "_penetration_at_start": self.penetration_at_start,
             "_warnings": np.array(self.warnings, dtype=str),
+            **({} if self._points is None else self._points.arrays()),
         }
         write_whole(path, lambda f: np.savez(f, **contents))
 
@@ -147,7 +176,7 @@ class Result(Mapping[str, AnyArray]):
                 ("warnings", ()),
             )
         }
-        deepest = meta["penetration"]
+        deepest, points = meta["penetration"], ContactPoints.from_arrays(arrays)
         run = cls(
             arrays,
             balance=bool(meta["balance"]),
@@ -161,6 +190,7 @@ class Result(Mapping[str, AnyArray]):
             tied=meta["tied"],
             penetration_at_start=float(meta["penetration_at_start"]),
             warnings=[str(each) for each in meta["warnings"]],
+            points=points,
         )
         return run
 

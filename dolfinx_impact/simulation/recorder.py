@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..integrators import energy
 from ..integrators.energy import EnergyBalance
 from ..integrators.penalty import Penalty
 from ..integrators.step_buffer import Steps
+from ..output.contact_points import ContactPoints
 from ..output.observer import Observer
 from ..output.result import Result
 from .depth import Depth
@@ -48,6 +49,8 @@ class Recorder(Observer):
         samples = 1 + steps // every + (steps % every != 0)
         self._refuse_large(samples)
         self._depth = Depth(_facet_sizes(integrator))
+        contact = integrator.contact
+        self._partly = contact is not None and contact.covered is not None
         self._history = Steps(integrator, rows, balance, samples, fine=False)
         self._last = np.zeros(self._history.table.shape[1])
         self._impulses, self._tangential = np.zeros_like(integrator.r), np.zeros_like(integrator.r_t)
@@ -123,6 +126,8 @@ class Recorder(Observer):
         columns = {name: ("rows", getattr(steps, name).T) for name in ("u", "v_t", "v")}
         points = {"gap": steps.gap, "r": steps.r, **steps.further}
         columns |= {name: ("points", values.T) for name, values in points.items()}
+        if self._partly:
+            columns["covered"] = ("points", steps.covered.T)
         if steps.r_t.ndim == 3:
             columns["r_t"] = ("points", np.moveaxis(steps.r_t, 1, 0))
         return columns
@@ -182,6 +187,9 @@ class Recorder(Observer):
             arrays[name] = parallel.gather_rows(comm, values, axis=1)[:, points]
         ties = contact.bilateral[None].astype(np.float64) if contact else np.zeros((1, 0))
         tied = parallel.gather_rows(comm, ties, axis=1)[0, points] > 0
+        covered = np.ones_like(arrays["gap"])
+        if self._partly:
+            covered = parallel.gather_rows(comm, history.covered, axis=1)[:, points]
         arrays["contact_labels"] = np.array(contact.L.sorted_labels(comm) if contact else [], dtype=str)
         if self._balance is not None:
             energies = comm.allreduce(history.energies, op=MPI.SUM)
@@ -202,7 +210,23 @@ class Recorder(Observer):
             penetration_at_start=at_start,
             warnings=[*self._depth.warnings(comm), *warnings],
             tied=tied,
+            points=None if contact is None else self._contact_points(arrays, covered, points),
             **further,
+        )
+
+    def _contact_points(
+        self, arrays: Mapping[str, AnyArray], covered: FloatArray, order: IntArray
+    ) -> ContactPoints:
+        """Places of the points, and what their pressures depend on. Collective."""
+        contact, t = self._integrator.contact, arrays["t"]
+        places = contact.places(np.zeros(contact.system.size))
+        dt = np.diff(t, prepend=t[0])
+        # The impulse of the start acts in one step.
+        dt[0] = dt[1] / min(self._every, self._seen - 1) if t.size > 1 else self._integrator.dt
+        return ContactPoints(
+            None if places is None else parallel.gather_rows(self._comm, places)[order],
+            contact.point_facets(),
+            (arrays["r"], arrays["gap"], covered, dt),
         )
 
     def _refuse_large(self, samples: int) -> None:

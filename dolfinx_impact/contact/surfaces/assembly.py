@@ -34,7 +34,9 @@ class Assembly:
         nodes: Nodes of the points of this rank, shape (n,).
         normals: Outward normals of their sides at zero displacement, shape (n, gdim).
         gap: Gaps at the last :meth:`update`, shape (n,) [m]; infinite where nothing is opposite.
-        area: Areas of the points, shape (n,) [m2].
+        area: Covered areas of the points, shape (n,) [m2]; 0 for corners.
+        members: The pairs of surfaces, then the corners, whose points follow each other.
+        mortar_points: Number of the points of pairs of surfaces, which stand before those of corners.
         halo: Access to the nodes of the rows, renewed by a search.
         loaded: Rows whose dofs are those of the surface nodes that this rank owns.
         searches: Number of searches.
@@ -62,9 +64,10 @@ class Assembly:
         self._cornered = self._comm.allreduce(bool(sum(each.nodes.size for each in self._corners)))
         #: A gap up to this counts as closed.
         self.tolerance = 0.0
-        self._members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
-        self.nodes = np.concatenate([each.nodes for each in self._members])
-        self.normals = np.concatenate([each.normals for each in self._members])
+        self.members: list[SurfacePair | CornerPoints] = [*self._pairs, *self._corners]
+        self.nodes = np.concatenate([each.nodes for each in self.members])
+        self.normals = np.concatenate([each.normals for each in self.members])
+        self.mortar_points = sum(each.nodes.size for each in self._pairs)
         self.gap, self.area = np.full(self.nodes.size, np.inf), np.zeros(self.nodes.size)
         self._own = np.flatnonzero(facets.rank == rank)
         self._own_dofs = facets.local[self._own][:, None] * body.block + np.arange(gdim)
@@ -88,8 +91,8 @@ class Assembly:
 
     def order(self) -> FloatArray:
         """Sorting keys of the points: the pair, the coordinates, the normals of the sides, the walls."""
-        member = np.repeat(np.arange(len(self._members)), [each.nodes.size for each in self._members])
-        wall = np.concatenate([each.walls for each in self._members])
+        member = np.repeat(np.arange(len(self.members)), [each.nodes.size for each in self.members])
+        wall = np.concatenate([each.walls for each in self.members])
         return np.column_stack([member, self._keys(self.nodes), normal_order(self.normals), wall])
 
     def update(self, u: FloatArray) -> None:
@@ -114,8 +117,8 @@ class Assembly:
             covered, shut = self._marked()
             for corners in self._corners:
                 corners.evaluate(self._x, covered, shut)
-        self.gap = np.concatenate([each.gap for each in self._members])
-        self.area = self._thickness * np.concatenate([each.area for each in self._members])
+        self.gap = np.concatenate([each.gap for each in self.members])
+        self.area = self._thickness * np.concatenate([each.area for each in self.members])
 
     def _marked(self) -> tuple[BoolArray, BoolArray]:
         """Nodes of the facets with a segment, and closed nodes of the slaves, of all ranks, (nodes,)."""
@@ -131,9 +134,9 @@ class Assembly:
         """Find the pairs of facets that may come into contact at ``u``."""
         facets, self.searches = self.facets, self.searches + 1
         self._x, self._searched[:] = self.positions(u), u[self._own_dofs]
-        for each in self._members:
+        for each in self.members:
             each.search(self._x, self._margin)
-        needed = np.unique(np.concatenate([each.needed() for each in self._members])).astype(np.int64)
+        needed = np.unique(np.concatenate([each.needed() for each in self.members])).astype(np.int64)
         block, gdim = self.body.block, self.body.gdim
         self.halo = Halo(self._comm, facets.rank[needed], facets.local[needed], block, gdim)
         self._needed, self._y = needed, np.zeros((needed.size, gdim))
@@ -160,7 +163,7 @@ class Assembly:
     def closed_nodes(self) -> BoolArray:
         """Nodes at which this rank found a closed segment or point at the last :meth:`update`, (nodes,)."""
         marks = np.zeros(len(self.facets.x), dtype=bool)
-        for each in self._members:
+        for each in self.members:
             marks[each.closed_nodes(self.tolerance)] = True
         return marks
 
@@ -168,8 +171,8 @@ class Assembly:
         """Entries of the rows in the mask, shape (n,), in the form of :meth:`.NodeRows.set`."""
         place = np.full(len(self.facets.x), -1, dtype=np.int64)
         place[self._needed] = np.arange(self._needed.size)
-        ends = np.cumsum([each.nodes.size for each in self._members])[:-1]
-        found = [each.rows(part) for each, part in zip(self._members, np.split(which, ends))]
+        ends = np.cumsum([each.nodes.size for each in self.members])[:-1]
+        found = [each.rows(part) for each, part in zip(self.members, np.split(which, ends))]
         lengths, nodes, B, W = (np.concatenate(parts) for parts in zip(*found))
         return np.concatenate([[0], np.cumsum(lengths)]), place[nodes], B, W
 
@@ -186,6 +189,28 @@ class Assembly:
         else:
             B = np.zeros((0, gdim))
         return np.concatenate([[0], np.cumsum(lengths)]), nodes, B, W
+
+    def has_segments(self) -> BoolArray:
+        """Mask of the points at whose facets something is opposite, False for corners, shape (n,)."""
+        marks = np.zeros(self.nodes.size, dtype=bool)
+        marks[: self.mortar_points] = np.concatenate([pair.has_segments() for pair in self._pairs])
+        return marks
+
+    def present_normals(self, x: FloatArray) -> FloatArray:
+        """Outward unit normals of the slave surfaces at the points of pairs, shape (n, gdim).
+
+        Args:
+            x: Positions of all nodes of the facets, shape (nodes, gdim) [m].
+        """
+        of_facets, sizes = self.facets.normals(x)
+        sums, before = np.zeros((self.mortar_points, x.shape[1])), 0
+        for pair in self._pairs:
+            point, facet, _ = pair.incidence()
+            np.add.at(sums, before + point, of_facets[facet] * sizes[facet, None])
+            before += pair.nodes.size
+        length = np.linalg.norm(sums, axis=1, keepdims=True)
+        unit: FloatArray = np.divide(sums, length, out=np.zeros_like(sums), where=length > 0.0)
+        return unit
 
     def longest_path(self, v: FloatArray, dt: float) -> tuple[float, float]:
         """Bound of the approach of two surfaces in a step [m], and the depth in which overlap is seen [m]."""

@@ -73,14 +73,6 @@ class Facets:
         nodes: IntArray = np.unique(self.nodes[self.surface == surface])
         return nodes
 
-    def node_areas(self, surface: int) -> FloatArray:
-        """Area of the surface at each node at zero displacement, in equal parts, shape (nodes,) [m2]."""
-        chosen, n = self.of(surface), self.nodes.shape[1]
-        sizes = self.normals(self.x)[1][chosen] / n
-        areas = np.zeros(len(self.x))
-        np.add.at(areas, self.nodes[chosen].ravel(), np.repeat(sizes, n))
-        return areas
-
     def around(self, nodes: IntArray) -> tuple[IntArray, IntArray]:
         """Facets at each of the nodes, in CSR format."""
         found = [np.flatnonzero((self.nodes == node).any(axis=1)) for node in nodes]

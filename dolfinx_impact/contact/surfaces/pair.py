@@ -40,6 +40,7 @@ class SurfacePair:
         divided: Whether sharp edges divide the facets at a node.
 
     Attributes:
+        surface: Number of the slave surface.
         nodes: Nodes of the points, shape (p,).
         normals: Outward normals of their sides at zero displacement, shape (p, gdim).
         walls: Number of the wall that each point may face, 0 without a room, shape (p,).
@@ -50,7 +51,8 @@ class SurfacePair:
     def __init__(
         self, facets: Facets, slave: int, master: int, rank: int, *, axisymmetric: bool, divided: bool
     ) -> None:
-        self._facets, self._axisymmetric, length = facets, axisymmetric, float(np.ptp(facets.x, axis=0).max())
+        self._facets, self._axisymmetric, self.surface = facets, axisymmetric, slave
+        length = float(np.ptp(facets.x, axis=0).max())
         self.master = facets.of(master)
         #: Number of each facet of the master among the walls of a room, and how many walls there are.
         self._wall = np.zeros(len(facets.nodes), dtype=np.int64)
@@ -113,6 +115,17 @@ class SurfacePair:
         chosen = several > 1
         self._groups = np.column_stack([first, first + several])[chosen].astype(np.int64)
         self._leads, self._following = np.ones(self.nodes.size, dtype=bool), np.full(self.nodes.size, -1)
+
+    def incidence(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Points, the slave facets at them, and their places among the nodes of these, shape (m,) each."""
+        point = np.repeat(np.arange(self.nodes.size), np.diff(self._point_start))
+        return point, self.slave[self._point_facets // self._walls], self._point_places
+
+    def has_segments(self) -> BoolArray:
+        """Mask of the points at whose facets something is opposite, shape (p,)."""
+        found = np.isfinite(self._bottom[self._point_facets])
+        point = np.repeat(np.arange(self.nodes.size), np.diff(self._point_start))
+        return np.bincount(point, found, self.nodes.size) > 0
 
     # -- search
 

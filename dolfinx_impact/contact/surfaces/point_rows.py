@@ -187,7 +187,8 @@ class CornerPoints:
         normals: Mean normals of the surface there at zero displacement, shape (p, gdim).
         walls: 0, shape (p,).
         gap: Distances, shape (p,) [m]; infinite where nothing is opposite.
-        area: Areas of the nodes at zero displacement, shape (p,) [m2].
+        area: 0, shape (p,) [m2]; corners cover no facet.
+        surface: Number of the surface.
     """
 
     def __init__(self, facets: Facets, surface: int, other: int, rank: int, *, of_master: bool) -> None:
@@ -199,7 +200,7 @@ class CornerPoints:
         self._of_master, self._allowed = of_master, np.ones(p, dtype=np.int64)
         _, node, normals = sides_at_nodes(facets, surface, divided=False)
         self.normals, self.walls = normals[np.searchsorted(node, self.nodes)], np.zeros(p, dtype=np.int64)
-        self.area = facets.node_areas(surface)[self.nodes]
+        self.area, self.surface = np.zeros(p), surface
         self.gap, self._normal = np.full(p, np.inf), np.zeros((p, gdim))
         self._N, self._chosen = np.zeros((p, n)), np.full(p, -1, dtype=np.int64)
         self._set_pairs(np.zeros((0, 2), dtype=np.int64))

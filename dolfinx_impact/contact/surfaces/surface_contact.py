@@ -14,14 +14,17 @@ from ...algebra import coulomb, kernels
 from ...algebra.node_rows import NodeRows
 from ...algebra.operators import SparseRows
 from ...systems.continuum import Continuum
+from ...systems.outer_facets import collect_facets
 from ..base import Contact
 from ..compiled import CompiledContact, Surface
+from ..pressure import PointFacets, quotient
 from .assembly import Assembly
 from .checks import refuse_facing_away, refuse_overlap
 from .facet_shape import facet_shape
 from .facets import Facets, collect
 from .pair import slave_and_master
 from .passing import PassingCheck
+from .slave_facets import slave_facets
 
 #: 1 minus the cosine of the angle between normals up to which a surface is flat.
 _FLAT = 1e-12
@@ -156,9 +159,33 @@ class SurfaceContact(Contact):
         dofs = self.assembly.dofs_of(self.assembly.nodes)
         return np.repeat(dofs, self.body.gdim, axis=0) if self.tie else dofs
 
-    def areas(self) -> FloatArray:
-        """See :meth:`.Contact.areas`; in the state of the last evaluation."""
-        return np.repeat(self.assembly.area, self.body.gdim) if self.tie else self.assembly.area
+    def _find_point_facets(self) -> PointFacets:
+        """See :meth:`.Contact.point_facets`; those of the slave surfaces."""
+        rows = self.body.gdim if self.tie else 1
+        order, place = self.L.sorting(self.comm), np.empty(self.total, dtype=np.int64)
+        place[order] = np.arange(self.total)
+        outer = [collect_facets(self.body, name) for name in self.surfaces]
+        facets, whole = slave_facets(self.assembly, outer, place[self.mine][::rows] // rows, rows)
+        self._whole = whole
+        return facets
+
+    @property
+    def covered(self) -> FloatArray:
+        """See :attr:`.Contact.covered`. Collective at first."""
+        self.point_facets()
+        assembly = self.assembly
+        parts = np.where(self._whole > 0.0, quotient(assembly.area, self._whole), assembly.has_segments())
+        return np.repeat(parts, self.body.gdim) if self.tie else parts
+
+    def normal_pressure(self, r: FloatArray, dt: float) -> FloatArray | None:
+        """See :meth:`.Contact.normal_pressure`; of a tie, whose pressures are tractions."""
+        pressure = self.pressure(r, dt)
+        if not self.tie or pressure is None:
+            return pressure
+        gdim = self.body.gdim
+        x = self.assembly.positions(self.present()[0])
+        along = np.einsum("pi,pi->p", pressure.reshape(-1, gdim), self.assembly.present_normals(x))
+        return np.repeat(-along, gdim)
 
     def facet_sizes(self) -> FloatArray | None:
         """See :meth:`.Contact.facet_sizes`; None for ties."""

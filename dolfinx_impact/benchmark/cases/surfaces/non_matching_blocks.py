@@ -107,7 +107,7 @@ class BlockLog(RunLog):
 
     def _mean_gap(self) -> float:
         s: Any = self._scheme
-        gap, areas = s.gap(), s.contact.areas()
+        gap, areas = s.gap(), s.contact.assembly.area
         known = np.isfinite(gap)
         sums = self._comm.allreduce(np.array([gap[known] @ areas[known], areas[known].sum()]))
         return float(sums[0] / sums[1]) if sums[1] > 0 else math.inf
