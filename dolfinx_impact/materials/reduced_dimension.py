@@ -10,8 +10,12 @@ import ufl
 
 from .law import THIN, Energy, Law, checked_state, constants_of, reduced_moduli
 
-#: Newton iterations for the stretch of the stress-free directions of a nonlinear law.
+#: Newton iterations for the stretch of the stress-free directions of a nonlinear law,
 _STEPS = 6
+#: and the largest correction of its logarithm by the last one: the error left is of the order of its square.
+_LAST = 3e-3
+#: A part of a logarithm of about 1 that is below its rounding.
+_NOTHING = 1e-30
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,9 @@ class Thin(Energy):
     """``W`` at the stretch of the free directions that minimises ``W``: no stress acts along them.
 
     Newton's method is unrolled in the UFL form: a fixed number of iterations for the logarithm of the
-    stretch, which starts from that of the linearised law. A linear law needs one iteration for the stretch.
+    stretch, which starts from that of the linearised law. Where the last one still corrects it by more than
+    0.003, as under large strains of laws that stiffen fast, energy and stress are NaN. A linear law needs one
+    iteration for the stretch.
 
     Args:
         law: The law in 3D.
@@ -68,9 +74,11 @@ class Thin(Energy):
         slope = ufl.diff(self.law._density(_diagonal(rest), *constants), y)
         log = ufl.ln(F[0, 0] * F[1, 1] - F[0, 1] * F[1, 0] if embedded == 2 else F[0, 0])
         log *= -ufl.diff(slope, a) / ufl.diff(slope, y)
+        last = log
         for _ in range(_STEPS):
-            log = self._newton_step(lambda y: self._with(F, ufl.exp(y)), log, constants)
-        return self._with(F, ufl.exp(log))
+            last, log = log, self._newton_step(lambda y: self._with(F, ufl.exp(y)), log, constants)
+        # The root is NaN where Newton's method has not converged; a condition would cost derivatives more.
+        return self._with(F, ufl.exp(log + _NOTHING * ufl.sqrt(_LAST**2 - (log - last) ** 2)))
 
     def _newton_step(self, full: Callable[[Any], Any], start: Any, constants: Any) -> Any:
         y = ufl.variable(ufl.as_ufl(start))

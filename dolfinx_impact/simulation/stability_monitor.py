@@ -16,6 +16,7 @@ from ..integrators import energy
 from ..integrators.base import Integrator, UnstableTimeStep
 from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import Steps
+from ..materials.reduced_dimension import Thin
 from ..systems.system import PointMasses
 from .energy_guard import MOST, MOST_BEYOND, EnergyGuard, Looks
 from .step_control import Watch
@@ -208,12 +209,20 @@ class StabilityMonitor:
         if not np.isfinite(total):
             raise UnstableTimeStep(
                 f"a value is no longer finite at t = {t:.6g} s (step {step}): "
-                f"{self._way_out()}; check loads and motions"
+                f"{self._way_out()}; check loads and motions{_of_thickness(self._integrator.body)}"
             )
         raise self._guard.error(total, t, step, most, self._way_out())
 
     def _way_out(self) -> str:
         return "take a smaller time step" if self._watch is None else self._watch.way_out()
+
+
+def _of_thickness(body: Any) -> str:
+    """What else may be no number, of a nonlinear body in plane stress or on a line."""
+    laws = [each.law for each in getattr(body, "materials", ())]
+    if not any(isinstance(law, Thin) and not law.linear for law in laws):
+        return ""
+    return ", and whether strains are so large that a law does not find the thickness of the body"
 
 
 def _stored(balance: EnergyBalance) -> float:

@@ -14,7 +14,7 @@ from mpi4py import MPI
 from scipy.optimize import minimize_scalar
 from support.examples import examples
 
-from dolfinx_impact import materials
+from dolfinx_impact import CDLagrange, Solid, UnstableTimeStep, materials, simulate
 from dolfinx_impact.materials import (
     EnergyLaw,
     LinearElastic,
@@ -327,3 +327,37 @@ def test_stresses_of_one_s_own_are_checked_when_applied(function, match):
     F = fem.Constant(dmesh.create_unit_interval(MPI.COMM_SELF, 1), I3)
     with pytest.raises(ValueError, match=match):
         StressLaw(function).stress(F)
+
+
+def stiffening(F):
+    """A law that stiffens exponentially; in NumPy too."""
+    J, exp = (ufl.det(F), ufl.exp) if not isinstance(F, np.ndarray) else (np.linalg.det(F), np.exp)
+    square = ufl.inner(F, F) if not isinstance(F, np.ndarray) else np.sum(F * F)
+    return 5e3 * (exp(10 * (J ** (-2 / 3) * square - 3)) - 1) + 5e7 * (J - 1) ** 2
+
+
+@pytest.mark.parametrize("stretch", [0.7, 0.75, 0.8, 0.9, 1.1, 1.3, 1.4, 1.6])
+def test_a_thickness_that_is_not_found_gives_no_energy_and_no_stress(stretch):
+    """Newton's iteration for it has a fixed length: what has not converged is NaN, numbers are right."""
+    law, F = EnergyLaw(stiffening), np.diag([stretch, stretch, 1.0])
+    W, P = energy(law, F, "plane-stress"), stress(law, F, "plane-stress")
+    if stretch in (0.7, 0.75, 1.4, 1.6):
+        assert np.isnan(W) and np.isnan(P[0, 0])
+        return
+    least = minimize_scalar(
+        lambda x: stiffening(np.diag([stretch, stretch, x])),
+        bounds=(0.3, 3),
+        method="bounded",
+        options={"xatol": 1e-12},
+    ).fun
+    assert W == pytest.approx(least, rel=1e-9)
+    assert abs(P[2, 2]) < 1e-6 * abs(P[0, 0])
+
+
+def test_a_run_in_which_the_thickness_is_not_found_ends():
+    square = dmesh.create_unit_square(MPI.COMM_WORLD, 1, 1)
+    sheet = Solid(square, density=1000.0, law=EnergyLaw(stiffening), hypothesis="plane-stress")
+    s = CDLagrange(sheet, 0.1 * sheet.critical_time_step())
+    s.start(lambda x: 0.3 * x[:2], lambda x: 100.0 * x[:2])
+    with pytest.raises(UnstableTimeStep, match="a law does not find the thickness of the body"):
+        simulate(s, t_end=1000 * s.dt, progress=False)
