@@ -9,6 +9,7 @@ import numpy as np
 import ufl
 from dolfinx import fem
 from ufl.algorithms import extract_coefficients
+from ufl.algorithms.analysis import extract_constants
 
 from .. import _compat
 from .._types import FloatArray, Int32Array, IntArray
@@ -130,6 +131,22 @@ def _takes_ratio(law: Any, way: str | None) -> bool:
 def has_stress(body: Any) -> bool:
     """Whether a body defines its stress."""
     return isinstance(body, Solid) or (isinstance(body, FormSystem) and body.stress is not None)
+
+
+def has_coefficients(body: Any) -> bool:
+    """Whether the stress of a body has Functions or Constants of the script, which may change in a run."""
+    if isinstance(body, FormSystem):
+        u = body.displacement
+        stress = body.stress_at(u)
+        return bool({*extract_coefficients(stress), *extract_constants(stress)} - {u})
+    F = fem.Constant(body.mesh, np.eye(3))
+
+    def found(law: Any) -> set[Any]:
+        stress = law.stress(F)
+        return {*extract_coefficients(stress), *extract_constants(stress)} - {F}
+
+    # The constants of a law of the package are made anew every time.
+    return any(found(m.law) & found(m.law) for m in body.materials if not isinstance(m.law, HistoryLaw))
 
 
 def _parts(body: Continuum, u: fem.Function, ratios: _Ratios | None) -> list[_Part]:

@@ -88,7 +88,7 @@ def strip(
         ImportError: matplotlib or pyvista is missing (extra ``plot``).
         RuntimeError: No display, and a VTK that crashes without one.
     """
-    moments = moments_of(snapshots)
+    moments = moments_of(snapshots, solid)
     wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
     numbers = {} if columns is None else {"columns": columns}
     check(lambda: check_path(path, (".png", ".svg", ".pdf")), solid, moments, wanted, numbers)
@@ -137,7 +137,7 @@ def animate(
         ImportError: matplotlib or pyvista is missing (extra ``plot``).
         RuntimeError: No display, and a VTK that crashes without one; an MP4 without ffmpeg.
     """
-    moments = moments_of(snapshots)
+    moments = moments_of(snapshots, solid)
     wanted = Wanted(obstacle, as_contact(contact), shade, top, magnify, box, eye, clip, cells, tuple(parts))
     check(lambda: check_film(path), solid, moments, wanted, {"frames": frames}, pause)
     if len(moments) > frames:

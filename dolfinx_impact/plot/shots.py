@@ -57,9 +57,21 @@ class Wanted(NamedTuple):
         return self.obstacle if self.obstacle is not None else getattr(self.contact, "obstacle", None)
 
 
-def moments_of(snapshots: Moments) -> list[Moment]:
-    """The moments of an observer, or the given ones as a list."""
-    return snapshots.states if isinstance(snapshots, Snapshots) else list(snapshots)
+def moments_of(snapshots: Moments, solid: Any) -> list[Moment]:
+    """The moments of an observer, or the given ones as a list. Collective.
+
+    Raises:
+        ValueError: An observer of another body.
+    """
+    if not isinstance(snapshots, Snapshots):
+        return list(snapshots)
+    body, error = snapshots.body, None
+    if isinstance(solid, Continuum) and isinstance(body, Continuum) and body is not solid:
+        same = all(np.array_equal(getattr(body, name), getattr(solid, name)) for name in ("x", "active"))
+        error = None if same else ValueError("the moments are those of another body: draw that one")
+    if isinstance(solid, Continuum):
+        parallel.agree(solid.comm, error)
+    return snapshots.states
 
 
 def check(
@@ -113,7 +125,7 @@ def _check_moments(solid: Continuum, moments: Sequence[Moment], wanted: Wanted) 
                     f"forces have shape {contact.loaded.dofs.shape}, one a point and direction, not "
                     f"{np.shape(each.forces)}"
                 )
-        if wanted.shade in fields_with_history(solid):
+        if wanted.shade in fields_with_history(solid) or wanted.shade in each.fields:
             _check_field(solid, each, wanted.shade)
 
 
@@ -195,7 +207,8 @@ def gather(
     back = view_from(solid.mesh.geometry.dim, wanted.eye)[2]
     skin, contact = Skin(solid, wanted.clip, back, wanted.parts), wanted.contact
     stress: Any = None
-    if wanted.shade == "stress" and solid.history is None:
+    stored = all("stress" in each.fields for each in moments)
+    if wanted.shade == "stress" and solid.history is None and not stored:
         from ..output.stress import VonMises
 
         stress = VonMises(solid)
@@ -203,7 +216,7 @@ def gather(
     shots = []
     for each in moments:
         u = skin.field(each.u)
-        points = skin.gather(skin.x + wanted.magnify * u)
+        points = skin.gather_places(skin.x + wanted.magnify * u)
         values = skin.gather(_values(skin, each, wanted.shade, u, stress))
         arrows: FloatArray = np.zeros((2, 0, 3))
         if contact is not None and each.forces is not None:
@@ -216,7 +229,7 @@ def gather(
             of = None if each.forces is None or sides is None else np.concatenate(sides)
             shots.append(Shot(each.t, each.title, points, values, feet, forces, of))
     names = "rz" if solid.hypothesis == "axisymmetric" else "xyz"
-    x, gdim = skin.gather(skin.x), solid.mesh.geometry.dim
+    x, gdim = skin.gather_places(skin.x), solid.mesh.geometry.dim
     parts = Parts(skin.pieces, skin.cells, x, gdim, names, skin.part_of_pieces, skin.part_of_cells)
     return parts, skin.plane, shots
 

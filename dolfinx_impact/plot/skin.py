@@ -69,6 +69,10 @@ class Skin:
         """Values at :attr:`nodes`, shape (k, ...), of all ranks on rank 0, None on others. Collective."""
         return _joined(self._comm.gather(np.ascontiguousarray(values, dtype=np.float32)))
 
+    def gather_places(self, x: FloatArray) -> FloatArray | None:
+        """Positions likewise, in double precision: a body may be far from the origin. Collective."""
+        return _joined(self._comm.gather(np.ascontiguousarray(x, dtype=np.float64)))
+
     def field(self, values: FloatArray) -> FloatArray:
         """A vector field, shape (size,), at :attr:`nodes`, shape (k, 3); updates its ghosts. Collective."""
         dofmap = self.solid.space.dofmap

@@ -25,7 +25,8 @@ class Moment(NamedTuple):
         forces: Forces on the contact points of this rank, shape (points, gdim) [N]; None draws none.
         title: Text before the time in the title of the picture.
         fields: Values at the local nodes at ``t``, shape (nodes,), of what u does not determine: of bodies
-            whose material has a history ``"stress"`` [Pa] and ``"plastic_strain"``.
+            whose material has a history ``"stress"`` [Pa] and ``"plastic_strain"``, ``"stress"`` also where a
+            law has Functions or Constants.
     """
 
     t: float
@@ -52,9 +53,10 @@ class Snapshots(Observer):
     The times are given by one of ``times``, ``interval``, or ``count`` and ``span``. At the first step from
     half a step before such a time on, displacements, velocities and, with ``forces``, impulses are copied: 16
     bytes per dof without forces. Of a material with history the von Mises stress and the plastic strain at
-    the nodes are stored too. With ``interval``, every second state is dropped and the interval doubled
-    whenever the memory is full, so that runs of any length are covered. Checkpoints do not contain the
-    states: the animation of a restarted run starts at the restart.
+    the nodes are stored too, and the stress of a law with Functions or Constants, which may change. With
+    ``interval``, every second state is dropped and the interval doubled whenever the memory is full, so that
+    runs of any length are covered. Checkpoints do not contain the states: the animation of a restarted run
+    starts at the restart.
 
     Args:
         times: Times of the states [s].
@@ -90,6 +92,11 @@ class Snapshots(Observer):
         self._stored: list[_State] = []
         self._fields: dict[str, Callable[[Integrator], FloatArray]] = {}
         self._seen = 0
+
+    @property
+    def body(self) -> Any:
+        """The body of the states, None before a run."""
+        return None if self._integrator is None else self._integrator.body
 
     @property
     def states(self) -> list[Moment]:
@@ -179,9 +186,11 @@ def fields_with_history(body: Any) -> list[str]:
 def _fields_of(body: Any) -> dict[str, Callable[[Integrator], FloatArray]]:
     """Functions of the fields that are stored beside u and v."""
     from ..output.history_field import VARIABLES, HistoryField
-    from ..output.stress import VonMises
+    from ..output.stress import VonMises, has_coefficients, has_stress
 
     names = fields_with_history(body)
+    if not names and has_stress(body) and has_coefficients(body):
+        names = ["stress"]
     found: dict[str, Callable[[Integrator], FloatArray]] = {}
     if "stress" in names:
         stress = VonMises(body)

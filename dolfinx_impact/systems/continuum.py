@@ -257,6 +257,8 @@ class Continuum(Body):
         cells = self._owned_cells()
         chosen, at = named.array[facets_of[cells]] > 0.0, counts[facets_of[cells]]
         inside, outside = self.comm.allreduce(np.array([(chosen & (at == n)).sum() for n in (2, 1)]))
+        if not inside and not outside:
+            raise ValueError(f"{name!r} has no facets on cells of the body: name others")
         if inside or not outside:
             which = f"{inside // 2} of the facets {name!r}" if outside else f"the facets {name!r}"
             raise ValueError(

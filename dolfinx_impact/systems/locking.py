@@ -57,10 +57,14 @@ def ways(solid: Any, given: str | None) -> list[str | None]:
 
 
 def _default(solid: Any, law: Law) -> str | None:
-    """Mean dilatation or nodal pressure where a law yields, or is nonlinear and nearly incompressible."""
+    """Mean dilatation or nodal pressure where a law yields, or is nonlinear and nearly incompressible.
+
+    Other laws that lock are warned of.
+    """
     way = _OF_CELL.get(solid.mesh.topology.cell_name(), "")
     ratio = getattr(law, "poisson_ratio", None)
     if law.linear or not (getattr(law, "yields", False) or (ratio is not None and ratio >= _INCOMPRESSIBLE)):
+        _warn(solid, law, way, ratio)
         return None
     if not way or _not_for_body(solid, way):
         return None
@@ -68,6 +72,52 @@ def _default(solid: Any, law: Law) -> str | None:
     if why and solid.comm.rank == 0:
         logger.warning("elements of degree 1 lock, which makes the body too stiff: locking=%r %s", way, why)
     return None if why else way
+
+
+def _warn(solid: Any, law: Law, way: str, ratio: float | None) -> None:
+    """Log a warning where a law that has no default locks."""
+    if not way or _not_for_body(solid, way):
+        return
+    ratio = _ratio_at_rest(law, solid.mesh) if ratio is None else ratio
+    if ratio is not None and ratio >= _INCOMPRESSIBLE and solid.comm.rank == 0:
+        logger.warning(
+            "elements of degree 1 lock, which makes the body too stiff: Poisson's ratio of %r is %.4g; take "
+            "locking=%r, for explicit schemes, or degree=2",
+            law,
+            ratio,
+            way,
+        )
+
+
+def _ratio_at_rest(law: Any, mesh: Any) -> float | None:
+    """Poisson's ratio at rest of a law that ``splits``, from its energies; None where it is not known."""
+    if not getattr(law, "splits", False):
+        return None
+    h, F, J = 1e-3, fem.Constant(mesh, np.eye(3)), fem.Constant(mesh, 1.0)
+    shear = np.eye(3)
+    shear[0, 1] = h
+    volumes = [_number(law.volumetric_energy, J, value) for value in (1 - h, 1.0, 1 + h)]
+    shapes = [_number(law.isochoric_energy, F, value) for value in (np.eye(3), shear, shear.T)]
+    known = [each for each in (*volumes, *shapes) if each is not None]
+    if len(known) < 6:
+        return None
+    bulk = (known[0] - 2 * known[1] + known[2]) / h**2
+    mu = (known[4] - 2 * known[3] + known[5]) / h**2
+    return (3 * bulk - 2 * mu) / (6 * bulk + 2 * mu) if bulk > 0 and mu > 0 else None
+
+
+def _number(energy: Any, variable: Any, value: Any) -> float | None:
+    """An energy at a value of its variable; None where it is not known."""
+    variable.value = value
+    tape = Tape()
+    reader = Reader(tape, {})
+    try:
+        read = int(reader.read(energy(variable)))
+    except NotGenerated:
+        return None
+    known = {tape.parameter(k): tape.constant(each) for k, each in enumerate(reader.parameters())}
+    found = tape.value(tape.replaced([read], known)[0])
+    return None if found is None else float(found)
 
 
 def _not_for_body(solid: Any, way: str) -> str:

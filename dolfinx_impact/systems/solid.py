@@ -42,6 +42,8 @@ Traction: TypeAlias = Sequence[float] | tuple[Sequence[float], Signal]
 
 
 logger = logging.getLogger("dolfinx_impact")
+#: An extent [m] above and a wave speed [m/s] below which units may be mixed up: a mesh in mm, moduli in MPa.
+_LARGE, _SLOW = 100.0, 50.0
 #: From so many dofs on, linear bodies with points at the nodes store no stiffness.
 _MATRIX_FREE = 10_000
 #: What element kernels do in the place of a body.
@@ -195,6 +197,21 @@ class Solid(Continuum, renamed=_RENAMED):
             value, signal = _with_signal(f"traction[{name!r}]", given)
             where = [(vector(f"traction[{name!r}]", value, gdim), self._facet_measure(name))]
             self.loads.add(self._assemble_load(where), signal)
+
+        self._tell_of_units()
+
+    def _tell_of_units(self) -> None:
+        """Log a line where size or wave speed are unlikely in m, kg and s."""
+        speed, found = self.wave_speed, []
+        if self.length > _LARGE:
+            found.append(f"an extent of {self.length:.4g} m")
+        if speed is not None and speed < _SLOW:
+            found.append(f"a wave speed of {speed:.3g} m/s")
+        if found and self.comm.rank == 0:
+            logger.info(
+                "the body has %s: are its mesh in m, its density in kg/m3 and its moduli in Pa?",
+                " and ".join(found),
+            )
 
     @property
     def wave_speed(self) -> float | None:

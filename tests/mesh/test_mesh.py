@@ -235,6 +235,8 @@ def test_supports_without_nodes_are_refused(option):
     given = {"fixed": ["nothing"], "prescribed": {"nothing": {0: np.sin}}}[option]
     with pytest.raises(ValueError, match=rf"{option}\['nothing'\] holds no node: 'nothing' has no facets"):
         Solid(none, **STEEL, **{option: given})
+    with pytest.raises(ValueError, match="'nothing' has no facets on cells of the body: name others"):
+        Solid(none, **STEEL, traction={"nothing": (1.0, 0.0, 0.0)})
 
 
 def test_supports_on_other_parts_are_refused():

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import ufl
+from dolfinx import fem
 from dolfinx import mesh as dmesh
 from hypothesis import given
 from hypothesis import strategies as st
@@ -498,3 +500,58 @@ def test_refusals(shared_path):
     with pytest.raises(ValueError, match="drawn of a Solid, not of PointMasses"):
         plot.strip(path, di.PointMasses([1.0]), [good])
     assert not list(shared_path.iterdir())
+
+
+def plate(law=None, at=0.0):
+    mesh = dmesh.create_rectangle(MPI.COMM_SELF, [[at, 0.0], [at + 1.0, 1.0]], [2, 2])
+    return di.Solid(mesh, density=1000.0, law=law or di.LinearElastic(1e6, 0.3))
+
+
+@pytest.mark.parametrize("kind", ["law", "forms"])
+def test_stress_is_that_of_the_coefficients_of_its_time(kind):
+    """A Constant that falls to a tenth in the run: a picture of half time shows the stress of half time."""
+    mesh = dmesh.create_rectangle(MPI.COMM_SELF, [[0.0, 0.0], [1.0, 1.0]], [2, 2])
+    modulus = fem.Constant(mesh, 1e6)
+    if kind == "law":
+        law = di.EnergyLaw(lambda F: modulus * ufl.inner(F - ufl.Identity(3), F - ufl.Identity(3)))
+        solid = di.Solid(mesh, density=1000.0, law=law)
+    else:
+        space = fem.functionspace(mesh, ("Lagrange", 1, (2,)))
+        u, w = ufl.TrialFunction(space), ufl.TestFunction(space)
+        stiffness = 2e6 * ufl.inner(ufl.grad(u), ufl.grad(w)) * ufl.dx
+        stress = lambda u: modulus * ufl.grad(u)[0, 0]  # noqa: E731
+        solid = di.FormSystem(space, stiffness=stiffness, density=1000.0, stress=stress)
+    scheme = di.CDLagrange(solid, 0.5 * solid.critical_time_step())
+    scheme.start(lambda x: np.stack([0.01 * x[0], 0 * x[0]]), 0.0)
+    times = np.array([0.0, 4.0]) * scheme.dt
+    snapshots, seen = plot.Snapshots(times), []
+
+    def softer(s):
+        seen.append(di.VonMises(solid)(s.u).max())
+        modulus.value = 1e6 * max(0.1, 1 - 0.1 * s.n)
+
+    di.simulate(scheme, t_end=8 * scheme.dt, observers=[snapshots, softer], progress=False)
+    _, found = scene_of(solid, snapshots.states, shade="stress", obstacle=None, eye=(0.3, -1.0, 0.35))
+    stored = snapshots.states[1].fields["stress"].max()
+    assert stored == pytest.approx(seen[3 if len(seen) == 8 else 4], rel=1e-12)
+    assert found[1].values.max() == pytest.approx(stored, rel=1e-6)
+    assert not plot.Snapshots([0.0]).states and modulus.value < 1e6
+
+
+def test_bodies_far_from_the_origin_are_where_they_are():
+    for at in (0.0, 1e6):
+        solid = plate(at=at)
+        _, (shot,) = scene_of(solid, [moment(solid, (0.001, 0.0))], obstacle=None, eye=(0.3, -1.0, 0.35))
+        found = np.sort(shot.points[:, 0] - at)
+        assert found == pytest.approx(np.sort(solid.x[:, 0] - at + 0.001), abs=1e-9)
+
+
+def test_moments_of_another_body_are_refused(tmp_path):
+    solid, other = plate(), plate(at=1.0)
+    scheme = di.CDLagrange(solid, 0.5 * solid.critical_time_step())
+    scheme.start(0.0, 0.0)
+    snapshots = plot.Snapshots([0.0])
+    di.simulate(scheme, t_end=2 * scheme.dt, observers=[snapshots], progress=False)
+    with pytest.raises(ValueError, match="the moments are those of another body: draw that one"):
+        plot.strip(tmp_path / "no.png", other, snapshots)
+    plot.strip(tmp_path / "same.png", plate(), snapshots)  # made anew

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import ufl
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support.restarts import kept, same_bits, whole
@@ -146,3 +147,30 @@ def test_a_block_of_rubber_has_no_checkerboard():
     assert now.sum() == pytest.approx(rest.sum(), rel=1e-3)
     rest, now, nodes = pressed_block("none")
     assert smooth < 0.25 * unevenness(np.log(now / rest), nodes)
+
+
+ENERGY = {"function": lambda F: 1.5 * (ufl.det(F) ** (-2 / 3) * ufl.inner(F, F) - 3)}
+
+
+@pytest.mark.parametrize(
+    "law, state, warned",
+    [
+        (di.LinearElastic(1.0, 0.4999), None, True),
+        (di.LinearElastic(1.0, 0.4999), "plane-stress", False),
+        (di.LinearElastic(1.0, 0.45), None, False),
+        (di.EnergyLaw(**ENERGY, volumetric=lambda J: 500.0 * (J - 1) ** 2), None, True),
+        (di.EnergyLaw(**ENERGY, volumetric=lambda J: 5.0 * (J - 1) ** 2), None, False),
+        (di.NeoHookean(1.0, 0.4999), None, False),  # cured
+    ],
+)
+def test_laws_that_lock_and_have_no_default_are_warned_of(law, state, warned, caplog):
+    for cell in (dmesh.CellType.quadrilateral, dmesh.CellType.triangle):
+        caplog.clear()
+        solid = di.Solid(dmesh.create_unit_square(COMM, 1, 1, cell), density=1.0, law=law, hypothesis=state)
+        if isinstance(law, di.NeoHookean) and solid.locking is None:
+            continue  # no way for triangles, which it is warned of
+        assert ("elements of degree 1 lock" in caplog.text) == warned
+        assert not warned or "Poisson's ratio of" in caplog.text
+    caplog.clear()
+    di.Solid(dmesh.create_unit_square(COMM, 1, 1), density=1.0, law=law, hypothesis=state, degree=2)
+    assert "lock" not in caplog.text

@@ -331,3 +331,16 @@ def test_the_interface_of_a_part_is_on_the_outside_of_its_body():
         assert COMM.allreduce(body.facet_areas("face").sum()) == pytest.approx(area)
     with pytest.raises(ValueError, match="2 of the facets 'face' lie inside the body, not on its surface"):
         di.Solid(halves(), **options)
+
+
+def test_units_that_are_mixed_up_are_a_line_of_the_log(caplog):
+    caplog.set_level("INFO", "dolfinx_impact")
+    for size, modulus, words in (
+        (100.0, 2.1e11, "the body has an extent of 141.4 m: are its mesh in m"),
+        (0.1, 2.1e5, "the body has a wave speed of 6 m/s: are"),
+        (0.1, 2.1e11, ""),
+    ):
+        caplog.clear()
+        square = dmesh.create_rectangle(COMM, [[0, 0], [size, size]], [1, 1])
+        di.Solid(square, density=7850.0, law=di.LinearElastic(modulus, 0.3))
+        assert words in caplog.text and bool(caplog.text) == bool(words)
