@@ -2,9 +2,10 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from scenarios import compose, program, script
+from scenarios import compose, faults, program, script
 from scenarios.judge import judge
 from scenarios.oracles import ORACLES
 from scenarios.shrink import shrunk, smaller
@@ -74,6 +75,18 @@ def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, tmp_p
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("a mass")
+
+
+@pytest.mark.parametrize("name", faults.FAULTS)
+def test_faults_follow_the_code(name):
+    """Each can be put back: its lines are there, and the module with those of the fault compiles."""
+    fault = faults.FAULTS[name]
+    assert any(fault.reach(compose.compose(seed)) for seed in range(1000))
+    assert not fault.by or fault.by in [*ORACLES, "runs"]
+    for module, old, new in fault.lines:
+        path = Path(di.__file__).parent / f"{module.replace('.', '/')}.py"
+        assert old in path.read_text()
+        compile(path.read_text().replace(old, new), path, "exec")
 
 
 def test_the_program_of_a_scenario_builds_its_blocks():

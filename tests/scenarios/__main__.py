@@ -45,6 +45,8 @@ def main(arguments=None):
     if options.faults:
         return try_faults(options)
     fault = faults.install(options.fault) if options.fault else None
+    if fault is not None and fault.by and not options.oracle:
+        options.oracle = [fault.by]
     return run(options, fault)
 
 

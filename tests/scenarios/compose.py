@@ -186,14 +186,14 @@ def _floor(rng, s):
         # Obstacles whose normals may turn are refused at the axis, where nodes are held.
         known = [each for each in known if each in ("plane", "base")]
     if s.scheme in ("PaoliSchatzman", "Carpenter"):
-        known.remove("moving")
+        known = [each for each in known if each != "moving"]
     return rng.choice(known)
 
 
 def _blocks(rng, s):
     most = 3 if "surfaces" in s.takes and s.floor != "sphere" else 1
     if s.motion == "flying" or not s.explicit:
-        most = min(most, 2)
+        most = min(most, 2 if s.degree == 1 else 1)
     count = rng.choice((1, 1, 2, 3)[: most + 1]) if most > 1 else 1
     first = rng.choice((0.4, 1.0))
     made = []
@@ -207,7 +207,7 @@ def _blocks(rng, s):
             Block(
                 first if i == 0 or at_rest else rng.choice((0.4, 0.7, 1.0)),
                 rng.choice((0.3, 0.5)),
-                rng.choice((1, 2, 3, 5) if s.gdim == 2 else (1, 2, 3)),
+                rng.choice((1, 2, 3, 5) if s.gdim == 2 and s.degree == 1 else (1, 2, 3)),
                 rng.choice((2, 3)),
                 0.0 if at_rest or s.hypothesis == "axisymmetric" else rng.uniform(-0.1, 0.1),
                 0.0 if at_rest else rng.uniform(0.01, 0.03),
@@ -230,6 +230,8 @@ def _joint(rng, s):
 def _laws_of_contact(rng, s):
     friction = rng.choice((0.0, 0.0, 0.3)) if "friction" in s.takes else 0.0
     restitution = rng.choice((0.0, 0.0, 0.6)) if s.motion == "thrown" and "restitution" in s.takes else 0.0
+    if s.floor == "tool" and "friction" in s.takes:
+        friction = rng.choice((0.0, 0.3, 0.3))
     rough = rng.choice(("all", "all", "floor"))
     return s.changed(friction=friction, restitution=restitution, rough=rough, drift=rng.random() < 0.2)
 
@@ -272,9 +274,11 @@ def settling_rate(s: Scenario) -> float:
 
 def _stepped(rng, s):
     s = s.changed(part=rng.choice((0.9, 0.6, 0.3)) if s.explicit else rng.choice((0.6, 2.0, 2.0, 20.0)))
-    if s.motion == "rest":
-        s = s.changed(part=min(max(s.part, 0.6), 2.0))
+    if s.motion == "rest":  # long runs of implicit schemes have large steps
+        s = s.changed(part=max(s.part, 0.6) if s.explicit else 2.0)
     steps = 60 if s.gdim == 3 else 100
+    if s.part > 2.0 and s.motion != "rest":
+        steps = 12
     adapt = s.scheme in ("CDLagrange", "NohBathe") and s.law != "linear" and rng.random() < 0.3
     scaled = s.explicit and s.law == "linear" and rng.random() < 0.1
     return s.changed(steps=steps, adapt=adapt, scaled=scaled)

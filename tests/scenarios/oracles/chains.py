@@ -60,7 +60,7 @@ def chain(s):
     scheme.start(0.0, 0.0)
     radius = np.abs(np.linalg.eigvals(balanced(amplification(scheme)))).max()
     yield Misfit("spectral radius of a chain with dashpots", max(radius, 1.0), 1.0, 1e-7)
-    drag = 20.0 * made.part
+    drag = 20.0
 
     def damping(t, u, v, out):
         out[:] = drag * v

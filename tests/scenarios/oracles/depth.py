@@ -18,7 +18,8 @@ def obstacle(seen):
     """Nodes of the lowest block lie in a rigid obstacle by no more than two steps of their fastest approach.
 
     Distances by the formulas of a half plane and a circle. Contact at velocity level stops a node in the step
-    after it has entered; the drift over curved obstacles is less than another step.
+    after it has entered; the drift over curved obstacles is less than another step. Lasting contact keeps the
+    depth of its first touch: 0.1 mm of 1 m.
     """
     s, record = seen.scenario, seen.record
     if s.floor in MESHED:
@@ -40,7 +41,7 @@ def obstacle(seen):
         if s.floor == "box":
             gap = np.where(np.abs(x[..., 0]) < 2.0, gap, 1.0)
     approach = np.abs(np.diff(x, axis=0)).max()
-    yield Misfit("depth in the obstacle [m]", max(-gap.min(), 0.0), 0.0, 2 * approach + 1e-9)
+    yield Misfit("depth in the obstacle [m]", max(-gap.min(), 0.0), 0.0, 2 * approach + 1e-4)
 
 
 @oracle(lambda s: len(s.blocks) > 1 and s.hypothesis != "axisymmetric")

@@ -10,7 +10,7 @@ from .base import Misfit, oracle
 
 def _bounces(s):
     some = s.seed % 4 == 0 and s.motion == "thrown" and s.law == "linear"
-    return some and not s.adapt and not s.scaled and s.part <= 2.0
+    return some and not s.adapt and not s.scaled and s.part <= 9.0
 
 
 @oracle(_bounces, runs=True)

@@ -35,6 +35,23 @@ NONSENSE = (
     ),
     ("curved cells with straight displacements", lambda s: True, _CURVED.format(0.6, 1)),
     ("a curved cell that is folded inside", lambda s: True, _CURVED.format(0.05, 2)),
+    (
+        "a yield stress that is no number at the start",
+        lambda s: s.gdim == 2 and s.degree == 1,
+        "late = lambda self, strain, rate, work: 4e4 + 1e4 * (strain - 1e-3) ** 0.3;"
+        "own = type('Late', (), {'flow_stress': late})();"
+        "options['law'] = di.J2Plasticity(1e6, 0.3, hardening=own)",
+    ),
+    (
+        "a law that is called linear",
+        lambda s: s.gdim == 2 and s.degree == 1 and s.cell == "quadrilateral",
+        "import ufl; options['law'] = di.EnergyLaw(lambda F: 1e6 * ufl.inner(F, F) ** 2, linear=True)",
+    ),
+    (
+        "a support without nodes of the body",
+        lambda s: len(s.blocks) > 1 and s.hypothesis != "axisymmetric" and s.floor in ("none", "box"),
+        "options.update(cells='a', density=1, law=di.LinearElastic(1, 0), fixed=['b/top'])",
+    ),
     ("a name that is not there", lambda s: True, "options['fixed'] = ['nowhere']"),
     ("gravity with too many directions", lambda s: True, "options['gravity'] = (0, 0, 0, -10)"),
     ("a density below zero", lambda s: True, "options['density'] = -1"),

@@ -29,6 +29,7 @@ def bare(s: Scenario) -> Scenario:
         ground=0.0,
         traction=0.0,
         adapt=False,
+        scaled=False,
         friction=0.0,
         speed=(0.0, 0.0),
         spin=0.0,
