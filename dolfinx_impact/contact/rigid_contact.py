@@ -134,7 +134,8 @@ class RigidContact(ObstacleContact):
 
 def _moving(body: Body, nodes: IntArray, facets: str | int) -> BoolArray:
     """Mask of the nodes with a displacement that is free; all where there are none. Collective."""
-    held = body.constrained[nodes[:, None] * body.block + np.arange(body.gdim)].all(axis=1)
+    dofs = nodes[:, None] * body.block + np.arange(body.gdim)
+    held: BoolArray = np.asarray(body.constrained[dofs].all(axis=1))
     count = int(parallel.total(body.comm, int(held.sum())))
     if count == int(parallel.total(body.comm, held.size)):
         return np.ones(held.size, dtype=bool)  # refused with the reason
@@ -142,5 +143,4 @@ def _moving(body: Body, nodes: IntArray, facets: str | int) -> BoolArray:
         logger.info(
             "%d nodes of %r are fixed or prescribed: they are no points of the contact", count, facets
         )
-    free: BoolArray = ~held
-    return free
+    return np.logical_not(held)
