@@ -49,6 +49,17 @@ _REPLACED = (
 )
 
 
+#: Contacts that no scheme has ever had.
+_MADE: dict[int, weakref.ref[Contact]] = {}
+
+
+def left_out(system: Any) -> list[Contact]:
+    """Contacts of a system, and of those in it, that exist but that no scheme has ever had."""
+    systems = [system, *getattr(system, "contains", ())]
+    made = [each() for each in list(_MADE.values())]
+    return [each for each in made if each is not None and any(each.system is mine for mine in systems)]
+
+
 _RENAMED = {"touch": "active_set", "frames": "local_bases", "slip": "tangential_velocity", "rows": "L"}
 
 
@@ -149,6 +160,8 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         self.mine = slice(before, before + self.count)
         if self.total == 0:
             raise ValueError("the contact has no points: name facets that have nodes of the body")
+        key = id(self)
+        _MADE[key] = weakref.ref(self, lambda _: _MADE.pop(key, None))
         if self.drift_correction > 0 and self.constant:
             self._tell_no_drift()
 
@@ -163,6 +176,10 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
     def __repr__(self) -> str:
         return descriptions.of_contact(self)
+
+    def take(self) -> None:
+        """Note that a scheme has the contact: what no scheme has is told when a run begins."""
+        _MADE.pop(id(self), None)
 
     def belongs_to(self, system: System) -> bool:
         """Whether the contact was made for this system, or for one that it contains (``contains``)."""

@@ -71,6 +71,12 @@ class ContactSet(Contact):
         self.allow_penetration = all(each.allow_penetration for each in self.members)
         self.thickness = min(each.thickness for each in self.members)
 
+    def take(self) -> None:
+        """See :meth:`.Contact.take`."""
+        super().take()
+        for each in self.members:
+            each.take()
+
     def _check_friction(self) -> None:
         self._shared = False
         self._stacked = any(each.velocity_level_only for each in self.members)

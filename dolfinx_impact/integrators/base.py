@@ -126,6 +126,7 @@ class Integrator(OldContactPoint):
                 "create it for that"
             )
         if isinstance(contact, Contact):
+            contact.take()
             refuse_friction_without_tangents(contact)
         self._histories = [body.history for body in bodies_with_history(system)]
         if self._histories and not self.follows_history:
@@ -225,6 +226,8 @@ class Integrator(OldContactPoint):
             if not (allow_penetration or contact.allow_penetration):
                 contact.refuse_penetration(at, t0)
             contact.warn_of_long_steps(at, speeds, self.dt / self.substeps, t0)
+        if self.system.prescribed.any:
+            self._warn_of_moved(u, t0)
         self.t0, self.n = t0, 0
         self.u[:], self.v[:] = u, v
         self.r[:], self.r_t[:] = 0.0, 0.0
@@ -235,6 +238,17 @@ class Integrator(OldContactPoint):
             history.keep()
         if contact is not None:
             contact.keep()
+
+    def _warn_of_moved(self, u: FloatArray, t0: float) -> None:
+        """Warn where prescribed motions do not begin at the initial displacements. Collective."""
+        moved, comm = self.system.prescribed, self.system.comm
+        apart = parallel.largest(comm, np.abs(moved(t0) - u[moved.dofs]))
+        if apart > 1e-9 * self.system.length and comm.rank == 0:
+            kernels.logger.warning(
+                f"prescribed motions begin at t0 = {t0:.6g} s up to {apart:.3g} m from u0 there: these nodes "
+                "are put where the motions are, which strains the cells beside them; give u0 that fits, or "
+                "motions that begin at u0"
+            )
 
     def step(self) -> None:
         """Advance from ``t`` to ``t + dt``. Collective.

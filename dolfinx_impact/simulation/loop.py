@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Literal
 
 from .. import arguments
+from ..algebra.kernels import logger
 from ..algebra.operators import SparseRows
+from ..contact.base import left_out
 from ..integrators.base import Integrator
 from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import CompiledLoop
@@ -112,6 +114,7 @@ def simulate(
             stored.resume(integrator, adapt is not None)
         if integrator.outdated:
             integrator.renew()
+        _tell_of_contacts_left_out(integrator)
         run = Run(integrator, t_end, record, observers, energies, every, adapt, stored)
         loop = _compiled_loop(run, False if adapt is not None else compiled)
         stack.enter_context(stop_signals(run.caught))
@@ -123,6 +126,17 @@ def simulate(
     if bar is not None and progress != "bar":
         bar.say(result.summary())
     return result
+
+
+def _tell_of_contacts_left_out(integrator: Integrator) -> None:
+    """Warn of contacts of the system that exist, but that no scheme has."""
+    idle = left_out(integrator.system)
+    if idle and integrator.system.comm.rank == 0:
+        shown = "; ".join(repr(each) for each in idle[:3])
+        logger.warning(
+            f"{len(idle)} contact(s) of the system were made, but given to no scheme, and do nothing: "
+            f"{shown}; give them to the scheme, contact=..."
+        )
 
 
 def _checked_observers(observers: Sequence[ObserverLike]) -> Sequence[ObserverLike]:

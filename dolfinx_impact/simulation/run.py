@@ -21,6 +21,7 @@ from ..output.result import Result
 from ..systems.body import Body
 from .checkpoint import Checkpoint, Stored
 from .energy_guard import compiled_look
+from .motion_jumps import MotionJumps
 from .overlap import EVERY, Overlap
 from .progress import Progress
 from .recorder import Recorder
@@ -100,7 +101,7 @@ class Run:
             each.sample_internal(True)  # an earlier run may have been stopped between two samples
         needed = [each for each in self._followers if getattr(each, "needs_energies", True)]
         self._energies_every = 1 if needed else every
-        self._in_step = False
+        self._in_step, self._jumps = False, MotionJumps(s)
         self._overlap = Overlap(s)
 
     def advance(
@@ -142,7 +143,7 @@ class Run:
                             balance.sample_internal(self._is_sampled(self.made + steps.count + 1))
                         balance.step()
                     self._in_step = False
-                    failed = self._call_observers() if self.after_steps else None
+                    failed = self._after_step()
                     steps.append()
                     if watch is not None:
                         watch.follow()
@@ -235,9 +236,10 @@ class Run:
     def _is_sampled(self, number: int) -> bool:
         return number % self._energies_every == 0 or self.left == 1
 
-    def _call_observers(self) -> Exception | None:
-        """Call the observers that are called after every step; returns the exception of this rank."""
+    def _after_step(self) -> Exception | None:
+        """Look at motions, call the observers that are called after every step; this rank's exception."""
         try:
+            self._jumps.follow()
             for observer in self.after_steps:
                 observer(self.integrator)
         except Exception as error:  # on this rank alone or on all

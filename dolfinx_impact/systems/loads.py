@@ -83,6 +83,11 @@ class Motion:
         self._parts.append((np.asarray(dofs), signal))
         self.dofs = np.unique(np.concatenate([part for part, _ in self._parts]))
 
+    @property
+    def signals(self) -> tuple[Signal, ...]:
+        """The functions of time, each once."""
+        return tuple({id(signal): signal for _, signal in self._parts}.values())
+
     def __call__(self, t: float) -> FloatArray:
         """Prescribed displacements at ``t``, shape (k,) [m]. Collective."""
         displacements = np.zeros(self.dofs.size)
