@@ -84,7 +84,8 @@ class ContactSet(Contact):
         if any(each.friction > 0 for each in self.members) and len(shapes) > 1:
             kinds = ", ".join(type(each).__name__ for each in self.members)
             raise ValueError(
-                f"with friction all contacts of a list must have the directions of space, not {kinds}"
+                f"with friction all contacts of a list must have the directions of space, not {kinds}: leave "
+                "friction out, or what has no tangents (DofBound, node pairs without friction)"
             )
         if self._stacked:
             return
