@@ -27,7 +27,11 @@ _MOST, _PATIENCE = 3000, 12
 #: Iterations with free choice of the step; afterwards it is the smallest one seen, and iterates are mixed.
 _FREE = 150
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
-_MEMORY, _INDEPENDENT = 8, 1e-12
+_MEMORY, _INDEPENDENT = 15, 1e-12
+#: Mixed iterates without a smaller residual after which mixing begins anew, with another part of the step.
+_PATIENT, _PARTS = 20, (1.0, 0.5, 0.25, 0.7, 0.35)
+#: Relative residual down to which changes of iterates tell of the spectrum; below it round-off does.
+_TELLING = 1e-8
 
 
 @dataclass
@@ -91,6 +95,8 @@ class Mixing:
         products = np.column_stack([df @ df.T, df @ f.ravel()])
         if self._comm.size > 1:
             self._comm.Allreduce(MPI.IN_PLACE, products, op=MPI.SUM)
+        if not np.all(np.isfinite(products)):
+            return image
         scale = 1.0 / np.sqrt(np.maximum(products.diagonal(), np.finfo(float).tiny))
         matrix = products[:, :-1] * np.outer(scale, scale)
         weights = scale * np.linalg.lstsq(matrix, scale * products[:, -1], rcond=_INDEPENDENT)[0]
@@ -98,8 +104,34 @@ class Mixing:
         return mixed
 
 
+@dataclass
+class Spectrum:
+    """Extent of the Rayleigh quotients of S met by an iteration: a part of its spectrum.
+
+    Attributes:
+        least, largest: Least and largest quotient.
+    """
+
+    least: float = math.inf
+    largest: float = 0.0
+
+    def add(self, quotient: float) -> None:
+        """Count a quotient."""
+        self.least, self.largest = min(self.least, quotient), max(self.largest, quotient)
+
+    @property
+    def condition(self) -> float:
+        """Lower bound of the condition number of S in the directions of the problem, 1 without quotients."""
+        return self.largest / self.least if self.largest > 0.0 else 1.0
+
+
 def solve(
-    product: Callable[[FloatArray], FloatArray], c: FloatArray, cone: Cone, start: FloatArray, comm: MPI.Comm
+    product: Callable[[FloatArray], FloatArray],
+    c: FloatArray,
+    cone: Cone,
+    start: FloatArray,
+    comm: MPI.Comm,
+    spectrum: Spectrum | None = None,
 ) -> tuple[FloatArray, int]:
     """Solve the problem on all ranks. Collective.
 
@@ -109,6 +141,7 @@ def solve(
         cone: Admissible impulses.
         start: First iterate, shape (p, d).
         comm: Communicator.
+        spectrum: Where Rayleigh quotients are counted.
 
     Returns:
         Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
@@ -123,7 +156,7 @@ def solve(
     x = cone.project(start.copy())
     if scale == 0.0:
         return np.zeros_like(x), 0
-    best, least, since, w, smallest, mixing = x, np.inf, 0, 1.0, 1.0, Mixing(comm)
+    best, least, since, w, smallest, mixing, step = x, np.inf, 0, 1.0, 1.0, Mixing(comm), 1.0
     x_old = g_old = np.zeros_like(x)
     for sweep in range(_MOST):
         g = product(x) + c
@@ -143,11 +176,16 @@ def solve(
         if least <= _SOUGHT or (least <= _ACCEPTED and since >= _PATIENCE):
             return best, sweep + 1
         if sweep > _FREE:
-            x = cone.project(mixing.next(x, cone.project(x - smallest * g)))
+            if since and since % _PATIENT == 0:
+                mixing = Mixing(comm)
+                step = _PARTS[since // _PATIENT % len(_PARTS)]
+            x = cone.project(mixing.next(x, cone.project(x - step * smallest * g)))
             continue
         if sweep > 0 and sums[1] > 0.0:
             w = float(np.clip(sums[0] / sums[1], 0.05, 20.0))
             smallest = min(smallest, w)
+            if spectrum is not None and worst > _TELLING:
+                spectrum.add(sums[1] / sums[0])
         x_old, g_old = x, g
         x = cone.project(x - w * g)
     if least <= _ACCEPTED:

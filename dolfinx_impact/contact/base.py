@@ -311,6 +311,11 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         """Mask of the points whose impulses have any sign (ties), shape (p,)."""
         return np.zeros(self.count, dtype=bool)
 
+    @property
+    def small_parts(self) -> bool:
+        """Whether a body on this rank is much smaller than the facets that it touches (surfaces)."""
+        return False
+
     def _of_points(self, name: str) -> FloatArray:
         """A coefficient of the contact laws at every point, shape (p,)."""
         values = self._coefficients[name]

@@ -138,6 +138,11 @@ class ContactSet(Contact):
         return np.concatenate([each.bilateral for each in self.members])
 
     @property
+    def small_parts(self) -> bool:
+        """See :attr:`.Contact.small_parts`."""
+        return any(each.small_parts for each in self.members)
+
+    @property
     def obstacle(self) -> Obstacle | None:
         """The union of the members' obstacles; None where there are none."""
         known = [getattr(each, "obstacle", None) for each in self.members]

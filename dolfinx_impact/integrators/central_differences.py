@@ -130,6 +130,11 @@ class CentralDifferences(Integrator):
         """Products with H in the last contact problem; 0 where that is solved without iteration."""
         return int(getattr(self._response, "sweeps", 0)) if self.contact is not None else 0
 
+    @property
+    def contact_condition(self) -> float:
+        """Lower bound of the condition number of the scaled H there, from the steps of the iteration."""
+        return float(getattr(self._response, "condition", 1.0)) if self.contact is not None else 1.0
+
     def contact_point(self) -> tuple[float, FloatArray]:
         """Time [s] and position [m] at which the active set is decided at velocity level: ``t`` and ``u``."""
         return self.t, self.u

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from .._types import BoolArray, FloatArray
 from ..algebra import kernels, projected_iteration
-from ..algebra.projected_iteration import Cone
+from ..algebra.projected_iteration import Cone, Spectrum
 from .base import Integrator
+
+#: Condition number above which a warning is due.
+_ILL = 50.0
 
 
 class IteratedDelassus:
@@ -22,6 +27,7 @@ class IteratedDelassus:
 
     Attributes:
         sweeps: Products with H in the last solution.
+        condition: Lower bound of the condition number of the scaled H there, from the steps of the iteration.
     """
 
     def __init__(self, integrator: Integrator, factor: float = 1.0) -> None:
@@ -31,7 +37,20 @@ class IteratedDelassus:
         self._inverse = inverse if factor == 1.0 else factor * inverse
         self._velocity = np.zeros(integrator.system.size)
         self._r_t = np.zeros(integrator.r_t.shape)
-        self.sweeps = 0
+        self.sweeps, self.condition, self._warned = 0, 1.0, False
+
+    def _warn(self) -> None:
+        """Warn once of a problem that small bodies on large facets make ill-conditioned. Collective."""
+        if self._warned or self.condition <= _ILL:
+            return
+        contact = self._contact
+        self._warned = contact.comm.allreduce(bool(contact.small_parts))
+        if self._warned and contact.comm.rank == 0:
+            warnings.warn(
+                "a body smaller than the facets that it touches makes contact ill-conditioned (condition "
+                f"{self.condition:.3g} and {self.sweeps} products in a step): refine the lighter surface",
+                stacklevel=6,
+            )
 
     def solve(
         self, closed: BoolArray, b: FloatArray, v: FloatArray | None = None, t: float = 0.0
@@ -42,7 +61,7 @@ class IteratedDelassus:
             NotConverged: On all ranks.
         """
         contact, s = self._contact, self._integrator
-        self._r_t[:], self.sweeps = 0.0, 0
+        self._r_t[:], self.sweeps, self.condition = 0.0, 0, 1.0
         if not contact.comm.allreduce(bool(closed.any())):
             return np.zeros(b.size)
         rough, L = contact.friction > 0, contact.L
@@ -69,7 +88,10 @@ class IteratedDelassus:
         cone = Cone(active, contact.bilateral, contact.frictions)
         last = s.r[:, None] if not rough else np.column_stack([s.r, np.einsum("pdk,pk->pd", tangents, s.r_t)])
         start = np.divide(last, scale, out=np.zeros_like(last), where=active[:, None])
-        x, self.sweeps = projected_iteration.solve(product, scale * free, cone, start, contact.comm)
+        spectrum = Spectrum()
+        x, self.sweeps = projected_iteration.solve(product, scale * free, cone, start, contact.comm, spectrum)
+        self.condition = spectrum.condition
+        self._warn()
         impulses = scale * x
         if rough:
             self._r_t[:] = np.einsum("pd,pdk->pk", impulses[:, 1:], tangents)

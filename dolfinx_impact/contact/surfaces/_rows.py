@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ..._types import BoolArray, FloatArray, IntArray
+from ._places import set_axes, set_ends
 
 #: Added to the Gram matrices, relative to their trace: slivers of high degree are singular to round-off.
 _REGULARISATION = 1e-14
@@ -16,6 +17,8 @@ _UNCOVERED = 1e-9
 #: facet has one row: the functions of a part covered by a body much smaller than the facet extrapolate the
 #: motion of that body to nodes far away.
 _EXTRAPOLATED = 10.0
+#: Part of its area from which a facet counts as covered.
+_COVERED = 0.9
 #: Points of a node whose normals make a smaller angle (its cosine) have one row.
 _ALIKE = math.sqrt(0.5)
 
@@ -66,8 +69,47 @@ def most_covered(D: FloatArray) -> int:
     return k
 
 
+def mark_covered(
+    starts: IntArray,
+    mass: FloatArray,
+    found: BoolArray,
+    part_facet: IntArray,
+    facets: IntArray,
+    size: FloatArray,
+    centre: FloatArray,
+    axisymmetric: bool,
+    marks: IntArray,
+) -> None:
+    """Set the marks of the nodes of slave facets that are covered by the opposite surface.
+
+    Args:
+        starts, mass, found: See :func:`dual_basis`.
+        part_facet: Facet of each part, shape (parts,).
+        facets: Nodes of all facets.
+        size, centre: Areas (lengths in the plane) and centres of all facets.
+        axisymmetric: Whether areas are those of the full revolution.
+        marks: Set to 1, shape (nodes,).
+    """
+    for e in range(starts.size - 1):
+        covered, f = 0.0, part_facet[e]
+        for p in range(starts[e], starts[e + 1]):
+            if found[p]:
+                covered += mass[p].sum()
+        whole = size[f] * (2.0 * math.pi * centre[f, 0] if axisymmetric else 1.0)
+        if covered > 0.0 and covered >= _COVERED * whole:
+            for k in range(facets.shape[1]):
+                marks[facets[f, k]] = 1
+
+
 def dual_basis(
     starts: IntArray,
+    part_facet: IntArray,
+    facets: IntArray,
+    marks: IntArray,
+    x: FloatArray,
+    corners: IntArray,
+    pairs: IntArray,
+    diameter: FloatArray,
     mass: FloatArray,
     cross: FloatArray,
     gaps: FloatArray,
@@ -78,22 +120,31 @@ def dual_basis(
     areas: FloatArray,
     weighted: FloatArray,
     bottom: FloatArray,
+    placed: BoolArray,
 ) -> None:
     """Dual basis ``psi = T N``, ``T = D M^-1``, of the part of each slave facet that has segments.
 
-    Where these extrapolate too far, ``psi = 1`` at the node next to that part: one row of its mean gap.
+    Where these extrapolate too far, ``psi = 1`` at the node next to that part: one row of its mean gap. Where
+    the opposite body is smaller than the facets that it touches, so that none of them is covered, the
+    pressure on the part is linear, with places at its ends; see :mod:`._places`.
 
     Args:
-        starts: First candidate pair of each slave facet, shape (facets + 1,).
+        starts: First candidate pair of each part of a slave facet, shape (parts + 1,).
+        part_facet, facets: See :func:`mark_covered`.
+        marks: 1 at the nodes of covered facets, shape (nodes,).
+        x, corners, pairs: See :func:`._segments.integrate`.
+        diameter: Diameters of all facets, shape (facets,) [m].
         mass, cross, gaps, lowest, found: See :func:`._segments.integrate`.
         sizes: Areas of the facets at zero displacement, shape (facets,) [m2].
         T: Written, shape (facets, n, n).
         areas: Written: ``D_i``, covered areas of the nodes, shape (facets, n) [m2].
         weighted: Written: ``int psi_i g dA``, shape (facets, n) [m3].
         bottom: Written: least gap of the segments of each facet, shape (facets,) [m].
+        placed: Written: whether a part has places of its own, shape (parts,).
     """
     nn = gaps.shape[1]
-    M, inverse, G = np.empty((nn, nn)), np.empty((nn, nn)), np.empty(nn)
+    M, inverse, G, gdim = np.empty((nn, nn)), np.empty((nn, nn)), np.empty(nn), x.shape[1]
+    axes, y, slopes = np.zeros((2, gdim)), np.zeros((nn, 2)), np.zeros((4, 2))
     for e in range(starts.size - 1):
         M[:], G[:], bottom[e] = 0.0, 0.0, np.inf
         for p in range(starts[e], starts[e + 1]):
@@ -101,8 +152,10 @@ def dual_basis(
                 M += mass[p]
                 G += gaps[p]
                 bottom[e] = min(bottom[e], lowest[p])
-        covered = M.sum()
-        areas[e], weighted[e] = 0.0, 0.0
+        covered, beside, f = M.sum(), False, part_facet[e]
+        areas[e], weighted[e], placed[e] = 0.0, 0.0, False
+        for k in range(nn):
+            beside = beside or marks[facets[f, k]] > 0
         if covered <= _UNCOVERED * sizes[e]:
             continue
         D, trace = M.sum(axis=1), 0.0
@@ -116,10 +169,27 @@ def dual_basis(
             for k in range(nn):
                 T[e, i, k] = D[i] * inverse[i, k]
                 weighted[e, i] += T[e, i, k] * G[k]
-        if extrapolation(starts[e], starts[e + 1], cross, found, T[e], D) > _EXTRAPOLATED:
+        if beside and extrapolation(starts[e], starts[e + 1], cross, found, T[e], D) <= _EXTRAPOLATED:
+            continue
+        T[e], areas[e], weighted[e], M[:] = 0.0, 0.0, 0.0, 0.0
+        for p in range(starts[e], starts[e + 1]):
+            if found[p]:
+                M += mass[p]
+        width = set_axes(starts[e], starts[e + 1], found, pairs, x, facets, f, corners, diameter, axes)
+        if beside or not set_ends(x, facets[f], corners, M, D, axes, width, y, slopes):
             k = most_covered(D)
-            T[e], areas[e], weighted[e] = 0.0, 0.0, 0.0
             T[e, k], areas[e, k], weighted[e, k] = 1.0, covered, G.sum()
+            continue
+        placed[e] = True
+        for c in range(corners.size):
+            k = corners[c]
+            areas[e, k] = covered / corners.size
+            for j in range(nn):
+                T[e, k, j] = 1.0
+                for a in range(gdim - 1):
+                    T[e, k, j] += slopes[c, a] * y[j, a]
+                T[e, k, j] /= corners.size
+                weighted[e, k] += T[e, k, j] * G[j]
 
 
 def join_points(

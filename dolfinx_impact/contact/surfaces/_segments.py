@@ -51,9 +51,9 @@ def clip(polygon: FloatArray, count: int, by: FloatArray, corners: int, work: Fl
 
 def describe(
     x: FloatArray, facets: IntArray, used: IntArray, corners: IntArray,
-    centre: FloatArray, normal: FloatArray, radius: FloatArray,
+    centre: FloatArray, normal: FloatArray, radius: FloatArray, size: FloatArray,
 ) -> None:  # fmt: skip
-    """Write centres, outward unit normals and radii of the facets ``used``, at their numbers."""
+    """Write centres, outward unit normals, radii and areas of the facets ``used``, at their numbers."""
     gdim, nn = x.shape[1], facets.shape[1]
     for e in used:
         for i in range(gdim):
@@ -61,9 +61,9 @@ def describe(
             for k in range(nn):
                 centre[e, i] += x[facets[e, k], i] / nn
         if gdim == 2:
-            line_normal(x, facets[e], corners, normal[e])
+            size[e] = line_normal(x, facets[e], corners, normal[e])
         else:
-            polygon_normal(x, facets[e], corners, normal[e])
+            size[e] = polygon_normal(x, facets[e], corners, normal[e])
         largest = 0.0
         for k in range(nn):
             square = 0.0

@@ -56,6 +56,7 @@ class Assembly:
         self._pairs = [
             SurfacePair(facets, *each, rank, axisymmetric=axisymmetric, divided=corners) for each in pairs
         ]
+        self._divided, self._covered = corners, np.zeros((len(pairs), len(facets.x)), dtype=np.int8)
         self._corners = []
         for slave, master in pairs if corners else ():
             self._corners.append(CornerPoints(facets, slave, master, rank, of_master=False))
@@ -111,14 +112,24 @@ class Assembly:
             self.search(u)
         self.halo.gather(u, self._y)
         self._x[self._needed] = self.facets.x[self._needed] + self._y
-        for pair in self._pairs:
-            pair.evaluate(self._x)
+        self._covered[:] = 0 if self._divided else 1
+        for pair, marks in zip(self._pairs, self._covered):
+            pair.integrate(self._x, marks)
+        if self._comm.size > 1:
+            self._comm.Allreduce(MPI.IN_PLACE, self._covered, op=MPI.MAX)
+        for pair, marks in zip(self._pairs, self._covered):
+            pair.weigh(marks)
         if self._cornered:
             covered, shut = self._marked()
             for corners in self._corners:
                 corners.evaluate(self._x, covered, shut)
         self.gap = np.concatenate([each.gap for each in self.members])
         self.area = self._thickness * np.concatenate([each.area for each in self.members])
+
+    @property
+    def small_parts(self) -> bool:
+        """Whether a facet on this rank has places of a linear pressure."""
+        return any(pair.small_parts for pair in self._pairs)
 
     def _marked(self) -> tuple[BoolArray, BoolArray]:
         """Nodes of the facets with a segment, and closed nodes of the slaves, of all ranks, (nodes,)."""

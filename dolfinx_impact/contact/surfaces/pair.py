@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._types import BoolArray, FloatArray, IntArray
+from ..._types import AnyArray, BoolArray, FloatArray, IntArray
 from ...algebra import kernels
-from . import _rows, _segments
+from . import _places, _rows, _segments
 from .facets import Facets
 from .search import candidate_pairs
 from .sides import sides_at_nodes, walls
@@ -74,6 +74,8 @@ class SurfacePair:
         total, gdim = len(facets.nodes), facets.x.shape[1]
         #: Centres, normals and radii of the facets at the last evaluation.
         self._now = np.zeros((total, gdim)), np.zeros((total, gdim)), np.zeros(total)
+        self._size = np.zeros(total)
+        self._part_facet, self._placed = np.repeat(self.slave, self._walls), np.zeros(parts, dtype=bool)
         self._direction, self._facing = np.zeros((p, gdim)), np.zeros(p)
         self._place = np.full(len(facets.x), -1, dtype=np.int64)
         self._rule = facets.shape.rule
@@ -84,8 +86,9 @@ class SurfacePair:
         self._describe = kernels.jit(_segments.describe, *_segments.CALLED)
         self._integrate = kernels.jit(_segments.integrate, *_segments.CALLED)
         self._dual_basis = kernels.jit(
-            _rows.dual_basis, _rows.invert, _rows.extrapolation, _rows.most_covered
+            _rows.dual_basis, _rows.invert, _rows.extrapolation, _rows.most_covered, *_places.CALLED
         )
+        self._mark = kernels.jit(_rows.mark_covered)
         self._join = kernels.jit(_rows.join_points)
         self._weigh, self._longest = kernels.jit(_rows.weighted_gaps), kernels.jit(_rows.longest_rows)
         self._fill = kernels.jit(_rows.fill_rows, _rows.add_entry)
@@ -161,10 +164,15 @@ class SurfacePair:
 
     # -- gaps and rows
 
-    def evaluate(self, x: FloatArray) -> None:
-        """Compute ``gap`` and ``area`` at the positions ``x`` of the nodes, (nodes, gdim) [m]."""
+    def integrate(self, x: FloatArray, marks: AnyArray) -> None:
+        """Compute the segments at the positions ``x`` of the nodes, (nodes, gdim) [m].
+
+        Args:
+            x: Positions.
+            marks: Set to 1 at the nodes of facets that are covered, shape (nodes,).
+        """
         facets, shape = self._facets, self._facets.shape
-        self._describe(x, facets.nodes, self._used, shape.corners, *self._now)
+        self._describe(x, facets.nodes, self._used, shape.corners, *self._now, self._size)
         self._integrate(
             x,
             facets.nodes,
@@ -187,8 +195,22 @@ class SurfacePair:
             self._lowest,
             self._found,
         )
+        self._x = x
+        parts = self._starts, self._mass, self._found, self._part_facet, facets.nodes, self._size
+        self._mark(*parts, self._now[0], self._axisymmetric, marks)
+
+    def weigh(self, marks: AnyArray) -> None:
+        """Compute ``gap`` and ``area`` from the segments; ``marks`` are those of all ranks."""
+        shape = self._facets.shape
         self._dual_basis(
             self._starts,
+            self._part_facet,
+            self._facets.nodes,
+            marks,
+            self._x,
+            shape.corners,
+            self.pairs,
+            self._facets.diameter,
             self._mass,
             self._cross,
             self._gaps,
@@ -199,6 +221,7 @@ class SurfacePair:
             self._areas,
             self._weighted,
             self._bottom,
+            self._placed,
         )
         points = self._point_start, self._point_facets, self._point_places
         if self._groups.size:
@@ -220,6 +243,11 @@ class SurfacePair:
         rows, straight = (self._leads, self._following), shape.points.size == 2
         gaps = self._areas, self._weighted, self._bottom, self._beyond, straight
         self._weigh(*points, *rows, *gaps, self.gap, self.area)
+
+    @property
+    def small_parts(self) -> bool:
+        """Whether the pressure on a part of a facet is linear between places of its own."""
+        return bool(self._placed.any())
 
     def covered_nodes(self) -> IntArray:
         """Nodes of the facets of both sides that have a segment, as far as this rank found them."""

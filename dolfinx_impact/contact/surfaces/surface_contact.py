@@ -150,6 +150,11 @@ class SurfaceContact(Contact):
         return np.full(self.count, self.tie)
 
     @property
+    def small_parts(self) -> bool:
+        """See :attr:`.Contact.small_parts`; in the state of the last evaluation."""
+        return self.assembly.small_parts
+
+    @property
     def loaded(self) -> SparseRows:
         """See :attr:`.Contact.loaded`: the nodes of all surfaces that this rank owns."""
         return self.assembly.loaded

@@ -427,7 +427,10 @@ def test_a_punch_much_smaller_than_a_facet(dim, width, fine, density):
     start, scale = momenta(s)
     while not s.r.any():
         s.step()
-    assert 0 < s._response.sweeps <= 120 and np.linalg.cond(dense(s)) <= 40.0
+    values = np.linalg.eigvalsh(dense(s))
+    values = values[values > 1e-9 * values[-1]]  # four places of a linear pressure are one too many
+    assert 0 < s.contact_iterations <= 120 and values[-1] / values[0] <= 40.0
+    assert 1.0 <= s.contact_condition <= values[-1] / values[0] * (1 + 1e-6)
     assert np.abs(contact.L(s.v)[s.r > 0]).max() < 1e-13
     assert np.abs(momenta(s)[0] - start).max() <= 1e-13 * scale
     _, _, _, W = contact.L.entries()
