@@ -24,9 +24,10 @@ class PassingCheck:
     """Checks the paths of surface nodes between the active sets of two steps.
 
     A node has passed through a surface if it came from outside through a facet that one of its own facets
-    faces, lies behind that surface at the end, deeper than half of what segments see, and no segment or point
-    at its facets is closed there. Nodes that slide off an edge lie beside the surface; those of a part that
-    sinks in deeply, but seen, have closed segments.
+    faces, this one lies behind that surface as a whole at the end, deeper than half of what segments see, and
+    no segment or point at its facets is closed there. Nodes that slide off an edge lie beside the
+    surface; those of a part that sinks in deeply, but seen, have closed segments; a corner that swings in has
+    facets that reach out.
 
     Args:
         assembly: Gaps and segments of the contact.
@@ -66,9 +67,7 @@ class PassingCheck:
             return
         seen = self._seen()
         for node, facet, other in every[~seen[every[:, 0]]]:
-            if _faces(assembly.facets, before, node, facet) and _behind(
-                assembly.facets, now, node, facet, other
-            ):
+            if _passed(assembly.facets, before, now, node, facet, other):
                 raise self._error(before, now, node, facet, other)
 
     def _seen(self) -> BoolArray:
@@ -171,18 +170,21 @@ def _inside(corners: FloatArray, point: FloatArray) -> BoolArray:
     return inside
 
 
-def _faces(facets: Facets, x: FloatArray, node: int, facet: int) -> bool:
-    """Whether one of the facets at a node faces another facet."""
-    normals, _ = facets.normals(x)
-    own = (facets.nodes == node).any(axis=1) & (facets.surface == facets.part[node])
-    return bool(np.any(normals[own] @ normals[facet] < FACING))
+def _passed(facets: Facets, before: FloatArray, now: FloatArray, node: int, facet: int, other: int) -> bool:
+    """Whether one of the facets at a node that faced another facet lies behind that surface as a whole."""
+    normals, _ = facets.normals(before)
+    own = np.flatnonzero((facets.nodes == node).any(axis=1) & (facets.surface == facets.part[node]))
+    facing = own[normals[own] @ normals[facet] < FACING]
+    return any(all(_behind(facets, now, each, facet, other) for each in facets.nodes[g]) for g in facing)
 
 
 def _behind(facets: Facets, x: FloatArray, node: int, facet: int, other: int) -> bool:
-    """Whether a node lies behind a facet of a surface that looks to the same side as another one."""
+    """Whether a node lies deep behind a facet of a surface that looks to the same side as another one."""
     normals, _ = facets.normals(x)
     chosen = facets.of(other)
     chosen = chosen[normals[chosen] @ normals[facet] > -FACING]
     nodes = np.full(chosen.size, node)
     corners = x[facets.nodes[chosen][:, facets.shape.corners]]
-    return bool(np.any((_distances(facets, x, nodes, chosen) < 0.0) & _inside(corners, x[nodes])))
+    depths = _DEEP * DEPTH * (_heights(facets, facets.part[node])[node] + facets.height[chosen])
+    deep = _distances(facets, x, nodes, chosen) < -depths
+    return bool(np.any(deep & _inside(corners, x[nodes])))
