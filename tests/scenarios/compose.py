@@ -233,7 +233,8 @@ def _laws_of_contact(rng, s):
     if s.floor == "tool" and "friction" in s.takes:
         friction = rng.choice((0.0, 0.3, 0.3))
     rough = rng.choice(("all", "all", "floor"))
-    return s.changed(friction=friction, restitution=restitution, rough=rough, drift=rng.random() < 0.2)
+    drift = "surfaces" in s.takes and rng.random() < 0.2
+    return s.changed(friction=friction, restitution=restitution, rough=rough, drift=drift)
 
 
 def _moved(rng, s):

@@ -35,6 +35,9 @@ def pressure(seen):
     last = len(record.t) * 3 // 4
     r = np.mean(record.r[last:], axis=0)[first : first + contact.count]
     values = np.asarray(contact.pressure(r, np.mean(record.dt))) / seen.frame.pressure
+    areas = np.asarray(contact.areas())
+    total = float((values * areas).sum() * np.mean(record.dt) * seen.frame.pressure)
+    yield Misfit("pressure times area and time [N s]", total, r.sum(), 1e-9 * r.sum())
     right = known.weight(s) / known.area(s, 0)
     pressed = values[np.isfinite(values) & (r > 1e-6 * r.max())]
     for what, value in (("largest", pressed.max()), ("smallest", pressed.min())):
