@@ -53,7 +53,8 @@ def solid(named, part=None, *, nu=None, density=DENSITY, **options):
     """A solid of the material of these tests on a part of the mesh."""
     ratio = 0.0 if named.mesh.topology.dim == 1 else 0.3
     law = di.LinearElastic(E, ratio if nu is None else nu)
-    return di.Solid(named, density=density, law=law, cross_section=SECTION, cells=part, **options)
+    section = SECTION if named.mesh.topology.dim < 3 else 1.0
+    return di.Solid(named, density=density, law=law, cross_section=section, cells=part, **options)
 
 
 def field(body, x):
