@@ -354,7 +354,7 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
                     raise ValueError(f"{what}: dof {i} is fixed or prescribed already: leave one out")
                 held[dofs] = True
                 unit = "m" if i < self.gdim else "rad"
-                self.prescribed.add(dofs, checked_signal(f"{what}, direction {i}", signal, unit))
+                self.prescribed.add(dofs, checked_signal(what, signal, unit))
         return held
 
     def _dofs_of(self, what: str, name: str, i: int) -> Int32Array:

@@ -35,8 +35,9 @@ def test_two_parts_add_up_to_the_whole(make):
     """Stiffness, masses, loads: each side has the shares of its own cells."""
     named = make()
     gdim = named.mesh.geometry.dim
-    options = {"gravity": np.arange(1.0, gdim + 1), "traction": {"tip": np.full(gdim, 0.3)}}
-    near, far, whole = (solid(named, part, **options) for part in ("near", "far", None))
+    gravity, load = np.arange(1.0, gdim + 1), {"tip": np.full(gdim, 0.3)}
+    near, whole = (solid(named, part, gravity=gravity, traction=load) for part in ("near", None))
+    far = solid(named, "far", gravity=gravity)  # the tip is on the other part
     K = dense(whole.stiffness_matrix())
     parts = [dense(body.stiffness_matrix()) for body in (near, far)]
     assert np.abs(sum(parts) - K).max() < 1e-14 * np.abs(K).max()
