@@ -208,7 +208,7 @@ class Assembly:
         return marks
 
     def present_normals(self, x: FloatArray) -> FloatArray:
-        """Outward unit normals of the slave surfaces at the points of pairs, shape (n, gdim).
+        """Outward normals of the covered facets of the slaves at the points of pairs, shape (n, gdim).
 
         Args:
             x: Positions of all nodes of the facets, shape (nodes, gdim) [m].
@@ -216,7 +216,7 @@ class Assembly:
         of_facets, sizes = self.facets.normals(x)
         sums, before = np.zeros((self.mortar_points, x.shape[1])), 0
         for pair in self._pairs:
-            point, facet, _ = pair.incidence()
+            point, facet, _ = pair.incidence(covered=True)
             np.add.at(sums, before + point, of_facets[facet] * sizes[facet, None])
             before += pair.nodes.size
         length = np.linalg.norm(sums, axis=1, keepdims=True)

@@ -119,10 +119,16 @@ class SurfacePair:
         self._groups = np.column_stack([first, first + several])[chosen].astype(np.int64)
         self._leads, self._following = np.ones(self.nodes.size, dtype=bool), np.full(self.nodes.size, -1)
 
-    def incidence(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Points, the slave facets at them, and their places among the nodes of these, shape (m,) each."""
+    def incidence(self, *, covered: bool = False) -> tuple[IntArray, IntArray, IntArray]:
+        """Points, the slave facets at them, and their places among the nodes of these, shape (m,) each.
+
+        Args:
+            covered: Whether facets without anything opposite are left out.
+        """
         point = np.repeat(np.arange(self.nodes.size), np.diff(self._point_start))
-        return point, self.slave[self._point_facets // self._walls], self._point_places
+        at, place = self._point_facets, self._point_places
+        kept = np.flatnonzero(np.isfinite(self._bottom[at])) if covered else np.arange(at.size)
+        return point[kept], self.slave[at[kept] // self._walls], place[kept]
 
     def has_segments(self) -> BoolArray:
         """Mask of the points at whose facets something is opposite, shape (p,)."""

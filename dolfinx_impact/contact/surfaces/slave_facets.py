@@ -19,7 +19,7 @@ Entries = tuple[IntArray, IntArray, FloatArray, FloatArray]
 
 
 def slave_facets(
-    assembly: Assembly, outer: Sequence[OuterFacets], column: IntArray, rows: int
+    assembly: Assembly, outer: Sequence[OuterFacets], column: IntArray, *, tied: bool
 ) -> tuple[PointFacets, FloatArray]:
     """Facets of all points of a contact of surfaces. Collective.
 
@@ -31,20 +31,22 @@ def slave_facets(
         assembly: The points.
         outer: Facets of each surface of the contact.
         column: Number of each point of this rank in the order of the columns of a run.
-        rows: Points of the contact at each of these, which follow each other.
+        tied: Whether the points are those of a tie: for each direction one, at the facets that are covered,
+            which never change.
 
     Returns:
         The facets, and the area of each point of this rank where all its facets are covered [m2]; 0 where a
         point has none, as corners.
     """
-    comm, first, facets = assembly.body.comm, 0, 0
+    comm, first, facets, rows = assembly.body.comm, 0, 0, assembly.body.gdim if tied else 1
     count = comm.allreduce(column.size)
     found: list[Entries] = []
     whole = np.zeros(count)
     for member in assembly.members:
         columns = column[first : first + member.nodes.size]
         if isinstance(member, SurfacePair):
-            entries = _of_pair(assembly, member, outer[member.surface], columns, whole)
+            part = member.incidence(covered=tied)
+            entries = _of_pair(assembly, member, part, outer[member.surface], columns, whole)
         else:
             entries = _of_corners(assembly, member, outer[member.surface], columns)
         found.append((entries[0], entries[1] + facets, *entries[2:]))
@@ -56,11 +58,16 @@ def slave_facets(
 
 
 def _of_pair(
-    assembly: Assembly, pair: SurfacePair, outer: OuterFacets, columns: IntArray, whole: FloatArray
+    assembly: Assembly,
+    pair: SurfacePair,
+    incidence: tuple[IntArray, IntArray, IntArray],
+    outer: OuterFacets,
+    columns: IntArray,
+    whole: FloatArray,
 ) -> Entries:
     """Entries of a pair; adds to the whole areas of all points, in their mortar functions. Collective."""
     facets, parts = assembly.facets, assembly.facets.shape.nodes.shape[1]
-    point, part, place = pair.incidence()
+    point, part, place = incidence
     every = parallel.gather_rows(assembly.body.comm, np.column_stack([part, place, columns[point]]))
     part, place, at = every.T
     chosen = facets.of(pair.surface)

@@ -170,7 +170,7 @@ class SurfaceContact(Contact):
         order, place = self.L.sorting(self.comm), np.empty(self.total, dtype=np.int64)
         place[order] = np.arange(self.total)
         outer = [collect_facets(self.body, name) for name in self.surfaces]
-        facets, whole = slave_facets(self.assembly, outer, place[self.mine][::rows] // rows, rows)
+        facets, whole = slave_facets(self.assembly, outer, place[self.mine][::rows] // rows, tied=self.tie)
         self._whole = whole
         return facets
 
@@ -188,7 +188,8 @@ class SurfaceContact(Contact):
         if not self.tie or pressure is None:
             return pressure
         gdim = self.body.gdim
-        x = self.assembly.positions(self.present()[0])
+        # Linear bodies have their forces, and thus tractions, at zero displacement.
+        x = self.facets.x if self.body.linear else self.assembly.positions(self.present()[0])
         along = np.einsum("pi,pi->p", pressure.reshape(-1, gdim), self.assembly.present_normals(x))
         return np.repeat(-along, gdim)
 
