@@ -26,11 +26,11 @@ class EnergyGuard:
     """Compares the energy of a run with what the system was given so far.
 
     Given are the energy at the start, the largest sum so far of the works of loads and prescribed motions,
-    contact, interface and of internal forces that release energy, and the work of damping forces where they
-    push, ``-v.d(v) > 0``. Energy is kinetic and internal, the latter that at the start plus the internal
-    work. What a formula or damping takes or adds is never counted: where a step is unstable, it is this that
-    feeds the motion. An energy is compared with what is given one step later, since central differences do
-    half of the work of a force at ``t`` in the step that follows.
+    moving obstacles, interface and of internal forces that release energy, and the work of damping forces
+    where they push, ``-v.d(v) > 0``. Energy is kinetic and internal, the latter that at the start plus the
+    internal work. What a formula, damping or an obstacle at rest takes or adds is never counted: where a step
+    is unstable, it is this that feeds the motion. An energy is compared with what is given one step later,
+    since central differences do half of the work of a force at ``t`` in the step that follows.
 
     Args:
         integrator: The integrator.
@@ -38,12 +38,15 @@ class EnergyGuard:
 
     Attributes:
         start, given, pushed: Energies at the start, given so far, and of these by damping forces [J].
+        contact_gives: Whether the work of contact counts: obstacles move, or push out what starts inside.
     """
 
     def __init__(self, integrator: Any, start: float) -> None:
         self._s = integrator
         self.start = self.given = start
         self.pushed = self._before = 0.0
+        contact = integrator.contact
+        self.contact_gives = contact is not None and (contact.moving or starts_inside(integrator))
         self._still = 0.5 * _moving_mass(integrator.system) * (_STILL * integrator.system.length) ** 2
 
     def excess(self, total: float, work: float, pushed: float) -> float:
@@ -97,6 +100,15 @@ def _moving_mass(system: Any) -> float:
     return parallel.total(system.comm, float(mass.sum()))
 
 
+def starts_inside(integrator: Any) -> bool:
+    """Whether points are inside an obstacle, whose contact law may push them out. Collective."""
+    contact = integrator.contact
+    if contact is None:
+        return False
+    deepest: float = parallel.largest(integrator.system.comm, -integrator.gap())
+    return deepest > float(contact.gap_tolerance)
+
+
 def compiled_look(made: int) -> int:
     """Steps in a compiled loop until the next look, after ``made`` steps."""
     least, most = _COMPILED
@@ -137,7 +149,7 @@ class Looks:
         self._moved, self._n, self._t = _moved_dofs(s.system), s.n, s.t
         self._moves = bool(self._comm.allreduce(self._moved.size))
         self._forces = np.zeros(self._moved.size)
-        self._inside = self._starts_inside()
+        self._inside = starts_inside(s)
         #: Whether a function of the user damps, which may drive the motion: it is seen after every step.
         self._drags = isinstance(s.system, PointMasses) and s.system.has_damping
         #: Internal forces at the last look, of nonlinear systems, shape (owned,) [N].
@@ -199,11 +211,6 @@ class Looks:
             self.internal_work += 0.5 * float((now + self._before) @ (s.u - self._u)[:n])
         self._before = now
         return kinetic + self._stored + self.internal_work
-
-    def _starts_inside(self) -> bool:
-        """Whether points are inside an obstacle, whose contact law may push them out. Collective."""
-        contact = self._s.contact
-        return contact is not None and parallel.largest(self._comm, -self._s.gap()) > contact.gap_tolerance
 
     def _internal_forces(self) -> FloatArray:
         """Internal forces without damping, shape (owned,) [N]."""

@@ -131,7 +131,9 @@ class StabilityMonitor:
             local[0] = balance.kinetic + self._internal + balance.internal_work + 0.0 * balance.internal
             local[1] = balance.external
             local[5] = _stored(balance) + _works(balance)
-            local[6], local[7] = _input(balance), balance.pushed
+            local[6], local[7] = balance.external + balance.interface, balance.pushed
+            if self._guard.contact_gives:
+                local[6] += balance.contact
             local[8] = balance.internal_work
             if s.system.prescribed.any:  # half of this work comes a step later
                 dofs = s.system.prescribed.dofs
@@ -176,8 +178,9 @@ class StabilityMonitor:
         assert self._balance is not None
         terms = dict(zip(energy.TERMS, part.energies[:n].T))
         totals = terms["kinetic"] + self._internal + terms["internal_work"] + 0.0 * terms["internal"]
-        works = terms["external"] + terms["contact"] + terms["interface"]
-        works = works - np.minimum(terms["internal_work"], 0.0)
+        works = terms["external"] + terms["interface"] - np.minimum(terms["internal_work"], 0.0)
+        if guard.contact_gives:
+            works += terms["contact"]
         most = MOST_BEYOND if s.beyond_limit else MOST
         first = guard.first_excess(totals, works, self._balance.pushed, most)
         if first >= 0:
@@ -229,11 +232,7 @@ def _stored(balance: EnergyBalance) -> float:
     return balance.kinetic + balance.complementary
 
 
-def _input(balance: EnergyBalance) -> float:
-    """Works that give a system energy."""
-    return balance.external + balance.contact + balance.interface
-
-
 def _works(balance: EnergyBalance) -> float:
     """Sum of the works in a balance, with the signs of :func:`.energy.residual`."""
-    return balance.internal_work + balance.dissipated - _input(balance)
+    input_work = balance.external + balance.contact + balance.interface
+    return balance.internal_work + balance.dissipated - input_work
