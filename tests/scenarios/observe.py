@@ -46,7 +46,13 @@ def nodal_impulses(s: Any) -> np.ndarray:
         return total
     dofs = contact.loaded.dofs
     part = np.zeros(dofs.shape)
-    contact.add_nodal_impulses(s.r, s.r_t, part)
+    given = getattr(s, "nodal_impulses", None)
+    if given is None:
+        contact.add_nodal_impulses(s.r, s.r_t, part)
+    else:  # of substeps, each with its own normals; tangential ones at points apart
+        part += given
+        if contact.loaded is contact.L and s.r_t.ndim == 2:
+            part += s.r_t
     np.add.at(total, dofs, part)
     return total
 
@@ -81,11 +87,12 @@ class Seen:
 
 
 def build(s: Scenario, further: str = "") -> dict[str, Any]:
-    """The names that the program of a scenario leaves behind; a further line stands before the body."""
+    """The names that the program of a scenario leaves behind; with a further line it ends with the body."""
     left: dict[str, Any] = {}
     lines = program.program(s)
     if further:
-        lines.insert(next(i for i, line in enumerate(lines) if line.startswith("body = ")), further)
+        body = next(i for i, line in enumerate(lines) if line.startswith("body = "))
+        lines = [*lines[:body], further, lines[body]]
     exec(compile("\n".join(lines), f"<scenario {s.seed}>", "exec"), left)
     return left
 

@@ -79,10 +79,12 @@ def ended(s):
     """A step above the limit ends in words, or the energy stays below a thousand times that of the start."""
     made = Chain(s.seed)
     system = made.system()
-    scheme = di.CDLagrange(system, (1.05 + made.part) * system.critical_time_step(), allow_unstable=True)
+    scheme = di.CDLagrange(
+        system, (1.01 + 0.1 * made.part) * system.critical_time_step(), allow_unstable=True
+    )
     scheme.start(0.0, 1e-2)
     try:
-        run = di.simulate(scheme, t_end=600 * scheme.dt, progress=False)
+        run = di.simulate(scheme, t_end=400 * scheme.dt, progress=False)
     except di.UnstableTimeStep:
         return
     energy = run["kinetic"] + run["internal"]
