@@ -158,7 +158,10 @@ FAULTS = {
     ),
     "load-of-others": Fault(
         "a load on facets of a part that is left out is nothing",
-        (("systems.continuum", "if inside or not outside:", "if False:"),),
+        (
+            ("systems.continuum", "if not inside and not outside:", "if False:"),
+            ("systems.continuum", "if inside or not outside:", "if False:"),
+        ),
         lambda s: len(s.blocks) > 1 and s.floor in ("none", "box"),
         "refused",
     ),
