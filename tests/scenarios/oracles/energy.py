@@ -61,7 +61,9 @@ def works(seen):
         force = np.array(record.reactions[1:])[:, seen.body.prescribed.dofs % s.gdim == 0].sum(axis=1)
         pulled = (force * np.diff(record.t)).sum() / (seen.frame.mass * seen.frame.speed)
         drag = s.rate * known.mass(s, 0) * s.drive * (record.t[-1] - record.t[0]) / seen.frame.time
-        borne = drag - impulse[1:, seen.parts[0], 0].sum()
+        tool = seen.parts[0]
+        inside = float(seen.mass()[tool] @ (v[-1] - v[0])[tool, 0])  # nodes within the tool are free
+        borne = drag - impulse[1:, tool, 0].sum() + inside
         much = np.abs(impulse[1:, seen.parts[0]]).sum()
         allowed = 1e-6 * much + 1.01 * abs(drag) / (len(record.t) - 1)  # the drag of one step at the start
         yield Misfit("impulse of the reactions of a tool along its way [N s]", pulled, borne, allowed)
