@@ -235,10 +235,10 @@ class Recorder(Observer):
         if samples * per_sample > _MOST_BYTES:
             # An adapted step may lead to more steps than those that the start has told.
             steps = max(self._steps, (samples - 1) * self._every)
-            fits = int(np.ceil(steps / max(1.0, _MOST_BYTES / per_sample - 2)))
+            fits = max(self._every + 1, int(np.ceil(steps / max(1.0, _MOST_BYTES / per_sample - 2))))
             raise ValueError(
                 f"the history would take {samples * per_sample / 1e9:.1f} GB ({samples} samples), more "
-                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={max(fits, self._every + 1)}"
+                f"than {_MOST_BYTES / 1e9:g} GB: record fewer dofs, or every={fits} steps"
             )
 
 
