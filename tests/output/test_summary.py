@@ -76,5 +76,5 @@ def test_a_history_too_large_says_what_fits():
     with pytest.raises(ValueError, match=r"more than 1 GB: record fewer dofs, or every=3 steps$"):
         di.simulate(s, t_end=100.0)
     recorder = di.simulation.recorder.Recorder(s, 10, 2, s.system.rows(), None)
-    with pytest.raises(ValueError, match=r"or every=8$"):  # steps that were not foreseen
+    with pytest.raises(ValueError, match=r"or every=8 steps$"):  # steps that were not foreseen
         recorder._refuse_large(150_000)
