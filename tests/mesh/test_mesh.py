@@ -468,7 +468,7 @@ def test_an_unknown_part_lists_the_known_ones():
 def test_facets_of_a_name_without_nodes_make_no_contact():
     named = solid_bar()
     none = NamedMesh(named.mesh, None, named.facet_tags, {**named.names, "nothing": (2, 99)})
-    with pytest.raises(ValueError, match="the contact has no points"):
+    with pytest.raises(ValueError, match="has no facets on cells of the body"):
         RigidContact(Solid(none, **STEEL), "nothing", Plane([0, 0, 0], [1, 0, 0]))
 
 
