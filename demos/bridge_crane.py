@@ -43,13 +43,13 @@ ground = crane_record.record()  # di.signals.read takes PEER's .AT2 files and .c
 sections = {part: crane.SECTIONS[beams] for beams, parts in crane.BEAMS.items() for part in parts}
 
 
-def beams(parts):
-    """A frame of some parts of the crane, under gravity and ground acceleration."""
+def beams(parts, held):
+    """A frame of some parts of the crane, under gravity and ground acceleration, with nodes that are held."""
     return di.Frame(
         named,
         cells=parts,
         sections={part: sections[part] for part in parts},
-        fixed=["crane wheels"],
+        fixed=held,
         density=7850.0,
         E=2.1e11,
         nu=0.3,
@@ -64,8 +64,8 @@ def wheels(frame, gap0):
 
 
 near = ["girders at wheels", "trolley at wheels"]
-whole, explicit = beams(list(sections)), beams(near)
-implicit = beams([part for part in sections if part not in near])
+whole, explicit = beams(list(sections), ["crane wheels"]), beams(near, [])
+implicit = beams([part for part in sections if part not in near], ["crane wheels"])
 
 # %% [markdown]
 # ## At rest
