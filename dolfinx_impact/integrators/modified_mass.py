@@ -178,6 +178,8 @@ class ModifiedMass(OtherMass):
 class SingularMass(OtherMass):
     """A system without the masses of its contact nodes, which their neighbours have in addition.
 
+    A damping proportional to the mass goes with it: contact nodes have none.
+
     Args:
         system: The system; see :meth:`.Assembled.masses_without` and :meth:`.PointMasses.masses_without`.
         contact: Contacts of nodes, or None: the masses are those of the system then.
@@ -193,7 +195,11 @@ class SingularMass(OtherMass):
             self._check(system, contact)
             massless = self._dofs_of_nodes(system, contact)
             mass = system.masses_without(massless)  # type: ignore[attr-defined]
+        # Rate alpha of a damping alpha M, which goes with the masses [1/s].
+        rate = getattr(system, "damping_rate", (getattr(system, "rayleigh", None) or (0.0,))[0])
+        self._undamped = rate * (system.mass - mass)
         super().__init__(system, contact, massless, mass)
+        self.layer.system = self  # with the damping of these masses
         if not self.comm.allreduce(bool(self.inverse_mass.any())):
             raise ValueError(
                 "no dof keeps mass: all that are free are those of contact nodes; take CDLagrange"
@@ -227,6 +233,16 @@ class SingularMass(OtherMass):
         dofs, block = contact.L.dofs.ravel(), getattr(system, "block", 1)
         nodes = np.unique(dofs // block)
         return (nodes[:, None] * block + np.arange(block)).ravel()
+
+    def force(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.System.force`; ``alpha M v`` with these masses."""
+        self.base.force(t, u, v, out)
+        out[: self.owned] += self._undamped * v[: self.owned]
+
+    def damping(self, t: float, u: FloatArray, v: FloatArray, out: FloatArray) -> None:
+        """See :meth:`.System.damping`; ``alpha M v`` with these masses."""
+        self.base.damping(t, u, v, out)
+        out[: self.owned] -= self._undamped * v[: self.owned]
 
     def mass_product(self, v: FloatArray, mass: str, out: FloatArray) -> None:
         """``M v``, lumped."""

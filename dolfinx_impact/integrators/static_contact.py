@@ -63,6 +63,7 @@ class StaticContact(CentralDifferences):
     def __init__(self, system: Any, dt: float, *, allow_unstable: bool = False) -> None:
         super().__init__(system, dt, StaticLevel(system.contact), allow_unstable=allow_unstable)
         self._before: FloatArray = np.zeros(system.layer.dofs.size)
+        self._allow_unstable = allow_unstable
 
     @property
     def body(self) -> System:
@@ -90,6 +91,12 @@ class StaticContact(CentralDifferences):
         if first:
             self._before = self.u[layer.dofs]
         layer.settle(self.t, self.u, v, self.f, before=self._before, h=self.dt, first=first)
+        if first and not self._allow_unstable and layer.damping_explodes(self.t, self.u, self.dt):
+            raise ValueError(
+                f"the damping of contact nodes without mass would explode with dt = {self.dt:.3g} s: damping "
+                "over stiffness may be at most half of the step there; take less of it (dampers, "
+                "bulk_viscosity), a larger step, or CDLagrange"
+            )
 
     def _make_response(self, factor: float = 1.0) -> None:
         """None: impulses act on dofs without mass."""
@@ -126,9 +133,10 @@ class CDLagrangeSingular(StaticContact):
     **There is no coefficient of restitution.** Newton's law needs one to say with which velocity the mass of
     a node leaves an obstacle. Here no mass is stopped: the contact force sets in with the deformation, no
     energy is lost at the node, and the body rebounds by its elastic waves. With friction
-    ``|lam_T| <= mu lam`` against the slip ``W (u_c' - u_c)``, less the motion of the obstacle. Damping forces
-    at c take the velocity of c of the step before: an iteration that diverges where the coefficient beta of a
-    stiffness-proportional damping is above h/2, which is refused.
+    ``|lam_T| <= mu lam`` against the slip ``W (u_c' - u_c)``, less the motion of the obstacle. A damping
+    ``alpha M`` goes with the mass, so that c has none. Other damping forces at c take the velocity of c of
+    the step before: an iteration that diverges where damping over stiffness at c, ``K_cc^-1 C_cc`` or the
+    coefficient beta of a stiffness-proportional damping, is above h/2, which is refused.
 
     Args:
         system: The system: a body, a chain, point masses with a stiffness.
@@ -138,7 +146,8 @@ class CDLagrangeSingular(StaticContact):
 
     Raises:
         ValueError: Restitution; contact of surfaces; contact nodes without neighbours that could take their
-            mass; a step that is not positive, above the critical one, or below ``2 beta``.
+            mass; a step that is not positive, above the critical one, or below ``2 beta``; (by ``start``) one
+            too small for other damping of the contact nodes, as dampers and bulk viscosity.
         NotConverged: (by ``start`` and ``step``) no equilibrium of the contact nodes.
     """
 

@@ -15,6 +15,8 @@ from ..systems.system import System
 from .delassus import FrictionalDelassus, factorised_delassus
 
 _MOST = 60
+#: Repetitions in :meth:`StaticLayer.damping_explodes`, and the motion at its start over the length.
+_REPEATED, _SMALL = 60, 1e-8
 _EPS = float(np.finfo(np.float64).eps)
 #: The tangent is computed anew where a correction is not below this part of the one before.
 _SLOW = 0.1
@@ -111,6 +113,35 @@ class StaticLayer:
             f"the contact nodes find no equilibrium at t = {t:.6g} s: the last of {self.iterations} "
             f"corrections is {last:.3g} m; take a smaller time step"
         )
+
+    def damping_explodes(self, t: float, u: FloatArray, h: float) -> bool:
+        """Whether damping forces at c, from the velocity of the step before, grow by themselves. Collective.
+
+        ``v' = (x' - x) / h`` with ``x' = -K_cc^-1 C_cc v`` is repeated from a small rough field, C the
+        damping at ``u``; after :meth:`settle`. A linear one grows where an eigenvalue of ``K_cc^-1 C_cc`` is
+        above h/2, one that acts in compression alone at smaller steps.
+
+        Args:
+            t: Time [s].
+            u: Displacements, shape (size,) [m].
+            h: Time step [s].
+        """
+        if self._solver is None or not self.system.has_damping:
+            return False
+        at_rest, force, v, x, before = (np.zeros(self.system.size) for _ in range(5))
+        self.system.damping(t, u, v, at_rest)
+        v[self.dofs] = (_SMALL * self.system.length / h) * np.sin(1e3 * (1.0 + np.arange(self.dofs.size)))
+        sizes = []
+        for _ in range(_REPEATED):
+            self.system.damping(t, u, v, force)
+            self._solver.solve(at_rest - force, x)
+            v[self.dofs] = (x[self.dofs] - before[self.dofs]) / h
+            x, before = before, x
+            sizes.append(self._largest(v[self.dofs]))
+            if sizes[-1] > sizes[0] / _SMALL:
+                return True
+        middle = _REPEATED // 2
+        return bool(max(sizes[middle:]) > max(sizes[:middle]) > 0.0)
 
     def nodal_forces(self, out: FloatArray) -> None:
         """Add ``L^T lam + W^T lam_T`` of the last :meth:`settle`, shape (size,) [N]. Collective."""

@@ -14,6 +14,9 @@ from .._types import FloatArray, IntArray
 
 #: Difference between a product with the matrix and that of the system which shows missing entries.
 _MISSING = 1e-6
+#: Pivot over the diagonal entry that it is left of, below which there is only round-off.
+_ROUND_OFF = 1e-14
+_SINGULAR = "the stiffness of the contact nodes alone is singular"
 
 
 class LayerStiffness:
@@ -69,7 +72,9 @@ class LayerStiffness:
         try:
             self._factors = splu(K, diag_pivot_thresh=0.0 if self.symmetric else 1.0) if self._total else None
         except RuntimeError as error:
-            raise ArithmeticError(f"the stiffness of the contact nodes alone is singular ({error})") from None
+            raise ArithmeticError(f"{_SINGULAR} ({error})") from None
+        if self._factors is not None and self.symmetric and _cancelled(K, self._factors):
+            raise ArithmeticError(f"{_SINGULAR}: can they turn about the nodes with mass? take a finer mesh")
 
     def solve(self, b: FloatArray, out: FloatArray) -> None:
         """Write ``K_cc^-1 b_c`` into ``out``, shape (size,); zero at other dofs. Collective."""
@@ -146,3 +151,9 @@ def _colours(graph: sparse.csr_matrix) -> IntArray:
         taken[near[(near >= 0) & (near < taken.size)]] = True
         colours[node] = int(np.argmin(taken))
     return colours
+
+
+def _cancelled(K: sparse.csc_matrix, factors: SuperLU) -> bool:
+    """Whether elimination leaves round-off of a diagonal entry, with pivots on the diagonal."""
+    diagonal = np.abs(K.diagonal())[np.argsort(factors.perm_c)]
+    return bool(np.any(np.abs(factors.U.diagonal()) < _ROUND_OFF * diagonal))

