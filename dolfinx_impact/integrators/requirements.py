@@ -35,7 +35,7 @@ def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
 
 def refuse_friction_without_tangents(contact: Contact) -> None:
     """Raise a ValueError for friction of a contact that does not say in which directions points slide."""
-    if contact.friction > 0 and contact.L.components > 1 and contact.local_bases().shape[1] < 2:
+    if contact.friction > 0 and contact.local_bases().shape[1] < 2:
         raise ValueError(
             f"friction = {contact.friction} of a {type(contact).__name__} has no tangents to act along: "
             "define local_bases() in its class, the normal and the tangents of each point, shape (p, d, k), "

@@ -431,12 +431,21 @@ class Floor(Contact):
         return u[1:2].copy()
 
 
+class Height(Floor):
+    """The same floor with the vertical dof alone in its rows, which cannot tell a direction along it."""
+
+    def __init__(self, system, **law):
+        Contact.__init__(self, system, SparseRows([[1]], [[1.0]], [[0]]), **law)
+
+
+@pytest.mark.parametrize("floor", [Floor, Height])
 @pytest.mark.parametrize("scheme", [CDLagrange, MoreauJean, NohBathe])
-def test_friction_without_tangents_is_refused(scheme):
+def test_friction_without_tangents_is_refused(scheme, floor):
     point = PointMasses([1.0, 1.0], load=[0.0, -10.0])
-    with pytest.raises(ValueError, match=r"friction = 0.3 of a Floor has no tangents .* local_bases\(\)"):
-        scheme(point, 1e-2, contact=Floor(point, friction=0.3))
-    smooth = scheme(point, 1e-2, contact=Floor(point))
+    message = rf"friction = 0.3 of a {floor.__name__} has no tangents .* local_bases\(\)"
+    with pytest.raises(ValueError, match=message):
+        scheme(point, 1e-2, contact=floor(point, friction=0.3))
+    smooth = scheme(point, 1e-2, contact=floor(point))
     smooth.start(0.0, np.array([1.0, 0.0]))
     smooth.step()
     assert smooth.v == pytest.approx([1.0, 0.0])
