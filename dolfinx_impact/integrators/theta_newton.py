@@ -233,11 +233,13 @@ class NewtonThetaStep:
     def _round_off(self) -> float:
         """Change of v by the rounding of the forces, eps |K u|: h |(M + h^2 theta^2 K)^-1 K| [m/s].
 
+        Forces that are not linear in u round like those of a displacement by the size of the system.
         Where direct impulses are, at least that of the velocity which all impulses give through M.
         """
         s, eps = self._scheme, 4 * np.finfo(np.float64).eps
         weight = max(s.theta * s.reach * s.acting_time / s.dt, 0.25 * s.dt)
         largest = self._largest(np.abs(s.u_before[: s.system.owned]))
+        largest += 0.0 if s.system.linear else s.system.length
         given = self._largest(np.abs(np.atleast_1d(s.direct_velocity))) / s.direct if s.direct > 0 else 0.0
         return float(eps * max(largest / weight, given))
 

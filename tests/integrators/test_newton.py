@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
+from mpi4py import MPI
 from scipy.integrate import solve_ivp
 
 import dolfinx_impact as di
@@ -140,3 +142,17 @@ def test_no_solution_is_said():
     integrator.start(0.0, 0.0)
     with pytest.raises(NotConverged, match="Newton did not find the velocity at t = 1 s"):
         integrator.step()
+
+
+@pytest.mark.parametrize("scheme", [di.MoreauJean, di.GeneralizedAlpha])
+def test_a_held_body_comes_to_rest(scheme):
+    """At rest the stresses of a nonlinear law round like those of far larger displacements."""
+    sides = [[0.0, 0.0], [0.2, 0.1]]
+    block = dmesh.create_rectangle(MPI.COMM_WORLD, sides, [2, 1], dmesh.CellType.quadrilateral)
+    foot = di.named(block, foot=lambda x: x[1] < 1e-9)
+    law = di.NeoHookean(1e6, 0.3)
+    body = di.Solid(foot, law=law, density=1000.0, damping=100.0, gravity=(0.0, -10.0), fixed=["foot"])
+    s = scheme(body, 0.5 * body.critical_time_step())
+    s.start(0.0, 0.0)
+    di.simulate(s, t_end=0.25, every=50)
+    assert np.abs(s.v).max() < 1e-10
