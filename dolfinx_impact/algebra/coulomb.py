@@ -25,6 +25,10 @@ _ROUNDS, _FEW_ROUNDS = 100, 5
 _SWEEPS = 20
 _NEWTON_STEPS = 20
 _ROUNDING = 1e-15
+#: Diagonal entry of a tangent over that of the normal from which down it is round-off.
+_HELD = float(np.finfo(np.float64).eps) ** 2
+#: Least one by which a tangent is scaled: impulses there are known to round-off of the normal ones.
+_TILTED = 1e-8
 #: Values of rho in the natural map: at small slip velocities only a large rho resolves their direction.
 _WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8)
 #: Largest number of unknowns for which they are used: a few nodes with several faces.
@@ -106,6 +110,7 @@ def solve(
         r, normal = np.zeros(b.size), slice(0, None, dimension)
         r[normal] = complementarity.solve(H[normal, normal], b[normal], tolerance=tolerance)
         return r
+    H = _without_held(H, dimension)
     complementarity.refuse_negative(np.diag(H))
     S, c, scale = _scaled(H, b, dimension)
     m = _coefficients(scale, mu, dimension)
@@ -120,11 +125,26 @@ def solve(
     return scale * x
 
 
+def _without_held(H: FloatArray, d: int) -> FloatArray:
+    """H with tangents along held directions, whose rows are zero, as of points of their own.
+
+    Impulses there move nothing; they are zero then where the obstacle does not slide.
+    """
+    diagonal = np.diag(H).reshape(-1, d)
+    held = np.abs(diagonal) <= _HELD * diagonal[:, :1]
+    if not held.any():
+        return H
+    H, rows = H.copy(), np.flatnonzero(held)
+    H[rows, rows] = np.repeat(diagonal[:, 0], d)[rows]
+    return H
+
+
 def _scaled(H: FloatArray, b: FloatArray, d: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """H and b scaled to unit diagonal (mean over the tangents), and ``scale`` with ``r = scale x``."""
     diagonal = np.diag(H).reshape(-1, d).copy()
     if d > 1:
-        diagonal[:, 1:] = diagonal[:, 1:].mean(axis=1, keepdims=True)
+        tangential = diagonal[:, 1:].mean(axis=1, keepdims=True)
+        diagonal[:, 1:] = np.maximum(tangential, _TILTED * diagonal[:, :1])
     scale = 1.0 / np.sqrt(diagonal.ravel())
     return H * np.outer(scale, scale), b * scale, scale
 

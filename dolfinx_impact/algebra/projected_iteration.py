@@ -4,7 +4,8 @@
 impulses: ``x_N >= 0`` and the Coulomb disc of radius ``mu x_N``; nothing for points of a tie. The step w is
 that of Barzilai and Borwein, IMA J. Numer. Anal. 8 (1988), doi:10.1093/imanum/8.1.141. What has not converged
 then, as friction at nodes between several walls, where S is singular, is mixed from the last iterates with a
-fixed w: Anderson, J. ACM 12 (1965), doi:10.1145/321296.321305.
+fixed w: Anderson, J. ACM 12 (1965), doi:10.1145/321296.321305. Few points that are still left, as tilted ones
+with a direction held, where S is singular in a block, are solved by :mod:`.coulomb`.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 from mpi4py import MPI
 
+from .. import parallel
 from .._types import BoolArray, FloatArray
-from . import kernels
+from . import coulomb, kernels
 from .complementarity import NotConverged
 
 #: Residual that is sought, and the largest one that is accepted where round-off ends the progress before.
@@ -26,6 +28,8 @@ _SOUGHT, _ACCEPTED = 1e-14, 1e-12
 _MOST, _PATIENCE = 3000, 12
 #: Iterations with free choice of the step; afterwards it is the smallest one seen, and iterates are mixed.
 _FREE = 150
+#: Iteration at which a problem of at most so many unknowns is solved as a dense one instead.
+_LATE, _FEW = 300, 300
 #: Changes of iterates that are mixed, and the least singular value of their products, relative.
 _MEMORY, _INDEPENDENT = 15, 1e-12
 #: Mixed iterates without a smaller residual after which mixing begins anew, with another part of the step.
@@ -95,13 +99,26 @@ class Mixing:
         products = np.column_stack([df @ df.T, df @ f.ravel()])
         if self._comm.size > 1:
             self._comm.Allreduce(MPI.IN_PLACE, products, op=MPI.SUM)
-        if not np.all(np.isfinite(products)):
+        weights = parallel.on_root(self._comm, lambda: _weights(products))
+        if weights is None:
             return image
-        scale = 1.0 / np.sqrt(np.maximum(products.diagonal(), np.finfo(float).tiny))
-        matrix = products[:, :-1] * np.outer(scale, scale)
-        weights = scale * np.linalg.lstsq(matrix, scale * products[:, -1], rcond=_INDEPENDENT)[0]
         mixed: FloatArray = image - (weights @ (dx + df)).reshape(x.shape)
         return mixed
+
+
+def _weights(products: FloatArray) -> FloatArray | None:
+    """Weights of the changes, from their products, shape (m, m + 1); None where these do not tell them."""
+    with np.errstate(all="ignore"):
+        scale = 1.0 / np.sqrt(np.maximum(products.diagonal(), np.finfo(float).tiny))
+        scaled = products * scale[:, None]
+        scaled[:, :-1] *= scale
+    if not np.all(np.isfinite(scaled)):
+        return None
+    try:
+        weights: FloatArray = scale * np.linalg.lstsq(scaled[:, :-1], scaled[:, -1], rcond=_INDEPENDENT)[0]
+    except np.linalg.LinAlgError:  # the decomposition may fail for data of round-off
+        return None
+    return weights
 
 
 @dataclass
@@ -175,6 +192,11 @@ def solve(
             since += 1
         if least <= _SOUGHT or (least <= _ACCEPTED and since >= _PATIENCE):
             return best, sweep + 1
+        if sweep == _LATE:
+            together = _solve_dense(product, c, cone, best, comm)
+            if together is not None:
+                x, mixing = together, Mixing(comm)
+                continue
         if sweep > _FREE:
             if since and since % _PATIENT == 0:
                 mixing = Mixing(comm)
@@ -194,3 +216,37 @@ def solve(
         f"the contact problem was not solved: after {_MOST} iterations its residual is {least:.3g}, above "
         f"{_ACCEPTED:g}. Do surfaces overlap deeply, or is friction large at corners?"
     )
+
+
+def _solve_dense(
+    product: Callable[[FloatArray], FloatArray], c: FloatArray, cone: Cone, start: FloatArray, comm: MPI.Comm
+) -> FloatArray | None:
+    """Solution with S as a dense matrix; None for many unknowns, ties, or without success. Collective."""
+    d, active = c.shape[1], cone.active
+    counts = np.array(comm.allgather(int(active.sum())))
+    if counts.sum() * d > _FEW or comm.allreduce(bool(np.any(cone.bilateral & active))):
+        return None
+    first, mine = int(counts[: comm.rank].sum()), np.flatnonzero(active)
+    columns = np.zeros((mine.size, d, int(counts.sum()) * d))
+    for j in range(columns.shape[2]):
+        x, point = np.zeros_like(c), j // d - first
+        if 0 <= point < mine.size:
+            x[mine[point], j % d] = 1.0
+        columns[:, :, j] = product(x)[mine]
+    S = parallel.gather_rows(comm, columns.reshape(-1, columns.shape[2]))
+    of_all = np.column_stack([c[mine], start[mine], cone.friction[mine]])
+    of_all = parallel.gather_rows(comm, of_all)
+
+    def solution() -> FloatArray | None:
+        b, x0 = of_all[:, :d].ravel(), of_all[:, d : 2 * d].ravel()
+        try:
+            return coulomb.solve(S, b, of_all[:, -1], d, start=x0)
+        except (NotConverged, np.linalg.LinAlgError):
+            return None
+
+    found = parallel.on_root(comm, solution)
+    if found is None:
+        return None
+    x = np.zeros_like(c)
+    x[mine] = found.reshape(-1, d)[first : first + mine.size]
+    return x

@@ -179,3 +179,48 @@ def test_moving_obstacles_are_for_velocity_level(scheme):
     contact = di.ObstacleContact(system, [[0]], wall)
     with pytest.raises(ValueError, match="does not support moving obstacles: take CDLagrange or MoreauJean"):
         scheme(system, 0.1, contact=contact)
+
+
+def cylinder(low, high, cells):
+    made = dmesh.create_rectangle(MPI.COMM_WORLD, [low, high], cells, dmesh.CellType.quadrilateral)
+    a, b, r = low[1] + 1e-9, high[1] - 1e-9, high[0] - 1e-9
+    return di.named(
+        made,
+        bottom=lambda x: x[1] < a,
+        top=lambda x: x[1] > b,
+        axis=lambda x: x[0] < 1e-9,
+        side=lambda x: x[0] > r,
+    )
+
+
+@pytest.mark.mpi
+def test_cylinders_in_a_tube_with_friction_and_restitution():
+    """Several walls at a node, and points of surfaces at the axis, whose radial dofs are held."""
+    low, up = cylinder([0, 0], [0.1, 0.1], [3, 3]), cylinder([0, 0.1], [0.1, 0.2], [4, 4])
+    body = di.Solid(
+        di.mesh.join({"low": low, "up": up}),
+        density=1000.0,
+        law=di.LinearElastic(1e6, 0.3),
+        hypothesis="axisymmetric",
+        fixed={"low/axis": (0,), "up/axis": (0,)},
+        gravity=(0.0, -10.0),
+    )
+    law = {"friction": 0.3, "restitution": 0.6}
+    tube = di.Plane((0.1, 0.0), (-1.0, 0.0))
+    contact = [
+        di.RigidContact(body, "low/bottom", di.Plane((0.0, 0.0), (0.0, 1.0)), **law),
+        di.RigidContact(body, "low/side", tube, **law),
+        di.RigidContact(body, "up/side", tube, **law),
+        di.SurfaceContact(body, "up/bottom", "low/top", **law),
+    ]
+    critical = body.critical_time_step()
+    for scheme, steps in (
+        (di.CDLagrange(body, 0.5 * critical, contact), 40),
+        (di.MoreauJean(body, 5.0 * critical, contact=contact), 8),
+    ):
+        scheme.start(0.0, lambda x: np.stack([10.0 * x[0], -1.0 + 0.0 * x[1]]))
+        for _ in range(steps):
+            scheme.step()
+            sliding = np.linalg.norm(scheme.r_t, axis=1)
+            assert np.all(sliding <= 0.3 * scheme.r + 1e-10)
+        assert np.isfinite(scheme.u).all()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 from support.examples import examples
 
-from dolfinx_impact.algebra import complementarity, coulomb
+from dolfinx_impact.algebra import complementarity, coulomb, projected_iteration
 from dolfinx_impact.algebra.complementarity import NotConverged
 from dolfinx_impact.algebra.projected_iteration import Cone, solve
 
@@ -90,3 +90,34 @@ def test_without_solution_it_says_so():
         iterated(H, np.array([-1.0, -1.0]), 1)
     with pytest.raises(NotConverged, match="not finite"):
         iterated(np.eye(2), np.array([np.nan, -1.0]), 1)
+
+
+def test_tilted_points_with_a_direction_held():
+    """Normal and tangent act on one dof: friction slides, at the rate that the normal law leaves to it."""
+    tilts, mu = np.array([0.0338, 0.0106, 0.0]), 0.8
+    H = np.zeros((6, 6))
+    for k, a in enumerate(tilts):
+        H[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = np.outer([1.0, a], [1.0, a])
+    b = np.array([-0.0492, -0.0013, -0.1282, -0.0006, -0.3, 0.0])
+    x, sweeps = iterated(H, b, 2, friction=mu)
+    w = (H @ x.ravel() + b).reshape(3, 2)
+    assert w[:, 0] == pytest.approx(0.0, abs=1e-12)
+    assert x[:2, 1] == pytest.approx(-mu * x[:2, 0], rel=1e-12) and np.all(w[:2, 1] > 1e-4)
+    assert x[:2, 0] == pytest.approx(-b[0:4:2] / (1 - mu * tilts[:2]), rel=1e-11)
+    assert x[2] == pytest.approx([0.3, 0.0]) and sweeps < 400
+
+
+def test_mixing_without_weights_takes_the_image(monkeypatch):
+    comm, x, rng = MPI.COMM_SELF, np.ones((2, 1)), np.random.default_rng(1)
+
+    def fail(*given, **options):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(np.linalg, "lstsq", fail)
+    mixing = projected_iteration.Mixing(comm)
+    for _ in range(3):
+        image = rng.normal(size=x.shape)
+        x, before = mixing.next(x, image), x
+        assert np.array_equal(x, image)
+    mixing.next(x, 1e200 * image)
+    assert np.array_equal(mixing.next(before, -1e200 * image), -1e200 * image)
