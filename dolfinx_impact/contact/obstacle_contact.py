@@ -24,6 +24,8 @@ from .tunnelling import TunnellingCheck
 
 #: Distance from a side at which a point counts as outside of it, relative to the system's length.
 _MARGIN = 1e-9
+#: Part of a normal that counts as none.
+_NO_PART = 1e-12
 
 
 class ObstacleContact(Contact):
@@ -48,8 +50,8 @@ class ObstacleContact(Contact):
         allow_penetration: See :class:`Contact`.
 
     Raises:
-        ValueError: An obstacle of another dimension, dofs that do not exist or are constrained; see
-            :class:`Contact`.
+        ValueError: An obstacle of another dimension, dofs that do not exist, or that are constrained and not
+            across the normals; see :class:`Contact`.
     """
 
     #: Location of the points in messages.
@@ -122,8 +124,11 @@ class ObstacleContact(Contact):
         return self._x + u[self.L.dofs]
 
     def _refuse_constrained(self) -> None:
-        """Raise a ValueError where L acts on constrained dofs. Collective."""
-        acting = (self.L.weights != 0.0) | (not self.constant)
+        """Raise a ValueError where L acts on constrained dofs at zero displacement. Collective.
+
+        Where normals turn later, as those of curved obstacles at an axis, what is held is infinitely heavy.
+        """
+        acting = np.abs(self.L.weights) > _NO_PART
         if self.comm.allreduce(bool(np.any(self.system.constrained[self.L.dofs] & acting))):
             raise ValueError(
                 f"contact on {self._where} acts on dofs that are constrained or whose motion is prescribed: "

@@ -224,3 +224,33 @@ def test_cylinders_in_a_tube_with_friction_and_restitution():
             sliding = np.linalg.norm(scheme.r_t, axis=1)
             assert np.all(sliding <= 0.3 * scheme.r + 1e-10)
         assert np.isfinite(scheme.u).all()
+
+
+@pytest.mark.mpi
+def test_obstacles_that_move_or_bend_meet_an_axis():
+    """A piston that rises at 1 m/s is a floor for a body that falls; a ball touches the axis first."""
+    cells, impulses = cylinder([0, 0], [0.1, 0.2], [3, 4]), []
+    floor = di.Plane((0.0, -1e-3), (0.0, 1.0))
+    piston = di.MovingObstacle(floor, translation=((0.0, 1.0), lambda t: t))
+    ball = di.Sphere((0.0, -1.001), 1.0)
+    for obstacle, speed in ((floor, -1.0), (piston, 0.0), (ball, -1.0)):
+        body = di.Solid(
+            cells,
+            density=1e3,
+            law=di.LinearElastic(1e6, 0.3),
+            hypothesis="axisymmetric",
+            fixed={"axis": (0,)},
+        )
+        s = di.CDLagrange(body, 1e-4, di.RigidContact(body, "bottom", obstacle))
+        s.start(0.0, (0.0, speed))
+        rows = []
+        for _ in range(40):
+            s.step()
+            at_axis = COMM.allreduce(float(s.r[body.constrained[s.contact.L.dofs[:, 0]]].sum()))
+            rows.append((COMM.allreduce(float(s.r.sum())), at_axis))
+            assert np.all(s.u[: body.owned][body.constrained] == 0.0)
+        impulses.append(np.array(rows))
+    falls, rises, ball = impulses
+    assert falls.max() > 0 and rises == pytest.approx(falls, abs=1e-12 * falls.max())
+    first = np.flatnonzero(ball[:, 0])[0]
+    assert ball[first, 1] == pytest.approx(ball[first, 0], rel=1e-12)
