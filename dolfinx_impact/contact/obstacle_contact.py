@@ -129,6 +129,8 @@ class ObstacleContact(Contact):
         Where normals turn later, as those of curved obstacles at an axis, what is held is infinitely heavy.
         """
         acting = np.abs(self.L.weights) > _NO_PART
+        if not self.constant:
+            acting |= np.isin(self.L.dofs, self.system.prescribed.dofs)
         if self.comm.allreduce(bool(np.any(self.system.constrained[self.L.dofs] & acting))):
             raise ValueError(
                 f"contact on {self._where} acts on dofs that are constrained or whose motion is prescribed: "

@@ -254,3 +254,13 @@ def test_obstacles_that_move_or_bend_meet_an_axis():
     assert falls.max() > 0 and rises == pytest.approx(falls, abs=1e-12 * falls.max())
     first = np.flatnonzero(ball[:, 0])[0]
     assert ball[first, 1] == pytest.approx(ball[first, 0], rel=1e-12)
+
+
+def test_normals_that_may_turn_into_a_prescribed_motion_are_refused():
+    options = {"density": 1e3, "law": di.LinearElastic(1e6, 0.3), "hypothesis": "axisymmetric"}
+    body = di.Solid(
+        cylinder([0, 0], [0.1, 0.2], [3, 4]), **options, prescribed={"axis": {0: lambda t: 0.0 * t}}
+    )
+    with pytest.raises(ValueError, match="constrained or whose motion is prescribed"):
+        di.RigidContact(body, "bottom", di.Sphere((0.0, -1.001), 1.0))
+    di.RigidContact(body, "bottom", di.Plane((0.0, -1e-3), (0.0, 1.0)))
