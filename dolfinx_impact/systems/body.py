@@ -149,6 +149,13 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
         return self.linear and not (self.loads.signals or self.has_damping or self.prescribed.any)
 
     @property
+    def fixed_dofs(self) -> BoolArray:
+        """Mask of the constrained owned dofs without prescribed motion, shape (owned,)."""
+        fixed = self.constrained.copy()
+        fixed[self.prescribed.dofs] = False
+        return fixed
+
+    @property
     def has_damping(self) -> bool:
         """Whether there are damping forces."""
         return self.damping_rate > 0 or self.stiffness_damping > 0 or self.has_viscosity
@@ -385,5 +392,6 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
             self.loads.add(-self.inertia(pattern), checked_signal("ground_acceleration", signal, "m/s2"))
 
     def _free_of_held(self, pattern: FloatArray) -> FloatArray:
-        pattern[: self.owned][self.constrained] = 0.0
+        """The pattern, 0 at fixed dofs; what acts on moved ones is a part of their reactions."""
+        pattern[: self.owned][self.fixed_dofs] = 0.0
         return pattern

@@ -224,7 +224,7 @@ class FormSystem(Continuum):
         if self.comm.size > 1:
             changed = self.comm.allreduce(changed)
         if changed:
-            values = np.where(self.constrained, 0.0, self._load.vector())
+            values = np.where(self.fixed_dofs, 0.0, self._load.vector())
             self._load_seen = seen = (now, values)
         assert seen is not None
         load: FloatArray = seen[1]

@@ -157,3 +157,17 @@ def test_a_tool_of_a_divided_body():
     result = di.simulate(s, t_end=100 * H, progress=False)
     assert np.abs(result["residual"]).max() < 1e-11 * scale(result)
     assert result["external"][-1] == pytest.approx(MU * WEIGHT * 100 * H, rel=0.1)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_what_is_held_at_rest_bears_the_loads_of_its_own_nodes_too(scheme):
+    """A block of 20 kg on a foot that does not move: its weight, and a traction on the foot itself."""
+    mesh = di.named(block([0.0, 0.0], [0.2, 0.1], (2, 1)), foot=lambda x: np.isclose(x[1], 0.0))
+    held = {"foot": {0: lambda t: 0.0, 1: lambda t: 0.0}}
+    loads = {"gravity": (0.0, -10.0), "traction": {"foot": (0.0, -50.0)}, "damping": 100.0}
+    solid = di.Solid(mesh, law=di.NeoHookean(1e6, 0.3), density=1000.0, prescribed=held, **loads)
+    s = scheme(solid, 0.5 * solid.critical_time_step())
+    s.start(0.0, 0.0)
+    di.simulate(s, t_end=0.4, progress=False)
+    upward = s.reactions()[solid.prescribed.dofs % 2 == 1].sum()
+    assert upward == pytest.approx(WEIGHT + 50.0 * 0.2, rel=1e-6)
