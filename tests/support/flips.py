@@ -86,3 +86,9 @@ def check(claim, runs, broken):
     turned = claim.decide(runs.instead(broken))
     assert turned.reproduced is (not finding.reproduced), f"{claim.id}: {finding} stays {turned}"
     return finding
+
+
+def is_decided(claim, turned):
+    """Whether a verdict rests on a measured number or, of a claim on stability, on a run that explodes."""
+    exploded = claim.id.endswith(("-stable", "-step")) and "UnstableTimeStep" in turned.words
+    return turned.measured is not None or exploded

@@ -165,7 +165,7 @@ def test_verdict_turns(claim, runs):
     broken = wrong(claim)
     finding = flips.check(claim, runs, broken)
     turned = claim.decide(runs.instead(broken))
-    assert turned.measured is not None, f"turns because {turned.words}"
+    assert flips.is_decided(claim, turned), f"turns because {turned.words}"
     assert finding.reproduced is (claim.id != NOT_REPRODUCED), finding
 
 
