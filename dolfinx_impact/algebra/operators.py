@@ -307,7 +307,7 @@ def ascending(keys: AnyArray) -> IntArray:
     """Permutation that sorts rows by their keys, by the first column first; rows of equal keys keep theirs.
 
     Args:
-        keys: Sorting keys, shape (p, m), see :attr:`SparseRows.order`.
+        keys: Sorting keys, shape (p, m), as ``order`` of :class:`.SparseRows`.
     """
     return np.lexsort(keys.T[::-1]) if keys.size else np.arange(len(keys))
 

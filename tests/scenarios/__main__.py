@@ -16,6 +16,9 @@ if not __package__:  # run by the name of the folder
 
 from scenarios import faults
 
+#: Seeds among which those of ``--cover`` are.
+COVERED = 400
+
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python tests/scenarios", description=__doc__)
@@ -32,6 +35,11 @@ def main(arguments=None):
         "--fault", choices=faults.FAULTS, help="put this fault back, and stop when it is found"
     )
     parser.add_argument("--faults", action="store_true", help="put all faults back, one after the other")
+    parser.add_argument(
+        "--cover",
+        action="store_true",
+        help="first, whatever the time, scenarios that ask every oracle and have every kind of contact",
+    )
     parser.add_argument("--ranks", type=int, default=0, help="compare so many ranks with one instead")
     parser.add_argument("--on-ranks", nargs=2, metavar=("GIVEN", "FOUND"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -55,10 +63,12 @@ def run(options, fault=None):
     from scenarios.compose import BODIES, compose
     from scenarios.judge import judge
 
-    seed = first_seed(options)
+    seed, kinds = first_seed(options), min(options.bodies, len(BODIES))
     begun, failed, asked, made, ran = time.monotonic(), 0, collections.Counter(), 0, 0
+    if options.cover:
+        return cover(options, [compose(seed + i, kinds) for i in range(COVERED)])
     while made < options.count and time.monotonic() - begun < options.seconds:
-        s = compose(seed + made, min(options.bodies, len(BODIES)))
+        s = compose(seed + made, kinds)
         made += 1
         if fault is not None and not fault.reach(s):
             continue
@@ -77,6 +87,33 @@ def run(options, fault=None):
     seconds = time.monotonic() - begun
     print(f"{made} scenarios from seed {seed} on, {failed} failed, in {seconds:.0f} s; asked: {said}")
     return 1 if failed or fault is not None or not made else 0
+
+
+def cover(options, scenarios):
+    """Those first that have every aspect, then others in the time; 0 if nothing was wrong or left out."""
+    from scenarios.cover import covering, left_out
+    from scenarios.judge import judge
+
+    begun, failed, asked, ran = time.monotonic(), 0, collections.Counter(), []
+    missing = ["all"]
+    for s in covering(scenarios):
+        if time.monotonic() - begun > options.seconds and not missing:
+            break
+        verdict = judge(s, options.oracle)
+        ran.append(s)
+        asked.update(verdict.judged)
+        failed += bool(verdict.wrong)
+        if options.verbose:
+            print(f"{verdict.seconds:.1f} s: {s.seed} {brief(s)}", flush=True)
+        show(verdict, options)
+        missing = missing and left_out(ran, asked, scenarios)
+        if time.monotonic() - begun > 3 * options.seconds:
+            break
+    said = ", ".join(f"{name} {n}" for name, n in sorted(asked.items()))
+    print(f"{len(ran)} scenarios, {failed} failed, in {time.monotonic() - begun:.0f} s; asked: {said}")
+    if missing:
+        print(f"left out: {', '.join(missing)}")
+    return 1 if failed or missing else 0
 
 
 def fine_without(name, seed, options):

@@ -86,6 +86,7 @@ def ended(s):
     try:
         run = di.simulate(scheme, t_end=400 * scheme.dt, progress=False)
     except di.UnstableTimeStep:
+        yield Misfit("an unstable run that ended in words", 1.0, 1.0, 0.0)
         return
     energy = run["kinetic"] + run["internal"]
     yield Misfit("energy of an unstable run over that of its start", energy.max() / energy[0], 1.0, 1e3)

@@ -9,11 +9,11 @@ from ..program import bounds
 from .base import Misfit, oracle
 
 
-def _thrown(s):
-    return s.floor != "none" and s.hypothesis != "axisymmetric"
+def _rigid(s):
+    return s.floor != "none" and s.floor not in MESHED and s.hypothesis != "axisymmetric"
 
 
-@oracle(_thrown)
+@oracle(_rigid)
 def obstacle(seen):
     """Nodes of the lowest block lie in a rigid obstacle by no more than two steps of their fastest approach.
 
@@ -22,8 +22,6 @@ def obstacle(seen):
     depth of its first touch: 0.1 mm of 1 m.
     """
     s, record = seen.scenario, seen.record
-    if s.floor in MESHED:
-        return
     x = (seen.places() + seen.nodal(record.u))[:, seen.parts[0]]
     if s.facets == "bottom":
         ref = seen.places()[seen.parts[0]]

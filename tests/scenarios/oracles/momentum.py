@@ -17,7 +17,11 @@ def _impulse_scale(seen):
     return seen.frame.time / (seen.frame.mass * seen.frame.length)
 
 
-@oracle(_plain)
+def _lumped(s):
+    return _plain(s) and (s.explicit or not (s.degree > 1 or any(b.distort for b in s.blocks)))
+
+
+@oracle(_lumped)
 def momentum(seen):
     """The momentum of a free part changes by nodal impulses, its weight and its loads alone.
 
@@ -27,8 +31,6 @@ def momentum(seen):
     are equal for undistorted cells of degree 1 only. Not the scheme with masses handed over.
     """
     s, record = seen.scenario, seen.record
-    if not s.explicit and (s.degree > 1 or any(b.distort for b in s.blocks)):
-        return
     m, v = seen.mass()[:, None], seen.nodal(record.v, velocity=True)
     n = m.shape[0]
     impulse = seen.nodal(record.impulse) * seen.frame.length * _impulse_scale(seen)

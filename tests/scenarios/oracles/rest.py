@@ -24,16 +24,16 @@ def _column(s):
 def carried(seen):
     """Forces of all contacts on what nothing holds are its weight, once it rests.
 
-    Newton's second law: the mean force over a time T is the weight plus the change of the momentum over T.
-    Allowed: 1 %, the settling that is left.
+    Newton's second law: the mean force over a time T is the weight plus the change of the momentum over T,
+    and what damps the motion that is left, ``alpha p``. Allowed: 1 %, the settling that is left.
     """
     s, record = seen.scenario, seen.record
     nodes = np.concatenate([seen.parts[i] for i in s.movable])
     last = len(record.t) * 3 // 4
     force = seen.nodal(record.impulse)[last + 1 :, nodes, -1].sum() / (record.t[-1] - record.t[last])
-    v = seen.nodal(record.v, velocity=True)[[last, -1]][:, nodes, -1]
-    change = float(np.diff(v @ seen.mass()[nodes])[0] / (record.t[-1] - record.t[last]) * seen.frame.time)
-    weight = known.weight(s) + change
+    p = seen.nodal(record.v, velocity=True)[last:, nodes, -1] @ seen.mass()[nodes]
+    change = float((p[-1] - p[0]) / (record.t[-1] - record.t[last]) * seen.frame.time)
+    weight = known.weight(s) + change + s.rate * float(p.mean())
     yield Misfit("force on what rests [N]", force, weight, 0.01 * weight)
 
 
