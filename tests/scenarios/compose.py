@@ -216,6 +216,12 @@ def _blocks(rng, s):
                 rng.choice((1.0, 1.0, 2.0)),
             )
         )
+    if s.floor == "corner":  # none over the wall, nor in it
+        lowest = made[1]
+        narrow = [min(b.width, lowest.width) for b in made[2:]]
+        made[2:] = [
+            dataclasses.replace(b, width=width, offset=lowest.offset) for b, width in zip(made[2:], narrow)
+        ]
     if len({b.density for b in made}) > 1 and s.gdim == 3:
         made = [dataclasses.replace(b, density=1.0, modulus=1.0) for b in made]
     return tuple(made)
