@@ -238,9 +238,29 @@ def _body(s, f):
     if s.bulk:
         given.append(f"bulk_viscosity=({s.bulk}, 1.2)")
     lines = [f"options = dict({', '.join(given)})", "body = di.Solid(parts, **options)"]
+    if s.forms:
+        return [*lines, *_forms(s)]
     if s.scaled:
         lines += ["body = di.Solid(parts, **options, mass_scaling=1.1 * body.critical_time_step())"]
     return lines
+
+
+def _forms(s):
+    """The same body by a script's own forms: small strains, one material, its weight."""
+    b = s.blocks[0]
+    e, rho = E * b.modulus, RHO * b.density
+    mu, lam = e / 2 / (1 + s.nu), e * s.nu / (1 + s.nu) / (1 - 2 * s.nu)
+    lines = [
+        "import ufl",
+        "solid, V = body, body.space",
+        "w, z = ufl.TrialFunction(V), ufl.TestFunction(V)",
+        f"a = 2 * {mu!r} * ufl.inner(ufl.sym(ufl.grad(w)), ufl.grad(z)) + {lam!r} * ufl.div(w) * ufl.div(z)",
+    ]
+    if s.gravity:
+        weight = shown(np.array(up(s, 0, -s.gravity * rho)))
+        lines.append(f"weight = ufl.inner(ufl.as_vector({weight}), z) * ufl.dx")
+    load = ", load=weight" if s.gravity else ""
+    return [*lines, f"body = di.FormSystem(V, stiffness=a * ufl.dx, density={rho!r}{load}, parts=parts)"]
 
 
 def _contact(s, f):
@@ -305,6 +325,8 @@ def _scheme(s):
         if s.explicit
         else f"{s.part} * body.critical_time_step()"
     )
+    if s.forms:  # both run with one step
+        step = step.replace("body", "solid")
     if s.scheme == "CDLagrangeSingular":
         step = f"{s.part * 0.5} * body.critical_time_step()"
     mass = ', mass="lumped"' if s.scheme in ("MoreauJean", "GeneralizedAlpha") and s.degree > 1 else ""

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 
+from ..compose import MESHED
 from ..observe import see
 from .base import Misfit, oracle
 
@@ -32,7 +33,15 @@ def variants(s):
         made["turned"] = s.changed(turn=rng.uniform(0.2, 3.0))
         made["mirrored"] = s.changed(mirror=True)
     names = rng.sample(sorted(made), min(2, len(made)))
-    return {name: made[name] for name in names}
+    forms = {"of a FormSystem": s.changed(forms=True)} if _by_forms(s) else {}
+    return {name: made[name] for name in names} | forms
+
+
+def _by_forms(s):
+    """Where a few lines of UFL say the same: one linear material in the plane or in space, free, undamped."""
+    one = len({(b.density, b.modulus) for b in s.blocks}) == 1 and not any(b.distort for b in s.blocks)
+    free = s.floor not in MESHED and not (s.ground or s.traction or s.rate or s.beta or s.bulk or s.scaled)
+    return one and free and s.law == "linear" and s.degree == 1 and s.hypothesis is None
 
 
 def sorted_nodes(seen):
@@ -46,7 +55,7 @@ def sorted_nodes(seen):
 
 @oracle(_clear)
 def frame(seen):
-    """Physics has no frame: turned, mirrored, moved, in other units, with other names and orders.
+    """Physics has no frame: turned, mirrored, moved, in other units, with other names, orders and forms.
 
     Round-off enters decisions only where a gap is zero by chance, and impacts let it grow: allowed 1e-6 of
     the largest displacement. Scenarios with lasting contact are left out: their points open by round-off.
