@@ -27,7 +27,7 @@ BODIES = (
 )
 #: What lies below: nothing, rigid obstacles, or parts of the mesh.
 RIGID = ("plane", "box", "planes", "moving")
-CURVED = ("sphere", "bowl")
+CURVED = ("sphere", "bowl", "cylinder")
 MESHED = ("base", "tool", "corner")
 #: Schemes: takes surfaces, takes nonlinear laws, takes metals, takes restitution, is explicit.
 SCHEMES = {
@@ -143,6 +143,8 @@ def compose(seed: int, bodies: int = len(BODIES)) -> Scenario:
     s = s.changed(motion=_motion(rng, s))
     s = s.changed(scheme=_scheme(rng, s))
     s = s.changed(floor=_floor(rng, s))
+    if s.floor == "sphere":
+        s = s.changed(floor=CURVED[seed % (2 if s.gdim == 2 else 3)])
     s = s.changed(blocks=_blocks(rng, s))
     s = s.changed(joint=_joint(rng, s), facets=rng.choice(("boundary", "bottom")))
     s = _laws_of_contact(rng, s)
@@ -191,7 +193,7 @@ def _floor(rng, s):
 
 
 def _blocks(rng, s):
-    most = 3 if "surfaces" in s.takes and s.floor != "sphere" else 1
+    most = 3 if "surfaces" in s.takes and s.floor not in CURVED else 1
     if s.motion == "flying" or not s.explicit:
         most = min(most, 2 if s.degree == 1 else 1)
     count = rng.choice((1, 1, 2, 3)[: most + 1]) if most > 1 else 1

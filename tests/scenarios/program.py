@@ -12,6 +12,8 @@ import numpy as np
 from .compose import CURVED, MESHED, RIGID, Scenario
 
 E, RHO = 1e6, 1000.0
+#: Radius of a bowl [m].
+BOWL = 3.0
 NAMES = ("base", "a", "b", "c", "d")
 
 
@@ -316,7 +318,19 @@ def _obstacle(s, f):
         size = shown(f.length * np.array(up(s, 4, 0.6) if s.gdim == 2 else (4.0, 4.0, 0.6)))
         axes = "" if f.plain else f", axes=[{', '.join(shown(row) for row in f.Q.T)}]"
         return f"di.Box({f.place(*up(s, 0, -0.3))}, {size}{axes})"
+    if s.floor == "bowl":
+        return f"di.Sphere({f.place(*up(s, 0.0, bowl(s)))}, {shown(BOWL * f.length)}, inside=True)"
+    if s.floor == "cylinder":
+        along = f.along(0.0, 1.0, 0.0)
+        return f"di.Cylinder({f.place(*up(s, 0.05, -2.0))}, {along}, {shown(2.0 * f.length)})"
     return f"di.Sphere({f.place(*up(s, 0.05, -2.0))}, {shown(2.0 * f.length)})"
+
+
+def bowl(s):
+    """Height of the centre of a bowl that is at the height 0 beside all corners of the lowest block."""
+    b = s.blocks[0]
+    half = (0.5 * b.width + abs(b.offset) + 0.1) * math.sqrt(s.gdim - 1)
+    return math.sqrt(BOWL**2 - half**2)
 
 
 def _scheme(s):

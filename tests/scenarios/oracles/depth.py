@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..compose import MESHED
-from ..program import bounds
+from ..compose import CURVED, MESHED
+from ..program import BOWL, bounds, bowl
 from .base import Misfit, oracle
 
 
@@ -28,10 +28,11 @@ def obstacle(seen):
         normal = np.array([-np.sin(s.tilt), np.cos(s.tilt)])
         height = ref[:, [0, -1]] @ normal
         x = x[:, height < height.min() + 1e-9]
-    if s.floor == "sphere":
-        centre = np.zeros(s.gdim)
-        centre[[0, -1]] = 0.05, -2.0
-        gap = np.linalg.norm(x - centre, axis=-1) - 2.0
+    if s.floor in CURVED:
+        centre, radius = np.zeros(s.gdim), BOWL if s.floor == "bowl" else 2.0
+        centre[[0, -1]] = (0.0, bowl(s)) if s.floor == "bowl" else (0.05, -2.0)
+        way = (x - centre)[..., [0, -1]] if s.floor == "cylinder" else x - centre
+        gap = (np.linalg.norm(way, axis=-1) - radius) * (-1.0 if s.floor == "bowl" else 1.0)
     else:
         gap = x[..., -1]
         if s.floor == "planes":
