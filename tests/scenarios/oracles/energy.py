@@ -89,6 +89,27 @@ def works(seen):
     )
 
 
+def _drags(s):
+    plain = s.scheme == "CDLagrange" and s.law != "metal" and not (s.adapt or s.scaled)
+    return plain and s.rate > 0 and s.beta == s.bulk == 0 and s.floor != "tool"
+
+
+@oracle(_drags)
+def damped(seen):
+    """What is dissipated is the work of the mass-proportional damping, ``alpha v.M v``, from nodal data.
+
+    The force of a step belongs to the velocity before it, the work to the mean: by the trapezoidal rule the
+    sum is known to 3 % and, where impulses change the velocity within a step, to their share of that step.
+    """
+    s, record = seen.scenario, seen.record
+    twice = (seen.nodal(record.v, velocity=True) ** 2 * seen.mass()[:, None]).sum(axis=(1, 2))
+    t = (record.t_v - record.t[0]) / seen.frame.time
+    right = s.rate * (np.trapezoid(twice, t) + 0.5 * twice[0] * t[0])
+    jumps = s.rate * np.diff(t).max() * np.abs(np.diff(twice)).sum()
+    found = seen.run["dissipated"][-1] / _units(seen)
+    yield Misfit("energy dissipated by damping [J]", found, right, 0.03 * right + 0.6 * jumps)
+
+
 @oracle(lambda s: True)
 def balance(seen):
     """The balance that a run reports closes where the scheme says that it does."""
