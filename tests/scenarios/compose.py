@@ -92,6 +92,7 @@ class Scenario:
     part: float = 0.8
     steps: int = 100
     adapt: bool = False
+    late: float = 0.0
     turn: float = 0.0
     mirror: bool = False
     shift: float = 0.0

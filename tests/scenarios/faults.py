@@ -193,6 +193,12 @@ FAULTS = {
         lambda s: s.gdim == 2 and s.degree == 1 and s.cell == "quadrilateral",
         "refused",
     ),
+    "short-steps": Fault(
+        "steps that are short against the time are none for the material",
+        (("systems.elements.history", "_SAME = 16 * np.finfo(np.float64).eps", "_SAME = 1e-12"),),
+        lambda s: s.law == "metal" and not (s.adapt or s.drive or s.ground),
+        "frame",
+    ),
 }
 
 

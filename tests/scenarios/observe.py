@@ -105,7 +105,7 @@ def see(s: Scenario, **options: Any) -> Seen:
         body, scheme, record = left["body"], left["scheme"], Record()
         record.look(scheme)
         adapt = di.StepControl() if s.adapt else None
-        t_end = s.duration or s.steps * scheme.dt
+        t_end = s.late + (s.duration or s.steps * scheme.dt)
         run = di.simulate(
             scheme, t_end=t_end, observers=[record.look], progress=False, adapt=adapt, **options
         )

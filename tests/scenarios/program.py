@@ -363,7 +363,8 @@ def _start(s, f):
         made.append(f'body.rigid_velocity({speed}{spin}, cells="{name[i]}")')
     if s.floor == "tool":
         made.append(f'body.rigid_velocity({f.along(*up(s, s.drive, 0), unit=f.speed)}, cells="{name[0]}")')
-    return [f"scheme.start(0, {' + '.join(made)})"]
+    late = f", t0={s.late}" if s.late else ""
+    return [f"scheme.start(0, {' + '.join(made)}{late})"]
 
 
 def end(s: Scenario) -> str:
@@ -373,4 +374,6 @@ def end(s: Scenario) -> str:
 
 
 def end_time(s: Scenario) -> str:
+    if s.late:
+        return f"{s.late} + {s.steps} * scheme.dt"
     return f"{s.steps} * scheme.dt" if s.duration is None else f"{s.duration:.6g}"
