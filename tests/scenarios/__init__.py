@@ -1,6 +1,6 @@
 """The machine that doubts: whole small problems at random, and oracles that know the right answer.
 
-Reviews find what a reviewer thinks of; most wrong results lie where two features meet. ``compose`` makes a
+Tests find what their author thinks of; most wrong results lie where two features meet. ``compose`` makes a
 problem from a seed, of bodies, supports, loads, damping, contacts, schemes and steps that users compose;
 ``program`` writes it as a Python program of public names, which ``observe`` runs; the ``oracles`` judge what
 was seen by mechanics alone: weight, momentum, energy, depth, frames, the spectrum of the step, ways of
