@@ -1,5 +1,6 @@
 """The machine of tests/scenarios: what it composes, judges and prints; it runs in a stage of its own."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -26,12 +27,21 @@ def test_a_seed_is_a_scenario():
 
 def test_every_choice_is_made():
     made = [compose.compose(seed) for seed in SEEDS]
-    assert {s.scheme for s in made} == set(compose.SCHEMES)
+    several = [compose.compose(seed) for seed in range(3000)]
+    assert {s.scheme for s in several} == {*compose.SCHEMES, *compose.STEADY}
     assert {(s.cell, s.degree, s.hypothesis, s.law) for s in made} == set(compose.BODIES)
-    # A cylinder is for bodies in space, which are few.
-    floors = {s.floor for s in made} | {compose.compose(seed, 6).floor for seed in range(300, 310)}
-    assert floors == {"none", *compose.CURVED, *compose.RIGID, *compose.MESHED}
-    assert {s.joint for s in made} == {"surfaces", "together", "tie"}
+    assert {s.floor for s in several} == {"none", *compose.CURVED, *compose.RIGID, *compose.MESHED}
+    assert {s.joint for s in several} == {"surfaces", "together", "tie", "pairs"}
+    assert any(s.joint == "tie" and s.motion != "rest" for s in several)
+    for name in ("push", "wave", "dashpots", "bend", "locking", "stretch", "laws", "forms"):
+        assert any(getattr(s, name) for s in several), name
+
+
+def test_scenarios_of_before_are_read():
+    given = json.loads(compose.Scenario(seed=3).to_json())
+    for name in ("push", "wave", "dashpots", "bend", "locking", "stretch", "laws", "renumbered"):
+        del given[name]
+    assert compose.Scenario.from_json(json.dumps(given)) == compose.Scenario(seed=3)
 
 
 @pytest.mark.parametrize("name", [*ORACLES, "runs"])

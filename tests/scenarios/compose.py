@@ -11,35 +11,10 @@ import json
 import math
 import random
 
-#: Bodies: cell, degree, hypothesis, law. The first ones have no others before them in a short run.
-BODIES = (
-    ("quadrilateral", 1, None, "linear"),
-    ("quadrilateral", 1, None, "neo-hookean"),
-    ("triangle", 1, None, "linear"),
-    ("quadrilateral", 2, None, "linear"),
-    ("quadrilateral", 1, "axisymmetric", "linear"),
-    ("hexahedron", 1, None, "linear"),
-    ("quadrilateral", 1, None, "metal"),
-    ("triangle", 2, None, "linear"),
-    ("tetrahedron", 1, None, "neo-hookean"),
-    ("quadrilateral", 1, "plane-stress", "linear"),
-    ("tetrahedron", 2, None, "linear"),
-)
-#: What lies below: nothing, rigid obstacles, or parts of the mesh.
-RIGID = ("plane", "box", "planes", "moving")
-CURVED = ("sphere", "bowl", "cylinder")
-MESHED = ("base", "tool", "corner")
-#: Schemes: takes surfaces, takes nonlinear laws, takes metals, takes restitution, is explicit.
-SCHEMES = {
-    "CDLagrange": "surfaces nonlinear metal restitution explicit friction",
-    "NohBathe": "surfaces nonlinear metal restitution explicit friction",
-    "MoreauJean": "surfaces nonlinear restitution friction",
-    "GeneralizedAlpha": "surfaces nonlinear restitution friction",
-    "CDLagrangeSingular": "nonlinear explicit friction",
-    "MoreauJeanDecoupled": "restitution",
-    "PaoliSchatzman": "nonlinear metal restitution explicit",
-    "Carpenter": "nonlinear metal explicit",
-}
+from .further import further
+from .kinds import BODIES, CURVED, MESHED, RIGID, SCHEMES, STEADY
+
+__all__ = ["BODIES", "CURVED", "MESHED", "RIGID", "SCHEMES", "STEADY", "Block", "Scenario", "compose"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +34,12 @@ class Block:
 
 @dataclasses.dataclass(frozen=True)
 class Scenario:
-    """A problem; ``turn``, ``mirror``, ``shift``, ``units`` and orders say in which frame it is written."""
+    """A problem; ``turn``, ``mirror``, ``shift``, ``units`` and orders say in which frame it is written.
+
+    ``push`` is a body force downwards [N/m3]; with ``wave`` loads have a signal; ``dashpots`` is the damping
+    rate by a class of the user's own; ``bend`` curves the cells [m]; ``stretch`` is a rate of deformation at
+    the start [1/s]; ``laws`` are friction, restitution and drift correction of contacts, in turn.
+    """
 
     seed: int = 0
     cell: str = "quadrilateral"
@@ -99,6 +79,14 @@ class Scenario:
     units: tuple[float, float, float] = (1.0, 1.0, 1.0)
     backwards: bool = False
     swapped: bool = False
+    push: float = 0.0
+    wave: bool = False
+    dashpots: bool = False
+    bend: float = 0.0
+    locking: str | None = None
+    stretch: float = 0.0
+    laws: tuple[tuple[float, float, bool], ...] = ()
+    renumbered: bool = False
 
     @property
     def gdim(self) -> int:
@@ -106,7 +94,7 @@ class Scenario:
 
     @property
     def takes(self) -> str:
-        return SCHEMES[self.scheme]
+        return (SCHEMES | STEADY)[self.scheme]
 
     @property
     def explicit(self) -> bool:
@@ -133,6 +121,7 @@ class Scenario:
         given = json.loads(text)
         given["blocks"] = tuple(Block(**each) for each in given["blocks"])
         given["speed"], given["units"] = tuple(given["speed"]), tuple(given["units"])
+        given["laws"] = tuple(tuple(each) for each in given.get("laws", ()))
         return cls(**given)
 
 
@@ -151,7 +140,7 @@ def compose(seed: int, bodies: int = len(BODIES)) -> Scenario:
     s = _laws_of_contact(rng, s)
     s = _moved(rng, s)
     s = _loaded(rng, s)
-    return _stepped(rng, s)
+    return further(_stepped(rng, s))
 
 
 def _motion(rng, s):
@@ -178,7 +167,7 @@ def _suits(takes, s):
 def _floor(rng, s):
     if s.motion == "flying":
         return "none"
-    known = list(RIGID)
+    known = list(RIGID[:4])
     if "surfaces" in s.takes:
         known += ["base", "base", "tool"]
         if s.gdim == 2 and s.cell == "quadrilateral" and s.hypothesis is None:

@@ -7,13 +7,28 @@ from collections.abc import Iterable, Sequence
 from .compose import Scenario
 from .oracles import ORACLES
 
+#: Fields that are aspects where they are set.
+_MORE = (
+    "friction",
+    "restitution",
+    "drift",
+    "push",
+    "wave",
+    "dashpots",
+    "bend",
+    "locking",
+    "stretch",
+    "laws",
+    "forms",
+)
+
 
 def aspects(s: Scenario) -> set[tuple[str, str]]:
     """What a scenario has that others may lack: kinds of contact, its scheme, the oracles that judge it."""
     own = {("floor", s.floor), ("scheme", s.scheme), ("motion", s.motion), ("facets", s.facets)}
     if len(s.blocks) > 1:
         own.add(("joint", s.joint))
-    own |= {("law", name) for name in ("friction", "restitution", "drift") if getattr(s, name)}
+    own |= {("law", name) for name in _MORE if getattr(s, name)}
     return own | {("oracle", each.name) for each in ORACLES.values() if each.applies(s)}
 
 

@@ -50,7 +50,7 @@ def _lines(s, name, text):
                 'print("largest displacement:", first, "in the other frame:", abs(scheme.u).max())',
             ]
         return [*program.program(other), end, 'print("largest displacement:", abs(scheme.u).max())']
-    if name in ("carried", "momentum", "works") and s.floor != "none" and len(run) < LINES - 13:
+    if name in ("carried", "momentum", "works") and s.floor != "none" and len(run) < LINES - 14:
         observed = end.replace("progress=", "observers=[look], progress=")
         d = s.gdim
         return [

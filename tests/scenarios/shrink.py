@@ -12,11 +12,27 @@ from .judge import judge
 #: Values that a plain problem has.
 _PLAIN = {
     **dict.fromkeys(
-        ("friction", "restitution", "spin", "tilt", "ground", "traction", "beta", "bulk", "nu"), 0.0
+        (
+            "friction",
+            "restitution",
+            "spin",
+            "tilt",
+            "ground",
+            "traction",
+            "beta",
+            "bulk",
+            "nu",
+            "push",
+            "bend",
+            "stretch",
+        ),
+        0.0,
     ),
-    **dict.fromkeys(("drift", "adapt", "scaled", "mirror", "backwards", "swapped"), False),
+    **dict.fromkeys(
+        ("drift", "adapt", "scaled", "mirror", "backwards", "swapped", "wave", "dashpots", "forms"), False
+    ),
     **{"hypothesis": None, "degree": 1, "cell": "quadrilateral", "law": "linear", "part": 0.5},
-    **{"joint": "surfaces", "facets": "boundary", "turn": 0.0, "shift": 0.0},
+    **{"joint": "surfaces", "facets": "boundary", "turn": 0.0, "shift": 0.0, "locking": None, "laws": ()},
 }
 
 

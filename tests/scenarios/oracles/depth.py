@@ -5,12 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..compose import CURVED, MESHED
-from ..program import BOWL, bounds, bowl
+from ..contacts import BOWL, CONE, TORUS, bowl, funnel
+from ..layout import bounds
 from .base import Misfit, oracle
 
 
 def _rigid(s):
-    return s.floor != "none" and s.floor not in MESHED and s.hypothesis != "axisymmetric"
+    return (
+        s.floor != "none"
+        and "penalty" not in s.takes
+        and s.floor not in MESHED
+        and s.hypothesis != "axisymmetric"
+    )
 
 
 @oracle(_rigid)
@@ -19,7 +25,7 @@ def obstacle(seen):
 
     Distances by the formulas of a half plane and a circle. Contact at velocity level stops a node in the step
     after it has entered; the drift over curved obstacles is less than another step. Lasting contact keeps the
-    depth of its first touch: 0.1 mm of 1 m.
+    depth of its first touch: 0.1 mm of 1 m. Not penalties, whose depth is the force over their stiffness.
     """
     s, record = seen.scenario, seen.record
     x = (seen.places() + seen.nodal(record.u))[:, seen.parts[0]]
@@ -28,19 +34,40 @@ def obstacle(seen):
         normal = np.array([-np.sin(s.tilt), np.cos(s.tilt)])
         height = ref[:, [0, -1]] @ normal
         x = x[:, height < height.min() + 1e-9]
-    if s.floor in CURVED:
-        centre, radius = np.zeros(s.gdim), BOWL if s.floor == "bowl" else 2.0
-        centre[[0, -1]] = (0.0, bowl(s)) if s.floor == "bowl" else (0.05, -2.0)
-        way = (x - centre)[..., [0, -1]] if s.floor == "cylinder" else x - centre
-        gap = (np.linalg.norm(way, axis=-1) - radius) * (-1.0 if s.floor == "bowl" else 1.0)
-    else:
-        gap = x[..., -1]
-        if s.floor == "planes":
-            gap = np.minimum(gap, x[..., 0] + 0.8)
-        if s.floor == "box":
-            gap = np.where(np.abs(x[..., 0]) < 2.0, gap, 1.0)
+    if s.floor in CURVED and s.drive:
+        x = x - s.drive * (record.t - record.t[0])[:, None, None] / seen.frame.time * np.eye(s.gdim)[0]
+    gap = curved_gap(s, x) if s.floor in CURVED else flat_gap(s, x)
     approach = np.abs(np.diff(x, axis=0)).max()
     yield Misfit("depth in the obstacle [m]", max(-gap.min(), 0.0), 0.0, 2 * approach + 1e-4)
+
+
+def flat_gap(s, x):
+    """Distances from half planes and boxes [m]; in a box the depth to its nearest side."""
+    gap = x[..., -1]
+    if s.floor == "planes":
+        gap = np.minimum(gap, x[..., 0] + 0.8)
+    if s.floor == "box":
+        gap = np.where(np.abs(x[..., 0]) < 2.0, gap, 1.0)
+    if s.floor == "union":
+        wall = np.maximum(x[..., 0] + 0.8, x[..., -1] - 0.9)
+        gap = np.minimum(np.where(np.abs(x[..., 0]) < 2.0, gap, 1.0), wall)
+    return gap
+
+
+def curved_gap(s, x):
+    """Distances from a circle, a sphere, and curves that turn about a vertical axis [m]."""
+    if s.floor in ("cone", "funnel", "torus"):
+        centre = {"cone": 0.0, "funnel": funnel(s), "torus": -TORUS[1]}[s.floor]
+        out = x[..., :-1] - (0.05 if s.floor == "torus" else 0.0) * np.eye(s.gdim)[0, :-1]
+        r, z = np.linalg.norm(out, axis=-1), x[..., -1] - centre
+        if s.floor == "torus":
+            return np.hypot(r - TORUS[0], z) - TORUS[1]
+        along, across = np.cos(np.radians(CONE)), np.sin(np.radians(CONE))
+        return across * z - along * r if s.floor == "funnel" else along * r + across * z
+    centre, radius = np.zeros(s.gdim), BOWL if s.floor == "bowl" else 2.0
+    centre[[0, -1]] = (0.0, bowl(s)) if s.floor == "bowl" else (0.05, -2.0)
+    way = (x - centre)[..., [0, -1]] if s.floor == "cylinder" else x - centre
+    return (np.linalg.norm(way, axis=-1) - radius) * (-1.0 if s.floor == "bowl" else 1.0)
 
 
 @oracle(lambda s: len(s.blocks) > 1 and s.hypothesis != "axisymmetric")

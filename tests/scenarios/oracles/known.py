@@ -27,17 +27,33 @@ def mass(s: Scenario, i: int) -> float:
     return program.RHO * b.density * b.height * area(s, i)
 
 
+def volume(s: Scenario, i: int) -> float:
+    """Of a block [m3]."""
+    return mass(s, i) / (program.RHO * s.blocks[i].density)
+
+
+def loads(s: Scenario, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Constant forces on a block, its weight with them, and amplitudes of those with the signal [N]."""
+    steady, waving = np.zeros((2, s.gdim))
+    other = waving if s.wave else steady
+    other[-1] -= s.push * volume(s, i)
+    other[0] += program.lean(s) * s.push * volume(s, i)
+    if s.traction and i == len(s.blocks) - 1:
+        other[-1] += s.traction * area(s, i)
+    steady[-1] -= s.gravity * mass(s, i)
+    return steady, waving
+
+
 def weight(s: Scenario) -> float:
-    """Of all movable blocks, with the load on the last one [N]."""
-    load = s.traction * area(s, len(s.blocks) - 1)
-    return s.gravity * sum(mass(s, i) for i in s.movable) - load
+    """Of all movable blocks, with constant loads [N]."""
+    return -float(sum(loads(s, i)[0][-1] for i in s.movable))
 
 
 def settled(s: Scenario) -> float:
     """Displacement of the top of a column of one width on a rigid floor, nu = 0, small strains [m]."""
     above, down = -s.traction * area(s, len(s.blocks) - 1), 0.0
     for i in reversed(s.movable):
-        b, own = s.blocks[i], s.gravity * mass(s, i)
+        b, own = s.blocks[i], s.gravity * mass(s, i) + s.push * volume(s, i)
         down += (above + 0.5 * own) * b.height / (program.E * b.modulus * area(s, i))
         above += own
     return -down

@@ -9,8 +9,11 @@ from .base import Misfit, oracle
 
 
 def _plain(s):
-    """Not where masses are handed over, nor the decoupled step with drag: of the step without contact."""
-    return s.scheme != "CDLagrangeSingular" and not (s.scheme == "MoreauJeanDecoupled" and s.rate)
+    """Not where masses are handed over or taken off, nor the decoupled step with drag: of the step without
+    contact; nor 4.3 of Doyen et al., which puts velocities to zero by its own hand."""
+    return s.scheme not in ("CDLagrangeSingular", "dep-4.3", "dep-7.1", "dep-7.2") and not (
+        s.scheme == "MoreauJeanDecoupled" and s.rate
+    )
 
 
 def _impulse_scale(seen):
@@ -39,10 +42,7 @@ def momentum(seen):
         nodes = seen.parts[i][seen.parts[i] < n]
         p = (m[nodes] * v[:, nodes]).sum(axis=1)
         p0 = (m[nodes] * seen.nodal(record.mean[0], velocity=True)[nodes]).sum(axis=0)
-        loads = np.zeros(s.gdim)
-        loads[-1] = -s.gravity * known.mass(s, i)
-        if s.traction and i == len(s.blocks) - 1:
-            loads[-1] += s.traction * known.area(s, i)
+        loads, waving = known.loads(s, i)
         given = impulse[:, nodes].sum(axis=(0, 1)) + loads * t[-1]
         size = np.abs(impulse[:, nodes]).sum() + np.abs(loads).sum() * t[-1] + np.abs(p).max()
         allowed = (1e-8 if s.scheme != "NohBathe" else 1e-3) * size
@@ -52,6 +52,8 @@ def momentum(seen):
             mass = m[nodes].sum()
             given[0] -= mass * s.ground * np.sin(20.0 * t[-1]) / 20.0
             allowed += 0.05 * mass * s.ground * t[-1]
+        given += waving * np.sin(20.0 * t[-1]) / 20.0
+        allowed += 0.05 * np.abs(waving).sum() * t[-1]
         if s.rate:
             lost = np.trapezoid(s.rate * p, t, axis=0)
             given -= lost
@@ -70,7 +72,7 @@ def _turns(s):
         and s.explicit
         and s.law != "linear"
         and s.hypothesis is None
-        and not (s.rate or s.beta or s.bulk or s.ground or s.traction)
+        and not (s.rate or s.beta or s.bulk or s.ground or s.traction or s.push)
     )
 
 

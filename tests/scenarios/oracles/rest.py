@@ -48,7 +48,7 @@ def still(seen):
     dragged = s.friction > 0 and s.drive != 0
     v = np.abs(seen.nodal(record.mean[-1], velocity=True))
     wave = np.sqrt(1e6 / 1000.0)
-    fall = s.gravity * sum(b.height for b in s.blocks) / wave + abs(s.traction) / (1000.0 * wave)
+    fall = s.gravity * sum(b.height for b in s.blocks) / wave + (abs(s.traction) + s.push) / (1000.0 * wave)
     for i in s.movable:
         fastest = v[seen.parts[i]][:, -1 if dragged else slice(None)].max()
         yield Misfit(f"speed of block {i} at rest [m/s]", fastest, 0.0, 0.05 * fall)
@@ -65,10 +65,14 @@ def settled(seen):
     """The top of a column under its weight sinks by what a bar of these moduli is compressed by.
 
     Nodal displacements of elements of degree 1 are exact in bars; without friction nothing holds the section.
-    Allowed: 1 % of it (motion that is left) and drift, the depth of points that were closed late.
+    Allowed: 2 % of it, motion that is left and depths of points that were closed late. In lasting contact of
+    triangles whose nodes do not match central differences sink by h^2 F / m where a node opens by round-off,
+    as their page says with 6 %: 8 % there.
     """
     s = seen.scenario
     u, x = seen.nodal(seen.record.u[-1]), seen.places()
     top = seen.parts[-1][x[seen.parts[-1], -1] > x[seen.parts[-1], -1].max() - 1e-9]
     right = known.settled(s)
-    yield Misfit("settlement of the top [m]", u[top, -1].mean(), right, 0.02 * abs(right))
+    matching = len({s.blocks[i].across for i in s.movable}) == 1 or s.scheme == "NohBathe"
+    part = 0.02 if s.cell != "triangle" or matching else 0.08
+    yield Misfit("settlement of the top [m]", u[top, -1].mean(), right, part * abs(right))

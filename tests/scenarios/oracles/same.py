@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from ..compose import MESHED
+from ..further import by_forms
 from ..observe import see
 from .base import Misfit, oracle
 
@@ -29,21 +29,19 @@ def variants(s):
         made["with parts and contacts in another order"] = s.changed(backwards=True)
     if s.joint == "together" and len(s.blocks) > 2 and not axis:
         made["with surfaces in pairs"] = s.changed(joint="surfaces", rough="all")
-    if not (s.drive or s.ground or s.adapt):  # rounding of such times moves what depends on them
+    if not (s.drive or s.ground or s.wave or s.adapt):  # rounding of such times moves what depends on them
         made["begun late"] = s.changed(late=1e10)
-    if not axis:
+    if s.rate and s.scheme in ("CDLagrange", "NohBathe") and not s.forms:
+        made["with its damping by a class"] = s.changed(dashpots=not s.dashpots)
+    if s.floor != "corner":
+        made["with its mesh renumbered"] = s.changed(renumbered=True)
+    if not axis and "massless" not in s.takes:  # they take obstacles across a coordinate direction
         made["turned"] = s.changed(turn=rng.uniform(0.2, 3.0))
+    if not axis:
         made["mirrored"] = s.changed(mirror=True)
     names = rng.sample(sorted(made), min(2, len(made)))
-    forms = {"of a FormSystem": s.changed(forms=True)} if _by_forms(s) else {}
+    forms = {"of a FormSystem": s.changed(forms=True)} if by_forms(s) and not s.forms else {}
     return {name: made[name] for name in names} | forms
-
-
-def _by_forms(s):
-    """Where a few lines of UFL say the same: one linear material in the plane or in space, free, undamped."""
-    one = len({(b.density, b.modulus) for b in s.blocks}) == 1 and not any(b.distort for b in s.blocks)
-    free = s.floor not in MESHED and not (s.ground or s.traction or s.rate or s.beta or s.bulk or s.scaled)
-    return one and free and s.law == "linear" and s.degree == 1 and s.hypothesis is None
 
 
 def sorted_nodes(seen):

@@ -13,7 +13,13 @@ from .base import Misfit, oracle
 
 def _explicit(s):
     linear = s.law == "linear" and not s.bulk
-    return s.explicit and linear and s.gdim == 2 and s.degree == 1 and s.scheme != "CDLagrangeSingular"
+    return (
+        s.explicit
+        and linear
+        and s.gdim == 2
+        and s.degree == 1
+        and s.scheme not in ("CDLagrangeSingular", "dep-7.2")
+    )
 
 
 def bare(s: Scenario) -> Scenario:
@@ -28,6 +34,10 @@ def bare(s: Scenario) -> Scenario:
         gravity=0.0,
         ground=0.0,
         traction=0.0,
+        push=0.0,
+        wave=False,
+        stretch=0.0,
+        bend=0.0,
         adapt=False,
         scaled=False,
         friction=0.0,
