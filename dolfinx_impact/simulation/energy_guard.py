@@ -20,6 +20,8 @@ _STILL = 1e-8
 _SHORTEST, _FURTHER = 60, (0, 17, 5, 29, 11, 2, 23, 37, 8)
 #: The same in a compiled loop: at least, at most.
 _COMPILED = 64, 1000
+#: Energy over the given one from which on loads and motions between two looks are looked for.
+_CLEARLY = 2.0
 
 
 class EnergyGuard:
@@ -120,9 +122,10 @@ class Looks:
 
     Work of the loads between two looks is at most ``sum |f| |[u]|`` with the largest loads seen; of moved
     dofs likewise, with all forces there, beside their kinetic energy; impulses of moving bodies and obstacles
-    do at most their sum times the largest speed of these (of the points, where some start inside). The
-    internal work of nonlinear systems is that of the mean forces of two looks. All methods but :meth:`note`
-    are collective.
+    do at most their sum times the largest speed of these (of the points, where some start inside). Where more
+    energy was found than this, loads and motions may have come and gone between two looks: they are evaluated
+    at the times of all steps then. The internal work of nonlinear systems is that of the mean forces of two
+    looks. All methods but :meth:`note` are collective.
 
     Args:
         integrator: The integrator, started or resumed.
@@ -189,8 +192,41 @@ class Looks:
         if s.system.has_damping and not self._drags:
             self.pushed = self._push(time)
         self.energy, self.latest = self.latest, self._energy()
+        if self._unexplained():
+            times = np.linspace(self._t, s.t, max(s.n - self._n, 1) + 1)
+            self.work += self._unseen_loads(times, np.maximum(moved, time * np.abs(s.v_mean)))
+            self.work += self._unseen_motion(times)
         self._u[:], self._t, self._n, self._impulses = s.u, s.t, s.n, 0.0
         self._number += 1
+
+    def _unexplained(self) -> bool:
+        """Whether there is clearly more energy than was given, of all ranks."""
+        given = self.work + max(self.pushed, 0.0) - min(self.internal_work, 0.0)
+        energy, given = self._comm.allreduce(np.array([self.latest, given]))
+        return bool(energy > _CLEARLY * (self.start + given))
+
+    def _unseen_loads(self, times: FloatArray, moved: FloatArray) -> float:
+        """Work of loads at these times that are larger than those seen so far, this rank's share [J]."""
+        s, n, seen = self._s, self._s.system.owned, self._largest.copy()
+        for t in times if s.system.has_loads else ():
+            s.system.external(float(t), s.u, s.v_mean, self._f)
+            np.maximum(self._largest, np.abs(self._f), out=self._largest)
+        return float((self._largest - seen)[:n] @ moved[:n])
+
+    def _unseen_motion(self, times: FloatArray) -> float:
+        """Work of prescribed motions and moving obstacles at these times, this rank's share [J].
+
+        What is moved gets the energy of its own mass anew in each step: as much as a wave takes with it.
+        """
+        s, contact, work, largest = self._s, self._s.contact, 0.0, 0.0
+        for t in map(float, times):
+            for part in _parts(s.system) if self._moves else ():
+                v = np.abs(part.prescribed.velocity(t, s.dt))
+                work += float(part.mass[part.prescribed.dofs] @ v**2)
+                largest = max(largest, float(np.max(v, initial=0.0)))
+            if contact is not None and contact.moving:
+                largest = max(largest, _obstacle_speed(contact, t))
+        return work + 2.0 * self._impulses * float(self._comm.allreduce(largest, op=MPI.MAX))
 
     def _push(self, time: float) -> float:
         """Work of the present damping forces against themselves over a time, this rank's share [J]."""
@@ -230,13 +266,24 @@ class Looks:
             return 0.0
         speeds = [0.0]
         if contact.moving:
-            speeds.append(float(np.max(np.abs(contact.surface_velocity(s.t)), initial=0.0)))
+            speeds.append(_obstacle_speed(contact, s.t))
         if self._inside:
             speeds.append(float(np.max(np.abs(contact.L(s.of_contact(s.v_mean))), initial=0.0)))
         if self._moved.size:
             speeds.append(float(np.max(np.abs(s.v_mean[self._moved]))))
             speeds.append(float(np.max(np.abs((s.u - self._u)[self._moved]))) / time)
         return 2.0 * float(self._comm.allreduce(max(speeds), op=MPI.MAX))
+
+
+def _obstacle_speed(contact: Any, t: float) -> float:
+    """Largest speed of moving obstacles at this rank's points, of those in lists too [m/s]."""
+    members = getattr(contact, "members", (contact,))
+    return max(float(np.max(np.abs(each.surface_velocity(t)), initial=0.0)) for each in members)
+
+
+def _parts(system: Any) -> tuple[Any, ...]:
+    """The bodies of a divided system, or the system itself."""
+    return (system.fine, system.coarse) if hasattr(system, "fine") else (system,)
 
 
 def _moved_dofs(system: Any) -> IntArray:

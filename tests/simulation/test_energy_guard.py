@@ -168,3 +168,44 @@ def test_a_load_at_resonance():
         s = di.CDLagrange(one, 2 * np.pi / 1000)
         s.start(0.0, 0.0)
         assert np.abs(di.simulate(s, t_end=10.0, **options)["u"]).max() > 0.4
+
+
+def once(begin, length, size):
+    """A signal that comes and goes."""
+    return lambda t: (
+        size * np.where(abs(t - begin) < length, np.cos(np.pi * (t - begin) / (2 * length)) ** 2, 0)
+    )
+
+
+def jerked(h):
+    return body(ground_acceleration=((1.0, 0.0), once(20 * h, 10 * h, 1e3))), None
+
+
+def shaken_once(h):
+    return body(prescribed={"foot": {0: once(20 * h, 10 * h, 0.01), 1: lambda t: 0.0}}), None
+
+
+def hit_once(h):
+    still, motion = body(), once(20 * h, 10 * h, 0.02)
+    floor = di.MovingObstacle(di.Plane((0.0, -1e-3), (0.0, 1.0)), translation=((0.0, 1.0), motion))
+    wall = di.MovingObstacle(di.Plane((-1e-3, 0.0), (1.0, 0.0)), translation=((1.0, 0.0), motion))
+    return still, [di.RigidContact(still, "boundary", each) for each in (floor, wall)]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("build", [jerked, shaken_once, hit_once])
+def test_what_comes_and_goes_between_two_looks(build):
+    """Without a balance the energy is first looked at after 60 steps: the body moves, and nothing is seen."""
+    h = 0.5 * body().critical_time_step()
+    system, contact = build(h)
+    s = di.CDLagrange(system, h, contact)
+    s.start(0.0, 0.0)
+    assert di.simulate(s, t_end=300 * h, energies=False).steps == 300
+    assert COMM.allreduce(np.abs(s.u).max(), op=MPI.MAX) > 1e-3
+
+
+def test_a_load_that_comes_and_goes_in_a_compiled_loop():
+    h = 0.5 * body().critical_time_step()
+    s = di.CDLagrange(jerked(h)[0], h)
+    s.start(0.0, 0.0)
+    assert di.simulate(s, t_end=300 * h, energies=False, compiled=True).steps == 300
