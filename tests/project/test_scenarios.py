@@ -95,9 +95,37 @@ def test_faults_follow_the_code(name):
     assert any(fault.reach(compose.compose(seed)) for seed in range(1000))
     assert not fault.by or fault.by in [*ORACLES, "runs"]
     for module, old, new in fault.lines:
-        path = Path(di.__file__).parent / f"{module.replace('.', '/')}.py"
+        path = Path(di.__file__).parent / faults.path_of(module)
         assert old in path.read_text()
-        compile(path.read_text().replace(old, new), path, "exec")
+        if path.suffix == ".py":
+            compile(path.read_text().replace(old, new), path, "exec")
+
+
+def test_faults_of_c_sources_are_read():
+    """The text of a kernel is that with the fault, in a process of its own, and no other text is."""
+    name = "yield-stress-below-zero"
+    (source, old, new), *_ = faults.FAULTS[name].lines
+    lines = [
+        f"import sys; sys.path.insert(0, {str(TESTS)!r})",
+        f"from scenarios import faults; faults.install({name!r})",
+        "from dolfinx_impact.systems.elements import element_forces, history_code",
+        f"text = history_code._file({Path(source).name!r})",
+        f"print(({old!r} in text, {new!r} in text, element_forces._text('batches.h') != ''))",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=False,
+    )
+    assert done.stdout.strip() == "(False, True, True)", done.stderr
+
+
+def test_a_fault_that_does_not_follow_the_code_is_an_error():
+    assert faults.replaced("a = 1", [("a", "b")], "here") == "b = 1"
+    with pytest.raises(ImportError, match="here has no line 'c'"):
+        faults.replaced("a = 1", [("c", "b")], "here")
 
 
 def test_the_program_of_a_scenario_builds_its_blocks():

@@ -1,30 +1,36 @@
 """Faults put back on purpose: lines of the package as they were, by name, to see that the oracles find them.
 
-``install(name)`` before the package is imported: the modules concerned are then read with these lines. A
-fault whose line is not there any more is an error: it has to follow the code.
+``install(name)`` before the package is imported: the modules and the C sources concerned are then read with
+these lines. Compiled C code is kept by its text; what numba compiles of a module by its date and its byte
+code, so that faults have a cache of their own where they are ``compiled``. A fault whose line is not there
+any more is an error: it has to follow the code.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib.abc
 import importlib.machinery
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """``lines``: module, old, new text.
+    """``lines``: module, or path of a C source in the package, old, new text.
 
     ``reach`` says which scenarios the fault can touch, ``by`` which oracle alone is asked, to save time.
+    ``compiled``: by numba.
     """
 
     says: str
     lines: tuple[tuple[str, str, str], ...]
     reach: Callable[[Any], bool] = lambda s: True
     by: str = ""
+    compiled: bool = False
 
 
 def _surfaces(s):
@@ -36,6 +42,9 @@ _SMOOTH = "self._inverse, (self.f if s is self.substep_states[0] else self.subst
 _PRESENT = "return SparseRows(self.L.dofs, -self.L.weights, self.L.order)"
 _TANGENTS = "        return np.concatenate([normals[:, None, :], coulomb"
 _NO_TANGENTS = "        if self.friction == 0:\n            return normals[:, None, :]\n"
+
+_BY_AREA = "quotient(r, at_points * dt[:, None])"
+_ALL_AXES = "return np.repeat(pressure.reshape(-1, gdim).sum(axis=1), gdim)"
 
 FAULTS = {
     "noh-bathe-limit": Fault(
@@ -199,7 +208,113 @@ FAULTS = {
         lambda s: s.law == "metal" and not (s.adapt or s.drive or s.ground),
         "frame",
     ),
+    "yield-stress-below-zero": Fault(
+        "a yield stress below zero gives plastic work back",
+        (("systems/elements/j2.h", "negative = (mask)(sigma < 0.0);", "negative = (mask)(sigma < -1e300);"),),
+        by="softening",
+    ),
+    "yield-stress-lost": Fault(
+        "a metal whose yield stress becomes no number in a run does not yield any more",
+        (("systems/elements/j2.h", "~(mask)(square <= 2.0", "(mask)(square > 2.0"),),
+        by="softening",
+    ),
+    "stiffer-in-a-run": Fault(
+        "the step does not follow coefficients of laws",
+        (("simulation.step_control", "return max(stretched, self._values.change())", "return stretched"),),
+        by="rising",
+    ),
+    "thickness-not-found": Fault(
+        "six of Newton's steps for the thickness in plane stress are taken as they come",
+        (("materials.reduced_dimension", "_LAST = 3e-3", "_LAST = 1e3"),),
+        by="thin",
+    ),
+    "flattened": Fault(
+        "what is read is projected on the plane",
+        (("mesh.reading", "    _refuse_flattening(model, gdim)\n", ""),),
+        by="read",
+    ),
+    "other-constants": Fault(
+        "a run goes on with a user's law of other constants",
+        (("simulation.run_fingerprint", "{_in_words(law, HistoryLaw)} with", "{type(law).__name__} with"),),
+        by="resumed",
+    ),
+    "locking": Fault(
+        "linear laws lock without a word",
+        (("systems.locking", "        _warn(solid, law, way, ratio)\n", ""),),
+        by="locks",
+    ),
+    "stress-of-another-time": Fault(
+        "pictures take the coefficients of a law at the end",
+        (("plot.snapshots", "has_stress(body) and has_coefficients(body)", "False"),),
+        by="drawn",
+    ),
+    "far-from-the-origin": Fault(
+        "pictures have places in single precision",
+        (
+            (
+                "plot.skin",
+                "np.ascontiguousarray(x, dtype=np.float64)",
+                "np.ascontiguousarray(x, dtype=np.float32)",
+            ),
+        ),
+        by="drawn",
+    ),
+    "small-on-large": Fault(
+        "a small body on a large facet has a single point",
+        (("contact.surfaces._rows", "if beside or not set_ends(", "if axes.size > 0 or not set_ends("),),
+        by="stands",
+        compiled=True,
+    ),
+    "pressure-of-points": Fault(
+        "a pressure is an impulse over the area of a point, on obstacles",
+        (("contact.pressure", "return pressure, at_points", f"return {_BY_AREA}, at_points"),),
+        lambda s: s.motion == "rest" and s.degree == 2,
+        "pressure",
+    ),
+    "pressure-of-points-between": Fault(
+        "the same, between surfaces",
+        (("contact.pressure", "return pressure, at_points", f"return {_BY_AREA}, at_points"),),
+        lambda s: s.degree == 2,
+        "between",
+    ),
+    "areas-not-covered": Fault(
+        "points with nothing opposite have areas",
+        (("contact.pressure", "1.0, covered)[:, self.point]", "1.0, 1.0)[:, self.point]"),),
+        by="between",
+    ),
+    "areas-of-other-sides": Fault(
+        "corners on an obstacle have the areas of both their sides",
+        (("contact.pressure", "leaning <= least + _ALIKE", "leaning <= np.inf"),),
+        lambda s: s.motion == "rest" and s.facets == "boundary",
+        "pressure",
+    ),
+    "areas-of-revolution": Fault(
+        "areas of bodies of revolution are those of a radian",
+        (("systems.outer_facets", "dA * 2.0 * np.pi * x[..., 0]", "dA * x[..., 0]"),),
+        lambda s: s.motion == "rest" and s.hypothesis == "axisymmetric",
+        "pressure",
+    ),
+    "pressure-of-ties": Fault(
+        "the pressure of a tie is the sum of its tractions along the axes",
+        (("contact.surfaces.surface_contact", "return np.repeat(-along, gdim)", _ALL_AXES),),
+        lambda s: s.joint == "tie",
+        "tied",
+    ),
 }
+
+
+def path_of(module: str) -> str:
+    """Path of a module or a C source in the package."""
+    return module if "/" in module else f"{module.replace('.', '/')}.py"
+
+
+def replaced(text: str, lines: list[tuple[str, str]], where: str) -> str:
+    """A source with the lines of a fault."""
+    for old, new in lines:
+        if old not in text:
+            raise ImportError(f"the fault has to follow the code: {where} has no line {old!r}")
+        text = text.replace(old, new)
+    return text
 
 
 class _Faulty(importlib.machinery.SourceFileLoader):
@@ -209,19 +324,13 @@ class _Faulty(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname):
         path = self.get_filename(fullname)
-        text = self.get_data(path).decode()
-        for old, new in self.lines:
-            if old not in text:
-                raise ImportError(f"the fault has to follow the code: {fullname} has no line {old!r}")
-            text = text.replace(old, new)
+        text = replaced(self.get_data(path).decode(), list(self.lines), fullname)
         return self.source_to_code(text.encode(), path)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    def __init__(self, fault: Fault):
-        self.modules: dict[str, list[tuple[str, str]]] = {}
-        for module, old, new in fault.lines:
-            self.modules.setdefault(f"dolfinx_impact.{module}", []).append((old, new))
+    def __init__(self, lines: dict[str, list[tuple[str, str]]]):
+        self.modules = {f"dolfinx_impact.{name}": each for name, each in lines.items()}
 
     def find_spec(self, name, path, target=None):
         if name not in self.modules:
@@ -232,9 +341,39 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
+def _read_with(sources: dict[str, list[tuple[str, str]]]) -> None:
+    """From now on C sources are read with these lines: the package takes them with ``Path.read_text``."""
+    read = Path.read_text
+
+    def faulty(self: Path, *args: Any, **options: Any) -> str:
+        text = read(self, *args, **options)
+        for name, lines in sources.items():
+            if self.as_posix().endswith(f"dolfinx_impact/{name}"):
+                text = replaced(text, lines, name)
+        return text
+
+    Path.read_text = faulty  # type: ignore[method-assign]
+
+
+def _cache_apart(fault: Fault) -> None:
+    """Let numba keep what it compiles of this fault in a folder of its own, in this process alone."""
+    import numba
+
+    key = hashlib.sha256(repr(fault.lines).encode()).hexdigest()[:12]
+    numba.config.CACHE_DIR = str(Path(numba.config.CACHE_DIR or Path.home()) / f"fault-{key}")
+
+
 def install(name: str) -> Fault:
     """Put a fault back into the package, which must not be imported yet."""
     if "dolfinx_impact" in sys.modules:
         raise RuntimeError("the package is imported already")
-    sys.meta_path.insert(0, _Finder(FAULTS[name]))
-    return FAULTS[name]
+    fault = FAULTS[name]
+    lines: dict[str, list[tuple[str, str]]] = {}
+    for module, old, new in fault.lines:
+        lines.setdefault(module, []).append((old, new))
+    sys.meta_path.insert(0, _Finder({each: lines[each] for each in lines if "/" not in each}))
+    if sources := {each: lines[each] for each in lines if "/" in each}:
+        _read_with(sources)
+    if fault.compiled:
+        _cache_apart(fault)
+    return fault

@@ -1,6 +1,21 @@
 """Oracles: each knows a right answer without knowing the scheme; its docstring says what and why."""
 
-from . import chains, depth, energy, halved, momentum, pressure, refused, rest, same, spectrum, ways
+from . import (
+    chains,
+    depth,
+    energy,
+    halved,
+    kept,
+    laws,
+    momentum,
+    pressure,
+    refused,
+    rest,
+    same,
+    small,
+    spectrum,
+    ways,
+)
 from .base import ORACLES, Misfit, Oracle
 
 __all__ = [
@@ -11,11 +26,14 @@ __all__ = [
     "depth",
     "energy",
     "halved",
+    "kept",
+    "laws",
     "momentum",
     "pressure",
     "refused",
     "rest",
     "same",
+    "small",
     "spectrum",
     "ways",
 ]

@@ -5,16 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from ..compose import RIGID
+from ..observe import see
 from . import known
 from .base import Misfit, oracle
 
 
 def _column(s):
-    """Blocks of one width on a rigid floor: sections stay plane, the pressure is uniform."""
-    same = len({b.width for b in s.blocks}) == 1
+    """Blocks of one width on a rigid floor: sections stay plane, the pressure is uniform.
+
+    Not where a floor that moves shears them by its friction.
+    """
+    same = len({b.width for b in s.blocks}) == 1 and not (s.drive and s.friction)
     return (
         s.motion == "rest" and s.floor in RIGID and same and s.nu == 0 and s.scheme != "MoreauJeanDecoupled"
     )
+
+
+def _members(seen):
+    """The contacts of a run, in the order of their points."""
+    contact = seen.scheme.contact
+    return list(getattr(contact, "members", [contact]))
 
 
 @oracle(_column)
@@ -25,12 +35,10 @@ def pressure(seen):
     Points without force are those of other sides. Allowed: 2 %, the settling that is left.
     """
     s, record = seen.scenario, seen.record
-    contact = next(
-        (c for c in getattr(seen.contact, "members", [seen.contact]) if hasattr(c, "obstacle")), None
-    )
+    members = _members(seen)
+    contact = next((c for c in members if getattr(c, "obstacle", None) is not None), None)
     if contact is None or not hasattr(contact, "pressure"):
         return
-    members = list(getattr(seen.contact, "members", [seen.contact]))
     first = sum(c.count for c in members[: members.index(contact)])
     last = len(record.t) * 3 // 4
     r = np.mean(record.r[last:], axis=0)[first : first + contact.count]
@@ -42,3 +50,64 @@ def pressure(seen):
     pressed = values[np.isfinite(values) & (r > 1e-6 * r.max())]
     for what, value in (("largest", pressed.max()), ("smallest", pressed.min())):
         yield Misfit(f"{what} pressure under a column [Pa]", value, right, 0.02 * right)
+
+
+def _joints(seen):
+    """Contacts between the blocks of a column, their first points, and the block above each."""
+    first, upper = 0, len(seen.scenario.blocks) - 1 if seen.scenario.backwards else 1
+    for each in _members(seen):
+        if getattr(each, "obstacle", None) is None:
+            yield each, first, upper
+            upper += -1 if seen.scenario.backwards else 1
+        first += each.count
+
+
+def _above(s, i):
+    """Pressure of the blocks from one on [Pa]."""
+    return -float(sum(known.loads(s, k)[0][-1] for k in range(i, len(s.blocks)))) / known.area(s, i)
+
+
+def _stacked(s):
+    return _column(s) and len(s.blocks) > 1 and s.joint == "surfaces"
+
+
+@oracle(_stacked)
+def between(seen):
+    """Between the blocks of a column every point has the pressure of what is above; areas are the section.
+
+    Equilibrium of a bar, whose sections match or not. Points without force are those with nothing opposite.
+    Allowed: 5 %, the settling that is left, and what the diagonals of triangles bend a column aside.
+    """
+    s, record = seen.scenario, seen.record
+    last = len(record.t) * 3 // 4
+    r, size = np.mean(record.r[last:], axis=0), seen.frame.length ** (2 if s.gdim == 3 else 1)
+    for each, first, upper in _joints(seen):
+        own = r[first : first + each.count]
+        values = np.asarray(each.pressure(own, np.mean(record.dt))) / seen.frame.pressure
+        right = _above(s, upper)
+        pressed = values[np.isfinite(values) & (own > 1e-6 * own.max())]
+        for what, value in (("largest", pressed.max()), ("smallest", pressed.min())):
+            yield Misfit(f"{what} pressure below block {upper} [Pa]", value, right, 0.05 * right)
+        area = known.area(s, upper)
+        total = float(np.sum(each.areas())) / size
+        yield Misfit(f"area of contact below block {upper} [m2]", total, area, 0.02 * area)
+
+
+def _glued(s):
+    """Turned in the plane; axisymmetric bodies stay. Blocks that touch are glued for it."""
+    return _column(s) and len(s.blocks) > 1 and s.hypothesis is None and "surfaces" in s.takes
+
+
+@oracle(_glued, runs=True)
+def tied(s):
+    """The pressure of a tie is that of what is above it, in a frame that is turned: normals are no axes."""
+    seen = see(s.changed(joint="tie", turn=0.7))
+    record = seen.record
+    last = len(record.t) * 3 // 4
+    r = np.mean(record.r[last:], axis=0)
+    for each, first, upper in _joints(seen):
+        own = r[first : first + each.count]
+        values = np.asarray(each.normal_pressure(own, np.mean(record.dt)))
+        values, right = values[np.isfinite(values) & (np.abs(values) > 0.0)], _above(s, upper)
+        for what, value in (("largest", values.max()), ("smallest", values.min())):
+            yield Misfit(f"{what} pressure of the tie below block {upper} [Pa]", value, right, 0.02 * right)
