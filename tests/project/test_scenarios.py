@@ -5,10 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scenarios import compose, faults, program, script
 from scenarios.judge import judge
-from scenarios.oracles import ORACLES
+from scenarios.observe import see
+from scenarios.oracles import ORACLES, cells, known
 from scenarios.shrink import shrunk, smaller
 from support.paths import TESTS
 from support.processes import environment
@@ -86,6 +88,25 @@ def test_a_force_that_is_wrong_is_found_made_smaller_and_told(monkeypatch, tmp_p
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("a mass")
+
+
+@pytest.mark.parametrize(
+    "kind", [("triangle", 1), ("quadrilateral", 2), ("quadrilateral", 1, "axisymmetric"), ("hexahedron", 1)]
+)
+def test_integrals_over_cells(kind):
+    """Of a stretch along the height: its energy, half of u.K u, the weight and the top from lengths alone."""
+    s = compose.Scenario(**dict(zip(("cell", "degree", "hypothesis"), kind)), steps=2, motion="thrown")
+    seen = see(s)
+    c, count = cells.cells(seen), len(seen.places())
+    u = 0.01 * seen.places()
+    u[:, :-1] = 0.0
+    exact, area = cells.cells(seen, exact=True), known.area(s, 0)
+    energy = 0.5 * 1e6 * 0.01**2 * area * s.blocks[0].height
+    assert cells.stored(c, u) == pytest.approx(energy, rel=1e-9)
+    assert 0.5 * u.ravel() @ cells.stiffness(c, count) @ u.ravel() == pytest.approx(energy, rel=1e-9)
+    assert exact.mean(count).sum() == pytest.approx(known.mass(s, 0), rel=1e-12)
+    assert cells.top(seen, exact, count).sum() == pytest.approx(area, rel=1e-12)
+    assert exact.kinetic(np.ones_like(u)) == pytest.approx(0.5 * s.gdim * known.mass(s, 0), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", faults.FAULTS)

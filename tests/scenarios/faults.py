@@ -300,6 +300,54 @@ FAULTS = {
         lambda s: s.joint == "tie",
         "tied",
     ),
+    "stored-energy": Fault(
+        "linear materials are as stiff as others in compression",
+        (("materials.elastic", "lame * ufl.tr(strain) ** 2 / 2", "lame * ufl.tr(strain) ** 2 / 2.2"),),
+        lambda s: s.law == "linear" and s.nu > 0,
+        "stored",
+    ),
+    "ground": Fault(
+        "the ground accelerates the other way",
+        (("systems.body", "self.loads.add(-self.inertia(pattern)", "self.loads.add(self.inertia(pattern)"),),
+        lambda s: s.ground > 0,
+        "loads",
+    ),
+    "stiffness-damping": Fault(
+        "stiffness-proportional damping is larger than given",
+        (("systems.body", "out *= -self.stiffness_damping", "out *= -1.01 * self.stiffness_damping"),),
+        lambda s: s.beta > 0 and s.law == "linear" and s.scheme == "CDLagrange",
+        "damped",
+    ),
+    "viscosity": Fault(
+        "the size of a cell is that of its longest side",
+        (("systems.bulk_viscosity", "return volume ** (1 / tdim)", "return 1.1 * volume ** (1 / tdim)"),),
+        lambda s: s.bulk > 0 and s.law == "linear" and s.scheme in ("CDLagrange", "MoreauJean"),
+        "damped",
+    ),
+    "no-drag-in-substeps": Fault(
+        "damping by the mass is half of what was given",
+        (("systems.body", "+= self.damping_rate * self.mass", "+= 0.5 * self.damping_rate * self.mass"),),
+        lambda s: s.rate > 0 and s.scheme in ("NohBathe", "GeneralizedAlpha", "PaoliSchatzman"),
+        "lost",
+    ),
+    "plastic-work": Fault(
+        "a metal is warm from half of its plastic work",
+        (
+            (
+                "systems.solid",
+                "return 0.0 if self.elements is None else self.elements.dissipated",
+                "return 0.0 if self.elements is None else 0.5 * self.elements.dissipated",
+            ),
+        ),
+        lambda s: s.law == "metal" and s.scheme == "CDLagrange" and not (s.beta or s.bulk or s.adapt),
+        "worked",
+    ),
+    "hardening": Fault(
+        "a metal hardens less than given",
+        (("materials.hardening", "stress + modulus * strain", "stress + 0.99 * modulus * strain"),),
+        lambda s: s.law == "metal" and s.scheme in ("CDLagrange", "PaoliSchatzman", "Carpenter"),
+        "metal",
+    ),
 }
 
 

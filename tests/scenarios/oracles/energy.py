@@ -1,4 +1,4 @@
-"""Energies: never above what was given, and works that nodal data give too."""
+"""Energies: never above what was given, and a balance that closes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from . import known
 from .base import Misfit, oracle
 
 
-def _units(seen):
+def units(seen):
     return seen.frame.mass * seen.frame.length**2 / seen.frame.time**2
 
 
@@ -28,7 +28,7 @@ def given(seen):
     """
     s, run = seen.scenario, seen.run
     terms = ("kinetic", "complementary", "internal", "plastic_work", "external", "contact", "interface")
-    e = {name: np.asarray(run[name]) / _units(seen) for name in terms if name in run}
+    e = {name: np.asarray(run[name]) / units(seen) for name in terms if name in run}
     has = e["kinetic"] + e["complementary"] + e["internal"] + e.get("plastic_work", 0.0)
     work = e["external"] + np.maximum(e["contact"], 0.0) + e["interface"]
     over = has - has[0] - work
@@ -39,76 +39,6 @@ def given(seen):
     if s.adapt:
         part = 0.05
     yield Misfit("energy above what was given [J]", max(over.max(), 0.0), 0.0, part * size)
-
-
-def _same_levels(s):
-    return s.scheme in ("CDLagrange", "MoreauJean") and not s.adapt and not s.scaled
-
-
-@oracle(_same_levels)
-def works(seen):
-    """Work of contact and tools, from nodal impulses and the mean of the velocities before and after.
-
-    A tool of constant velocity V is driven by the force that its contact and its own mass-proportional
-    damping need. Work of weight: nodal masses times displacements (undistorted cells of degree 1).
-    """
-    s, record, unit = seen.scenario, seen.record, _units(seen)
-    impulse = seen.nodal(record.impulse) * seen.frame.time / seen.frame.mass
-    v = seen.nodal(record.v, velocity=True)
-    between = 0.5 * (v[1:] + v[:-1])
-    power = impulse[1:] * between
-    contact = power.sum()
-    if s.floor == "tool":
-        force = np.array(record.reactions[1:])[:, seen.body.prescribed.dofs % s.gdim == 0].sum(axis=1)
-        pulled = (force * np.diff(record.t)).sum() / (seen.frame.mass * seen.frame.speed)
-        drag = s.rate * known.mass(s, 0) * s.drive * (record.t[-1] - record.t[0]) / seen.frame.time
-        tool = seen.parts[0]
-        inside = float(seen.mass()[tool] @ (v[-1] - v[0])[tool, 0])  # nodes within the tool are free
-        borne = drag - impulse[1:, tool, 0].sum() + inside
-        much = np.abs(impulse[1:, seen.parts[0]]).sum()
-        allowed = 1e-6 * much + 1.01 * abs(drag) / (len(record.t) - 1)  # the drag of one step at the start
-        yield Misfit("impulse of the reactions of a tool along its way [N s]", pulled, borne, allowed)
-    if record.impulse[0].any():  # an impact at the start, which stands before the first sample
-        return
-    size = np.abs(power).sum() + np.abs(seen.run["kinetic"]).max() / unit
-    if s.scheme == "CDLagrange":  # half of the work of a step stands in the next one
-        half = 0.5 * abs(float((impulse[-1] * v[-1]).sum()))
-        yield Misfit("work of contact [J]", seen.run["contact"][-1] / unit, contact, 1e-6 * size + half)
-    plain = s.degree == 1 and not any(b.distort for b in s.blocks) and s.gdim == 2
-    if not plain or s.ground or s.traction or s.push or s.hypothesis == "axisymmetric":
-        return
-    u, m = seen.nodal(record.u[-1]), seen.mass()
-    held = seen.body.constrained.reshape(-1, s.gdim)[:, -1]
-    external = -s.gravity * (m[~held] * u[: len(m)][~held, -1]).sum()
-    if s.floor == "tool":
-        external += s.drive * (drag - impulse[:, seen.parts[0], 0].sum())
-    yield Misfit(
-        "work of loads and tools [J]",
-        seen.run["external"][-1] / unit,
-        external,
-        0.01 * (np.abs(external) + size),
-    )
-
-
-def _drags(s):
-    plain = s.scheme == "CDLagrange" and s.law != "metal" and not (s.adapt or s.scaled)
-    return plain and s.rate > 0 and s.beta == s.bulk == 0 and s.floor != "tool"
-
-
-@oracle(_drags)
-def damped(seen):
-    """What is dissipated is the work of the mass-proportional damping, ``alpha v.M v``, from nodal data.
-
-    The force of a step belongs to the velocity before it, the work to the mean: by the trapezoidal rule the
-    sum is known to 3 % and, where impulses change the velocity within a step, to their share of that step.
-    """
-    s, record = seen.scenario, seen.record
-    twice = (seen.nodal(record.v, velocity=True) ** 2 * seen.mass()[:, None]).sum(axis=(1, 2))
-    t = (record.t_v - record.t[0]) / seen.frame.time
-    right = s.rate * (np.trapezoid(twice, t) + 0.5 * twice[0] * t[0])
-    jumps = s.rate * np.diff(t).max() * np.abs(np.diff(twice)).sum()
-    found = seen.run["dissipated"][-1] / _units(seen)
-    yield Misfit("energy dissipated by damping [J]", found, right, 0.03 * right + 0.6 * jumps)
 
 
 @oracle(lambda s: True)
