@@ -30,7 +30,7 @@ def test_a_seed_is_a_scenario():
 def test_every_choice_is_made():
     made = [compose.compose(seed) for seed in SEEDS]
     several = [compose.compose(seed) for seed in range(3000)]
-    assert {s.scheme for s in several} == {*compose.SCHEMES, *compose.STEADY}
+    assert {s.scheme for s in several} == {*compose.SCHEMES, *compose.STEADY, *compose.DIVIDED}
     assert {(s.cell, s.degree, s.hypothesis, s.law) for s in made} == set(compose.BODIES)
     assert {s.floor for s in several} == {"none", *compose.CURVED, *compose.RIGID, *compose.MESHED}
     assert {s.joint for s in several} == {"surfaces", "together", "tie", "pairs"}
@@ -41,7 +41,7 @@ def test_every_choice_is_made():
 
 def test_scenarios_of_before_are_read():
     given = json.loads(compose.Scenario(seed=3).to_json())
-    for name in ("push", "wave", "dashpots", "bend", "locking", "stretch", "laws", "renumbered"):
+    for name in ("push", "wave", "dashpots", "bend", "locking", "stretch", "laws", "renumbered", "ratio"):
         del given[name]
     assert compose.Scenario.from_json(json.dumps(given)) == compose.Scenario(seed=3)
 

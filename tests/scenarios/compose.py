@@ -12,9 +12,10 @@ import math
 import random
 
 from .further import further
-from .kinds import BODIES, CURVED, MESHED, RIGID, SCHEMES, STEADY
+from .kinds import BODIES, CURVED, DIVIDED, MESHED, RIGID, SCHEMES, STEADY
 
-__all__ = ["BODIES", "CURVED", "MESHED", "RIGID", "SCHEMES", "STEADY", "Block", "Scenario", "compose"]
+__all__ = ["BODIES", "CURVED", "DIVIDED", "MESHED", "RIGID", "SCHEMES", "STEADY"]
+__all__ += ["Block", "Scenario", "compose"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Scenario:
 
     ``push`` is a body force downwards [N/m3]; with ``wave`` loads have a signal; ``dashpots`` is the damping
     rate by a class of the user's own; ``bend`` curves the cells [m]; ``stretch`` is a rate of deformation at
-    the start [1/s]; ``laws`` are friction, restitution and drift correction of contacts, in turn.
+    the start [1/s]; ``laws`` are friction, restitution and drift correction of contacts, in turn;
+    ``ratio`` is that of the steps of HATI.
     """
 
     seed: int = 0
@@ -87,6 +89,7 @@ class Scenario:
     stretch: float = 0.0
     laws: tuple[tuple[float, float, bool], ...] = ()
     renumbered: bool = False
+    ratio: int = 1
 
     @property
     def gdim(self) -> int:
@@ -94,7 +97,7 @@ class Scenario:
 
     @property
     def takes(self) -> str:
-        return (SCHEMES | STEADY)[self.scheme]
+        return (SCHEMES | STEADY | DIVIDED)[self.scheme]
 
     @property
     def explicit(self) -> bool:

@@ -9,7 +9,7 @@ import dataclasses
 import random
 from collections.abc import Callable
 
-from .kinds import CURVED, MESHED, RIGID, SCHEMES, STEADY
+from .kinds import CURVED, DIVIDED, MESHED, RIGID, SCHEMES, STEADY
 
 #: Which scenarios a choice suits, the change, and how often it is taken beside others.
 _NAMES: dict[str, tuple[Callable, Callable, int]] = {}
@@ -105,7 +105,13 @@ def node_pairs(rng, s):
 
 
 def _may_lock(s):
-    cured = s.explicit and s.degree == 1 and s.hypothesis != "plane-stress" and not s.forms
+    cured = (
+        s.explicit
+        and s.scheme not in DIVIDED
+        and s.degree == 1
+        and s.hypothesis != "plane-stress"
+        and not s.forms
+    )
     return cured and (s.law == "linear" or (s.law == "neo-hookean" and s.cell == "quadrilateral"))
 
 
@@ -169,6 +175,18 @@ def a_scheme_for_steady_forces(rng, s):
     return s.changed(part=min(s.part, 0.6) if s.explicit else rng.choice((0.6, 2.0)), steps=100)
 
 
+def _divided(s):
+    linear = s.law == "linear" and s.degree == 1 and s.hypothesis != "axisymmetric"
+    return linear and s.motion == "thrown" and s.floor in (*RIGID, *CURVED) and s.scheme in SCHEMES
+
+
+@_choice(_divided, 3)
+def two_time_scales(rng, s):
+    s = s.changed(blocks=s.blocks[:1], joint="surfaces", facets="bottom", beta=0.0, bulk=0.0, laws=())
+    s = s.changed(adapt=False, scaled=False, locking=None, forms=False, dashpots=False, traction=0.0)
+    return s.changed(scheme="HATI", ratio=rng.choice((1, 2)), part=min(s.part, 0.6), steps=100)
+
+
 def _has_forms(s):
     elastic = s.law in ("linear", "neo-hookean") and s.degree == 1 and s.hypothesis is None
     return elastic and s.motion != "rest" and s.floor not in MESHED and s.scheme in SCHEMES
@@ -189,7 +207,11 @@ def by_forms(s):
 
     The limit of Noh-Bathe knows frequencies with Rayleigh damping, which forms do not say: none there.
     """
-    one = len({(b.density, b.modulus) for b in s.blocks}) == 1 and not any(b.distort for b in s.blocks)
+    one = (
+        s.scheme not in DIVIDED
+        and len({(b.density, b.modulus) for b in s.blocks}) == 1
+        and not any(b.distort for b in s.blocks)
+    )
     loads = s.ground or s.traction or s.push or s.bulk or s.scaled or s.dashpots
     cells = s.locking is None and s.degree == 1 and s.hypothesis is None and not s.adapt
     laws = s.law in ("linear", "neo-hookean")

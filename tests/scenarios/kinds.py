@@ -29,6 +29,8 @@ SCHEMES = {
     "PaoliSchatzman": "nonlinear metal restitution explicit",
     "Carpenter": "nonlinear metal explicit",
 }
+#: Of a body in two parts: the lower cells with the contact, the others in steps ``ratio`` times larger.
+DIVIDED = {"HATI": "divided restitution explicit friction"}
 #: Those for one linear block with constant loads and no damping on a plane; in contact "position" schemes put
 #: reactions into the velocity by rules of their own, "penalty" ones have a depth, and 2.x have no contact.
 STEADY = {

@@ -25,9 +25,9 @@ class Record:
         self.t.append(s.t)
         self.t_v.append(s.v_time)
         self.dt.append(s.dt)
-        self.u.append(s.u.copy())
-        self.v.append(s.v.copy())
-        self.mean.append(np.array(s.v_mean))
+        self.u.append(whole(s, s.u))
+        self.v.append(whole(s, s.v))
+        self.mean.append(whole(s, s.v_mean))
         self.r.append(s.r.copy())
         self.impulse.append(nodal_impulses(s))
         self.reactions.append(
@@ -39,9 +39,17 @@ class Record:
             setattr(self, name, np.array(getattr(self, name)))
 
 
+def whole(s: Any, x: Any) -> np.ndarray:
+    """Values on all dofs; of a divided body each of its part, of two copies the explicit one."""
+    if not isinstance(s, di.HATI):
+        return np.array(x)
+    fine, coarse = s.system.split(np.asarray(x))
+    return np.where(s.system.fine.active, fine, coarse)
+
+
 def nodal_impulses(s: Any) -> np.ndarray:
     """Impulses of the last step on all dofs [N s]."""
-    total, contact = np.zeros(s.system.size), s.contact
+    total, contact = np.zeros(whole(s, s.u).size), s.contact
     if contact is None:
         return total
     dofs = contact.loaded.dofs
@@ -70,6 +78,7 @@ class Seen:
     record: Record
     parts: list[np.ndarray]
     warned: list[str]
+    coarse: Any = None
 
     def places(self):
         d = self.scenario.gdim
@@ -77,7 +86,8 @@ class Seen:
 
     def mass(self):
         """Nodal masses, shape (nodes,) [kg]."""
-        return np.array(self.body.mass[:: self.scenario.gdim]) / self.frame.mass
+        mass = self.body.mass if self.coarse is None else self.body.mass + self.coarse.mass
+        return np.array(mass[:: self.scenario.gdim]) / self.frame.mass
 
     def nodal(self, x, velocity=False):
         """Fields over the nodes in the base frame, shape (..., nodes, d) [m] or [m/s]."""
@@ -111,6 +121,10 @@ def see(s: Scenario, **options: Any) -> Seen:
         )
     record.arrays()
     up = np.eye(s.gdim)[-1]
+    if s.ratio and "divided" in s.takes:
+        parts = [np.arange(body.size // s.gdim)]
+        told = [str(each.message) for each in warned]
+        return Seen(s, program.Frame(s), body, scheme, left["contact"], run, record, parts, told, left["far"])
     fields = [body.rigid_velocity(up, cells=name) for name in program.names(s)]
     parts = [np.flatnonzero(field[s.gdim - 1 :: s.gdim]) for field in fields]
     told = [str(each.message) for each in warned]

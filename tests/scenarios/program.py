@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .compose import MESHED, STEADY, Scenario
+from .compose import MESHED, SCHEMES, Scenario
 from .contacts import contact_lines
 from .layout import RHO, E, Frame, bounds, lean, names, shown, up
 
@@ -53,6 +53,13 @@ def _meshes(s):
         lines += [
             f"    w = np.pi * ((m.mesh.geometry.x[:, :{s.gdim}] - low) / np.subtract(high, low)).T",
             f"    m.mesh.geometry.x[:, [0, {top}]] += {s.bend} * np.sin(w[[{top}, 0]]).T",
+        ]
+    if "divided" in s.takes:  # half of the layers of cells, and at least one
+        middle = f"low[{top}] + {s.blocks[0].up // 2 / s.blocks[0].up!r} * (high[{top}] - low[{top}])"
+        lines += [
+            f"    c = {middle}",
+            f"    cells = dict(near=lambda x: x[{top}] < c + 1e-9, far=lambda x: x[{top}] > c - 1e-9)",
+            "    m = di.named(m, cells=cells)",
         ]
     lines += ["    return m"]
     entries = []
@@ -185,6 +192,9 @@ def _body(s, f):
         kind = "Own"
         lines += [line.replace("{rate}", shown(s.rate / f.time)) for line in _DASHPOTS]
     lines += [f"options = dict({', '.join(given)})", f"body = {kind}(parts, **options)"]
+    if "divided" in s.takes:
+        parts = [f'di.Solid(parts, cells="{name[0]}/{each}", **options)' for each in ("near", "far")]
+        lines[-1:] = [f"{word} = {part}" for word, part in zip(("body", "far"), parts)]
     if s.forms:
         return [*lines, *_forms(s, f)]
     if s.scaled:
@@ -254,7 +264,7 @@ def _forms(s, f):
 def _scheme(s, f):
     kind = f'di.SCHEMES["{s.scheme}"].make' if s.scheme.startswith("dep") else f"di.{s.scheme}"
     step = f"{s.part} * body.critical_time_step()"
-    if s.explicit and s.scheme not in STEADY:
+    if s.explicit and s.scheme in SCHEMES:
         step = f"{s.part} * {kind}.critical_step(body)"
     if s.forms:  # both run with one step
         step = step.replace("body", "solid")
@@ -262,6 +272,8 @@ def _scheme(s, f):
         step = f"{s.part * 0.5} * body.critical_time_step()"
     mass = ', mass="lumped"' if s.scheme in ("MoreauJean", "GeneralizedAlpha") and s.degree > 1 else ""
     mass = ', mass="lumped"' if s.scheme == "MoreauJeanDecoupled" else mass
+    if "divided" in s.takes:
+        return [f"scheme = di.HATI(body, far, {step}, contact=contact, ratio={s.ratio})"]
     if "penalty" in s.takes:
         mass += f", eps={shown(1e-6 * f.time**2 / f.mass)}"
     return [f"scheme = {kind}(body, {step}, contact=contact{mass})"]

@@ -20,7 +20,7 @@ class Chain:
         n = rng.randint(1, 6)
         self.mass = np.array([10 ** rng.uniform(-1, 1) for _ in range(n)])
         self.K, self.C = (self._matrix(rng, n, size, share) for size, share in ((1e4, 1.0), (400.0, 0.5)))
-        self.scheme = rng.choice((di.CDLagrange, di.NohBathe))
+        self.scheme = rng.choice((di.CDLagrange, di.NohBathe, di.CDLagrangeImplicit))
         self.part = rng.uniform(0.5, 0.999)
 
     @staticmethod

@@ -18,7 +18,7 @@ def _explicit(s):
         and linear
         and s.gdim == 2
         and s.degree == 1
-        and s.scheme not in ("CDLagrangeSingular", "dep-7.2")
+        and s.scheme not in ("CDLagrangeSingular", "dep-7.2", "HATI")
     )
 
 
