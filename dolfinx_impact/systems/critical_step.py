@@ -25,6 +25,9 @@ _NEGATIVE, _UNSYMMETRIC = 1e-2, 1e-8
 #: Largest number of products for a spectrum, without and with an unsymmetric part, and of spectra.
 _PRODUCTS, _FEWER, _MOST = 20_000, 2_000, 40
 
+#: Growth in a step that is rounding, and number of halved steps, in :func:`unsymmetric_step`.
+_GROWTH, _HALVED = 1e-7, 20
+
 #: ``add(x, out)`` adds the product of a matrix with x, shape (size,), to ``out``.
 Product = Callable[[FloatArray, FloatArray], None]
 
@@ -100,6 +103,37 @@ def damped_step(largest: Callable[[float], float], square: float, tolerance: flo
         last, rest = (s, g), g - slope * s
         s = 2.0 / (rest + math.sqrt(rest * rest + 4.0 * slope))
     return 2.0 * s / max(value, 1.0)  # largest(s / value) <= 1
+
+
+def unsymmetric_step(K: FloatArray, C: FloatArray, most: float) -> float:
+    """The largest stable step of ``v' = v - h (K u + C v), u' = u + h v'``, where C is not symmetric [s].
+
+    Forces across the velocity, which give and take no energy, do give some where they follow the velocity
+    half a step before: the limit is lower than that of the symmetric part. ``most`` where no step is stable,
+    as for such a force alone, whose growth goes with the step.
+
+    Args:
+        K, C: Stiffness and damping over the masses, shape (k, k).
+        most: The limit of the symmetric part [s].
+    """
+    if not math.isfinite(most) or np.abs(C - C.T).max() <= _UNSYMMETRIC * np.abs(C).max():
+        return most
+
+    def stable(h: float) -> bool:
+        after = np.eye(len(K)) - h * C, -h * K
+        steps = np.block([[after[0], after[1]], [h * after[0], np.eye(len(K)) + h * after[1]]])
+        return bool(np.abs(np.linalg.eigvals(steps)).max() <= 1.0 + _GROWTH)
+
+    if stable(most * (1.0 - _UNSYMMETRIC)):
+        return most
+    low = next((most * 0.5**i for i in range(1, _HALVED) if stable(most * 0.5**i)), None)
+    if low is None:
+        return most
+    high = 2.0 * low
+    for _ in range(_MOST):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if stable(middle) else (low, middle)
+    return low
 
 
 def _without_stiffness(largest: Callable[[float], float]) -> float:

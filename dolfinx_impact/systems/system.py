@@ -19,7 +19,7 @@ from ..algebra.operators import SparseRows
 from ..algebra.sparse_solver import SymmetricSolver
 from . import mass_handover
 from .compiled import Compiled, Force
-from .critical_step import damped_step, largest_step
+from .critical_step import damped_step, largest_step, unsymmetric_step
 from .loads import Motion
 from .user_forces import drag_at_rest, try_out
 
@@ -273,7 +273,8 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         """Critical time step of central differences [s], inf without stiffness and damping.
 
         The largest h with ``M - h/2 C - h^2/4 K >= 0``. C is the tangent of the forces that depend on the
-        velocity, at rest, by differences; without what they give to the motion. A force that jumps at rest,
+        velocity, at rest, by differences; without what they give to the motion. Where C is not symmetric, by
+        forces across the velocity, it is at most the largest step without growth. A force that jumps at rest,
         as dry friction, or is not defined there is left out, and K is ``stiffness`` alone.
 
         Args:
@@ -289,8 +290,9 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         values, vectors = np.linalg.eigh(0.5 * (C + C.T))
         if not (values > 0.0).any():  # what gives energy does not raise the limit
             return largest_step(largest, 0.0)
-        C = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        return damped_step(lambda s: float(np.linalg.eigvalsh(s * (C + s * K))[-1]), largest, 1e-12)
+        D = (vectors * np.maximum(values, 0.0)) @ vectors.T
+        limit = damped_step(lambda s: float(np.linalg.eigvalsh(s * (D + s * K))[-1]), largest, 1e-12)
+        return unsymmetric_step(K, D + 0.5 * (C - C.T), limit)
 
     def _drag_at_rest(self) -> FloatArray:
         """``-dF/dv`` at t = 0 and rest, shape (k, k) [N s/m]; see :meth:`critical_time_step`."""

@@ -224,3 +224,34 @@ def test_a_tangent_that_is_not_symmetric_is_called_so():
     system = di.FormSystem(space, internal=ufl.derivative(energy(u), u, w) + turning, u=u, density=1e3)
     with pytest.raises(ValueError, match="tangent of the forces is not symmetric"):
         system.critical_time_step()
+
+
+@pytest.mark.parametrize("stiffness", [None, [[2e4, -1e4], [-1e4, 1e4]]])
+def test_forces_across_the_velocity_lower_the_limit(stiffness):
+    """They follow the velocity half a step before; free masses grow above ``2 c / (c^2 + g^2)``."""
+    c, g = 100.0, 300.0
+
+    def drag(t, u, v, out):
+        out[:] = c * v[0] - g * v[1], g * v[0] + c * v[1]
+
+    system = di.PointMasses([1.0, 1.0], stiffness=stiffness, damping=drag)
+    limit, grown = system.critical_time_step(), []
+    if stiffness is None:
+        assert limit == pytest.approx(2 * c / (c**2 + g**2), rel=1e-5)
+    for part in (0.99, 1.01):
+        s = di.CDLagrange(system, part * limit, allow_unstable=True)
+        s.start(0.0, [1.0, 0.0])
+        for _ in range(2000):
+            s.step()
+        grown.append(np.abs(s.v).max())
+    assert grown[0] < 1e-2 < 1e2 < grown[1]
+
+
+def test_forces_across_the_velocity_alone_have_no_limit():
+    """Without damping each step lets them grow, the less the smaller it is."""
+
+    def across(t, u, v, out):
+        out[:] = -0.1 * v[1], 0.1 * v[0]
+
+    system = di.PointMasses([1.0, 1.0], stiffness=np.diag([4.0, 1.0]), damping=across)
+    assert system.critical_time_step() == pytest.approx(1.0, rel=1e-12)
