@@ -244,7 +244,7 @@ def test_forces_across_the_velocity_lower_the_limit(stiffness):
         for _ in range(2000):
             s.step()
         grown.append(np.abs(s.v).max())
-    assert grown[0] < 1e-2 < 1e2 < grown[1]
+    assert grown[0] < 0.1 and grown[1] > 10.0  # of 1 at the start
 
 
 def test_forces_across_the_velocity_alone_have_no_limit():
