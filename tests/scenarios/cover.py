@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .compose import Scenario
+from .compose import STEADY, Scenario
 from .oracles import ORACLES
 
 #: Fields that are aspects where they are set.
@@ -24,8 +24,16 @@ _MORE = (
 
 
 def aspects(s: Scenario) -> set[tuple[str, str]]:
-    """What a scenario has that others may lack: kinds of contact, its scheme, the oracles that judge it."""
-    own = {("floor", s.floor), ("scheme", s.scheme), ("motion", s.motion), ("facets", s.facets)}
+    """What a scenario has that others may lack: kinds of contact, its scheme, the oracles that judge it.
+
+    Of the schemes for steady forces one of each kind is enough.
+    """
+    own = {
+        ("floor", s.floor),
+        ("scheme", STEADY.get(s.scheme, s.scheme)),
+        ("motion", s.motion),
+        ("facets", s.facets),
+    }
     if len(s.blocks) > 1:
         own.add(("joint", s.joint))
     own |= {("law", name) for name in _MORE if getattr(s, name)}

@@ -29,7 +29,8 @@ def curved(s):
 def _known(s):
     nonlinear = s.law != "linear" and s.forms
     massless = s.scheme == "CDLagrangeSingular" or "massless" in s.takes
-    return s.law != "metal" and not (s.locking or nonlinear or massless)
+    divided = "divided" in s.takes
+    return s.law != "metal" and not (s.locking or nonlinear or massless or divided)
 
 
 @oracle(_known)
@@ -40,7 +41,8 @@ def stored(seen):
     elements are said to have: at the nodes for squares and bricks of degree 2, 2 points a direction for
     nonlinear squares. Rational integrands of distorted and curved cells, whose rule is estimated: 1e-3. Not
     metals, whose energy depends on their history, nor elements that are kept from locking and forms of large
-    strains, whose rules are others, nor masses that are handed over.
+    strains, whose rules are others, nor masses that are handed over, nor a
+    divided body: the two copies of its interface move apart, and one of them is seen.
     """
     s, record, run = seen.scenario, seen.record, seen.run
     unit = units(seen)

@@ -28,7 +28,8 @@ def forces(seen):
 
 
 def _by_loads(s):
-    return not (s.scaled and s.ground) and (s.floor != "tool" or _same_levels(s))
+    known = "divided" not in s.takes and not (s.scaled and s.ground)
+    return known and (s.floor != "tool" or _same_levels(s))
 
 
 @oracle(_by_loads)
@@ -40,7 +41,7 @@ def loads(seen):
     ends of each step, to the curvature of their cosine between them where a scheme takes other times.
     Displacements are relative to a ground that accelerates by a: ``-a int rho N``. A tool of constant
     velocity is driven by the impulse of its reactions, which its momentum gives, to the drag of a step. Not
-    the ground under scaled mass.
+    the ground under scaled mass, nor a divided body, of whose interface one of two copies is seen.
     """
     s, record = seen.scenario, seen.record
     u = seen.nodal(record.u)
