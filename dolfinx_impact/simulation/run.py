@@ -13,6 +13,7 @@ from .. import parallel
 from ..algebra.complementarity import NotConverged
 from ..algebra.operators import SparseRows
 from ..algebra.sparse_solver import LinearSolverFailed
+from ..contact.tunnelling import Tunnelled
 from ..integrators.base import Integrator
 from ..integrators.energy import EnergyBalance
 from ..integrators.step_buffer import CompiledLoop, Steps
@@ -137,7 +138,7 @@ class Run:
             else:
                 while steps.count < chunk and not (stop or due):
                     self._in_step = True
-                    s.step()
+                    self._step()
                     if balance is not None:
                         if self._energies_every > 1:
                             balance.sample_internal(self._is_sampled(self.made + steps.count + 1))
@@ -203,6 +204,15 @@ class Run:
     def together(self, work: Callable[..., Any], *args: Any) -> Any:
         """Call ``work(*args)``; an exception on one rank is raised on all. Collective."""
         return parallel.together(self.integrator.system.comm, lambda: work(*args))
+
+    def _step(self) -> None:
+        """Make a step; what passes through something may be a body whose run has diverged."""
+        try:
+            self.integrator.step()
+        except Tunnelled as error:
+            if self.watch is None or self.adapt is not None:
+                raise
+            raise Tunnelled(f"{error}; or the run has diverged: {self.watch.way_out()}") from error
 
     def _record_start(self) -> None:
         self._steps.append()

@@ -13,6 +13,7 @@ from support.examples import examples
 
 import dolfinx_impact as di
 from dolfinx_impact import parallel
+from dolfinx_impact.contact.tunnelling import Tunnelled
 from dolfinx_impact.systems.critical_step import rough_field
 
 COMM = MPI.COMM_WORLD
@@ -304,6 +305,22 @@ def test_an_impact_that_is_too_fast_for_the_step_is_said(caplog):
     assert control.changes > 0 and energy.max() < 1.001 * energy[0] and energy[-1] < 0.95 * energy[0]
     di.simulate(thrown(0.02, 0.8), t_end=1.0, progress=False)
     assert not caplog.records
+
+
+def test_what_passes_through_an_obstacle_may_have_diverged(monkeypatch):
+    """A run that explodes may tunnel before its energy is looked at: the error names both reasons."""
+
+    def pass_through():
+        raise Tunnelled("surfaces pass through each other")
+
+    for control, said in (
+        (None, "; or the run has diverged: .*quadratic.*adapt=StepControl"),
+        (di.StepControl(), "$"),
+    ):
+        s = thrown(0.41)
+        monkeypatch.setattr(s, "step", pass_through)
+        with pytest.raises(Tunnelled, match=f"^surfaces pass through each other{said}"):
+            di.simulate(s, t_end=3.0, adapt=control, progress=False)
 
 
 @pytest.mark.parametrize("given_value", [(0.1,), (0.1, -1.0), (math.nan, 0.0), 0.1, (0.1, 0.2, 0.3)])
