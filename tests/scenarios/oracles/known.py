@@ -59,6 +59,28 @@ def settled(s: Scenario) -> float:
     return -down
 
 
+def dragged(s: Scenario) -> bool:
+    """Whether a floor that moves drags what stands on it by its friction, below the middle: it is tilted."""
+    return s.friction > 0 and s.drive != 0
+
+
+def leaning(s: Scenario) -> float:
+    """Rotation of the top of a column of triangles or tetrahedra by the moment of its nodal weights [rad].
+
+    A cell with one diagonal gives a third of its weight to the ends of the diagonal and a sixth to the other
+    nodes: within a row of cells the upper nodes carry ``rho g b hx hy / 12`` about the middle, the lower ones
+    the opposite, so that a bar of the section b^3 / 12 is bent by ``rho g hx hy / (E b^2)``.
+    """
+    if s.cell not in ("triangle", "tetrahedron"):
+        return 0.0
+    bent = 0.0
+    for i, b in enumerate(s.blocks):
+        weight = s.gravity * mass(s, i) / volume(s, i) + s.push
+        cell = b.width / b.across * b.height / b.up
+        bent += weight * cell / (program.E * b.modulus * b.width**2) * b.height
+    return bent
+
+
 def rotation(x: np.ndarray, u: np.ndarray, m: np.ndarray) -> float:
     """Mean rotation of nodes in the plane of the first and last direction [rad]."""
     x, u = x[:, [0, -1]], u[:, [0, -1]]

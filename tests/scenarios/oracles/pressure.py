@@ -11,14 +11,10 @@ from .base import Misfit, oracle
 
 
 def _column(s):
-    """Blocks of one width on a rigid floor: sections stay plane, the pressure is uniform.
-
-    Not where a floor that moves shears them by its friction.
-    """
-    same = len({b.width for b in s.blocks}) == 1 and not (s.drive and s.friction)
-    return (
-        s.motion == "rest" and s.floor in RIGID and same and s.nu == 0 and s.scheme != "MoreauJeanDecoupled"
-    )
+    """Blocks of one width on a rigid floor that does not drag them: sections stay plane, pressure uniform."""
+    same = len({b.width for b in s.blocks}) == 1
+    rests = s.motion == "rest" and s.scheme != "MoreauJeanDecoupled" and not known.dragged(s)
+    return rests and s.floor in RIGID and same and s.nu == 0
 
 
 def _members(seen):
