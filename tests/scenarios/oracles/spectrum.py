@@ -13,18 +13,13 @@ from .base import Misfit, oracle
 
 def _explicit(s):
     linear = s.law == "linear" and not s.bulk
-    return (
-        s.explicit
-        and linear
-        and s.gdim == 2
-        and s.degree == 1
-        and s.scheme not in ("CDLagrangeSingular", "dep-7.2", "HATI")
-    )
+    return s.explicit and linear and s.scheme not in ("CDLagrangeSingular", "dep-7.2", "HATI")
 
 
 def bare(s: Scenario) -> Scenario:
-    """The lowest block alone, without contact, on a coarse mesh, at the whole recommended step."""
-    block = dataclasses.replace(s.blocks[-1], across=min(2, s.blocks[-1].across), up=1, gap=0.0)
+    """The last block alone, free, at the whole recommended step; one cell in space and of degree 2."""
+    most = 2 if s.gdim == 2 and s.degree == 1 else 1
+    block = dataclasses.replace(s.blocks[-1], across=min(most, s.blocks[-1].across), up=1, gap=0.0)
     return s.changed(
         motion="flying",
         floor="none",
