@@ -79,7 +79,7 @@ FAULTS = {
     "reactions-of-newton": Fault(
         "the same, in implicit schemes",
         (("integrators.theta_newton", " - s.moved_impulses(s.r, s.r_t) / s.dt", ""),),
-        lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0,
+        lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0 and s.gdim == 2,
         "works",
     ),
     "order-of-points": Fault(
@@ -102,7 +102,10 @@ FAULTS = {
     ),
     "newton-at-rest": Fault(
         "Newton's method has no scale where velocities are zero",
-        (("integrators.theta_newton", "kicks = s.dt", "kicks = 0 * s.dt"),),
+        (
+            ("integrators.theta_newton", "kicks = s.dt", "kicks = 0 * s.dt"),
+            ("integrators.theta_newton", "0.0 if s.system.linear else s.system.length", "0.0"),
+        ),
         by="chain",
     ),
     "states-of-lists": Fault(
