@@ -72,7 +72,7 @@ def make_ring(across, along, center, axis):
     hexahedra = np.column_stack(corners).astype(np.int64)
     here = slice(None) if comm.rank == 0 else slice(0)
     element = basix.ufl.element("Lagrange", "hexahedron", 1, shape=(3,))
-    return dmesh.create_mesh(comm, hexahedra[here], points[here], element)
+    return dmesh.create_mesh(comm, hexahedra[here], x=points[here], e=element)
 
 
 tilt, apart = np.sqrt(0.5), np.array([0.1, 0.0, 0.03])
