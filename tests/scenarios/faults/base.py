@@ -1,0 +1,22 @@
+"""What a fault is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """``lines``: module, or path of a C source in the package, old, new text.
+
+    ``reach`` says which scenarios the fault can touch, ``by`` which oracle alone is asked, to save time.
+    ``compiled``: by numba.
+    """
+
+    says: str
+    lines: tuple[tuple[str, str, str], ...]
+    reach: Callable[[Any], bool] = lambda s: True
+    by: str = ""
+    compiled: bool = False

@@ -1,0 +1,52 @@
+"""Faults of schemes: steps, impulses, reactions."""
+
+from .base import Fault
+
+#: The smooth acceleration in the place of that with contact.
+_SMOOTH = "self._inverse, (self.f if s is self.substep_states[0] else self.substep_states[0].f)[:n])"
+
+FAULTS = {
+    "noh-bathe-limit": Fault(
+        "the critical step of Noh-Bathe forgets damping",
+        (("integrators.noh_bathe", "cls._ratio(system, critical) * critical", "1.77 * critical"),),
+        lambda s: s.scheme == "NohBathe" and (s.rate > 0 or s.beta > 0),
+        "spectrum",
+    ),
+    "noh-bathe-held": Fault(
+        "damping forces of held points are those of a velocity that contact prevents",
+        (("integrators.noh_bathe", "self._inverse, f_position[:n])", _SMOOTH),),
+        lambda s: s.scheme == "NohBathe" and s.motion == "rest",
+        "carried",
+    ),
+    "noh-bathe-points": Fault(
+        "the same, of a user's own system",
+        (("integrators.noh_bathe", "self._inverse, f_position[:n])", _SMOOTH),),
+        by="chain",
+    ),
+    "reactions": Fault(
+        "reactions of a tool leave out the contact",
+        (("integrators.central_differences", " - self.moved_impulses(self.r, self.r_t) / self.dt", ""),),
+        lambda s: s.scheme == "CDLagrange" and s.floor == "tool" and s.friction > 0,
+        "works",
+    ),
+    "reactions-of-substeps": Fault(
+        "the same, in substeps",
+        (("integrators.noh_bathe", " - s.impulse[dofs] - s.moved", " - s.impulse[dofs]"),),
+        lambda s: s.scheme == "NohBathe" and s.floor == "tool" and s.friction > 0,
+        "balance",
+    ),
+    "reactions-of-newton": Fault(
+        "the same, in implicit schemes",
+        (("integrators.theta_newton", " - s.moved_impulses(s.r, s.r_t) / s.dt", ""),),
+        lambda s: s.scheme == "MoreauJean" and s.floor == "tool" and s.friction > 0 and s.gdim == 2,
+        "works",
+    ),
+    "newton-at-rest": Fault(
+        "Newton's method has no scale where velocities are zero",
+        (
+            ("integrators.theta_newton", "kicks = s.dt", "kicks = 0 * s.dt"),
+            ("integrators.theta_newton", "0.0 if s.system.linear else s.system.length", "0.0"),
+        ),
+        by="chain",
+    ),
+}
