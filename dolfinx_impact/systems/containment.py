@@ -139,16 +139,18 @@ def _outside(body: Continuum) -> list[BoolArray]:
     facets_of, counts = body.facet_cells
     topology, tdim, found = body.mesh.topology, body.mesh.topology.dim, []
     outer = np.flatnonzero(counts == 1)
-    for d in range(tdim - 1):
+    # The numbers of columns are those of the cell: a rank may have no cells.
+    for d, on_facets in enumerate(_facets_around(body.mesh.topology.cell_name())):
         topology.create_entities(d)
         topology.create_connectivity(tdim - 1, d)
         topology.create_connectivity(tdim, d)
         marks = la.vector(topology.index_map(d), 1)
-        of_facets = topology.connectivity(tdim - 1, d).array.reshape(len(counts), -1)
+        of_facets = topology.connectivity(tdim - 1, d).array.reshape(-1, int(on_facets[:, 0].sum()))
         marks.array[of_facets[outer].ravel()] = 1.0
         marks.scatter_reverse(la.InsertMode.add)
         marks.scatter_forward()
-        found.append(marks.array[topology.connectivity(tdim, d).array.reshape(len(facets_of), -1)] > 0.0)
+        of_cells = topology.connectivity(tdim, d).array.reshape(-1, len(on_facets))
+        found.append(marks.array[of_cells] > 0.0)
     return [*found, counts[facets_of] == 1]
 
 

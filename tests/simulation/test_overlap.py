@@ -83,3 +83,16 @@ def test_sizes_of_facets():
     body = di.Solid(mesh, **SOFT)
     sizes = dict(zip(map(tuple, body.x[body.boundary_nodes(), :2].round(9)), body.facet_sizes(None)))
     assert sizes[(0.2, 0.0)] == pytest.approx(0.2) and sizes[(0.0, 0.3)] == pytest.approx(0.25)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind", ["quadrilateral", "triangle"])
+def test_a_rank_without_cells(kind):
+    """A mesh of one or two cells: some ranks have none, and look for parts in others all the same."""
+    mesh = box([1, 1], [0.0, 0.0], [0.2, 0.1], kind)
+    body = di.Solid(mesh, **SOFT)
+    s = started(body, 0.0)
+    watch = Overlap(s)
+    watch.look()
+    assert not watch.warnings()
+    assert di.simulate(s, t_end=5 * s.dt, progress=False).steps == 5
