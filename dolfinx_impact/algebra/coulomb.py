@@ -319,13 +319,25 @@ def _one_point(S: FloatArray, c: FloatArray, m: float) -> FloatArray:
     """Solution at one point to round-off, by cases: open, stick, or the best slip candidate."""
     if c[0] >= 0.0:
         return np.zeros(c.size)
-    stick: FloatArray = -np.asarray(np.linalg.solve(S, c), dtype=np.float64)
+    stick = -_solved(S, c)
     if stick[0] >= 0.0 and np.linalg.norm(stick[1:]) <= m * stick[0]:
         return stick
     slips = _slips_2d(S, c, m) if c.size == 2 else _slips_3d(S, c, m)
     # Near the boundary of the disc round-off may leave no slip candidate; sticking then fits to round-off.
     one = np.array([m])
     return min([stick, *slips], key=lambda x: _misfit(S, c, x, one, c.size))
+
+
+def _solved(A: FloatArray, b: FloatArray) -> FloatArray:
+    """Solution of ``A x = b``; the shortest one where A is singular: of a tangent whose direction is held.
+
+    Where normals tilt with the surface, as at an axis, its row is a multiple of that of the normal, not zero.
+    """
+    try:
+        x = np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:
+        x = np.linalg.lstsq(A, b, rcond=1e-13)[0]
+    return np.asarray(x, dtype=np.float64)
 
 
 def _slips_2d(S: FloatArray, c: FloatArray, m: float) -> list[FloatArray]:
@@ -363,12 +375,12 @@ def _polished(
 ) -> FloatArray:
     """Slip impulse for alpha, refined by Newton on ``|x_T| - m x_N``, which the quartic squares."""
     for _ in range(4):
-        x_t = np.linalg.solve(A + alpha * np.eye(2), a)
-        change = -np.linalg.solve(A + alpha * np.eye(2), x_t)
+        x_t = _solved(A + alpha * np.eye(2), a)
+        change = -_solved(A + alpha * np.eye(2), x_t)
         size, x_n = float(np.linalg.norm(x_t)), -float(c_n + row @ x_t) / N
         slope = float(x_t @ change) / size + m * float(row @ change) / N if size > 0.0 else 0.0
         if slope == 0.0:
             break
         alpha = max(0.0, alpha - (size - m * x_n) / slope)
-    x_t = np.linalg.solve(A + alpha * np.eye(2), a)
+    x_t = _solved(A + alpha * np.eye(2), a)
     return np.concatenate([[-(c_n + row @ x_t) / N], x_t])

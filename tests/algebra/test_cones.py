@@ -208,6 +208,19 @@ def test_held_points_do_not_rub():
         di.MoreauJean(system, 0.1, contact=floor)
 
 
+@pytest.mark.parametrize("d", [2, 3])
+@examples(20)
+@given(seed=st.integers(0, 10**6), tilt=st.floats(1e-7, 0.3), mu=st.floats(0.05, 1.0))
+def test_a_tangent_along_a_held_direction_where_the_normal_tilts(d, seed, tilt, mu):
+    """Nodes at an axis under a deformed surface: their motion along the axis alone is in both rows."""
+    rng = np.random.default_rng(seed)
+    J = rng.standard_normal((2 * d, 2 * d))
+    J[1] = -tilt * J[0]
+    H, b = J @ J.T, J @ rng.standard_normal(2 * d)
+    r = coulomb.solve(H, b, mu, d)
+    assert coulomb.residual(H, b, r, mu, d) < 1e-10
+
+
 def test_two_faces_of_one_node_that_hardly_slip():
     """A rebound in a corner: the slip is so slow that its direction is hard to tell (H has rank 3 of 6)."""
     frames = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, -1, 0], [1, 0, 0], [0, 0, 1]], dtype=float)
