@@ -301,4 +301,22 @@ def _stepped(rng, s):
     scaled = s.explicit and s.law == "linear" and rng.random() < 0.1
     if s.law == "metal" and not adapt:  # the critical step of what yields falls as it is compressed
         s = s.changed(part=min(s.part, 0.3))
-    return s.changed(steps=steps, adapt=adapt, scaled=scaled)
+    return _on_its_tool(s.changed(steps=steps, adapt=adapt, scaled=scaled))
+
+
+def _on_its_tool(s):
+    """No block goes over the edge of a tool: at rest it moves slowly, under what is thrown for a short time.
+
+    The critical step is at most the time of a wave through the smallest cell of a block; the nodes of a tool
+    are moved and have none.
+    """
+    if s.floor != "tool":
+        return s
+    room = 0.9 * min(0.5 * (s.blocks[0].width - b.width) - abs(b.offset) for b in s.blocks[1:])
+    if s.duration is not None:
+        return s.changed(drive=math.copysign(min(abs(s.drive), round(room / s.duration, 2)), s.drive))
+    sizes = [
+        min(b.width / b.across, b.height / b.up) / math.sqrt(b.modulus / b.density) for b in s.blocks[1:]
+    ]
+    way = (abs(s.drive) + abs(s.speed[0])) * s.part * min(sizes) / math.sqrt(1000.0)
+    return s.changed(steps=max(12, min(s.steps, int(room / way))))
