@@ -6,16 +6,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from mpi4py import MPI
 
 from .. import arguments
 from .._types import AnyArray, FloatArray
 from ..contact.base import Contact
 from ..contact.contact_set import Contacts, as_contact
 from ..systems.system import System
+from .base import UnstableTimeStep
 from .central_differences import CentralDifferences
 from .energy import CentralDifferenceBalance, EnergyBalance
 from .modified_mass import SingularMass
 from .options import LUMPED, fixed_restitution
+
+#: Growth of the velocities of c that ends a run, and the least number of steps in a row that it takes.
+_GROWTH, _IN_A_ROW = 1e3, 6
+#: Smaller changes are no start of a growth: over the length of the system and the step, [m/s].
+_SMALL = 1e-8
 
 
 class StaticLevel:
@@ -31,6 +38,37 @@ class StaticLevel:
         """``h lam`` with the forces lam of the contact at ``t``; see :class:`~.contact_laws.Enforcement`."""
         impulses: FloatArray = s.dt * s.system.layer.forces
         return impulses
+
+
+class RoughVelocities:
+    """Watches for changes of velocity of the contact dofs that turn round from step to step, and grow.
+
+    Damping forces that take the velocity of c of the step before do this where the damping has become too
+    large since the start. What waves and impacts do at c does not turn round in every step, or does not grow.
+
+    Args:
+        system: The system with its :class:`.OtherMass`.
+    """
+
+    def __init__(self, system: Any) -> None:
+        self._comm, self._length = system.comm, system.length
+        self._change, self._growth, self._steps = np.zeros(system.layer.dofs.size), 1.0, 0
+
+    def explode(self, change: FloatArray, h: float) -> bool:
+        """Whether the changes have grown a thousand times in a row. Collective.
+
+        Args:
+            change: Change of velocity of the dofs c in a step, shape (dofs c,) [m/s].
+            h: Time step [s].
+        """
+        products = np.array([change @ change, self._change @ self._change, change @ self._change])
+        new, old, both = self._comm.allreduce(products, op=MPI.SUM)
+        self._change = change
+        rough = new > max(old, (_SMALL * self._length / h) ** 2) and both < 0.5 * np.sqrt(new * old)
+        self._steps = self._steps + 1 if rough else 0
+        before = max(np.sqrt(old), _SMALL * self._length / h)
+        self._growth = self._growth * np.sqrt(new) / before if rough else 1.0
+        return bool(self._steps >= _IN_A_ROW and self._growth > _GROWTH)
 
 
 class StaticContact(CentralDifferences):
@@ -64,6 +102,8 @@ class StaticContact(CentralDifferences):
         super().__init__(system, dt, StaticLevel(system.contact), allow_unstable=allow_unstable)
         self._before: FloatArray = np.zeros(system.layer.dofs.size)
         self._allow_unstable = allow_unstable
+        watched = system.has_damping and not allow_unstable
+        self._rough = RoughVelocities(system) if watched else None
 
     @property
     def body(self) -> System:
@@ -113,7 +153,14 @@ class StaticContact(CentralDifferences):
         """``(u_c' - u_c) / h``; at the start that which is given."""
         at = self.system.layer.dofs
         if self.n > 0:
-            self.v_before[at] = self.v[at] = (self.u[at] - self._before) / self.dt
+            new = (self.u[at] - self._before) / self.dt
+            if self._rough is not None and self._rough.explode(new - self.v[at], self.dt):
+                raise UnstableTimeStep(
+                    f"the velocities of contact nodes without mass explode at t = {self.t:.6g} s: their "
+                    f"damping has become too large for dt = {self.dt:.3g} s; it may be at most half of the "
+                    "step over their stiffness: take less of it, a larger step, or CDLagrange"
+                )
+            self.v_before[at] = self.v[at] = new
 
 
 class CDLagrangeSingular(StaticContact):
@@ -136,7 +183,8 @@ class CDLagrangeSingular(StaticContact):
     ``|lam_T| <= mu lam`` against the slip ``W (u_c' - u_c)``, less the motion of the obstacle. A damping
     ``alpha M`` goes with the mass, so that c has none. Other damping forces at c take the velocity of c of
     the step before: an iteration that diverges where damping over stiffness at c, ``K_cc^-1 C_cc`` or the
-    coefficient beta of a stiffness-proportional damping, is above h/2, which is refused.
+    coefficient beta of a stiffness-proportional damping, is above h/2, which is refused; where it becomes so
+    later, the run ends when the velocities of c have grown a thousand times.
 
     Args:
         system: The system: a body, a chain, point masses with a stiffness.
@@ -149,6 +197,7 @@ class CDLagrangeSingular(StaticContact):
             mass; a step that is not positive, above the critical one, or below ``2 beta``; (by ``start``) one
             too small for other damping of the contact nodes, as dampers and bulk viscosity.
         NotConverged: (by ``start`` and ``step``) no equilibrium of the contact nodes.
+        UnstableTimeStep: (by ``step``) damping of the contact nodes that has become too large.
     """
 
     paper = "Di Stasio, Dureisseix, Georges, Gravouil, Homolle, Comput. Mech. 68 (2021)"

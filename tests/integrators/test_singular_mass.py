@@ -454,6 +454,25 @@ def test_dampers_of_contact_nodes_need_larger_steps(part):
         s.start(0.0, [1.0, -3.0, 1.0, -3.0])
 
 
+@pytest.mark.parametrize("part, until, ends", [(0.2, 0.15, False), (1.5, 0.11, False), (1.5, 0.15, True)])
+def test_dampers_that_become_too_strong_in_the_flight_end_the_run(part, until, ends):
+    """Also where they decay again: 25 times of -2.2 had left finite velocities, and 96 J of 0.5 J lost."""
+
+    def drag(t, u, v, out):
+        now = part if 0.1 < t < until else 0.2
+        out[:2] = now * 2e-3 * 100.0 * (v[:2] - v[2:])
+        out[2:] = -out[:2]
+
+    s = two_masses(damping=drag, load=[0.0, -1.0, 0.0, -1.0])
+    s.start([0.0, 0.1, 0.0, 0.11], [0.1, -0.1, 0.1, -0.1])
+    if ends:
+        with pytest.raises(di.UnstableTimeStep, match="contact nodes without mass explode at t = 0.1"):
+            di.simulate(s, t_end=0.6, progress=False)
+        return
+    run = di.simulate(s, t_end=0.6, progress=False)
+    assert run["dissipated"][-1] == pytest.approx(0.001415, rel=1e-3)
+
+
 @serial
 def test_a_single_node_with_mass_lets_the_others_turn():
     solid = di.Solid(block(CELL.quadrilateral, (2, 2)), density=DENSITY, law=di.LinearElastic(1e6, 0.3))
