@@ -68,7 +68,7 @@ FAULTS = {
     "pressure-of-points-between": Fault(
         "the same, between surfaces",
         (("contact.pressure", "return pressure, at_points", f"return {_BY_AREA}, at_points"),),
-        lambda s: s.degree == 2,
+        lambda s: s.degree == 2 and s.cell == "triangle" and s.explicit,
         "between",
     ),
     "areas-not-covered": Fault(
