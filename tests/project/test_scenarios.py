@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scenarios import compose, faults, program, script
+from scenarios import compose, faults, program, ranks, script
 from scenarios.judge import judge
 from scenarios.observe import see
 from scenarios.oracles import ORACLES, cells, known
@@ -120,6 +120,34 @@ def test_faults_follow_the_code(name):
         assert old in path.read_text()
         if path.suffix == ".py":
             compile(path.read_text().replace(old, new), path, "exec")
+
+
+def test_a_refusal_on_one_rank_alone_is_found():
+    """The other rank waits for it: ended after some patience, with the scenario that it was."""
+    name, kind = "folded-on-one-rank", ["--bodies", "1"]
+    reach = faults.FAULTS[name].reach
+    made = (compose.compose(seed, 1) for seed in SEEDS)
+    seed = next(s.seed for s in made if reach(s) and ranks.can_be_divided(s))
+    command = [TESTS / "scenarios", "--seed", seed, "--count", 1, *kind, "--ranks", 2]
+    command += ["--fault", name, "--patience", 10]
+    done = subprocess.run(
+        [sys.executable, *map(str, command)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"scenario {seed} " in done.stdout and "wait for each other" in done.stdout
+
+
+def test_what_flies_has_impulses_of_rounding():
+    one = {"kinetic": 1.0, "internal": 0.0, "external": 0.0, "contact": 0.0, "dissipated": 0.0}
+    one |= {"impulse": 1e-12, "mass": 100.0, "moved": 1.0}
+    assert not ranks.differences(one, one | {"impulse": -1e-14})
+    assert ranks.differences(one, one | {"impulse": 1e-6})
+    assert not ranks.differences({}, {})
 
 
 def test_faults_of_c_sources_are_read():

@@ -41,18 +41,21 @@ def main(arguments=None):
         help="first, whatever the time, scenarios that ask every oracle and have every kind of contact",
     )
     parser.add_argument("--ranks", type=int, default=0, help="compare so many ranks with one instead")
+    parser.add_argument(
+        "--patience", type=float, default=300.0, help="seconds that ranks may need beside runs"
+    )
     parser.add_argument("--on-ranks", nargs=2, metavar=("GIVEN", "FOUND"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     logging.disable(logging.WARNING)
+    if options.faults:
+        return try_faults(options)
+    fault = faults.install(options.fault) if options.fault else None
     if options.on_ranks:
         from scenarios.ranks import on_ranks
 
         return on_ranks(*map(Path, options.on_ranks))
     if options.ranks:
-        return compare_ranks(options)
-    if options.faults:
-        return try_faults(options)
-    fault = faults.install(options.fault) if options.fault else None
+        return compare_ranks(options, fault)
     if fault is not None and fault.by and not options.oracle:
         options.oracle = [fault.by]
     return run(options, fault)
@@ -130,23 +133,28 @@ def fine_without(name, seed, options):
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def compare_ranks(options):
-    """Scenarios on one rank and on several; 0 if all numbers are the same."""
+def compare_ranks(options, fault=None):
+    """Scenarios on one rank and on several; 0 if nothing differs, or a fault is found."""
     from scenarios.compose import BODIES, compose
     from scenarios.ranks import compare
 
     begun, seed, made, failed = time.monotonic(), first_seed(options), 0, 0
+    own = ["--fault", options.fault] if fault else []
     while made < options.count and time.monotonic() - begun < options.seconds:
         some = min(10, options.count - made)
         chosen = [compose(seed + made + i, min(options.bodies, len(BODIES))) for i in range(some)]
-        with tempfile.TemporaryDirectory() as folder:
-            for s, text in compare(chosen, options.ranks, Path(folder)):
-                failed += 1
-                print(f"scenario {s.seed} ({brief(s)}): {text}", flush=True)
         made += some
+        chosen = [s for s in chosen if fault is None or fault.reach(s)]
+        with tempfile.TemporaryDirectory() as folder:
+            for s, text in compare(chosen, options.ranks, Path(folder), options.patience, own):
+                failed += 1
+                found = f"{options.fault}: found by ranks in " if fault else ""
+                print(f"{found}scenario {s.seed} ({brief(s)}): {text}", flush=True)
+        if fault and failed:
+            return 0
     seconds = time.monotonic() - begun
     print(f"{made} scenarios from seed {seed} on, {options.ranks} ranks, {failed} differ, in {seconds:.0f} s")
-    return 1 if failed or not made else 0
+    return 1 if failed or fault or not made else 0
 
 
 def first_seed(options):
@@ -168,16 +176,11 @@ def show(verdict, options):
 def try_faults(options):
     """Every fault in a process of its own; 0 if all were found."""
     missed = []
-    for name in faults.FAULTS:
+    for name, fault in faults.FAULTS.items():
         command = [sys.executable, *sys.argv[:1], "--fault", name, "--seed", str(options.seed)]
-        command += [
-            "--seconds",
-            str(options.seconds),
-            "--bodies",
-            str(options.bodies),
-            "--count",
-            str(options.count),
-        ]
+        command += ["--seconds", str(options.seconds), "--bodies", str(options.bodies)]
+        command += ["--count", str(options.count)]
+        command += ["--ranks", str(fault.ranks), "--patience", "30"] if fault.ranks else []
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         print(
             done.stdout.strip().split("\n")[-1] if done.returncode == 0 else f"{name}: NOT FOUND", flush=True

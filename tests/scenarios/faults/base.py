@@ -12,7 +12,7 @@ class Fault:
     """``lines``: module, or path of a C source in the package, old, new text.
 
     ``reach`` says which scenarios the fault can touch, ``by`` which oracle alone is asked, to save time.
-    ``compiled``: by numba.
+    ``compiled``: by numba. ``ranks``: it is found by comparing so many with one.
     """
 
     says: str
@@ -20,3 +20,4 @@ class Fault:
     reach: Callable[[Any], bool] = lambda s: True
     by: str = ""
     compiled: bool = False
+    ranks: int = 0

@@ -2,6 +2,13 @@
 
 from .base import Fault
 
+
+def _given(s):
+    from ..oracles.refused import nonsense  # which imports the package: after the fault is there
+
+    return nonsense(s)[0]
+
+
 FAULTS = {
     "dashpots": Fault(
         "the critical step of point masses forgets a user's damping",
@@ -49,6 +56,15 @@ FAULTS = {
         "cells are folded inside",
         (("mesh.quality", "positions += _folded_cells(mesh, chosen, x)", "pass"),),
         by="refused",
+    ),
+    "folded-on-one-rank": Fault(
+        "the rank that has a folded cell refuses it, and the others wait for it",
+        (
+            ("mesh.quality", "parallel.agree(mesh.comm, error)", "parallel.agree(MPI.COMM_SELF, error)"),
+            ("mesh.quality", "import basix\n", "import basix\nfrom mpi4py import MPI\n"),
+        ),
+        lambda s: _given(s) == "a curved cell that is folded inside",
+        ranks=2,
     ),
     "no-yield-stress": Fault(
         "a metal whose yield stress is no number never yields",

@@ -8,13 +8,17 @@ from ..observe import build
 from ..program import names
 from .base import Misfit, oracle
 
-#: A curved triangle: place of the node in the middle of its longest edge, degree of the displacements.
+#: A curved triangle: place of the node in the middle of its longest edge, degree of the displacements. One
+#: rank gives it; of several all but one have no cell, and must refuse it too.
 _CURVED = (
     "import basix.ufl; e = basix.ufl.element('Lagrange', 'triangle', 2, shape=(2,));"
-    "x = np.array([[0, 0], [1, 0], [0, 1], [{0}, {0}], [0, 0.5], [0.5, 0.0]]);"
-    "parts = dm.create_mesh(MPI.COMM_SELF, cells=np.array([[0, 1, 2, 3, 4, 5]]), x=x, e=e);"
+    "n = int(MPI.COMM_WORLD.rank == 0);"
+    "x = np.array([[0, 0], [1, 0], [0, 1], [{0}, {0}], [0, 0.5], [0.5, 0.0]])[: 6 * n];"
+    "parts = dm.create_mesh(MPI.COMM_WORLD, cells=np.array([[0, 1, 2, 3, 4, 5]])[:n], x=x, e=e);"
     "options = dict(density=1, law=di.LinearElastic(1, 0), degree={1})"
 )
+#: The least that is a sentence.
+WORDS = 5
 #: What is given, to which scenarios, and the line of the program before the body is made.
 NONSENSE = (
     ("a thickness of a body in space", lambda s: s.gdim == 3, "options['cross_section'] = 0.01"),
@@ -73,20 +77,31 @@ NONSENSE = (
 )
 
 
-@oracle(lambda s: True, runs=True)
-def refused(s):
-    """A ValueError with a sentence, before anything runs: one kind of nonsense for each scenario."""
+def nonsense(s):
+    """What is given for a scenario, and the line for it; no line for a step that is too long."""
     rng = random.Random(f"nonsense {s.seed}")
     known = [each for each in NONSENSE if each[1](s)]
     if s.explicit and s.scheme != "CDLagrangeSingular":
         known.append(("a step above the critical one", None, None))
     what, _, line = rng.choice(known)
-    said = ""
+    return what, line
+
+
+def refusal(s) -> str:
+    """The words of the ValueError that the nonsense of a scenario ends with, or none. Collective."""
+    _, line = nonsense(s)
     try:
         if line is None:
             build(s.changed(part=1.5 if s.scheme == "CDLagrange" else 3.0))
         else:
             build(s, line.replace("%s", names(s)[-1]).replace("%d", str(s.gdim)))
     except ValueError as error:
-        said = str(error)
-    yield Misfit(f"{what}: words of the error (or none)", min(len(said.split()), 5), 5, 0)
+        return str(error)
+    return ""
+
+
+@oracle(lambda s: True, runs=True)
+def refused(s):
+    """A ValueError with a sentence, before anything runs: one kind of nonsense for each scenario."""
+    words = len(refusal(s).split())
+    yield Misfit(f"{nonsense(s)[0]}: words of the error (or none)", min(words, WORDS), WORDS, 0)
