@@ -101,9 +101,13 @@ class DEP21(HHTNewmark):
 
 
 class DEP41(HHTNewmark):
-    """4.1: HHT-Newmark, ``0 <= g(u')  _|_  lambda' >= 0``."""
+    """4.1: HHT-Newmark, ``0 <= g(u')  _|_  lambda' >= 0``.
+
+    With ``alpha = 0`` it is :class:`.CarpenterImplicit`: an impact may multiply the energy, at any step.
+    """
 
     equations = "4.1: HHT-Newmark, exact contact"
+    order, step_limit = "2 without impact", "impacts are unstable at any h"
 
 
 class DEP43(HHTNewmark):

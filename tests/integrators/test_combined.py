@@ -110,3 +110,18 @@ BENT = di.PointMasses([1.0, 1.0], internal=spring)
 def test_what_does_not_fit_is_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
+
+
+def test_exact_contact_with_the_trapezoidal_rule_is_unstable_in_impacts():
+    """4.1 of Doyen et al. with alpha = 0 is Carpenter's implicit scheme: impacts add energy."""
+    most = {}
+    for scheme in ("dep-4.1", "carpenter-implicit", "dep-4.4"):
+        energies = []
+        for courant in (2.0, 0.5, 0.125):
+            run = di.simulate(make(scheme, courant=courant).integrator, t_end=2e-4, progress=False)
+            energies.append((run["kinetic"] + run["internal"]).max() / run["kinetic"][0])
+        most[scheme] = energies
+    assert most["dep-4.1"] == pytest.approx(most["carpenter-implicit"], rel=1e-9)
+    assert max(most["dep-4.1"]) > 1.1 and most["dep-4.4"] == pytest.approx([1.0] * 3, abs=1e-9)
+    unstable = [SCHEMES[name].limit for name in ("dep-4.1", "carpenter-implicit")]
+    assert unstable == ["impacts are unstable at any h"] * 2
