@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from mpi4py import MPI
 
 from .._types import BoolArray, FloatArray
 from ..algebra import kernels, projected_iteration
@@ -13,6 +14,16 @@ from .base import Integrator
 
 #: Condition number above which a warning is due.
 _ILL = 50.0
+#: Part of the largest diagonal entry of H that is the rounding of a row along constrained dofs, as of a tie
+#: at the axis: scaled to 1 it would have free velocities beside which all others are within the tolerance.
+_HELD = 1e-20
+
+
+def movable(closed: BoolArray, diagonal: FloatArray, comm: MPI.Comm) -> BoolArray:
+    """Mask of the closed points that impulses move, by the diagonal of H. Collective."""
+    largest = comm.allreduce(float(diagonal[closed].max(initial=0.0)), op=MPI.MAX)
+    moved: BoolArray = closed & (diagonal > _HELD * largest)
+    return moved
 
 
 class IteratedDelassus:
@@ -66,7 +77,7 @@ class IteratedDelassus:
             return np.zeros(b.size)
         rough, L = contact.friction > 0, contact.L
         diagonal = L.diagonal(self._inverse)
-        active = closed & (diagonal > 0.0)
+        active = movable(closed, diagonal, contact.comm)
         scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(b.size), where=active)[:, None]
         tangents = contact.local_bases()[:, 1:] if rough else np.zeros((b.size, 0, 0))
         free = b[:, None]

@@ -11,6 +11,7 @@ from ..algebra import projected_iteration
 from ..algebra.operators import SparseRows
 from ..algebra.projected_iteration import Cone
 from .base import Integrator
+from .delassus_iterated import movable
 
 #: A tangential impulse from this part of ``mu r`` on is that of a point that slides.
 _SLIDES = 1 - 1e-9
@@ -148,7 +149,7 @@ class LastingContact:
         """Add the forces of points that are coupled over ranks and bodies, without forming H. Collective."""
         contact, L, inverse = self._contact, self._contact.L, self._system.inverse_mass
         diagonal, n = L.diagonal(inverse), self._system.owned
-        active = acting & (diagonal > 0.0)
+        active = movable(acting, diagonal, contact.comm)
         scale = np.divide(1.0, np.sqrt(diagonal), out=np.zeros(acting.size), where=active)[:, None]
         tangents = contact.local_bases()[:, 1:] if self._rough else np.zeros((acting.size, 0, 0))
 

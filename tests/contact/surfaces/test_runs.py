@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
 from mpi4py import MPI
 from support.surfaces import (
     COMM,
@@ -357,6 +358,34 @@ def test_axisymmetric_discs_meet_flat():
     z = body.x[: m.size, 1]
     on = np.isclose(z, 0.0) | np.isclose(z, 1e-3)
     assert largest(v[on]) <= 1e-3 * 0.01
+
+
+@pytest.mark.parametrize("kind", [di.CDLagrange, di.NohBathe])
+def test_a_tie_at_the_axis_of_a_column_on_a_rough_floor(kind):
+    """Its rows along the axis move nothing, to rounding: all others hold the contact law as ever."""
+
+    def disc(low, n):
+        mesh = dmesh.create_rectangle(COMM, [(0.0, low), (1.0, low + 0.5)], n, dmesh.CellType.quadrilateral)
+        ends = {"bottom": lambda x: x[1] < low + 1e-9, "top": lambda x: x[1] > low + 0.5 - 1e-9}
+        return di.named(mesh, **ends, axis=lambda x: x[0] < 1e-9)
+
+    body = di.Solid(
+        di.mesh.join({"a": disc(0.0, (3, 3)), "b": disc(0.5, (1, 2))}),
+        law=di.LinearElastic(1e6, 0.3),
+        density=1000.0,
+        gravity=(0.0, -10.0),
+        hypothesis="axisymmetric",
+        fixed={"a/axis": (0,), "b/axis": (0,)},
+    )
+    floor = di.RigidContact(body, "a/bottom", di.Plane((0, 0), (0, 1)), friction=0.3)
+    tie = di.SurfaceContact(body, "b/bottom", "a/top", tie=True)
+    s = kind(body, 0.6 * kind.critical_step(body), contact=[floor, tie])
+    s.start(0.0, 0.0)
+    for _ in range(30):
+        s.step()
+        v = s.contact.L(s.v)
+        assert largest(v[s.contact.bilateral]) <= 1e-10
+        assert largest((v * s.r)[~s.contact.bilateral]) <= 1e-10
 
 
 @pytest.mark.parametrize("angle", [5, 20, 40])
