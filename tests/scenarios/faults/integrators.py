@@ -4,8 +4,32 @@ from .base import Fault
 
 #: The smooth acceleration in the place of that with contact.
 _SMOOTH = "self._inverse, (self.f if s is self.substep_states[0] else self.substep_states[0].f)[:n])"
+_BOUND = "contact.frictions[hit] * r[hit]"
+
+
+def _rough(s):
+    return s.scheme == "CDLagrange" and s.friction > 0 and len(s.blocks) == 1
+
 
 FAULTS = {
+    "outside-the-cone": Fault(
+        "friction is larger than Coulomb's",
+        (("integrators.delassus_lumped", _BOUND, f"1.1 * {_BOUND}"),),
+        _rough,
+        "cone",
+    ),
+    "less-friction": Fault(
+        "friction is less than Coulomb's where points slide",
+        (("integrators.delassus_lumped", _BOUND, f"0.9 * {_BOUND}"),),
+        _rough,
+        "slip",
+    ),
+    "tie-at-the-axis": Fault(
+        "rows along held directions are rounding, beside which nothing else is solved",
+        (("integrators.delassus_iterated", "_HELD = 1e-20", "_HELD = 0.0"),),
+        lambda s: s.hypothesis == "axisymmetric" and s.joint == "tie" and s.friction > 0,
+        "slip",
+    ),
     "noh-bathe-limit": Fault(
         "the critical step of Noh-Bathe forgets damping",
         (("integrators.noh_bathe", "cls._ratio(system, critical) * critical", "1.77 * critical"),),
