@@ -145,6 +145,12 @@ FAULTS = {
         lambda s: s.rate > 0 and s.scheme in ("NohBathe", "GeneralizedAlpha", "PaoliSchatzman"),
         "lost",
     ),
+    "drag-of-nodes": Fault(
+        "the drag of a node does not know its mass: that of a body grows with its nodes",
+        (("systems.body", "+= self.damping_rate * self.mass", "+= self.damping_rate * 5.0"),),
+        lambda s: s.rate > 0 and s.scheme == "CDLagrange" and not s.dashpots,
+        "refined",
+    ),
     "plastic-work": Fault(
         "a metal is warm from half of its plastic work",
         (
