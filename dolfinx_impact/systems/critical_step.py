@@ -166,8 +166,9 @@ def rates(body: Any, add: Product, inverse_mass: FloatArray, tolerance: float) -
             raise
         raise ValueError(
             f"the tangent of the forces is not symmetric (by {100 * part:.2g} % of its entries), and the "
-            "highest frequency was not found: the internal forces have no energy. Check the signs of their "
-            "terms, or take an implicit scheme, whose step is not limited, for example MoreauJean"
+            "highest frequency was not found: the internal forces have no energy, or the damping is not "
+            "symmetric. Check the signs of their terms, or take an implicit scheme, whose step is not "
+            "limited, for example MoreauJean"
         ) from None
 
 

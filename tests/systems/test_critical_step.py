@@ -226,6 +226,15 @@ def test_a_tangent_that_is_not_symmetric_is_called_so():
         system.critical_time_step()
 
 
+def test_damping_across_the_velocity_is_named_beside_an_energy():
+    space, u, _, w = fields()
+    v = dolfinx.fem.Function(space)
+    across = 1e5 * (v[0] * w[1] - v[1] * w[0]) * ufl.dx
+    system = di.FormSystem(space, energy=energy(u), u=u, v=v, damping=across, density=1e3)
+    with pytest.raises(ValueError, match="no energy, or the damping is not symmetric"):
+        system.critical_time_step()
+
+
 @pytest.mark.parametrize("stiffness", [None, [[2e4, -1e4], [-1e4, 1e4]]])
 def test_forces_across_the_velocity_lower_the_limit(stiffness):
     """They follow the velocity half a step before; free masses grow above ``2 c / (c^2 + g^2)``."""
