@@ -56,6 +56,12 @@ def test_programs_are_short_and_use_public_names_alone(name):
         assert "import scenarios" not in text and "._" not in text
 
 
+def test_small_problems_of_oracles_are_reproduced_by_their_name(capsys):
+    exec(script.script(compose.Scenario(10), "grouped", "load"), {})
+    assert capsys.readouterr().out.count("right is") == 3
+    assert shrunk(compose.Scenario(10), "grouped", "load") == (compose.Scenario(10), "load")
+
+
 def test_every_oracle_says_what_it_knows():
     for each in ORACLES.values():
         assert len(each.judge.__doc__.strip()) > 60, each.name

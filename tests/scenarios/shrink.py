@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from .compose import MESHED, RIGID, Scenario, settling_rate
 from .judge import judge
+from .oracles import ORACLES
 
 #: Values that a plain problem has.
 _PLAIN = {
@@ -74,7 +75,7 @@ def _with(s, i, **fields):
 def shrunk(s: Scenario, name: str, text: str, seconds: float = 30.0) -> tuple[Scenario, str]:
     """The smallest scenario that was found to fail the same oracle in the same quantity, and what it says."""
     begun, kind = time.monotonic(), _kind(text)
-    again = True
+    again = name == "runs" or not ORACLES[name].small
     while again:
         again = False
         for each in smaller(s):

@@ -78,6 +78,16 @@ FAULTS = {
         lambda s: s.gdim == 2 and s.degree == 1 and s.cell == "quadrilateral",
         "refused",
     ),
+    "cold": Fault(
+        "linear laws forget their stress at rest",
+        (("systems.rest_state", "return RestState(at_rest, stored)", "return None"),),
+        by="heated",
+    ),
+    "groups": Fault(
+        "facets of several physical groups belong to none of them",
+        (("mesh.gmsh_groups", "d == dim and tag in old))", "d == dim and (tag,) == old))"),),
+        by="grouped",
+    ),
     "short-steps": Fault(
         "steps that are short against the time are none for the material",
         (("systems.elements.history", "_SAME = 16 * np.finfo(np.float64).eps", "_SAME = 1e-12"),),

@@ -31,24 +31,31 @@ class Misfit:
 class Oracle:
     """A judge of scenarios.
 
-    ``applies`` says of which; ``judge`` takes what was seen, or the scenario where it ``runs`` itself.
+    ``applies`` says of which; ``judge`` takes what was seen, or the scenario where it ``runs`` itself. A
+    ``small`` one judges a problem of its own, of which the seed alone is the scenario's.
     """
 
     name: str
     judge: Callable[[Any], Iterator[Misfit]]
     applies: Callable[[Scenario], bool]
     runs: bool = False
+    small: bool = False
 
 
 ORACLES: dict[str, Oracle] = {}
 
 
-def oracle(applies: Callable[[Scenario], bool], runs: bool = False):
+def oracle(applies: Callable[[Scenario], bool], runs: bool = False, small: bool = False):
     """Register a judge by the name of its function."""
 
     def register(judge):
         name = judge.__name__.rstrip("_")
-        ORACLES[name] = Oracle(name, judge, applies, runs)
+        ORACLES[name] = Oracle(name, judge, applies, runs, small)
         return judge
 
     return register
+
+
+def small_problem(first: int, every: int):
+    """Register a judge of a small problem of its own, for the seeds ``first``, ``first + every``, ..."""
+    return oracle(lambda s: s.seed % every == first, runs=True, small=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 import dolfinx_impact as di
 
-from .base import Misfit, oracle
+from .base import Misfit, small_problem
 from .spectrum import amplification, balanced
 
 
@@ -47,7 +47,7 @@ class Chain:
         return di.PointMasses(self.mass, load=load * self.mass, stiffness=K, damping=damping)
 
 
-@oracle(lambda s: s.seed % 2 == 0, runs=True)
+@small_problem(0, 2)
 def chain(s):
     """A part of the recommended step is stable, wherever dashpots sit, and a weight rests on its stop.
 
@@ -74,7 +74,7 @@ def chain(s):
         yield Misfit(f"force of a stop under a weight with drag, {kind.__name__} [N]", force, 10.0, 1e-6)
 
 
-@oracle(lambda s: s.seed % 2 == 1, runs=True)
+@small_problem(1, 2)
 def ended(s):
     """A step above the limit ends in words, or the energy stays below a thousand times that of the start."""
     made = Chain(s.seed)

@@ -13,11 +13,11 @@ from dolfinx import fem
 
 import dolfinx_impact as di
 
-from .base import Misfit, oracle
+from .base import Misfit, small_problem
 from .laws import square
 
 
-@oracle(lambda s: s.seed % 16 == 2, runs=True)
+@small_problem(2, 16)
 def read(s):
     """A square of gmsh has its mass, or is refused in words where it lies in another plane."""
     import gmsh
@@ -43,6 +43,34 @@ def read(s):
     yield Misfit(f"mass of a square at an angle of {tilt:.2f} [kg]", mass, 1000.0, 1e-9)
 
 
+@small_problem(10, 16)
+def grouped(s):
+    """A traction acts on all edges of its physical group, whatever other groups have them too."""
+    import gmsh
+
+    rng = random.Random(f"grouped {s.seed}")
+    groups = {name: rng.sample((1, 2, 3, 4), rng.randint(1, 4)) for name in rng.sample("abcd", 3)}
+    gmsh.initialize(interruptible=False)
+    try:
+        gmsh.option.setNumber("General.Terminal", 0)
+        rectangle = gmsh.model.occ.addRectangle(0, 0, 0, 1, 1)
+        gmsh.model.occ.synchronize()
+        gmsh.model.addPhysicalGroup(2, [rectangle], name="body")
+        for name, edges in groups.items():
+            gmsh.model.addPhysicalGroup(1, edges, name=name)
+        gmsh.option.setNumber("Mesh.MeshSizeMax", 0.5)
+        gmsh.model.mesh.generate(2)
+        mesh = di.mesh.read(gmsh.model, gdim=2)
+    finally:
+        gmsh.finalize()
+    for name, edges in groups.items():
+        body = di.Solid(mesh, density=1.0, law=di.LinearElastic(1e6, 0.0), traction={name: (1.0, 0.0)})
+        zero, load = np.zeros(body.size), np.zeros(body.size)
+        body.force(0.0, zero, zero, load)
+        what = f"load on {len(edges)} edges of length 1, in {groups} [N]"
+        yield Misfit(what, load.sum(), float(len(edges)), 1e-12)
+
+
 class _Branch(di.HistoryLaw):
     """Relaxation of the deviatoric stress with the time tau [s]."""
 
@@ -61,7 +89,7 @@ class _Branch(di.HistoryLaw):
         return {"viscous": q * state["viscous"] + (1 - q) * ufl.dev(ufl.sym(F))}
 
 
-@oracle(lambda s: s.seed % 16 == 4, runs=True)
+@small_problem(4, 16)
 def resumed(s):
     """A run goes on from its checkpoint as if it had not ended, and with another material not at all."""
 
@@ -96,7 +124,7 @@ class _Heard(logging.Handler):
         self.said.append(record.getMessage())
 
 
-@oracle(lambda s: s.seed % 16 == 6, runs=True)
+@small_problem(6, 16)
 def locks(s):
     """A body is as stiff as its law, or it is told: the force of a bent square against that of degree 2.
 
@@ -131,7 +159,7 @@ def locks(s):
         yield Misfit("a warning of locking where cells are too stiff", float(ratio > 5.0), 1.0, 0.0)
 
 
-@oracle(lambda s: s.seed % 16 == 8, runs=True)
+@small_problem(8, 16)
 def drawn(s):
     """Pictures show the stress that a body had at their time, and places to a millionth of its size.
 
