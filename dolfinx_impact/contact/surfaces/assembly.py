@@ -17,6 +17,8 @@ from .pair import DEPTH, SurfacePair
 from .point_rows import CornerPoints
 from .sides import normal_order
 
+#: Weights of a tie below this are rounding; in a row whose node is held they would make a constraint alone.
+_ROUNDING = 1e-12
 #: Distance by which nodes may approach between two searches, over the smallest diameter of a facet.
 _MARGIN = 0.25
 
@@ -191,6 +193,7 @@ class Assembly:
         """:meth:`entries` of a tie, a row for each point and direction: W in the place of L."""
         gdim = self.body.gdim
         start, nodes, _, W = self.entries(which)
+        W = np.where(np.abs(W) > _ROUNDING, W, 0.0)
         rows = []
         for first, last in zip(start[:-1], start[1:]):
             rows += [(nodes[first:last], n * W[first:last, None], W[first:last]) for n in np.eye(gdim)]

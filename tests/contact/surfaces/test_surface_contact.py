@@ -214,6 +214,20 @@ def test_mirrored_bodies_are_one_body_on_a_plane():
     assert mirrored["r"].sum() == pytest.approx(expected["r"].sum(), rel=1e-10) and expected["r"].sum() > 0
 
 
+def test_a_tie_at_an_axis_has_no_rows_of_rounding():
+    """Slave nodes at the axis are held along the radius: weights of rounding opposite would have impulses."""
+    y = 0.0141613896
+    parts = {"lower": block((0, y), (0.4, y + 0.3), (2, 3)), "upper": block((0, y + 0.3), (0.7, 1), (2, 3))}
+    named = {name: di.named(part, axis=lambda x: x[0] < 1e-9) for name, part in parts.items()}
+    body = solid(
+        di.mesh.join(named), hypothesis="axisymmetric", fixed={f"{name}/axis": (0,) for name in parts}
+    )
+    contact = di.SurfaceContact(body, "lower/boundary", "upper/boundary", tie=True)
+    squares = contact.L.diagonal(body.inverse_mass)
+    assert squares.max() > 1.0 and np.all((squares == 0.0) | (squares > 1e-3 * squares.max()))
+    assert np.count_nonzero(squares == 0.0) % 2 == 1
+
+
 @pytest.mark.mpi
 def test_a_tie_of_matching_meshes_is_one_bar():
     """A wave passes through; impulses have both signs, and do no work."""
