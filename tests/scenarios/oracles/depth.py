@@ -75,11 +75,21 @@ def above(seen):
     """A block that was above another one and comes down on it is not below it in the end.
 
     Blocks stand over each other by most of their width, and no run is long enough to slide off: heights of
-    their middles, with half of the lower block's height allowed.
+    their middles, with half of the lower block's height allowed. Blocks that are glued may topple together:
+    of them the distance of their middles stays.
     """
     s, record = seen.scenario, seen.record
-    y = (seen.places() + seen.nodal(record.u[-1]))[:, -1]
+    x = seen.places() + seen.nodal(record.u[-1])
+    y = x[:, -1]
     for i in range(1, len(s.blocks)):
+        if s.joint == "tie" and i > s.movable[0]:
+            now, before = (
+                np.linalg.norm(each[seen.parts[i]].mean(axis=0) - each[seen.parts[i - 1]].mean(axis=0))
+                for each in (x, seen.places())
+            )
+            what = f"distance of the middles of the glued blocks {i - 1} and {i} [m]"
+            yield Misfit(what, now, before, 0.5 * s.blocks[i].height)
+            continue
         if s.motion == "flying" or (s.floor == "corner" and i == 1):
             continue
         height = y[seen.parts[i]].mean() - y[seen.parts[i - 1]].mean()
