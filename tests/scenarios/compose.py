@@ -238,6 +238,8 @@ def _laws_of_contact(rng, s):
     restitution = rng.choice((0.0, 0.0, 0.6)) if s.motion == "thrown" and "restitution" in s.takes else 0.0
     if s.floor == "tool" and "friction" in s.takes:
         friction = rng.choice((0.0, 0.3, 0.3))
+    if s.scheme == "CDLagrangeSingular" and s.hypothesis == "axisymmetric":
+        friction = 0.0  # refused where nodes are held along the obstacle
     rough = rng.choice(("all", "all", "floor"))
     drift = "surfaces" in s.takes and rng.random() < 0.2
     return s.changed(friction=friction, restitution=restitution, rough=rough, drift=drift)
