@@ -138,7 +138,13 @@ def _outer_facets(body: Continuum, names: tuple[str, ...]) -> tuple[IntArray, In
     for k, (name, facets) in enumerate(zip(names, named)):
         chosen = np.isin(outer, facets)
         if not body.comm.allreduce(int(chosen.sum())):
-            raise ValueError(f"the surface {name!r} has no facets on the outside of the body")
+            words = f"the surface {name!r} has no facets on the outside of the body"
+            if body.cells is not None:
+                words += (
+                    " that are outside of the mesh too: on the interface to other cells only RigidContact "
+                    "acts; give the part a mesh of its own with mesh.join"
+                )
+            raise ValueError(words)
         twice = bool(np.any(surface[chosen] >= 0))
         if body.comm.allreduce(twice):
             raise ValueError(f"the surface {name!r} has facets of another surface: give each facet once")

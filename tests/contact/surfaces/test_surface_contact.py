@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from dolfinx import mesh as dmesh
 from support.colliding import COMM, block, discs, layers
 from support.surfaces import against_each_other, momenta
 
@@ -346,6 +347,19 @@ def test_what_is_refused():
     for scheme in (di.Carpenter, di.PaoliSchatzman, di.AcaryBonnefon, di.SCHEMES["dep-5.3"].make):
         with pytest.raises(ValueError, match="CDLagrange|flat"):
             scheme(body, dt, contact=contact)
+
+
+def test_the_interface_to_other_cells_of_the_mesh_is_refused():
+    lower = block([0.0, 0.0], [1.0, 1.0], (2, 2))
+    lower.topology.create_connectivity(1, 2)
+    found = np.sort(dmesh.locate_entities(lower, 1, lambda x: np.isclose(x[1], 0.5)))
+    middle = dmesh.meshtags(lower, 1, found, np.full(found.size, 7, dtype=np.int32))
+    halves = di.named(lower, cells={"up": lambda x: x[1] > 0.5 - 1e-9, "low": lambda x: x[1] < 0.5 + 1e-9})
+    halves = di.NamedMesh(lower, halves.cell_tags, middle, {**halves.names, "mid": (1, 7)}, halves.groups)
+    mesh = di.mesh.join({"a": halves, "b": block([0.0, 0.1], [1.0, 0.5], (3, 1))})
+    body = di.Solid(mesh, law=di.NeoHookean(1e6, 0.3), density=1000.0, cells=("a/up", "b"))
+    with pytest.raises(ValueError, match="'a/mid' has no facets .* a mesh of its own with mesh.join"):
+        di.SurfaceContact(body, "a/mid", "b/boundary")
 
 
 def test_overlap_at_the_start_is_refused_with_its_deepest_point():
