@@ -9,8 +9,9 @@ from .base import Misfit, oracle
 
 #: The trapezoidal rule with contact at position level: impacts are unstable at any step.
 UNSTABLE = ("CarpenterImplicit", "dep-4.1")
-#: Those of Doyen et al. whose contact may give energy: ``E' - E = (r' + r)/2 . dg``, and penalties.
-GIVING = ("dep-4.7", "dep-4.8", "dep-5.1", "dep-5.3", "dep-7.1", "dep-7.2")
+#: Those of Doyen et al. whose contact may give energy: ``E' - E = (r' + r)/2 . dg``, and penalties; the mass
+#: of contact nodes that is handed over is their modified mass, (7.2).
+GIVING = ("CDLagrangeSingular", "dep-4.7", "dep-4.8", "dep-5.1", "dep-5.3", "dep-7.1", "dep-7.2")
 
 
 def units(seen):
