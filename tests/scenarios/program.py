@@ -226,7 +226,9 @@ _DASHPOTS = [
     "    has_damping, rayleigh, is_viscous = True, None, lambda self, v: True",
     "    def drag(self, v, out): out[:self.owned] += {rate} * self.mass * v[:self.owned]",
     "    def damping(self, t, u, v, out): di.Solid.damping(self, t, u, v, out); self.drag(v, out)",
-    "    def add_viscous_tangent(self, u, v, x, out): self.drag(x, out)",
+    "    def add_viscous_tangent(self, u, v, x, out):",
+    "        self.drag(x, out)",
+    "        if self.has_viscosity: di.Solid.add_viscous_tangent(self, u, v, x, out)",
 ]
 
 

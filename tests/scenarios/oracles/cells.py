@@ -69,7 +69,8 @@ class Cells:
 
 
 def cells(seen, exact: bool = False) -> Cells:
-    """Those of a body that was seen; its own rule is GLL for squares and bricks of degree 2, else Gauss's.
+    """Those of a body that was seen; its own rule is GLL for squares and bricks of degree 2, else Gauss's,
+    of degree 6 where integrands of curved cells are rational.
 
     Args:
         exact: Take a rule that is exact for loads and masses instead of that of the forces.
@@ -100,7 +101,7 @@ def _rule(s, cell, exact):
         return basix.make_quadrature(cell, 3, rule=basix.QuadratureType.gll)
     if s.hypothesis == "axisymmetric" or (tensor and s.law == "linear"):
         return basix.make_quadrature(cell, 2 if s.law != "linear" else 6)
-    return basix.make_quadrature(cell, 2)
+    return basix.make_quadrature(cell, 6 if s.bend else 2)
 
 
 def lame(c: Cells):

@@ -27,7 +27,7 @@ def variants(s):
     }
     if len(s.blocks) > 1:
         made["with parts and contacts in another order"] = s.changed(backwards=True)
-    if s.joint == "together" and len(s.blocks) > 2 and not axis:
+    if s.joint == "together" and len(s.blocks) > 2 and not axis and not s.laws:
         made["with surfaces in pairs"] = s.changed(joint="surfaces", rough="all")
     if not (s.drive or s.ground or s.wave or s.adapt):  # rounding of such times moves what depends on them
         made["begun late"] = s.changed(late=1e10)
