@@ -107,11 +107,21 @@ class Scenario:
     def duration(self) -> float | None:
         """Time after which what was put down has come to rest, to exp(-6) [s]; None for other motions.
 
-        The midpoint rule damps a mode of the frequency w at the rate ``alpha / (1 + (w dt / 2)^2)`` only, and
-        ``w dt`` is at most twice the part of the critical step.
+        The midpoint rule damps a mode of the frequency w at half the rate ``(alpha + beta w^2) / (1 + (w dt /
+        2)^2)`` only, and ``w dt`` is at most twice the part of the critical step.
         """
+        if self.motion != "rest":
+            return None
         slower = 1.0 if self.explicit else 1.0 + self.part**2
-        return 12.0 * slower / self.rate * self.units[2] if self.motion == "rest" else None
+        slower /= 1.0 + 4.0 * self.beta / (self.rate * self.shortest**2) * (not self.explicit)
+        return 12.0 * max(1.0, slower) / self.rate * self.units[2]
+
+    @property
+    def shortest(self) -> float:
+        """Time of a wave through the smallest cell of a movable block, at least the critical step [s]."""
+        blocks = [self.blocks[i] for i in self.movable]
+        wave = [math.sqrt(1000.0 * b.modulus / b.density) for b in blocks]
+        return min(min(b.width / b.across, b.height / b.up) / c for b, c in zip(blocks, wave))
 
     @property
     def movable(self) -> tuple[int, ...]:
@@ -194,6 +204,8 @@ def _blocks(rng, s):
     most = 3 if "surfaces" in s.takes and s.floor not in CURVED else 1
     if s.motion == "flying" or not s.explicit:
         most = min(most, 2 if s.degree == 1 else 1)
+    if s.motion == "rest" and s.gdim == 3:  # long runs
+        most = min(most, 2 if s.explicit else 1)
     count = rng.choice((1, 1, 2, 3)[: most + 1]) if most > 1 else 1
     first = rng.choice((0.4, 1.0))
     made = []
@@ -224,6 +236,11 @@ def _blocks(rng, s):
         ]
     if len({b.density for b in made}) > 1 and s.gdim == 3:
         made = [dataclasses.replace(b, density=1.0, modulus=1.0) for b in made]
+    if s.motion == "rest" and s.gdim == 3 and not s.explicit:
+        wide = 5 if s.degree == 1 else 3
+        made = [
+            dataclasses.replace(b, across=min(b.across, wide if b.width > 1 else 3 - s.degree)) for b in made
+        ]
     return tuple(made)
 
 
@@ -292,8 +309,8 @@ def settling_rate(s: Scenario) -> float:
 
 def _stepped(rng, s):
     s = s.changed(part=rng.choice((0.9, 0.6, 0.3)) if s.explicit else rng.choice((0.6, 2.0, 2.0, 20.0)))
-    if s.motion == "rest":  # long runs of implicit schemes have large steps
-        s = s.changed(part=max(s.part, 0.6) if s.explicit else 2.0)
+    if s.motion == "rest":  # long runs of implicit schemes have large steps, in which fast modes last
+        s = s.changed(part=max(s.part, 0.6)) if s.explicit else s.changed(part=2.0, beta=1e-3)
     steps = 60 if s.gdim == 3 else 100
     if s.part > 2.0 and s.motion != "rest":
         steps = 12
@@ -305,20 +322,13 @@ def _stepped(rng, s):
 
 
 def _on_its_tool(s):
-    """No block goes over the edge of a tool: at rest it moves slowly, under what is thrown for a short time.
-
-    The critical step is at most the time of a wave through the smallest cell of a block; the nodes of a tool
-    are moved and have none.
-    """
+    """No block goes over the edge of a tool: it moves slowly at rest, briefly under what is thrown."""
     if s.floor != "tool":
         return s
     room = 0.9 * min(0.5 * (s.blocks[0].width - b.width) - abs(b.offset) for b in s.blocks[1:])
     if s.duration is not None:
         return s.changed(drive=math.copysign(min(abs(s.drive), round(room / s.duration, 2)), s.drive))
-    sizes = [
-        min(b.width / b.across, b.height / b.up) / math.sqrt(b.modulus / b.density) for b in s.blocks[1:]
-    ]
-    way = (abs(s.drive) + abs(s.speed[0])) * s.part * min(sizes) / math.sqrt(1000.0)
+    way = (abs(s.drive) + abs(s.speed[0])) * s.part * s.shortest
     return s.changed(steps=max(12, min(s.steps, int(room / way))))
 
 
