@@ -11,6 +11,7 @@ from .. import arguments
 from .._types import FloatArray
 from ..algebra import kernels
 from ..integrators.base import UnstableTimeStep
+from .first_impact import after_first_impacts
 from .law_values import LawValues
 
 _TOLERANCE = 1e-3  # relative, of the highest frequency; far below the safety margin
@@ -221,8 +222,7 @@ class Watch:
         """Warn if the step is above the critical one at the velocities of the first impact. Collective."""
         s, v = self._s, self._s.v_mean.copy()
         if s.contact is not None:
-            approach = np.minimum(s.contact.L(v), 0.0)
-            s.contact.L.add_transpose(-(1 + s.contact.restitution) * approach, v)
+            v = after_first_impacts(s.contact, s.system.inverse_mass, s.u, v, s.t)
         critical = s.critical_step(s.system, u=s.u, v=v, tolerance=_TOLERANCE)
         if s.dt > critical and s.system.comm.rank == 0:
             kernels.logger.warning(

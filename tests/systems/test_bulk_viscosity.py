@@ -307,6 +307,26 @@ def test_an_impact_that_is_too_fast_for_the_step_is_said(caplog):
     assert not caplog.records
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("gap", [1e-3, 0.7])
+def test_an_impact_of_surfaces_that_are_apart_is_said(caplog, gap):
+    """Surfaces have no rows before they touch; those of two plates meet at the mean of their velocities."""
+    ends = ([[-1.0, 0.0], [0.0, 0.2]], [[gap, 0.0], [1.0 + gap, 0.2]])
+    parts = [dmesh.create_rectangle(COMM, end, [16, 3], QUAD) for end in ends]
+    named = di.mesh.join(dict(zip(("left", "right"), parts)))
+    law = di.LinearElastic(1.0, 0.0)
+    body = di.Solid(named, density=1.0, law=law, bulk_viscosity=(0.06, 1.2))
+    contact = di.SurfaceContact(body, "left/boundary", "right/boundary")
+    for speed, said in ((0.41, 1), (0.005, 0)):
+        caplog.clear()
+        s = di.CDLagrange(body, 0.9 * body.critical_time_step(), contact)
+        away = body.rigid_velocity((-speed, 0.0), cells="right")
+        s.start(0.0, body.rigid_velocity((speed, 0.0), cells="left") + away)
+        di.simulate(s, t_end=2 * s.dt, progress=False)
+        told = [record for record in caplog.records if "at the first impact the quadratic" in record.message]
+        assert len(told) == (said if COMM.rank == 0 else 0)
+
+
 def test_what_passes_through_an_obstacle_may_have_diverged(monkeypatch):
     """A run that explodes may tunnel before its energy is looked at: the error names both reasons."""
 
