@@ -12,7 +12,7 @@ import math
 import random
 
 from .further import further
-from .kinds import BODIES, CURVED, DIVIDED, MESHED, RIGID, SCHEMES, STEADY
+from .kinds import BODIES, CURVED, DIVIDED, MESHED, RIGID, SCHEMES, SIMPLICES, STEADY
 
 __all__ = ["BODIES", "CURVED", "DIVIDED", "MESHED", "RIGID", "SCHEMES", "STEADY"]
 __all__ += ["Block", "Scenario", "compose"]
@@ -237,10 +237,8 @@ def _blocks(rng, s):
     if len({b.density for b in made}) > 1 and s.gdim == 3:
         made = [dataclasses.replace(b, density=1.0, modulus=1.0) for b in made]
     if s.motion == "rest" and s.gdim == 3 and not s.explicit:
-        wide = 5 if s.degree == 1 else 3
-        made = [
-            dataclasses.replace(b, across=min(b.across, wide if b.width > 1 else 3 - s.degree)) for b in made
-        ]
+        most = (5, 2) if s.degree == 1 else (3, 1)
+        made = [dataclasses.replace(b, across=min(b.across, most[b.width <= 1])) for b in made]
     return tuple(made)
 
 
@@ -258,6 +256,8 @@ def _laws_of_contact(rng, s):
     if s.scheme == "CDLagrangeSingular" and s.hypothesis == "axisymmetric":
         friction = 0.0  # refused where nodes are held along the obstacle
     rough = rng.choice(("all", "all", "floor"))
+    if s.motion == "rest" and s.cell in SIMPLICES and len(s.blocks) > 2 and "friction" in s.takes:
+        friction, rough = 0.3, "all"  # smooth blocks that lean, by their diagonals, slide off each other
     drift = "surfaces" in s.takes and rng.random() < 0.2
     return s.changed(friction=friction, restitution=restitution, rough=rough, drift=drift)
 
@@ -301,7 +301,7 @@ def settling_rate(s: Scenario) -> float:
     height = sum(b.height for b in s.blocks)
     wave = math.sqrt(1e6 / (1000.0 * max(b.density for b in s.blocks)))
     slowest = 0.5 * math.pi * wave / height
-    if s.cell in ("triangle", "tetrahedron"):
+    if s.cell in SIMPLICES:
         slender = height / min(b.width for b in s.blocks)
         slowest /= math.hypot(1 / 0.57, 0.5 * math.pi * slender / 1.015)
     return 1.4 * slowest

@@ -14,6 +14,8 @@ BODIES = (
     ("quadrilateral", 1, "plane-stress", "linear"),
     ("tetrahedron", 2, None, "linear"),
 )
+#: Cells with a diagonal: blocks of them are not symmetric about their middle.
+SIMPLICES = ("triangle", "tetrahedron")
 #: What lies below: rigid obstacles, or parts of the mesh; a funnel is a cone from inside, a union an L.
 RIGID = ("plane", "box", "planes", "moving", "union")
 CURVED = ("sphere", "bowl", "cylinder", "cone", "funnel", "torus")
