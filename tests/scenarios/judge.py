@@ -56,13 +56,8 @@ def judge(s: Scenario, names: Iterable[str] = ()) -> Verdict:
 
 
 def may_end(s: Scenario, error: Exception) -> bool:
-    """Whether a run may end so, in words: steps too long for parts, or for a metal that is compressed.
-
-    The critical step of a body that yields falls as it is compressed, of which the log warns where the step
-    does not follow: a step of 0.9 of that at rest has no room for it.
-    """
-    metal = s.law == "metal" and not s.adapt and s.part > 0.6
-    return (s.part > 9.0 or metal) and isinstance(error, TOO_LONG)
+    """Whether a run may end so, in words: steps too long for parts."""
+    return s.part > 9.0 and isinstance(error, TOO_LONG)
 
 
 def told(error: Exception) -> str:
