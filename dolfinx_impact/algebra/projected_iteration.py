@@ -194,9 +194,8 @@ def solve(
             return best, sweep + 1
         if sweep == _LATE:
             together = _solve_dense(product, c, cone, best, comm)
-            if together is not None:
-                x, mixing = together, Mixing(comm)
-                continue
+            if together is not None:  # in another scale of the tangents, where the residual is round-off
+                return together, sweep + 1
         if sweep > _FREE:
             if since and since % _PATIENT == 0:
                 mixing = Mixing(comm)

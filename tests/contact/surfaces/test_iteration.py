@@ -121,3 +121,15 @@ def test_mixing_without_weights_takes_the_image(monkeypatch):
         assert np.array_equal(x, image)
     mixing.next(x, 1e200 * image)
     assert np.array_equal(mixing.next(before, -1e200 * image), -1e200 * image)
+
+
+def test_a_dense_solution_ends_the_iteration(monkeypatch):
+    """Its residual is round-off in its own scale of the tangents, where one is held but for a tilt."""
+    monkeypatch.setattr(projected_iteration, "_LATE", 0)
+    H, b = problem(3, 6, 2)
+    tilt = np.eye(12)
+    tilt[1] = -1e-5 * tilt[0]
+    H, b = tilt @ H @ tilt.T, tilt @ b
+    x, sweeps = iterated(H, b, 2, friction=0.3)
+    assert sweeps == 1
+    assert coulomb.residual(H, b, x.ravel(), 0.3, 2) < 1e-14

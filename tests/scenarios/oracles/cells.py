@@ -68,16 +68,16 @@ class Cells:
         return float(0.5 * (self.density() * self.weight * (at**2).sum(axis=-1)).sum())
 
 
-def cells(seen, exact: bool = False) -> Cells:
+def cells(seen, degree: int | None = None) -> Cells:
     """Those of a body that was seen; its own rule is GLL for squares and bricks of degree 2, else Gauss's,
     of degree 6 where integrands of curved cells are rational.
 
     Args:
-        exact: Take a rule that is exact for loads and masses instead of that of the forces.
+        degree: Of Gauss's rule instead of that of the forces; 6 is exact for loads and masses.
     """
     s, x = seen.scenario, shapes(seen)
     cell = getattr(basix.CellType, s.cell)
-    points, weights = _rule(s, cell, exact)
+    points, weights = _rule(s, cell, degree)
     table = seen.body.space.element.basix_element.tabulate(1, points)[..., 0]
     place = placed(s, cell).tabulate(1, points)[..., 0]
     J = np.einsum("cki,jqk->cqij", x, place[1:])
@@ -93,10 +93,10 @@ def cells(seen, exact: bool = False) -> Cells:
     return Cells(s, nodes, block[nodes[:, 0]], table[0], grad, weight, radius, jacobian)
 
 
-def _rule(s, cell, exact):
+def _rule(s, cell, degree):
     tensor = s.cell in ("quadrilateral", "hexahedron")
-    if exact:
-        return basix.make_quadrature(cell, 6)
+    if degree:
+        return basix.make_quadrature(cell, degree)
     if tensor and s.degree > 1:
         return basix.make_quadrature(cell, 3, rule=basix.QuadratureType.gll)
     if s.hypothesis == "axisymmetric" or (tensor and s.law == "linear"):

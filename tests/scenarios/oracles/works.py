@@ -13,7 +13,7 @@ from .energy import units
 def forces(seen):
     """Constant loads, amplitudes of those with a signal, and masses in a uniform acceleration, by nodes."""
     s = seen.scenario
-    c, count = cells.cells(seen, exact=True), len(seen.places())
+    c, count = cells.cells(seen, 6), len(seen.places())
     mean, steady, waving = c.mean(count), *np.zeros((2, count, s.gdim))
     steady[:, -1] -= s.gravity * mean
     waving[:, 0] -= s.ground * mean
