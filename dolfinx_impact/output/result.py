@@ -228,7 +228,8 @@ class Result(Mapping[str, AnyArray]):
         if hits.any():
             return f"{tied}, contact seen from {self['t'][hits][0]:.6g} s, impulse {r.sum():.6g} N s{depth}"
         if not self._inside:
-            return f"{tied}, no contact, impulse 0 N s{depth}"
+            none = "no contact point has touched" if self.warnings else "no contact"
+            return f"{tied}, {none}, impulse 0 N s{depth}"
         return (
             f"{tied}, impulse 0 N s though points are inside what they should touch{depth}: WARNING, does an "
             "obstacle jump, or is the step too large?"
@@ -242,7 +243,7 @@ class Result(Mapping[str, AnyArray]):
     def _depth(self) -> str:
         """Text on the largest penetration, with a warning where it has accumulated over many steps."""
         if not self._inside:
-            return ", no penetration"
+            return "" if self.warnings else ", no penetration"  # warnings may tell of other nodes
         text = f", largest penetration {self.penetration:.3g} m"
         if self.approach > 0:
             steps = (self.penetration - self.penetration_at_start) / self.approach

@@ -253,7 +253,7 @@ def _laws_of_contact(rng, s):
     restitution = rng.choice((0.0, 0.0, 0.6)) if s.motion == "thrown" and "restitution" in s.takes else 0.0
     if s.floor == "tool" and "friction" in s.takes:
         friction = rng.choice((0.0, 0.3, 0.3))
-    if s.scheme == "CDLagrangeSingular" and s.hypothesis == "axisymmetric":
+    if s.hypothesis == "axisymmetric" and s.floor == "plane" and s.scheme not in ("CDLagrange", "NohBathe"):
         friction = 0.0  # refused where nodes are held along the obstacle
     rough = rng.choice(("all", "all", "floor"))
     if s.motion == "rest" and s.cell in SIMPLICES and len(s.blocks) > 2 and "friction" in s.takes:
