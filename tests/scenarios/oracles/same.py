@@ -31,7 +31,8 @@ def variants(s):
         made["with surfaces in pairs"] = s.changed(joint="surfaces", rough="all")
     if not (s.drive or s.ground or s.wave or s.adapt):  # rounding of such times moves what depends on them
         made["begun late"] = s.changed(late=1e10)
-    if s.rate and s.scheme == "CDLagrange" and not s.forms:  # Noh-Bathe's own limit depends on the class
+    # Noh-Bathe's own limit depends on the class, and masses that are scaled on the damping.
+    if s.rate and s.scheme == "CDLagrange" and not (s.forms or s.scaled):
         made["with its damping by a class"] = s.changed(dashpots=not s.dashpots)
     if s.floor != "corner":
         made["with its mesh renumbered"] = s.changed(renumbered=True)
