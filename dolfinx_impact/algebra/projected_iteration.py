@@ -5,7 +5,7 @@ impulses: ``x_N >= 0`` and the Coulomb disc of radius ``mu x_N``; nothing for po
 that of Barzilai and Borwein, IMA J. Numer. Anal. 8 (1988), doi:10.1093/imanum/8.1.141. What has not converged
 then, as friction at nodes between several walls, where S is singular, is mixed from the last iterates with a
 fixed w: Anderson, J. ACM 12 (1965), doi:10.1145/321296.321305. Few points that are still left, as tilted ones
-with a direction held, where S is singular in a block, are solved by :mod:`.coulomb`.
+with a direction held, where S is singular in a block, are solved by :mod:`.ties`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from mpi4py import MPI
 
 from .. import parallel
 from .._types import BoolArray, FloatArray
-from . import coulomb, kernels
+from . import kernels, ties
 from .complementarity import NotConverged
 
 #: Residual that is sought, and the largest one that is accepted where round-off ends the progress before.
 _SOUGHT, _ACCEPTED = 1e-14, 1e-12
+#: And that of a dense solution, which is exact in another scale of the tangents.
+_ENOUGH = 1e-10
 _MOST, _PATIENCE = 3000, 12
 #: Iterations with free choice of the step; afterwards it is the smallest one seen, and iterates are mixed.
 _FREE = 150
@@ -162,7 +164,7 @@ def solve(
 
     Returns:
         Impulses with a natural residual ``|x - P(x - (S x + c))|`` of at most 1e-12 of the largest c, 1e-14
-        where round-off allows it, and the number of products.
+        where round-off allows it and 1e-10 of a dense solution, and the number of products.
 
     Raises:
         NotConverged: When this is not reached.
@@ -178,7 +180,7 @@ def solve(
     for sweep in range(_MOST):
         g = product(x) + c
         g[~cone.active] = 0.0
-        residual = float(np.max(np.abs(x - cone.project(x - g)), initial=0.0))
+        residual = _natural(x, g, cone)
         dx, dg = x - x_old, g - g_old
         sums = np.array([np.sum(dx * dx), np.sum(dx * dg)])
         largest = np.array([residual])
@@ -194,7 +196,10 @@ def solve(
             return best, sweep + 1
         if sweep == _LATE:
             together = _solve_dense(product, c, cone, best, comm)
-            if together is not None:  # in another scale of the tangents, where the residual is round-off
+            if (
+                together is not None
+                and _worst(together, product(together) + c, cone, comm) <= _ENOUGH * scale
+            ):
                 return together, sweep + 1
         if sweep > _FREE:
             if since and since % _PATIENT == 0:
@@ -217,13 +222,25 @@ def solve(
     )
 
 
+def _natural(x: FloatArray, g: FloatArray, cone: Cone) -> float:
+    """Largest natural residual of this rank."""
+    return float(np.max(np.abs(x - cone.project(x - g)), initial=0.0))
+
+
+def _worst(x: FloatArray, g: FloatArray, cone: Cone, comm: MPI.Comm) -> float:
+    """Largest natural residual of all ranks. Collective."""
+    g[~cone.active] = 0.0
+    worst: float = comm.allreduce(_natural(x, g, cone), op=MPI.MAX)
+    return worst
+
+
 def _solve_dense(
     product: Callable[[FloatArray], FloatArray], c: FloatArray, cone: Cone, start: FloatArray, comm: MPI.Comm
 ) -> FloatArray | None:
-    """Solution with S as a dense matrix; None for many unknowns, ties, or without success. Collective."""
+    """Solution with S as a dense matrix; None for many unknowns, or without success. Collective."""
     d, active = c.shape[1], cone.active
     counts = np.array(comm.allgather(int(active.sum())))
-    if counts.sum() * d > _FEW or comm.allreduce(bool(np.any(cone.bilateral & active))):
+    if counts.sum() * d > _FEW:
         return None
     first, mine = int(counts[: comm.rank].sum()), np.flatnonzero(active)
     columns = np.zeros((mine.size, d, int(counts.sum()) * d))
@@ -233,13 +250,15 @@ def _solve_dense(
             x[mine[point], j % d] = 1.0
         columns[:, :, j] = product(x)[mine]
     S = parallel.gather_rows(comm, columns.reshape(-1, columns.shape[2]))
-    of_all = np.column_stack([c[mine], start[mine], cone.friction[mine]])
+    of_all = np.column_stack(
+        [c[mine], start[mine], cone.friction[mine], cone.bilateral[mine].astype(np.float64)]
+    )
     of_all = parallel.gather_rows(comm, of_all)
 
     def solution() -> FloatArray | None:
         b, x0 = of_all[:, :d].ravel(), of_all[:, d : 2 * d].ravel()
         try:
-            return coulomb.solve(S, b, of_all[:, -1], d, start=x0)
+            return ties.coulomb_solve(S, b, of_all[:, -2], d, of_all[:, -1] > 0, x0)
         except (NotConverged, np.linalg.LinAlgError):
             return None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _deprecated, parallel
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
-from ..algebra import complementarity, coulomb, kernels
+from ..algebra import complementarity, kernels, ties
 from ..contact.base import Contact
 from .base import Integrator
 
@@ -79,7 +79,7 @@ class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_imp
         bilateral = self._contact.bilateral
         if not self._comm.allreduce(bool(bilateral.any())):
             return self.solve_by(complementarity.solve, closed, b)
-        return self.solve_by(solve_with_ties, closed, b, bilateral.astype(np.float64))
+        return self.solve_by(ties.solve, closed, b, bilateral.astype(np.float64))
 
     def solve_by(self, law: Callable[..., FloatArray], closed: BoolArray, *values: FloatArray) -> FloatArray:
         """Impulses by an arbitrary law ``law(H, *values)`` of the active points, on rank 0. Collective.
@@ -217,7 +217,7 @@ class FrictionalDelassus(FactorisedDelassus):
         H, d = self._delassus(which), self._directions
         impulses = np.zeros((gathered.shape[0], d))
         start = self._last[which].ravel() if self.continues else None
-        solution = parallel.on_root(self._comm, lambda: _coulomb_with_ties(H, given, mu, d, tied > 0, start))
+        solution = parallel.on_root(self._comm, lambda: ties.coulomb_solve(H, given, mu, d, tied > 0, start))
         impulses[which] = solution.reshape(-1, d)
         self._last = impulses
         local = impulses[self._mine]
@@ -254,51 +254,6 @@ class FrictionalDelassus(FactorisedDelassus):
             self._contact.L.add_impulses(r, self._integrator.r_t, None, self._rhs)
             self._solver.solve(self._rhs, self._x)
             v += self._x
-
-
-def solve_with_ties(H: FloatArray, b: FloatArray, bilateral: FloatArray) -> FloatArray:
-    """Impulses of complementarity, where those of ties have any sign and stop their points, shape (p,)."""
-    tied = bilateral > 0
-    return _with_ties(complementarity.solve, H, b, tied, ~tied)
-
-
-def _coulomb_with_ties(
-    H: FloatArray, b: FloatArray, mu: FloatArray, d: int, tied: BoolArray, start: FloatArray | None
-) -> FloatArray:
-    """Impulses with friction, d components a point, where ties have a normal one of any sign alone."""
-    if not tied.any():
-        return coulomb.solve(H, b, mu, d, start=start)
-    free, along = np.repeat(~tied, d), np.zeros(b.size, dtype=bool)
-    along[::d] = tied
-
-    def law(H: FloatArray, b: FloatArray) -> FloatArray:
-        return coulomb.solve(H, b, mu[~tied], d, start=None if start is None else start[free])
-
-    return _with_ties(law, H, b, along, free)
-
-
-def _with_ties(
-    law: Callable[[FloatArray, FloatArray], FloatArray],
-    H: FloatArray,
-    b: FloatArray,
-    tied: BoolArray,
-    free: BoolArray,
-) -> FloatArray:
-    """Impulses by a law for those that are free, where those of ties make ``H r + b`` zero; others are 0.
-
-    Args:
-        law: Function of H and b of the free impulses.
-        H: Delassus operator, shape (n, n).
-        b: Free velocities, shape (n,).
-        tied, free: Masks, shape (n,).
-    """
-    r, cross = np.zeros(b.size), H[np.ix_(free, tied)]
-    right = np.column_stack([H[np.ix_(tied, free)], b[tied]])
-    # Ties whose rows depend on each other have no unique impulses.
-    given = np.linalg.lstsq(H[np.ix_(tied, tied)], right, rcond=1e-13)[0]
-    r[free] = law(H[np.ix_(free, free)] - cross @ given[:, :-1], b[free] - cross @ given[:, -1])
-    r[tied] = -given[:, -1] - given[:, :-1] @ r[free]
-    return r
 
 
 def factorised_delassus(integrator: Integrator, solver: Any, *, symmetric: bool = True) -> FactorisedDelassus:

@@ -123,13 +123,23 @@ def test_mixing_without_weights_takes_the_image(monkeypatch):
     assert np.array_equal(mixing.next(before, -1e200 * image), -1e200 * image)
 
 
-def test_a_dense_solution_ends_the_iteration(monkeypatch):
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_dense_solution_ends_the_iteration(monkeypatch, tied):
     """Its residual is round-off in its own scale of the tangents, where one is held but for a tilt."""
     monkeypatch.setattr(projected_iteration, "_LATE", 0)
     H, b = problem(3, 6, 2)
     tilt = np.eye(12)
     tilt[1] = -1e-5 * tilt[0]
     H, b = tilt @ H @ tilt.T, tilt @ b
-    x, sweeps = iterated(H, b, 2, friction=0.3)
+    bilateral, friction = np.zeros(6, dtype=bool), np.full(6, 0.3)
+    bilateral[3:] = tied
+    friction[bilateral] = 0.0
+    cone = Cone(np.ones(6, dtype=bool), bilateral, friction)
+    x, sweeps = solve(
+        lambda x: (H @ x.ravel()).reshape(6, 2), b.reshape(6, 2), cone, np.zeros((6, 2)), MPI.COMM_SELF
+    )
     assert sweeps == 1
-    assert coulomb.residual(H, b, x.ravel(), 0.3, 2) < 1e-14
+    w = (H @ x.ravel() + b).reshape(6, 2)
+    assert np.abs(w[bilateral, 0]).max(initial=0.0) < 1e-13 and not x[bilateral, 1].any()
+    assert np.abs(x - cone.project(x - w)).max() < 1e-10
+    assert np.abs(np.minimum(x[~bilateral, 0], w[~bilateral, 0])).max() < 1e-13

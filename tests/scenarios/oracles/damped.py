@@ -45,7 +45,7 @@ def _rounding(seen):
     v, c = seen.nodal(record.v, velocity=True), cells.cells(seen)
     sums = np.abs(cells.stiffness(c, v.shape[1])).sum(axis=1)
     time = (record.t[-1] - record.t[0]) / seen.frame.time
-    return 1e-16 * s.beta * time * float((sums * (v**2).max(axis=0).ravel()).sum())
+    return 1e-15 * s.beta * time * float((sums * (v**2).max(axis=0).ravel()).sum())
 
 
 @oracle(lambda s: _some(s) and s.scheme in ("NohBathe", "GeneralizedAlpha", "PaoliSchatzman", "Carpenter"))

@@ -17,8 +17,9 @@ from .base import Misfit, oracle
 
 
 def _differences(once, scheme, what):
-    # What rests has the velocities of rounding.
-    size, fast = np.abs(once.u).max() + 1e-300, np.abs(once.v).max() + 1e-9
+    # What rests has the velocities of rounding: of places over a step.
+    size = np.abs(once.u).max() + 1e-300
+    fast = np.abs(once.v).max() + 1e-9 + 1e-6 * size / once.dt
     yield Misfit(f"displacement {what}, difference [m]", np.abs(scheme.u - once.u).max(), 0.0, 1e-11 * size)
     yield Misfit(f"velocity {what}, difference [m/s]", np.abs(scheme.v - once.v).max(), 0.0, 1e-9 * fast)
 
