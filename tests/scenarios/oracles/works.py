@@ -77,7 +77,8 @@ def driven(seen, mean):
     s, record, tool = seen.scenario, seen.record, seen.parts[0]
     impulse = seen.nodal(record.impulse) * seen.frame.time / seen.frame.mass
     v, t = seen.nodal(record.v, velocity=True), record.t / seen.frame.time
-    drag = s.rate * known.mass(s, 0) * s.drive * (t[-1] - t[0])
+    u = seen.nodal(record.u)
+    drag = s.rate * float(seen.mass()[tool] @ (u[-1] - u[0])[tool, 0])  # nodes inside lag behind
     inside = float(seen.mass()[tool] @ (v[-1] - v[0])[tool, 0])
     ground = s.ground * mean[tool].sum() * np.trapezoid(np.cos(20.0 * t), t)
     borne = drag - impulse[1:, tool, 0].sum() + inside + ground
