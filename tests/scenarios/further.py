@@ -172,6 +172,8 @@ def a_scheme_for_steady_forces(rng, s):
         wave=False,
     )
     s = s.changed(dashpots=False, adapt=False, scaled=False, locking=None, forms=False, laws=())
+    if "massless" in s.takes:  # what has no mass must be held by what has
+        s = s.changed(facets="bottom")
     return s.changed(part=min(s.part, 0.6) if s.explicit else rng.choice((0.6, 2.0)), steps=100)
 
 

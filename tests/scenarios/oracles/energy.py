@@ -9,6 +9,9 @@ from .base import Misfit, oracle
 
 #: The trapezoidal rule with contact at position level: impacts are unstable at any step.
 UNSTABLE = ("CarpenterImplicit", "dep-4.1")
+#: Those without a balance of contact. Acary and Bonnefon move what is in contact to the obstacle beside its
+#: velocity, which changes the stored energy.
+NO_BALANCE = ("MoreauJeanDecoupled", "dep-4.3", "AcaryBonnefon", *UNSTABLE)
 #: Those of Doyen et al. whose contact may give energy: ``E' - E = (r' + r)/2 . dg``, and penalties; the mass
 #: of contact nodes that is handed over is their modified mass, (7.2).
 GIVING = ("CDLagrangeSingular", "dep-4.7", "dep-4.8", "dep-5.1", "dep-5.3", "dep-7.1", "dep-7.2")
@@ -19,7 +22,7 @@ def units(seen):
 
 
 def _gives_none(s):
-    return s.restitution == 0 and s.scheme not in ("MoreauJeanDecoupled", "dep-4.3", *UNSTABLE)
+    return s.restitution == 0 and s.scheme not in NO_BALANCE
 
 
 def _contact_gives(s):
@@ -37,8 +40,8 @@ def given(seen):
     whose half steps in lasting contact give 0.7 % with surfaces, as stated on its page; 1 % for nonlinear
     laws, whose energy no scheme here keeps exactly; 5 % where the step changes. Of metals, which are
     nonlinear too, 2 % of the gross work of their internal forces, whose trapezoidal rule is of second order
-    in the step (3e-4 as measured, and a fourth of it with half the step). Not the decoupled step and 4.3 of
-    Doyen et al., which have no balance, nor Newmark's trapezoidal rule with contact at position level.
+    in the step (3e-4 as measured, and a fourth of it with half the step). Not schemes without a balance of
+    contact, nor Newmark's trapezoidal rule with contact at position level.
     """
     s, run = seen.scenario, seen.run
     terms = ("kinetic", "complementary", "internal", "plastic_work", "external", "contact", "interface")
