@@ -47,8 +47,8 @@ def momentum(seen):
         given = impulse[:, nodes].sum(axis=(0, 1)) + loads * t[-1]
         size = np.abs(impulse[:, nodes]).sum() + np.abs(loads).sum() * t[-1] + np.abs(p).max()
         allowed = (1e-8 if s.scheme != "NohBathe" else 1e-3) * size
-        if s.explicit:  # of an impulse of ties that pull at the start a half acts before the first half step
-            allowed += 0.5 * np.abs(impulse[0, nodes]).sum()
+        if s.scheme == "CDLagrange":  # half of an impulse at the start acts on the first half step
+            given -= 0.5 * impulse[0, nodes].sum(axis=0)
         if s.scheme == "HATI":  # velocities at t_n: half of the impulse there stands in the next step
             given -= 0.5 * impulse[-1, nodes].sum(axis=0)
         if s.ratio > 1:  # multipliers that do not vary linearly within a coarse step
