@@ -196,11 +196,11 @@ def solve(
             return best, sweep + 1
         if sweep == _LATE:
             together = _solve_dense(product, c, cone, best, comm)
-            if (
-                together is not None
-                and _worst(together, product(together) + c, cone, comm) <= _ENOUGH * scale
-            ):
-                return together, sweep + 1
+            if together is not None:
+                if _worst(together, product(together) + c, cone, comm) <= _ENOUGH * scale:
+                    return together, sweep + 1
+                x, mixing = together, Mixing(comm)
+                continue
         if sweep > _FREE:
             if since and since % _PATIENT == 0:
                 mixing = Mixing(comm)

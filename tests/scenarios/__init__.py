@@ -13,7 +13,7 @@ running. A failure is made smaller by ``shrink`` and printed as a program of at 
     docker/run python tests/scenarios --ranks 3                        # three ranks and one
     docker/run python tests/scenarios --faults --seconds 300           # faults put back, one after the other
 
-A new choice goes into ``compose`` and ``program``, a new truth into ``oracles``: a function of what was seen
+A new choice goes into ``further`` and ``program``, a new truth into ``oracles``: a function of what was seen
 that yields numbers, what they must be, what is allowed and why. What an oracle cannot know is left out by it,
 with the reason in its docstring. No scenario is left out because it fails.
 """

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import ufl
 from dolfinx import fem
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
+from support.history_laws import Branch
 from support.restarts import difference, kept, same_bits, whole
 
 import dolfinx_impact as di
@@ -205,24 +205,6 @@ class Power:
 
     def flow_stress(self, strain, rate, work):
         return self.stress * (1 + 100 * strain) ** self.exponent
-
-
-class Branch(di.HistoryLaw):
-    """Relaxation with the time tau [s]."""
-
-    state = {"viscous": np.zeros((3, 3))}
-
-    def __init__(self, tau):
-        self.tau = tau
-
-    def energy_density(self, F, state):
-        strain = ufl.sym(F) - ufl.Identity(3)
-        elastic = ufl.dev(strain) - state["viscous"]
-        return 5e8 * ufl.inner(strain, strain) + 1e8 * ufl.inner(elastic, elastic)
-
-    def update(self, F, state, h):
-        q = ufl.exp(-h / self.tau)
-        return {"viscous": q * state["viscous"] + (1 - q) * ufl.dev(ufl.sym(F))}
 
 
 def cube(law, **options):

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import ufl
 from dolfinx import fem
+from support.history_laws import Branch
 
 import dolfinx_impact as di
 
@@ -71,30 +72,12 @@ def grouped(s):
         yield Misfit(what, load.sum(), float(len(edges)), 1e-12)
 
 
-class _Branch(di.HistoryLaw):
-    """Relaxation of the deviatoric stress with the time tau [s]."""
-
-    state = {"viscous": np.zeros((3, 3))}
-
-    def __init__(self, tau):
-        self.tau = tau
-
-    def energy_density(self, F, state):
-        strain = ufl.sym(F) - ufl.Identity(3)
-        elastic = ufl.dev(strain) - state["viscous"]
-        return 5e8 * ufl.inner(strain, strain) + 1e8 * ufl.inner(elastic, elastic)
-
-    def update(self, F, state, h):
-        q = ufl.exp(-h / self.tau)
-        return {"viscous": q * state["viscous"] + (1 - q) * ufl.dev(ufl.sym(F))}
-
-
 @small_problem(4, 16)
 def resumed(s):
     """A run goes on from its checkpoint as if it had not ended, and with another material not at all."""
 
     def begun(tau):
-        body = di.Solid(square(0.01, 1), density=1000.0, law=_Branch(tau))
+        body = di.Solid(square(0.01, 1), density=1000.0, law=Branch(tau))
         scheme = di.CDLagrange(body, 1e-7)
         scheme.start(0.0, lambda x: np.stack([100 * x[0], 0 * x[0]]))
         return scheme
