@@ -360,6 +360,7 @@ def test_axisymmetric_discs_meet_flat():
     assert largest(v[on]) <= 1e-3 * 0.01
 
 
+@pytest.mark.mpi
 @pytest.mark.parametrize("kind", [di.CDLagrange, di.NohBathe])
 def test_a_tie_at_the_axis_of_a_column_on_a_rough_floor(kind):
     """Its rows along the axis move nothing, to rounding: all others hold the contact law as ever."""
