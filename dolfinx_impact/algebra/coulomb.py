@@ -30,7 +30,7 @@ _HELD = float(np.finfo(np.float64).eps) ** 2
 #: Least one by which a tangent is scaled: impulses there are known to round-off of the normal ones.
 _TILTED = 1e-8
 #: Values of rho in the natural map: at small slip velocities only a large rho resolves their direction.
-_WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8)
+_WEIGHTS = (1.0, 1e2, 1e4, 1e6, 1e8, 1e10)
 #: Largest number of unknowns for which they are used: a few nodes with several faces.
 _FEW = 90
 

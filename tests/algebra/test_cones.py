@@ -241,6 +241,18 @@ def test_two_faces_of_one_node_that_hardly_slip():
     assert r.reshape(2, 3)[:, 0].min() > 0 and np.abs(w[:, 0]).max() < 1e-13
 
 
+def test_a_node_between_two_walls_that_hardly_rebounds():
+    """Restitution of a node that is nearly at rest: no wall can hold it, so it slips at both."""
+    rows = np.array([[1.0, 0.0], [0.0, 1.0], [8.4443445600150675e-6, 1.0], [-1.0, 8.4443445600150675e-6]])
+    H = rows @ rows.T
+    b = np.array([-1.1209274359842447, -2.7356594951265016, -2.7356689631292537, 1.120904339464263])
+    r = coulomb.solve(H, b, 0.1, 2)
+    assert coulomb.residual(H, b, r, 0.1, 2) < 1e-14
+    w = H @ r + b
+    assert np.abs(w[::2]).max() < 1e-14
+    assert r[1::2] == pytest.approx(-0.1 * r[::2] * np.sign(w[1::2]), abs=1e-14)
+
+
 def in_corner(seed, faces, e, *, box=False):
     """A node of one or three masses that hits some faces, and may rest on others: H and b."""
     rng = np.random.default_rng(seed)
