@@ -35,12 +35,13 @@ def refuse_restitution_and_friction(contact: Contact, what: str) -> None:
 
 def refuse_friction_without_tangents(contact: Contact) -> None:
     """Raise a ValueError for friction of a contact that does not say in which directions points slide."""
-    if contact.friction > 0 and contact.local_bases().shape[1] < 2:
-        raise ValueError(
-            f"friction = {contact.friction} of a {type(contact).__name__} has no tangents to act along: "
-            "define local_bases() in its class, the normal and the tangents of each point, shape (p, d, k), "
-            "or leave friction out"
-        )
+    for each in getattr(contact, "members", [contact]):
+        if each.friction > 0 and each.local_bases().shape[1] < 2:
+            raise ValueError(
+                f"friction = {each.friction} of a {type(each).__name__} has no tangents to act along: define "
+                "local_bases() in its class, the normal and the tangents of each point, shape (p, d, k), or "
+                "leave friction out"
+            )
 
 
 def refuse_unsteady(system: System, what: str) -> None:

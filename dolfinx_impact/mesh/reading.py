@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import Any
 import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from .. import _compat, parallel
 from . import cad
 from .gmsh_groups import DisjointModel, Groups, ModelCopy, find_groups, refuse_names_twice
 from .named_mesh import NamedMesh
 
+logger = logging.getLogger("dolfinx_impact")
 _PREFIX = "Parameters/"
 _FLAT = 1e-6  # of the diagonal: by the square of it is the size of a tilted body wrong
 
@@ -169,6 +173,7 @@ def _inspect(model: Any, gdim: int, several: bool) -> tuple[Groups, int | None, 
     """Groups of the model; for line meshes also the number of vertices, and a copy if it is replicated."""
     groups = find_groups(model)
     _refuse_flattening(model, gdim)
+    _tell_loose_parts(model)
     if model.getDimension() != 1:
         return groups, None, None
     end_nodes = []
@@ -190,4 +195,20 @@ def _refuse_flattening(model: Any, gdim: int) -> None:
         raise ValueError(
             f"gdim={gdim} would drop coordinates that vary, the mesh extends over {spans}: give a larger "
             f"gdim, or draw the body in {'x' if gdim == 1 else 'x and y'}"
+        )
+
+
+def _tell_loose_parts(model: Any) -> None:
+    """Tell the log of cells without a common node: solids that touch are one body only when fragmented."""
+    kinds, _, flat = model.mesh.getElements(model.getDimension())
+    numbers, at = np.unique(np.concatenate(flat), return_inverse=True)
+    cells = at.reshape(-1, model.mesh.getElementProperties(kinds[0])[3])
+    first, other = np.repeat(cells[:, 0], cells.shape[1] - 1), cells[:, 1:].ravel()
+    joined = sparse.coo_array((np.ones(other.size), (first, other)), shape=(numbers.size, numbers.size))
+    parts = csgraph.connected_components(joined, directed=False)[0]
+    if parts > 1:
+        logger.info(
+            "the mesh has %d parts without a common node: what is to be one body, as solids that touch, "
+            "must be fragmented in gmsh",
+            parts,
         )

@@ -82,7 +82,10 @@ class Depth:
     def warnings(self, comm: MPI.Comm) -> list[str]:
         """Texts on points that stay deep, or sink deeper for long, for the summary of a run. Collective."""
         most, sinks, steps = (comm.allreduce(each, op=MPI.MAX) for each in (self._stays, *self._sinks))
-        texts, way_out = [], "take a smaller time step, or a scheme for lasting contact"
+        texts, way_out = (
+            [],
+            "take a smaller time step, a scheme for lasting contact, or finer facets at edges",
+        )
         if most > 0.0:
             texts.append(
                 f"contact points stay for more than {_LONG} steps inside the opposite side, up to {most:.2g} "

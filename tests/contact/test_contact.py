@@ -445,6 +445,8 @@ def test_friction_without_tangents_is_refused(scheme, floor):
     message = rf"friction = 0.3 of a {floor.__name__} has no tangents .* local_bases\(\)"
     with pytest.raises(ValueError, match=message):
         scheme(point, 1e-2, contact=floor(point, friction=0.3))
+    with pytest.raises(ValueError, match=message):
+        scheme(point, 1e-2, contact=[floor(point, friction=0.3)])
     smooth = scheme(point, 1e-2, contact=floor(point))
     smooth.start(0.0, np.array([1.0, 0.0]))
     smooth.step()
@@ -455,6 +457,12 @@ def test_friction_without_tangents_is_refused(scheme, floor):
 def test_rows_have_two_axes(dofs, weights):
     with pytest.raises(ValueError, match=r"shape \(p, k\), a row for each point"):
         SparseRows(dofs, weights, [[0]])
+
+
+@pytest.mark.parametrize("order", [0, [0], [[0], [1]]])
+def test_rows_have_keys_each(order):
+    with pytest.raises(ValueError, match=r"an order of shape \(p, m\), keys of each point .* beside 1 rows"):
+        SparseRows([[0]], [[1.0]], order)
 
 
 @pytest.mark.parametrize("scheme", [CDLagrange, CDLagrangeSingular, MoreauJean])

@@ -146,6 +146,27 @@ def test_model_and_the_file_written_from_it_are_the_same_mesh(model, shared_path
     assert on_facets(direct, "foot") == on_facets(read, "foot") > 0
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("fragmented", [False, True])
+def test_solids_that_only_touch_are_told(fragmented, caplog):
+    """Without fragments each square has nodes of its own on the common side: two parts, loose."""
+    gmsh.initialize(interruptible=False)
+    gmsh.option.setNumber("General.Terminal", 0)
+    if WORLD.rank == 0:
+        squares = [(2, gmsh.model.occ.addRectangle(x, 0, 0, 1, 1)) for x in (0, 1)]
+        if fragmented:
+            gmsh.model.occ.fragment(squares[:1], squares[1:])
+        gmsh.model.occ.synchronize()
+        gmsh.model.addPhysicalGroup(2, [tag for _, tag in gmsh.model.getEntities(2)], name="plate")
+        gmsh.model.mesh.generate(2)
+    with caplog.at_level("INFO", logger="dolfinx_impact"):
+        plates = mesh.read(gmsh.model, gdim=2)
+    gmsh.finalize()
+    told = "the mesh has 2 parts without a common node" in caplog.text
+    assert told == (WORLD.rank == 0 and not fragmented)
+    assert Solid(plates, **STEEL).total_mass == pytest.approx(2 * 7847.0, rel=1e-12)
+
+
 SKIN, BOTTOM = ("skin", [1, 2, 3, 4]), ("bottom", [1])
 
 
