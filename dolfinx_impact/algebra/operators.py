@@ -50,11 +50,6 @@ class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transp
                 f"{self.dofs.shape} and {self.weights.shape}"
             )
         self.order = np.ascontiguousarray(self.order, dtype=np.float64)
-        if self.order.ndim != 2 or len(self.order) != len(self.dofs):
-            raise ValueError(
-                "rows take an order of shape (p, m), keys of each point to sort them by, as [[0], [1]], "
-                f"but it has the shape {self.order.shape} beside {len(self.dofs)} rows"
-            )
         self.distinct = np.unique(self.dofs).size == self.dofs.size
 
     @property

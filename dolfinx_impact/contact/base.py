@@ -146,6 +146,11 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
         arguments.number("gap_tolerance", tolerance, "be a length of at least 0 m", least=0.0)
         arguments.flag("touching", touching)
+        if L.order.ndim != 2 or len(L.order) != L.count:
+            raise ValueError(
+                "the rows of a contact take an order of shape (p, m), keys to sort the points by, as "
+                f"[[0], [1]], but it has the shape {L.order.shape} beside {L.count} rows"
+            )
         self.system, self.comm, self.L = system, system.comm, L
         self.restitution, self.touching = float(restitution), bool(touching)
         self.friction, self.drift_correction = float(friction), feedback(drift_correction)

@@ -460,9 +460,12 @@ def test_rows_have_two_axes(dofs, weights):
 
 
 @pytest.mark.parametrize("order", [0, [0], [[0], [1]]])
-def test_rows_have_keys_each(order):
-    with pytest.raises(ValueError, match=r"an order of shape \(p, m\), keys of each point .* beside 1 rows"):
-        SparseRows([[0]], [[1.0]], order)
+def test_rows_of_a_contact_have_keys_each(order):
+    point = PointMasses([1.0, 1.0], load=[0.0, -10.0])
+    with pytest.raises(
+        ValueError, match=r"order of shape \(p, m\), keys to sort the points by.* beside 1 rows"
+    ):
+        Contact(point, SparseRows([[0]], [[1.0]], order))
 
 
 @pytest.mark.parametrize("scheme", [CDLagrange, CDLagrangeSingular, MoreauJean])
