@@ -71,8 +71,9 @@ def driven(seen, mean):
     """Impulse along its way that a tool of constant velocity needs, and what is not known of it [N s].
 
     Its contact and its own mass-proportional damping, the ground under it, and the nodes inside, which are
-    free; of the drag one step is known to itself alone. Generalised alpha takes loads at a time of its own
-    within each step, which changes their impulse by at most half a step of their change over the run.
+    free; of the drag one step is known to itself alone. Generalised alpha takes forces at a time of its own
+    within each step, which changes their impulse by at most half a step of their change over the run: of
+    the ground, and of those that accelerate the nodes inside at its ends.
     """
     s, record, tool = seen.scenario, seen.record, seen.parts[0]
     impulse = seen.nodal(record.impulse) * seen.frame.time / seen.frame.mass
@@ -86,6 +87,8 @@ def driven(seen, mean):
     if s.scheme == "GeneralizedAlpha":
         change = np.cos(20.0 * t[-1]) - np.cos(20.0 * t[0])
         doubt += 0.5 * np.diff(t).max() * abs(s.ground * mean[tool].sum() * change)
+        jerked = np.abs(v[-1] - v[-2]) + np.abs(v[1] - v[0])
+        doubt += 0.5 * float(seen.mass()[tool] @ jerked[tool, 0])
     # Without contact and drag there is rounding alone.
     return borne, doubt + 1e-12 * abs(s.drive) * known.mass(s, 0)
 
