@@ -316,7 +316,9 @@ def _stepped(rng, s):
         steps = 12
     adapt = s.scheme in ("CDLagrange", "NohBathe") and s.law != "linear" and rng.random() < 0.3
     scaled = s.explicit and s.law == "linear" and rng.random() < 0.1
-    scaled &= s.cell in ("quadrilateral", "hexahedron")  # nodes of others may need more than their mass
+    # Nodes of others, and of few cells about an axis, may need more than their mass.
+    few = s.hypothesis == "axisymmetric" and min(b.across for b in s.blocks) < 3
+    scaled &= s.cell in ("quadrilateral", "hexahedron") and not few
     if s.law == "metal" and not adapt:  # the critical step of what yields falls as it is compressed
         s = s.changed(part=min(s.part, 0.3))
     return _on_its_tool(s.changed(steps=steps, adapt=adapt, scaled=scaled))

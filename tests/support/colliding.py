@@ -1,5 +1,7 @@
 """Bodies of two parts that collide: blocks with meshes that do not match, and discs."""
 
+import functools
+
 import numpy as np
 from dolfinx import mesh as dmesh
 from mpi4py import MPI
@@ -30,8 +32,14 @@ def layers(lower, upper, *, dim=2, kind=None, height=0.1, gap=1e-3, shift=0.0, w
 
 def discs(rings_upper=5, rings_lower=4, *, offset=0.6, gap=0.02):
     """Two neo-Hookean discs before an oblique impact."""
-    half = np.array([offset, np.sqrt(4 - offset**2)]) / 2 * (1 + gap / 2)
-    mesh = di.mesh.join({"upper": disc(rings_upper, 1.0, half), "lower": disc(rings_lower, 1.0, -half)})
     lam, mu = 1.5, 1.0
     nu = lam / 2 / (lam + mu)
+    mesh = _disc_meshes(rings_upper, rings_lower, offset, gap)
     return di.Solid(mesh, law=di.NeoHookean(2 * mu * (1 + nu), nu), density=1.0)
+
+
+@functools.cache
+def _disc_meshes(rings_upper, rings_lower, offset, gap):
+    """The discs on one mesh; once, since partitioners throw dice."""
+    half = np.array([offset, np.sqrt(4 - offset**2)]) / 2 * (1 + gap / 2)
+    return di.mesh.join({"upper": disc(rings_upper, 1.0, half), "lower": disc(rings_lower, 1.0, -half)})
