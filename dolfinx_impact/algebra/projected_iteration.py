@@ -59,6 +59,16 @@ class Cone:
         kernels.jit(project)(x, self.active, self.bilateral, self.friction)
         return x
 
+    def limits(self) -> FloatArray:
+        """What :meth:`solved` takes of each point, shape (p, k)."""
+        return np.column_stack([self.friction, self.bilateral.astype(np.float64)])
+
+    @staticmethod
+    def solved(S: FloatArray, c: FloatArray, limits: FloatArray, start: FloatArray) -> FloatArray:
+        """Impulses by a dense S, shape (p, d), for c, limits and a start of all points in one order."""
+        mu, tied = limits[:, 0], limits[:, 1] > 0
+        return ties.coulomb_solve(S, c.ravel(), mu, c.shape[1], tied, start.ravel()).reshape(c.shape)
+
 
 def project(x: FloatArray, active: BoolArray, bilateral: BoolArray, friction: FloatArray) -> None:
     """See :meth:`Cone.project`."""
@@ -250,15 +260,11 @@ def _solve_dense(
             x[mine[point], j % d] = 1.0
         columns[:, :, j] = product(x)[mine]
     S = parallel.gather_rows(comm, columns.reshape(-1, columns.shape[2]))
-    of_all = np.column_stack(
-        [c[mine], start[mine], cone.friction[mine], cone.bilateral[mine].astype(np.float64)]
-    )
-    of_all = parallel.gather_rows(comm, of_all)
+    of_all = parallel.gather_rows(comm, np.column_stack([c[mine], start[mine], cone.limits()[mine]]))
 
     def solution() -> FloatArray | None:
-        b, x0 = of_all[:, :d].ravel(), of_all[:, d : 2 * d].ravel()
         try:
-            return ties.coulomb_solve(S, b, of_all[:, -2], d, of_all[:, -1] > 0, x0)
+            return cone.solved(S, of_all[:, :d], of_all[:, 2 * d :], of_all[:, d : 2 * d])
         except (NotConverged, np.linalg.LinAlgError):
             return None
 
@@ -266,5 +272,5 @@ def _solve_dense(
     if found is None:
         return None
     x = np.zeros_like(c)
-    x[mine] = found.reshape(-1, d)[first : first + mine.size]
+    x[mine] = found[first : first + mine.size]
     return x

@@ -36,6 +36,15 @@ class SlidingCone(Cone):
         x[~self.active] = 0.0
         return x
 
+    def limits(self) -> FloatArray:
+        """See :meth:`.Cone.limits`."""
+        return np.column_stack([self.slides.astype(np.float64), self.along])
+
+    @staticmethod
+    def solved(S: FloatArray, c: FloatArray, limits: FloatArray, start: FloatArray) -> FloatArray:
+        """See :meth:`.Cone.solved`; the least forces where tangents are held but for the tilt of normals."""
+        return hold(S, c, limits[:, 0] > 0, limits[:, 1:])
+
 
 class LastingContact:
     """Contact forces with which the points that had an impulse follow the obstacle's acceleration.

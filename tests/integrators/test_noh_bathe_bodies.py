@@ -11,7 +11,8 @@ from support.colliding import discs, layers
 from support.surfaces import against_each_other, momenta, until_contact
 
 import dolfinx_impact as di
-from dolfinx_impact.integrators.lasting_contact import hold
+from dolfinx_impact.algebra.projected_iteration import solve
+from dolfinx_impact.integrators.lasting_contact import SlidingCone, hold
 
 
 def moved():
@@ -237,3 +238,19 @@ def test_what_has_no_compiled_loop_says_why():
     s.start(1.0, 0.0)
     with pytest.raises(ValueError, match="Slower makes its steps one by one"):
         di.simulate(s, t_end=1.0, progress=False, compiled=True)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_forces_where_a_tangent_is_held_but_for_the_tilt_of_its_normal(seed):
+    """A node at the axis under a deformed surface: the iteration does not end there, the dense one does."""
+    rng = np.random.default_rng(seed)
+    J = rng.standard_normal((8, 12))
+    J[1] = 1e-4 * J[0]  # the rows of one point: its normal, and a tangent that moves it along the normal only
+    S, c = J @ J.T, (J @ rng.standard_normal(12)).reshape(4, 2)
+    slides, along = np.array([False, True, False, False]), np.full((4, 1), 0.3)
+    every = np.ones(4, dtype=bool)
+    cone = SlidingCone(every, every, np.full(4, 0.3), slides, along)
+    x, _ = solve(lambda x: (S @ x.ravel()).reshape(4, 2), c, cone, np.zeros((4, 2)), MPI.COMM_SELF)
+    g = (S @ x.ravel()).reshape(4, 2) + c
+    assert np.abs(g[~slides]).max() <= 1e-9 * np.abs(c).max() and abs(g[1, 0]) <= 1e-9 * np.abs(c).max()
+    assert x[1, 1] == 0.3 * max(x[1, 0], 0.0)
