@@ -233,8 +233,10 @@ def solve(
 
 
 def _natural(x: FloatArray, g: FloatArray, cone: Cone) -> float:
-    """Largest natural residual of this rank."""
-    return float(np.max(np.abs(x - cone.project(x - g)), initial=0.0))
+    """Largest natural residual of this rank; g where nothing is projected, which x - g loses for huge x."""
+    trial = x - g
+    projected = cone.project(trial.copy())
+    return float(np.max(np.abs(np.where(projected == trial, g, x - projected)), initial=0.0))
 
 
 def _worst(x: FloatArray, g: FloatArray, cone: Cone, comm: MPI.Comm) -> float:

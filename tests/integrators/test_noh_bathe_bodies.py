@@ -245,8 +245,10 @@ def test_forces_where_a_tangent_is_held_but_for_the_tilt_of_its_normal(seed):
     """A node at the axis under a deformed surface: the iteration does not end there, the dense one does."""
     rng = np.random.default_rng(seed)
     J = rng.standard_normal((8, 12))
-    J[1] = 1e-4 * J[0]  # the rows of one point: its normal, and a tangent that moves it along the normal only
+    J /= np.linalg.norm(J, axis=1)[:, None]
+    J[1] = 3e-7 * J[0]  # the rows of one point: its normal, and a tangent that moves it along the normal only
     S, c = J @ J.T, (J @ rng.standard_normal(12)).reshape(4, 2)
+    S[1, 2:] = S[2:, 1] = S[1, 2:] + 2e-12 * rng.uniform(-1.0, 1.0, size=6)  # of rounding
     slides, along = np.array([False, True, False, False]), np.full((4, 1), 0.3)
     every = np.ones(4, dtype=bool)
     cone = SlidingCone(every, every, np.full(4, 0.3), slides, along)
