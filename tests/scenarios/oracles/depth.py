@@ -25,9 +25,9 @@ def obstacle(seen):
 
     Distances by the formulas of a half plane and a circle. Contact at velocity level stops a node in the step
     after it has entered; the drift over curved obstacles is less than another step. Lasting contact keeps the
-    depth of its first touch: 0.1 mm of 1 m. Decoupled impulses leave the stiffness out, which drives a node on
-    where the step is far above the critical one: twice as deep. Not penalties, whose depth is the force over
-    their stiffness.
+    depth of its first touch: 0.1 mm of 1 m. Decoupled impulses leave the stiffness out, which drives a node
+    on where the step is far above the critical one: twice as deep. Not penalties, whose depth is the force
+    over their stiffness.
     """
     s, record = seen.scenario, seen.record
     x = (seen.places() + seen.nodal(record.u))[:, seen.parts[0]]
