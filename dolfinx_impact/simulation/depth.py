@@ -10,6 +10,8 @@ from ..integrators.step_buffer import Steps
 
 #: Depth over the size of a facet from which on a point is deep, and by which a growth of depth is visible.
 _DEEP, _VISIBLE = 0.1, 1e-3
+#: And from which on a warning does not wait: parts may pass through each other.
+_THROUGH = 0.5
 #: Depth over the size of a facet up to which nothing is watched.
 _ROUND_OFF = 1e-9
 #: Steps over which a point stays deep, or sinks, for a warning.
@@ -39,6 +41,8 @@ class Depth:
         self._above = np.zeros(count)
         #: Largest depth over facet size of points that stay deep, and of those that sink, with the steps.
         self._stays, self._sinks = 0.0, (0.0, 0)
+        #: And of all points, for a single step.
+        self._most = 0.0
 
     def follow(self, part: Steps, at_start: bool) -> None:
         """Update with consecutive steps, or with the fine steps within them where there are any."""
@@ -66,6 +70,7 @@ class Depth:
         gaps = rows[-steps:]
         before = np.concatenate([rows[-steps - 1 : -steps] if len(rows) > steps else gaps[:1], gaps[:-1]])
         relative = -gaps / self._sizes
+        self._most = max(self._most, float(relative.max()))
         length = _streaks(relative > _DEEP, self._deep)
         self._deep = length[-1]
         self._stays = max(self._stays, float(np.max(relative[length > _LONG], initial=0.0)))
@@ -81,7 +86,8 @@ class Depth:
 
     def warnings(self, comm: MPI.Comm) -> list[str]:
         """Texts on points that stay deep, or sink deeper for long, for the summary of a run. Collective."""
-        most, sinks, steps = (comm.allreduce(each, op=MPI.MAX) for each in (self._stays, *self._sinks))
+        depths = (self._stays, *self._sinks, self._most)
+        most, sinks, steps, once = (comm.allreduce(each, op=MPI.MAX) for each in depths)
         texts, way_out = (
             [],
             "take a smaller time step, a scheme for lasting contact, or finer facets at edges",
@@ -90,6 +96,11 @@ class Depth:
             texts.append(
                 f"contact points stay for more than {_LONG} steps inside the opposite side, up to {most:.2g} "
                 f"of the size of a facet deep: {way_out}"
+            )
+        elif once > _THROUGH:
+            texts.append(
+                f"contact points get up to {once:.2g} of the size of a facet deep inside the opposite side, "
+                "and parts may pass through each other: take a smaller time step"
             )
         if sinks > 0.0:
             texts.append(

@@ -79,9 +79,11 @@ def above(seen):
 
     Blocks stand over each other by most of their width, and no run is long enough to slide off: heights of
     their middles, with half of the lower block's height allowed. Blocks that are glued may topple together:
-    of them the distance of their middles stays.
+    of them the distance of their middles stays. Not where steps are so long that the run says so.
     """
     s, record = seen.scenario, seen.record
+    if any("parts may pass through each other" in text for text in seen.run.warnings):
+        return
     x = seen.places() + seen.nodal(record.u[-1])
     y = x[:, -1]
     for i in range(1, len(s.blocks)):
