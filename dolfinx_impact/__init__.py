@@ -51,11 +51,7 @@ velocity level           VelocityLevel       complementarity of velocity and imp
 =======================  ==================  =========================================================== =====
 """
 
-import sys
-
 from . import (
-    _deprecated,
-    _moved,
     _requirements,  # noqa: F401  before all that imports DOLFINx
     exact,
     materials,
@@ -210,16 +206,6 @@ __all__ = [
     "simulate",
     "statics",
 ]
-
-
-_moved.install()
-_deprecated.install(__name__)
-
-
-def __getattr__(name: str) -> object:
-    if name in _deprecated.NAMES[""]:
-        return _deprecated.new_object(sys.modules[__name__], name, _deprecated.NAMES[""])
-    return _moved.new_module(name)
 
 
 def __dir__() -> list[str]:

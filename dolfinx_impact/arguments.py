@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from ufl.core.expr import Expr
 
-from . import _deprecated
 from ._types import FloatArray, IntArray
 
 _LONGEST = 60
@@ -170,7 +169,6 @@ def system(value: Any) -> None:
         raise ValueError(
             f"the first argument must be the system, a Solid, a Frame or PointMasses, but is {shown(value)}"
         )
-    _deprecated.adapt_system(value)
 
 
 def contact(value: Any) -> None:

@@ -12,13 +12,13 @@ from mpi4py import MPI
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from .. import _deprecated, parallel
+from .. import parallel
 from .._types import AnyArray, BoolArray, FloatArray, Int64Array, IntArray
 from . import kernels
 
 
 @dataclass
-class SparseRows(_deprecated.RenamedMembers, renamed={"push": "add_scaled_transpose"}):
+class SparseRows:
     """Sparse operator L with ``p`` rows of ``k`` (dof, weight) pairs each, owned by this rank.
 
     Attributes:

@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from .. import _deprecated, arguments, descriptions, parallel
+from .. import arguments, descriptions, parallel
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
 from ..systems.loads import derivative
 from ..systems.system import System
-from . import timeless
 from .active_sides import ActiveSides
 from .compiled import CompiledContact, Surface
 from .penetration import refuse_penetration
@@ -60,14 +59,10 @@ def left_out(system: Any) -> list[Contact]:
     return [each for each in made if each is not None and any(each.system is mine for mine in systems)]
 
 
-_RENAMED = {"touch": "active_set", "frames": "local_bases", "slip": "tangential_velocity", "rows": "L"}
-
-
-class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
+class Contact:
     """Unilateral contact of the points of a system: base class, and the interface that schemes use.
 
-    Evaluations take their time as last argument; it matters where the obstacle moves. Methods of derived
-    classes that take no time are called without it.
+    Evaluations take their time as last argument; it matters where the obstacle moves.
 
     Args:
         system: The system.
@@ -105,11 +100,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     thickness = math.inf
     #: Error of this rank, raised on all ranks by :meth:`agree_on_failure`; None without.
     failure: Exception | None = None
-    #: Time of the last evaluation [s], with which :meth:`keep` stores the end of a step.
-    _evaluated_at = 0.0
-    time = timeless.Time()
-    #: Method of a user-defined class that does not take the time; empty for none.
-    _timeless = ""
     #: Active sides of obstacles with edges; None for obstacles without.
     _sides: ActiveSides | None = None
     _kept_facets: tuple[Facets | None] | None = None
@@ -119,11 +109,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
     #: Number of a point's first dofs that are directions of space; None for all.
     directions: int | None = None
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        cls._timeless = timeless.adapt(cls, Contact)
-
-    @_deprecated.renamed_keywords(rows="L")
     def __init__(
         self,
         system: System,
@@ -136,11 +121,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
         drift_correction: float | bool = False,
         allow_penetration: bool = False,
     ) -> None:
-        if self.moving and self._timeless:
-            raise ValueError(
-                f"{self._timeless}() of {type(self).__name__} takes no time, but the obstacle moves: add the "
-                f"argument t, as in gap(self, u, t=0.0), and pass it on"
-            )
         arguments.number("restitution", restitution, "lie in [0, 1]", least=0.0, most=1.0)
         arguments.number("friction", friction, "be a coefficient of at least 0", least=0.0)
         tolerance = 1e-12 * system.length if gap_tolerance is None else gap_tolerance
@@ -333,7 +313,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
     def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """Gap at ``u`` at ``t``, shape (p,) [m]; updates :attr:`L` to L(u)."""
-        self._evaluated_at = t
         return self.gap(u, t)
 
     def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
@@ -354,7 +333,6 @@ class Contact(_deprecated.RenamedMembers, renamed=_RENAMED):
 
     def start(self, u: FloatArray, t: float) -> None:
         """Initialise at the displacements ``u`` [m] and the time ``t`` [s], without history. Collective."""
-        self._evaluated_at = t
         self.closed_before[:] = self._closed[:] = False
 
     def refuse_penetration(self, u: FloatArray, t: float) -> None:

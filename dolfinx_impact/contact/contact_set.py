@@ -243,17 +243,14 @@ class ContactSet(Contact):
 
     def evaluate(self, u: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.evaluate`."""
-        self._evaluated_at = t
         return self._updated(lambda each: each.evaluate(u, t))
 
     def evaluate_along(self, u: FloatArray, v: FloatArray, t: float = 0.0) -> FloatArray:
         """See :meth:`.Contact.evaluate_along`."""
-        self._evaluated_at = t
         return self._updated(lambda each: each.evaluate_along(u, v, t))
 
     def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
         """See :meth:`.Contact.active_set`."""
-        self._evaluated_at = t
         return self._updated(lambda each: each.active_set(u, v, t))
 
     def _updated(self, evaluate: Callable[[Contact], AnyArray]) -> AnyArray:

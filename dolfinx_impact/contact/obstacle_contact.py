@@ -102,7 +102,7 @@ class ObstacleContact(Contact):
             allow_penetration=allow_penetration,
         )
         self._gap0 = self._together(lambda: self._gaps(self._x, 0.0))
-        self._positions = self._x
+        self._positions, self._evaluated_at = self._x, 0.0  # of the last evaluation
         self._surface_velocities: tuple[FloatArray, dict[float, FloatArray]] = (self._positions, {})
         self._tunnelling = TunnellingCheck(self.faces, self.moving, self.gap_tolerance)
         self.thickness = self._tunnelling.thickness
@@ -220,10 +220,9 @@ class ObstacleContact(Contact):
         """See :meth:`.Contact.active_set`; only points in the bounding box of a face are evaluated."""
         if self._own_gap:
             return super().active_set(u, v, t)
-        self._evaluated_at = t
         if self.constant:
             return self.closed(self._gap0 + self.L(u))
-        self._positions = self.places(u)
+        self._positions, self._evaluated_at = self.places(u), t
         closed: BoolArray = self._together(lambda: self._closed_near(v, t))
         return closed
 
@@ -274,7 +273,7 @@ class ObstacleContact(Contact):
     def start(self, u: FloatArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
-        self._positions, self.failure = self.places(u), None
+        self._positions, self._evaluated_at, self.failure = self.places(u), t, None
         self._tunnelling.accept_step(self._points(), t)
         sides = self._sides
         if sides is not None:

@@ -134,7 +134,7 @@ class RigidBodyContact(Contact):
     def start(self, u: FloatArray, t: float) -> None:
         """See :meth:`.Contact.start`."""
         super().start(u, t)
-        self._corners = u[:2] + self.body.arms(u[2])
+        self._corners, self._evaluated_at = u[:2] + self.body.arms(u[2]), t
         self._tunnelling.accept_step(self._corners, t)
         if self._sides is not None:
             self._sides.start(self._corners, t)

@@ -10,7 +10,6 @@ import numpy as np
 from dolfinx import fem
 
 from .. import arguments, descriptions, parallel
-from .._deprecated import OldContactPoint
 from .._types import AnyArray, FloatArray, Int32Array
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
@@ -46,7 +45,7 @@ class UnstableTimeStep(RuntimeError):
     """The energy of a run has diverged, or values are not finite."""
 
 
-class Integrator(OldContactPoint):
+class Integrator:
     """A scheme bound to a system, a time step and a contact.
 
     A user-defined scheme derives from this class, implements :meth:`begin` and :meth:`advance` and updates

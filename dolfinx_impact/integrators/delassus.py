@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .. import _deprecated, parallel
+from .. import parallel
 from .._types import AnyArray, BoolArray, FloatArray, IntArray
 from ..algebra import complementarity, kernels, ties
 from ..contact.base import Contact
@@ -50,7 +50,7 @@ class CompiledDelassus:
     H: FloatArray
 
 
-class FactorisedDelassus(_deprecated.RenamedMembers, renamed={"push": "apply_impulse"}):
+class FactorisedDelassus:
     """``B = A^-1`` with a factorised matrix A: H is dense over the points of all ranks.
 
     The column of H of an active point is computed by one solve, once if L is constant, else in every step.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _deprecated, parallel
+from .. import parallel
 from .._types import BoolArray, FloatArray, IntArray
 from ..algebra import complementarity, coulomb, kernels
 from ..algebra.operators import SparseRows
@@ -15,10 +15,8 @@ from .delassus import refuse_friction_on_held
 from .delassus_iterated import IteratedDelassus
 from .delassus_pairs import PairsDelassus
 
-_RENAMED = {"push": "apply_impulse", "rub": "apply_friction"}
 
-
-class LumpedDelassus(_deprecated.RenamedMembers, renamed=_RENAMED):
+class LumpedDelassus:
     """``B = M^-1`` with a lumped mass: H couples only points with common dofs.
 
     Points with common dofs (a corner, two corners of a rigid body) form a small problem, solved per group.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from .. import parallel
-from .._deprecated import attributes_as_keywords
 from .._types import FloatArray
 from ..systems.system import System
 from .base import Integrator
@@ -63,9 +62,6 @@ class Newmark(Integrator):
     #: An impulse counts from this part of the largest momentum of a point so far on.
     _NEGLIGIBLE = 1e-6
 
-    @attributes_as_keywords(
-        dissipative="dissipative", projected="projected", reset="reset", trapezoid="not own_balance"
-    )
     def __init__(
         self,
         system: System,

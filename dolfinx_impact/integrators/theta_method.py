@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._deprecated import attributes_as_keywords
 from .._types import FloatArray
 from ..algebra import kernels
 from ..algebra.operators import SparseRows
@@ -50,7 +49,6 @@ class ThetaMethod(OneStepMethod):
         NotConverged: (by ``step``) when the velocity is not found to 1e-12 of its size.
     """
 
-    @attributes_as_keywords(coupled="coupled")
     def __init__(
         self,
         system: System,

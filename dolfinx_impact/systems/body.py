@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from dolfinx import fem
 
-from .. import _deprecated, arguments, descriptions
+from .. import arguments, descriptions
 from .._types import BoolArray, FloatArray, Int32Array
 from ..algebra import kernels
 from ..mesh.named_mesh import as_named
@@ -26,10 +26,7 @@ from .stiffness import StoredStiffness
 _REPLACED = ("force", "external", "damping", "stored_energy", "subtract_internal", "_add_viscosity")
 
 
-_RENAMED = {**_deprecated.OF_SYSTEMS, "inside": "active"}
-
-
-class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
+class Body(Nodes, Assembled):
     """A body on a mesh or a part of it: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
     ``F_int = K u`` and ``D = alpha M + beta K`` where ``linear``. Subclasses define
@@ -79,7 +76,6 @@ class Body(Nodes, Assembled, _deprecated.RenamedMembers, renamed=_RENAMED):
     #: Coefficients (b1, b2) of the bulk viscosity.
     viscosity = (0.0, 0.0)
 
-    @_deprecated.renamed_keywords(moved="prescribed")
     def __init__(
         self,
         mesh: Any,

@@ -14,7 +14,7 @@ from dolfinx import mesh as dmesh
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from .. import _deprecated, arguments
+from .. import arguments
 from .._types import FloatArray, IntArray
 from ..mesh import NamedMesh, bare_mesh
 from .body import Body
@@ -79,7 +79,6 @@ class Frame(Body):
             a section; a beam parallel to ``up``; unknown names; constants out of range.
     """
 
-    @_deprecated.renamed_keywords(shaken="ground_acceleration", moved="prescribed")
     def __init__(
         self,
         mesh: NamedMesh | dmesh.Mesh,

@@ -13,7 +13,7 @@ import ufl
 from dolfinx import fem, la
 from dolfinx import mesh as dmesh
 
-from .. import _deprecated, arguments, parallel
+from .. import arguments, parallel
 from .._types import FloatArray
 from ..algebra import kernels
 from ..materials import AnyLaw, HistoryLaw, Law, kinematics
@@ -50,10 +50,9 @@ _MATRIX_FREE = 10_000
 _FORMS = ("_energy_form", "_internal_form", "_stiffness_form", "_internal", "_energy", "_tangent")
 #: What mass scaling knows of a body.
 _METHODS = (*_FORMS[:3], "subtract_internal", "subtract_tangent", "_lump", "_mass_form", "inertia")
-_RENAMED = {"state": "hypothesis", "section": "cross_section"}
 
 
-class Solid(Continuum, renamed=_RENAMED):
+class Solid(Continuum):
     """An elastic solid, topological = geometric dimension: ``M dv = (f - F_int(u) - D v) dt + L^T dr``.
 
     For linear laws the stiffness K is stored, with forces f_0 and energy W_0 at rest (of a thermal strain, an
@@ -129,7 +128,6 @@ class Solid(Continuum, renamed=_RENAMED):
             double the mass.
     """
 
-    @_deprecated.renamed_keywords(shaken="ground_acceleration", moved="prescribed", **_RENAMED)
     def __init__(
         self,
         mesh: NamedMesh | dmesh.Mesh,

@@ -11,7 +11,7 @@ from mpi4py import MPI
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .. import _deprecated, arguments, descriptions
+from .. import arguments, descriptions
 from .._types import BoolArray, FloatArray, Int64Array, IntArray
 from ..algebra import kernels
 from ..algebra.dense_solver import DenseSolver, DenseTangent
@@ -108,7 +108,7 @@ class System(Protocol):
         """Global number of each local dof, shape (size,)."""
 
 
-class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
+class PointMasses:
     """A small mechanical system defined by its masses and forces, replicated on every rank.
 
     The callables are tested at construction by two calls each, at t = 0 and displacements of the order of
@@ -146,7 +146,6 @@ class PointMasses(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
         TypeError: A callable that does not accept these arguments.
     """
 
-    @_deprecated.renamed_keywords(held="fixed")
     def __init__(
         self,
         mass: ArrayLike,

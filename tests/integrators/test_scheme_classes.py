@@ -6,17 +6,13 @@ import types
 
 import numpy as np
 import pytest
-from support.paths import DATA
 
 import dolfinx_impact as di
 from dolfinx_impact.integrators.catalogue import CLASSES
 from dolfinx_impact.integrators.catalogue_entry import OF_THE_CONTACT
 from dolfinx_impact.integrators.constants import PARTS
-from dolfinx_impact.integrators.contact_laws import PositionLevel, VelocityLevel
 from dolfinx_impact.integrators.delassus_lumped import LumpedDelassus
-from dolfinx_impact.integrators.newmark import Newmark
 from dolfinx_impact.integrators.theta_linear import FactorisedThetaStep
-from dolfinx_impact.integrators.theta_method import ThetaMethod
 from dolfinx_impact.integrators.theta_newton import NewtonThetaStep
 from dolfinx_impact.integrators.user_schemes import find_scheme
 from dolfinx_impact.simulation.run_fingerprint import description
@@ -122,40 +118,6 @@ def test_a_checkpoint_of_other_parameters_is_refused(other, message, shared_path
         di.checkpoint.load(shared_path / "run", hanging(di.MoreauJean, **other))
 
 
-def ball(kind, **options):
-    """The run of ``data/checkpoint-version-2.npz``, with ``MoreauJean``, after 250 steps."""
-    system = di.PointMasses(1.0, stiffness=[[50.0]], load=[-9.81])
-    scheme = kind(system, 1e-3, contact=di.DofBound(system, 0, lower=0.0, restitution=0.3), **options)
-    scheme.start(0.2, 0.0)
-    return scheme
-
-
-def test_a_checkpoint_of_version_2_is_read():
-    stored, run = ball(di.MoreauJean), ball(di.MoreauJean)
-    di.checkpoint.load(DATA / "checkpoint-version-2.npz", stored)
-    for _ in range(250):
-        run.step()
-    assert stored.t == pytest.approx(0.25) and stored.u == pytest.approx(run.u, rel=1e-12)
-    for each in (stored, run):
-        for _ in range(250):
-            each.step()
-    assert stored.u == pytest.approx(run.u, rel=1e-12) and stored.v == pytest.approx(run.v, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "kind, options",
-    [
-        (di.CDLagrange, {}),
-        (di.MoreauJeanDecoupled, {}),
-        (di.MoreauJean, {"theta": 0.6}),
-        (di.SCHEMES["dep-6.1"].make, {}),
-    ],
-)
-def test_a_checkpoint_of_version_2_of_another_scheme_is_refused(kind, options):
-    with pytest.raises(ValueError, match="is a checkpoint of another run: its scheme is .*'ThetaMethod'"):
-        di.checkpoint.load(DATA / "checkpoint-version-2.npz", ball(kind, **options))
-
-
 class Forgetful(di.CDLagrange):
     """A scheme that does not keep an argument of its constructor."""
 
@@ -202,49 +164,6 @@ def test_a_class_by_name_takes_allow_unstable(monkeypatch):
     spring = di.PointMasses(1.0, stiffness=[[4.0]])
     scheme = find_scheme("users:Sparse").make(spring, 1.1, None, allow_unstable=True)
     assert scheme.beyond_limit and type(scheme) is Sparse
-
-
-def test_the_position_of_contact_in_its_old_form_acts_with_a_warning():
-    with pytest.warns(DeprecationWarning, match=r"Ahead.contact_position is now contact_point\(\)"):
-
-        class Ahead(di.CDLagrange):
-            def contact_position(self):
-                return self.u - 0.01
-
-    class Now(di.CDLagrange):
-        def contact_point(self):
-            return self.t, self.u - 0.01
-
-    runs = []
-    for kind in (Ahead, Now):
-        scheme = hanging(kind)
-        scheme.start([0.1, 0.0], 0.0)
-        runs.append(di.simulate(scheme, t_end=1.0, progress=False)["u"])
-    assert np.array_equal(*runs)
-
-
-def test_old_members_of_the_place_of_contact_are_read_with_a_warning():
-    scheme = hanging(di.CDLagrange)
-    scheme.start(0.1, 0.0)
-    t, u = scheme.contact_point()
-    with pytest.warns(DeprecationWarning, match=r"contact_position\(\) is now contact_point\(\)\[1\]"):
-        assert np.array_equal(scheme.contact_position(), u)
-    with pytest.warns(DeprecationWarning, match=r"contact_time is now contact_point\(\)\[0\]"):
-        assert scheme.contact_time == t
-
-
-def test_old_keywords_of_formulas_set_the_attributes_of_the_class():
-    ball = di.PointMasses(1.0)
-    law = PositionLevel(di.DofBound(ball, 0, lower=0.0))
-    constants = {"beta": 0.5, "gamma": 1.0, "mass": "lumped"}
-    with pytest.warns(DeprecationWarning, match="is now the class attribute"):
-        old = Newmark(ball, 0.1, law, dissipative=True, trapezoid=True, **constants)
-    assert (old.dissipative, old.projected, old.own_balance) == (True, False, False)
-    now = Newmark(ball, 0.1, law, **constants)
-    assert (now.dissipative, now.own_balance) == (False, True)
-    assert old.parameters() == {**now.parameters(), "dissipative": True, "own_balance": False}
-    with pytest.warns(DeprecationWarning, match="coupled"):
-        assert not ThetaMethod(ball, 0.1, VelocityLevel(law.contact), theta=0.5, coupled=False).coupled
 
 
 def test_a_constraint_of_a_users_scheme_acts_in_every_step():

@@ -32,10 +32,11 @@ SCHEMES = ["cd-lagrange", "moreau-jean"]
 SIZES = {"1D": ["elements=20"], "3D": ["dimension=3", "elements=8", "lateral=2"]}
 
 
-def test_import_pulls_in_nothing_optional(launch, tmp_path):
+def test_import_pulls_in_nothing_optional_and_finds_modules_as_before(launch, tmp_path):
     # DOLFINx itself imports numba where it finds it.
     code = (
-        "import dolfinx, json, sys; before = set(sys.modules); import dolfinx_impact;"
+        "import dolfinx, json, sys; before, finders = set(sys.modules), list(sys.meta_path);"
+        "import dolfinx_impact; assert sys.meta_path == finders;"
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
     done = launch(["-c", code], cwd=tmp_path)

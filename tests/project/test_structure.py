@@ -1,20 +1,16 @@
 """The rooms of the package: imports between its folders go one way, and the wheel has all of them."""
 
 import ast
-import importlib
-import sys
 import tomllib
-import warnings
 from pathlib import Path
 
 import pytest
 
 import dolfinx_impact
-from dolfinx_impact import _moved
 
 PACKAGE = Path(dolfinx_impact.__file__).resolve().parent
 CHECKOUT = PACKAGE.parent
-ROOT_MODULES = 12
+ROOT_MODULES = 10
 
 
 def name_of(path):
@@ -142,42 +138,3 @@ def test_the_wheel_has_the_files_beside_the_modules():
     for path in files:
         package = ".".join(path.relative_to(CHECKOUT).parent.parts)
         assert any(path.match(pattern) for pattern in data.get(package, [])), path
-
-
-@pytest.mark.parametrize("old", _moved.MOVED)
-def test_modules_are_found_by_their_old_names_too(old, monkeypatch):
-    monkeypatch.delitem(sys.modules, f"dolfinx_impact.{old}", raising=False)
-    with warnings.catch_warnings():  # of the package that the module was in
-        warnings.simplefilter("ignore")
-        importlib.import_module(f"dolfinx_impact.{old}".rpartition(".")[0])
-    with pytest.warns(DeprecationWarning, match=f"is now dolfinx_impact.{_moved.MOVED[old]}: .* 0.3.0"):
-        found = importlib.import_module(f"dolfinx_impact.{old}")
-    assert found is importlib.import_module(f"dolfinx_impact.{_moved.MOVED[old]}")
-
-
-@pytest.mark.parametrize(
-    "old, names",
-    [
-        ("energy", ("EnergyBalance", "ThetaBalance")),
-        ("integrators.formulas", ("CentralDifferences", "ThetaMethod", "refuse_unsteady")),
-        ("obstacle_contact", ("ObstacleContact", "RigidContact")),
-        ("integrators.hati.sides", ("GluedExplicit", "Implicit")),
-        ("rigid_body", ("RigidBody", "RigidBodyContact")),
-        ("steps", ("Steps", "Recorder")),
-    ],
-)
-def test_a_module_that_was_divided_still_has_all_its_names(old, names, monkeypatch):
-    monkeypatch.delitem(sys.modules, f"dolfinx_impact.{old}", raising=False)
-    modules = [f"dolfinx_impact.{each}" for each in _moved.DIVIDED[old]]
-    with pytest.warns(DeprecationWarning, match=f"is now {' and '.join(modules)}"):
-        found = importlib.import_module(f"dolfinx_impact.{old}")
-    for name, new in zip(names, modules):
-        assert getattr(found, name) is getattr(importlib.import_module(new), name)
-
-
-def test_old_names_are_attributes_too(monkeypatch):
-    monkeypatch.delitem(vars(dolfinx_impact), "laws", raising=False)
-    with pytest.warns(DeprecationWarning, match="is now dolfinx_impact.materials"):
-        assert dolfinx_impact.laws is dolfinx_impact.materials
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        _ = dolfinx_impact.nonsense

@@ -109,7 +109,7 @@ class SurfaceContact(Contact):
                 refuse_facing_away(facets, first, second, names)
         sides = [slave_and_master(facets, first, second) for first, second in pairs]
         self.assembly = Assembly(body, facets, sides, corners=not tie)
-        self._passing = PassingCheck(self.assembly, names)
+        self._passing, self._evaluated_at = PassingCheck(self.assembly, names), 0.0
         self._impulses, gdim = np.zeros(body.size), body.gdim
         order = self.assembly.order()
         if tie:
@@ -238,9 +238,9 @@ class SurfaceContact(Contact):
 
     def active_set(self, u: FloatArray, v: FloatArray | None = None, t: float = 0.0) -> BoolArray:
         """See :meth:`.Contact.active_set`; other rows are empty. Collective."""
-        self._evaluated_at = t
         if self.tie:
             return self._tied.copy()
+        self._evaluated_at = t
         closed = self.closed(self.gap(u, t))
         self._passing.refuse(u)
         self._set_rows(closed)
@@ -282,6 +282,7 @@ class SurfaceContact(Contact):
         """See :meth:`.Contact.start`."""
         super().start(u, t)
         if not self.tie:
+            self._evaluated_at = t
             self._set_rows(self.closed(self.gap(u, t)))
             self._passing.accept_step(t)
 

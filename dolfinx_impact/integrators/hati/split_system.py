@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ... import _deprecated
 from ..._types import AnyArray, FloatArray, Int64Array, IntArray
 from ...algebra.operators import SparseRows
 from ...systems.body import Body
 from ...systems.loads import Motion
 
 
-class Divided(_deprecated.RenamedMembers, renamed=_deprecated.OF_SYSTEMS):
+class Divided:
     """An explicit and an implicit subdomain as one system, with two copies of each interface dof.
 
     Arrays hold the owned dofs of ``fine``, the owned ones of ``coarse``, the ghosts of ``fine``, the ghosts
