@@ -25,8 +25,7 @@ from ..output.atomic_file import refuse_unwritable, whole_file
 from .parallel_layout import Keyed, places_of
 from .run_fingerprint import description, differences, fingerprint, tolerance
 
-#: Version 2 named the formula of a scheme, not its class; it is read too.
-FORMAT, VERSION, READ = "dolfinx_impact checkpoint", 3, (2, 3)
+FORMAT, VERSION = "dolfinx_impact checkpoint", 3
 
 
 class Checkpoint:
@@ -202,10 +201,11 @@ class Stored:
             kind, version = about["format"], about["version"]
         except Exception as error:
             raise ValueError(f"{self._name} is no checkpoint, or a damaged one: {error}") from None
-        if kind != FORMAT or version not in READ:
+        if kind != FORMAT or version != VERSION:
             raise ValueError(
-                f"{self._name} is a {kind} of version {version}; this package ({__version__}) reads versions "
-                f"{' and '.join(map(str, READ))}: take the one that wrote it, {about.get('package')}"
+                f"{self._name} is a {kind} of version {version}, but this package ({__version__}) reads "
+                f"version {VERSION} alone: resume it with the one that wrote it ({about.get('package')}), or "
+                "start the run anew"
             )
         self._data = data
         return {**about, "names": list(data.files)}

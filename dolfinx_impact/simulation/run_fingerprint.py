@@ -16,7 +16,6 @@ from ..contact.contact_set import ContactSet
 from ..integrators.base import Integrator, bodies_with_history
 from ..integrators.constants import constants, is_constant
 from ..materials import HistoryLaw
-from ..systems.system import PointMasses
 
 #: Relative tolerance of masses and prescribed motions.
 _SAME = 1e-9
@@ -97,33 +96,9 @@ def differences(s: Integrator, stored: Mapping[str, Any]) -> str:
     for name, mine in description(s).items():
         if name == "locking" and name not in stored:  # a file of an earlier version
             continue
-        same = _same_formula(s, stored.get(name)) if name == "scheme" and stored["version"] == 2 else False
-        if stored.get(name) != mine and not same:
+        if stored.get(name) != mine:
             return f"its {name} is {stored.get(name)}, this one's {mine}"
     return ""
-
-
-#: Classes of version 2, which named the formula and not the scheme, that have another name now.
-_FORMULAS = {
-    "Combined": "AcaryBonnefon",
-    "ImplicitVelocity": "CDLagrangeImplicit",
-    "NewtonTheta": "ThetaMethod",
-}
-
-
-def _same_formula(s: Integrator, stored: Any) -> bool:
-    """Whether the scheme of a file of version 2 may be ``s``: formula, contact law and constants of both."""
-    constants_of, law = dict(stored), getattr(s, "enforcement", None)
-    formula, of_law = constants_of.pop("class"), constants_of.pop("law", None)
-    formulas = [kind.__name__ for kind in type(s).__mro__]
-    if _FORMULAS.get(formula, formula) not in formulas:
-        return False
-    if of_law is not None and of_law != type(law).__name__:
-        return False
-    if isinstance(s.system, PointMasses):
-        constants_of.pop("mass", None)  # whatever is stored, point masses are lumped
-    mine = {name: getattr(s, name, None) for name in constants_of} | ({} if law is None else constants(law))
-    return all(mine[name] == value for name, value in constants_of.items() if is_constant(mine[name]))
 
 
 def _contact(contact: Contact) -> dict[str, Any]:

@@ -449,11 +449,20 @@ def test_one_wrong_byte_is_seen(shared_path):
 
 
 @pytest.mark.mpi
-def test_another_version_is_told(shared_path, monkeypatch):
-    kept(rubber, shared_path / "run", at=30, steps=31)
-    monkeypatch.setattr(checkpoint, "READ", (checkpoint.VERSION + 1,))
-    with pytest.raises(ValueError, match=r"is a dolfinx_impact checkpoint of version \d+; .* reads version"):
-        go_on(rubber, shared_path / "run")
+@pytest.mark.parametrize("version", [2, 4])
+def test_a_file_of_another_version_is_refused(version, shared_path):
+    path, about = (
+        shared_path / "run.npz",
+        {"format": checkpoint.FORMAT, "version": version, "package": "0.1.0"},
+    )
+    if COMM.rank == 0:
+        np.savez(path, about=json.dumps(about))
+    COMM.barrier()
+    given = f"run.npz' is a dolfinx_impact checkpoint of version {version}, but this package "
+    allowed = rf"\({di.__version__}\) reads version 3 alone: "
+    way_on = r"resume it with the one that wrote it \(0.1.0\), or start the run anew$"
+    with pytest.raises(ValueError, match=given + allowed + way_on):
+        go_on(rubber, path)
 
 
 @pytest.mark.mpi
