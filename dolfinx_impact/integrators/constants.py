@@ -30,9 +30,7 @@ def constants(described: Any, base: type = object) -> dict[str, bool | int | flo
 
 
 def scheme_constants(scheme: Any, base: type) -> dict[str, bool | int | float | str]:
-    """Constants of a scheme: arguments of its constructor, and class attributes.
-
-    These count in a user-defined class, and where the object has values of its own.
+    """Constants of a scheme: arguments of its constructor and, in a user-defined class, class attributes.
 
     A class of this package is known by its name: only its constructor counts, and where that hands further
     arguments on (``**options``) those above it.
@@ -59,9 +57,8 @@ def scheme_constants(scheme: Any, base: type) -> dict[str, bool | int | float | 
                     "parameters()"
                 )
             found.setdefault(name, value)
-        if issubclass(kind, base):
-            declared = [name for name in class_constants(kind) if name not in vars(base)]
-            own = (name for name in declared if not built_in or name in vars(scheme))
+        if not built_in and issubclass(kind, base):
+            own = (name for name in class_constants(kind) if name not in vars(base))
             found = {**{name.lstrip("_"): value_of(scheme, name) for name in own}, **found}
         if built_in and "__init__" in vars(kind) and not _hands_on(kind):
             break
