@@ -9,7 +9,7 @@ class PyDolfinxImpact(PythonPackage):
 
     license("MIT")
 
-    version("0.2.0")
+    version("0.3.0")
 
     variant("mesh", default=True, description="Read and generate meshes by gmsh")
     variant("compiled", default=True, description="Compiled loops by numba")
