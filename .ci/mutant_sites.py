@@ -1,7 +1,7 @@
 """Places in Python and C sources where one small change makes a mutant of the program.
 
-Changed are signs, factors, indices, calls (dropped) and comparisons (swapped), never what is text for people
-or for type checkers: docstrings, messages of errors and warnings, ``__repr__``, annotations, imports, defaults.
+Changed are signs, factors, indices, calls (dropped) and comparisons (swapped), never what people or type
+checkers read: docstrings, messages of errors and warnings, ``__repr__``, annotations, imports, defaults.
 """
 
 from __future__ import annotations
@@ -92,6 +92,13 @@ def equivalent(text: str) -> dict[tuple[str, str, str], str]:
             )
         found[path, before[2:].strip(), after[2:].strip()] = " ".join(reason)
     return found
+
+
+def gone(root: Path, listed: dict[tuple[str, str, str], str]) -> list[tuple[str, str, str]]:
+    """Mutants of a list that the source has no more."""
+    files = {path for path, _, _ in listed if (root / path).is_file()}
+    there = {(path, each.before, each.after) for path in files for each in mutants_of(root, path)}
+    return [each for each in listed if each not in there]
 
 
 def chosen(root: Path, folders: Sequence[str], seed: int) -> Iterator[Mutant]:
@@ -185,8 +192,9 @@ class Places(ast.NodeVisitor):
             self._add(*self._span(node), new, "factor")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        """A minus sign becomes a plus sign."""
-        if isinstance(node.op, ast.USub):
+        """A minus sign becomes a plus sign, but not that of a tolerance."""
+        size = getattr(node.operand, "value", 1.0)
+        if isinstance(node.op, ast.USub) and not (isinstance(size, float) and size <= TOLERANCE):
             start = self._span(node)[0]
             self._add(start, start + 1, "+", "sign")
         self.generic_visit(node)

@@ -4,13 +4,13 @@
 A mutant is the package with one small change (see mutant_sites.py). Against each run the tests that mirror
 the folder of the change, then, but with ``--tier mirror``, all others of the fast tier, then, with
 ``--tier all``, the slow ones: on one rank, up to the first failure. A mutant is killed by a test that fails.
-It is invalid, and replaced by another one, where pytest crashes or cannot import the tests, or where no kernel
-was compiled although C code was changed.
+It is invalid, and replaced by another one, where pytest crashes or cannot import the tests, or where no
+kernel was compiled although C code was changed.
 
 What is tested is the last commit, in a clone with caches of its own, which are kept in
-${XDG_CACHE_HOME:-~/.cache}/dolfinx_impact/mutants. The unmutated source must pass first. Mutants that behave
-like the package are listed by hand, with the reason, in mutants_equivalent.txt. The exit status does not depend
-on how many survive.
+${XDG_CACHE_HOME:-~/.cache}/dolfinx_impact/mutants. The unmutated source must pass first. Mutants that
+behave like the package are listed by hand, with the reason, in mutants_equivalent.txt. The exit status does
+not depend on how many survive.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from mutant_caches import Caches
-from mutant_sites import Mutant, chosen, equivalent
+from mutant_sites import Mutant, chosen, equivalent, gone
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("integrators", "contact", "algebra", "systems", "materials", "simulation", "output")
@@ -228,28 +228,31 @@ def save(given: argparse.Namespace, results: dict[str, Any]) -> None:
         given.json.write_text(json.dumps(results, indent=1) + "\n")
 
 
-def run(given: argparse.Namespace, clone: Path) -> dict[str, Any]:
+def run(given: argparse.Namespace, clone: Path) -> None:
     """Judge mutants until there are enough."""
     begun, bench = time.monotonic(), Bench(given, clone)
     results = opened(given, git(clone, "rev-parse", "HEAD"))
     print(f"seed {results['seed']}", flush=True)
     bench.check()
-    skipped, past = equivalent(EQUIVALENT.read_text()), iter(list(results["mutants"]))
+    skipped, counts = equivalent(EQUIVALENT.read_text()), Counter[str]()
+    for path, before, after in gone(clone, skipped):
+        print(f"{EQUIVALENT.name}: there is no '{before}' -> '{after}' in {path} any more", flush=True)
+    past = {(each["path"], each["start"], each["new"]): each for each in results["mutants"]}
     for number, mutant in enumerate(chosen(clone, given.folders, results["seed"]), 1):
-        if sum(each["verdict"] != INVALID for each in results["mutants"]) >= given.count:
-            break
-        if time.monotonic() - begun > given.seconds:
+        if counts.total() - counts[INVALID] >= given.count or time.monotonic() - begun > given.seconds:
             break
         if (reason := skipped.get((mutant.path, mutant.before, mutant.after))) is not None:
             print(f"{number:3}  {mutant.path}:{mutant.line}  {mutant.shown}  skipped: {reason}", flush=True)
             continue
-        found = next(past, None)
-        if found is None:
+        if (found := past.get((mutant.path, mutant.start, mutant.new))) is None:
             found = bench.judge(mutant, given.time_limit)
             results["mutants"].append(found)
             save(given, results)
+        counts[found["verdict"]] += 1
         print(line(number, found), flush=True)
-    return results
+    told = ", ".join(f"{counts[each]} {each}" for each in (KILLED, SURVIVED, TOO_LONG, INVALID))
+    valid = counts[KILLED] + counts[SURVIVED]
+    print(f"seed {results['seed']}: {told}; the tests see {counts[KILLED]} of {valid}", flush=True)
 
 
 def main(words: list[str] | None = None) -> None:
@@ -270,11 +273,7 @@ def main(words: list[str] | None = None) -> None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise SystemExit(f"another run is at work in {given.cache}") from None
-        results = run(given, fresh_clone(given.checkout, given.cache))
-    counts = Counter(each["verdict"] for each in results["mutants"])
-    valid = counts[KILLED] + counts[SURVIVED]
-    parts = ", ".join(f"{counts[each]} {each}" for each in (KILLED, SURVIVED, TOO_LONG, INVALID))
-    print(f"seed {results['seed']}: {parts}; the tests see {counts[KILLED]} of {valid}")
+        run(given, fresh_clone(given.checkout, given.cache))
 
 
 if __name__ == "__main__":
