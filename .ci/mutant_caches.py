@@ -74,7 +74,10 @@ class Caches:
         return self._cache.glob("dolfinx_impact/*/fenics/*")
 
     def _link_kernels(self) -> None:
-        """Take over what other checkouts have compiled; not what is being compiled, or was given up."""
+        """Take over what other checkouts have compiled, but nothing that is not finished."""
+        for file in self._cache.glob("dolfinx_impact/*/fenics/*.c"):
+            if not file.with_suffix(".c.cached").exists():
+                file.unlink()  # DOLFINx would wait for its end
         for folder in self._cache.parent.glob("*/fenics"):
             own = self._cache / "dolfinx_impact" / folder.parent.name / "fenics"
             own.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,9 @@ import json
 import os
 import random
 import shlex
+import signal
 import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
@@ -126,24 +128,12 @@ class Bench:
     def pytest(self, words: list[str], seconds: float) -> tuple[str, str]:
         """Run pytest up to the first failure; see :func:`judged`."""
         (self.clone / REPORT).unlink(missing_ok=True)
-        command = [
-            *self._command,
-            "-x",
-            "-q",
-            "-o",
-            "junit_family=xunit1",
-            f"--junitxml={REPORT}",
-            *self._share,
-        ]
+        options = ["-x", "-q", "-o", "junit_family=xunit1", f"--junitxml={REPORT}", *self._share]
         environment = {**os.environ, "XDG_CACHE_HOME": str(self._cache)}
         with (self._cache / "log").open("w") as log:
+            command, nothing = [*self._command, *options, *words], subprocess.DEVNULL
             process = subprocess.Popen(
-                [*command, *words],
-                cwd=self.clone,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                command, cwd=self.clone, env=environment, stdin=nothing, stdout=log, stderr=log
             )
             try:
                 return judged(process.wait(max(seconds, 1.0)), self.clone / REPORT)
@@ -177,9 +167,8 @@ class Bench:
             return
         print("without a change: ", end="", flush=True)
         begun = time.monotonic()
-        verdict, by = self.face(
-            sorted({name for each in self._folders for name in self.mirror(each)}), 4 * 3600.0
-        )
+        first = sorted({name for each in self._folders for name in self.mirror(each)})
+        verdict, by = self.face(first, 4 * 3600.0)
         print(f"{verdict} {by} in {time.monotonic() - begun:.0f} s", flush=True)
         if verdict != SURVIVED:
             raise SystemExit(f"the tests fail without a mutant: see {self._cache / 'log'}")
@@ -190,6 +179,8 @@ class Bench:
         path, begun = self.clone / mutant.path, time.monotonic()
         source, stamp = path.read_bytes(), path.stat()
         with self.caches.of_mutant(self._name, mutant.path) as made:
+            # Bytecode is kept by the size of the source and the second of its last change.
+            time.sleep(1.0 - time.time() % 1.0)
             path.write_bytes(mutant.applied(source))
             try:
                 verdict, by = self.face(self.mirror("/".join(Path(mutant.path).parts[1:-1])), seconds)
@@ -277,4 +268,6 @@ def main(words: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    # What is half done is undone.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     main()
