@@ -147,8 +147,9 @@ class Bench:
         """Arguments of pytest, stage by stage; those of the whole suite would add stages on several ranks."""
         if first:
             yield first
-        if self._tier != "mirror":
-            yield [*self.tests, *(f"--ignore={each}" for each in first)]
+        others = [each for each in self.tests if each not in first]
+        if others and self._tier != "mirror":
+            yield [*others, *(f"--ignore={each}" for each in first)]
         if self._tier == "all":
             yield ["-m", "slow", *self.tests]
 

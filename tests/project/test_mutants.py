@@ -92,6 +92,24 @@ def test_one_is_killed_one_survives_and_one_breaks_the_import(measure, checkout)
     assert (checkout / "dolfinx_impact/output/areas.py").read_text() == PACKAGE
 
 
+def test_all_tests_that_mirror_nothing_come_second(part, checkout, tmp_path):
+    mutants = part("mutants")
+    for name in ("tests/systems/elements/test_a.py", "tests/systems/test_b.py", "tests/test_c.py"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).touch()
+    places = ["--checkout", str(checkout), "--cache", str(tmp_path)]
+    bench = mutants.Bench(mutants.options([*places, "--tier", "all"]), checkout)
+    assert bench.mirror("output/files") == ["tests/output"] and bench.mirror("materials") == []
+    first = bench.mirror("systems/elements")
+    stages = [
+        ["tests/systems/elements"],
+        ["tests/output", "tests/systems", "tests/test_c.py", "--ignore=tests/systems/elements"],
+        ["-m", "slow", "tests/output", "tests/systems", "tests/test_c.py"],
+    ]
+    assert list(bench.stages(first)) == stages
+    assert list(bench.stages(bench.mirror("output")))[1][:2] == ["tests/systems", "tests/test_c.py"]
+
+
 def test_a_run_goes_on_where_it_was_interrupted(measure):
     first, _ = measure("--seed", 1, "--count", 2)
     again, out = measure("--count", 2, pytest="false")
