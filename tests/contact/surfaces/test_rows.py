@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from petsc4py import PETSc
 from support.examples import examples
+from support.pairwise import pairwise
 from support.surfaces import (
     LAW,
     against_each_other,
@@ -138,10 +139,14 @@ def body_is_small(kind, degree):
     return kind != "hexahedron" or degree == 1
 
 
-@pytest.mark.parametrize("kind", ["quadrilateral", "triangle", "hexahedron", "tetrahedron"])
-@pytest.mark.parametrize("cells", [(3, 5), (5, 3)])
-@pytest.mark.parametrize("wide", [0.5, 0.83])
-@pytest.mark.parametrize("densities", [(1.0, 1.0), (1e3, 1.0), (1.0, 1e3)])
+@pytest.mark.parametrize(
+    *pairwise(
+        kind=["quadrilateral", "triangle", "hexahedron", "tetrahedron"],
+        densities=[(1.0, 1.0), (1e3, 1.0), (1.0, 1e3)],
+        cells=[(3, 5), (5, 3)],
+        wide=[0.5, 0.83],
+    )
+)
 def test_condition_and_sweeps_with_partial_cover(kind, cells, wide, densities):
     body = di.Solid(
         layers(*cells, kind, wide=wide), law=LAW, density=dict(zip(("upper", "lower"), densities))

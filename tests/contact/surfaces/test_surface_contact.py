@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from dolfinx import mesh as dmesh
 from support.colliding import COMM, block, discs, layers
+from support.pairwise import pairwise
 from support.surfaces import against_each_other, momenta
 
 import dolfinx_impact as di
@@ -438,10 +439,9 @@ def test_a_block_that_slides_over_an_edge_is_not_stopped():
     assert abs(after - before) < 0.01 * before
 
 
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("width", [0.01, 0.03, 0.1])
-@pytest.mark.parametrize("fine", [1, 3])
-@pytest.mark.parametrize("density", [1.5, 30.0, 1000.0])
+@pytest.mark.parametrize(
+    *pairwise(width=[0.01, 0.03, 0.1], density=[1.5, 30.0, 1000.0], dim=[2, 3], fine=[1, 3])
+)
 def test_a_punch_much_smaller_than_a_facet(dim, width, fine, density):
     """Whatever it weighs: a well-conditioned problem, momentum, and points of contact that come to rest."""
     across = [1.0] * (dim - 1)
